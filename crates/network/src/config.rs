@@ -1,0 +1,182 @@
+//! What a link is made of: the types that a scenario file's `[[link]]` becomes.
+
+use std::sync::Arc;
+
+use ropewalk_quantities::{Bytes, Rate, Time};
+
+/// A link: both its directions, and what they share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkConfig {
+    /// The name that paths, results and random streams use.
+    pub name: String,
+    /// The way of the data: from the client (sender) to the server (receiver).
+    pub forward: DirectionConfig,
+    /// The way back.
+    pub reverse: DirectionConfig,
+    /// Price per Mbit/s.
+    pub cost: f64,
+    /// Spans in which the link carries nothing either way and says nothing; sorted, disjoint.
+    pub down: Vec<Outage>,
+}
+
+impl LinkConfig {
+    /// The link's own round trip: delay there plus delay back.
+    pub fn round_trip(&self) -> Time {
+        self.forward.delay + self.reverse.delay
+    }
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DirectionConfig {
+    /// How fast it sends.
+    pub capacity: Capacity,
+    /// One-way propagation delay.
+    pub delay: Time,
+    /// Variation of the delay, if any.
+    pub jitter: Option<Jitter>,
+    /// Random loss.
+    pub loss: Loss,
+    /// How much may wait before the packet that is being sent.
+    pub queue: QueueLimit,
+}
+
+/// How fast a direction of a link sends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Capacity {
+    /// Sending takes no time and nothing waits.
+    Unlimited,
+    /// A constant rate of IP bits.
+    Rate(Rate),
+    /// Recorded chances to send.
+    Trace(Arc<Trace>),
+}
+
+/// Recorded capacity in mahimahi's format: each entry is a chance to send 1500 bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// What the scenario calls it (the file's path).
+    pub name: String,
+    /// When each chance comes, in milliseconds from the start; never decreasing.
+    pub opportunities_ms: Vec<u32>,
+}
+
+/// Delay varies around its nominal value, uniformly within plus or minus `amount`, as netem's does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Jitter {
+    /// The largest deviation.
+    pub amount: Time,
+    /// Whether a packet may overtake another; if not, it waits for the one before it.
+    pub reorder: bool,
+}
+
+/// Random loss on a direction of a link; a lost packet has taken its time on the link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Loss {
+    /// None at all.
+    None,
+    /// Each packet alone, with this probability.
+    Bernoulli(f64),
+    /// Two states, as netem's `loss gemodel` has them; probabilities per packet.
+    GilbertElliott {
+        /// From the good state to the bad.
+        p: f64,
+        /// From the bad state to the good.
+        r: f64,
+        /// That a packet is *delivered* in the bad state (netem asks for 1-h).
+        h: f64,
+        /// That a packet is *delivered* in the good state (netem asks for 1-k).
+        k: f64,
+    },
+}
+
+/// How much may wait at a direction of a link, besides the packet that is being sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum QueueLimit {
+    /// This many packets.
+    Packets(u64),
+    /// This many bytes.
+    Bytes(Bytes),
+    /// This many times the direction's rate times the link's own round trip.
+    Bdp(f64),
+}
+
+/// A span of silence: from `start`, up to and not including `end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outage {
+    /// When it begins.
+    pub start: Time,
+    /// When it is over.
+    pub end: Time,
+}
+
+/// What is wrong with a trace file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TraceError {
+    /// A line that is no whole number of milliseconds.
+    #[error("line {line}: {text:?} is not a whole number of milliseconds")]
+    NotANumber {
+        /// Counted from 1.
+        line: usize,
+        /// What stands there (its beginning).
+        text: String,
+    },
+    /// A time before the one above it.
+    #[error("line {line}: {ms} ms comes before the {before} ms above it")]
+    Decreasing {
+        /// Counted from 1.
+        line: usize,
+        /// The time there.
+        ms: u32,
+        /// The time on the line above.
+        before: u32,
+    },
+    /// No chance to send at all, or all of them at 0 ms, so that the trace has no length.
+    #[error("no chance to send after 0 ms")]
+    Empty,
+}
+
+impl Trace {
+    /// Reads mahimahi's format: one time in milliseconds a line; blank lines are skipped.
+    ///
+    /// # Errors
+    /// A line that is no number, times that decrease, or an empty trace.
+    pub fn parse(name: &str, text: &str) -> Result<Trace, TraceError> {
+        let mut opportunities_ms = Vec::new();
+        let mut before = 0;
+        for (index, content) in text.lines().enumerate() {
+            let content = content.trim();
+            if content.is_empty() {
+                continue;
+            }
+            let line = index + 1;
+            let ms: u32 = content.parse().map_err(|_| TraceError::NotANumber {
+                line,
+                text: content.chars().take(40).collect(),
+            })?;
+            if ms < before {
+                return Err(TraceError::Decreasing { line, ms, before });
+            }
+            opportunities_ms.push(ms);
+            before = ms;
+        }
+        if before == 0 {
+            return Err(TraceError::Empty);
+        }
+        Ok(Trace {
+            name: name.to_owned(),
+            opportunities_ms,
+        })
+    }
+
+    /// How long one pass takes; it then starts again. The last entry is the length.
+    pub fn period(&self) -> Time {
+        Time::from_millis(u64::from(*self.opportunities_ms.last().unwrap_or(&1)))
+    }
+
+    /// The mean rate over one pass.
+    pub fn mean_rate(&self) -> Rate {
+        let bits = self.opportunities_ms.len() as u64 * 1500 * 8;
+        Rate::from_mbps(bits as f64 / self.period().as_secs_f64() / 1e6)
+    }
+}

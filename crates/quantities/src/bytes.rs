@@ -1,0 +1,47 @@
+use std::fmt;
+
+/// An amount of data, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bytes(u64);
+
+impl Bytes {
+    /// From a number of bytes.
+    #[inline]
+    pub const fn new(bytes: u64) -> Bytes {
+        Bytes(bytes)
+    }
+
+    /// From binary kilobytes (1024 bytes).
+    #[inline]
+    pub const fn from_kib(kib: u64) -> Bytes {
+        Bytes(kib << 10)
+    }
+
+    /// From binary megabytes (1,048,576 bytes).
+    #[inline]
+    pub const fn from_mib(mib: u64) -> Bytes {
+        Bytes(mib << 20)
+    }
+
+    /// The number of bytes.
+    #[inline]
+    pub const fn as_u64(self) -> u64 {
+        self.0
+    }
+}
+
+/// In the largest unit that keeps it whole: `4 MiB`, `20 MB`, `1448 B`.
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => write!(f, "0 B"),
+            n if n % (1 << 30) == 0 => write!(f, "{} GiB", n >> 30),
+            n if n % (1 << 20) == 0 => write!(f, "{} MiB", n >> 20),
+            n if n % 1_000_000_000 == 0 => write!(f, "{} GB", n / 1_000_000_000),
+            n if n % 1_000_000 == 0 => write!(f, "{} MB", n / 1_000_000),
+            n if n % (1 << 10) == 0 => write!(f, "{} KiB", n >> 10),
+            n if n % 1_000 == 0 => write!(f, "{} kB", n / 1_000),
+            n => write!(f, "{n} B"),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+use std::fmt;
+
+use crate::{Bytes, Time};
+
+/// A rate of IP bits, headers included; in bits per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate(u64);
+
+impl Rate {
+    /// From bits per second.
+    #[inline]
+    pub const fn from_bps(bps: u64) -> Rate {
+        Rate(bps)
+    }
+
+    /// From 10^6 bits per second, rounded to the nearest bit; negative and NaN become zero.
+    pub fn from_mbps(mbps: f64) -> Rate {
+        Rate((mbps * 1e6).round() as u64)
+    }
+
+    /// In bits per second.
+    #[inline]
+    pub const fn as_bps(self) -> u64 {
+        self.0
+    }
+
+    /// In 10^6 bits per second.
+    pub fn as_mbps(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    /// How long `bytes` take at this rate, rounded up to a nanosecond; at rate zero, for ever.
+    #[inline]
+    pub fn transmission_time(self, bytes: Bytes) -> Time {
+        if self.0 == 0 {
+            return Time::MAX;
+        }
+        let bits = bytes.as_u64() * 8;
+        match bits.checked_mul(1_000_000_000) {
+            Some(scaled) => Time::from_nanos(scaled.div_ceil(self.0)),
+            None => {
+                let nanos = (u128::from(bits) * 1_000_000_000).div_ceil(u128::from(self.0));
+                Time::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+            }
+        }
+    }
+
+    /// How many whole bytes pass in `span`.
+    #[inline]
+    pub fn bytes_in(self, span: Time) -> Bytes {
+        let bits = u128::from(self.0) * u128::from(span.as_nanos()) / 1_000_000_000;
+        Bytes::new(u64::try_from(bits / 8).unwrap_or(u64::MAX))
+    }
+}
+
+/// In the largest unit that keeps it whole: `20 Mbit/s`, `35900 kbit/s`.
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => write!(f, "0 bit/s"),
+            n if n % 1_000_000_000 == 0 => write!(f, "{} Gbit/s", n / 1_000_000_000),
+            n if n % 1_000_000 == 0 => write!(f, "{} Mbit/s", n / 1_000_000),
+            n if n % 1_000 == 0 => write!(f, "{} kbit/s", n / 1_000),
+            n => write!(f, "{n} bit/s"),
+        }
+    }
+}

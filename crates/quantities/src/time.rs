@@ -1,0 +1,131 @@
+use std::fmt;
+use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
+
+/// A point on, or a span of, a clock that starts at zero; in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(u64);
+
+impl Time {
+    /// The start of the clock, and the empty span.
+    pub const ZERO: Time = Time(0);
+    /// Later than anything that happens: "never".
+    pub const MAX: Time = Time(u64::MAX);
+
+    /// From nanoseconds.
+    #[inline]
+    pub const fn from_nanos(nanos: u64) -> Time {
+        Time(nanos)
+    }
+
+    /// From microseconds.
+    #[inline]
+    pub const fn from_micros(micros: u64) -> Time {
+        Time(micros * 1_000)
+    }
+
+    /// From milliseconds.
+    #[inline]
+    pub const fn from_millis(millis: u64) -> Time {
+        Time(millis * 1_000_000)
+    }
+
+    /// From whole seconds.
+    #[inline]
+    pub const fn from_secs(secs: u64) -> Time {
+        Time(secs * 1_000_000_000)
+    }
+
+    /// From seconds, rounded to the nearest nanosecond; negative and NaN become zero.
+    pub fn from_secs_f64(secs: f64) -> Time {
+        Time((secs * 1e9).round() as u64)
+    }
+
+    /// In nanoseconds.
+    #[inline]
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// In seconds.
+    #[inline]
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// In milliseconds.
+    #[inline]
+    pub fn as_millis_f64(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    /// `self - other`, or zero where that would be negative.
+    #[inline]
+    pub const fn saturating_sub(self, other: Time) -> Time {
+        Time(self.0.saturating_sub(other.0))
+    }
+
+    /// `self + other`, or [`Time::MAX`] where that would overflow.
+    #[inline]
+    pub const fn saturating_add(self, other: Time) -> Time {
+        Time(self.0.saturating_add(other.0))
+    }
+}
+
+impl Add for Time {
+    type Output = Time;
+    #[inline]
+    fn add(self, other: Time) -> Time {
+        Time(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Time {
+    #[inline]
+    fn add_assign(&mut self, other: Time) {
+        self.0 += other.0;
+    }
+}
+
+impl Sub for Time {
+    type Output = Time;
+    #[inline]
+    fn sub(self, other: Time) -> Time {
+        Time(self.0 - other.0)
+    }
+}
+
+impl SubAssign for Time {
+    #[inline]
+    fn sub_assign(&mut self, other: Time) {
+        self.0 -= other.0;
+    }
+}
+
+impl Mul<u64> for Time {
+    type Output = Time;
+    #[inline]
+    fn mul(self, factor: u64) -> Time {
+        Time(self.0 * factor)
+    }
+}
+
+impl Div<u64> for Time {
+    type Output = Time;
+    #[inline]
+    fn div(self, divisor: u64) -> Time {
+        Time(self.0 / divisor)
+    }
+}
+
+/// In the largest unit that keeps it whole: `10 ms`, `1500 us`, `30 s`.
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => write!(f, "0 s"),
+            n if n % 1_000_000_000 == 0 => write!(f, "{} s", n / 1_000_000_000),
+            n if n % 1_000_000 == 0 => write!(f, "{} ms", n / 1_000_000),
+            n if n % 1_000 == 0 => write!(f, "{} us", n / 1_000),
+            n => write!(f, "{n} ns"),
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! What a run gives: a summary, and on request a timeline and reordering metrics.
+
+/// Everything that one run measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The numbers that every run gives.
+    pub summary: Summary,
+    /// State at regular steps, where [`Options::timeline_step`](crate::Options) asked for it.
+    pub timeline: Option<Timeline>,
+    /// Delay from the application's write to delivery in order.
+    pub delays: Vec<DelayBin>,
+}
+
+/// The numbers of one run; its keys are the JSON contract.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Summary {
+    /// `"simulate"`.
+    pub engine: &'static str,
+    /// The scenario's title.
+    pub scenario: String,
+    /// The run's seed.
+    pub seed: u64,
+    /// Bytes that the application got in order, over the time from the first
+    /// write (or the end of the warm-up) to the last delivery; 10^6 bit/s.
+    pub goodput_mbps: f64,
+    /// Bytes that the application got in order, in the measured time.
+    pub delivered_bytes: u64,
+    /// First write to last delivery of a finite transfer that was completed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion_s: Option<f64>,
+    /// How long the run lasted in virtual time, warm-up included.
+    pub duration_s: f64,
+    /// Each link's price times the Mbit/s of IP packets that it delivered, summed.
+    pub cost: f64,
+    /// Application's write to delivery in order; absent when nothing was delivered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_ms: Option<DelaySummary>,
+    /// Order of arrival on the data level.
+    pub reordering: Reordering,
+    /// Per link, as in the scenario; forward direction.
+    pub links: Vec<LinkSummary>,
+    /// Per subflow of the measured connection.
+    pub subflows: Vec<SubflowSummary>,
+    /// Per competitor of the scenario.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub competitors: Vec<CompetitorSummary>,
+    /// "Read this before trusting the numbers".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// What the run took.
+    pub stats: Stats,
+}
+
+/// Of a distribution of delays, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct DelaySummary {
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// Greatest.
+    pub max: f64,
+}
+
+/// Order of arrival at the receiver.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Reordering {
+    /// Share of the data packets that had to wait for another before them (data sequence).
+    pub out_of_order_ratio: f64,
+    /// Most bytes that waited in the receive buffer for a gap to close.
+    pub buffer_max_bytes: u64,
+    /// RFC 5236 and RFC 4737, where asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metrics: Option<ReorderingMetrics>,
+}
+
+/// RFC 4737 and RFC 5236 over the data packets in the order in which they were first sent.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct ReorderingMetrics {
+    /// RFC 4737, section 3.3: share of reordered packets.
+    pub reordered_ratio: f64,
+    /// RFC 4737, section 4.2: how many packets have each extent; index 0 is extent 1.
+    pub extents: Vec<u64>,
+    /// RFC 5236, section 4: share of packets at each displacement.
+    pub density: Vec<(i64, f64)>,
+    /// RFC 5236, section 5: share of arrivals that found each buffer occupancy.
+    pub buffer_density: Vec<f64>,
+}
+
+/// One link over the measured time, forward direction.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct LinkSummary {
+    /// Its name.
+    pub name: String,
+    /// Packets that the link sent (those dropped by the queue are not among them).
+    pub sent_packets: u64,
+    /// Packets lost on the way, by loss or outage.
+    pub lost_packets: u64,
+    /// Packets that found the queue full.
+    pub dropped_packets: u64,
+    /// IP bytes that came out at the far end.
+    pub delivered_bytes: u64,
+    /// Sent bits over what its rate or trace could have sent; absent where it is unlimited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub utilization: Option<f64>,
+}
+
+/// One subflow over the measured time.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct SubflowSummary {
+    /// Its path's name (the link's, where a path is one link).
+    pub link: String,
+    /// Bytes newly delivered on the data level by this subflow; 10^6 bit/s.
+    pub goodput_mbps: f64,
+    /// Data segments sent, again or for the first time.
+    pub segments_sent: u64,
+    /// Data segments sent again on the same subflow.
+    pub retransmissions: u64,
+    /// Times that fast recovery was entered.
+    pub fast_recoveries: u64,
+    /// Times that the retransmission timer ran out.
+    pub timeouts: u64,
+    /// Retransmissions of segments that the receiver had.
+    pub spurious_retransmissions: u64,
+    /// Smoothed round-trip time at the end; absent when none was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub srtt_ms: Option<f64>,
+}
+
+/// Competitors of one entry, together.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct CompetitorSummary {
+    /// The entry's name.
+    pub name: String,
+    /// How many flows.
+    pub count: u32,
+    /// Mean goodput of a flow; 10^6 bit/s.
+    pub goodput_mbps: f64,
+}
+
+/// What a run took.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Stats {
+    /// Data packets that endpoints sent, competitors' included.
+    pub data_packets: u64,
+    /// Events of the run loop.
+    pub events: u64,
+    /// Wall-clock time; set by whoever has a clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall_s: Option<f64>,
+}
+
+/// A bin of the delay histogram.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DelayBin {
+    /// Upper edge, in milliseconds.
+    pub up_to_ms: f64,
+    /// Packets (or messages) in it.
+    pub count: u64,
+}
+
+/// State of the measured connection at regular steps, as columns of equal length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Timeline {
+    /// One row per step and subflow.
+    pub subflows: SubflowTimeline,
+    /// One row per step.
+    pub connection: ConnectionTimeline,
+}
+
+/// One row per step and subflow.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SubflowTimeline {
+    /// End of the step.
+    pub time_s: Vec<f64>,
+    /// Subflow number.
+    pub subflow: Vec<u32>,
+    /// New data that arrived by this subflow in the step; 10^6 bit/s.
+    pub goodput_mbps: Vec<f64>,
+    /// Congestion window, in bytes.
+    pub cwnd_bytes: Vec<u64>,
+    /// Slow-start threshold, in bytes; NaN while unlimited.
+    pub ssthresh_bytes: Vec<f64>,
+    /// Bytes in flight.
+    pub in_flight_bytes: Vec<u64>,
+    /// Smoothed round-trip time; NaN before the first sample.
+    pub srtt_ms: Vec<f64>,
+}
+
+/// One row per step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ConnectionTimeline {
+    /// End of the step.
+    pub time_s: Vec<f64>,
+    /// Delivered in order in the step; 10^6 bit/s.
+    pub goodput_mbps: Vec<f64>,
+    /// What the links of the connection's paths could have carried in the step; 10^6 bit/s; NaN where unlimited.
+    pub capacity_mbps: Vec<f64>,
+    /// Bytes waiting for a gap to close, at the end of the step.
+    pub reorder_buffer_bytes: Vec<u64>,
+}

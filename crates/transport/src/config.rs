@@ -1,0 +1,242 @@
+//! What an endpoint is set to: the types that a scenario file's `[transport]` becomes.
+
+use ropewalk_quantities::{Bytes, Time};
+
+/// Declares an enum whose variants have names in the scenario file.
+macro_rules! named {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name { $($(#[$vdoc])* $variant,)* }
+
+        impl $name {
+            /// All values, in the order of the documentation.
+            pub const ALL: &'static [$name] = &[$($name::$variant,)*];
+
+            /// Its name in a scenario file.
+            pub const fn name(self) -> &'static str {
+                match self { $($name::$variant => $text,)* }
+            }
+
+            /// The value of that name.
+            pub fn from_name(name: &str) -> Option<$name> {
+                $name::ALL.iter().copied().find(|value| value.name() == name)
+            }
+        }
+    };
+}
+
+named! {
+    /// How the bytes of one application stream are carried.
+    Protocol {
+        /// One TCP connection on one path.
+        Tcp = "tcp",
+        /// One TCP connection whose packets a virtual device lays on the links one by one (song-2018).
+        StripedTcp = "striped-tcp",
+        /// MPTCP (RFC 8684), a subflow on each path.
+        Mptcp = "mptcp",
+        /// Bandwidth aggregation above TCP (elahi-2011).
+        Bas = "bas",
+    }
+}
+
+named! {
+    /// A family of defaults.
+    Profile {
+        /// As Linux 6.x ships.
+        Linux = "linux",
+        /// As ns-3.44's TcpSocketBase with TcpNewReno and TcpClassicRecovery.
+        Ns3 = "ns-3",
+        /// As the RFCs recommend.
+        Rfc = "rfc",
+    }
+}
+
+named! {
+    /// Congestion control of one path alone.
+    SinglePathKind {
+        /// RFC 5681 with RFC 6582.
+        NewReno = "newreno",
+        /// RFC 9438.
+        Cubic = "cubic",
+    }
+}
+
+named! {
+    /// Congestion control of a connection.
+    CongestionKind {
+        /// RFC 5681 with RFC 6582, on each subflow by itself.
+        NewReno = "newreno",
+        /// RFC 9438, on each subflow by itself.
+        Cubic = "cubic",
+        /// Any single-path one on each subflow by itself (`subflow` names it).
+        Uncoupled = "uncoupled",
+        /// One window for all (Kelly and Voice 2005; gomez-2014, equations 1 and 2).
+        FullyCoupled = "fully-coupled",
+        /// As gomez-2014 prints it (equation 3).
+        LinkedIncreases = "linked-increases",
+        /// RFC 6356 (gomez-2014's "RTT compensator").
+        Lia = "lia",
+        /// Khalili et al., CoNEXT 2012.
+        Olia = "olia",
+        /// Peng et al., IEEE/ACM ToN 2016.
+        Balia = "balia",
+    }
+}
+
+named! {
+    /// Which subflow carries the next data.
+    SchedulerKind {
+        /// The least smoothed round-trip time among those with room.
+        MinRtt = "min-rtt",
+        /// One after the other.
+        RoundRobin = "round-robin",
+        /// In proportion to the measured rate.
+        Weighted = "weighted",
+        /// Everything on every subflow.
+        Redundant = "redundant",
+        /// Blocking estimation (Ferlin et al., IFIP Networking 2016).
+        Blest = "blest",
+        /// Earliest completion first (Lim et al., CoNEXT 2017).
+        Ecf = "ecf",
+    }
+}
+
+named! {
+    /// The answer to signs of spurious loss.
+    ReorderingKind {
+        /// None: every sign of loss is believed.
+        None = "none",
+    }
+}
+
+/// Initial congestion window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitialWindow {
+    /// This many full segments.
+    Segments(u32),
+    /// This many bytes.
+    Bytes(Bytes),
+}
+
+/// Everything that sets an endpoint's behaviour; `Config::profile` gives a family of defaults.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// How the stream is carried.
+    pub protocol: Protocol,
+    /// Congestion control.
+    pub congestion: CongestionKind,
+    /// The single-path scheme that `uncoupled` runs on each subflow.
+    pub subflow_congestion: SinglePathKind,
+    /// Packet scheduler.
+    pub scheduler: SchedulerKind,
+    /// Answer to reordering.
+    pub reordering: ReorderingKind,
+    /// Receive buffer: bounds what is advertised.
+    pub receive_buffer: Bytes,
+    /// Send buffer: bounds what is written and not acknowledged.
+    pub send_buffer: Bytes,
+    /// Most payload of a segment.
+    pub segment: Bytes,
+    /// Congestion window after the handshake (RFC 6928).
+    pub initial_window: InitialWindow,
+    /// Slow-start threshold at the start; `None` is unlimited.
+    pub initial_ssthresh: Option<Bytes>,
+    /// Selective acknowledgement (RFC 2018, 6675).
+    pub sack: bool,
+    /// Timestamps (RFC 7323): 12 bytes a segment, a round-trip sample with each acknowledgement.
+    pub timestamps: bool,
+    /// Acknowledge at the latest every so many full segments; 1 is each.
+    pub delayed_ack: u32,
+    /// Acknowledge at the latest after this time (RFC 5681: 500 ms at most).
+    pub delayed_ack_timeout: Time,
+    /// Acknowledge the first segments of a connection one by one (Linux's quick ACK).
+    pub quick_ack: bool,
+    /// Least retransmission timeout.
+    pub min_rto: Time,
+    /// Greatest retransmission timeout.
+    pub max_rto: Time,
+    /// Retransmission timeout before the first round-trip sample (RFC 6298: 1 s).
+    pub initial_rto: Time,
+    /// Proportional rate reduction in recovery (RFC 6937).
+    pub prr: bool,
+    /// Limited transmit (RFC 3042).
+    pub limited_transmit: bool,
+    /// Windows grow by bytes acknowledged (RFC 3465), not by acknowledgements.
+    pub byte_counting: bool,
+    /// HyStart: leave slow start when the round-trip time rises (in `cubic`).
+    pub hystart: bool,
+    /// Tail loss probe and time-based loss detection (RFC 8985).
+    pub rack: bool,
+    /// The part of the receive buffer that may be advertised; Linux keeps the rest for overhead.
+    pub receive_window_share: f64,
+    /// Send again on a free subflow what blocks the receive window (Raiciu et al., NSDI 2012).
+    pub opportunistic_retransmission: bool,
+    /// Halve the window of the subflow that blocks the receive window (the same).
+    pub penalisation: bool,
+    /// MPTCP subflows on each path.
+    pub subflows_per_path: u32,
+}
+
+impl Config {
+    /// The defaults of a family.
+    pub fn profile(profile: Profile) -> Config {
+        let linux = Config {
+            protocol: Protocol::Mptcp,
+            congestion: CongestionKind::Cubic,
+            subflow_congestion: SinglePathKind::Cubic,
+            scheduler: SchedulerKind::MinRtt,
+            reordering: ReorderingKind::None,
+            receive_buffer: Bytes::from_mib(6),
+            send_buffer: Bytes::from_mib(4),
+            segment: Bytes::new(1448),
+            initial_window: InitialWindow::Segments(10),
+            initial_ssthresh: None,
+            sack: true,
+            timestamps: true,
+            delayed_ack: 2,
+            delayed_ack_timeout: Time::from_millis(40),
+            quick_ack: true,
+            min_rto: Time::from_millis(200),
+            max_rto: Time::from_secs(120),
+            initial_rto: Time::from_secs(1),
+            prr: true,
+            limited_transmit: true,
+            byte_counting: true,
+            hystart: true,
+            rack: false,
+            receive_window_share: 1.0,
+            opportunistic_retransmission: false,
+            penalisation: false,
+            subflows_per_path: 1,
+        };
+        match profile {
+            Profile::Linux => linux,
+            Profile::Ns3 => Config {
+                congestion: CongestionKind::NewReno,
+                subflow_congestion: SinglePathKind::NewReno,
+                receive_buffer: Bytes::new(4_000_000),
+                send_buffer: Bytes::new(4_000_000),
+                delayed_ack_timeout: Time::from_millis(200),
+                quick_ack: false,
+                min_rto: Time::from_secs(1),
+                max_rto: Time::from_secs(60),
+                prr: false,
+                byte_counting: false,
+                hystart: false,
+                ..linux
+            },
+            Profile::Rfc => Config {
+                congestion: CongestionKind::NewReno,
+                subflow_congestion: SinglePathKind::NewReno,
+                delayed_ack_timeout: Time::from_millis(200),
+                quick_ack: false,
+                min_rto: Time::from_secs(1),
+                max_rto: Time::from_secs(60),
+                prr: false,
+                hystart: false,
+                ..linux
+            },
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Congestion control: one object per connection, the subflow as an argument.
+//!
+//! Coupled schemes need to see all subflows, so each call is handed the whole
+//! table. The sender owns cwnd and ssthresh (they stand in the table); an
+//! algorithm answers with new values. Loss recovery (what the window is while
+//! losses are repaired) is the sender's work, not the algorithm's.
+
+use ropewalk_quantities::Time;
+
+use crate::SubflowState;
+
+/// An acknowledgement that moved the window.
+#[derive(Clone, Copy, Debug)]
+pub struct Acked {
+    /// Now.
+    pub now: Time,
+    /// Bytes newly acknowledged, cumulatively or (in recovery) selectively.
+    pub bytes: u64,
+    /// Round-trip time sample of this acknowledgement, if it gave one.
+    pub rtt: Option<Time>,
+    /// First byte not acknowledged, as the subflow's stream offset.
+    pub snd_una: u64,
+    /// First byte not sent, as the subflow's stream offset.
+    pub snd_nxt: u64,
+    /// Whether the congestion window was what held the sender back (RFC 7661); if not, it must not grow.
+    pub cwnd_limited: bool,
+}
+
+/// Why the window must shrink.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Congestion {
+    /// Duplicate or selective acknowledgements told of a loss; once per window.
+    FastRetransmit,
+    /// The retransmission timer ran out.
+    Timeout,
+}
+
+/// A congestion-control algorithm for all subflows of one connection.
+pub trait CongestionControl {
+    /// A subflow with this number joined; numbers count up from zero.
+    fn add_subflow(&mut self, subflow: usize);
+
+    /// New cwnd after an acknowledgement outside of loss recovery (slow start and avoidance alike).
+    #[must_use]
+    fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64;
+
+    /// New ssthresh at a congestion event. The sender sets cwnd from it as RFC 6675, 6937 or 5681 say.
+    #[must_use]
+    fn on_congestion(
+        &mut self,
+        subflow: usize,
+        cause: Congestion,
+        now: Time,
+        subflows: &[SubflowState],
+    ) -> u64;
+
+    /// The last congestion event of the subflow was found to be spurious and is undone
+    /// (the sender restores cwnd and ssthresh itself).
+    fn on_undo(&mut self, subflow: usize);
+}

@@ -1,0 +1,63 @@
+//! Packet scheduling: which subflow carries the next data.
+//!
+//! The same schedulers serve MPTCP in the simulator, the striping protocol and
+//! the gateway, so they see a table of subflows and nothing else.
+
+use ropewalk_quantities::Time;
+
+use crate::SubflowState;
+
+/// What there is to send.
+#[derive(Clone, Copy, Debug)]
+pub struct Pending {
+    /// Now.
+    pub now: Time,
+    /// Bytes written by the application and not yet assigned to any subflow.
+    pub unsent: u64,
+    /// Bytes that the connection's send window (the peer's receive window) still allows.
+    pub window: u64,
+    /// Size of the whole send window: bytes in flight on the data level plus `window`.
+    pub window_size: u64,
+}
+
+/// A set of subflow numbers below 64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct SubflowSet(u64);
+
+impl SubflowSet {
+    /// With one more member.
+    #[must_use]
+    pub fn with(self, subflow: usize) -> SubflowSet {
+        SubflowSet(self.0 | 1 << subflow)
+    }
+
+    /// Whether it has no member.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Its members, in rising order.
+    pub fn iter(self) -> impl Iterator<Item = usize> {
+        (0..64).filter(move |subflow| self.0 >> subflow & 1 == 1)
+    }
+}
+
+/// A scheduler's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The next segment goes out on this subflow now; it must have room.
+    Send(usize),
+    /// The same next segment goes to each of these; those without room queue it.
+    SendOn(SubflowSet),
+    /// Nothing now; ask again when an acknowledgement changed something.
+    Wait,
+    /// Nothing now; ask again at this time at the latest.
+    WaitUntil(Time),
+}
+
+/// A packet scheduler for one connection.
+pub trait Scheduler {
+    /// Who carries the next segment. Called while there is unsent data and window.
+    #[must_use]
+    fn choose(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Choice;
+}

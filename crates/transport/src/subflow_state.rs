@@ -1,0 +1,74 @@
+use ropewalk_quantities::Time;
+
+/// What congestion control and scheduling may see of a subflow.
+///
+/// A connection keeps one table of these for all its subflows and hands it out
+/// read-only; a subflow's index in the table is its number. Amounts are bytes
+/// of payload.
+#[derive(Clone, Debug)]
+pub struct SubflowState {
+    /// Established, not closing and not failed: it may carry data and takes part in coupling.
+    pub usable: bool,
+    /// Maximum payload of a segment.
+    pub mss: u64,
+    /// Congestion window.
+    pub cwnd: u64,
+    /// Slow-start threshold; `u64::MAX` until the first loss.
+    pub ssthresh: u64,
+    /// Sent and neither acknowledged nor taken for lost (RFC 6675's pipe).
+    pub in_flight: u64,
+    /// Assigned to the subflow by the scheduler and not yet sent.
+    pub queued: u64,
+    /// Smoothed round-trip time (RFC 6298); zero until the first sample.
+    pub srtt: Time,
+    /// Mean deviation of the round-trip time (RFC 6298).
+    pub rttvar: Time,
+    /// Least round-trip time seen; [`Time::MAX`] until the first sample.
+    pub min_rtt: Time,
+    /// Newest round-trip time sample.
+    pub latest_rtt: Time,
+    /// Smoothed rate of delivery, in bytes per second; zero until it was measured.
+    pub delivery_rate: f64,
+    /// Acknowledged since the last loss (OLIA's l1).
+    pub acked_since_loss: u64,
+    /// Acknowledged between the last two losses (OLIA's l2).
+    pub acked_between_losses: u64,
+    /// In loss recovery or after a timeout, with lost data still outstanding.
+    pub in_recovery: bool,
+}
+
+impl SubflowState {
+    /// How much more the congestion window lets out now.
+    #[inline]
+    pub fn room(&self) -> u64 {
+        self.cwnd.saturating_sub(self.in_flight + self.queued)
+    }
+
+    /// Whether one more full segment may be sent now.
+    #[inline]
+    pub fn can_send(&self) -> bool {
+        self.usable && self.room() >= self.mss
+    }
+}
+
+impl Default for SubflowState {
+    /// As before the handshake.
+    fn default() -> SubflowState {
+        SubflowState {
+            usable: false,
+            mss: 1448,
+            cwnd: 10 * 1448,
+            ssthresh: u64::MAX,
+            in_flight: 0,
+            queued: 0,
+            srtt: Time::ZERO,
+            rttvar: Time::ZERO,
+            min_rtt: Time::MAX,
+            latest_rtt: Time::ZERO,
+            delivery_rate: 0.0,
+            acked_since_loss: 0,
+            acked_between_losses: 0,
+            in_recovery: false,
+        }
+    }
+}
