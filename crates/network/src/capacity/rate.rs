@@ -1,0 +1,55 @@
+use ropewalk_quantities::{Bytes, Rate, Time};
+
+use crate::queue::Backlog;
+
+/// Sends at a constant rate of IP bits.
+#[derive(Clone, Debug)]
+pub(crate) struct RateTransmitter {
+    rate: Rate,
+    busy_until: Time,
+    /// The size sent last and how long it takes: sizes repeat, and divisions are slow.
+    last_size: u32,
+    last_time: Time,
+}
+
+impl RateTransmitter {
+    pub(crate) fn new(rate: Rate) -> RateTransmitter {
+        RateTransmitter {
+            rate,
+            busy_until: Time::ZERO,
+            last_size: 0,
+            last_time: Time::ZERO,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn start(&self, now: Time) -> Time {
+        now.max(self.busy_until)
+    }
+
+    #[inline]
+    pub(crate) fn send(&mut self, start: Time, size: u32) -> Time {
+        if size != self.last_size {
+            self.last_size = size;
+            self.last_time = self.rate.transmission_time(Bytes::new(u64::from(size)));
+        }
+        self.busy_until = start.saturating_add(self.last_time);
+        self.busy_until
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.busy_until = Time::ZERO;
+    }
+
+    pub(crate) fn unsent(&self, now: Time, waiting: Backlog) -> Bytes {
+        // Times are rounded up to a nanosecond: without the last one, no more
+        // of a packet can be left than there was.
+        let sent_at = waiting.next_start.unwrap_or(self.busy_until);
+        let left = sent_at.saturating_sub(now + Time::from_nanos(1));
+        Bytes::new(waiting.bytes.as_u64() + self.rate.bytes_in(left).as_u64())
+    }
+
+    pub(crate) fn capacity_between(&self, from: Time, to: Time) -> Bytes {
+        self.rate.bytes_in(to.saturating_sub(from))
+    }
+}

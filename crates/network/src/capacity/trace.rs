@@ -1,0 +1,143 @@
+//! A trace as mahimahi's mm-link plays it.
+
+use std::sync::Arc;
+
+use ropewalk_quantities::{Bytes, Time};
+
+use crate::config::Trace;
+
+/// Sends by the recorded chances of a trace.
+///
+/// Each chance carries 1500 bytes of what is waiting when it comes: several
+/// small packets may share one, and a packet may be spread over several. What
+/// of a chance finds nothing waiting is lost, and so is a chance that comes at
+/// the very time of a packet's arrival. The last entry of the trace is its
+/// period: there it starts again, so an entry of 0 ms comes together with the
+/// last entry of the pass before.
+#[derive(Clone, Debug)]
+pub(crate) struct TraceTransmitter {
+    trace: Arc<Trace>,
+    period: Time,
+    /// The chance that carried the last byte, or the first one that may carry the next.
+    chance: Chance,
+    /// How many of its bytes are still free.
+    free: u64,
+}
+
+/// One of the chances, in any pass of the trace.
+#[derive(Clone, Copy, Debug)]
+struct Chance {
+    /// When this pass began.
+    pass_start: Time,
+    /// Which entry of the trace.
+    index: usize,
+}
+
+/// What one chance carries.
+const CHANCE_BYTES: u64 = 1500;
+
+impl TraceTransmitter {
+    /// # Panics
+    /// If the trace has no chance after 0 ms; [`Trace::parse`] gives no such trace.
+    pub(crate) fn new(trace: Arc<Trace>) -> TraceTransmitter {
+        let last = trace.opportunities_ms.last().copied().unwrap_or(0);
+        assert!(last > 0, "a trace has a chance to send after 0 ms");
+        TraceTransmitter {
+            period: trace.period(),
+            trace,
+            chance: Chance {
+                pass_start: Time::ZERO,
+                index: 0,
+            },
+            free: CHANCE_BYTES,
+        }
+    }
+
+    /// Leaves the chances behind that are over at `now`; the time of the one
+    /// that a packet arriving now would use first.
+    #[inline]
+    pub(crate) fn start(&mut self, now: Time) -> Time {
+        if self.time(self.chance) <= now {
+            self.chance = self.first_after(now);
+            self.free = CHANCE_BYTES;
+        } else if self.free == 0 {
+            self.chance = self.later(self.chance, 1);
+            self.free = CHANCE_BYTES;
+        }
+        self.time(self.chance)
+    }
+
+    /// Lays a packet on the chances from the current one on; the time of the last it needs.
+    #[inline]
+    pub(crate) fn send(&mut self, size: u32) -> Time {
+        let size = u64::from(size);
+        if size <= self.free {
+            self.free -= size;
+        } else {
+            let rest = size - self.free;
+            let chances = rest.div_ceil(CHANCE_BYTES);
+            self.chance = self.later(self.chance, chances as usize);
+            self.free = chances * CHANCE_BYTES - rest;
+        }
+        self.time(self.chance)
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.chance = Chance {
+            pass_start: Time::ZERO,
+            index: 0,
+        };
+        self.free = CHANCE_BYTES;
+    }
+
+    pub(crate) fn unsent(&self, now: Time) -> Bytes {
+        if self.time(self.chance) <= now {
+            return Bytes::new(0);
+        }
+        let up_to_this = self.number(self.chance) + 1;
+        let chances = up_to_this - self.number(self.first_after(now));
+        Bytes::new(chances * CHANCE_BYTES - self.free)
+    }
+
+    pub(crate) fn capacity_between(&self, from: Time, to: Time) -> Bytes {
+        let chances = self.number(self.first_after(to)) - self.number(self.first_after(from));
+        Bytes::new(chances * CHANCE_BYTES)
+    }
+
+    /// The first chance later than `now`: whole passes at once, then a binary search in one.
+    fn first_after(&self, now: Time) -> Chance {
+        let passes = now.as_nanos() / self.period.as_nanos();
+        let pass_start = self.period * passes;
+        let into_pass_ms = (now - pass_start).as_nanos() / 1_000_000;
+        let entries = &self.trace.opportunities_ms;
+        Chance {
+            pass_start,
+            index: entries.partition_point(|&ms| u64::from(ms) <= into_pass_ms),
+        }
+    }
+
+    /// The chance that comes `count` after this one.
+    #[inline]
+    fn later(&self, chance: Chance, count: usize) -> Chance {
+        let entries = self.trace.opportunities_ms.len();
+        let mut later = chance;
+        later.index += count;
+        while later.index >= entries {
+            later.index -= entries;
+            later.pass_start += self.period;
+        }
+        later
+    }
+
+    #[inline]
+    fn time(&self, chance: Chance) -> Time {
+        let ms = self.trace.opportunities_ms[chance.index];
+        chance.pass_start + Time::from_millis(u64::from(ms))
+    }
+
+    /// How many chances come before this one.
+    fn number(&self, chance: Chance) -> u64 {
+        let passes = chance.pass_start.as_nanos() / self.period.as_nanos();
+        passes * self.trace.opportunities_ms.len() as u64 + chance.index as u64
+    }
+}

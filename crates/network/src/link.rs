@@ -1,0 +1,229 @@
+//! One direction of a link, composed of its parts.
+
+use rand_pcg::Pcg64Mcg;
+use ropewalk_quantities::{Bytes, Time};
+
+use crate::capacity::Transmitter;
+use crate::config::{DirectionConfig, Outage};
+use crate::jitter::Delay;
+use crate::loss::LossModel;
+use crate::outage::Outages;
+use crate::queue::Queue;
+use crate::ring::{InFlight, Ring};
+
+/// What became of a packet that a link was offered.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// It will come out.
+    Accepted,
+    /// It found the queue full.
+    Dropped,
+    /// It is lost, by chance or in an outage. Who sent it must not know.
+    Lost,
+}
+
+/// What a link has done since it was made.
+///
+/// A packet that is offered is sent or dropped; of those sent, some are lost,
+/// and the others are delivered or still in flight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets that were offered and not dropped by the queue, counted at
+    /// their arrival: some may still wait. For what has been sent by a time
+    /// see [`Link::transmitted`].
+    pub sent_packets: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Packets lost by chance or in an outage, counted at their arrival.
+    pub lost_packets: u64,
+    /// Packets that found the queue full.
+    pub dropped_packets: u64,
+    /// Packets that were taken out at the far end.
+    pub delivered_packets: u64,
+    /// Their bytes.
+    pub delivered_bytes: u64,
+}
+
+/// One direction of a link, carrying packets of type `P`.
+///
+/// Times never decrease from call to call.
+///
+/// An outage takes everything: what is in the queue or in flight when it
+/// begins, and what arrives while it lasts. The transmitter is idle then, and
+/// the queue empty when it is over. So a link's [`transmitted`](Link::transmitted)
+/// bytes never exceed its [`capacity_between`](Link::capacity_between).
+#[derive(Clone, Debug)]
+pub struct Link<P> {
+    transmitter: Transmitter,
+    queue: Queue,
+    loss: LossModel,
+    delay: Delay,
+    outages: Outages,
+    in_flight: Ring<P>,
+    last_exit: Time,
+    counters: Counters,
+    /// Bytes that outages kept from being sent.
+    never_transmitted: u64,
+}
+
+impl<P: Copy> Link<P> {
+    /// One direction of a link whose own round trip, both ways, is `round_trip`
+    /// (a queue may be measured by it), with its outages (sorted, disjoint)
+    /// and its streams of random numbers.
+    pub fn new(
+        config: &DirectionConfig,
+        round_trip: Time,
+        down: &[Outage],
+        loss: Pcg64Mcg,
+        jitter: Pcg64Mcg,
+    ) -> Link<P> {
+        Link {
+            transmitter: Transmitter::new(&config.capacity),
+            queue: Queue::new(config.queue, &config.capacity, round_trip),
+            loss: LossModel::new(config.loss, loss),
+            delay: Delay::new(config.delay, config.jitter, jitter),
+            outages: Outages::new(down),
+            in_flight: Ring::new(),
+            last_exit: Time::ZERO,
+            counters: Counters::default(),
+            never_transmitted: 0,
+        }
+    }
+
+    /// Offers a packet of `size` bytes (IP header included).
+    ///
+    /// `order` breaks ties between packets that come out at the same time, here
+    /// or at other links; it increases from call to call.
+    #[inline]
+    pub fn push(&mut self, now: Time, size: u32, order: u64, packet: P) -> Offer {
+        if self.outages.start() <= now {
+            self.pass_outages(now);
+            if self.outages.start() <= now {
+                self.count_sent(size);
+                self.never_transmitted += u64::from(size);
+                return self.lose();
+            }
+        }
+        let start = self.transmitter.start(now);
+        if start > now && !self.queue.admit(now, start, size) {
+            self.counters.dropped_packets += 1;
+            return Offer::Dropped;
+        }
+        let departure = self.transmitter.send(start, size);
+        self.count_sent(size);
+        if self.loss.loses() {
+            return self.lose();
+        }
+        let mut exit = departure.saturating_add(self.delay.next());
+        let reorders = self.delay.reorders();
+        if !reorders {
+            exit = exit.max(self.last_exit);
+        }
+        if exit >= self.outages.start() {
+            return self.lose();
+        }
+        self.last_exit = exit;
+        let item = InFlight {
+            exit,
+            order,
+            size,
+            packet,
+        };
+        if reorders {
+            self.in_flight.insert(item);
+        } else {
+            self.in_flight.push(item);
+        }
+        Offer::Accepted
+    }
+
+    /// When the next packet comes out, and its order; `None` when the link is empty.
+    ///
+    /// Changes after [`push`](Link::push) and [`pop`](Link::pop) alone.
+    #[inline]
+    pub fn head(&self) -> Option<(Time, u64)> {
+        self.in_flight.head()
+    }
+
+    /// Takes the next packet out: its exit, its size, and itself.
+    ///
+    /// # Panics
+    /// If the link is empty.
+    #[inline]
+    pub fn pop(&mut self) -> (Time, u32, P) {
+        let first = self.in_flight.pop().expect("a packet in flight");
+        self.counters.delivered_packets += 1;
+        self.counters.delivered_bytes += u64::from(first.size);
+        (first.exit, first.size, first.packet)
+    }
+
+    /// How many packets will come out: those that wait, are being sent, or are on their way.
+    #[inline]
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.len()
+    }
+
+    /// What the link has done so far.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Packets and bytes that wait at `now` before the one that is being sent.
+    pub fn backlog(&mut self, now: Time) -> (u64, Bytes) {
+        self.pass_outages(now);
+        if self.outages.start() <= now {
+            return (0, Bytes::new(0));
+        }
+        let waiting = self.queue.backlog(now);
+        (waiting.packets, waiting.bytes)
+    }
+
+    /// Bytes that have been sent by `now`, lost ones included: all that were
+    /// offered and not dropped, but for what still waits or is yet to be sent
+    /// of the packet that is being sent, and what an outage took before.
+    pub fn transmitted(&mut self, now: Time) -> Bytes {
+        self.pass_outages(now);
+        let unsent = self.unsent(now.min(self.outages.start()));
+        Bytes::new(self.counters.sent_bytes - self.never_transmitted - unsent)
+    }
+
+    /// How much the link could send after `from` and up to `to`; nothing
+    /// during an outage. `None` if its capacity is unlimited.
+    pub fn capacity_between(&self, from: Time, to: Time) -> Option<Bytes> {
+        let mut total = 0;
+        for (start, end) in self.outages.up_between(from, to) {
+            total += self.transmitter.capacity_between(start, end)?.as_u64();
+        }
+        self.transmitter.capacity_between(from, from)?;
+        Some(Bytes::new(total))
+    }
+
+    /// Leaves the outages behind that are over at `now`, with all they took.
+    #[inline]
+    fn pass_outages(&mut self, now: Time) {
+        while self.outages.is_over(now) {
+            self.never_transmitted += self.unsent(self.outages.start());
+            self.transmitter.reset();
+            self.queue.clear();
+            self.outages.advance();
+        }
+    }
+
+    fn unsent(&mut self, now: Time) -> u64 {
+        let waiting = self.queue.backlog(now);
+        self.transmitter.unsent(now, waiting).as_u64()
+    }
+
+    #[inline]
+    fn count_sent(&mut self, size: u32) {
+        self.counters.sent_packets += 1;
+        self.counters.sent_bytes += u64::from(size);
+    }
+
+    #[inline]
+    fn lose(&mut self) -> Offer {
+        self.counters.lost_packets += 1;
+        Offer::Lost
+    }
+}

@@ -1,0 +1,68 @@
+//! Spans in which a link carries nothing.
+
+use ropewalk_quantities::Time;
+
+use crate::config::Outage;
+
+/// The spans that are still to come, or under way.
+#[derive(Clone, Debug)]
+pub(crate) struct Outages {
+    spans: Box<[Outage]>,
+    /// The first span that is not over.
+    next: usize,
+    /// That span, or one at [`Time::MAX`] if there is none.
+    current: Outage,
+}
+
+/// A span that never comes.
+const NEVER: Outage = Outage {
+    start: Time::MAX,
+    end: Time::MAX,
+};
+
+impl Outages {
+    /// From sorted, disjoint spans; empty ones are ignored.
+    pub(crate) fn new(spans: &[Outage]) -> Outages {
+        let spans: Box<[Outage]> = spans
+            .iter()
+            .copied()
+            .filter(|span| span.start < span.end)
+            .collect();
+        debug_assert!(spans.is_sorted_by(|a, b| a.end <= b.start));
+        let current = spans.first().copied().unwrap_or(NEVER);
+        Outages {
+            spans,
+            next: 0,
+            current,
+        }
+    }
+
+    /// When the span under way began, or the next one will.
+    #[inline]
+    pub(crate) fn start(&self) -> Time {
+        self.current.start
+    }
+
+    /// Whether the span under way, or the next one, is over at `now`.
+    #[inline]
+    pub(crate) fn is_over(&self, now: Time) -> bool {
+        self.current.end <= now
+    }
+
+    /// Goes on to the next span.
+    pub(crate) fn advance(&mut self) {
+        self.next += 1;
+        self.current = self.spans.get(self.next).copied().unwrap_or(NEVER);
+    }
+
+    /// The parts of the span from `from` to `to` in which the link is up.
+    pub(crate) fn up_between(&self, from: Time, to: Time) -> impl Iterator<Item = (Time, Time)> {
+        let first = self.spans.partition_point(|span| span.end <= from);
+        let down = self.spans[first..]
+            .iter()
+            .take_while(move |span| span.start < to);
+        let starts = std::iter::once(from).chain(down.clone().map(|span| span.end));
+        let ends = down.map(|span| span.start).chain(std::iter::once(to));
+        starts.zip(ends).filter(|(start, end)| start < end)
+    }
+}

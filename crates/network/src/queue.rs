@@ -1,0 +1,109 @@
+//! What waits before the packet that is being sent.
+
+use std::collections::VecDeque;
+
+use ropewalk_quantities::{Bytes, Time};
+
+use crate::config::{Capacity, QueueLimit};
+
+/// A drop-tail queue, of which only sizes are kept, and when each leaves it.
+///
+/// The packet that is being sent has left it, as with ns-3's drop-tail queue
+/// before a device, and mahimahi's.
+#[derive(Clone, Debug)]
+pub(crate) struct Queue {
+    most_packets: u64,
+    most_bytes: u64,
+    bytes: u64,
+    waiting: VecDeque<Waiting>,
+}
+
+/// What waits, and when the first of it will be sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Backlog {
+    pub(crate) packets: u64,
+    pub(crate) bytes: Bytes,
+    pub(crate) next_start: Option<Time>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    until: Time,
+    size: u32,
+}
+
+/// Below this, a limit in bandwidth-delay products lets nothing pass: two full packets.
+const LEAST_BDP_BYTES: u64 = 2 * 1500;
+
+impl Queue {
+    /// The queue before `capacity` of a link with this round trip of its own.
+    ///
+    /// A packet on a trace waits for its first chance even when the link is
+    /// idle, so at least one has room there, whatever the limit.
+    pub(crate) fn new(limit: QueueLimit, capacity: &Capacity, round_trip: Time) -> Queue {
+        let bits_per_second = match capacity {
+            Capacity::Unlimited => 0,
+            Capacity::Rate(rate) => rate.as_bps(),
+            Capacity::Trace(trace) => trace.mean_rate().as_bps(),
+        };
+        let (mut most_packets, mut most_bytes) = match limit {
+            QueueLimit::Packets(packets) => (packets, u64::MAX),
+            QueueLimit::Bytes(bytes) => (u64::MAX, bytes.as_u64()),
+            QueueLimit::Bdp(times) => {
+                let bytes = times * bits_per_second as f64 / 8.0 * round_trip.as_secs_f64();
+                (u64::MAX, (bytes.round() as u64).max(LEAST_BDP_BYTES))
+            }
+        };
+        if matches!(capacity, Capacity::Trace(_)) {
+            most_packets = most_packets.max(1);
+            most_bytes = most_bytes.max(1500);
+        }
+        Queue {
+            most_packets,
+            most_bytes,
+            bytes: 0,
+            waiting: VecDeque::new(),
+        }
+    }
+
+    /// Takes a packet that has to wait until then, if there is room for it.
+    #[inline]
+    pub(crate) fn admit(&mut self, now: Time, until: Time, size: u32) -> bool {
+        self.release(now);
+        let bytes = self.bytes + u64::from(size);
+        if self.waiting.len() as u64 >= self.most_packets || bytes > self.most_bytes {
+            return false;
+        }
+        self.bytes = bytes;
+        self.waiting.push_back(Waiting { until, size });
+        true
+    }
+
+    /// What waits at `now`.
+    pub(crate) fn backlog(&mut self, now: Time) -> Backlog {
+        self.release(now);
+        Backlog {
+            packets: self.waiting.len() as u64,
+            bytes: Bytes::new(self.bytes),
+            next_start: self.waiting.front().map(|front| front.until),
+        }
+    }
+
+    /// Loses all that waits.
+    pub(crate) fn clear(&mut self) {
+        self.waiting.clear();
+        self.bytes = 0;
+    }
+
+    /// Lets go what is being sent at `now`, or has been.
+    #[inline]
+    fn release(&mut self, now: Time) {
+        while let Some(front) = self.waiting.front() {
+            if front.until > now {
+                break;
+            }
+            self.bytes -= u64::from(front.size);
+            self.waiting.pop_front();
+        }
+    }
+}
