@@ -5,9 +5,37 @@
 //! algorithm answers with new values. Loss recovery (what the window is while
 //! losses are repaired) is the sender's work, not the algorithm's.
 
+mod balia;
+mod controller;
+mod coupling;
+mod cubic;
+mod flight_size;
+mod fully_coupled;
+mod hystart;
+pub mod lia;
+mod linked_increases;
+mod newreno;
+pub mod olia;
+mod slow_start;
+#[cfg(test)]
+pub(crate) mod testing;
+mod uncoupled;
+
 use ropewalk_quantities::Time;
 
 use crate::SubflowState;
+
+pub use balia::{Balia, BaliaConfig};
+pub use controller::Controller;
+pub use cubic::{Cubic, CubicConfig};
+pub use fully_coupled::{FullyCoupled, FullyCoupledConfig};
+pub use hystart::HyStart;
+pub use lia::{Lia, LiaConfig};
+pub use linked_increases::{LinkedIncreases, LinkedIncreasesConfig};
+pub use newreno::{NewReno, NewRenoConfig};
+pub use olia::{Olia, OliaConfig};
+pub use slow_start::{Grown, SlowStart};
+pub use uncoupled::{Uncoupled, UncoupledConfig};
 
 /// An acknowledgement that moved the window.
 #[derive(Clone, Copy, Debug)]

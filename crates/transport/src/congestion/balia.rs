@@ -1,0 +1,134 @@
+//! Balia, balanced linked adaptation (Peng et al., IEEE/ACM ToN 2016;
+//! draft-walid-mptcp-congestion-control-04).
+//!
+//! Between LIA and OLIA: a trade between friendliness and responsiveness. With
+//! x_r = w_r / rtt_r and alpha_r = max(x_k) / x_r, the slower a path is beside
+//! the fastest, the more it gains for an acknowledgement and the more it loses
+//! at a loss, up to three quarters.
+
+use ropewalk_quantities::Time;
+
+use super::coupling::{Coupling, path, paths};
+use super::{Acked, Congestion, CongestionControl};
+use crate::SubflowState;
+
+/// Makes a [`Balia`].
+#[derive(Clone, Copy, Debug)]
+pub struct BaliaConfig {
+    /// Grow by bytes acknowledged, not by acknowledgements.
+    pub byte_counting: bool,
+}
+
+impl BaliaConfig {
+    /// For one connection.
+    pub fn build(self) -> Balia {
+        Balia {
+            coupling: Coupling::new(self.byte_counting),
+        }
+    }
+}
+
+/// Balanced linked adaptation.
+#[derive(Clone, Debug)]
+pub struct Balia {
+    coupling: Coupling,
+}
+
+impl CongestionControl for Balia {
+    fn add_subflow(&mut self, subflow: usize) {
+        self.coupling.add_subflow(subflow);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64 {
+        self.coupling.on_ack(subflow, acked, subflows, |own| {
+            let (mut sum, mut fastest) = (0.0, 0.0);
+            for path in paths(subflows) {
+                let rate = path.window / path.rtt;
+                sum += rate;
+                fastest = f64::max(fastest, rate);
+            }
+            // Section 3, for each segment acknowledged:
+            // x_r / rtt_r / (sum x_k)^2 * (1 + alpha_r) / 2 * (4 + alpha_r) / 5.
+            let rate = own.window / own.rtt;
+            let alpha = fastest / rate;
+            let linked = rate / own.rtt / (sum * sum);
+            own.state.mss as f64 * linked * (1.0 + alpha) * (4.0 + alpha) / 10.0
+        })
+    }
+
+    fn on_congestion(
+        &mut self,
+        subflow: usize,
+        _cause: Congestion,
+        _now: Time,
+        subflows: &[SubflowState],
+    ) -> u64 {
+        let state = &subflows[subflow];
+        let own = match path(state) {
+            Some(own) if paths(subflows).count() > 1 => own,
+            _ => return self.coupling.halve(subflow, state, 2),
+        };
+        let fastest = paths(subflows)
+            .map(|path| path.window / path.rtt)
+            .fold(0.0, f64::max);
+        let alpha = fastest / (own.window / own.rtt);
+        // Section 3: w_r -= w_r / 2 * min(alpha_r, 1.5); at least one segment.
+        let flight = self.coupling.flight_size(subflow, state) as f64;
+        ((flight * (1.0 - alpha.min(1.5) / 2.0)) as u64).max(state.mss)
+    }
+
+    fn on_undo(&mut self, _subflow: usize) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::testing::{MSS, acked, fluid, subflow};
+
+    #[test]
+    fn increase_and_decrease_are_as_worked_by_hand() {
+        let mut control = BaliaConfig {
+            byte_counting: true,
+        }
+        .build();
+        control.add_subflow(1);
+        let table = [subflow(20.0, 0.1), subflow(5.0, 0.1)];
+        // Rates 200 and 50, sum 250. Fast: alpha 1, 200 / .1 / 250^2 = .032.
+        assert_eq!(control.on_ack(0, &acked(MSS), &table), 20 * MSS + 32);
+        // Slow: alpha 4, 50 / .1 / 250^2 * 5 / 2 * 8 / 5 = .032.
+        assert_eq!(control.on_ack(1, &acked(MSS), &table), 5 * MSS + 32);
+        let cause = Congestion::FastRetransmit;
+        assert_eq!(
+            control.on_congestion(0, cause, Time::ZERO, &table),
+            10 * MSS
+        );
+        // Three quarters go: 5 - 3.75.
+        assert_eq!(control.on_congestion(1, cause, Time::ZERO, &table), 1250);
+    }
+
+    #[test]
+    fn one_path_is_newreno() {
+        let mut control = BaliaConfig {
+            byte_counting: true,
+        }
+        .build();
+        control.add_subflow(0);
+        let table = [subflow(10.0, 0.1)];
+        assert_eq!(control.on_ack(0, &acked(MSS), &table), 10 * MSS + 100);
+        let cause = Congestion::Timeout;
+        assert_eq!(control.on_congestion(0, cause, Time::ZERO, &table), 5 * MSS);
+    }
+
+    #[test]
+    fn together_no_more_than_a_tcp_on_the_best_path() {
+        let mut control = BaliaConfig {
+            byte_counting: true,
+        }
+        .build();
+        let mean = fluid(&mut control, &[(0.1, 0.001), (0.1, 0.004)], 1000.0);
+        let total = mean[0] + mean[1];
+        assert!((total / 38.7 - 1.0).abs() < 0.2, "{mean:?}");
+        assert!(mean[0] > 2.0 * mean[1], "{mean:?}");
+    }
+}

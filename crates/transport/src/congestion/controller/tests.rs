@@ -1,0 +1,131 @@
+//! What holds for every algorithm, over random sequences of what can happen.
+
+use super::*;
+use crate::congestion::testing::{Random, acked, subflow};
+use crate::{Profile, SubflowState};
+
+fn all() -> Vec<(Config, &'static str)> {
+    let mut configs = Vec::new();
+    for profile in [Profile::Linux, Profile::Ns3, Profile::Rfc] {
+        for kind in CongestionKind::ALL {
+            let mut config = Config::profile(profile);
+            config.congestion = *kind;
+            configs.push((config, kind.name()));
+        }
+    }
+    configs
+}
+
+#[test]
+fn windows_stay_whole_through_whatever_happens() {
+    for (config, name) in all() {
+        for seed in 0..40 {
+            let mut random = Random(seed);
+            let mut control = Controller::new(&config);
+            let mut table: Vec<SubflowState> = Vec::new();
+            let mut now = 0;
+            for _ in 0..2000 {
+                now += random.below(20_000_000);
+                let time = Time::from_nanos(now);
+                if table.is_empty() || (table.len() < 4 && random.below(200) == 0) {
+                    control.add_subflow(table.len());
+                    let mut state = subflow(1.0 + random.below(30) as f64, 0.05);
+                    state.mss = 100 + random.below(9000);
+                    state.ssthresh = u64::MAX;
+                    state.cwnd = state.mss * (1 + random.below(20));
+                    table.push(state);
+                }
+                let i = random.below(table.len() as u64) as usize;
+                table[i].in_flight = random.below(table[i].cwnd + 1);
+                let least = table[i].mss;
+                let context = format!("{name}, seed {seed}");
+                match random.below(40) {
+                    0 | 1 => {
+                        let cause = if random.below(2) == 0 {
+                            Congestion::Timeout
+                        } else {
+                            Congestion::FastRetransmit
+                        };
+                        let ssthresh = control.on_congestion(i, cause, time, &table);
+                        assert!(ssthresh >= least, "{context}: ssthresh {ssthresh}");
+                        assert!(ssthresh <= table[i].cwnd.max(2 * least), "{context}");
+                        table[i].acked_between_losses = table[i].acked_since_loss;
+                        table[i].acked_since_loss = 0;
+                        table[i].ssthresh = ssthresh;
+                        table[i].cwnd = match cause {
+                            Congestion::Timeout => least,
+                            Congestion::FastRetransmit => ssthresh,
+                        };
+                    }
+                    2 => control.on_undo(i),
+                    3 => table[i].usable = random.below(3) > 0,
+                    4 => table[i].srtt = Time::from_nanos(random.below(2) * random.below(1 << 30)),
+                    5 => table[i].in_recovery = random.below(2) == 0,
+                    _ => {
+                        let bytes = 1 + random.below(10 * least);
+                        let ack = Acked {
+                            now: time,
+                            rtt: Some(Time::from_nanos(1 + random.below(1 << 28))),
+                            snd_una: now,
+                            snd_nxt: now + random.below(1000),
+                            cwnd_limited: random.below(4) > 0,
+                            ..acked(bytes)
+                        };
+                        let before = table[i].cwnd;
+                        let cwnd = control.on_ack(i, &ack, &table);
+                        assert!(cwnd >= least, "{context}: cwnd {cwnd}");
+                        assert!(ack.cwnd_limited || cwnd == before, "{context}");
+                        let shrinks = config.congestion == CongestionKind::Olia;
+                        assert!(shrinks || cwnd >= before, "{context}: {before} to {cwnd}");
+                        // No scheme but the uncapped ones gains more than slow start would.
+                        let uncapped = [CongestionKind::LinkedIncreases, CongestionKind::Balia];
+                        assert!(
+                            uncapped.contains(&config.congestion)
+                                || cwnd <= before + bytes + 2 * least,
+                            "{context}: {before} to {cwnd} for {bytes}"
+                        );
+                        table[i].acked_since_loss += bytes;
+                        table[i].cwnd = cwnd.min(1 << 40);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn slow_start_is_every_algorithms() {
+    for (config, name) in all() {
+        let mut control = Controller::new(&config);
+        control.add_subflow(0);
+        control.add_subflow(1);
+        let mut table = [subflow(10.0, 0.1), subflow(10.0, 0.1)];
+        table[0].ssthresh = u64::MAX;
+        let mss = table[0].mss;
+        let cwnd = control.on_ack(0, &acked(2 * mss), &table);
+        let segments = if config.byte_counting { 12 } else { 11 };
+        assert_eq!(cwnd, segments * mss, "{name}");
+    }
+}
+
+#[test]
+fn a_users_own_algorithm_is_called() {
+    struct Fixed;
+    impl CongestionControl for Fixed {
+        fn add_subflow(&mut self, _subflow: usize) {}
+        fn on_ack(&mut self, _: usize, _: &Acked, _: &[SubflowState]) -> u64 {
+            42
+        }
+        fn on_congestion(&mut self, _: usize, _: Congestion, _: Time, _: &[SubflowState]) -> u64 {
+            43
+        }
+        fn on_undo(&mut self, _subflow: usize) {}
+    }
+    let mut control = Controller::Custom(Box::new(Fixed));
+    control.add_subflow(0);
+    let table = [subflow(10.0, 0.1)];
+    assert_eq!(control.on_ack(0, &acked(1), &table), 42);
+    let cause = Congestion::Timeout;
+    assert_eq!(control.on_congestion(0, cause, Time::ZERO, &table), 43);
+    assert_eq!(format!("{control:?}"), "Custom");
+}

@@ -1,0 +1,252 @@
+//! CUBIC (RFC 9438), with HyStart if asked for.
+//!
+//! After a loss the window follows a cubic function of time around the window
+//! at which the loss happened, and is never below what Reno would have. Inside,
+//! windows are real numbers of segments, as the RFC's are; outside, bytes.
+//!
+//! ssthresh is beta times FlightSize (see `flight_size`), and W_est counts all
+//! bytes acknowledged while the cubic step counts them as slow start does.
+
+use ropewalk_quantities::Time;
+
+use super::flight_size::FlightSize;
+use super::{Acked, Congestion, HyStart, SlowStart};
+use crate::SubflowState;
+
+/// Multiplicative decrease (RFC 9438, section 4.6).
+pub const BETA: f64 = 0.7;
+/// Scale of the cubic function, in segments per second cubed (section 5.1).
+pub const C: f64 = 0.4;
+/// Reno-friendly increase, in segments per round trip (section 4.3): 3 (1 - beta) / (1 + beta).
+pub const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+
+/// Makes a [`Cubic`].
+#[derive(Clone, Copy, Debug)]
+pub struct CubicConfig {
+    /// Grow by bytes acknowledged (RFC 3465), not by acknowledgements.
+    pub byte_counting: bool,
+    /// Leave slow start when the round-trip time rises (Ha and Rhee, 2011).
+    pub hystart: bool,
+    /// Give room to new flows (RFC 9438, section 4.7).
+    pub fast_convergence: bool,
+}
+
+impl CubicConfig {
+    /// For one path.
+    pub fn build(self) -> Cubic {
+        Cubic {
+            slow_start: SlowStart {
+                byte_counting: self.byte_counting,
+            },
+            hystart: self.hystart.then(HyStart::default),
+            fast_convergence: self.fast_convergence,
+            history: History {
+                w_max: 0.0,
+                cwnd_prior: 0.0,
+                slow_start_exit: u64::MAX,
+                epoch: None,
+            },
+            before_loss: None,
+            fraction: 0.0,
+            unlimited_since: None,
+            drained_at: None,
+            flight_size: FlightSize::default(),
+        }
+    }
+}
+
+/// CUBIC on one path.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    slow_start: SlowStart,
+    hystart: Option<HyStart>,
+    fast_convergence: bool,
+    history: History,
+    /// What a spurious loss brings back (section 4.9.2).
+    before_loss: Option<History>,
+    /// Growth not yet worth a byte, in bytes.
+    fraction: f64,
+    /// The window has not been the limit since then.
+    unlimited_since: Option<Time>,
+    /// Nothing has been in flight since then.
+    drained_at: Option<Time>,
+    flight_size: FlightSize,
+}
+
+/// What a congestion event changes.
+#[derive(Clone, Copy, Debug)]
+struct History {
+    /// Window just before the last loss, in segments; zero if that means nothing.
+    w_max: f64,
+    /// cwnd when ssthresh was last set, in segments.
+    cwnd_prior: f64,
+    /// Where HyStart ended slow start, in bytes.
+    slow_start_exit: u64,
+    /// The current stage of congestion avoidance.
+    epoch: Option<Epoch>,
+}
+
+/// One stage of congestion avoidance; windows in segments, times in seconds.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    /// t_epoch, moved on by the time in which the window was not used.
+    start: Time,
+    k: f64,
+    w_max: f64,
+    w_est: f64,
+}
+
+impl Epoch {
+    fn new(start: Time, cwnd: f64, w_max: f64) -> Epoch {
+        // Figure 2; K is 0 and W_max the present window after a timeout
+        // (section 4.8), after HyStart (4.10), and where cwnd is past W_max.
+        let w_max = w_max.max(cwnd);
+        Epoch {
+            start,
+            k: ((w_max - cwnd) / C).cbrt(),
+            w_max,
+            w_est: cwnd,
+        }
+    }
+
+    /// Figure 1: W_cubic(t) = C (t - K)^3 + W_max.
+    #[inline]
+    fn w_cubic(&self, t: f64) -> f64 {
+        let d = t - self.k;
+        C * d * d * d + self.w_max
+    }
+}
+
+impl Cubic {
+    /// New cwnd after an acknowledgement, in bytes.
+    #[inline]
+    #[must_use]
+    pub fn on_ack(&mut self, acked: &Acked, state: &SubflowState) -> u64 {
+        self.flight_size.note(acked);
+        let mss = state.mss;
+        let cwnd = state.cwnd.max(mss);
+        if let Some(hystart) = &mut self.hystart
+            && cwnd < state.ssthresh.min(self.history.slow_start_exit)
+            && hystart.on_ack(acked, state)
+        {
+            self.history.slow_start_exit = cwnd;
+            self.history.cwnd_prior = cwnd as f64 / mss as f64;
+        }
+        self.leave_out_unused_time(acked, state.srtt);
+        if !acked.cwnd_limited {
+            return cwnd;
+        }
+        let ssthresh = state.ssthresh.min(self.history.slow_start_exit);
+        let grown = self.slow_start.grow(cwnd, ssthresh, mss, acked.bytes);
+        if cwnd < ssthresh {
+            self.history.epoch = None;
+            self.fraction = 0.0;
+        }
+        if grown.left == 0 {
+            return grown.cwnd;
+        }
+        self.avoid_congestion(grown.cwnd, grown.left, acked.now, state)
+    }
+
+    /// New ssthresh after a loss, in bytes.
+    #[must_use]
+    pub fn on_congestion(&mut self, cause: Congestion, state: &SubflowState) -> u64 {
+        self.before_loss = Some(self.history);
+        let cwnd = state.cwnd as f64 / state.mss as f64;
+        // Section 4.7: W_max = cwnd (1 + beta) / 2 where windows shrink from loss to loss.
+        let w_max = if self.fast_convergence && cwnd < self.history.w_max {
+            cwnd * (1.0 + BETA) / 2.0
+        } else {
+            cwnd
+        };
+        self.history = History {
+            // Section 4.8: the stage after a timeout starts from its own window.
+            w_max: if cause == Congestion::Timeout {
+                0.0
+            } else {
+                w_max
+            },
+            cwnd_prior: cwnd,
+            slow_start_exit: u64::MAX,
+            epoch: None,
+        };
+        self.fraction = 0.0;
+        if cause == Congestion::Timeout && self.hystart.is_some() {
+            self.hystart = Some(HyStart::default());
+        }
+        // Figure 5: ssthresh = max(flight_size * beta, 2).
+        let ssthresh = (self.flight_size.bytes(state) as f64 * BETA) as u64;
+        ssthresh.max(2 * state.mss)
+    }
+
+    /// The last loss was none (section 4.9.2).
+    pub fn on_undo(&mut self) {
+        if let Some(history) = self.before_loss.take() {
+            self.history = history;
+            self.fraction = 0.0;
+        }
+    }
+
+    fn avoid_congestion(&mut self, cwnd: u64, bytes: u64, now: Time, state: &SubflowState) -> u64 {
+        let mss = state.mss as f64;
+        let window = (cwnd as f64 + self.fraction) / mss;
+        let w_max = self.history.w_max;
+        let epoch = self
+            .history
+            .epoch
+            .get_or_insert_with(|| Epoch::new(now, window, w_max));
+
+        // Figure 4: W_est += alpha * segments_acked / cwnd, with alpha = 1 from cwnd_prior on.
+        let alpha = if epoch.w_est < self.history.cwnd_prior {
+            ALPHA
+        } else {
+            1.0
+        };
+        epoch.w_est += alpha * bytes as f64 / (mss * window);
+
+        let t = now.saturating_sub(epoch.start).as_secs_f64();
+        let segments = bytes as f64 / mss;
+        let next = if epoch.w_cubic(t) < epoch.w_est {
+            // Section 4.3, the Reno-friendly region: cwnd = W_est, though no faster than in
+            // slow start, should the sender have cut cwnd (on idling, or as a penalty).
+            epoch.w_est.clamp(window, window + segments)
+        } else {
+            // Sections 4.2, 4.4 and 4.5: (target - cwnd) / cwnd for each segment acknowledged.
+            let ahead = epoch.w_cubic(t + state.srtt.as_secs_f64());
+            let target = ahead.clamp(window, 1.5 * window);
+            let counted = self.slow_start.counted(bytes, state.mss) as f64 / mss;
+            (window + (target - window) / window * counted).min(target)
+        };
+        let exact = (next * mss).max(cwnd as f64);
+        self.fraction = exact.fract();
+        exact as u64
+    }
+
+    /// Section 4.2, last rule: t leaves out the time in which cwnd was not updated
+    /// because the window was not the limit, silence beyond one round trip included.
+    #[inline]
+    fn leave_out_unused_time(&mut self, acked: &Acked, srtt: Time) {
+        let mut unused = Time::ZERO;
+        if let Some(drained) = self.drained_at.take() {
+            unused = acked.now.saturating_sub(drained).saturating_sub(srtt);
+        }
+        if acked.cwnd_limited {
+            if let Some(since) = self.unlimited_since.take() {
+                unused = acked.now.saturating_sub(since);
+            }
+        } else if self.unlimited_since.is_none() {
+            self.unlimited_since = Some(acked.now.saturating_sub(unused));
+        }
+        if acked.snd_una >= acked.snd_nxt {
+            self.drained_at = Some(acked.now);
+        }
+        if acked.cwnd_limited
+            && let Some(epoch) = &mut self.history.epoch
+        {
+            epoch.start = epoch.start.saturating_add(unused);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

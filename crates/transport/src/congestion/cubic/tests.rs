@@ -1,0 +1,200 @@
+//! CUBIC against RFC 9438's formulas and its table of average windows.
+
+use super::*;
+use crate::congestion::testing::{MSS, acked, fluid, subflow};
+use crate::congestion::{CongestionControl, UncoupledConfig};
+use crate::{SinglePathKind, SubflowState};
+
+fn cubic() -> Cubic {
+    CubicConfig {
+        byte_counting: true,
+        hystart: false,
+        fast_convergence: true,
+    }
+    .build()
+}
+
+/// Acknowledges segment by segment at the rate of the window, from `from` to `to` seconds.
+fn drive(cubic: &mut Cubic, state: &mut SubflowState, from: f64, to: f64) {
+    let mut now = from;
+    while now < to {
+        let ack = Acked {
+            now: Time::from_secs_f64(now),
+            ..acked(MSS)
+        };
+        state.cwnd = cubic.on_ack(&ack, state);
+        now += state.srtt.as_secs_f64() * MSS as f64 / state.cwnd as f64;
+    }
+}
+
+/// A flow that has just lost at 1000 segments, 100 ms.
+fn after_loss(cubic: &mut Cubic) -> SubflowState {
+    let mut state = subflow(1000.0, 0.1);
+    let _ = cubic.flight_size.note(&acked(MSS));
+    state.ssthresh = cubic.on_congestion(Congestion::FastRetransmit, &state);
+    assert_eq!(state.ssthresh, 700 * MSS);
+    state.cwnd = state.ssthresh;
+    state
+}
+
+#[test]
+fn alpha_is_as_the_rfc_computes_it() {
+    assert!((ALPHA - 9.0 / 17.0).abs() < 1e-12);
+}
+
+#[test]
+fn follows_figure_1_through_the_concave_and_the_convex_region() {
+    let mut cubic = cubic();
+    let mut state = after_loss(&mut cubic);
+    // K = cbrt((1000 - 700) / 0.4) = 9.0856 s.
+    let k = 9.085_602_964_160_698_f64;
+    let mut at = 0.0;
+    for t in [2.0, 5.0, k, 12.0, 15.0] {
+        drive(&mut cubic, &mut state, at, t);
+        at = t;
+        let expected = 1000.0 + 0.4 * (t - k).powi(3);
+        let window = state.cwnd as f64 / MSS as f64;
+        assert!(
+            (window / expected - 1.0).abs() < 0.01,
+            "at {t}: {window}, RFC 9438 says {expected}"
+        );
+    }
+}
+
+#[test]
+fn average_windows_are_those_of_table_1() {
+    // RFC 9438, table 1: C = 0.4, RTT = 0.1 s. The last two columns of Reno: 38 and 120.
+    for (loss, published, duration) in [
+        (1e-3, 38.0, 400.0),
+        (1e-4, 187.0, 1500.0),
+        (1e-5, 1054.0, 600.0),
+    ] {
+        let mut control = UncoupledConfig {
+            subflow: SinglePathKind::Cubic,
+            byte_counting: true,
+            hystart: false,
+        }
+        .build();
+        let mean = fluid(&mut control, &[(0.1, loss)], duration)[0];
+        assert!(
+            (mean / published - 1.0).abs() < 0.12,
+            "loss {loss}: {mean}, table 1 says {published}"
+        );
+    }
+}
+
+#[test]
+fn fast_convergence_remembers_less_where_windows_shrink() {
+    let mut cubic = cubic();
+    let mut state = after_loss(&mut cubic);
+    assert_eq!(cubic.history.w_max, 1000.0);
+    state.cwnd = 800 * MSS;
+    let ssthresh = cubic.on_congestion(Congestion::FastRetransmit, &state);
+    assert_eq!(ssthresh, 560 * MSS);
+    assert!((cubic.history.w_max - 680.0).abs() < 1e-9);
+    assert_eq!(cubic.history.cwnd_prior, 800.0);
+}
+
+#[test]
+fn after_a_timeout_the_stage_starts_with_k_zero() {
+    let mut cubic = cubic();
+    let mut state = after_loss(&mut cubic);
+    drive(&mut cubic, &mut state, 0.0, 1.0);
+    state.ssthresh = cubic.on_congestion(Congestion::Timeout, &state);
+    state.cwnd = MSS;
+    drive(&mut cubic, &mut state, 2.0, 4.0);
+    let epoch = cubic.history.epoch.expect("past slow start");
+    assert_eq!(epoch.k, 0.0);
+    assert_eq!(epoch.w_max, state.ssthresh as f64 / MSS as f64);
+}
+
+#[test]
+fn never_gains_more_than_half_a_window_for_each_window_acknowledged() {
+    let mut cubic = cubic();
+    let mut state = after_loss(&mut cubic);
+    drive(&mut cubic, &mut state, 0.0, 1.0);
+    // Far up the cubic: each segment acknowledged is worth half a segment, compounding to e^0.5.
+    let before = state.cwnd;
+    drive(&mut cubic, &mut state, 1000.0, 1000.1);
+    let growth = state.cwnd as f64 / before as f64;
+    assert!((growth - 0.5_f64.exp()).abs() < 0.01, "{growth}");
+}
+
+#[test]
+fn unused_time_does_not_count() {
+    let mut used = cubic();
+    let mut state = after_loss(&mut used);
+    drive(&mut used, &mut state, 0.0, 2.0);
+    let (mut other, mut other_state) = (used.clone(), state.clone());
+    drive(&mut used, &mut state, 2.0, 3.0);
+
+    // Ten seconds held back by the application, then as before.
+    let mut idle = acked(MSS);
+    idle.cwnd_limited = false;
+    for now in [2.0, 5.0, 8.0] {
+        idle.now = Time::from_secs_f64(now);
+        assert_eq!(other.on_ack(&idle, &other_state), other_state.cwnd);
+    }
+    drive(&mut other, &mut other_state, 12.0, 13.0);
+    let apart = state.cwnd.abs_diff(other_state.cwnd);
+    assert!(apart <= 2 * MSS, "{apart}");
+}
+
+#[test]
+fn an_undone_loss_brings_back_what_was_known() {
+    let mut cubic = cubic();
+    let mut state = after_loss(&mut cubic);
+    drive(&mut cubic, &mut state, 0.0, 2.0);
+    let before = format!("{:?}", cubic.history);
+    let _ = cubic.on_congestion(Congestion::FastRetransmit, &state);
+    assert_ne!(format!("{:?}", cubic.history), before);
+    cubic.on_undo();
+    assert_eq!(format!("{:?}", cubic.history), before);
+}
+
+#[test]
+fn hystart_ends_slow_start_at_the_window_it_finds() {
+    let mut cubic = CubicConfig {
+        byte_counting: true,
+        hystart: true,
+        fast_convergence: true,
+    }
+    .build();
+    let mut state = subflow(20.0, 0.08);
+    state.ssthresh = u64::MAX;
+    state.min_rtt = Time::from_millis(80);
+    let mut now = 0.1;
+    for i in 0..200 {
+        let ack = Acked {
+            now: Time::from_secs_f64(now),
+            rtt: Some(Time::from_millis(if i < 10 { 80 } else { 95 })),
+            snd_una: (i + 1) * MSS,
+            snd_nxt: (i + 1) * MSS + state.cwnd,
+            ..acked(MSS)
+        };
+        state.cwnd = cubic.on_ack(&ack, &state);
+        now += 0.003;
+    }
+    let exit = cubic.history.slow_start_exit;
+    assert!(exit < 60 * MSS, "left at {exit}");
+    assert!(state.cwnd < exit + 20 * MSS);
+    // A loss after it is an ordinary one.
+    assert!(cubic.on_congestion(Congestion::FastRetransmit, &state) >= 2 * MSS);
+    assert_eq!(cubic.history.slow_start_exit, u64::MAX);
+}
+
+#[test]
+fn as_an_algorithm_of_a_connection_it_keeps_subflows_apart() {
+    let mut control = UncoupledConfig {
+        subflow: SinglePathKind::Cubic,
+        byte_counting: true,
+        hystart: false,
+    }
+    .build();
+    control.add_subflow(0);
+    control.add_subflow(1);
+    let table = [subflow(100.0, 0.1), subflow(10.0, 0.1)];
+    let _ = control.on_congestion(0, Congestion::FastRetransmit, Time::ZERO, &table);
+    let grown = control.on_ack(1, &acked(MSS), &table);
+    assert!(grown > 10 * MSS);
+}

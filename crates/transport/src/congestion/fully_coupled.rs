@@ -1,0 +1,117 @@
+//! Fully coupled: one window over all paths (Kelly and Voice, 2005; gomez-2014, equation 2).
+//!
+//! Every loss costs half of the *total* window, wherever it happens, so that the
+//! path with more loss is pushed to its least window: all traffic goes to the
+//! best path, and flaps between paths that are alike. In print equation (2) lost
+//! a symbol; the loss case is max(w_i - w / 2, 1).
+
+use ropewalk_quantities::Time;
+
+use super::coupling::{Coupling, path, paths};
+use super::{Acked, Congestion, CongestionControl};
+use crate::SubflowState;
+
+/// Makes a [`FullyCoupled`].
+#[derive(Clone, Copy, Debug)]
+pub struct FullyCoupledConfig {
+    /// Grow by bytes acknowledged, not by acknowledgements.
+    pub byte_counting: bool,
+}
+
+impl FullyCoupledConfig {
+    /// For one connection.
+    pub fn build(self) -> FullyCoupled {
+        FullyCoupled {
+            coupling: Coupling::new(self.byte_counting),
+        }
+    }
+}
+
+/// Fully coupled congestion control.
+#[derive(Clone, Debug)]
+pub struct FullyCoupled {
+    coupling: Coupling,
+}
+
+impl CongestionControl for FullyCoupled {
+    fn add_subflow(&mut self, subflow: usize) {
+        self.coupling.add_subflow(subflow);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64 {
+        self.coupling.on_ack(subflow, acked, subflows, |own| {
+            // gomez-2014, equation (2): w_i += 1 / w, in segments for each segment.
+            let total: f64 = paths(subflows).map(|path| path.window).sum();
+            own.state.mss as f64 / total
+        })
+    }
+
+    fn on_congestion(
+        &mut self,
+        subflow: usize,
+        _cause: Congestion,
+        _now: Time,
+        subflows: &[SubflowState],
+    ) -> u64 {
+        let state = &subflows[subflow];
+        let own = self.coupling.flight_size(subflow, state);
+        let others: f64 = (subflows.iter().enumerate())
+            .filter(|(other, _)| *other != subflow)
+            .filter_map(|(_, state)| path(state))
+            .map(|path| path.window)
+            .sum();
+        // gomez-2014, equation (2), corrected: w_i = max(w_i - w / 2, 1).
+        let half_of_all = (own + others as u64) / 2;
+        own.saturating_sub(half_of_all).max(state.mss)
+    }
+
+    fn on_undo(&mut self, _subflow: usize) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::testing::{MSS, acked, fluid, subflow};
+
+    fn control() -> FullyCoupled {
+        let mut control = FullyCoupledConfig {
+            byte_counting: true,
+        }
+        .build();
+        control.add_subflow(1);
+        control
+    }
+
+    #[test]
+    fn grows_by_one_over_the_total() {
+        let mut control = control();
+        let table = [subflow(10.0, 0.1), subflow(30.0, 0.4)];
+        assert_eq!(control.on_ack(0, &acked(MSS), &table), 10 * MSS + MSS / 40);
+        assert_eq!(control.on_ack(1, &acked(MSS), &table), 30 * MSS + MSS / 40);
+    }
+
+    #[test]
+    fn a_loss_costs_half_of_the_total() {
+        let mut control = control();
+        let table = [subflow(10.0, 0.1), subflow(30.0, 0.4)];
+        let cause = Congestion::FastRetransmit;
+        assert_eq!(
+            control.on_congestion(1, cause, Time::ZERO, &table),
+            10 * MSS
+        );
+        assert_eq!(control.on_congestion(0, cause, Time::ZERO, &table), MSS);
+    }
+
+    #[test]
+    fn the_worse_path_is_left_with_its_least_window() {
+        let mut control = FullyCoupledConfig {
+            byte_counting: true,
+        }
+        .build();
+        let mean = fluid(&mut control, &[(0.1, 0.001), (0.1, 0.01)], 500.0);
+        assert!(mean[1] < 3.0, "{mean:?}");
+        // All of it together is one TCP on the better path: sqrt(1.5 / p) = 38.7.
+        assert!((mean[0] / 38.7 - 1.0).abs() < 0.15, "{mean:?}");
+    }
+}

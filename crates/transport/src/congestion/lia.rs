@@ -1,0 +1,206 @@
+//! LIA, the linked-increases algorithm (RFC 6356; gomez-2014's "RTT compensator", equations 4 and 5).
+//!
+//! The increase is linked so that all subflows together take what one TCP would
+//! take on the best path, and capped so that none is more aggressive than a TCP
+//! of its own. Slow start and the decrease are standard TCP's (section 3).
+
+use ropewalk_quantities::Time;
+
+use super::coupling::{Coupling, paths};
+use super::{Acked, Congestion, CongestionControl};
+use crate::SubflowState;
+
+/// Makes a [`Lia`].
+#[derive(Clone, Copy, Debug)]
+pub struct LiaConfig {
+    /// Grow by bytes acknowledged, not by acknowledgements.
+    pub byte_counting: bool,
+}
+
+impl LiaConfig {
+    /// For one connection.
+    pub fn build(self) -> Lia {
+        Lia {
+            coupling: Coupling::new(self.byte_counting),
+        }
+    }
+}
+
+/// RFC 6356.
+#[derive(Clone, Debug)]
+pub struct Lia {
+    coupling: Coupling,
+}
+
+/// The aggressiveness of the connection, RFC 6356, equation (2); without unit.
+///
+/// alpha = cwnd_total * max(cwnd_i / rtt_i^2) / (sum(cwnd_i / rtt_i))^2. It is NaN where no
+/// subflow takes part.
+pub fn alpha(subflows: &[SubflowState]) -> f64 {
+    let sums = Sums::of(subflows);
+    sums.total * sums.alpha_over_total()
+}
+
+/// The three terms of alpha; windows in bytes, times in nanoseconds.
+struct Sums {
+    total: f64,
+    /// max(cwnd_i / rtt_i^2)
+    best: f64,
+    /// sum(cwnd_i / rtt_i)
+    rate: f64,
+}
+
+impl Sums {
+    #[inline]
+    fn of(subflows: &[SubflowState]) -> Sums {
+        let mut sums = Sums {
+            total: 0.0,
+            best: 0.0,
+            rate: 0.0,
+        };
+        for path in paths(subflows) {
+            let rate = path.window / path.rtt;
+            sums.total += path.window;
+            sums.best = sums.best.max(rate / path.rtt);
+            sums.rate += rate;
+        }
+        sums
+    }
+
+    #[inline]
+    fn alpha_over_total(&self) -> f64 {
+        self.best / (self.rate * self.rate)
+    }
+}
+
+impl CongestionControl for Lia {
+    fn add_subflow(&mut self, subflow: usize) {
+        self.coupling.add_subflow(subflow);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64 {
+        self.coupling.on_ack(subflow, acked, subflows, |own| {
+            // RFC 6356, equation (1), for each byte acknowledged:
+            // min(alpha * MSS_i / cwnd_total, MSS_i / cwnd_i).
+            let linked = Sums::of(subflows).alpha_over_total();
+            own.state.mss as f64 * linked.min(1.0 / own.window)
+        })
+    }
+
+    fn on_congestion(
+        &mut self,
+        subflow: usize,
+        _cause: Congestion,
+        _now: Time,
+        subflows: &[SubflowState],
+    ) -> u64 {
+        // RFC 6356, section 3: "the same as in standard TCP"; RFC 5681, equation (4).
+        self.coupling.halve(subflow, &subflows[subflow], 2)
+    }
+
+    fn on_undo(&mut self, _subflow: usize) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::testing::{MSS, Random, acked, fluid, subflow};
+
+    #[test]
+    fn alpha_has_the_values_worked_out_from_the_rfc() {
+        let cases: [(&[(f64, f64)], f64); 5] = [
+            (&[(10.0, 0.1), (10.0, 0.1)], 0.5),
+            (&[(10.0, 0.1), (20.0, 0.1)], 0.666667),
+            (&[(10.0, 0.1), (10.0, 0.4)], 1.28),
+            (&[(20.0, 0.05), (5.0, 0.2)], 1.107266),
+            (&[(10.0, 0.1), (10.0, 0.1), (10.0, 0.1)], 1.0 / 3.0),
+        ];
+        for (paths, expected) in cases {
+            let table: Vec<_> = paths.iter().map(|(w, rtt)| subflow(*w, *rtt)).collect();
+            let alpha = alpha(&table);
+            assert!((alpha - expected).abs() < 1e-6, "{paths:?}: {alpha}");
+        }
+    }
+
+    #[test]
+    fn only_usable_and_timed_subflows_take_part() {
+        let mut table = [subflow(10.0, 0.1), subflow(10.0, 0.1), subflow(10.0, 0.1)];
+        table[1].usable = false;
+        table[2].srtt = Time::ZERO;
+        assert!((alpha(&table) - 1.0).abs() < 1e-12);
+        // Inflated in recovery: ssthresh counts.
+        let mut table = [subflow(10.0, 0.1), subflow(40.0, 0.1)];
+        table[1].in_recovery = true;
+        table[1].ssthresh = 20 * MSS;
+        assert!((alpha(&table) - 0.666667).abs() < 1e-6);
+    }
+
+    #[test]
+    fn windows_settle_near_80_to_20_at_losses_of_1_and_4_percent() {
+        let mut control = LiaConfig {
+            byte_counting: true,
+        }
+        .build();
+        let mean = fluid(&mut control, &[(0.1, 0.01), (0.1, 0.04)], 2000.0);
+        let share = mean[0] / (mean[0] + mean[1]);
+        assert!((share - 0.8).abs() < 0.05, "{mean:?}: {share}");
+        // Together they are one TCP on the better path: sqrt(1.5 / p) = 12.2 segments.
+        let total = mean[0] + mean[1];
+        assert!((total / 12.2 - 1.0).abs() < 0.15, "{mean:?}");
+    }
+
+    #[test]
+    fn no_subflow_outgrows_a_tcp_and_all_together_no_tcp_on_the_best_path() {
+        let mut random = Random(6356);
+        for _ in 0..20_000 {
+            let table: Vec<SubflowState> = (0..1 + random.below(4))
+                .map(|_| {
+                    let window = 1.0 + random.below(1000) as f64 / 3.0;
+                    subflow(window, 0.001 + random.below(800) as f64 / 1e3)
+                })
+                .collect();
+            let linked = Sums::of(&table).alpha_over_total();
+            // Growth of the total rate in a second against that of a TCP, 1 / rtt^2, on the
+            // shortest path: max(w / r^2) <= max(1 / r) sum(w / r), so at most once for each path.
+            let mut growth = 0.0;
+            let mut best: f64 = 0.0;
+            for path in paths(&table) {
+                let increase = linked.min(1.0 / path.window);
+                assert!(increase > 0.0 && increase * path.window <= 1.0 + 1e-12);
+                growth += increase * path.window / (path.rtt * path.rtt);
+                best = best.max(1.0 / (path.rtt * path.rtt));
+            }
+            assert!(growth <= best * table.len() as f64 * (1.0 + 1e-9));
+            // With equal round-trip times the total gains at most one segment a round trip.
+            let equal: Vec<SubflowState> = table
+                .iter()
+                .map(|state| subflow(state.cwnd as f64 / MSS as f64, 0.1))
+                .collect();
+            let linked = Sums::of(&equal).alpha_over_total();
+            let gain: f64 = paths(&equal)
+                .map(|path| linked.min(1.0 / path.window) * path.window)
+                .sum();
+            assert!(gain <= 1.0 + 1e-9, "{gain}");
+        }
+    }
+
+    #[test]
+    fn a_single_subflow_grows_as_newreno_does() {
+        let mut control = LiaConfig {
+            byte_counting: true,
+        }
+        .build();
+        control.add_subflow(0);
+        let mut table = [subflow(10.0, 0.1)];
+        for _ in 0..10 {
+            table[0].cwnd = control.on_ack(0, &acked(MSS), &table);
+        }
+        // sum of 1 / w over ten acknowledgements of a window of ten and a bit.
+        assert!(
+            table[0].cwnd.abs_diff(10 * MSS + 960) < 10,
+            "{}",
+            table[0].cwnd
+        );
+    }
+}

@@ -1,0 +1,82 @@
+//! Linked increases as gomez-2014 prints them (equation 3): w_i grows by alpha / w_i.
+//!
+//! Not RFC 6356, which grows by min(alpha / w, 1 / w_i); that is `lia`. Here each
+//! subflow gains alpha segments a round trip whatever its share of the total,
+//! and where round-trip times differ alpha may exceed one. alpha is equation
+//! (5), with the sum over all subflows in the denominator.
+
+use ropewalk_quantities::Time;
+
+use super::coupling::Coupling;
+use super::{Acked, Congestion, CongestionControl, lia};
+use crate::SubflowState;
+
+/// Makes a [`LinkedIncreases`].
+#[derive(Clone, Copy, Debug)]
+pub struct LinkedIncreasesConfig {
+    /// Grow by bytes acknowledged, not by acknowledgements.
+    pub byte_counting: bool,
+}
+
+impl LinkedIncreasesConfig {
+    /// For one connection.
+    pub fn build(self) -> LinkedIncreases {
+        LinkedIncreases {
+            coupling: Coupling::new(self.byte_counting),
+        }
+    }
+}
+
+/// Linked increases without the cap of RFC 6356.
+#[derive(Clone, Debug)]
+pub struct LinkedIncreases {
+    coupling: Coupling,
+}
+
+impl CongestionControl for LinkedIncreases {
+    fn add_subflow(&mut self, subflow: usize) {
+        self.coupling.add_subflow(subflow);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64 {
+        self.coupling.on_ack(subflow, acked, subflows, |own| {
+            // gomez-2014, equation (3): w_i += alpha / w_i.
+            lia::alpha(subflows) * own.state.mss as f64 / own.window
+        })
+    }
+
+    fn on_congestion(
+        &mut self,
+        subflow: usize,
+        _cause: Congestion,
+        _now: Time,
+        subflows: &[SubflowState],
+    ) -> u64 {
+        // gomez-2014, equation (3): w_i / 2; RFC 5681, equation (4).
+        self.coupling.halve(subflow, &subflows[subflow], 2)
+    }
+
+    fn on_undo(&mut self, _subflow: usize) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::testing::{MSS, acked, subflow};
+
+    #[test]
+    fn grows_by_alpha_over_its_own_window() {
+        let mut control = LinkedIncreasesConfig {
+            byte_counting: true,
+        }
+        .build();
+        control.add_subflow(1);
+        // alpha is 1.28 (reference values of RFC 6356), so more than NewReno's 100 bytes.
+        let table = [subflow(10.0, 0.1), subflow(10.0, 0.4)];
+        assert_eq!(control.on_ack(0, &acked(MSS), &table), 10 * MSS + 128);
+        assert_eq!(control.on_ack(1, &acked(MSS), &table), 10 * MSS + 128);
+        let cause = Congestion::FastRetransmit;
+        assert_eq!(control.on_congestion(0, cause, Time::ZERO, &table), 5 * MSS);
+    }
+}

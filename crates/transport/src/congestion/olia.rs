@@ -1,0 +1,203 @@
+//! OLIA, opportunistic linked increases (Khalili et al., CoNEXT 2012;
+//! draft-khalili-mptcp-congestion-control-05).
+//!
+//! LIA's increase with the window itself as the weight, plus a term alpha_r that
+//! moves window from the largest paths to the best ones which are not among the
+//! largest. "Best" is judged by the bytes that got through between losses.
+//! Windows are compared in whole segments, so that paths alike are seen as such.
+
+use ropewalk_quantities::Time;
+
+use super::coupling::{Coupling, Path, path, paths};
+use super::{Acked, Congestion, CongestionControl};
+use crate::SubflowState;
+
+/// Makes an [`Olia`].
+#[derive(Clone, Copy, Debug)]
+pub struct OliaConfig {
+    /// Grow by bytes acknowledged, not by acknowledgements.
+    pub byte_counting: bool,
+}
+
+impl OliaConfig {
+    /// For one connection.
+    pub fn build(self) -> Olia {
+        Olia {
+            coupling: Coupling::new(self.byte_counting),
+        }
+    }
+}
+
+/// Opportunistic linked increases.
+#[derive(Clone, Debug)]
+pub struct Olia {
+    coupling: Coupling,
+}
+
+/// How a path is judged: window in whole segments, and l_r / rtt_r^2.
+#[inline]
+fn judge(path: &Path<'_>) -> (u64, f64) {
+    let segments = path.window as u64 / path.state.mss;
+    // l_r = max(l1_r, l2_r): bytes since the last loss, and between the last two.
+    let l = (path.state.acked_since_loss).max(path.state.acked_between_losses);
+    (segments, l as f64 / (path.rtt * path.rtt))
+}
+
+/// alpha_r of the draft, section 3; without unit.
+///
+/// 1 / (|all| |B \ M|) for a best path that is not among the largest,
+/// -1 / (|all| |M|) for a largest one while such best paths are, else 0. It is 0
+/// for a subflow that takes no part.
+pub fn alpha(subflow: usize, subflows: &[SubflowState]) -> f64 {
+    let Some(own) = path(&subflows[subflow]) else {
+        return 0.0;
+    };
+    let (mut all, mut largest, mut best) = (0, 0, 0.0);
+    for path in paths(subflows) {
+        let (segments, quality) = judge(&path);
+        all += 1;
+        largest = largest.max(segments);
+        best = f64::max(best, quality);
+    }
+    let (mut max_windows, mut collected) = (0, 0);
+    for path in paths(subflows) {
+        let (segments, quality) = judge(&path);
+        if segments == largest {
+            max_windows += 1;
+        } else if quality == best {
+            collected += 1;
+        }
+    }
+    if collected == 0 {
+        return 0.0;
+    }
+    let (segments, quality) = judge(&own);
+    if segments == largest {
+        -1.0 / f64::from(all * max_windows)
+    } else if quality == best {
+        1.0 / f64::from(all * collected)
+    } else {
+        0.0
+    }
+}
+
+impl CongestionControl for Olia {
+    fn add_subflow(&mut self, subflow: usize) {
+        self.coupling.add_subflow(subflow);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64 {
+        self.coupling.on_ack(subflow, acked, subflows, |own| {
+            // Section 3, for each byte acknowledged:
+            // MSS_r (w_r / rtt_r^2 / (sum w_p / rtt_p)^2 + alpha_r / w_r).
+            let rate: f64 = paths(subflows).map(|path| path.window / path.rtt).sum();
+            let linked = own.window / (own.rtt * own.rtt) / (rate * rate);
+            own.state.mss as f64 * (linked + alpha(subflow, subflows) / own.window)
+        })
+    }
+
+    fn on_congestion(
+        &mut self,
+        subflow: usize,
+        _cause: Congestion,
+        _now: Time,
+        subflows: &[SubflowState],
+    ) -> u64 {
+        // Section 3: as TCP, but down to one segment where there are several paths,
+        // so that slow start does not load a congested one.
+        let least = if paths(subflows).count() > 1 { 1 } else { 2 };
+        self.coupling.halve(subflow, &subflows[subflow], least)
+    }
+
+    fn on_undo(&mut self, _subflow: usize) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::testing::{MSS, acked, fluid, subflow};
+
+    fn control(subflows: usize) -> Olia {
+        let mut control = OliaConfig {
+            byte_counting: true,
+        }
+        .build();
+        control.add_subflow(subflows - 1);
+        control
+    }
+
+    #[test]
+    fn alpha_moves_window_to_the_best_path() {
+        let mut table = [subflow(20.0, 0.1), subflow(5.0, 0.1), subflow(5.0, 0.1)];
+        table[1].acked_since_loss = 900 * MSS;
+        table[0].acked_between_losses = 300 * MSS;
+        // M = {0}, B = {1}: -1/3, 1/3, 0.
+        let third = 1.0 / 3.0;
+        assert_eq!(alpha(0, &table), -third);
+        assert_eq!(alpha(1, &table), third);
+        assert_eq!(alpha(2, &table), 0.0);
+        // l is the greater of the two intervals.
+        table[0].acked_between_losses = 1000 * MSS;
+        assert_eq!([0, 1, 2].map(|i| alpha(i, &table)), [0.0; 3]);
+        // Two best paths share.
+        table[1].acked_since_loss = 1000 * MSS;
+        table[2].acked_since_loss = 2000 * MSS;
+        table[1].acked_between_losses = 2000 * MSS;
+        assert_eq!(alpha(1, &table), 1.0 / 6.0);
+        assert_eq!(alpha(2, &table), 1.0 / 6.0);
+    }
+
+    #[test]
+    fn the_increase_is_as_worked_by_hand() {
+        let mut control = control(2);
+        // Both best and largest: only the first term. (20/.1^2) / (20/.1 + 5/.2)^2 = 0.039506.
+        let mut table = [subflow(20.0, 0.1), subflow(5.0, 0.2)];
+        table[0].acked_since_loss = 100 * MSS;
+        assert_eq!(control.on_ack(0, &acked(MSS), &table), 20 * MSS + 39);
+        // The other path best: 0.039506 - 1 / 2 / 20 = 0.014506 and (5/.2^2) / 225^2 + 1 / 2 / 5 = 0.102469.
+        table[1].acked_since_loss = 4000 * MSS;
+        let mut control = super::tests::control(2);
+        assert_eq!(control.on_ack(0, &acked(MSS), &table), 20 * MSS + 14);
+        assert_eq!(control.on_ack(1, &acked(MSS), &table), 5 * MSS + 102);
+    }
+
+    #[test]
+    fn the_largest_window_may_shrink() {
+        let mut control = control(3);
+        // 3 paths, M = {0}: w_0 / sum^2 = 4 / 100 less 1 / 3 / 4: shrinks by 43.3 of 1000 bytes.
+        let mut table = [subflow(4.0, 0.1), subflow(3.0, 0.1), subflow(3.0, 0.1)];
+        table[1].acked_since_loss = 100 * MSS;
+        assert_eq!(control.on_ack(0, &acked(MSS), &table), 4 * MSS - 44);
+    }
+
+    #[test]
+    fn one_path_is_newreno_and_several_may_fall_to_one_segment() {
+        let mut control = control(2);
+        let mut table = vec![subflow(10.0, 0.1)];
+        assert_eq!(control.on_ack(0, &acked(MSS), &table), 10 * MSS + 100);
+        table[0].cwnd = 2 * MSS;
+        let cause = Congestion::FastRetransmit;
+        assert_eq!(control.on_congestion(0, cause, Time::ZERO, &table), 2 * MSS);
+        table.push(subflow(10.0, 0.1));
+        assert_eq!(control.on_congestion(0, cause, Time::ZERO, &table), MSS);
+    }
+
+    #[test]
+    fn equal_paths_share_and_worse_ones_are_left() {
+        let mut olia = OliaConfig {
+            byte_counting: true,
+        }
+        .build();
+        let mean = fluid(&mut olia, &[(0.1, 0.005), (0.1, 0.005)], 1000.0);
+        let share = mean[0] / (mean[0] + mean[1]);
+        assert!((share - 0.5).abs() < 0.1, "{mean:?}");
+        let mut olia = OliaConfig {
+            byte_counting: true,
+        }
+        .build();
+        let mean = fluid(&mut olia, &[(0.1, 0.001), (0.1, 0.02)], 1000.0);
+        let share = mean[0] / (mean[0] + mean[1]);
+        assert!(share > 0.9, "{mean:?}");
+    }
+}

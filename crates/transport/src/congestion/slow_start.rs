@@ -1,0 +1,89 @@
+//! Slow start, which every scheme here shares.
+//!
+//! Below ssthresh the window grows by what was acknowledged: by all of it with
+//! byte counting (RFC 3465 without its limit L, as Linux does), or by at most
+//! one segment for each acknowledgement (RFC 5681, equation 2). Coupled schemes
+//! leave it as it is on each subflow (RFC 6356, section 3).
+
+/// How acknowledgements count, and how the window grows below ssthresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlowStart {
+    /// Count bytes (RFC 3465) rather than acknowledgements (RFC 5681).
+    pub byte_counting: bool,
+}
+
+/// What slow start made of an acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grown {
+    /// The window after slow start's part, in bytes.
+    pub cwnd: u64,
+    /// Bytes acknowledged that slow start did not use up: congestion avoidance gets them.
+    pub left: u64,
+}
+
+impl SlowStart {
+    /// Grows a window below `ssthresh`; all in bytes.
+    ///
+    /// With byte counting the window stops at ssthresh exactly and the rest is
+    /// handed over. Without, an acknowledgement is a whole and may carry the
+    /// window past ssthresh by less than one segment.
+    #[inline]
+    #[must_use]
+    pub fn grow(self, cwnd: u64, ssthresh: u64, mss: u64, bytes: u64) -> Grown {
+        if cwnd >= ssthresh {
+            Grown { cwnd, left: bytes }
+        } else if self.byte_counting {
+            let used = bytes.min(ssthresh - cwnd);
+            Grown {
+                cwnd: cwnd + used,
+                left: bytes - used,
+            }
+        } else {
+            // RFC 5681, equation (2): cwnd += min(N, SMSS).
+            Grown {
+                cwnd: cwnd + bytes.min(mss),
+                left: 0,
+            }
+        }
+    }
+
+    /// The bytes that an acknowledgement of `bytes` counts for in congestion
+    /// avoidance: all, or one segment (RFC 6356, section 3, "if this is not the case").
+    #[inline]
+    #[must_use]
+    pub fn counted(self, bytes: u64, mss: u64) -> u64 {
+        if self.byte_counting {
+            bytes
+        } else {
+            bytes.min(mss)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn byte_counting_stops_at_ssthresh_and_hands_over_the_rest() {
+        let rule = SlowStart {
+            byte_counting: true,
+        };
+        let grown = rule.grow(9_000, 10_000, 1000, 3000);
+        assert_eq!((grown.cwnd, grown.left), (10_000, 2000));
+        let grown = rule.grow(9_000, u64::MAX, 1000, 3000);
+        assert_eq!((grown.cwnd, grown.left), (12_000, 0));
+        let grown = rule.grow(10_000, 10_000, 1000, 3000);
+        assert_eq!((grown.cwnd, grown.left), (10_000, 3000));
+    }
+
+    #[test]
+    fn ack_counting_adds_one_segment_at_most() {
+        let rule = SlowStart {
+            byte_counting: false,
+        };
+        assert_eq!(rule.grow(9_000, 20_000, 1000, 3000).cwnd, 10_000);
+        assert_eq!(rule.grow(9_000, 20_000, 1000, 400).cwnd, 9_400);
+        assert_eq!(rule.counted(3000, 1000), 1000);
+    }
+}
