@@ -3,9 +3,27 @@
 //! The same schedulers serve MPTCP in the simulator, the striping protocol and
 //! the gateway, so they see a table of subflows and nothing else.
 
+mod blest;
+mod ecf;
+mod min_rtt;
+mod packet_scheduler;
+mod redundant;
+mod round_robin;
+#[cfg(test)]
+mod testing;
+mod weighted;
+
 use ropewalk_quantities::Time;
 
 use crate::SubflowState;
+
+pub use blest::{Blest, BlestConfig};
+pub use ecf::{Ecf, EcfConfig};
+pub use min_rtt::MinRtt;
+pub use packet_scheduler::PacketScheduler;
+pub use redundant::Redundant;
+pub use round_robin::RoundRobin;
+pub use weighted::Weighted;
 
 /// What there is to send.
 #[derive(Clone, Copy, Debug)]
@@ -60,4 +78,15 @@ pub trait Scheduler {
     /// Who carries the next segment. Called while there is unsent data and window.
     #[must_use]
     fn choose(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Choice;
+
+    /// The send window held back unsent data although a subflow had room. A scheduler that
+    /// estimates blocking (BLEST) learns from it; the others need not know.
+    fn on_window_blocked(&mut self) {}
+}
+
+/// Whether it makes sense to wait for room on the subflow: it is usable and has not just timed
+/// out, with its window at one segment and what was lost still outstanding.
+#[inline]
+fn expects_room(state: &SubflowState) -> bool {
+    state.usable && !(state.in_recovery && state.cwnd <= state.mss)
 }

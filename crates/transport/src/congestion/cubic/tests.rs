@@ -30,7 +30,7 @@ fn drive(cubic: &mut Cubic, state: &mut SubflowState, from: f64, to: f64) {
 /// A flow that has just lost at 1000 segments, 100 ms.
 fn after_loss(cubic: &mut Cubic) -> SubflowState {
     let mut state = subflow(1000.0, 0.1);
-    let _ = cubic.flight_size.note(&acked(MSS));
+    cubic.flight_size.note(&acked(MSS));
     state.ssthresh = cubic.on_congestion(Congestion::FastRetransmit, &state);
     assert_eq!(state.ssthresh, 700 * MSS);
     state.cwnd = state.ssthresh;

@@ -1,0 +1,183 @@
+//! BLEST: do not send on a slow subflow what would block the window for a fast one
+//! (Ferlin, Alay, Mehani and Boreli, IFIP Networking 2016).
+//!
+//! A segment on the slow subflow holds its place in the send window for that
+//! subflow's round trip. If the fast one could fill what else there is of the
+//! window in this time, the segment would block it: better wait for the fast one.
+//!
+//! lambda scales the estimate, as in the authors' kernel: it rises where the
+//! window was found to block, and falls slowly where it was not. X is the
+//! paper's; their kernel also models the fast subflow's first slow start.
+
+use ropewalk_quantities::Time;
+
+use super::min_rtt::fastest;
+use super::{Choice, Pending, Scheduler, expects_room};
+use crate::SubflowState;
+
+/// Makes a [`Blest`]; the defaults are those of the authors' kernel module.
+#[derive(Clone, Copy, Debug)]
+pub struct BlestConfig {
+    /// lambda at the start; without unit, as the rest.
+    pub lambda: f64,
+    /// Least lambda.
+    pub min_lambda: f64,
+    /// Greatest lambda.
+    pub max_lambda: f64,
+    /// Added when the window blocked within a round trip of the slow subflow.
+    pub rise: f64,
+    /// Taken off when it did not.
+    pub fall: f64,
+}
+
+impl Default for BlestConfig {
+    fn default() -> BlestConfig {
+        BlestConfig {
+            lambda: 1.2,
+            min_lambda: 1.0,
+            max_lambda: 1.3,
+            rise: 0.04,
+            fall: 0.01,
+        }
+    }
+}
+
+impl BlestConfig {
+    /// For one connection.
+    pub fn build(self) -> Blest {
+        Blest {
+            config: self,
+            lambda: self.lambda,
+            adapted_at: Time::ZERO,
+            blocked: false,
+        }
+    }
+}
+
+/// Blocking estimation.
+#[derive(Clone, Copy, Debug)]
+pub struct Blest {
+    config: BlestConfig,
+    lambda: f64,
+    adapted_at: Time,
+    blocked: bool,
+}
+
+impl Scheduler for Blest {
+    #[inline]
+    fn choose(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Choice {
+        let Some(chosen) = fastest(subflows, SubflowState::can_send) else {
+            return Choice::Wait;
+        };
+        let (slow, fast) = match fastest(subflows, expects_room) {
+            Some(best) if subflows[best].srtt < subflows[chosen].srtt => {
+                (&subflows[chosen], &subflows[best])
+            }
+            _ => return Choice::Send(chosen),
+        };
+        if fast.srtt == Time::ZERO {
+            return Choice::Send(chosen);
+        }
+        self.adapt(pending.now, slow.srtt);
+        // |M| - MSS_S * (in flight_S + 1): what the slow subflow leaves of the window.
+        let left = pending
+            .window_size
+            .saturating_sub(slow.in_flight + slow.queued + slow.mss);
+        if sent_meanwhile(fast, slow) * self.lambda > left as f64 {
+            Choice::Wait
+        } else {
+            Choice::Send(chosen)
+        }
+    }
+
+    fn on_window_blocked(&mut self) {
+        self.blocked = true;
+    }
+}
+
+/// X, the bytes that `fast` can send within a round trip of `slow`:
+/// MSS_F * (CWND_F + (rtts - 1) / 2) * rtts with rtts = RTT_S / RTT_F.
+///
+/// As in congestion avoidance: one segment more each round trip.
+#[inline]
+fn sent_meanwhile(fast: &SubflowState, slow: &SubflowState) -> f64 {
+    let rtts = slow.srtt.as_nanos() as f64 / fast.srtt.as_nanos() as f64;
+    (fast.cwnd as f64 + fast.mss as f64 * (rtts - 1.0) / 2.0) * rtts
+}
+
+impl Blest {
+    /// Moves lambda, once a round trip of the slow subflow.
+    fn adapt(&mut self, now: Time, slow_rtt: Time) {
+        if now.saturating_sub(self.adapted_at) < slow_rtt {
+            return;
+        }
+        let step = if self.blocked {
+            self.config.rise
+        } else {
+            -self.config.fall
+        };
+        self.lambda = (self.lambda + step)
+            .max(self.config.min_lambda)
+            .min(self.config.max_lambda);
+        self.adapted_at = now;
+        self.blocked = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduling::testing::{MSS, pending, subflow};
+
+    #[test]
+    fn the_estimate_is_as_worked_by_hand() {
+        // rtts = 4: (10 + 3 / 2) * 4 = 46 segments.
+        let sent = sent_meanwhile(&subflow(10, 10, 20), &subflow(10, 0, 80));
+        assert_eq!(sent, 46.0 * MSS as f64);
+    }
+
+    #[test]
+    fn waits_where_the_fast_subflow_would_fill_the_window() {
+        let table = [subflow(10, 10, 20), subflow(10, 4, 80)];
+        let mut blest = BlestConfig::default().build();
+        // lambda 1.2: 55.2 segments against the window less 5.
+        let mut ask = pending(100);
+        ask.window_size = 60 * MSS;
+        assert_eq!(blest.choose(&ask, &table), Choice::Wait);
+        ask.window_size = 61 * MSS;
+        assert_eq!(blest.choose(&ask, &table), Choice::Send(1));
+        // A fast subflow with room is used in any case.
+        let table = [subflow(10, 9, 20), subflow(10, 4, 80)];
+        ask.window_size = 20 * MSS;
+        assert_eq!(blest.choose(&ask, &table), Choice::Send(0));
+    }
+
+    #[test]
+    fn does_not_wait_for_a_subflow_that_timed_out() {
+        let mut table = [subflow(1, 1, 20), subflow(10, 4, 80)];
+        let mut blest = BlestConfig::default().build();
+        let mut ask = pending(100);
+        ask.window_size = 6 * MSS;
+        assert_eq!(blest.choose(&ask, &table), Choice::Wait);
+        table[0].in_recovery = true;
+        assert_eq!(blest.choose(&ask, &table), Choice::Send(1));
+    }
+
+    #[test]
+    fn lambda_follows_blocking_once_a_round_trip() {
+        let table = [subflow(10, 10, 20), subflow(10, 4, 80)];
+        let mut blest = BlestConfig::default().build();
+        let mut ask = pending(100);
+        for now_ms in [79, 80, 159, 160] {
+            ask.now = Time::from_millis(now_ms);
+            let _ = blest.choose(&ask, &table);
+        }
+        assert!((blest.lambda - 1.18).abs() < 1e-9);
+        for now_ms in [240, 320, 400, 480] {
+            blest.on_window_blocked();
+            ask.now = Time::from_millis(now_ms);
+            let _ = blest.choose(&ask, &table);
+        }
+        assert_eq!(blest.lambda, 1.3);
+    }
+}

@@ -1,0 +1,62 @@
+//! The least smoothed round-trip time among the subflows with room (Linux's default of old).
+
+use super::{Choice, Pending, Scheduler};
+use crate::SubflowState;
+
+/// The subflow with the least smoothed round-trip time among those that pass.
+///
+/// One that was never timed comes first, so that it soon is; of equals, the lowest number.
+#[inline]
+pub(super) fn fastest(
+    subflows: &[SubflowState],
+    passes: impl Fn(&SubflowState) -> bool,
+) -> Option<usize> {
+    let mut best: Option<usize> = None;
+    for (number, state) in subflows.iter().enumerate() {
+        if passes(state) && best.is_none_or(|best| state.srtt < subflows[best].srtt) {
+            best = Some(number);
+        }
+    }
+    best
+}
+
+/// Least round-trip time first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MinRtt;
+
+impl Scheduler for MinRtt {
+    #[inline]
+    fn choose(&mut self, _pending: &Pending, subflows: &[SubflowState]) -> Choice {
+        fastest(subflows, SubflowState::can_send).map_or(Choice::Wait, Choice::Send)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduling::testing::{MSS, pending, subflow};
+
+    #[test]
+    fn the_fastest_with_room() {
+        let mut table = [
+            subflow(10, 0, 50),
+            subflow(10, 0, 20),
+            subflow(10, 0, 20),
+            subflow(10, 0, 30),
+        ];
+        assert_eq!(MinRtt.choose(&pending(100), &table), Choice::Send(1));
+        table[1].in_flight = 10 * MSS;
+        table[2].queued = 9 * MSS + 1;
+        assert_eq!(MinRtt.choose(&pending(100), &table), Choice::Send(3));
+        table[3].usable = false;
+        assert_eq!(MinRtt.choose(&pending(100), &table), Choice::Send(0));
+        table[0].in_flight = 10 * MSS;
+        assert_eq!(MinRtt.choose(&pending(100), &table), Choice::Wait);
+    }
+
+    #[test]
+    fn one_never_timed_is_tried() {
+        let table = [subflow(10, 0, 20), subflow(10, 0, 0)];
+        assert_eq!(MinRtt.choose(&pending(100), &table), Choice::Send(1));
+    }
+}

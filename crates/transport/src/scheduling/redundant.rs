@@ -1,0 +1,41 @@
+//! Everything on every subflow: the first copy to arrive counts.
+//!
+//! Trades capacity for delay and for freedom from gaps. A segment goes out as
+//! soon as one subflow has room; the others queue their copy.
+
+use super::{Choice, Pending, Scheduler, SubflowSet};
+use crate::SubflowState;
+
+/// A copy on each usable subflow.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Redundant;
+
+impl Scheduler for Redundant {
+    #[inline]
+    fn choose(&mut self, _pending: &Pending, subflows: &[SubflowState]) -> Choice {
+        if !subflows.iter().any(SubflowState::can_send) {
+            return Choice::Wait;
+        }
+        let usable = (subflows.iter().enumerate())
+            .filter(|(_, state)| state.usable)
+            .fold(SubflowSet::default(), |set, (number, _)| set.with(number));
+        Choice::SendOn(usable)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduling::testing::{MSS, pending, subflow};
+
+    #[test]
+    fn all_usable_ones_once_one_has_room() {
+        let mut table = [subflow(10, 0, 50), subflow(10, 10, 20), subflow(10, 0, 30)];
+        table[2].usable = false;
+        let both = SubflowSet::default().with(0).with(1);
+        let choice = Redundant.choose(&pending(100), &table);
+        assert_eq!(choice, Choice::SendOn(both));
+        table[0].in_flight = 10 * MSS;
+        assert_eq!(Redundant.choose(&pending(100), &table), Choice::Wait);
+    }
+}

@@ -1,0 +1,54 @@
+//! One after the other, segment by segment, passing over those without room.
+
+use super::{Choice, Pending, Scheduler};
+use crate::SubflowState;
+
+/// Each in turn.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RoundRobin {
+    /// Where the search starts: the one after the last used.
+    next: usize,
+}
+
+impl Scheduler for RoundRobin {
+    #[inline]
+    fn choose(&mut self, _pending: &Pending, subflows: &[SubflowState]) -> Choice {
+        let start = if self.next < subflows.len() {
+            self.next
+        } else {
+            0
+        };
+        let mut turn = (start..subflows.len()).chain(0..start);
+        match turn.find(|number| subflows[*number].can_send()) {
+            Some(number) => {
+                self.next = number + 1;
+                Choice::Send(number)
+            }
+            None => Choice::Wait,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduling::testing::{MSS, pending, subflow};
+
+    #[test]
+    fn takes_turns_among_those_with_room() {
+        let mut table = [subflow(10, 0, 50), subflow(10, 0, 20), subflow(10, 0, 30)];
+        let mut scheduler = RoundRobin::default();
+        let mut sent = Vec::new();
+        for _ in 0..5 {
+            sent.push(scheduler.choose(&pending(100), &table));
+        }
+        table[2].in_flight = 10 * MSS;
+        for _ in 0..3 {
+            sent.push(scheduler.choose(&pending(100), &table));
+        }
+        assert_eq!(sent, [0, 1, 2, 0, 1, 0, 1, 0].map(Choice::Send));
+        table[0].usable = false;
+        table[1].usable = false;
+        assert_eq!(scheduler.choose(&pending(100), &table), Choice::Wait);
+    }
+}

@@ -1,0 +1,31 @@
+//! What the tests of several schedulers need.
+
+use ropewalk_quantities::Time;
+
+use super::Pending;
+use crate::SubflowState;
+
+/// Segment size of the tests, in bytes.
+pub(super) const MSS: u64 = 1000;
+
+/// A subflow with this window and this much in flight (segments), and this round-trip time.
+pub(super) fn subflow(window: u64, in_flight: u64, srtt_ms: u64) -> SubflowState {
+    SubflowState {
+        usable: true,
+        mss: MSS,
+        cwnd: window * MSS,
+        in_flight: in_flight * MSS,
+        srtt: Time::from_millis(srtt_ms),
+        ..SubflowState::default()
+    }
+}
+
+/// This many segments to send, and a window without bounds.
+pub(super) fn pending(segments: u64) -> Pending {
+    Pending {
+        now: Time::ZERO,
+        unsent: segments * MSS,
+        window: 1 << 40,
+        window_size: 1 << 40,
+    }
+}

@@ -1,0 +1,110 @@
+//! In proportion to the rate of delivery.
+//!
+//! Smooth weighted round robin (as nginx spreads requests): at each segment every
+//! subflow with room earns its weight, the richest sends and pays what all
+//! earned. The shares are exact over a cycle and evenly spread within it. The
+//! weight is the measured delivery rate; until that is known, cwnd / srtt.
+//!
+//! A subflow that gets little is also measured to deliver little: a weight
+//! follows the past share until the others run out of room.
+
+use super::{Choice, Pending, Scheduler};
+use crate::SubflowState;
+
+/// Shares in proportion to measured rates.
+#[derive(Clone, Debug, Default)]
+pub struct Weighted {
+    /// What each subflow has earned and not yet used, in bytes per second.
+    credit: Vec<f64>,
+}
+
+/// Expected rate in bytes per second, if anything is known of the subflow.
+#[inline]
+fn rate(state: &SubflowState) -> Option<f64> {
+    if state.delivery_rate > 0.0 {
+        Some(state.delivery_rate)
+    } else if state.srtt.as_nanos() > 0 {
+        Some(state.cwnd as f64 / state.srtt.as_secs_f64())
+    } else {
+        None
+    }
+}
+
+impl Scheduler for Weighted {
+    #[inline]
+    fn choose(&mut self, _pending: &Pending, subflows: &[SubflowState]) -> Choice {
+        if self.credit.len() < subflows.len() {
+            self.credit.resize(subflows.len(), 0.0);
+        }
+        // One of which nothing is known counts as the slowest known.
+        let unknown = (subflows.iter())
+            .filter(|state| state.can_send())
+            .filter_map(rate)
+            .reduce(f64::min)
+            .unwrap_or(1.0);
+        let mut total = 0.0;
+        let mut richest: Option<usize> = None;
+        for (number, state) in subflows.iter().enumerate() {
+            if !state.can_send() {
+                continue;
+            }
+            let weight = rate(state).unwrap_or(unknown);
+            total += weight;
+            self.credit[number] += weight;
+            if richest.is_none_or(|best| self.credit[number] > self.credit[best]) {
+                richest = Some(number);
+            }
+        }
+        let Some(number) = richest else {
+            return Choice::Wait;
+        };
+        // Weights change; an old credit must not outlast what a few segments earn.
+        self.credit[number] = (self.credit[number] - total).clamp(-total, total);
+        Choice::Send(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduling::testing::{MSS, pending, subflow};
+
+    fn shares(scheduler: &mut Weighted, table: &[SubflowState], segments: usize) -> Vec<usize> {
+        let mut shares = vec![0; table.len()];
+        for _ in 0..segments {
+            match scheduler.choose(&pending(100), table) {
+                Choice::Send(number) => shares[number] += 1,
+                other => panic!("{other:?}"),
+            }
+        }
+        shares
+    }
+
+    #[test]
+    fn shares_are_those_of_the_rates() {
+        let mut table = [
+            subflow(100, 0, 20),
+            subflow(100, 0, 20),
+            subflow(100, 0, 20),
+        ];
+        table[0].delivery_rate = 5e6;
+        table[1].delivery_rate = 2e6;
+        table[2].delivery_rate = 1e6;
+        let mut scheduler = Weighted::default();
+        assert_eq!(shares(&mut scheduler, &table, 8), [5, 2, 1]);
+        assert_eq!(shares(&mut scheduler, &table, 800), [500, 200, 100]);
+        // The rest share alike when one has no room.
+        table[0].in_flight = 100 * MSS;
+        assert_eq!(shares(&mut scheduler, &table, 300), [0, 200, 100]);
+    }
+
+    #[test]
+    fn unmeasured_subflows_count_by_their_window() {
+        let mut table = [subflow(10, 0, 10), subflow(20, 0, 80), subflow(10, 0, 0)];
+        // 1000 and 250 segments a second; of the third nothing is known.
+        assert_eq!(shares(&mut Weighted::default(), &table, 60), [40, 10, 10]);
+        table[0].srtt = table[2].srtt;
+        table[1].srtt = table[2].srtt;
+        assert_eq!(shares(&mut Weighted::default(), &table, 60), [20, 20, 20]);
+    }
+}
