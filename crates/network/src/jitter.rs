@@ -44,3 +44,51 @@ impl Delay {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delays(nominal_ms: u64, amount_ms: u64) -> Vec<f64> {
+        let jitter = Jitter {
+            amount: Time::from_millis(amount_ms),
+            reorder: true,
+        };
+        let nominal = Time::from_millis(nominal_ms);
+        let mut delay = Delay::new(nominal, Some(jitter), Pcg64Mcg::new(9));
+        (0..100_000).map(|_| delay.next().as_millis_f64()).collect()
+    }
+
+    #[test]
+    fn jitter_is_uniform_around_the_delay() {
+        let delays = delays(30, 10);
+        let mean = delays.iter().sum::<f64>() / 1e5;
+        let variance = delays.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / 1e5;
+        assert!((mean - 30.0).abs() < 0.1, "{mean}");
+        assert!(
+            (variance - 20.0_f64.powi(2) / 12.0).abs() < 0.3,
+            "{variance}"
+        );
+        assert!(delays.iter().all(|d| (20.0..40.0).contains(d)));
+        assert!(delays.iter().any(|d| *d < 20.01) && delays.iter().any(|d| *d > 39.99));
+    }
+
+    #[test]
+    fn a_delay_is_never_negative() {
+        let delays = delays(10, 20);
+        let at_once = delays.iter().filter(|d| **d == 0.0).count();
+        assert!((24_000..26_000).contains(&at_once), "{at_once}");
+    }
+
+    #[test]
+    fn without_jitter_nothing_is_drawn() {
+        let none = Jitter {
+            amount: Time::ZERO,
+            reorder: true,
+        };
+        let mut delay = Delay::new(Time::from_millis(1), Some(none), Pcg64Mcg::new(9));
+        assert_eq!(delay.next(), Time::from_millis(1));
+        assert!(!delay.reorders());
+        assert_eq!(delay.stream, Pcg64Mcg::new(9));
+    }
+}

@@ -180,8 +180,10 @@ impl<P: Copy> Link<P> {
     }
 
     /// Bytes that have been sent by `now`, lost ones included: all that were
-    /// offered and not dropped, but for what still waits or is yet to be sent
-    /// of the packet that is being sent, and what an outage took before.
+    /// offered and not dropped, but for what still waits, what is left of the
+    /// packet that is being sent, and what an outage took before. Never
+    /// decreases; over [`capacity_between`](Link::capacity_between) it is the
+    /// link's utilization.
     pub fn transmitted(&mut self, now: Time) -> Bytes {
         self.pass_outages(now);
         let unsent = self.unsent(now.min(self.outages.start()));

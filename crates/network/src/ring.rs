@@ -106,3 +106,61 @@ impl<P: Copy> Ring<P> {
         self.back = len;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn item(exit: u64, order: u64) -> InFlight<u64> {
+        InFlight {
+            exit: Time::from_nanos(exit),
+            order,
+            size: 1,
+            packet: order,
+        }
+    }
+
+    #[test]
+    fn it_grows_only_when_full() {
+        let mut ring = Ring::new();
+        for order in 0..10_000 {
+            ring.push(item(order, order));
+            if order >= 10 {
+                assert_eq!(ring.pop().unwrap().packet, order - 10);
+            }
+        }
+        assert_eq!(ring.slots.len(), FIRST_CAPACITY);
+        for order in 10_000..10_007 {
+            ring.push(item(order, order));
+        }
+        assert_eq!((ring.len(), ring.slots.len()), (17, 2 * FIRST_CAPACITY));
+        assert_eq!(ring.head(), Some((Time::from_nanos(9_990), 9_990)));
+    }
+
+    proptest! {
+        #[test]
+        fn inserting_keeps_it_sorted(
+            operations in prop::collection::vec(prop::option::weighted(0.7, 0_u64..50), 0..300),
+        ) {
+            let mut ring = Ring::new();
+            let mut model = Vec::new();
+            for (order, operation) in operations.into_iter().enumerate() {
+                match operation {
+                    Some(exit) => {
+                        ring.insert(item(exit, order as u64));
+                        model.push((Time::from_nanos(exit), order as u64));
+                        model.sort_unstable();
+                    }
+                    None => {
+                        let first = (!model.is_empty()).then(|| model.remove(0));
+                        prop_assert_eq!(ring.pop().map(|item| item.key()), first);
+                    }
+                }
+                prop_assert_eq!(ring.head(), model.first().copied());
+                prop_assert_eq!(ring.len(), model.len());
+            }
+        }
+    }
+}

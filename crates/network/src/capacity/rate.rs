@@ -42,11 +42,13 @@ impl RateTransmitter {
     }
 
     pub(crate) fn unsent(&self, now: Time, waiting: Backlog) -> Bytes {
-        // Times are rounded up to a nanosecond: without the last one, no more
-        // of a packet can be left than there was.
+        // A packet's time is rounded up to a nanosecond. Without the last one,
+        // never more of it is left than there was, even rounded up to a byte.
         let sent_at = waiting.next_start.unwrap_or(self.busy_until);
         let left = sent_at.saturating_sub(now + Time::from_nanos(1));
-        Bytes::new(waiting.bytes.as_u64() + self.rate.bytes_in(left).as_u64())
+        let scaled_bits = u128::from(self.rate.as_bps()) * u128::from(left.as_nanos());
+        let bytes = scaled_bits.div_ceil(8 * 1_000_000_000) as u64;
+        Bytes::new(waiting.bytes.as_u64() + bytes)
     }
 
     pub(crate) fn capacity_between(&self, from: Time, to: Time) -> Bytes {
