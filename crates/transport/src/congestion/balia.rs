@@ -8,7 +8,7 @@
 
 use ropewalk_quantities::Time;
 
-use super::coupling::{Coupling, path, paths};
+use super::coupling::{Coupling, path, paths, paths_from};
 use super::{Acked, Congestion, CongestionControl};
 use crate::SubflowState;
 
@@ -43,7 +43,7 @@ impl CongestionControl for Balia {
     fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64 {
         self.coupling.on_ack(subflow, acked, subflows, |own| {
             let (mut sum, mut fastest) = (0.0, 0.0);
-            for path in paths(subflows) {
+            for path in paths_from(subflow, subflows) {
                 let rate = path.window / path.rtt;
                 sum += rate;
                 fastest = f64::max(fastest, rate);

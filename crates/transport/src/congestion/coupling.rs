@@ -3,7 +3,6 @@
 //!
 //! Slow start stays as it is on each subflow (RFC 6356, section 3).
 
-use super::flight_size::FlightSize;
 use super::{Acked, SlowStart};
 use crate::SubflowState;
 
@@ -21,12 +20,13 @@ pub(super) struct Path<'a> {
 /// timed does not.
 #[inline]
 pub(super) fn path(state: &SubflowState) -> Option<Path<'_>> {
-    let rtt = state.srtt.as_nanos();
-    (state.usable && rtt > 0).then(|| Path {
-        state,
-        window: window(state),
-        rtt: rtt as f64,
-    })
+    // RFC 6356, section 3: ssthresh for those in fast retransmit, where cwnd may be inflated.
+    let window = if state.in_recovery {
+        state.cwnd.min(state.ssthresh)
+    } else {
+        state.cwnd
+    };
+    with_window(state, window)
 }
 
 /// All paths of the connection.
@@ -35,43 +35,57 @@ pub(super) fn paths(subflows: &[SubflowState]) -> impl Iterator<Item = Path<'_>>
     subflows.iter().filter_map(path)
 }
 
-/// The window that counts in the sums, in bytes: RFC 6356, section 3, takes
-/// ssthresh in fast retransmit, where cwnd may be inflated.
+/// The subflow as a path whose window is about to grow: that is cwnd, even if what a
+/// timeout took for lost is still outstanding.
 #[inline]
-fn window(state: &SubflowState) -> f64 {
-    let window = if state.in_recovery {
-        state.cwnd.min(state.ssthresh)
-    } else {
-        state.cwnd
-    };
-    window.max(1) as f64
+pub(super) fn growing(state: &SubflowState) -> Option<Path<'_>> {
+    with_window(state, state.cwnd)
+}
+
+/// All paths as seen from one whose window is about to grow.
+#[inline]
+pub(super) fn paths_from(own: usize, subflows: &[SubflowState]) -> impl Iterator<Item = Path<'_>> {
+    subflows
+        .iter()
+        .enumerate()
+        .filter_map(move |(number, state)| {
+            if number == own {
+                growing(state)
+            } else {
+                path(state)
+            }
+        })
+}
+
+#[inline]
+fn with_window(state: &SubflowState, window: u64) -> Option<Path<'_>> {
+    let rtt = state.srtt.as_nanos();
+    (state.usable && rtt > 0).then(|| Path {
+        state,
+        window: window.max(state.mss) as f64,
+        rtt: rtt as f64,
+    })
 }
 
 /// The windows of a connection whose increase is coupled.
 #[derive(Clone, Debug)]
 pub(super) struct Coupling {
     slow_start: SlowStart,
-    subflows: Vec<Share>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Share {
-    /// Growth not yet worth a byte; negative where a scheme shrinks the window.
-    fraction: f64,
-    flight_size: FlightSize,
+    /// Of each subflow: growth not yet worth a byte, in bytes.
+    fractions: Vec<f64>,
 }
 
 impl Coupling {
     pub(super) fn new(byte_counting: bool) -> Coupling {
         Coupling {
             slow_start: SlowStart { byte_counting },
-            subflows: Vec::new(),
+            fractions: Vec::new(),
         }
     }
 
     pub(super) fn add_subflow(&mut self, subflow: usize) {
-        if self.subflows.len() <= subflow {
-            self.subflows.resize_with(subflow + 1, Share::default);
+        if self.fractions.len() <= subflow {
+            self.fractions.resize(subflow + 1, 0.0);
         }
     }
 
@@ -87,8 +101,6 @@ impl Coupling {
         increase: impl FnOnce(&Path<'_>) -> f64,
     ) -> u64 {
         let state = &subflows[subflow];
-        let share = &mut self.subflows[subflow];
-        share.flight_size.note(acked);
         let mss = state.mss;
         let cwnd = state.cwnd.max(mss);
         if !acked.cwnd_limited {
@@ -99,20 +111,20 @@ impl Coupling {
             return grown.cwnd;
         }
         let bytes = self.slow_start.counted(grown.left, mss) as f64;
-        let per_byte = match path(state) {
+        let per_byte = match growing(state) {
             Some(path) => increase(&path),
             None => mss as f64 / cwnd as f64,
         };
-        let exact = (grown.cwnd as f64 + share.fraction + bytes * per_byte).max(mss as f64);
-        share.fraction = exact.fract();
+        let fraction = &mut self.fractions[subflow];
+        let exact = (grown.cwnd as f64 + *fraction + bytes * per_byte).max(mss as f64);
+        *fraction = exact.fract();
         exact as u64
     }
 
-    /// FlightSize at a loss, in bytes; growth so far is forgotten.
+    /// FlightSize at a loss, in bytes, no more than cwnd; growth so far is forgotten.
     pub(super) fn flight_size(&mut self, subflow: usize, state: &SubflowState) -> u64 {
-        let share = &mut self.subflows[subflow];
-        share.fraction = 0.0;
-        share.flight_size.bytes(state)
+        self.fractions[subflow] = 0.0;
+        state.in_flight.min(state.cwnd)
     }
 
     /// RFC 5681, equation (4), with the least ssthresh in segments.

@@ -3,13 +3,10 @@
 //! After a loss the window follows a cubic function of time around the window
 //! at which the loss happened, and is never below what Reno would have. Inside,
 //! windows are real numbers of segments, as the RFC's are; outside, bytes.
-//!
-//! ssthresh is beta times FlightSize (see `flight_size`), and W_est counts all
-//! bytes acknowledged while the cubic step counts them as slow start does.
+//! W_est counts all bytes acknowledged; the cubic step counts them as slow start does.
 
 use ropewalk_quantities::Time;
 
-use super::flight_size::FlightSize;
 use super::{Acked, Congestion, HyStart, SlowStart};
 use crate::SubflowState;
 
@@ -50,7 +47,6 @@ impl CubicConfig {
             fraction: 0.0,
             unlimited_since: None,
             drained_at: None,
-            flight_size: FlightSize::default(),
         }
     }
 }
@@ -70,7 +66,6 @@ pub struct Cubic {
     unlimited_since: Option<Time>,
     /// Nothing has been in flight since then.
     drained_at: Option<Time>,
-    flight_size: FlightSize,
 }
 
 /// What a congestion event changes.
@@ -122,7 +117,6 @@ impl Cubic {
     #[inline]
     #[must_use]
     pub fn on_ack(&mut self, acked: &Acked, state: &SubflowState) -> u64 {
-        self.flight_size.note(acked);
         let mss = state.mss;
         let cwnd = state.cwnd.max(mss);
         if let Some(hystart) = &mut self.hystart
@@ -175,7 +169,7 @@ impl Cubic {
             self.hystart = Some(HyStart::default());
         }
         // Figure 5: ssthresh = max(flight_size * beta, 2).
-        let ssthresh = (self.flight_size.bytes(state) as f64 * BETA) as u64;
+        let ssthresh = (state.in_flight.min(state.cwnd) as f64 * BETA) as u64;
         ssthresh.max(2 * state.mss)
     }
 

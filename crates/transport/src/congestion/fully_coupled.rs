@@ -7,7 +7,7 @@
 
 use ropewalk_quantities::Time;
 
-use super::coupling::{Coupling, path, paths};
+use super::coupling::{Coupling, path, paths_from};
 use super::{Acked, Congestion, CongestionControl};
 use crate::SubflowState;
 
@@ -42,7 +42,7 @@ impl CongestionControl for FullyCoupled {
     fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64 {
         self.coupling.on_ack(subflow, acked, subflows, |own| {
             // gomez-2014, equation (2): w_i += 1 / w, in segments for each segment.
-            let total: f64 = paths(subflows).map(|path| path.window).sum();
+            let total: f64 = paths_from(subflow, subflows).map(|path| path.window).sum();
             own.state.mss as f64 / total
         })
     }

@@ -6,7 +6,7 @@
 
 use ropewalk_quantities::Time;
 
-use super::coupling::{Coupling, paths};
+use super::coupling::{Coupling, Path, paths, paths_from};
 use super::{Acked, Congestion, CongestionControl};
 use crate::SubflowState;
 
@@ -37,13 +37,14 @@ pub struct Lia {
 /// alpha = cwnd_total * max(cwnd_i / rtt_i^2) / (sum(cwnd_i / rtt_i))^2. It is NaN where no
 /// subflow takes part.
 pub fn alpha(subflows: &[SubflowState]) -> f64 {
-    let sums = Sums::of(subflows);
+    let sums = Sums::of(paths(subflows));
     sums.total * sums.alpha_over_total()
 }
 
 /// The three terms of alpha; windows in bytes, times in nanoseconds.
-struct Sums {
-    total: f64,
+pub(super) struct Sums {
+    /// cwnd_total
+    pub(super) total: f64,
     /// max(cwnd_i / rtt_i^2)
     best: f64,
     /// sum(cwnd_i / rtt_i)
@@ -52,13 +53,13 @@ struct Sums {
 
 impl Sums {
     #[inline]
-    fn of(subflows: &[SubflowState]) -> Sums {
+    pub(super) fn of<'a>(paths: impl Iterator<Item = Path<'a>>) -> Sums {
         let mut sums = Sums {
             total: 0.0,
             best: 0.0,
             rate: 0.0,
         };
-        for path in paths(subflows) {
+        for path in paths {
             let rate = path.window / path.rtt;
             sums.total += path.window;
             sums.best = sums.best.max(rate / path.rtt);
@@ -68,7 +69,7 @@ impl Sums {
     }
 
     #[inline]
-    fn alpha_over_total(&self) -> f64 {
+    pub(super) fn alpha_over_total(&self) -> f64 {
         self.best / (self.rate * self.rate)
     }
 }
@@ -83,7 +84,7 @@ impl CongestionControl for Lia {
         self.coupling.on_ack(subflow, acked, subflows, |own| {
             // RFC 6356, equation (1), for each byte acknowledged:
             // min(alpha * MSS_i / cwnd_total, MSS_i / cwnd_i).
-            let linked = Sums::of(subflows).alpha_over_total();
+            let linked = Sums::of(paths_from(subflow, subflows)).alpha_over_total();
             own.state.mss as f64 * linked.min(1.0 / own.window)
         })
     }
@@ -160,7 +161,7 @@ mod tests {
                     subflow(window, 0.001 + random.below(800) as f64 / 1e3)
                 })
                 .collect();
-            let linked = Sums::of(&table).alpha_over_total();
+            let linked = Sums::of(paths(&table)).alpha_over_total();
             // Growth of the total rate in a second against that of a TCP, 1 / rtt^2, on the
             // shortest path: max(w / r^2) <= max(1 / r) sum(w / r), so at most once for each path.
             let mut growth = 0.0;
@@ -177,7 +178,7 @@ mod tests {
                 .iter()
                 .map(|state| subflow(state.cwnd as f64 / MSS as f64, 0.1))
                 .collect();
-            let linked = Sums::of(&equal).alpha_over_total();
+            let linked = Sums::of(paths(&equal)).alpha_over_total();
             let gain: f64 = paths(&equal)
                 .map(|path| linked.min(1.0 / path.window) * path.window)
                 .sum();

@@ -7,8 +7,9 @@
 
 use ropewalk_quantities::Time;
 
-use super::coupling::Coupling;
-use super::{Acked, Congestion, CongestionControl, lia};
+use super::coupling::{Coupling, paths_from};
+use super::lia::Sums;
+use super::{Acked, Congestion, CongestionControl};
 use crate::SubflowState;
 
 /// Makes a [`LinkedIncreases`].
@@ -42,7 +43,8 @@ impl CongestionControl for LinkedIncreases {
     fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64 {
         self.coupling.on_ack(subflow, acked, subflows, |own| {
             // gomez-2014, equation (3): w_i += alpha / w_i.
-            lia::alpha(subflows) * own.state.mss as f64 / own.window
+            let sums = Sums::of(paths_from(subflow, subflows));
+            sums.total * sums.alpha_over_total() * own.state.mss as f64 / own.window
         })
     }
 

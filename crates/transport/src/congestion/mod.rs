@@ -9,7 +9,6 @@ mod balia;
 mod controller;
 mod coupling;
 mod cubic;
-mod flight_size;
 mod fully_coupled;
 mod hystart;
 pub mod lia;
@@ -73,6 +72,10 @@ pub trait CongestionControl {
     fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64;
 
     /// New ssthresh at a congestion event. The sender sets cwnd from it as RFC 6675, 6937 or 5681 say.
+    ///
+    /// For this call the subflow's `in_flight` is RFC 5681's FlightSize: what was sent and not yet
+    /// cumulatively acknowledged, the data reported as received or lost included. A timeout of
+    /// data that timed out before is no new event (RFC 5681, section 3.1) and is not told.
     #[must_use]
     fn on_congestion(
         &mut self,

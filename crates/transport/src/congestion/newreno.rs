@@ -2,7 +2,6 @@
 //!
 //! One segment more each round trip, half of the data in flight at a loss.
 
-use super::flight_size::FlightSize;
 use super::{Acked, SlowStart};
 use crate::SubflowState;
 
@@ -21,7 +20,6 @@ impl NewRenoConfig {
                 byte_counting: self.byte_counting,
             },
             bytes_acked: 0,
-            flight_size: FlightSize::default(),
         }
     }
 }
@@ -32,7 +30,6 @@ pub struct NewReno {
     slow_start: SlowStart,
     /// Acknowledged since the window last grew (RFC 3465, section 2.1).
     bytes_acked: u64,
-    flight_size: FlightSize,
 }
 
 impl NewReno {
@@ -40,7 +37,6 @@ impl NewReno {
     #[inline]
     #[must_use]
     pub fn on_ack(&mut self, acked: &Acked, state: &SubflowState) -> u64 {
-        self.flight_size.note(acked);
         let mss = state.mss;
         let mut cwnd = state.cwnd.max(mss);
         if !acked.cwnd_limited {
@@ -67,8 +63,9 @@ impl NewReno {
     #[must_use]
     pub fn on_congestion(&mut self, state: &SubflowState) -> u64 {
         self.bytes_acked = 0;
-        // RFC 5681, equation (4): ssthresh = max(FlightSize / 2, 2 * SMSS).
-        (self.flight_size.bytes(state) / 2).max(2 * state.mss)
+        // RFC 5681, equation (4): ssthresh = max(FlightSize / 2, 2 * SMSS). Not cwnd, which an
+        // application may have left unused; and no more than cwnd, which recovery may have cut.
+        (state.in_flight.min(state.cwnd) / 2).max(2 * state.mss)
     }
 }
 
@@ -134,16 +131,13 @@ mod tests {
         }
         .build();
         let mut state = subflow(20.0, 0.1);
-        // Held back by the window; the pipe has shrunk by the duplicate acknowledgements.
-        let _ = reno.on_ack(&acked(MSS), &state);
-        state.in_flight = 16 * MSS;
         assert_eq!(reno.on_congestion(&state), 10 * MSS);
-        // Held back by the application.
-        let mut idle = acked(MSS);
-        idle.cwnd_limited = false;
-        let _ = reno.on_ack(&idle, &state);
+        // Held back by the application: the unused window does not survive.
         state.in_flight = 6 * MSS;
         assert_eq!(reno.on_congestion(&state), 3 * MSS);
+        // RFC 3042 may have sent two segments beyond the window.
+        state.in_flight = 22 * MSS;
+        assert_eq!(reno.on_congestion(&state), 10 * MSS);
         state.in_flight = MSS;
         assert_eq!(reno.on_congestion(&state), 2 * MSS);
     }

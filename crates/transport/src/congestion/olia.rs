@@ -8,7 +8,7 @@
 
 use ropewalk_quantities::Time;
 
-use super::coupling::{Coupling, Path, path, paths};
+use super::coupling::{Coupling, Path, growing, paths, paths_from};
 use super::{Acked, Congestion, CongestionControl};
 use crate::SubflowState;
 
@@ -49,18 +49,18 @@ fn judge(path: &Path<'_>) -> (u64, f64) {
 /// -1 / (|all| |M|) for a largest one while such best paths are, else 0. It is 0
 /// for a subflow that takes no part.
 pub fn alpha(subflow: usize, subflows: &[SubflowState]) -> f64 {
-    let Some(own) = path(&subflows[subflow]) else {
+    let Some(own) = growing(&subflows[subflow]) else {
         return 0.0;
     };
     let (mut all, mut largest, mut best) = (0, 0, 0.0);
-    for path in paths(subflows) {
+    for path in paths_from(subflow, subflows) {
         let (segments, quality) = judge(&path);
         all += 1;
         largest = largest.max(segments);
         best = f64::max(best, quality);
     }
     let (mut max_windows, mut collected) = (0, 0);
-    for path in paths(subflows) {
+    for path in paths_from(subflow, subflows) {
         let (segments, quality) = judge(&path);
         if segments == largest {
             max_windows += 1;
@@ -91,7 +91,9 @@ impl CongestionControl for Olia {
         self.coupling.on_ack(subflow, acked, subflows, |own| {
             // Section 3, for each byte acknowledged:
             // MSS_r (w_r / rtt_r^2 / (sum w_p / rtt_p)^2 + alpha_r / w_r).
-            let rate: f64 = paths(subflows).map(|path| path.window / path.rtt).sum();
+            let rate: f64 = paths_from(subflow, subflows)
+                .map(|path| path.window / path.rtt)
+                .sum();
             let linked = own.window / (own.rtt * own.rtt) / (rate * rate);
             own.state.mss as f64 * (linked + alpha(subflow, subflows) / own.window)
         })
@@ -177,6 +179,7 @@ mod tests {
         let mut table = vec![subflow(10.0, 0.1)];
         assert_eq!(control.on_ack(0, &acked(MSS), &table), 10 * MSS + 100);
         table[0].cwnd = 2 * MSS;
+        table[0].in_flight = 2 * MSS;
         let cause = Congestion::FastRetransmit;
         assert_eq!(control.on_congestion(0, cause, Time::ZERO, &table), 2 * MSS);
         table.push(subflow(10.0, 0.1));

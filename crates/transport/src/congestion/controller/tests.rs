@@ -62,7 +62,7 @@ fn windows_stay_whole_through_whatever_happens() {
                     4 => table[i].srtt = Time::from_nanos(random.below(2) * random.below(1 << 30)),
                     5 => table[i].in_recovery = random.below(2) == 0,
                     _ => {
-                        let bytes = 1 + random.below(10 * least);
+                        let bytes = 1 + random.below(table[i].cwnd.min(10 * least));
                         let ack = Acked {
                             now: time,
                             rtt: Some(Time::from_nanos(1 + random.below(1 << 28))),
