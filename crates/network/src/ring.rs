@@ -64,7 +64,7 @@ impl<P: Copy> Ring<P> {
     #[inline]
     pub(crate) fn push(&mut self, item: InFlight<P>) {
         if self.len() == self.slots.len() {
-            self.grow(item);
+            self.grow(&item);
         }
         let slot = self.slot(self.back);
         self.slots[slot] = item;
@@ -95,12 +95,13 @@ impl<P: Copy> Ring<P> {
 
     /// Doubles the room; `filler` stands in slots that hold nothing.
     #[cold]
-    fn grow(&mut self, filler: InFlight<P>) {
+    #[inline(never)]
+    fn grow(&mut self, filler: &InFlight<P>) {
         let len = self.len();
         let capacity = (self.slots.len() * 2).max(FIRST_CAPACITY);
         let mut slots = Vec::with_capacity(capacity);
         slots.extend((0..len).map(|i| self.slots[self.slot(self.front.wrapping_add(i))]));
-        slots.resize(capacity, filler);
+        slots.resize(capacity, *filler);
         self.slots = slots;
         self.front = 0;
         self.back = len;
