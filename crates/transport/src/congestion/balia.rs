@@ -44,15 +44,15 @@ impl CongestionControl for Balia {
         self.coupling.on_ack(subflow, acked, subflows, |own| {
             let (mut sum, mut fastest) = (0.0, 0.0);
             for path in paths_from(subflow, subflows) {
-                let rate = path.window / path.rtt;
+                let rate = path.window * path.per_rtt;
                 sum += rate;
                 fastest = f64::max(fastest, rate);
             }
             // Section 3, for each segment acknowledged:
             // x_r / rtt_r / (sum x_k)^2 * (1 + alpha_r) / 2 * (4 + alpha_r) / 5.
-            let rate = own.window / own.rtt;
+            let rate = own.window * own.per_rtt;
             let alpha = fastest / rate;
-            let linked = rate / own.rtt / (sum * sum);
+            let linked = rate * own.per_rtt / (sum * sum);
             own.state.mss as f64 * linked * (1.0 + alpha) * (4.0 + alpha) / 10.0
         })
     }
@@ -70,9 +70,9 @@ impl CongestionControl for Balia {
             _ => return self.coupling.halve(subflow, state, 2),
         };
         let fastest = paths(subflows)
-            .map(|path| path.window / path.rtt)
+            .map(|path| path.window * path.per_rtt)
             .fold(0.0, f64::max);
-        let alpha = fastest / (own.window / own.rtt);
+        let alpha = fastest / (own.window * own.per_rtt);
         // Section 3: w_r -= w_r / 2 * min(alpha_r, 1.5); at least one segment.
         let flight = self.coupling.flight_size(subflow, state) as f64;
         ((flight * (1.0 - alpha.min(1.5) / 2.0)) as u64).max(state.mss)

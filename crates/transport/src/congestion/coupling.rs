@@ -12,8 +12,8 @@ pub(super) struct Path<'a> {
     pub(super) state: &'a SubflowState,
     /// Congestion window, in bytes.
     pub(super) window: f64,
-    /// Smoothed round-trip time, in nanoseconds.
-    pub(super) rtt: f64,
+    /// 1 / srtt, per nanosecond: a division costs more than all else here.
+    pub(super) per_rtt: f64,
 }
 
 /// The subflow as a path, if it takes part: one that is not usable or was never
@@ -63,7 +63,7 @@ fn with_window(state: &SubflowState, window: u64) -> Option<Path<'_>> {
     (state.usable && rtt > 0).then(|| Path {
         state,
         window: window.max(state.mss) as f64,
-        rtt: rtt as f64,
+        per_rtt: 1.0 / rtt as f64,
     })
 }
 
@@ -117,8 +117,9 @@ impl Coupling {
         };
         let fraction = &mut self.fractions[subflow];
         let exact = (grown.cwnd as f64 + *fraction + bytes * per_byte).max(mss as f64);
-        *fraction = exact.fract();
-        exact as u64
+        let cwnd = exact as u64;
+        *fraction = exact - cwnd as f64;
+        cwnd
     }
 
     /// FlightSize at a loss, in bytes, no more than cwnd; growth so far is forgotten.

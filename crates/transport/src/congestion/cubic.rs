@@ -181,9 +181,14 @@ impl Cubic {
         }
     }
 
+    #[inline]
     fn avoid_congestion(&mut self, cwnd: u64, bytes: u64, now: Time, state: &SubflowState) -> u64 {
+        // Two divisions in all: they are what this costs.
         let mss = state.mss as f64;
-        let window = (cwnd as f64 + self.fraction) / mss;
+        let per_mss = 1.0 / mss;
+        let window = (cwnd as f64 + self.fraction) * per_mss;
+        let per_window = 1.0 / window;
+        let segments = bytes as f64 * per_mss;
         let w_max = self.history.w_max;
         let epoch = self
             .history
@@ -196,24 +201,24 @@ impl Cubic {
         } else {
             1.0
         };
-        epoch.w_est += alpha * bytes as f64 / (mss * window);
+        epoch.w_est += alpha * segments * per_window;
 
-        let t = now.saturating_sub(epoch.start).as_secs_f64();
-        let segments = bytes as f64 / mss;
+        let t = seconds(now.saturating_sub(epoch.start));
         let next = if epoch.w_cubic(t) < epoch.w_est {
             // Section 4.3, the Reno-friendly region: cwnd = W_est, though no faster than in
             // slow start, should the sender have cut cwnd (on idling, or as a penalty).
             epoch.w_est.clamp(window, window + segments)
         } else {
             // Sections 4.2, 4.4 and 4.5: (target - cwnd) / cwnd for each segment acknowledged.
-            let ahead = epoch.w_cubic(t + state.srtt.as_secs_f64());
+            let ahead = epoch.w_cubic(t + seconds(state.srtt));
             let target = ahead.clamp(window, 1.5 * window);
-            let counted = self.slow_start.counted(bytes, state.mss) as f64 / mss;
-            (window + (target - window) / window * counted).min(target)
+            let counted = self.slow_start.counted(bytes, state.mss) as f64 * per_mss;
+            (window + (target - window) * per_window * counted).min(target)
         };
         let exact = (next * mss).max(cwnd as f64);
-        self.fraction = exact.fract();
-        exact as u64
+        let cwnd = exact as u64;
+        self.fraction = exact - cwnd as f64;
+        cwnd
     }
 
     /// Section 4.2, last rule: t leaves out the time in which cwnd was not updated
@@ -240,6 +245,12 @@ impl Cubic {
             epoch.start = epoch.start.saturating_add(unused);
         }
     }
+}
+
+/// As [`Time::as_secs_f64`], without a division.
+#[inline]
+fn seconds(time: Time) -> f64 {
+    time.as_nanos() as f64 * 1e-9
 }
 
 #[cfg(test)]

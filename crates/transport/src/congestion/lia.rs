@@ -60,9 +60,9 @@ impl Sums {
             rate: 0.0,
         };
         for path in paths {
-            let rate = path.window / path.rtt;
+            let rate = path.window * path.per_rtt;
             sums.total += path.window;
-            sums.best = sums.best.max(rate / path.rtt);
+            sums.best = sums.best.max(rate * path.per_rtt);
             sums.rate += rate;
         }
         sums
@@ -169,8 +169,8 @@ mod tests {
             for path in paths(&table) {
                 let increase = linked.min(1.0 / path.window);
                 assert!(increase > 0.0 && increase * path.window <= 1.0 + 1e-12);
-                growth += increase * path.window / (path.rtt * path.rtt);
-                best = best.max(1.0 / (path.rtt * path.rtt));
+                growth += increase * path.window * path.per_rtt * path.per_rtt;
+                best = best.max(path.per_rtt * path.per_rtt);
             }
             assert!(growth <= best * table.len() as f64 * (1.0 + 1e-9));
             // With equal round-trip times the total gains at most one segment a round trip.

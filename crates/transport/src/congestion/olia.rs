@@ -4,7 +4,8 @@
 //! LIA's increase with the window itself as the weight, plus a term alpha_r that
 //! moves window from the largest paths to the best ones which are not among the
 //! largest. "Best" is judged by the bytes that got through between losses.
-//! Windows are compared in whole segments, so that paths alike are seen as such.
+//! Windows less than one segment apart count as equal, as they do where windows are
+//! counted in segments.
 
 use ropewalk_quantities::Time;
 
@@ -34,13 +35,74 @@ pub struct Olia {
     coupling: Coupling,
 }
 
-/// How a path is judged: window in whole segments, and l_r / rtt_r^2.
+/// What all paths come to; windows in bytes, times in nanoseconds.
+struct Sums {
+    all: u32,
+    /// sum(w_p / rtt_p)
+    rate: f64,
+    /// max(w_p)
+    largest: f64,
+    /// max(l_p / rtt_p^2)
+    best: f64,
+}
+
+impl Sums {
+    #[inline]
+    fn of(subflow: usize, subflows: &[SubflowState]) -> Sums {
+        let mut sums = Sums {
+            all: 0,
+            rate: 0.0,
+            largest: 0.0,
+            best: 0.0,
+        };
+        for path in paths_from(subflow, subflows) {
+            sums.all += 1;
+            sums.rate += path.window * path.per_rtt;
+            sums.largest = sums.largest.max(path.window);
+            sums.best = sums.best.max(quality(&path));
+        }
+        sums
+    }
+
+    /// Whether the path is in M, the paths of the largest window.
+    #[inline]
+    fn is_largest(&self, path: &Path<'_>) -> bool {
+        path.window + path.state.mss as f64 > self.largest
+    }
+
+    /// Whether the path is in B, the presumably best ones.
+    #[inline]
+    fn is_best(&self, path: &Path<'_>) -> bool {
+        quality(path) == self.best
+    }
+
+    #[inline]
+    fn alpha(&self, own: &Path<'_>, subflow: usize, subflows: &[SubflowState]) -> f64 {
+        let (mut max_windows, mut collected) = (0, 0);
+        for path in paths_from(subflow, subflows) {
+            if self.is_largest(&path) {
+                max_windows += 1;
+            } else if self.is_best(&path) {
+                collected += 1;
+            }
+        }
+        if collected == 0 {
+            0.0
+        } else if self.is_largest(own) {
+            -1.0 / f64::from(self.all * max_windows)
+        } else if self.is_best(own) {
+            1.0 / f64::from(self.all * collected)
+        } else {
+            0.0
+        }
+    }
+}
+
+/// l_r / rtt_r^2 with l_r = max(l1_r, l2_r): bytes since the last loss, and between the last two.
 #[inline]
-fn judge(path: &Path<'_>) -> (u64, f64) {
-    let segments = path.window as u64 / path.state.mss;
-    // l_r = max(l1_r, l2_r): bytes since the last loss, and between the last two.
+fn quality(path: &Path<'_>) -> f64 {
     let l = (path.state.acked_since_loss).max(path.state.acked_between_losses);
-    (segments, l as f64 / (path.rtt * path.rtt))
+    l as f64 * path.per_rtt * path.per_rtt
 }
 
 /// alpha_r of the draft, section 3; without unit.
@@ -49,36 +111,9 @@ fn judge(path: &Path<'_>) -> (u64, f64) {
 /// -1 / (|all| |M|) for a largest one while such best paths are, else 0. It is 0
 /// for a subflow that takes no part.
 pub fn alpha(subflow: usize, subflows: &[SubflowState]) -> f64 {
-    let Some(own) = growing(&subflows[subflow]) else {
-        return 0.0;
-    };
-    let (mut all, mut largest, mut best) = (0, 0, 0.0);
-    for path in paths_from(subflow, subflows) {
-        let (segments, quality) = judge(&path);
-        all += 1;
-        largest = largest.max(segments);
-        best = f64::max(best, quality);
-    }
-    let (mut max_windows, mut collected) = (0, 0);
-    for path in paths_from(subflow, subflows) {
-        let (segments, quality) = judge(&path);
-        if segments == largest {
-            max_windows += 1;
-        } else if quality == best {
-            collected += 1;
-        }
-    }
-    if collected == 0 {
-        return 0.0;
-    }
-    let (segments, quality) = judge(&own);
-    if segments == largest {
-        -1.0 / f64::from(all * max_windows)
-    } else if quality == best {
-        1.0 / f64::from(all * collected)
-    } else {
-        0.0
-    }
+    growing(&subflows[subflow]).map_or(0.0, |own| {
+        Sums::of(subflow, subflows).alpha(&own, subflow, subflows)
+    })
 }
 
 impl CongestionControl for Olia {
@@ -91,11 +126,9 @@ impl CongestionControl for Olia {
         self.coupling.on_ack(subflow, acked, subflows, |own| {
             // Section 3, for each byte acknowledged:
             // MSS_r (w_r / rtt_r^2 / (sum w_p / rtt_p)^2 + alpha_r / w_r).
-            let rate: f64 = paths_from(subflow, subflows)
-                .map(|path| path.window / path.rtt)
-                .sum();
-            let linked = own.window / (own.rtt * own.rtt) / (rate * rate);
-            own.state.mss as f64 * (linked + alpha(subflow, subflows) / own.window)
+            let sums = Sums::of(subflow, subflows);
+            let linked = own.window * own.per_rtt * own.per_rtt / (sums.rate * sums.rate);
+            own.state.mss as f64 * (linked + sums.alpha(own, subflow, subflows) / own.window)
         })
     }
 
