@@ -1,0 +1,91 @@
+# What to do with Ropewalk. `make` alone lists it.
+#
+# Every target leaves what it made, and a second call builds only what its
+# sources have changed since.
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-rust test-python lint bench clean tools
+
+VENV := .venv
+BIN := $(VENV)/bin
+MADE := $(VENV)/made
+CARGO ?= cargo
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+# The first Python of 3.11 or later.
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo $$python && break; done)
+
+# One interpreter for all of cargo's calls, so that none rebuilds the binding for another's.
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+
+RUST_SOURCES := Cargo.toml Cargo.lock \
+	$(shell find crates \( -name '*.rs' -o -name Cargo.toml \) ! -path '*/tests/*' ! -path '*/fuzz/*')
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(MADE)/package ## make .venv/bin/ropewalk, optimised
+
+demo: setup ## simulate eight cellular links; print a table and where the picture is
+	@$(BIN)/ropewalk simulate scenarios/trains/eight-links.toml --out results/eight-links
+
+test: test-rust test-python ## run all tests
+
+test-rust: setup ## run the Rust tests, doctests included
+	$(CARGO) test --workspace --locked
+
+test-python: setup $(MADE)/test ## run the Python tests, doctests included
+	$(BIN)/python -m pytest
+
+lint: setup $(MADE)/lint $(MADE)/test ## check formatting, lints and types
+	@$(CARGO) fmt --version >/dev/null 2>&1 && $(CARGO) clippy --version >/dev/null 2>&1 \
+		|| rustup component add rustfmt clippy \
+		|| { echo "make: rustfmt and clippy are missing: rustup component add rustfmt clippy" >&2; exit 1; }
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/stubtest ropewalk._core
+
+bench: setup ## measure how fast the simulator is
+	$(CARGO) run --release --locked -p ropewalk-simulator --example throughput
+
+clean: ## remove all that was made
+	rm -rf $(VENV) target results .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -f python/ropewalk/_core*.so
+	find python tests scenarios -name __pycache__ -type d -exec rm -rf {} +
+
+tools:
+	@command -v $(CARGO) >/dev/null \
+		|| { echo "make: cargo is missing: install stable Rust (rustup)" >&2; exit 1; }
+	@$(CARGO) --version | awk -F '[ .]' '$$2 == 1 && $$3 < 88 { exit 1 }' \
+		|| { echo "make: Rust 1.88 or later is needed, this is $$($(CARGO) --version): rustup update stable" >&2; exit 1; }
+	@command -v cc >/dev/null \
+		|| { echo "make: a C compiler is missing (Rust links with it): apt install gcc" >&2; exit 1; }
+	@test -n "$(PYTHON)" \
+		|| { echo "make: Python 3.11 or later is missing: apt install python3 python3-venv" >&2; exit 1; }
+
+# Debian and Ubuntu keep a part of Python's venv module in a package of its own.
+$(MADE)/venv: constraints.txt | tools
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		package=$$($(PYTHON) -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'); \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			apt-get update -qq && apt-get install -y -qq "$$package"; \
+		else \
+			echo "make: Python's venv module is missing: sudo apt install $$package" >&2; exit 1; \
+		fi; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) install --upgrade pip maturin
+	@mkdir -p $(MADE) && touch $@
+
+$(MADE)/package: $(MADE)/venv pyproject.toml $(RUST_SOURCES) | tools
+	$(BIN)/maturin develop --release --locked
+	@touch $@
+
+$(MADE)/test $(MADE)/lint: $(MADE)/%: $(MADE)/venv pyproject.toml
+	@$(PIP) install --group $*
+	@touch $@
