@@ -1,0 +1,31 @@
+"""What several unequal network links give together.
+
+A scenario file describes links, a transport and its traffic; `simulate` runs
+it packet by packet in virtual time.
+
+Examples
+--------
+>>> import ropewalk
+>>> scenario = ropewalk.Scenario.load("scenarios/start/two-links.toml")
+>>> results = ropewalk.simulate(scenario, seed=1, runs=2)
+>>> results.summary.select("seed", "goodput_mbps").shape
+(2, 2)
+"""
+
+from . import plot
+from ._core import ScenarioError, __version__
+from .results import Results
+from .scenario import Scenario, schema
+from .simulation import simulate
+from .sweeps import sweep
+
+__all__ = [
+    "Results",
+    "Scenario",
+    "ScenarioError",
+    "__version__",
+    "plot",
+    "schema",
+    "simulate",
+    "sweep",
+]

@@ -1,0 +1,56 @@
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+from numpy.typing import NDArray
+
+__all__ = ["Run", "Scenario", "ScenarioError", "__version__", "schema_json", "simulate"]
+
+__version__: str
+
+class ScenarioError(ValueError): ...
+
+@final
+class Scenario:
+    def __new__(
+        cls,
+        text: str,
+        name: str,
+        overrides: Sequence[tuple[str, str]],
+        read: Callable[[str], str],
+    ) -> Scenario: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def duration_s(self) -> float: ...
+    @property
+    def warmup_s(self) -> float: ...
+    @property
+    def links(self) -> list[str]: ...
+    @property
+    def link_rates_mbps(self) -> list[float | None]: ...
+    @property
+    def paths(self) -> list[str]: ...
+    @property
+    def path_hops(self) -> list[list[int]]: ...
+    @property
+    def transport_paths(self) -> list[int]: ...
+    @property
+    def warnings(self) -> list[str]: ...
+
+@final
+class Run:
+    def summary_json(self) -> str: ...
+    def subflow_timeline(self) -> dict[str, NDArray[Any]] | None: ...
+    def connection_timeline(self) -> dict[str, NDArray[Any]] | None: ...
+    def delay_bins(self) -> dict[str, NDArray[Any]]: ...
+
+def simulate(
+    scenario: Scenario,
+    seeds: Sequence[int],
+    *,
+    step: str | None = None,
+    reordering: bool = False,
+    threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> list[Run]: ...
+def schema_json() -> str: ...

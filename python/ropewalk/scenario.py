@@ -1,0 +1,280 @@
+"""Scenario files: load, change, and the schema that describes them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from . import _core
+
+Value: TypeAlias = str | int | float | bool | Sequence[Any] | Mapping[str, Any]
+
+SCENARIO_BYTES_MAX = 4 << 20
+TRACE_BYTES_MAX = 64 << 20
+
+
+class Scenario:
+    """One experiment, read and checked: links, transport, traffic.
+
+    A scenario does not change; `with_` gives a changed one. It can be pickled,
+    and then carries the text of the trace files that it names.
+
+    Parameters
+    ----------
+    text : str
+        The scenario file's content (TOML).
+    name : str
+        What error messages call the file.
+    folder : path, optional
+        Where trace files with relative paths are looked for; the working
+        directory if not given.
+    overrides : sequence of (str, str)
+        Keys set to other values, as ``--set`` does it.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario is wrong. The text names every error.
+
+    Examples
+    --------
+    >>> scenario = Scenario('''
+    ... duration = "2 s"
+    ... [[link]]
+    ... name = "dsl"
+    ... rate = "16 Mbit/s"
+    ... delay = "20 ms"
+    ... ''')
+    >>> scenario.links
+    ['dsl']
+    """
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        name: str = "scenario",
+        folder: str | os.PathLike[str] | None = None,
+        overrides: Sequence[tuple[str, str]] = (),
+        _files: Mapping[str, str] | None = None,
+    ) -> None:
+        self.text = text
+        self.name = name
+        self.folder = Path(folder) if folder is not None else Path()
+        self.overrides = tuple(overrides)
+        self._files = dict(_files or {})
+        self._core = _core.Scenario(text, name, list(self.overrides), self._read)
+
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike[str], overrides: Sequence[tuple[str, str]] = ()
+    ) -> Scenario:
+        """Read a scenario file.
+
+        Parameters
+        ----------
+        path : path
+            The file. Trace files are looked for beside it.
+        overrides : sequence of (str, str)
+            Keys set to other values, as ``--set`` does it.
+
+        Returns
+        -------
+        Scenario
+            What the file describes.
+
+        Raises
+        ------
+        ScenarioError
+            The scenario is wrong. The text names every error.
+        OSError
+            The file cannot be read.
+
+        Examples
+        --------
+        >>> Scenario.load("scenarios/start/two-links.toml").links
+        ['dsl', 'cable']
+        """
+        path = Path(path)
+        try:
+            text = read_text(path, SCENARIO_BYTES_MAX)
+        except ValueError as error:
+            raise _core.ScenarioError(f"{path}: {error}") from None
+        return cls(text, name=str(path), folder=path.parent, overrides=overrides)
+
+    def with_(self, changes: Mapping[str, Value]) -> Scenario:
+        """Return the scenario with some keys set to other values.
+
+        Parameters
+        ----------
+        changes : mapping of str to value
+            Dotted keys, a link, path or competitor by its name:
+            ``"link.wifi.delay"``, ``"transport.congestion"``.
+
+        Returns
+        -------
+        Scenario
+            The changed scenario; this one stays as it is.
+
+        Raises
+        ------
+        ScenarioError
+            A key is unknown or a value is wrong.
+
+        Examples
+        --------
+        >>> scenario = Scenario.load("scenarios/start/two-links.toml")
+        >>> slower = scenario.with_({"link.dsl.rate": "4 Mbit/s", "duration": "5 s"})
+        >>> slower.duration_s
+        5.0
+        """
+        added = tuple((key, spelled(value)) for key, value in changes.items())
+        return Scenario(
+            self.text,
+            name=self.name,
+            folder=self.folder,
+            overrides=self.overrides + added,
+            _files=self._files,
+        )
+
+    @property
+    def title(self) -> str:
+        """What the scenario calls itself."""
+        return self._core.title
+
+    @property
+    def duration_s(self) -> float:
+        """When a run ends at the latest, in seconds."""
+        return self._core.duration_s
+
+    @property
+    def warmup_s(self) -> float:
+        """When measuring starts, in seconds."""
+        return self._core.warmup_s
+
+    @property
+    def links(self) -> list[str]:
+        """The links' names."""
+        return self._core.links
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths' names."""
+        return self._core.paths
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to read before trusting the numbers."""
+        return self._core.warnings
+
+    @property
+    def capacity_mbps(self) -> float | None:
+        """Sum of the rates of the links that the measured connection uses.
+
+        In 10^6 bit/s of IP packets, a trace counted with its mean. None where a
+        link is unlimited or a path has several hops, so that no sum can be told.
+        """
+        rates: dict[int, float] = {}
+        for path in self._core.transport_paths:
+            match self._core.path_hops[path]:
+                case [link]:
+                    rate = self._core.link_rates_mbps[link]
+                case _:
+                    return None
+            if rate is None:
+                return None
+            rates[link] = rate
+        return sum(rates.values())
+
+    def effective(self) -> str:
+        """Return the scenario as a file's content, with the changed keys in place."""
+        return self.text  # FIXME
+
+    def __repr__(self) -> str:
+        changed = "".join(f", {key}={value}" for key, value in self.overrides)
+        return f"<Scenario {self.title!r} from {self.name}{changed}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.text, self.name, self.folder, self.overrides, self._files)
+
+    def _read(self, path: str) -> str:
+        """Read a further file that the scenario names; once, so that it cannot change."""
+        if path not in self._files:
+            try:
+                self._files[path] = read_text(self.folder / path, TRACE_BYTES_MAX)
+            except OSError as error:
+                raise ValueError((error.strerror or str(error)).lower()) from None
+        return self._files[path]
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of a scenario file.
+
+    Returns
+    -------
+    dict
+        The schema; editors and validators understand it.
+
+    Examples
+    --------
+    >>> schema()["type"]
+    'object'
+    """
+    found: dict[str, Any] = json.loads(_core.schema_json())
+    return found
+
+
+def spelled(value: Value) -> str:
+    """Return a value as a scenario file spells it.
+
+    Examples
+    --------
+    >>> spelled("50 ms"), spelled(2), spelled(True), spelled([["5 s", "10 s"]])
+    ('50 ms', '2', 'true', '[["5 s", "10 s"]]')
+    >>> spelled({"model": "gilbert-elliott", "p": 0.1})
+    '{ model = "gilbert-elliott", p = 0.1 }'
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_quoted(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(_quoted(item) for item in value) + "]"
+    return json.dumps(value)
+
+
+def read_text(path: Path, bytes_max: int) -> str:
+    """Read a file of bounded size; a larger one is refused before it is read.
+
+    Raises
+    ------
+    ValueError
+        The file is too large or is not UTF-8 text.
+    OSError
+        The file cannot be read.
+    """
+    with path.open("rb") as file:
+        content = file.read(bytes_max + 1)
+    if len(content) > bytes_max:
+        raise ValueError(f"the file is larger than {bytes_max >> 20} MiB")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"the file is not UTF-8 text (byte {error.start})") from None
+
+
+def _quoted(value: Value) -> str:
+    return json.dumps(value) if isinstance(value, str) else spelled(value)
+
+
+def _restore(
+    text: str,
+    name: str,
+    folder: Path,
+    overrides: tuple[tuple[str, str], ...],
+    files: dict[str, str],
+) -> Scenario:
+    return Scenario(text, name=name, folder=folder, overrides=overrides, _files=files)

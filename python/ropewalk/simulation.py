@@ -1,0 +1,84 @@
+"""Run a scenario packet by packet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from . import _core
+from .results import Results
+from .scenario import Scenario
+
+SEED_MAX = 2**64 - 1
+
+
+def simulate(
+    scenario: Scenario | str | os.PathLike[str],
+    *,
+    seed: int = 1,
+    runs: int = 1,
+    step: str | None = None,
+    reordering: bool = False,
+    threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Results:
+    """Run a scenario packet by packet, in virtual time.
+
+    The same scenario and seed give the same numbers, bit for bit, on any
+    number of threads (``stats.wall_s``, the time it took, aside).
+
+    Parameters
+    ----------
+    scenario : Scenario or path
+        What to run.
+    seed : int
+        Seed of the first run, 0 to 2^64 - 1.
+    runs : int
+        How many runs; each has the seed after the one before.
+    step : str, optional
+        Record a timeline with this step, such as ``"100 ms"``.
+    reordering : bool
+        Measure reordering by RFC 4737 and RFC 5236, too.
+    threads : int, optional
+        How many runs at a time; as many as the machine has cores if not given.
+    progress : callable, optional
+        Called with the number of finished runs after each.
+
+    Returns
+    -------
+    Results
+        The numbers of all runs, as data frames.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario is wrong or asks for what the simulator does not have.
+    ValueError
+        Another argument is wrong.
+    RuntimeError
+        A run failed.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> results = ropewalk.simulate("scenarios/start/two-links.toml", runs=3)
+    >>> results.summary["seed"].to_list()
+    [1, 2, 3]
+    """
+    if not isinstance(scenario, Scenario):
+        scenario = Scenario.load(scenario)
+    if runs < 1:
+        raise ValueError(f"runs = {runs}; at least 1 is needed")
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads = {threads}; at least 1 is needed")
+    if not 0 <= seed <= SEED_MAX - (runs - 1):
+        raise ValueError(f"seed = {seed} with runs = {runs}; seeds go from 0 to 2^64 - 1")
+    finished = _core.simulate(
+        scenario._core,
+        range(seed, seed + runs),
+        step=step,
+        reordering=reordering,
+        threads=threads,
+        progress=progress,
+    )
+    return Results(scenario, finished)

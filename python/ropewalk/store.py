@@ -1,0 +1,117 @@
+"""Keep results in a folder: all of it, or nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import plot
+
+if TYPE_CHECKING:
+    from .results import Results
+
+TABLES = (
+    "summary",
+    "links",
+    "subflows",
+    "competitors",
+    "timeline",
+    "connection",
+    "delays",
+    "reordering",
+)
+PLOTS = {
+    "goodput.png": plot.goodput,
+    "windows.png": plot.windows,
+    "reorder-buffer.png": plot.reorder_buffer,
+}
+RESULT = "result.json"
+SCENARIO = "scenario.toml"
+OURS = {RESULT, SCENARIO, "delays.png", *PLOTS, *(f"{name}.parquet" for name in TABLES)}
+
+
+def check_folder(folder: Path) -> None:
+    """Make sure that results can be kept in a folder.
+
+    A folder may be new, empty, or hold results of before, which are replaced.
+
+    Raises
+    ------
+    OSError
+        It is none of these, or cannot be written.
+    """
+    if folder.exists():
+        held = {entry.name for entry in folder.iterdir()}
+        if held and (RESULT not in held or not held <= OURS):
+            other = sorted(held - OURS)[:1] or sorted(held)[:1]
+            raise FileExistsError(
+                f"{folder}: holds {other[0]!r}, which is no result of ropewalk;"
+                " name a new or empty folder"
+            )
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder.parent, os.W_OK):
+        raise PermissionError(f"{folder.parent}: cannot be written")
+
+
+def keep(results: Results, folder: Path) -> list[Path]:
+    """Write tables (Parquet), plots, the scenario used and the JSON object.
+
+    They are written beside the folder first and put in its place at the end,
+    so that nobody finds it half written.
+
+    Returns
+    -------
+    list of Path
+        The plots, the one to look at first first.
+
+    Examples
+    --------
+    >>> import ropewalk, tempfile
+    >>> results = ropewalk.simulate("scenarios/start/two-links.toml")
+    >>> with tempfile.TemporaryDirectory() as temporary:
+    ...     plots = keep(results, Path(temporary) / "two-links")
+    >>> [path.name for path in plots]
+    ['delays.png']
+    """
+    check_folder(folder)
+    made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        plots = _write(results, made)
+        umask = os.umask(0)
+        os.umask(umask)
+        made.chmod(0o777 & ~umask)
+        _put_in_place(made, folder)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+    return [folder / name for name in plots]
+
+
+def _write(results: Results, folder: Path) -> list[str]:
+    (folder / RESULT).write_text(json.dumps(results.json(), indent=2) + "\n")
+    (folder / SCENARIO).write_text(results.scenario.effective())
+    for name in TABLES:
+        frame = getattr(results, name)
+        if not frame.is_empty():
+            frame.write_parquet(folder / f"{name}.parquet")
+    plots = []
+    if not results.connection.is_empty():
+        for name, draw in PLOTS.items():
+            plot.save(draw(results), folder / name)
+            plots.append(name)
+    plot.save(plot.delays(results), folder / "delays.png")
+    return [*plots, "delays.png"]
+
+
+def _put_in_place(made: Path, folder: Path) -> None:
+    if folder.exists():
+        before = made.with_name(f"{made.name}.before")
+        folder.rename(before)
+        made.rename(folder)
+        shutil.rmtree(before)
+    else:
+        made.rename(folder)

@@ -1,0 +1,105 @@
+"""Run a scenario over all combinations of some keys' values."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, as_completed
+from typing import TYPE_CHECKING, Literal
+
+from .scenario import Scenario, Value, spelled
+from .simulation import simulate
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Table = Literal["summary", "links", "subflows", "competitors"]
+
+
+def sweep(
+    scenario: Scenario,
+    vary: Mapping[str, Sequence[Value]],
+    *,
+    seed: int = 1,
+    runs: int = 1,
+    table: Table = "summary",
+    executor: Executor | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> pl.DataFrame:
+    """Run a scenario over all combinations of some keys' values.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What to run.
+    vary : mapping of str to sequence of values
+        For each key the values that it takes, spelled as in a scenario file.
+    seed : int
+        Seed of each combination's first run.
+    runs : int
+        How many runs of each combination.
+    table : {"summary", "links", "subflows", "competitors"}
+        Which frame of the results to keep.
+    executor : concurrent.futures.Executor, optional
+        Where to run: a process pool, or a cluster's (a Dask client's
+        ``get_executor()``). In this process on all its cores if not given.
+    progress : callable, optional
+        Called with the number of finished combinations after each.
+
+    Returns
+    -------
+    polars.DataFrame
+        The frames of all combinations, the last key varying fastest, with a
+        column for each varied key.
+
+    Raises
+    ------
+    ScenarioError
+        A key is unknown or a value is wrong. All combinations are checked
+        before the first one runs.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> scenario = ropewalk.Scenario.load("scenarios/start/two-links.toml")
+    >>> table = sweep(scenario, {"link.dsl.delay": ["10 ms", "50 ms", "100 ms"]})
+    >>> table["link.dsl.delay"].to_list()
+    ['10 ms', '50 ms', '100 ms']
+    """
+    import polars as pl
+
+    rows = [[spelled(value) for value in values] for values in itertools.product(*vary.values())]
+    changes = [dict(zip(vary, row, strict=True)) for row in rows]
+    scenarios = [scenario.with_(change) for change in changes]
+
+    frames: dict[int, pl.DataFrame] = {}
+
+    def keep(index: int, frame: pl.DataFrame) -> None:
+        varied = [pl.lit(value).alias(key) for key, value in changes[index].items()]
+        frames[index] = frame.select(*varied, pl.all())
+        if progress is not None:
+            progress(len(frames))
+
+    if executor is None:
+        for index, changed in enumerate(scenarios):
+            keep(index, _point(changed, seed, runs, table, None))
+    else:
+        futures = {
+            executor.submit(_point, changed, seed, runs, table, 1): index
+            for index, changed in enumerate(scenarios)
+        }
+        try:
+            for future in as_completed(futures):
+                keep(futures[future], future.result())
+        finally:
+            for future in futures:
+                future.cancel()
+    return pl.concat([frames[index] for index in sorted(frames)], how="diagonal")
+
+
+def _point(
+    scenario: Scenario, seed: int, runs: int, table: Table, threads: int | None
+) -> pl.DataFrame:
+    results = simulate(scenario, seed=seed, runs=runs, threads=threads)
+    frame: pl.DataFrame = getattr(results, table)
+    return frame

@@ -1,0 +1,149 @@
+"""Results as a table for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from .results import Results
+
+
+def table(results: Results) -> RenderableType:
+    """Return what `rich.print` shows of results.
+
+    Parameters
+    ----------
+    results : Results
+        One run, or several: then each number is a mean, with half the width of
+        its 95 % confidence interval where there is room.
+
+    Returns
+    -------
+    rich.console.RenderableType
+        Summary, subflows, links and competitors.
+
+    Examples
+    --------
+    >>> import rich, ropewalk
+    >>> results = ropewalk.simulate("scenarios/start/two-links.toml")
+    >>> rich.print(table(results))  # doctest: +ELLIPSIS
+    Two unequal links...
+    """
+    mean, ci95 = results.mean, results.ci95
+    parts: list[RenderableType] = [_heading(results), _summary(results, mean, ci95)]
+    parts.append(_subflows(mean.get("subflows", [])))
+    parts.append(_links(mean.get("links", [])))
+    if mean.get("competitors"):
+        parts.append(_competitors(mean["competitors"]))
+    for warning in results.runs[0].get("warnings", []):
+        parts.append(Text(f"warning: {warning}", style="yellow"))
+    return Group(*parts)
+
+
+def _heading(results: Results) -> Text:
+    seeds = results.seeds
+    runs = f"seed {seeds[0]}"
+    if len(seeds) > 1:
+        runs = f"mean of {len(seeds)} runs, seeds {seeds[0]} to {seeds[-1]}, ± 95 % interval"
+    return Text.assemble((results.scenario.title, "bold"), (f"  ({runs})", "dim"))
+
+
+def _summary(results: Results, mean: dict[str, Any], ci95: dict[str, Any]) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim")
+    grid.add_column()
+    for name, value in _summary_lines(results, mean, ci95):
+        grid.add_row(name, value)
+    return grid
+
+
+def _summary_lines(
+    results: Results, mean: dict[str, Any], ci95: dict[str, Any]
+) -> Iterator[tuple[str, str]]:
+    def interval(key: str) -> str:
+        return f" ± {ci95[key]:,.2f}" if key in ci95 else ""
+
+    goodput = mean["goodput_mbps"]
+    share = ""
+    capacity = results.scenario.capacity_mbps
+    if capacity:
+        share = f", {goodput / capacity:.1%} of the links' {capacity:,.1f} Mbit/s"
+    yield "goodput", f"{goodput:,.2f}{interval('goodput_mbps')} Mbit/s{share}"
+    delivered = f"{mean['delivered_bytes'] / 1e6:,.1f} MB in {mean['duration_s']:,.2f} s"
+    if "completion_s" in mean:
+        delivered += f", complete after {mean['completion_s']:,.2f}{interval('completion_s')} s"
+    yield "delivered", delivered
+    if "delay_ms" in mean:
+        delay = mean["delay_ms"]
+        yield (
+            "delay",
+            f"mean {delay['mean']:,.0f}, half {delay['p50']:,.0f}, 95 % {delay['p95']:,.0f},"
+            f" 99 % {delay['p99']:,.0f}, max {delay['max']:,.0f} ms",
+        )
+    reordering = mean["reordering"]
+    yield (
+        "reordering",
+        f"{reordering['out_of_order_ratio']:.1%} of packets waited for another,"
+        f" at most {reordering['buffer_max_bytes'] / 1e3:,.0f} kB",
+    )
+    subflows = mean.get("subflows", [])
+    sent = sum(subflow["segments_sent"] for subflow in subflows)
+    again = sum(subflow["retransmissions"] for subflow in subflows)
+    if sent:
+        yield "sent again", f"{again:,.0f} of {sent:,.0f} segments ({again / sent:.2%})"
+    if mean.get("cost"):
+        yield "cost", f"{mean['cost']:,.2f}"
+    stats = mean["stats"]
+    wall = f" in {stats['wall_s']:,.2f} s" if "wall_s" in stats else ""
+    yield "simulated", f"{stats['data_packets']:,.0f} data packets{wall}"
+
+
+def _subflows(entries: list[dict[str, Any]]) -> Table:
+    columns = {
+        "goodput\nMbit/s": lambda e: f"{e['goodput_mbps']:,.2f}",
+        "segments": lambda e: f"{e['segments_sent']:,.0f}",
+        "sent\nagain": lambda e: f"{e['retransmissions']:,.0f}",
+        "spu-\nrious": lambda e: f"{e['spurious_retransmissions']:,.0f}",
+        "recov-\neries": lambda e: f"{e['fast_recoveries']:,.0f}",
+        "time-\nouts": lambda e: f"{e['timeouts']:,.0f}",
+        "srtt\nms": lambda e: f"{e['srtt_ms']:,.1f}" if "srtt_ms" in e else "",
+    }
+    return _entries("subflow", "link", entries, columns)
+
+
+def _links(entries: list[dict[str, Any]]) -> Table:
+    columns = {
+        "packets\nsent": lambda e: f"{e['sent_packets']:,.0f}",
+        "lost": lambda e: f"{e['lost_packets']:,.0f}",
+        "dropped": lambda e: f"{e['dropped_packets']:,.0f}",
+        "delivered\nMB": lambda e: f"{e['delivered_bytes'] / 1e6:,.1f}",
+        "utilization": lambda e: f"{e['utilization']:.1%}" if "utilization" in e else "",
+    }
+    return _entries("link", "name", entries, columns)
+
+
+def _competitors(entries: list[dict[str, Any]]) -> Table:
+    columns = {
+        "flows": lambda e: f"{e['count']:,.0f}",
+        "each\nMbit/s": lambda e: f"{e['goodput_mbps']:,.2f}",
+    }
+    return _entries("competitor", "name", entries, columns)
+
+
+def _entries(
+    what: str, label: str, entries: list[dict[str, Any]], columns: dict[str, Any]
+) -> Table:
+    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=True)
+    longest = max((len(entry[label]) for entry in entries), default=0)
+    shown.add_column(what, overflow="fold", min_width=min(longest, 16))
+    for heading in columns:
+        shown.add_column(heading, justify="right", vertical="bottom", no_wrap=True)
+    for entry in entries:
+        shown.add_row(Text(entry[label]), *(cell(entry) for cell in columns.values()))
+    return shown
