@@ -1,5 +1,29 @@
 //! The scenario file: one experiment as TOML with units.
+//!
+//! [`Scenario::parse`] reads it, with every default filled in, or says
+//! everything that is wrong with it at once, each with its line and the
+//! nearest right word. The keys are declared once, in tables; [`schema`] makes
+//! a JSON Schema of them.
 
+mod build;
+mod document;
+mod edit;
+mod error;
+mod keys;
+mod limits;
 mod model;
+mod overrides;
+mod parse;
+mod parsed;
+mod report;
+mod schema;
+mod section;
+mod suggest;
+mod to_toml;
+mod value;
 
+pub use error::{Errors, Place, Problem, ScenarioError};
+pub use limits::{MAX_SCENARIO_BYTES, MAX_TRACE_BYTES, MAX_TRACE_LINES};
 pub use model::{Competitor, Path, Scenario, Traffic};
+pub use parse::{decode, effective};
+pub use schema::schema;

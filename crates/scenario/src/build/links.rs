@@ -1,0 +1,155 @@
+//! `[[link]]`.
+
+use ropewalk_network::{Capacity, DirectionConfig, Jitter, LinkConfig, Loss, QueueLimit};
+use ropewalk_quantities::{Bytes, Rate, Time};
+
+use super::Traces;
+use crate::error::Problem;
+use crate::report::Report;
+use crate::section::Section;
+
+/// The links of the file, in its order.
+pub(super) fn links(
+    sections: &[Section],
+    traces: &mut Traces,
+    report: &mut Report,
+) -> Vec<LinkConfig> {
+    let mut links: Vec<LinkConfig> = Vec::new();
+    for section in sections {
+        let link = link(section, traces, report);
+        if !link.name.is_empty() && links.iter().any(|other| other.name == link.name) {
+            section.complain("name", Problem::Duplicate("link"), report);
+        }
+        links.push(link);
+    }
+    links
+}
+
+fn link(section: &Section, traces: &mut Traces, report: &mut Report) -> LinkConfig {
+    let default = DirectionConfig {
+        capacity: Capacity::Unlimited,
+        delay: Time::ZERO,
+        jitter: None,
+        loss: Loss::None,
+        queue: QueueLimit::Bdp(1.0),
+    };
+    let forward = direction(section, &default, traces, report);
+    let reverse = match section.table("reverse") {
+        Some(section) => direction(section, &forward, traces, report),
+        None => forward.clone(),
+    };
+    let link = LinkConfig {
+        name: section.get("name").unwrap_or_default(),
+        forward,
+        reverse,
+        cost: section.get("cost").unwrap_or(1.0),
+        down: section.get("down").unwrap_or_default(),
+    };
+    warn_of_short_queues(&link, report);
+    link
+}
+
+/// A direction: what the table says, else as `base`.
+fn direction(
+    section: &Section,
+    base: &DirectionConfig,
+    traces: &mut Traces,
+    report: &mut Report,
+) -> DirectionConfig {
+    let mut direction = base.clone();
+    if let Some(capacity) = section.get("rate") {
+        direction.capacity = capacity;
+    } else if let Some(name) = section.get::<String>("trace") {
+        match traces.get(&name) {
+            Ok(trace) => direction.capacity = Capacity::Trace(trace),
+            Err(problem) => {
+                section.complain("trace", problem, report);
+            }
+        }
+    }
+    if let Some(delay) = section.get("delay") {
+        direction.delay = delay;
+    }
+    if let Some(jitter) = section.table("jitter") {
+        direction.jitter = self::jitter(jitter);
+    }
+    if let Some(loss) = section.table("loss") {
+        direction.loss = self::loss(loss, report);
+    }
+    if let Some(queue) = section.get("queue") {
+        direction.queue = queue;
+    }
+    if let Some(jitter) = direction.jitter
+        && jitter.amount > direction.delay
+        && (section.has("jitter") || section.has("delay"))
+    {
+        let limit = format!("the delay ({})", direction.delay);
+        match section.table("jitter") {
+            Some(given) => given.complain("amount", Problem::AboveMost(limit), report),
+            None => {
+                let limit = format!("the jitter ({})", jitter.amount);
+                section.complain("delay", Problem::BelowLeast(limit), report)
+            }
+        };
+    }
+    direction
+}
+
+fn jitter(section: &Section) -> Option<Jitter> {
+    let amount = section.get("amount").unwrap_or(Time::ZERO);
+    let reorder = section.get("reorder").unwrap_or(false);
+    (amount > Time::ZERO).then_some(Jitter { amount, reorder })
+}
+
+fn loss(section: &Section, report: &mut Report) -> Loss {
+    let p = section.get("p").unwrap_or(0.0);
+    if section.get::<String>("model").as_deref() == Some("gilbert-elliott") {
+        // netem's defaults: Bernoulli in disguise.
+        return Loss::GilbertElliott {
+            p,
+            r: section.get("r").unwrap_or(1.0 - p),
+            h: section.get("h").unwrap_or(0.0),
+            k: section.get("k").unwrap_or(1.0),
+        };
+    }
+    // A wrong model has its own error; which keys go with it is then unknown.
+    if !section.has("model") || section.get::<String>("model").is_some() {
+        for key in ["r", "h", "k"] {
+            if section.has(key) {
+                let problem = Problem::OnlyWith(r#"model = "gilbert-elliott""#);
+                section.complain(key, problem, report);
+            }
+        }
+    }
+    if p > 0.0 {
+        Loss::Bernoulli(p)
+    } else {
+        Loss::None
+    }
+}
+
+/// A multiple of a bdp of next to nothing drops nearly everything, which nobody means.
+fn warn_of_short_queues(link: &LinkConfig, report: &mut Report) {
+    const PACKET: Bytes = Bytes::new(1500);
+    for (direction, key) in [(&link.forward, "queue"), (&link.reverse, "reverse.queue")] {
+        let QueueLimit::Bdp(factor) = direction.queue else {
+            continue;
+        };
+        let rate = match &direction.capacity {
+            Capacity::Unlimited => continue,
+            Capacity::Rate(rate) => *rate,
+            Capacity::Trace(trace) => trace.mean_rate(),
+        };
+        let bdp = Rate::bytes_in(rate, link.round_trip()).as_u64() as f64;
+        if bdp * factor < PACKET.as_u64() as f64 {
+            report.warnings.push(format!(
+                "link.{}.{key}: {factor} bdp is less than a packet, since {rate} times a round trip of {} is {bdp} B; \
+                 a queue in packets (such as \"100 packets\") is safer",
+                link.name,
+                link.round_trip(),
+            ));
+            // The same queue both ways needs no second warning.
+            break;
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! From checked tables to a scenario: defaults, references, and checks across keys.
+
+mod competitors;
+mod links;
+mod paths;
+mod traces;
+mod traffic;
+mod transport;
+
+use ropewalk_quantities::Time;
+
+use crate::error::Problem;
+use crate::model::Scenario;
+use crate::report::Report;
+use crate::section::Section;
+
+pub(crate) use traces::Traces;
+
+/// The scenario that the file says; if anything was reported, it is not to be used.
+pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report) -> Scenario {
+    let duration = root.get("duration").unwrap_or(Time::from_secs(30));
+    let warmup = root.get("warmup").unwrap_or(Time::ZERO);
+    if warmup >= duration {
+        let limit = format!("the duration ({duration})");
+        root.complain("warmup", Problem::NotBelow(limit), report);
+    }
+    if root.has("link") && root.tables("link").is_empty() {
+        root.complain("link", Problem::Empty, report).allowed =
+            Some("at least one [[link]]".to_owned());
+    }
+    let links = links::links(root.tables("link"), traces, report);
+    let mut paths = paths::Paths::read(root, &links, report);
+    let (transport, transport_paths) =
+        transport::transport(root.table("transport"), &mut paths, report);
+    let traffic = traffic::traffic(root.table("traffic"), report);
+    let competitors = competitors::competitors(root, &transport, &mut paths, duration, report);
+    Scenario {
+        title: root.get("title").unwrap_or_default(),
+        duration,
+        warmup,
+        links,
+        paths: paths.finish(),
+        transport: transport.config,
+        transport_paths,
+        traffic,
+        competitors,
+        warnings: Vec::new(),
+    }
+}

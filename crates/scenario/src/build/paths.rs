@@ -1,0 +1,153 @@
+//! `[[path]]`, and the names by which others choose paths.
+
+use std::collections::BTreeMap;
+
+use ropewalk_network::LinkConfig;
+
+use crate::error::Problem;
+use crate::model::Path;
+use crate::report::Report;
+use crate::section::{Section, name_list};
+use crate::suggest::nearest;
+
+/// The paths so far; naming a link where a path is wanted adds one over that link alone.
+pub(super) struct Paths {
+    paths: Vec<Path>,
+    links: BTreeMap<String, usize>,
+    /// How many the file itself has, or its links make.
+    declared: usize,
+}
+
+impl Paths {
+    /// The paths of the file; without any, one for each link.
+    pub fn read(root: &Section, links: &[LinkConfig], report: &mut Report) -> Paths {
+        let by_name = links.iter().enumerate();
+        let by_name: BTreeMap<String, usize> = by_name
+            .map(|(index, link)| (link.name.clone(), index))
+            .collect();
+        let mut paths: Vec<Path> = Vec::new();
+        for section in root.tables("path") {
+            let name: String = section.get("name").unwrap_or_default();
+            if !name.is_empty() && paths.iter().any(|other| other.name == name) {
+                section.complain("name", Problem::Duplicate("path"), report);
+            }
+            let hops = hops(section, &by_name, report);
+            paths.push(Path { name, hops });
+        }
+        if paths.is_empty() {
+            let alone = |(index, link): (usize, &LinkConfig)| Path {
+                name: link.name.clone(),
+                hops: vec![index],
+            };
+            paths = links.iter().enumerate().map(alone).collect();
+        }
+        Paths {
+            declared: paths.len(),
+            paths,
+            links: by_name,
+        }
+    }
+
+    /// What a connection uses that does not choose: not the links that others chose alone.
+    pub fn all(&self) -> Vec<usize> {
+        (0..self.declared).collect()
+    }
+
+    /// The name of a path.
+    pub fn name(&self, path: usize) -> &str {
+        &self.paths[path].name
+    }
+
+    /// The paths that a key names, one or a list; nothing if one of them is unknown.
+    pub fn chosen(
+        &mut self,
+        section: &Section,
+        key: &str,
+        report: &mut Report,
+    ) -> Option<Vec<usize>> {
+        let names = match section.get::<String>(key) {
+            Some(name) => vec![name],
+            None => section.get::<Vec<String>>(key)?,
+        };
+        let mut chosen = Some(Vec::new());
+        for name in names {
+            match self.index_of(&name) {
+                Some(index) => {
+                    if let Some(chosen) = &mut chosen {
+                        chosen.push(index);
+                    }
+                }
+                None => {
+                    self.complain_of_unknown(section, key, &name, report);
+                    chosen = None;
+                }
+            }
+        }
+        chosen
+    }
+
+    /// The model's paths.
+    pub fn finish(self) -> Vec<Path> {
+        self.paths
+    }
+
+    fn index_of(&mut self, name: &str) -> Option<usize> {
+        if let Some(index) = self.paths.iter().position(|path| path.name == name) {
+            return Some(index);
+        }
+        let link = *self.links.get(name)?;
+        self.paths.push(Path {
+            name: name.to_owned(),
+            hops: vec![link],
+        });
+        Some(self.paths.len() - 1)
+    }
+
+    fn complain_of_unknown(&self, section: &Section, key: &str, name: &str, report: &mut Report) {
+        let paths = self.paths.iter().map(|path| path.name.as_str());
+        let links = self.links.keys().map(String::as_str);
+        let mut names: Vec<&str> = Vec::new();
+        for known in paths.chain(links) {
+            if !known.is_empty() && !names.contains(&known) {
+                names.push(known);
+            }
+        }
+        unknown_name(section, key, "path or link", name, &names, report);
+    }
+}
+
+fn hops(section: &Section, links: &BTreeMap<String, usize>, report: &mut Report) -> Vec<usize> {
+    let names: Vec<String> = section.get("hops").unwrap_or_default();
+    let mut hops = Vec::new();
+    for name in names {
+        match links.get(&name) {
+            Some(index) => hops.push(*index),
+            None => {
+                let known: Vec<&str> = links
+                    .keys()
+                    .map(String::as_str)
+                    .filter(|link| !link.is_empty())
+                    .collect();
+                unknown_name(section, "hops", "link", &name, &known, report);
+            }
+        }
+    }
+    hops
+}
+
+fn unknown_name(
+    section: &Section,
+    key: &str,
+    what: &'static str,
+    name: &str,
+    known: &[&str],
+    report: &mut Report,
+) {
+    let problem = Problem::UnknownName {
+        what,
+        name: name.chars().take(64).collect(),
+    };
+    let error = section.complain(key, problem, report);
+    error.allowed = Some(name_list(known.iter().copied()));
+    error.suggestion = nearest(name, known.iter().copied());
+}

@@ -1,0 +1,52 @@
+//! Trace files, each read once.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ropewalk_network::Trace;
+
+use crate::error::Problem;
+use crate::limits::{MAX_TRACE_BYTES, MAX_TRACE_LINES};
+
+/// How a trace file's text is had, by the name that the scenario file gives it.
+pub(crate) type ReadTrace<'a> = &'a mut dyn FnMut(&str) -> Result<String, String>;
+
+/// The traces read so far.
+pub(crate) struct Traces<'a> {
+    read: ReadTrace<'a>,
+    known: BTreeMap<String, Result<Arc<Trace>, Problem>>,
+}
+
+impl<'a> Traces<'a> {
+    /// None yet.
+    pub fn new(read: ReadTrace<'a>) -> Traces<'a> {
+        Traces {
+            read,
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// The trace of this name.
+    pub fn get(&mut self, name: &str) -> Result<Arc<Trace>, Problem> {
+        if let Some(known) = self.known.get(name) {
+            return known.clone();
+        }
+        let trace = self.load(name);
+        self.known.insert(name.to_owned(), trace.clone());
+        trace
+    }
+
+    fn load(&mut self, name: &str) -> Result<Arc<Trace>, Problem> {
+        let text = (self.read)(name).map_err(Problem::TraceUnreadable)?;
+        if text.len() > MAX_TRACE_BYTES {
+            return Err(Problem::TraceTooLarge("64 MiB"));
+        }
+        if text.bytes().filter(|byte| *byte == b'\n').count() > MAX_TRACE_LINES {
+            return Err(Problem::TraceTooLarge("10 million lines"));
+        }
+        match Trace::parse(name, &text) {
+            Ok(trace) => Ok(Arc::new(trace)),
+            Err(error) => Err(Problem::Trace(error)),
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The file as a tree of values that know where they come from.
+
+use toml_edit::{Document, Item, Key};
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The file, so many bytes from its beginning.
+    File(usize),
+    /// An override.
+    Override,
+}
+
+/// A value and where it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub origin: Origin,
+    pub value: Value,
+}
+
+/// A TOML value.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    Text(String),
+    Integer(i64),
+    Float(f64),
+    Boolean(bool),
+    Date(String),
+    List(Vec<Node>),
+    Table(Vec<Entry>),
+}
+
+/// A key of a table with its value.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub key: String,
+    /// Where the key stands.
+    pub origin: Origin,
+    pub node: Node,
+}
+
+impl Node {
+    /// The tree of a parsed file.
+    pub fn from_document(document: &Document<&str>) -> Node {
+        node(document.as_item(), Origin::File(0), true)
+    }
+
+    /// The tree of an override's value.
+    pub fn from_override(value: toml_edit::Value) -> Node {
+        scalar_or_inline(&value, Origin::Override, false)
+    }
+
+    /// The entry of this key, if this is a table that has it.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        match &self.value {
+            Value::Table(entries) => entries.iter().find(|entry| entry.key == key),
+            _ => None,
+        }
+    }
+
+    /// The text that it is, if it is one.
+    pub fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Its type with an article.
+    pub fn type_name(&self) -> &'static str {
+        match &self.value {
+            Value::Text(_) => "a string",
+            Value::Integer(_) => "an integer",
+            Value::Float(_) => "a float",
+            Value::Boolean(_) => "a boolean",
+            Value::Date(_) => "a date or time of day",
+            Value::List(_) => "a list",
+            Value::Table(_) => "a table",
+        }
+    }
+
+    /// Its beginning, as TOML writes it.
+    pub fn shown(&self) -> String {
+        const MOST: usize = 60;
+        let mut text = String::new();
+        self.show(&mut text, MOST);
+        if text.chars().count() > MOST {
+            text = text.chars().take(MOST).collect();
+            text.push_str("...");
+        }
+        text
+    }
+
+    fn show(&self, out: &mut String, most: usize) {
+        match &self.value {
+            Value::Text(text) if text.len() > 4 * most => {
+                let beginning: String = text.chars().take(most + 1).collect();
+                out.push_str(&format!("{beginning:?}"));
+            }
+            Value::Text(text) => out.push_str(&format!("{text:?}")),
+            Value::Integer(number) => out.push_str(&number.to_string()),
+            Value::Float(number) => out.push_str(&format!("{number:?}")),
+            Value::Boolean(value) => out.push_str(&value.to_string()),
+            Value::Date(text) => out.push_str(text),
+            Value::List(items) => {
+                out.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    if out.len() > most {
+                        break;
+                    }
+                    out.push_str(if index == 0 { "" } else { ", " });
+                    item.show(out, most);
+                }
+                out.push(']');
+            }
+            Value::Table(entries) => {
+                out.push_str("{ ");
+                for (index, entry) in entries.iter().enumerate() {
+                    if out.len() > most {
+                        break;
+                    }
+                    out.push_str(if index == 0 { "" } else { ", " });
+                    out.push_str(&entry.key);
+                    out.push_str(" = ");
+                    entry.node.show(out, most);
+                }
+                out.push_str(" }");
+            }
+        }
+    }
+}
+
+fn node(item: &Item, inherited: Origin, in_file: bool) -> Node {
+    let origin = origin(item.span(), inherited, in_file);
+    let value = match item {
+        Item::None => Value::Table(Vec::new()),
+        Item::Value(value) => return scalar_or_inline(value, inherited, in_file),
+        Item::Table(table) => Value::Table(entries(table, origin, in_file)),
+        Item::ArrayOfTables(tables) => {
+            let element = |table: &toml_edit::Table| {
+                let origin = self::origin(table.span(), origin, in_file);
+                let value = Value::Table(entries(table, origin, in_file));
+                Node { origin, value }
+            };
+            Value::List(tables.iter().map(element).collect())
+        }
+    };
+    Node { origin, value }
+}
+
+fn scalar_or_inline(value: &toml_edit::Value, inherited: Origin, in_file: bool) -> Node {
+    let origin = origin(value.span(), inherited, in_file);
+    let value = match value {
+        toml_edit::Value::String(text) => Value::Text(text.value().clone()),
+        toml_edit::Value::Integer(number) => Value::Integer(*number.value()),
+        toml_edit::Value::Float(number) => Value::Float(*number.value()),
+        toml_edit::Value::Boolean(value) => Value::Boolean(*value.value()),
+        toml_edit::Value::Datetime(date) => Value::Date(date.value().to_string()),
+        toml_edit::Value::InlineTable(table) => Value::Table(entries(table, origin, in_file)),
+        toml_edit::Value::Array(items) => {
+            let element = |item| scalar_or_inline(item, origin, in_file);
+            Value::List(items.iter().map(element).collect())
+        }
+    };
+    Node { origin, value }
+}
+
+/// An override has no place in the file, whatever its own text's spans say.
+fn origin(span: Option<std::ops::Range<usize>>, inherited: Origin, in_file: bool) -> Origin {
+    match span {
+        Some(span) if in_file => Origin::File(span.start),
+        _ => inherited,
+    }
+}
+
+fn entries(table: &dyn toml_edit::TableLike, inherited: Origin, in_file: bool) -> Vec<Entry> {
+    table
+        .iter()
+        .map(|(name, item)| {
+            let span = table
+                .get_key_value(name)
+                .and_then(|(key, _)| Key::span(key));
+            let origin = origin(span, inherited, in_file);
+            Entry {
+                key: name.to_owned(),
+                origin,
+                node: node(item, origin, in_file),
+            }
+        })
+        .collect()
+}

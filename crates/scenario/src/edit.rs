@@ -1,0 +1,80 @@
+//! One change of one value, to the checked tree and to the file's text alike.
+
+use toml_edit::{DocumentMut, InlineTable, Item, Table};
+
+use crate::document::{Entry, Node, Origin, Value};
+
+/// A value and its place; everything on the way to it exists, but for tables.
+#[derive(Clone, Debug)]
+pub(crate) struct Edit {
+    pub steps: Vec<Step>,
+    pub value: toml_edit::Value,
+}
+
+/// One step down a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Key(String),
+    Index(usize),
+}
+
+impl Edit {
+    /// Sets the value in the tree; if something on the way is no table, its own error says so.
+    pub fn apply(&self, root: &mut Node) {
+        let mut node = root;
+        for step in &self.steps {
+            node = match (step, &mut node.value) {
+                (Step::Index(index), Value::List(items)) => match items.get_mut(*index) {
+                    Some(item) => item,
+                    None => return,
+                },
+                (Step::Key(key), Value::Table(entries)) => entry(entries, key),
+                _ => return,
+            };
+        }
+        *node = Node::from_override(self.value.clone());
+    }
+
+    /// Sets the value in the text, with what surrounds it (such as a comment) kept.
+    pub fn apply_to_text(&self, document: &mut DocumentMut) {
+        let mut item = document.as_item_mut();
+        for (depth, step) in self.steps.iter().enumerate() {
+            let next = match step {
+                Step::Index(index) => item.get_mut(*index),
+                Step::Key(key) => item.as_table_like_mut().map(|table| {
+                    let new = match depth {
+                        0 => Item::Table(Table::new()),
+                        _ => Item::Value(InlineTable::new().into()),
+                    };
+                    table.entry(key).or_insert(new)
+                }),
+            };
+            match next {
+                Some(next) => item = next,
+                None => return,
+            }
+        }
+        let mut value = self.value.clone();
+        match item.as_value() {
+            Some(old) => *value.decor_mut() = old.decor().clone(),
+            None => value.decor_mut().clear(),
+        }
+        *item = Item::Value(value);
+    }
+}
+
+fn entry<'a>(entries: &'a mut Vec<Entry>, key: &str) -> &'a mut Node {
+    let index = entries.iter().position(|entry| entry.key == key);
+    let index = index.unwrap_or_else(|| {
+        entries.push(Entry {
+            key: key.to_owned(),
+            origin: Origin::Override,
+            node: Node {
+                origin: Origin::Override,
+                value: Value::Table(Vec::new()),
+            },
+        });
+        entries.len() - 1
+    });
+    &mut entries[index].node
+}

@@ -1,0 +1,164 @@
+//! The keys of `[[link]]`.
+
+use ropewalk_quantities::Time;
+
+use super::{Alternatives, Default, Key, Kind, Shape, key};
+use crate::limits;
+
+pub(super) static LINK: Shape = Shape {
+    keys: &[
+        key(
+            "name",
+            Kind::Name,
+            Default::Required,
+            "The name that paths, results and random streams use; no other link has it.",
+        ),
+        RATE,
+        TRACE,
+        DELAY,
+        JITTER_KEY,
+        LOSS_KEY,
+        QUEUE,
+        key(
+            "cost",
+            Kind::NotNegative,
+            Default::Toml("1.0"),
+            "Price per Mbit/s.",
+        ),
+        key(
+            "reverse",
+            Kind::Table {
+                shape: &REVERSE,
+                short: None,
+            },
+            Default::Words("the same as forward"),
+            "Whatever differs on the way back.",
+        ),
+        key(
+            "down",
+            Kind::Outages,
+            Default::Toml("[]"),
+            "Pairs of start and end between which the link carries nothing either way and says nothing.",
+        ),
+    ],
+    alternatives: Some(Alternatives {
+        keys: ["rate", "trace"],
+        needed: true,
+    }),
+};
+
+static REVERSE: Shape = Shape {
+    keys: &[RATE, TRACE, DELAY, JITTER_KEY, LOSS_KEY, QUEUE],
+    alternatives: Some(Alternatives {
+        keys: ["rate", "trace"],
+        needed: false,
+    }),
+};
+
+const RATE: Key = key(
+    "rate",
+    Kind::Capacity,
+    Default::Words("rate or trace is required"),
+    "Constant rate of IP packets, headers included; \"unlimited\" sends in no time.",
+);
+
+const TRACE: Key = key(
+    "trace",
+    Kind::Trace,
+    Default::Words("rate or trace is required"),
+    "File in mahimahi's format: each line is a time in milliseconds at which 1500 bytes may go; relative to the scenario file.",
+);
+
+const DELAY: Key = key(
+    "delay",
+    Kind::Time {
+        least: Time::ZERO,
+        most: limits::LONGEST_DELAY,
+    },
+    Default::Toml("\"0 ms\""),
+    "Propagation delay, one way.",
+);
+
+const JITTER_KEY: Key = key(
+    "jitter",
+    Kind::Table {
+        shape: &JITTER,
+        short: Some("amount"),
+    },
+    Default::Toml("\"0 ms\""),
+    "Uniform variation of the delay within plus or minus this; at most the delay.",
+);
+
+const LOSS_KEY: Key = key(
+    "loss",
+    Kind::Table {
+        shape: &LOSS,
+        short: Some("p"),
+    },
+    Default::Toml("\"0 %\""),
+    "Random loss of packets.",
+);
+
+const QUEUE: Key = key(
+    "queue",
+    Kind::Queue,
+    Default::Toml("\"1 bdp\""),
+    "How much may wait besides the packet that is being sent; a bdp is the rate times the link's own round trip.",
+);
+
+static JITTER: Shape = Shape {
+    keys: &[
+        key(
+            "amount",
+            Kind::Time {
+                least: Time::ZERO,
+                most: limits::LONGEST_DELAY,
+            },
+            Default::Required,
+            "The largest deviation from the delay.",
+        ),
+        key(
+            "reorder",
+            Kind::Boolean,
+            Default::Toml("false"),
+            "Whether a packet may overtake another.",
+        ),
+    ],
+    alternatives: None,
+};
+
+static LOSS: Shape = Shape {
+    keys: &[
+        key(
+            "model",
+            Kind::Word(|| vec!["bernoulli", "gilbert-elliott"]),
+            Default::Toml("\"bernoulli\""),
+            "Each packet alone, or two states as netem's gemodel has them.",
+        ),
+        key(
+            "p",
+            Kind::Probability,
+            Default::Required,
+            "Probability of loss; for gilbert-elliott, of going from the good state to the bad.",
+        ),
+        key(
+            "r",
+            Kind::Probability,
+            Default::Words("1 - p"),
+            "Probability of going from the bad state to the good (gilbert-elliott).",
+        ),
+        key(
+            "h",
+            Kind::Probability,
+            Default::Toml("0.0"),
+            "Probability of delivery in the bad state (gilbert-elliott; netem asks for 1-h).",
+        ),
+        key(
+            "k",
+            Kind::Probability,
+            Default::Toml("1.0"),
+            "Probability of delivery in the good state (gilbert-elliott; netem asks for 1-k).",
+        ),
+    ],
+    alternatives: None,
+};

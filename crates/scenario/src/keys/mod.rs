@@ -1,0 +1,130 @@
+//! Every key of a scenario file, declared once: the parser, the errors and the JSON Schema read these tables.
+
+mod competitor;
+mod link;
+mod top;
+mod transport;
+
+use ropewalk_quantities::{Bytes, Time};
+use ropewalk_transport::Config;
+
+use crate::parsed::Parsed;
+
+pub(crate) use top::TOP;
+
+/// A table's keys.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    /// In the order of the documentation.
+    pub keys: &'static [Key],
+    /// Two keys that exclude each other.
+    pub alternatives: Option<Alternatives>,
+}
+
+/// Two keys that exclude each other.
+#[derive(Debug)]
+pub(crate) struct Alternatives {
+    pub keys: [&'static str; 2],
+    /// Whether one of them must be given.
+    pub needed: bool,
+}
+
+/// One key.
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub default: Default,
+    /// What it means, in a sentence.
+    pub doc: &'static str,
+}
+
+/// What a key is when the file does not say.
+#[derive(Debug)]
+pub(crate) enum Default {
+    /// The file must say.
+    Required,
+    /// This, as TOML.
+    Toml(&'static str),
+    /// Something that depends on other keys, in words.
+    Words(&'static str),
+    /// A field of the transport's `Config`; the profile says.
+    Profile(Field),
+}
+
+/// A field of the transport's `Config`.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub get: fn(&Config) -> Parsed,
+    pub set: fn(&mut Config, &Parsed),
+}
+
+/// What values a key takes.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    /// Any text.
+    Text,
+    /// A name of a link, path or competitor.
+    Name,
+    /// A trace file.
+    Trace,
+    /// `true` or `false`.
+    Boolean,
+    /// A whole number in a range.
+    Integer { least: u64, most: u64 },
+    /// A finite number, zero or more.
+    NotNegative,
+    /// Above 0, at most 1.
+    Share,
+    /// A time in a range.
+    Time { least: Time, most: Time },
+    /// A rate above zero.
+    Rate,
+    /// A rate above zero, or `"unlimited"`.
+    Capacity,
+    /// A size in a range.
+    Bytes { least: Bytes, most: Bytes },
+    /// A size, or `"unlimited"`.
+    BytesOrUnlimited,
+    /// Packets or a size, above zero.
+    Window,
+    /// Packets, a size, or a multiple of the bandwidth-delay product.
+    Queue,
+    /// A percentage, or a float from 0 to 1.
+    Probability,
+    /// One of these words.
+    Word(fn() -> Vec<&'static str>),
+    /// Names of links or paths.
+    Names { most: usize },
+    /// Pairs of times.
+    Outages,
+    /// A table; or, where `short` names one of its keys, that key's value alone.
+    Table {
+        shape: &'static Shape,
+        short: Option<&'static str>,
+    },
+    /// A list of tables (`[[link]]`).
+    Tables { shape: &'static Shape, most: usize },
+}
+
+impl Shape {
+    /// The key of this name.
+    pub fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+
+    /// The names of all keys.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.keys.iter().map(|key| key.name)
+    }
+}
+
+/// Declares a key.
+const fn key(name: &'static str, kind: Kind, default: Default, doc: &'static str) -> Key {
+    Key {
+        name,
+        kind,
+        default,
+        doc,
+    }
+}

@@ -1,0 +1,142 @@
+//! The keys at the top of the file, and of `[traffic]` and `[[path]]`.
+
+use ropewalk_quantities::{Bytes, Time};
+
+use super::{
+    Default, Key, Kind, Shape, competitor::COMPETITOR, key, link::LINK, transport::TRANSPORT,
+};
+use crate::limits;
+
+/// The whole file.
+pub(crate) static TOP: Shape = Shape {
+    keys: TOP_KEYS,
+    alternatives: None,
+};
+
+const TOP_KEYS: &[Key] = &[
+    key(
+        "title",
+        Kind::Text,
+        Default::Words("the file's name"),
+        "For people.",
+    ),
+    key(
+        "duration",
+        Kind::Time {
+            least: Time::from_nanos(1),
+            most: limits::LONGEST,
+        },
+        Default::Toml("\"30 s\""),
+        "The run ends at the latest then; a finite transfer ends earlier.",
+    ),
+    key(
+        "warmup",
+        Kind::Time {
+            least: Time::ZERO,
+            most: limits::LONGEST,
+        },
+        Default::Toml("\"0 s\""),
+        "What is measured starts after it; less than the duration.",
+    ),
+    key(
+        "link",
+        Kind::Tables {
+            shape: &LINK,
+            most: limits::MAX_LINKS,
+        },
+        Default::Required,
+        "Links, at least one.",
+    ),
+    key(
+        "path",
+        Kind::Tables {
+            shape: &PATH,
+            most: limits::MAX_PATHS,
+        },
+        Default::Words("each link is a path of its own name"),
+        "Paths over several links.",
+    ),
+    key(
+        "transport",
+        Kind::Table {
+            shape: &TRANSPORT,
+            short: None,
+        },
+        Default::Words("all its keys' defaults"),
+        "The measured connection's endpoints.",
+    ),
+    key(
+        "traffic",
+        Kind::Table {
+            shape: &TRAFFIC,
+            short: None,
+        },
+        Default::Words("bulk without a size"),
+        "What the application sends, from client to server.",
+    ),
+    key(
+        "competitor",
+        Kind::Tables {
+            shape: &COMPETITOR,
+            most: 1_000,
+        },
+        Default::Words("none"),
+        "Bulk flows that share links with the measured connection.",
+    ),
+];
+
+static PATH: Shape = Shape {
+    keys: &[
+        key(
+            "name",
+            Kind::Name,
+            Default::Required,
+            "The name that results use; no other path has it.",
+        ),
+        key(
+            "hops",
+            Kind::Names {
+                most: limits::MAX_HOPS,
+            },
+            Default::Required,
+            "Names of the links passed in turn; the way back passes them in reverse.",
+        ),
+    ],
+    alternatives: None,
+};
+
+static TRAFFIC: Shape = Shape {
+    keys: &[
+        key(
+            "kind",
+            Kind::Word(|| vec!["bulk", "cbr", "poisson"]),
+            Default::Toml("\"bulk\""),
+            "As much as the transport takes, or messages at constant or exponentially distributed spacings.",
+        ),
+        key(
+            "size",
+            Kind::Bytes {
+                least: Bytes::new(1),
+                most: limits::LARGEST_TRANSFER,
+            },
+            Default::Words("goes on until the duration ends"),
+            "How much a bulk transfer sends.",
+        ),
+        key(
+            "rate",
+            Kind::Rate,
+            Default::Words("required for cbr and poisson"),
+            "Application bits per second; for poisson, in the mean.",
+        ),
+        key(
+            "message",
+            Kind::Bytes {
+                least: Bytes::new(1),
+                most: limits::LARGEST_BUFFER,
+            },
+            Default::Toml("\"1000 B\""),
+            "Size of a message of cbr and poisson.",
+        ),
+    ],
+    alternatives: None,
+};

@@ -1,0 +1,230 @@
+//! The keys of `[transport]`. A new field of `Config` is one more line of `setting!`.
+
+use ropewalk_quantities::{Bytes, Time};
+use ropewalk_transport::{
+    CongestionKind, Profile, Protocol, ReorderingKind, SchedulerKind, SinglePathKind,
+};
+
+use super::{Default, Field, Key, Kind, Shape, key};
+use crate::limits;
+use crate::parsed::Held;
+
+/// A key that sets a field of `Config`, of the same name unless another is given.
+macro_rules! setting {
+    ($field:ident, $kind:expr, $doc:literal) => {
+        setting!(stringify!($field) => $field, $kind, $doc)
+    };
+    ($name:expr => $field:ident, $kind:expr, $doc:literal) => {
+        key(
+            $name,
+            $kind,
+            Default::Profile(Field {
+                get: |config| config.$field.to_parsed(),
+                set: |config, parsed| {
+                    if let Some(value) = Held::from_parsed(parsed) {
+                        config.$field = value;
+                    }
+                },
+            }),
+            $doc,
+        )
+    };
+}
+
+/// The names of all values of an enum of the transport.
+macro_rules! words {
+    ($kind:ident) => {
+        Kind::Word(|| $kind::ALL.iter().map(|value| value.name()).collect())
+    };
+}
+
+const BUFFER: Kind = Kind::Bytes {
+    least: Bytes::new(1),
+    most: limits::LARGEST_BUFFER,
+};
+const TIMEOUT: Kind = Kind::Time {
+    least: Time::from_micros(1),
+    most: limits::LONGEST_DELAY,
+};
+
+pub(super) static TRANSPORT: Shape = Shape {
+    keys: &[
+        key(
+            "profile",
+            words!(Profile),
+            Default::Toml("\"linux\""),
+            "The family of defaults of all other keys.",
+        ),
+        key(
+            "protocol",
+            words!(Protocol),
+            Default::Words("tcp over one path, mptcp over several"),
+            "How the stream is carried.",
+        ),
+        key(
+            "paths",
+            Kind::Names {
+                most: limits::MAX_PATHS,
+            },
+            Default::Words("all paths"),
+            "The paths that the measured connection uses; tcp uses the first. A link's name means that link alone.",
+        ),
+        setting!(
+            congestion,
+            words!(CongestionKind),
+            "Congestion control; all but newreno and cubic are for mptcp."
+        ),
+        setting!(
+            "subflow" => subflow_congestion,
+            words!(SinglePathKind),
+            "The single-path congestion control that uncoupled runs on each subflow."
+        ),
+        setting!(
+            scheduler,
+            words!(SchedulerKind),
+            "Which subflow carries the next data."
+        ),
+        setting!(
+            reordering,
+            words!(ReorderingKind),
+            "The answer to signs of spurious loss."
+        ),
+        setting!(
+            receive_buffer,
+            BUFFER,
+            "Bounds what is advertised; at least a segment."
+        ),
+        setting!(
+            send_buffer,
+            BUFFER,
+            "Bounds what is written and not acknowledged; at least a segment."
+        ),
+        setting!(
+            segment,
+            Kind::Bytes {
+                least: Bytes::new(64),
+                most: Bytes::new(65_000),
+            },
+            "Most payload of a segment."
+        ),
+        setting!(
+            initial_window,
+            Kind::Window,
+            "Congestion window after the handshake (RFC 6928)."
+        ),
+        setting!(
+            initial_ssthresh,
+            Kind::BytesOrUnlimited,
+            "Slow-start threshold at the start."
+        ),
+        setting!(
+            sack,
+            Kind::Boolean,
+            "Selective acknowledgement (RFC 2018, 6675)."
+        ),
+        setting!(
+            timestamps,
+            Kind::Boolean,
+            "Timestamps (RFC 7323): 12 bytes a segment."
+        ),
+        setting!(
+            delayed_ack,
+            Kind::Integer { least: 1, most: 64 },
+            "Acknowledge at the latest every so many full segments; 1 is each."
+        ),
+        setting!(
+            delayed_ack_timeout,
+            TIMEOUT,
+            "Acknowledge at the latest after this time (RFC 5681: 500 ms at most)."
+        ),
+        setting!(
+            quick_ack,
+            Kind::Boolean,
+            "Acknowledge the first segments of a connection one by one."
+        ),
+        setting!(
+            min_rto,
+            TIMEOUT,
+            "Least retransmission timeout; at most max_rto."
+        ),
+        setting!(
+            min_rto_on_variance,
+            Kind::Boolean,
+            "Whether min_rto is a floor under the variance term alone, as Linux has it, not under the whole (RFC 6298)."
+        ),
+        setting!(max_rto, TIMEOUT, "Greatest retransmission timeout."),
+        setting!(
+            initial_rto,
+            TIMEOUT,
+            "Retransmission timeout before the first round-trip sample."
+        ),
+        setting!(
+            prr,
+            Kind::Boolean,
+            "Proportional rate reduction in recovery (RFC 6937)."
+        ),
+        setting!(
+            limited_transmit,
+            Kind::Boolean,
+            "Limited transmit (RFC 3042)."
+        ),
+        setting!(
+            byte_counting,
+            Kind::Boolean,
+            "Windows grow by bytes acknowledged (RFC 3465), not by acknowledgements."
+        ),
+        setting!(
+            nagle,
+            Kind::Boolean,
+            "Nagle's algorithm (RFC 1122): no small segment while data is in flight."
+        ),
+        setting!(
+            hystart,
+            Kind::Boolean,
+            "Leave slow start when the round-trip time rises (cubic)."
+        ),
+        setting!(
+            receive_window_share,
+            Kind::Share,
+            "The part of the receive buffer that may be advertised."
+        ),
+        setting!(
+            opportunistic_retransmission,
+            Kind::Boolean,
+            "Send again on a free subflow what blocks the receive window (mptcp)."
+        ),
+        setting!(
+            penalisation,
+            Kind::Boolean,
+            "Halve the window of the subflow that blocks the receive window (mptcp)."
+        ),
+        setting!(
+            subflows_per_path,
+            Kind::Integer { least: 1, most: 8 },
+            "Subflows on each path (mptcp)."
+        ),
+    ],
+    alternatives: None,
+};
+
+/// A competitor's own; what it does not say is as in `[transport]`.
+pub(super) const CONGESTION: Key = key(
+    "congestion",
+    words!(CongestionKind),
+    Default::Words("as in [transport]; the profile's if that is not for its protocol"),
+    "Congestion control; all but newreno and cubic are for mptcp.",
+);
+
+pub(super) const SUBFLOW: Key = key(
+    "subflow",
+    words!(SinglePathKind),
+    Default::Words("as in [transport]"),
+    "The single-path congestion control that uncoupled runs on each subflow.",
+);
+
+pub(super) const SCHEDULER: Key = key(
+    "scheduler",
+    words!(SchedulerKind),
+    Default::Words("as in [transport]"),
+    "Which subflow carries the next data.",
+);

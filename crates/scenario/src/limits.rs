@@ -1,0 +1,29 @@
+//! How large a scenario may be: every input ends in an answer, quickly.
+
+use ropewalk_quantities::{Bytes, Rate, Time};
+
+/// Largest scenario file, in bytes; a caller need not read more than one byte beyond it.
+pub const MAX_SCENARIO_BYTES: usize = 4 << 20;
+/// Largest trace file, in bytes.
+pub const MAX_TRACE_BYTES: usize = 64 << 20;
+/// Most chances to send in a trace.
+pub const MAX_TRACE_LINES: usize = 10_000_000;
+
+pub(crate) const MAX_OVERRIDE_BYTES: usize = 64 << 10;
+pub(crate) const MAX_LINKS: usize = 64;
+pub(crate) const MAX_PATHS: usize = 64;
+pub(crate) const MAX_HOPS: usize = 16;
+pub(crate) const MAX_OUTAGES: usize = 10_000;
+/// As many as a scheduler's set of subflows holds.
+pub(crate) const MAX_SUBFLOWS: usize = 64;
+pub(crate) const MAX_COMPETITORS: usize = 100_000;
+pub(crate) const MAX_NAME_CHARS: usize = 64;
+pub(crate) const MAX_TITLE_CHARS: usize = 200;
+
+/// Beyond it, sums of times would come near the end of a 64-bit clock.
+pub(crate) const LONGEST: Time = Time::from_secs(365 * 24 * 3600);
+pub(crate) const LONGEST_DELAY: Time = Time::from_secs(24 * 3600);
+pub(crate) const FASTEST: Rate = Rate::from_bps(100_000_000_000_000);
+pub(crate) const LARGEST_BUFFER: Bytes = Bytes::from_mib(1 << 20);
+pub(crate) const LARGEST_TRANSFER: Bytes = Bytes::new(1_000_000_000_000_000);
+pub(crate) const MOST_QUEUED: u64 = 1_000_000_000;

@@ -1,0 +1,231 @@
+//! `--set link.wifi.delay=50ms`: values that replace those of the file, before any is checked.
+
+use toml_edit::InlineTable;
+
+use crate::document::{Node, Origin, Value};
+use crate::edit::{Edit, Step};
+use crate::error::Problem;
+use crate::keys::{Key, Kind, Shape, TOP};
+use crate::limits::MAX_OVERRIDE_BYTES;
+use crate::report::Report;
+use crate::section::{element_name, name_list};
+use crate::suggest::nearest;
+
+/// Applies overrides one after the other; those that lead nowhere are reported.
+/// Returns the changes that were made.
+pub(crate) fn apply(
+    root: &mut Node,
+    overrides: &[(String, String)],
+    report: &mut Report,
+) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for (path, value) in overrides {
+        if value.len() > MAX_OVERRIDE_BYTES {
+            let problem = Problem::FileTooLarge { most: "64 KiB" };
+            report.error(Origin::Override, &shortened(path), problem);
+            continue;
+        }
+        match resolve(root, path) {
+            Ok(targets) => {
+                for target in targets {
+                    let made = target.edits(root, value);
+                    made.iter().for_each(|edit| edit.apply(root));
+                    edits.extend(made);
+                }
+            }
+            Err(lost) => {
+                let error = report.error(Origin::Override, &shortened(path), lost.problem);
+                error.allowed = lost.allowed;
+                error.suggestion = lost.suggestion;
+            }
+        }
+    }
+    edits
+}
+
+/// Where an override goes: one value.
+struct Target {
+    steps: Vec<Step>,
+    key: &'static Key,
+    /// A value on the way that is short for a table: how many steps to it, and its key in that table.
+    short: Option<(usize, &'static str)>,
+}
+
+/// Why an override leads nowhere.
+struct Lost {
+    problem: Problem,
+    allowed: Option<String>,
+    suggestion: Option<String>,
+}
+
+impl Target {
+    fn edits(&self, root: &Node, text: &str) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        if let Some((depth, short)) = self.short {
+            let steps = &self.steps[..depth];
+            // `loss = "1 %"` becomes `loss = { p = "1 %" }`, so that `loss.r` has a place.
+            if let Some(old) = find(root, steps).and_then(scalar) {
+                let mut table = InlineTable::new();
+                table.insert(short, old);
+                edits.push(Edit {
+                    steps: steps.to_vec(),
+                    value: table.into(),
+                });
+            }
+        }
+        edits.push(Edit {
+            steps: self.steps.clone(),
+            value: value(text, &self.key.kind),
+        });
+        edits
+    }
+}
+
+/// The value that an override's text means: TOML if it is, else itself.
+fn value(text: &str, kind: &Kind) -> toml_edit::Value {
+    let text = text.trim();
+    let is_text = matches!(kind, Kind::Text | Kind::Name | Kind::Trace | Kind::Word(_));
+    match text.parse::<toml_edit::Value>() {
+        // A link may be called 5, and a title may be true.
+        Ok(value) if is_text && !value.is_str() => text.into(),
+        Ok(value) => value,
+        Err(_) => text.into(),
+    }
+}
+
+fn resolve(root: &Node, path: &str) -> Result<Vec<Target>, Lost> {
+    let mut words = path.split('.');
+    let first = words.next().unwrap_or("");
+    let rest: Vec<&str> = words.collect();
+    let key = lookup(&TOP, first)?;
+    let steps = vec![Step::Key(first.to_owned())];
+    match (&key.kind, rest.split_first()) {
+        (Kind::Tables { shape, .. }, Some((name, rest))) => {
+            let elements = elements(root, key.name, name)?;
+            let Some((word, rest)) = rest.split_first() else {
+                return Err(Lost {
+                    problem: Problem::IncompleteKey,
+                    allowed: Some(shape.names().collect::<Vec<_>>().join(", ")),
+                    suggestion: None,
+                });
+            };
+            let targets = elements.into_iter().map(|index| {
+                let mut steps = steps.clone();
+                steps.push(Step::Index(index));
+                descend(steps, shape, word, rest)
+            });
+            targets.collect()
+        }
+        (_, None) => Ok(vec![Target {
+            steps,
+            key,
+            short: None,
+        }]),
+        (Kind::Table { shape, .. }, Some((word, rest))) => {
+            Ok(vec![descend(steps, shape, word, rest)?])
+        }
+        (_, Some((word, _))) => Err(unknown_key(word, None)),
+    }
+}
+
+/// Follows the rest of a path inside a table.
+fn descend(
+    mut steps: Vec<Step>,
+    shape: &'static Shape,
+    word: &str,
+    rest: &[&str],
+) -> Result<Target, Lost> {
+    let key = lookup(shape, word)?;
+    steps.push(Step::Key(word.to_owned()));
+    let Some((word, rest)) = rest.split_first() else {
+        return Ok(Target {
+            steps,
+            key,
+            short: None,
+        });
+    };
+    let Kind::Table { shape, short } = &key.kind else {
+        return Err(unknown_key(word, None));
+    };
+    let depth = steps.len();
+    let mut target = descend(steps, shape, word, rest)?;
+    if let Some(short) = short {
+        target.short = Some((depth, short));
+    }
+    Ok(target)
+}
+
+fn lookup(shape: &'static Shape, word: &str) -> Result<&'static Key, Lost> {
+    shape
+        .key(word)
+        .ok_or_else(|| unknown_key(word, Some(shape)))
+}
+
+fn unknown_key(word: &str, shape: Option<&'static Shape>) -> Lost {
+    let suggestion = shape.and_then(|shape| nearest(word, shape.names()));
+    let allowed = match (&suggestion, shape) {
+        (None, Some(shape)) => Some(shape.names().collect::<Vec<_>>().join(", ")),
+        _ => None,
+    };
+    Lost {
+        problem: Problem::UnknownKey,
+        allowed,
+        suggestion,
+    }
+}
+
+/// The elements of this name in a list of tables; all of them for `*`.
+fn elements(root: &Node, list: &'static str, name: &str) -> Result<Vec<usize>, Lost> {
+    let items = match root.entry(list).map(|entry| &entry.node.value) {
+        Some(Value::List(items)) => items.as_slice(),
+        _ => &[],
+    };
+    if name == "*" && !items.is_empty() {
+        return Ok((0..items.len()).collect());
+    }
+    let mut names = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        match element_name(list, index, item) {
+            Some(own) if own == name => return Ok(vec![index]),
+            own => names.extend(own),
+        }
+    }
+    let names = names.iter().map(String::as_str);
+    Err(Lost {
+        problem: Problem::UnknownName {
+            what: list,
+            name: name.chars().take(64).collect(),
+        },
+        allowed: match items {
+            [] => Some(format!("none, since the file has no [[{list}]]")),
+            _ => Some(name_list(names.clone())),
+        },
+        suggestion: nearest(name, names),
+    })
+}
+
+fn find<'a>(root: &'a Node, steps: &[Step]) -> Option<&'a Node> {
+    let mut node = root;
+    for step in steps {
+        node = match (step, &node.value) {
+            (Step::Key(key), _) => &node.entry(key)?.node,
+            (Step::Index(index), Value::List(items)) => items.get(*index)?,
+            _ => return None,
+        };
+    }
+    Some(node)
+}
+
+fn scalar(node: &Node) -> Option<toml_edit::Value> {
+    match &node.value {
+        Value::Text(text) => Some(text.into()),
+        Value::Integer(number) => Some((*number).into()),
+        Value::Float(number) => Some((*number).into()),
+        Value::Boolean(value) => Some((*value).into()),
+        Value::Date(_) | Value::List(_) | Value::Table(_) => None,
+    }
+}
+
+fn shortened(path: &str) -> String {
+    path.chars().take(120).collect()
+}

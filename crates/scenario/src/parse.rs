@@ -1,0 +1,136 @@
+//! From a file's text, and overrides, to a scenario.
+
+use toml_edit::Document;
+
+use crate::build::{self, Traces};
+use crate::document::{Node, Origin};
+use crate::error::{Errors, Problem};
+use crate::keys::TOP;
+use crate::limits::MAX_SCENARIO_BYTES;
+use crate::model::Scenario;
+use crate::overrides;
+use crate::report::Report;
+use crate::section::Section;
+
+impl Scenario {
+    /// Reads a scenario file.
+    ///
+    /// `name` is what errors call the file; its stem is the default title.
+    /// `overrides` are pairs of a key, such as `link.wifi.delay`, and a value
+    /// (TOML, or else taken as a text); they pass the same checks as the file.
+    /// `read` gives the text of a trace file by the name that the scenario has
+    /// for it, relative to the scenario file, or says why it cannot.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the file and the overrides.
+    ///
+    /// ```
+    /// use ropewalk_scenario::Scenario;
+    ///
+    /// let text = r#"
+    ///     [[link]]
+    ///     name = "wifi"
+    ///     rate = "20 Mbit/s"
+    ///     delay = "-5 ms"
+    /// "#;
+    /// let mut no_traces = |_: &str| Err("no such file".to_owned());
+    /// let errors = Scenario::parse(text, "wifi.toml", &[], &mut no_traces).unwrap_err();
+    /// assert_eq!(
+    ///     errors.to_string(),
+    ///     r#"wifi.toml:5:13: link.wifi.delay = "-5 ms": must not be negative; allowed: a time such as "10 ms" (units: ns us ms s min h)"#
+    /// );
+    /// ```
+    pub fn parse(
+        text: &str,
+        name: &str,
+        overrides: &[(String, String)],
+        read: &mut dyn FnMut(&str) -> Result<String, String>,
+    ) -> Result<Scenario, Errors> {
+        let mut report = Report::new(name, text);
+        let Some(document) = document(text, &mut report) else {
+            return Err(report
+                .finish()
+                .expect_err("what is no document is an error"));
+        };
+        let mut root = Node::from_document(&document);
+        overrides::apply(&mut root, overrides, &mut report);
+        let section = Section::read(&root, &TOP, String::new(), &mut report);
+        let mut scenario = build::scenario(&section, &mut Traces::new(read), &mut report);
+        if !section.has("title") {
+            scenario.title = stem(name);
+        }
+        scenario.warnings = report.finish()?;
+        Ok(scenario)
+    }
+}
+
+/// The text of a scenario file, if it is text of a sensible size.
+///
+/// A caller need not read more than one byte beyond [`MAX_SCENARIO_BYTES`].
+///
+/// # Errors
+/// Too large, or not UTF-8.
+pub fn decode<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str, Errors> {
+    let problem = if bytes.len() > MAX_SCENARIO_BYTES {
+        Problem::FileTooLarge { most: "4 MiB" }
+    } else {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => return Ok(text),
+            Err(_) => Problem::NotText,
+        }
+    };
+    let mut report = Report::new(name, "");
+    report.whole_file("", problem);
+    Err(report
+        .finish()
+        .expect_err("an error has just been reported"))
+}
+
+/// The scenario file with overrides in their places, comments and order kept:
+/// "the scenario used", to be stored with results.
+///
+/// # Errors
+/// The text is no TOML, or an override names no key. Values are not checked.
+pub fn effective(text: &str, name: &str, overrides: &[(String, String)]) -> Result<String, Errors> {
+    let mut report = Report::new(name, text);
+    let Some(document) = document(text, &mut report) else {
+        return Err(report
+            .finish()
+            .expect_err("what is no document is an error"));
+    };
+    let mut root = Node::from_document(&document);
+    let edits = overrides::apply(&mut root, overrides, &mut report);
+    report.finish()?;
+    let mut document = document.into_mut();
+    for edit in edits {
+        edit.apply_to_text(&mut document);
+    }
+    Ok(document.to_string())
+}
+
+fn document<'a>(text: &'a str, report: &mut Report) -> Option<Document<&'a str>> {
+    if text.len() > MAX_SCENARIO_BYTES {
+        report.whole_file("", Problem::FileTooLarge { most: "4 MiB" });
+        return None;
+    }
+    match Document::parse(text) {
+        Ok(document) => Some(document),
+        Err(error) => {
+            let message = error.message().replace('\n', " ");
+            let problem = Problem::Syntax(message);
+            match error.span() {
+                Some(span) => report.error(Origin::File(span.start), "", problem),
+                None => report.whole_file("", problem),
+            };
+            None
+        }
+    }
+}
+
+/// `wifi` of `scenarios/wifi.toml`.
+fn stem(name: &str) -> String {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let stem = file.strip_suffix(".toml").unwrap_or(file);
+    let stem = if stem.is_empty() { "scenario" } else { stem };
+    stem.to_owned()
+}

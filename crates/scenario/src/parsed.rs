@@ -1,0 +1,157 @@
+//! A value that has been read: checked alone, not yet against others.
+
+use ropewalk_network::{Capacity, Outage, QueueLimit};
+use ropewalk_quantities::{Bytes, Rate, Time};
+use ropewalk_transport::{
+    CongestionKind, InitialWindow, Profile, Protocol, ReorderingKind, SchedulerKind, SinglePathKind,
+};
+
+use crate::section::Section;
+
+/// A value of one of the [kinds](crate::keys::Kind).
+#[derive(Clone, Debug)]
+pub(crate) enum Parsed {
+    /// A text, a name, or one of several words.
+    Text(String),
+    Boolean(bool),
+    Integer(u64),
+    Number(f64),
+    Time(Time),
+    Rate(Rate),
+    Bytes(Bytes),
+    Unlimited,
+    Window(InitialWindow),
+    Queue(QueueLimit),
+    Names(Vec<String>),
+    Outages(Vec<Outage>),
+    Table(Section),
+    Tables(Vec<Section>),
+    /// Something stands there, and its error has been reported.
+    Wrong,
+}
+
+impl Parsed {
+    /// As TOML writes it, for those that a field of the transport's `Config` can be.
+    pub fn to_toml(&self) -> String {
+        match self {
+            Parsed::Text(text) => format!("{text:?}"),
+            Parsed::Boolean(value) => value.to_string(),
+            Parsed::Integer(number) => number.to_string(),
+            Parsed::Number(number) => format!("{number:?}"),
+            Parsed::Time(time) => format!("\"{time}\""),
+            Parsed::Rate(rate) => format!("\"{rate}\""),
+            Parsed::Bytes(bytes) => format!("\"{bytes}\""),
+            Parsed::Unlimited => "\"unlimited\"".to_owned(),
+            Parsed::Window(InitialWindow::Segments(count)) => format!("\"{count} packets\""),
+            Parsed::Window(InitialWindow::Bytes(bytes)) => format!("\"{bytes}\""),
+            Parsed::Queue(QueueLimit::Packets(count)) => format!("\"{count} packets\""),
+            Parsed::Queue(QueueLimit::Bytes(bytes)) => format!("\"{bytes}\""),
+            Parsed::Queue(QueueLimit::Bdp(factor)) => format!("\"{factor} bdp\""),
+            Parsed::Names(names) => format!("{names:?}"),
+            Parsed::Outages(outages) => {
+                let pair = |outage: &Outage| format!("[\"{}\", \"{}\"]", outage.start, outage.end);
+                format!(
+                    "[{}]",
+                    outages.iter().map(pair).collect::<Vec<_>>().join(", ")
+                )
+            }
+            Parsed::Table(_) | Parsed::Tables(_) | Parsed::Wrong => String::new(),
+        }
+    }
+}
+
+/// What a [`Parsed`] holds.
+pub(crate) trait Held: Sized {
+    /// The value, if it is of this type.
+    fn from_parsed(parsed: &Parsed) -> Option<Self>;
+    /// The other way.
+    fn to_parsed(&self) -> Parsed;
+}
+
+macro_rules! held {
+    ($($type:ty: $variant:ident,)*) => {$(
+        impl Held for $type {
+            fn from_parsed(parsed: &Parsed) -> Option<Self> {
+                match parsed {
+                    Parsed::$variant(value) => Some(value.clone()),
+                    _ => None,
+                }
+            }
+            fn to_parsed(&self) -> Parsed {
+                Parsed::$variant(self.clone())
+            }
+        }
+    )*};
+}
+
+held! {
+    String: Text,
+    bool: Boolean,
+    u64: Integer,
+    f64: Number,
+    Time: Time,
+    Rate: Rate,
+    Bytes: Bytes,
+    InitialWindow: Window,
+    QueueLimit: Queue,
+    Vec<String>: Names,
+    Vec<Outage>: Outages,
+}
+
+macro_rules! named {
+    ($($type:ty,)*) => {$(
+        impl Held for $type {
+            fn from_parsed(parsed: &Parsed) -> Option<Self> {
+                match parsed {
+                    Parsed::Text(name) => <$type>::from_name(name),
+                    _ => None,
+                }
+            }
+            fn to_parsed(&self) -> Parsed {
+                Parsed::Text(self.name().to_owned())
+            }
+        }
+    )*};
+}
+
+named! { Protocol, Profile, CongestionKind, SinglePathKind, SchedulerKind, ReorderingKind, }
+
+impl Held for u32 {
+    fn from_parsed(parsed: &Parsed) -> Option<u32> {
+        u64::from_parsed(parsed).and_then(|number| number.try_into().ok())
+    }
+    fn to_parsed(&self) -> Parsed {
+        Parsed::Integer(u64::from(*self))
+    }
+}
+
+impl Held for Option<Bytes> {
+    fn from_parsed(parsed: &Parsed) -> Option<Option<Bytes>> {
+        match parsed {
+            Parsed::Bytes(bytes) => Some(Some(*bytes)),
+            Parsed::Unlimited => Some(None),
+            _ => None,
+        }
+    }
+    fn to_parsed(&self) -> Parsed {
+        self.map_or(Parsed::Unlimited, Parsed::Bytes)
+    }
+}
+
+/// Of a rate; a trace needs its file.
+impl Held for Capacity {
+    fn from_parsed(parsed: &Parsed) -> Option<Capacity> {
+        match parsed {
+            Parsed::Rate(rate) => Some(Capacity::Rate(*rate)),
+            Parsed::Unlimited => Some(Capacity::Unlimited),
+            _ => None,
+        }
+    }
+    fn to_parsed(&self) -> Parsed {
+        match self {
+            Capacity::Rate(rate) => Parsed::Rate(*rate),
+            Capacity::Unlimited => Parsed::Unlimited,
+            Capacity::Trace(trace) => Parsed::Text(trace.name.clone()),
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! A JSON Schema of the scenario file, made from the tables of keys.
+
+use ropewalk_quantities::{Bytes, Rate, Time};
+use ropewalk_transport::{Config, Profile};
+use serde_json::{Map, Value, json};
+
+use crate::keys::{Default, Key, Kind, Shape, TOP};
+use crate::limits;
+
+/// The JSON Schema (draft 2020-12) that every right scenario file meets.
+///
+/// It cannot say everything that [`Scenario::parse`](crate::Scenario::parse)
+/// checks: what one key allows given another, and whether names exist.
+#[must_use]
+pub fn schema() -> Value {
+    let mut schema = object(&TOP);
+    let head = [
+        ("$schema", "https://json-schema.org/draft/2020-12/schema"),
+        ("title", "Ropewalk scenario"),
+        ("description", "One experiment on multipath transport."),
+    ];
+    if let Value::Object(members) = &mut schema {
+        for (name, text) in head {
+            members.insert(name.to_owned(), json!(text));
+        }
+    }
+    schema
+}
+
+fn object(shape: &Shape) -> Value {
+    let properties: Map<String, Value> = shape
+        .keys
+        .iter()
+        .map(|key| (key.name.to_owned(), property(key)))
+        .collect();
+    let required: Vec<&str> = shape
+        .keys
+        .iter()
+        .filter(|key| matches!(key.default, Default::Required))
+        .map(|key| key.name)
+        .collect();
+    let mut schema = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": properties,
+    });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    if let Some(alternatives) = &shape.alternatives {
+        let [one, other] = alternatives.keys;
+        if alternatives.needed {
+            schema["oneOf"] = json!([{ "required": [one] }, { "required": [other] }]);
+        } else {
+            schema["not"] = json!({ "required": [one, other] });
+        }
+    }
+    schema
+}
+
+fn property(key: &Key) -> Value {
+    let mut schema = value(&key.kind);
+    let mut description = key.doc.to_owned();
+    match &key.default {
+        Default::Required => {}
+        Default::Toml(toml) => {
+            if let Ok(default) = from_toml(toml) {
+                schema["default"] = default;
+            }
+        }
+        Default::Words(words) => description.push_str(&format!(" Default: {words}.")),
+        Default::Profile(field) => {
+            let of = |profile: Profile| (field.get)(&Config::profile(profile)).to_toml();
+            if let Ok(default) = from_toml(&of(Profile::Linux)) {
+                schema["default"] = default;
+            }
+            let others: Vec<String> = Profile::ALL
+                .iter()
+                .filter(|profile| of(**profile) != of(Profile::Linux))
+                .map(|profile| format!("{} for profile {}", of(*profile), profile.name()))
+                .collect();
+            if !others.is_empty() {
+                description.push_str(&format!(" Default: {}.", others.join(", ")));
+            }
+        }
+    }
+    schema["description"] = json!(description);
+    schema
+}
+
+fn value(kind: &Kind) -> Value {
+    match kind {
+        Kind::Text => json!({ "type": "string", "maxLength": limits::MAX_TITLE_CHARS }),
+        Kind::Trace => json!({ "type": "string", "minLength": 1 }),
+        Kind::Name => name(),
+        Kind::Boolean => json!({ "type": "boolean" }),
+        Kind::Integer { least, most } => {
+            json!({ "type": "integer", "minimum": least, "maximum": most })
+        }
+        Kind::NotNegative => json!({ "type": "number", "minimum": 0 }),
+        Kind::Share => json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1 }),
+        Kind::Probability => {
+            // A whole number might mean per cent.
+            json!({ "anyOf": [
+                pattern(&quantity(&["%".to_owned()])),
+                { "type": "number", "minimum": 0, "maximum": 1 },
+            ] })
+        }
+        Kind::Time { .. } => or_zero(time()),
+        Kind::Rate => pattern(&quantity(&rate_units())),
+        Kind::Capacity => {
+            let rate = pattern(&quantity(&rate_units()));
+            json!({ "anyOf": [rate, { "const": "unlimited" }] })
+        }
+        Kind::Bytes { .. } => pattern(&quantity(&byte_units())),
+        Kind::BytesOrUnlimited => {
+            let size = pattern(&quantity(&byte_units()));
+            json!({ "anyOf": [size, { "const": "unlimited" }] })
+        }
+        Kind::Window => {
+            let mut units = byte_units();
+            units.extend(["packets?", "segments?"].map(str::to_owned));
+            pattern(&quantity(&units))
+        }
+        Kind::Queue => {
+            let mut units = byte_units();
+            units.extend(["packets?", "bdp"].map(str::to_owned));
+            or_zero(pattern(&quantity(&units)))
+        }
+        Kind::Word(words) => json!({ "type": "string", "enum": words() }),
+        Kind::Names { most } => json!({
+            "type": "array", "items": name(), "minItems": 1, "maxItems": most, "uniqueItems": true,
+        }),
+        Kind::Outages => {
+            let end = or_zero(time());
+            let pair = json!({ "type": "array", "items": end, "minItems": 2, "maxItems": 2 });
+            json!({ "type": "array", "items": pair, "maxItems": limits::MAX_OUTAGES })
+        }
+        Kind::Table { shape, short } => {
+            let table = object(shape);
+            match short.and_then(|short| shape.key(short)) {
+                Some(short) => json!({ "anyOf": [value(&short.kind), table] }),
+                None => table,
+            }
+        }
+        Kind::Tables { shape, most } => {
+            json!({ "type": "array", "items": object(shape), "maxItems": most })
+        }
+    }
+}
+
+fn name() -> Value {
+    json!({
+        "type": "string",
+        "minLength": 1,
+        "maxLength": limits::MAX_NAME_CHARS,
+        "pattern": r"^[^/.*\u0000-\u001f]+$",
+    })
+}
+
+fn time() -> Value {
+    let units: Vec<String> = Time::UNITS
+        .iter()
+        .map(|(unit, _)| (*unit).to_owned())
+        .collect();
+    pattern(&quantity(&units))
+}
+
+/// In any case, and with or without `/s`.
+fn rate_units() -> Vec<String> {
+    let any_case = |unit: &str| -> String {
+        let both = |c: char| format!("[{}{}]", c.to_ascii_lowercase(), c.to_ascii_uppercase());
+        unit.chars().map(both).collect()
+    };
+    let unit = |(unit, _): &(&str, u64)| format!("{}(?:/[sS])?", any_case(unit));
+    Rate::UNITS.iter().map(unit).collect()
+}
+
+fn byte_units() -> Vec<String> {
+    Bytes::UNITS
+        .iter()
+        .map(|(unit, _)| (*unit).to_owned())
+        .collect()
+}
+
+/// A number and one of these units, or a bare zero.
+fn quantity(units: &[String]) -> String {
+    let units = units.join("|");
+    format!(r"^\s*(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)\s*(?:{units})|0+\.?0*|\.0+)\s*$")
+}
+
+fn pattern(pattern: &str) -> Value {
+    json!({ "type": "string", "pattern": pattern })
+}
+
+fn or_zero(schema: Value) -> Value {
+    json!({ "anyOf": [schema, { "const": 0 }] })
+}
+
+/// The JSON of a default, which is written as TOML.
+fn from_toml(text: &str) -> Result<Value, toml_edit::TomlError> {
+    Ok(match text.parse()? {
+        toml_edit::Value::Integer(number) => json!(number.value()),
+        toml_edit::Value::Float(number) => json!(number.value()),
+        toml_edit::Value::Boolean(value) => json!(value.value()),
+        toml_edit::Value::Array(_) => json!([]),
+        other => json!(other.as_str()),
+    })
+}

@@ -1,0 +1,304 @@
+//! A table of the file, checked against its keys.
+
+use crate::document::{Entry, Node, Origin, Value};
+use crate::error::Problem;
+use crate::keys::{Default, Key, Kind, Shape};
+use crate::parsed::{Held, Parsed};
+use crate::report::Report;
+use crate::suggest::nearest;
+use crate::value::quoted;
+
+/// A table: each key alone is known and its value of the right kind, or has been reported.
+#[derive(Clone, Debug)]
+pub(crate) struct Section {
+    /// Such as `link.wifi`; empty at the top.
+    pub path: String,
+    origin: Origin,
+    slots: Vec<Slot>,
+}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    key: &'static Key,
+    path: String,
+    origin: Origin,
+    /// The value's beginning as it stands there.
+    shown: Option<String>,
+    parsed: Parsed,
+}
+
+impl Section {
+    /// Reads a table; everything wrong with its keys, each by itself, is reported.
+    pub fn read(node: &Node, shape: &'static Shape, path: String, report: &mut Report) -> Section {
+        let mut section = Section {
+            path,
+            origin: node.origin,
+            slots: Vec::new(),
+        };
+        let Value::Table(entries) = &node.value else {
+            return section;
+        };
+        for entry in entries {
+            match shape.key(&entry.key) {
+                Some(key) => {
+                    let slot = section.slot(key, entry, report);
+                    section.slots.push(slot);
+                }
+                None => section.unknown_key(entry, shape, report),
+            }
+        }
+        section.check_presence(shape, report);
+        section
+    }
+
+    /// A table that the file does not have.
+    pub fn absent(path: &str) -> Section {
+        Section {
+            path: path.to_owned(),
+            origin: Origin::File(0),
+            slots: Vec::new(),
+        }
+    }
+
+    /// Whether the file has this key, right or wrong.
+    pub fn has(&self, key: &str) -> bool {
+        self.slot_of(key).is_some()
+    }
+
+    /// The value of this key, if it stands there and is right.
+    pub fn get<T: Held>(&self, key: &str) -> Option<T> {
+        self.slot_of(key)
+            .and_then(|slot| T::from_parsed(&slot.parsed))
+    }
+
+    /// The table of this key, if it stands there and is one.
+    pub fn table(&self, key: &str) -> Option<&Section> {
+        match self.slot_of(key).map(|slot| &slot.parsed) {
+            Some(Parsed::Table(section)) => Some(section),
+            _ => None,
+        }
+    }
+
+    /// The tables of this key; none if it does not stand there.
+    pub fn tables(&self, key: &str) -> &[Section] {
+        match self.slot_of(key).map(|slot| &slot.parsed) {
+            Some(Parsed::Tables(sections)) => sections,
+            _ => &[],
+        }
+    }
+
+    /// All keys that stand there, with their values.
+    pub fn given(&self) -> impl Iterator<Item = (&'static Key, &Parsed)> {
+        self.slots.iter().map(|slot| (slot.key, &slot.parsed))
+    }
+
+    /// Reports an error of this key; if it does not stand there, of the table.
+    pub fn complain<'r>(
+        &self,
+        key: &str,
+        problem: Problem,
+        report: &'r mut Report,
+    ) -> &'r mut crate::ScenarioError {
+        match self.slot_of(key) {
+            Some(slot) => {
+                let error = report.error(slot.origin, &slot.path, problem);
+                error.value = slot.shown.clone();
+                error
+            }
+            None => self.complain_of_absence(&join(&self.path, key), problem, report),
+        }
+    }
+
+    fn slot_of(&self, key: &str) -> Option<&Slot> {
+        self.slots.iter().find(|slot| slot.key.name == key)
+    }
+
+    fn slot(&self, key: &'static Key, entry: &Entry, report: &mut Report) -> Slot {
+        let path = join(&self.path, key.name);
+        let (parsed, shown) = match (&key.kind, &entry.node.value) {
+            (Kind::Table { shape, .. }, Value::Table(_)) => {
+                let section = Section::read(&entry.node, shape, path.clone(), report);
+                (Parsed::Table(section), None)
+            }
+            (
+                Kind::Table {
+                    shape,
+                    short: Some(short),
+                },
+                _,
+            ) => {
+                let section = Section::read_short(key, shape, short, entry, &path, report);
+                (Parsed::Table(section), Some(entry.node.shown()))
+            }
+            (Kind::Tables { shape, most }, Value::List(items)) => {
+                let sections = read_list(key.name, entry, items, shape, *most, report);
+                (Parsed::Tables(sections), None)
+            }
+            _ => (
+                read_value(&key.kind, key, entry, &path, report),
+                Some(entry.node.shown()),
+            ),
+        };
+        Slot {
+            key,
+            path,
+            origin: entry.node.origin,
+            shown,
+            parsed,
+        }
+    }
+
+    /// `loss = "1 %"` is short for `loss = { p = "1 %" }`.
+    fn read_short(
+        long: &'static Key,
+        shape: &'static Shape,
+        short: &str,
+        entry: &Entry,
+        path: &str,
+        report: &mut Report,
+    ) -> Section {
+        let slots = shape.key(short).map(|key| Slot {
+            key,
+            path: path.to_owned(),
+            origin: entry.node.origin,
+            shown: Some(entry.node.shown()),
+            parsed: read_value(&key.kind, long, entry, path, report),
+        });
+        Section {
+            path: path.to_owned(),
+            origin: entry.node.origin,
+            slots: slots.into_iter().collect(),
+        }
+    }
+
+    fn unknown_key(&self, entry: &Entry, shape: &Shape, report: &mut Report) {
+        if report.is_full() {
+            report.error(entry.origin, "", Problem::UnknownKey);
+            return;
+        }
+        let key: String = entry.key.chars().take(64).collect();
+        let path = join(&self.path, &key);
+        let error = report.error(entry.origin, &path, Problem::UnknownKey);
+        error.suggestion = nearest(&entry.key, shape.names());
+        if error.suggestion.is_none() {
+            error.allowed = Some(shape.names().collect::<Vec<_>>().join(", "));
+        }
+    }
+
+    fn check_presence(&self, shape: &'static Shape, report: &mut Report) {
+        for key in shape.keys {
+            if matches!(key.default, Default::Required) && !self.has(key.name) {
+                self.complain(key.name, Problem::Missing, report).allowed =
+                    Some(key.kind.allowed());
+            }
+        }
+        if let Some(alternatives) = &shape.alternatives {
+            let [one, other] = alternatives.keys;
+            if self.has(one) && self.has(other) {
+                self.complain(other, Problem::Excluded(one), report);
+            } else if alternatives.needed && !self.has(one) && !self.has(other) {
+                let problem = Problem::NeedsEither(one, other);
+                self.complain_of_absence(&self.path, problem, report);
+            }
+        }
+    }
+
+    fn complain_of_absence<'r>(
+        &self,
+        key: &str,
+        problem: Problem,
+        report: &'r mut Report,
+    ) -> &'r mut crate::ScenarioError {
+        if self.path.is_empty() {
+            report.whole_file(key, problem)
+        } else {
+            report.error(self.origin, key, problem)
+        }
+    }
+}
+
+/// The name by which errors and overrides call a list's element: its own, or `link[2]` without one.
+pub(crate) fn element_path(list: &str, index: usize, node: &Node) -> String {
+    match element_name(list, index, node) {
+        Some(name) => join(list, &name),
+        None => format!("{list}[{}]", index + 1),
+    }
+}
+
+/// An element's own name; competitors without one are called by their number.
+pub(crate) fn element_name(list: &str, index: usize, node: &Node) -> Option<String> {
+    let name = node.entry("name").map(|entry| &entry.node);
+    match name {
+        Some(node) if Kind::Name.read(node).is_ok() => node.text().map(str::to_owned),
+        None if list == "competitor" => Some(format!("competitor-{}", index + 1)),
+        _ => None,
+    }
+}
+
+fn read_list(
+    list: &'static str,
+    entry: &Entry,
+    items: &[Node],
+    shape: &'static Shape,
+    most: usize,
+    report: &mut Report,
+) -> Vec<Section> {
+    if items.len() > most {
+        report.error(entry.node.origin, list, Problem::TooMany(most));
+    }
+    let mut sections = Vec::new();
+    for (index, item) in items.iter().take(most).enumerate() {
+        let path = element_path(list, index, item);
+        if matches!(item.value, Value::Table(_)) {
+            sections.push(Section::read(item, shape, path, report));
+        } else {
+            let found = item.type_name();
+            let error = report.error(item.origin, &path, Problem::WrongType { found });
+            error.value = Some(item.shown());
+            error.allowed = Some(format!("a table, written under [[{list}]]"));
+        }
+    }
+    sections
+}
+
+/// Reads one value; `key` says what the message allows (of a short form, the whole key's).
+fn read_value(
+    kind: &Kind,
+    key: &'static Key,
+    entry: &Entry,
+    path: &str,
+    report: &mut Report,
+) -> Parsed {
+    match kind.read(&entry.node) {
+        Ok(parsed) => parsed,
+        Err(wrong) => {
+            let error = report.error(entry.node.origin, path, wrong.problem);
+            error.value = Some(entry.node.shown());
+            error.suggestion = wrong.suggestion;
+            error.allowed = Some(match &key.kind {
+                Kind::Tables { .. } => format!("a list of tables, each under [[{}]]", key.name),
+                kind => kind.allowed(),
+            });
+            Parsed::Wrong
+        }
+    }
+}
+
+fn join(path: &str, key: &str) -> String {
+    if path.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{path}.{key}")
+    }
+}
+
+/// `"wifi", "lte"`, for messages that list the names there are.
+pub(crate) fn name_list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    const MOST: usize = 12;
+    let names: Vec<&str> = names.into_iter().collect();
+    let mut text = quoted(names.iter().copied().take(MOST));
+    if names.len() > MOST {
+        text.push_str(&format!(" and {} more", names.len() - MOST));
+    }
+    text
+}

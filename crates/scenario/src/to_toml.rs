@@ -1,0 +1,171 @@
+//! A scenario written out with every default filled in.
+
+use std::fmt::Write;
+
+use ropewalk_network::{Capacity, DirectionConfig, LinkConfig, Loss};
+use ropewalk_transport::{Config, Protocol};
+
+use crate::keys::{Default, Kind, TOP};
+use crate::model::{Competitor, Scenario, Traffic};
+use crate::parsed::{Held, Parsed};
+
+impl Scenario {
+    /// The whole scenario as a file, every default written out, so that it means the same
+    /// when defaults change; [`effective`](crate::effective) keeps the user's own text instead.
+    ///
+    /// Reading it again gives this scenario, without the warnings that told of defaults.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let mut out = String::new();
+        line(&mut out, "title", &toml_text(&self.title));
+        line(&mut out, "duration", &self.duration.to_parsed().to_toml());
+        line(&mut out, "warmup", &self.warmup.to_parsed().to_toml());
+        for link in &self.links {
+            write_link(&mut out, link);
+        }
+        for path in &self.paths {
+            out.push_str("\n[[path]]\n");
+            line(&mut out, "name", &toml_text(&path.name));
+            let hops = path.hops.iter().map(|hop| self.links[*hop].name.as_str());
+            line(&mut out, "hops", &toml_list(hops));
+        }
+        out.push_str("\n[transport]\n");
+        write_config(&mut out, &self.transport);
+        line(&mut out, "paths", &self.path_names(&self.transport_paths));
+        write_traffic(&mut out, &self.traffic);
+        for competitor in &self.competitors {
+            self.write_competitor(&mut out, competitor);
+        }
+        out
+    }
+
+    fn write_competitor(&self, out: &mut String, competitor: &Competitor) {
+        out.push_str("\n[[competitor]]\n");
+        line(out, "name", &toml_text(&competitor.name));
+        let config = &competitor.transport;
+        line(out, "protocol", &config.protocol.to_parsed().to_toml());
+        if competitor.transport.protocol == Protocol::Tcp && competitor.paths.len() == 1 {
+            let path = &self.paths[competitor.paths[0]];
+            line(out, "path", &toml_text(&path.name));
+        } else {
+            line(out, "paths", &self.path_names(&competitor.paths));
+        }
+        line(out, "count", &competitor.count.to_string());
+        line(out, "start", &competitor.start.to_parsed().to_toml());
+        if let Some(size) = competitor.size {
+            line(out, "size", &size.to_parsed().to_toml());
+        }
+        line(out, "congestion", &config.congestion.to_parsed().to_toml());
+        if config.congestion == ropewalk_transport::CongestionKind::Uncoupled {
+            let subflow = config.subflow_congestion.to_parsed();
+            line(out, "subflow", &subflow.to_toml());
+        }
+        line(out, "scheduler", &config.scheduler.to_parsed().to_toml());
+    }
+
+    fn path_names(&self, paths: &[usize]) -> String {
+        toml_list(paths.iter().map(|path| self.paths[*path].name.as_str()))
+    }
+}
+
+fn write_link(out: &mut String, link: &LinkConfig) {
+    out.push_str("\n[[link]]\n");
+    line(out, "name", &toml_text(&link.name));
+    for (key, value) in direction(&link.forward) {
+        line(out, key, &value);
+    }
+    line(out, "cost", &format!("{:?}", link.cost));
+    let reverse: Vec<String> = direction(&link.reverse)
+        .into_iter()
+        .map(|(key, value)| format!("{key} = {value}"))
+        .collect();
+    line(out, "reverse", &format!("{{ {} }}", reverse.join(", ")));
+    line(out, "down", &link.down.to_parsed().to_toml());
+}
+
+fn direction(direction: &DirectionConfig) -> Vec<(&'static str, String)> {
+    let capacity = match direction.capacity {
+        Capacity::Trace(_) => "trace",
+        Capacity::Rate(_) | Capacity::Unlimited => "rate",
+    };
+    let capacity_value = match &direction.capacity {
+        Capacity::Trace(trace) => toml_text(&trace.name),
+        other => other.to_parsed().to_toml(),
+    };
+    let jitter = match direction.jitter {
+        None => "\"0 s\"".to_owned(),
+        Some(jitter) => format!(
+            "{{ amount = \"{}\", reorder = {} }}",
+            jitter.amount, jitter.reorder
+        ),
+    };
+    let loss = match direction.loss {
+        Loss::None => "\"0 %\"".to_owned(),
+        Loss::Bernoulli(p) => format!("{p:?}"),
+        Loss::GilbertElliott { p, r, h, k } => {
+            format!("{{ model = \"gilbert-elliott\", p = {p:?}, r = {r:?}, h = {h:?}, k = {k:?} }}")
+        }
+    };
+    vec![
+        (capacity, capacity_value),
+        ("delay", direction.delay.to_parsed().to_toml()),
+        ("jitter", jitter),
+        ("loss", loss),
+        ("queue", direction.queue.to_parsed().to_toml()),
+    ]
+}
+
+/// Every field of `Config` that has a key, from the table of keys.
+fn write_config(out: &mut String, config: &Config) {
+    let Some(Kind::Table { shape, .. }) = TOP.key("transport").map(|key| &key.kind) else {
+        return;
+    };
+    line(out, "protocol", &config.protocol.to_parsed().to_toml());
+    for key in shape.keys {
+        let uncoupled = config.congestion == ropewalk_transport::CongestionKind::Uncoupled;
+        if let Default::Profile(field) = &key.default
+            && (key.name != "subflow" || uncoupled)
+        {
+            line(out, key.name, &(field.get)(config).to_toml());
+        }
+    }
+}
+
+fn write_traffic(out: &mut String, traffic: &Traffic) {
+    out.push_str("\n[traffic]\n");
+    let (kind, keys) = match *traffic {
+        Traffic::Bulk { size } => ("bulk", vec![("size", size.map(Parsed::Bytes))]),
+        Traffic::Cbr { rate, message } => ("cbr", messages(rate, message)),
+        Traffic::Poisson { rate, message } => ("poisson", messages(rate, message)),
+    };
+    line(out, "kind", &toml_text(kind));
+    for (key, value) in keys {
+        if let Some(value) = value {
+            line(out, key, &value.to_toml());
+        }
+    }
+}
+
+fn messages(
+    rate: ropewalk_quantities::Rate,
+    message: ropewalk_quantities::Bytes,
+) -> Vec<(&'static str, Option<Parsed>)> {
+    vec![
+        ("rate", Some(Parsed::Rate(rate))),
+        ("message", Some(Parsed::Bytes(message))),
+    ]
+}
+
+fn line(out: &mut String, key: &str, value: &str) {
+    // Writing to a `String` does not fail.
+    let _ = writeln!(out, "{key} = {value}");
+}
+
+fn toml_text(text: &str) -> String {
+    toml_edit::Value::from(text).to_string()
+}
+
+fn toml_list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: toml_edit::Array = names.collect();
+    names.to_string()
+}

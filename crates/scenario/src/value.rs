@@ -1,0 +1,345 @@
+//! From a node of the file to a value of the kind that its key takes.
+
+use std::str::FromStr;
+
+use ropewalk_network::{Outage, QueueLimit};
+use ropewalk_quantities::{
+    Bytes, Decimal, QuantityError, QuantityProblem, Rate, Time, parse_probability,
+};
+use ropewalk_transport::InitialWindow;
+
+use crate::document::{Node, Value};
+use crate::error::Problem;
+use crate::keys::Kind;
+use crate::limits;
+use crate::parsed::Parsed;
+use crate::suggest::nearest;
+
+/// Why a node is not of its kind.
+#[derive(Debug)]
+pub(crate) struct Wrong {
+    pub problem: Problem,
+    pub suggestion: Option<String>,
+}
+
+impl From<Problem> for Wrong {
+    fn from(problem: Problem) -> Wrong {
+        Wrong {
+            problem,
+            suggestion: None,
+        }
+    }
+}
+
+impl Kind {
+    /// Reads a value; tables are read by [`Section`](crate::section::Section).
+    pub fn read(&self, node: &Node) -> Result<Parsed, Wrong> {
+        Ok(match self {
+            Kind::Text => {
+                let text = text(node)?;
+                if text.chars().count() > limits::MAX_TITLE_CHARS {
+                    let most = format!("{} characters", limits::MAX_TITLE_CHARS);
+                    return Err(Problem::AboveMost(most).into());
+                }
+                Parsed::Text(text.to_owned())
+            }
+            Kind::Trace => match text(node)? {
+                "" => return Err(Problem::Empty.into()),
+                name => Parsed::Text(name.to_owned()),
+            },
+            Kind::Name => match text(node)? {
+                name if is_name(name) => Parsed::Text(name.to_owned()),
+                _ => return Err(Problem::BadName.into()),
+            },
+            Kind::Word(words) => word(text(node)?, &words())?,
+            Kind::Boolean => match node.value {
+                Value::Boolean(value) => Parsed::Boolean(value),
+                _ => return Err(wrong_type(node)),
+            },
+            Kind::Integer { least, most } => match node.value {
+                Value::Integer(number) => Parsed::Integer(integer(number, *least, *most)?),
+                _ => return Err(wrong_type(node)),
+            },
+            Kind::NotNegative => match number(node)? {
+                number if number < 0.0 => return Err(negative()),
+                number => Parsed::Number(number),
+            },
+            Kind::Share => match number(node)? {
+                number if number <= 0.0 => return Err(Problem::NotPositive.into()),
+                number if number > 1.0 => return Err(Problem::AboveMost("1".to_owned()).into()),
+                number => Parsed::Number(number),
+            },
+            Kind::Probability => Parsed::Number(probability(node)?),
+            Kind::Time { least, most } => Parsed::Time(within(quantity(node)?, *least, *most)?),
+            Kind::Rate => Parsed::Rate(rate(node)?),
+            Kind::Capacity if is_unlimited(node) => Parsed::Unlimited,
+            Kind::Capacity => Parsed::Rate(rate(node)?),
+            Kind::Bytes { least, most } => Parsed::Bytes(within(quantity(node)?, *least, *most)?),
+            Kind::BytesOrUnlimited if is_unlimited(node) => Parsed::Unlimited,
+            Kind::BytesOrUnlimited => {
+                let least = Bytes::new(1);
+                Parsed::Bytes(within(quantity(node)?, least, limits::LARGEST_BUFFER)?)
+            }
+            Kind::Window => Parsed::Window(window(node)?),
+            Kind::Queue => Parsed::Queue(queue(node)?),
+            Kind::Names { most } => Parsed::Names(names(node, *most)?),
+            Kind::Outages => Parsed::Outages(outages(node)?),
+            Kind::Table { .. } | Kind::Tables { .. } => return Err(wrong_type(node)),
+        })
+    }
+
+    /// What it takes, for error messages.
+    pub fn allowed(&self) -> String {
+        match self {
+            Kind::Text => "a text".to_owned(),
+            Kind::Name => format!(
+                r#"a name of 1 to {} characters without "/", "." and "*""#,
+                limits::MAX_NAME_CHARS
+            ),
+            Kind::Trace => "a trace file's name".to_owned(),
+            Kind::Boolean => "true or false".to_owned(),
+            Kind::Integer { least, most } => format!("a whole number from {least} to {most}"),
+            Kind::NotNegative => "a number, zero or more".to_owned(),
+            Kind::Share => "a number above 0, at most 1".to_owned(),
+            Kind::Time { .. } => Time::ALLOWED.to_owned(),
+            Kind::Rate => Rate::ALLOWED.to_owned(),
+            Kind::Capacity => format!(r#"{}, or "unlimited""#, Rate::ALLOWED),
+            Kind::Bytes { .. } => Bytes::ALLOWED.to_owned(),
+            Kind::BytesOrUnlimited => format!(r#"{}, or "unlimited""#, Bytes::ALLOWED),
+            Kind::Window => r#"packets or a size, such as "10 packets" or "5360 B""#.to_owned(),
+            Kind::Queue => {
+                r#"packets, a size or a multiple of the bdp, such as "100 packets", "64 KiB" or "1 bdp""#
+                    .to_owned()
+            }
+            Kind::Probability => {
+                r#"a percentage such as "0.1 %", or a float from 0.0 to 1.0"#.to_owned()
+            }
+            Kind::Word(words) => quoted(words()),
+            Kind::Names { .. } => r#"a list of names such as ["wifi", "lte"]"#.to_owned(),
+            Kind::Outages => {
+                r#"a list of pairs of times such as [["5 s", "10 s"]]"#.to_owned()
+            }
+            Kind::Table { shape, short: None } => {
+                format!("a table of {}", shape.names().collect::<Vec<_>>().join(", "))
+            }
+            Kind::Table {
+                shape,
+                short: Some(short),
+            } => {
+                let alone = shape.key(short).map_or(String::new(), |key| key.kind.allowed());
+                let keys = shape.names().collect::<Vec<_>>().join(", ");
+                format!("{alone}, or a table of {keys}")
+            }
+            Kind::Tables { .. } => "a list of tables".to_owned(),
+        }
+    }
+}
+
+/// `"tcp", "mptcp"`
+pub(crate) fn quoted<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    let quoted: Vec<String> = words.into_iter().map(|word| format!("{word:?}")).collect();
+    quoted.join(", ")
+}
+
+fn is_name(name: &str) -> bool {
+    (1..=limits::MAX_NAME_CHARS).contains(&name.chars().take(1_000).count())
+        && name.trim() == name
+        && !name.contains(|c: char| matches!(c, '/' | '.' | '*') || c.is_control())
+}
+
+fn text(node: &Node) -> Result<&str, Wrong> {
+    node.text().ok_or_else(|| wrong_type(node))
+}
+
+fn wrong_type(node: &Node) -> Wrong {
+    let found = node.type_name();
+    Problem::WrongType { found }.into()
+}
+
+fn negative() -> Wrong {
+    Problem::Quantity(QuantityProblem::Negative).into()
+}
+
+fn word(word: &str, words: &[&'static str]) -> Result<Parsed, Wrong> {
+    if words.contains(&word) {
+        return Ok(Parsed::Text(word.to_owned()));
+    }
+    Err(Wrong {
+        problem: Problem::UnknownWord,
+        suggestion: nearest(word, words.iter().copied()),
+    })
+}
+
+fn integer(number: i64, least: u64, most: u64) -> Result<u64, Wrong> {
+    match u64::try_from(number) {
+        Ok(number) if number > most => Err(Problem::AboveMost(most.to_string()).into()),
+        Ok(number) if number >= least => Ok(number),
+        _ => Err(Problem::BelowLeast(least.to_string()).into()),
+    }
+}
+
+fn number(node: &Node) -> Result<f64, Wrong> {
+    match node.value {
+        Value::Integer(number) => Ok(number as f64),
+        Value::Float(number) if number.is_finite() => Ok(number),
+        Value::Float(_) => Err(Problem::NotFinite.into()),
+        _ => Err(wrong_type(node)),
+    }
+}
+
+fn probability(node: &Node) -> Result<f64, Wrong> {
+    match &node.value {
+        Value::Text(text) => match parse_probability(text) {
+            Ok(probability) => Ok(probability),
+            Err(QuantityError {
+                problem: QuantityProblem::TooLarge,
+                ..
+            }) => Err(Problem::AboveMost("100 %".to_owned()).into()),
+            Err(error) => Err(Problem::Quantity(error.problem).into()),
+        },
+        Value::Integer(0) => Ok(0.0),
+        // `loss = 1` may mean one per cent or all.
+        Value::Integer(_) => Err(Problem::Quantity(QuantityProblem::MissingUnit).into()),
+        _ => match number(node)? {
+            number if number < 0.0 => Err(negative()),
+            number if number > 1.0 => Err(Problem::AboveMost("1.0".to_owned()).into()),
+            number => Ok(number),
+        },
+    }
+}
+
+/// A quantity, which must be a text with a unit; a bare zero needs none.
+fn quantity<Q: FromStr<Err = QuantityError>>(node: &Node) -> Result<Q, Wrong> {
+    let text = match &node.value {
+        Value::Text(text) => text,
+        Value::Integer(0) => "0",
+        Value::Integer(number) if *number < 0 => return Err(negative()),
+        Value::Integer(_) | Value::Float(_) => {
+            return Err(Problem::Quantity(QuantityProblem::MissingUnit).into());
+        }
+        _ => return Err(wrong_type(node)),
+    };
+    text.parse()
+        .map_err(|error: QuantityError| Problem::Quantity(error.problem).into())
+}
+
+fn within<Q: PartialOrd + std::fmt::Display>(value: Q, least: Q, most: Q) -> Result<Q, Wrong> {
+    if value < least {
+        Err(Problem::BelowLeast(least.to_string()).into())
+    } else if value > most {
+        Err(Problem::AboveMost(most.to_string()).into())
+    } else {
+        Ok(value)
+    }
+}
+
+fn rate(node: &Node) -> Result<Rate, Wrong> {
+    let rate = quantity(node)?;
+    if rate == Rate::from_bps(0) {
+        return Err(Problem::NotPositive.into());
+    }
+    within(rate, Rate::from_bps(1), limits::FASTEST)
+}
+
+fn is_unlimited(node: &Node) -> bool {
+    node.text() == Some("unlimited")
+}
+
+fn split(node: &Node) -> Result<(Decimal, &str), Wrong> {
+    match Decimal::split(text(node)?) {
+        Ok(split) => Ok(split),
+        Err(problem) => Err(Problem::Quantity(problem).into()),
+    }
+}
+
+fn window(node: &Node) -> Result<InitialWindow, Wrong> {
+    if !matches!(node.value, Value::Text(_)) {
+        return quantity(node).map(InitialWindow::Bytes);
+    }
+    let (count, unit) = split(node)?;
+    if !matches!(unit, "packets" | "packet" | "segments" | "segment") {
+        let bytes = within(quantity(node)?, Bytes::new(1), limits::LARGEST_BUFFER)?;
+        return Ok(InitialWindow::Bytes(bytes));
+    }
+    match count.as_whole() {
+        None => Err(Problem::NotWhole.into()),
+        Some(0) => Err(Problem::NotPositive.into()),
+        Some(count) => match u32::try_from(count) {
+            Ok(count) if count <= 100_000 => Ok(InitialWindow::Segments(count)),
+            _ => Err(Problem::AboveMost("100000 packets".to_owned()).into()),
+        },
+    }
+}
+
+fn queue(node: &Node) -> Result<QueueLimit, Wrong> {
+    if !matches!(node.value, Value::Text(_)) {
+        return quantity(node).map(QueueLimit::Bytes);
+    }
+    let (count, unit) = split(node)?;
+    match unit {
+        "packets" | "packet" => match count.as_whole() {
+            None => Err(Problem::NotWhole.into()),
+            Some(count) => within(count, 0, limits::MOST_QUEUED)
+                .map(QueueLimit::Packets)
+                .map_err(|_| Problem::AboveMost(format!("{} packets", limits::MOST_QUEUED)).into()),
+        },
+        "bdp" => match count.to_f64(0) {
+            factor if factor > 1e6 => Err(Problem::AboveMost("1000000 bdp".to_owned()).into()),
+            factor => Ok(QueueLimit::Bdp(factor)),
+        },
+        _ => {
+            let bytes = within(quantity(node)?, Bytes::new(0), limits::LARGEST_BUFFER)?;
+            Ok(QueueLimit::Bytes(bytes))
+        }
+    }
+}
+
+fn names(node: &Node, most: usize) -> Result<Vec<String>, Wrong> {
+    let Value::List(items) = &node.value else {
+        return Err(wrong_type(node));
+    };
+    if items.is_empty() {
+        return Err(Problem::Empty.into());
+    }
+    if items.len() > most {
+        return Err(Problem::TooMany(most).into());
+    }
+    let mut names = Vec::new();
+    for item in items {
+        let name = text(item)?;
+        if names.iter().any(|other| other == name) {
+            return Err(Problem::Twice(name.chars().take(limits::MAX_NAME_CHARS).collect()).into());
+        }
+        names.push(name.to_owned());
+    }
+    Ok(names)
+}
+
+fn outages(node: &Node) -> Result<Vec<Outage>, Wrong> {
+    let Value::List(items) = &node.value else {
+        return Err(wrong_type(node));
+    };
+    if items.len() > limits::MAX_OUTAGES {
+        return Err(Problem::TooMany(limits::MAX_OUTAGES).into());
+    }
+    let mut outages = Vec::new();
+    for item in items {
+        let Value::List(pair) = &item.value else {
+            return Err(Problem::NotAPair.into());
+        };
+        let [start, end] = pair.as_slice() else {
+            return Err(Problem::NotAPair.into());
+        };
+        let start = within(quantity(start)?, Time::ZERO, limits::LONGEST)?;
+        let end = within(quantity(end)?, Time::ZERO, limits::LONGEST)?;
+        if end <= start {
+            return Err(Problem::EmptyOutage.into());
+        }
+        outages.push(Outage { start, end });
+    }
+    outages.sort_by_key(|outage| outage.start);
+    if outages.windows(2).any(|pair| pair[1].start < pair[0].end) {
+        return Err(Problem::Overlap.into());
+    }
+    Ok(outages)
+}
