@@ -17,7 +17,7 @@ mod newreno;
 pub mod olia;
 mod slow_start;
 #[cfg(test)]
-pub(crate) mod testing;
+mod testing;
 mod uncoupled;
 
 use ropewalk_quantities::Time;

@@ -82,11 +82,11 @@ impl fmt::Debug for PacketScheduler {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use ropewalk_quantities::Time;
 
     use super::*;
     use crate::Profile;
-    use crate::congestion::testing::Random;
     use crate::scheduling::testing::{pending, subflow};
 
     fn all() -> impl Iterator<Item = (&'static str, PacketScheduler)> {
@@ -97,46 +97,54 @@ mod tests {
         })
     }
 
-    #[test]
-    fn none_sends_where_there_is_no_room_or_no_subflow() {
-        for (name, mut scheduler) in all() {
-            for seed in 0..2000 {
-                let mut random = Random(seed);
-                let mut table: Vec<SubflowState> = (0..random.below(6))
-                    .map(|_| subflow(random.below(30), random.below(30), random.below(200)))
-                    .collect();
-                for state in &mut table {
-                    state.usable = random.below(4) > 0;
-                    state.in_recovery = random.below(4) == 0;
-                    state.queued = random.below(2) * random.below(5000);
-                    state.delivery_rate = random.below(3) as f64 * 1e5;
-                    state.rttvar = Time::from_millis(random.below(100));
-                }
-                let mut ask = pending(1 + random.below(1000));
-                ask.now = Time::from_millis(10 * seed);
-                ask.window_size = 1000 * random.below(500);
-                if random.below(3) == 0 {
-                    scheduler.on_window_blocked();
-                }
-                match scheduler.choose(&ask, &table) {
-                    Choice::Send(number) => assert!(table[number].can_send(), "{name} {seed}"),
-                    Choice::SendOn(set) => {
-                        assert!(
-                            set.iter().all(|number| table[number].usable),
-                            "{name} {seed}"
-                        );
-                        assert!(
-                            set.iter().any(|number| table[number].can_send()),
-                            "{name} {seed}"
-                        );
+    prop_compose! {
+        fn any_subflow()(
+            (window, in_flight, srtt_ms) in (1..30_u64, 0..30_u64, 0..200_u64),
+            (usable, in_recovery) in (any::<bool>(), any::<bool>()),
+            (queued, rate, rttvar_ms) in (0..5000_u64, 0..3_u32, 0..100_u64),
+        ) -> SubflowState {
+            SubflowState {
+                usable,
+                in_recovery,
+                queued,
+                delivery_rate: f64::from(rate) * 1e5,
+                rttvar: Time::from_millis(rttvar_ms),
+                ..subflow(window, in_flight, srtt_ms)
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn none_sends_where_there_is_no_room_or_no_subflow(
+            rounds in prop::collection::vec(
+                (prop::collection::vec(any_subflow(), 0..6), 1..1000_u64, 0..500_u64, any::<bool>()),
+                1..20,
+            )
+        ) {
+            for (name, mut scheduler) in all() {
+                let mut ask = pending(1);
+                for (table, unsent, window, blocked) in &rounds {
+                    ask.now += Time::from_millis(10);
+                    ask.unsent = unsent * 1000;
+                    ask.window_size = window * 1000;
+                    if *blocked {
+                        scheduler.on_window_blocked();
                     }
-                    Choice::Wait => {
-                        // A lone subflow is never left waiting.
-                        let usable = table.iter().filter(|state| state.usable).count();
-                        let room = table.iter().any(SubflowState::can_send);
-                        assert!(usable > 1 || !room, "{name} {seed}");
+                    match scheduler.choose(&ask, table) {
+                        Choice::Send(number) => prop_assert!(table[number].can_send(), "{name}"),
+                        Choice::SendOn(set) => {
+                            prop_assert!(set.iter().all(|number| table[number].usable), "{name}");
+                            prop_assert!(set.iter().any(|number| table[number].can_send()), "{name}");
+                        }
+                        Choice::Wait => {
+                            // A lone subflow is never left waiting.
+                            let usable = table.iter().filter(|state| state.usable).count();
+                            let room = table.iter().any(SubflowState::can_send);
+                            prop_assert!(usable > 1 || !room, "{name}");
+                        }
+                        Choice::WaitUntil(time) => prop_assert!(time > ask.now, "{name}"),
                     }
-                    Choice::WaitUntil(time) => assert!(time > ask.now, "{name} {seed}"),
                 }
             }
         }

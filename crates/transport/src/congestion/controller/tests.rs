@@ -1,5 +1,7 @@
 //! What holds for every algorithm, over random sequences of what can happen.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::congestion::testing::{Random, acked, subflow};
 use crate::{Profile, SubflowState};
@@ -16,80 +18,87 @@ fn all() -> Vec<(Config, &'static str)> {
     configs
 }
 
-#[test]
-fn windows_stay_whole_through_whatever_happens() {
+/// Takes every algorithm through the same steps: what happens, and a seed for the particulars.
+fn live_through(steps: &[(u8, u64)]) {
     for (config, name) in all() {
-        for seed in 0..40 {
-            let mut random = Random(seed);
-            let mut control = Controller::new(&config);
-            let mut table: Vec<SubflowState> = Vec::new();
-            let mut now = 0;
-            for _ in 0..2000 {
-                now += random.below(20_000_000);
-                let time = Time::from_nanos(now);
-                if table.is_empty() || (table.len() < 4 && random.below(200) == 0) {
-                    control.add_subflow(table.len());
-                    let mut state = subflow(1.0 + random.below(30) as f64, 0.05);
-                    state.mss = 100 + random.below(9000);
-                    state.ssthresh = u64::MAX;
-                    state.cwnd = state.mss * (1 + random.below(20));
-                    table.push(state);
+        let mut control = Controller::new(&config);
+        let mut table: Vec<SubflowState> = Vec::new();
+        let mut now = 0;
+        for (kind, seed) in steps {
+            let mut random = Random(*seed);
+            now += random.below(20_000_000);
+            let time = Time::from_nanos(now);
+            if table.is_empty() || (table.len() < 4 && random.below(100) == 0) {
+                control.add_subflow(table.len());
+                let mut state = subflow(1.0, 0.05);
+                state.mss = 100 + random.below(9000);
+                state.ssthresh = u64::MAX;
+                state.cwnd = state.mss * (1 + random.below(20));
+                table.push(state);
+            }
+            let i = random.below(table.len() as u64) as usize;
+            let least = table[i].mss;
+            let before = table[i].cwnd;
+            table[i].in_flight = random.below(before + 1);
+            match kind {
+                0 | 1 => {
+                    let cause = if *kind == 0 {
+                        Congestion::Timeout
+                    } else {
+                        Congestion::FastRetransmit
+                    };
+                    let ssthresh = control.on_congestion(i, cause, time, &table);
+                    assert!(ssthresh >= least, "{name}: ssthresh {ssthresh}");
+                    assert!(ssthresh <= before.max(2 * least), "{name}: {ssthresh}");
+                    table[i].acked_between_losses = table[i].acked_since_loss;
+                    table[i].acked_since_loss = 0;
+                    table[i].ssthresh = ssthresh;
+                    table[i].cwnd = match cause {
+                        Congestion::Timeout => least,
+                        Congestion::FastRetransmit => ssthresh,
+                    };
                 }
-                let i = random.below(table.len() as u64) as usize;
-                table[i].in_flight = random.below(table[i].cwnd + 1);
-                let least = table[i].mss;
-                let context = format!("{name}, seed {seed}");
-                match random.below(40) {
-                    0 | 1 => {
-                        let cause = if random.below(2) == 0 {
-                            Congestion::Timeout
-                        } else {
-                            Congestion::FastRetransmit
-                        };
-                        let ssthresh = control.on_congestion(i, cause, time, &table);
-                        assert!(ssthresh >= least, "{context}: ssthresh {ssthresh}");
-                        assert!(ssthresh <= table[i].cwnd.max(2 * least), "{context}");
-                        table[i].acked_between_losses = table[i].acked_since_loss;
-                        table[i].acked_since_loss = 0;
-                        table[i].ssthresh = ssthresh;
-                        table[i].cwnd = match cause {
-                            Congestion::Timeout => least,
-                            Congestion::FastRetransmit => ssthresh,
-                        };
-                    }
-                    2 => control.on_undo(i),
-                    3 => table[i].usable = random.below(3) > 0,
-                    4 => table[i].srtt = Time::from_nanos(random.below(2) * random.below(1 << 30)),
-                    5 => table[i].in_recovery = random.below(2) == 0,
-                    _ => {
-                        let bytes = 1 + random.below(table[i].cwnd.min(10 * least));
-                        let ack = Acked {
-                            now: time,
-                            rtt: Some(Time::from_nanos(1 + random.below(1 << 28))),
-                            snd_una: now,
-                            snd_nxt: now + random.below(1000),
-                            cwnd_limited: random.below(4) > 0,
-                            ..acked(bytes)
-                        };
-                        let before = table[i].cwnd;
-                        let cwnd = control.on_ack(i, &ack, &table);
-                        assert!(cwnd >= least, "{context}: cwnd {cwnd}");
-                        assert!(ack.cwnd_limited || cwnd == before, "{context}");
-                        let shrinks = config.congestion == CongestionKind::Olia;
-                        assert!(shrinks || cwnd >= before, "{context}: {before} to {cwnd}");
-                        // No scheme but the uncapped ones gains more than slow start would.
-                        let uncapped = [CongestionKind::LinkedIncreases, CongestionKind::Balia];
-                        assert!(
-                            uncapped.contains(&config.congestion)
-                                || cwnd <= before + bytes + 2 * least,
-                            "{context}: {before} to {cwnd} for {bytes}"
-                        );
-                        table[i].acked_since_loss += bytes;
-                        table[i].cwnd = cwnd.min(1 << 40);
-                    }
+                2 => control.on_undo(i),
+                3 => table[i].usable = random.below(3) > 0,
+                4 => table[i].srtt = Time::from_nanos(random.below(2) * random.below(1 << 30)),
+                5 => table[i].in_recovery = random.below(2) == 0,
+                _ => {
+                    let bytes = 1 + random.below(before.min(10 * least));
+                    let ack = Acked {
+                        now: time,
+                        rtt: Some(Time::from_nanos(1 + random.below(1 << 28))),
+                        snd_una: now,
+                        snd_nxt: now + random.below(1000),
+                        cwnd_limited: random.below(4) > 0,
+                        ..acked(bytes)
+                    };
+                    let cwnd = control.on_ack(i, &ack, &table);
+                    assert!(cwnd >= least, "{name}: cwnd {cwnd}");
+                    assert!(ack.cwnd_limited || cwnd == before, "{name}: grew unused");
+                    let shrinks = config.congestion == CongestionKind::Olia;
+                    assert!(shrinks || cwnd >= before, "{name}: {before} to {cwnd}");
+                    // None but the one without a cap gains more than slow start and a segment or two.
+                    let uncapped = config.congestion == CongestionKind::LinkedIncreases;
+                    assert!(
+                        uncapped || cwnd <= before + bytes + 2 * least,
+                        "{name}: {before} to {cwnd} for {bytes}"
+                    );
+                    table[i].acked_since_loss += bytes;
+                    table[i].cwnd = cwnd.min(1 << 40);
                 }
             }
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn windows_stay_whole_through_whatever_happens(
+        steps in prop::collection::vec((0..40_u8, any::<u64>()), 1..1000)
+    ) {
+        live_through(&steps);
     }
 }
 
