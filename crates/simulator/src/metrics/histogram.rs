@@ -1,0 +1,220 @@
+//! A histogram of delays in constant memory.
+
+use ropewalk_quantities::Time;
+
+use crate::outcome::{DelayBin, DelaySummary};
+
+/// Counts delays in buckets of nanoseconds: exact below 2048 ns, and 1024
+/// buckets an octave above, each no wider than 0.1 % of what it holds. The
+/// count, the mean and the greatest are exact.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Histogram {
+    /// Only as many as were needed so far; at most 56,320.
+    buckets: Vec<u64>,
+    count: u64,
+    sum_nanos: u128,
+    max: Time,
+}
+
+/// Buckets an octave, as a power of two.
+const PRECISION: u32 = 10;
+const PER_OCTAVE: usize = 1 << PRECISION;
+
+/// At most this many bins are given to plot.
+const MOST_BINS: usize = 200;
+
+impl Histogram {
+    pub(crate) fn new() -> Histogram {
+        Histogram::default()
+    }
+
+    /// Counts one delay.
+    #[inline]
+    pub(crate) fn record(&mut self, delay: Time) {
+        let bucket = bucket_of(delay.as_nanos());
+        if bucket >= self.buckets.len() {
+            self.grow(bucket);
+        }
+        self.buckets[bucket] += 1;
+        self.count += 1;
+        self.sum_nanos += u128::from(delay.as_nanos());
+        self.max = self.max.max(delay);
+    }
+
+    /// Whether nothing was counted.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The least delay that at least this share of all delays (0 to 1) does
+    /// not exceed, to within 0.05 %; zero if nothing was counted.
+    pub(crate) fn percentile(&self, share: f64) -> Time {
+        let rank = ((share * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
+        let mut below = 0;
+        for (bucket, &count) in self.buckets.iter().enumerate() {
+            below += count;
+            if below >= rank {
+                let middle = (lower_edge(bucket) + lower_edge(bucket + 1) - 1.0) / 2.0;
+                return Time::from_nanos(middle as u64).min(self.max);
+            }
+        }
+        Time::ZERO
+    }
+
+    /// Mean, percentiles and greatest; `None` if nothing was counted.
+    pub(crate) fn summary(&self) -> Option<DelaySummary> {
+        let percentile_ms = |share| self.percentile(share).as_millis_f64();
+        (!self.is_empty()).then(|| DelaySummary {
+            mean: self.sum_nanos as f64 / self.count as f64 / 1e6,
+            p50: percentile_ms(0.50),
+            p95: percentile_ms(0.95),
+            p99: percentile_ms(0.99),
+            max: self.max.as_millis_f64(),
+        })
+    }
+
+    /// All bins that are not empty, from the least delay on, at the finest
+    /// power-of-two number of bins an octave that gives at most 200 of them.
+    pub(crate) fn bins(&self) -> Vec<DelayBin> {
+        let bins = |merged: u32| {
+            self.buckets
+                .chunks(1 << merged)
+                .map(|bin| bin.iter().sum::<u64>())
+                .enumerate()
+                .filter(|&(_, count)| count > 0)
+        };
+        let merged = (0..PRECISION).find(|&merged| bins(merged).count() <= MOST_BINS);
+        let merged = merged.unwrap_or(PRECISION);
+        bins(merged)
+            .map(|(bin, count)| DelayBin {
+                up_to_ms: lower_edge((bin + 1) << merged) / 1e6,
+                count,
+            })
+            .collect()
+    }
+
+    #[cold]
+    fn grow(&mut self, bucket: usize) {
+        let octaves = bucket / PER_OCTAVE + 1;
+        self.buckets.resize(octaves * PER_OCTAVE, 0);
+    }
+}
+
+/// Values below 2048 have their own; above, the bucket is made of the octave
+/// and the ten bits after the first.
+#[inline]
+fn bucket_of(nanos: u64) -> usize {
+    let octave = (nanos | 1).ilog2().saturating_sub(PRECISION);
+    octave as usize * PER_OCTAVE + (nanos >> octave) as usize
+}
+
+/// The least value of a bucket, in nanoseconds.
+fn lower_edge(bucket: usize) -> f64 {
+    let octave = (bucket / PER_OCTAVE).saturating_sub(1);
+    (bucket - octave * PER_OCTAVE) as f64 * (octave as f64).exp2()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn histogram(nanos: impl IntoIterator<Item = u64>) -> Histogram {
+        let mut histogram = Histogram::new();
+        for value in nanos {
+            histogram.record(Time::from_nanos(value));
+        }
+        histogram
+    }
+
+    #[test]
+    fn buckets_follow_each_other_and_are_narrow() {
+        let mut values: Vec<u64> = (0..5_000).collect();
+        for power in 12..64 {
+            let octave = 1_u64 << power;
+            values.extend([octave - 1, octave, octave + 1, octave + octave / 3]);
+        }
+        values.push(u64::MAX);
+        values.sort_unstable();
+        let mut previous = 0;
+        for value in values {
+            let bucket = bucket_of(value);
+            assert!(bucket >= previous, "{value}");
+            previous = bucket;
+            let (low, high) = (lower_edge(bucket), lower_edge(bucket + 1));
+            assert!(low <= value as f64 && value as f64 <= high, "{value}");
+            assert!(high - low <= 1.0_f64.max(low / 1024.0), "{value}");
+        }
+        assert_eq!(previous, 56_319);
+    }
+
+    #[test]
+    fn nothing_has_no_summary() {
+        let empty = Histogram::new();
+        assert!(empty.is_empty());
+        assert_eq!(empty.summary(), None);
+        assert_eq!(empty.bins(), []);
+        assert_eq!(empty.percentile(0.5), Time::ZERO);
+    }
+
+    #[test]
+    fn one_delay_is_every_percentile() {
+        let summary = histogram([12_345_678]).summary().unwrap();
+        assert_eq!((summary.mean, summary.max), (12.345678, 12.345678));
+        for percentile in [summary.p50, summary.p95, summary.p99] {
+            assert!((percentile / 12.345678 - 1.0).abs() < 0.0005);
+        }
+    }
+
+    #[test]
+    fn small_values_are_exact() {
+        let histogram = histogram(1..=100);
+        assert_eq!(histogram.percentile(0.5), Time::from_nanos(50));
+        assert_eq!(histogram.percentile(0.95), Time::from_nanos(95));
+        assert_eq!(histogram.percentile(0.951), Time::from_nanos(96));
+        assert_eq!(histogram.percentile(0.0), Time::from_nanos(1));
+        assert_eq!(histogram.percentile(1.0), Time::from_nanos(100));
+        assert_eq!(histogram.summary().unwrap().mean, 50.5e-6);
+    }
+
+    #[test]
+    fn percentiles_are_near_those_of_sorting() {
+        // A long tail over seven powers of ten.
+        let mut values: Vec<u64> = (1..=100_000_u64)
+            .map(|i| 1_000_000 + 10_u64.pow(10) / i + i * 31)
+            .collect();
+        let histogram = histogram(values.iter().copied());
+        values.sort_unstable();
+        for percent in [1, 10, 50, 90, 95, 99, 100] {
+            let exact = values[values.len() * percent / 100 - 1] as f64;
+            let here = histogram.percentile(percent as f64 / 100.0).as_nanos() as f64;
+            assert!((here / exact - 1.0).abs() <= 0.0005, "{percent}");
+        }
+    }
+
+    #[test]
+    fn bins_hold_all_in_order_and_are_not_many() {
+        for values in [
+            (1..=150).map(|i| i * 1_000_000).collect::<Vec<u64>>(),
+            (1..=100_000).map(|i| i * 7_919).collect(),
+            (0..64).map(|power| 1 << power).collect(),
+            vec![0, u64::MAX],
+        ] {
+            let bins = histogram(values.iter().copied()).bins();
+            assert!(bins.len() <= MOST_BINS);
+            assert!(bins.len() >= values.len().min(64).min(2));
+            assert!(bins.is_sorted_by(|a, b| a.up_to_ms < b.up_to_ms));
+            assert!(bins.iter().all(|bin| bin.count > 0));
+            let (mut below, mut sorted) = (0, values.clone());
+            sorted.sort_unstable();
+            for bin in &bins {
+                below += bin.count;
+                let in_or_below = sorted.partition_point(|&v| (v as f64) < bin.up_to_ms * 1e6);
+                assert!(below as usize == in_or_below || bin.up_to_ms > 1e13);
+            }
+            assert_eq!(below as usize, values.len());
+        }
+        // Few different delays keep the full precision.
+        let bins = histogram([5_000_000, 5_010_000, 5_010_000]).bins();
+        assert_eq!(bins.iter().map(|bin| bin.count).collect::<Vec<_>>(), [1, 2]);
+    }
+}

@@ -1,0 +1,7 @@
+//! What is measured of packets one by one, in bounded memory.
+
+mod histogram;
+mod reorder;
+
+pub(crate) use histogram::Histogram;
+pub(crate) use reorder::Reorder;

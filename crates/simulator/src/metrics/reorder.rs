@@ -1,0 +1,71 @@
+//! How far packets arrive out of the order in which they were sent.
+
+mod buffer_density;
+mod density;
+mod extents;
+#[cfg(test)]
+mod tests;
+
+use crate::outcome::ReorderingMetrics;
+use buffer_density::BufferDensity;
+use density::Density;
+use extents::Extents;
+
+/// The metrics of RFC 5236 and RFC 4737, over packets numbered in the order
+/// in which they were first sent, as they arrive.
+///
+/// Memory is bounded, whatever the number of packets.
+#[derive(Clone, Debug)]
+pub(crate) struct Reorder {
+    /// Packets with a smaller number are none of this sample; `None` until
+    /// the first arrival says which.
+    first: Option<u64>,
+    density: Density,
+    buffer_density: BufferDensity,
+    extents: Extents,
+}
+
+impl Reorder {
+    /// Watches a stream from its first packet, which has number 0.
+    ///
+    /// Beyond the threshold, RFC 5236's densities take a packet for lost: it
+    /// is both the greatest displacement and the greatest buffer occupancy.
+    pub(crate) fn new(threshold: u32) -> Reorder {
+        Reorder {
+            first: Some(0),
+            density: Density::new(threshold),
+            buffer_density: BufferDensity::new(threshold),
+            extents: Extents::new(),
+        }
+    }
+
+    /// Watches a stream that is under way. The next arrival is the first of
+    /// the sample, and packets that were sent before it are left out.
+    pub(crate) fn joining(threshold: u32) -> Reorder {
+        Reorder {
+            first: None,
+            ..Reorder::new(threshold)
+        }
+    }
+
+    /// A packet arrives.
+    #[inline]
+    pub(crate) fn arrival(&mut self, number: u64) {
+        let first = *self.first.get_or_insert(number);
+        if let Some(number) = number.checked_sub(first) {
+            self.density.arrival(number);
+            self.buffer_density.arrival(number);
+            self.extents.arrival(number);
+        }
+    }
+
+    /// The metrics of all that has arrived so far.
+    pub(crate) fn metrics(&self) -> ReorderingMetrics {
+        ReorderingMetrics {
+            reordered_ratio: self.extents.reordered_ratio(),
+            extents: self.extents.counts().to_vec(),
+            density: self.density.shares(),
+            buffer_density: self.buffer_density.shares(),
+        }
+    }
+}
