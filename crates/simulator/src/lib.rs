@@ -1,6 +1,15 @@
 //! The simulator: a scenario, packet by packet, in virtual time.
 
+mod agenda;
+mod application;
+mod metrics;
 mod outcome;
+mod recorder;
+mod run;
+mod streams;
+mod summary;
+mod virtual_device;
+mod world;
 
 pub use outcome::{
     CompetitorSummary, ConnectionTimeline, DelayBin, DelaySummary, LinkSummary, Outcome,
@@ -9,6 +18,11 @@ pub use outcome::{
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
+
+use crate::recorder::Recorder;
+use crate::run::Run;
+use crate::summary::summarise;
+use crate::world::World;
 
 /// What a run records besides its summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,11 +40,15 @@ pub struct Options {
 /// # Errors
 /// The scenario asks for what the simulator does not have (yet); the text says what.
 pub fn simulate(
-    _scenario: &Scenario,
-    _seed: u64,
-    _options: &Options,
+    scenario: &Scenario,
+    seed: u64,
+    options: &Options,
 ) -> Result<Outcome, Unsupported> {
-    unreachable!("filled in before the first landing")
+    let world = World::build(scenario, seed)?;
+    let recorder = Recorder::new(scenario, options, &world);
+    let mut run = Run::new(world, recorder, scenario);
+    run.run();
+    Ok(summarise(scenario, seed, run))
 }
 
 /// A scenario asks for something that the simulator does not have.

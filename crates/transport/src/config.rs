@@ -154,6 +154,9 @@ pub struct Config {
     pub quick_ack: bool,
     /// Least retransmission timeout.
     pub min_rto: Time,
+    /// `min_rto` is a floor under the variance term, so that the timeout is at least the smoothed
+    /// round-trip time plus it, as Linux has it; if not, under the whole, as RFC 6298.
+    pub min_rto_on_variance: bool,
     /// Greatest retransmission timeout.
     pub max_rto: Time,
     /// Retransmission timeout before the first round-trip sample (RFC 6298: 1 s).
@@ -164,10 +167,10 @@ pub struct Config {
     pub limited_transmit: bool,
     /// Windows grow by bytes acknowledged (RFC 3465), not by acknowledgements.
     pub byte_counting: bool,
+    /// Nagle's algorithm (RFC 1122, 4.2.3.4): no small segment while data is in flight.
+    pub nagle: bool,
     /// HyStart: leave slow start when the round-trip time rises (in `cubic`).
     pub hystart: bool,
-    /// Tail loss probe and time-based loss detection (RFC 8985).
-    pub rack: bool,
     /// The part of the receive buffer that may be advertised; Linux keeps the rest for overhead.
     pub receive_window_share: f64,
     /// Send again on a free subflow what blocks the receive window (Raiciu et al., NSDI 2012).
@@ -198,13 +201,14 @@ impl Config {
             delayed_ack_timeout: Time::from_millis(40),
             quick_ack: true,
             min_rto: Time::from_millis(200),
+            min_rto_on_variance: true,
             max_rto: Time::from_secs(120),
             initial_rto: Time::from_secs(1),
             prr: true,
             limited_transmit: true,
             byte_counting: true,
+            nagle: true,
             hystart: true,
-            rack: false,
             receive_window_share: 1.0,
             opportunistic_retransmission: false,
             penalisation: false,
@@ -220,6 +224,7 @@ impl Config {
                 delayed_ack_timeout: Time::from_millis(200),
                 quick_ack: false,
                 min_rto: Time::from_secs(1),
+                min_rto_on_variance: false,
                 max_rto: Time::from_secs(60),
                 prr: false,
                 byte_counting: false,
@@ -232,6 +237,7 @@ impl Config {
                 delayed_ack_timeout: Time::from_millis(200),
                 quick_ack: false,
                 min_rto: Time::from_secs(1),
+                min_rto_on_variance: false,
                 max_rto: Time::from_secs(60),
                 prr: false,
                 hystart: false,

@@ -4,14 +4,31 @@
 //! argument, segments come in and go out as values. The simulator drives an
 //! endpoint in virtual time; a TUN device could drive it against a kernel.
 
-pub mod congestion;
-pub mod scheduling;
-mod subflow_state;
-
+mod close;
 mod config;
+pub mod congestion;
+mod endpoint;
+mod handshake;
+pub mod multipath;
+mod range_set;
+mod receiver;
+mod rtt;
+pub mod scheduling;
+mod scoreboard;
+mod segment;
+mod sender;
+mod subflow;
+mod subflow_state;
+mod transmit;
 
 pub use config::{
-    Config, CongestionKind, InitialWindow, Profile, Protocol, ReorderingKind, SchedulerKind,
+    CongestionKind, Config, InitialWindow, Profile, Protocol, ReorderingKind, SchedulerKind,
     SinglePathKind,
 };
+pub use endpoint::{Endpoint, Event, MAX_SUBFLOWS};
+pub use segment::{Flags, Options, SackList, Segment, SynMultipath, SynOptions};
+pub use sender::Counters;
 pub use subflow_state::SubflowState;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! What writes into a connection: bulk, constant rate, Poisson.
+
+use std::collections::VecDeque;
+
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+use ropewalk_quantities::Time;
+use ropewalk_scenario::Traffic;
+use ropewalk_transport::Endpoint;
+
+/// The sending application of a flow.
+#[derive(Debug)]
+pub(crate) struct Application {
+    source: Source,
+    /// Bytes written by the application and not yet taken by the send buffer.
+    backlog: u64,
+    /// End of what was written so far.
+    written: u64,
+    /// Writes not yet delivered, end offset and time; kept for the measured flow alone.
+    log: VecDeque<(u64, Time)>,
+    measured: bool,
+    first_write: Option<Time>,
+    closed: bool,
+}
+
+#[derive(Debug)]
+enum Source {
+    Bulk { left: Option<u64> },
+    Messages { bytes: u64, spacing: Spacing, next: Time },
+}
+
+#[derive(Debug)]
+enum Spacing {
+    Constant(Time),
+    Exponential { mean_ns: f64, random: Pcg64Mcg },
+}
+
+impl Application {
+    /// Begins to write at `start`.
+    pub(crate) fn new(traffic: &Traffic, start: Time, random: Pcg64Mcg, measured: bool) -> Application {
+        let source = match *traffic {
+            Traffic::Bulk { size } => Source::Bulk { left: size.map(|bytes| bytes.as_u64()) },
+            Traffic::Cbr { rate, message } => Source::Messages {
+                bytes: message.as_u64(),
+                spacing: Spacing::Constant(rate.transmission_time(message)),
+                next: start,
+            },
+            Traffic::Poisson { rate, message } => Source::Messages {
+                bytes: message.as_u64(),
+                spacing: Spacing::Exponential {
+                    mean_ns: message.as_u64() as f64 * 8e9 / rate.as_bps() as f64,
+                    random,
+                },
+                next: start,
+            },
+        };
+        Application {
+            source,
+            backlog: 0,
+            written: 0,
+            log: VecDeque::new(),
+            measured,
+            first_write: None,
+            closed: false,
+        }
+    }
+
+    /// Size of what a delay is measured of: a message, or a full segment of a bulk transfer.
+    pub(crate) fn unit(&self, segment: u64) -> u64 {
+        match self.source {
+            Source::Bulk { .. } => segment,
+            Source::Messages { bytes, .. } => bytes,
+        }
+    }
+
+    /// When it writes next by itself.
+    pub(crate) fn next(&self) -> Option<Time> {
+        match self.source {
+            Source::Bulk { .. } => None,
+            Source::Messages { next, .. } => Some(next),
+        }
+    }
+
+    /// When it wrote for the first time.
+    pub(crate) fn first_write(&self) -> Option<Time> {
+        self.first_write
+    }
+
+    /// All that it will write, once it is known that there will be no more.
+    pub(crate) fn total(&self) -> Option<u64> {
+        self.closed.then_some(self.written)
+    }
+
+    /// Its time has come, the connection is open: writes the messages that are due.
+    pub(crate) fn produce(&mut self, now: Time) {
+        while let Source::Messages { bytes, spacing, next } = &mut self.source
+            && *next <= now
+        {
+            self.backlog += *bytes;
+            self.written += *bytes;
+            if self.measured {
+                self.log.push_back((self.written, *next));
+            }
+            self.first_write.get_or_insert(*next);
+            *next += match spacing {
+                Spacing::Constant(spacing) => (*spacing).max(Time::from_nanos(1)),
+                Spacing::Exponential { mean_ns, random } => {
+                    Time::from_nanos((-uniform(random).ln() * *mean_ns) as u64)
+                }
+            };
+        }
+    }
+
+    /// Fills the send buffer.
+    #[inline]
+    pub(crate) fn fill(&mut self, now: Time, endpoint: &mut Endpoint) {
+        match &mut self.source {
+            Source::Bulk { left } => {
+                if self.closed {
+                    return;
+                }
+                let taken = endpoint.write(left.unwrap_or(u64::MAX));
+                if taken > 0 {
+                    self.written += taken;
+                    if self.measured {
+                        self.log.push_back((self.written, now));
+                    }
+                    self.first_write.get_or_insert(now);
+                }
+                if let Some(left) = left {
+                    *left -= taken;
+                    if *left == 0 {
+                        self.closed = true;
+                        endpoint.close();
+                    }
+                }
+            }
+            Source::Messages { .. } => {
+                if self.backlog > 0 {
+                    self.backlog -= endpoint.write(self.backlog);
+                }
+            }
+        }
+    }
+
+    /// When the byte before `end` was written; nothing before it will be asked for again.
+    #[inline]
+    pub(crate) fn written_at(&mut self, end: u64) -> Option<Time> {
+        while let Some(&(write_end, time)) = self.log.front() {
+            if write_end >= end {
+                return Some(time);
+            }
+            self.log.pop_front();
+        }
+        None
+    }
+}
+
+/// Uniform in (0, 1], from the upper 53 bits of a draw.
+fn uniform(random: &mut Pcg64Mcg) -> f64 {
+    ((random.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
+}

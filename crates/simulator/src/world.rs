@@ -1,0 +1,199 @@
+//! A scenario made ready to run: links, routes, and a pair of endpoints per flow.
+
+use rand_core::Rng;
+use ropewalk_network::{Capacity, Link, LinkConfig};
+use ropewalk_quantities::Time;
+use ropewalk_scenario::{Scenario, Traffic};
+use ropewalk_transport::{Config, Endpoint, Protocol, SchedulerKind, Segment};
+
+use crate::Unsupported;
+use crate::application::Application;
+use crate::streams::stream;
+use crate::virtual_device::VirtualDevice;
+
+/// The measured flow's name in random streams.
+const MEASURED: &str = "flow";
+
+/// Everything that a run changes.
+#[derive(Debug)]
+pub(crate) struct World {
+    /// Directions of links: link `l` forward is `2 l`, reverse `2 l + 1`.
+    pub(crate) hops: Vec<Link<Packet>>,
+    /// Per path: the hops there, and the hops back.
+    pub(crate) routes: Vec<[Vec<u16>; 2]>,
+    /// The measured flow first, then the competitors'.
+    pub(crate) flows: Vec<Flow>,
+}
+
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet {
+    pub(crate) segment: Segment,
+    pub(crate) flow: u32,
+    /// Counts the data packets of a flow in the order in which they were sent.
+    pub(crate) number: u32,
+    pub(crate) path: u16,
+    pub(crate) subflow: u8,
+    /// How many hops of the route it has passed.
+    pub(crate) hop: u8,
+    pub(crate) to_client: bool,
+}
+
+/// A connection: the client sends, the server receives.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    /// Client and server.
+    pub(crate) ends: [Endpoint; 2],
+    pub(crate) application: Application,
+    /// Paths of its subflows (or of its virtual device), as indices into the routes.
+    pub(crate) paths: Vec<u16>,
+    /// One per direction, with `striped-tcp`.
+    pub(crate) devices: Option<[VirtualDevice; 2]>,
+    pub(crate) start: Time,
+    /// Data packets sent.
+    pub(crate) packets: u32,
+}
+
+impl World {
+    /// # Errors
+    /// The scenario asks for what the simulator does not have.
+    pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, Unsupported> {
+        let hops = scenario.links.iter().flat_map(|link| directions(link, seed)).collect();
+        let routes = scenario
+            .paths
+            .iter()
+            .map(|path| {
+                let there: Vec<u16> = path.hops.iter().map(|&link| 2 * link as u16).collect();
+                let back = there.iter().rev().map(|&hop| hop + 1).collect();
+                [there, back]
+            })
+            .collect();
+        let mut flows = vec![Flow::build(
+            MEASURED,
+            scenario,
+            &scenario.transport,
+            &scenario.transport_paths,
+            &scenario.traffic,
+            Time::ZERO,
+            seed,
+        )?];
+        for competitor in &scenario.competitors {
+            let traffic = Traffic::Bulk { size: competitor.size };
+            for number in 0..competitor.count {
+                let name = format!("competitor/{}/{number}", competitor.name);
+                let (transport, paths) = (&competitor.transport, &competitor.paths);
+                let flow =
+                    Flow::build(&name, scenario, transport, paths, &traffic, competitor.start, seed)?;
+                flows.push(flow);
+            }
+        }
+        Ok(World { hops, routes, flows })
+    }
+
+    /// What the links of the measured flow's paths could carry forward; `None` if one is unlimited.
+    pub(crate) fn capacity_between(&self, from: Time, to: Time) -> Option<u64> {
+        let mut hops: Vec<u16> =
+            self.flows[0].paths.iter().flat_map(|&path| self.routes[usize::from(path)][0].iter().copied()).collect();
+        hops.sort_unstable();
+        hops.dedup();
+        hops.iter().map(|&hop| Some(self.hops[usize::from(hop)].capacity_between(from, to)?.as_u64())).sum()
+    }
+
+    /// Data packets that all clients have sent.
+    pub(crate) fn data_packets(&self) -> u64 {
+        let clients = self.flows.iter().map(|flow| &flow.ends[0]);
+        clients
+            .flat_map(|client| {
+                (0..client.subflow_states().len()).map(|subflow| client.counters(subflow).segments_sent)
+            })
+            .sum()
+    }
+}
+
+fn directions(link: &LinkConfig, seed: u64) -> [Link<Packet>; 2] {
+    let round_trip = link.round_trip();
+    [(&link.forward, ""), (&link.reverse, "/reverse")].map(|(direction, suffix)| {
+        let draws = |of: &str| stream(seed, &format!("link/{}{suffix}/{of}", link.name));
+        Link::new(direction, round_trip, &link.down, draws("loss"), draws("jitter"))
+    })
+}
+
+impl Flow {
+    fn build(
+        name: &str,
+        scenario: &Scenario,
+        config: &Config,
+        paths: &[usize],
+        traffic: &Traffic,
+        start: Time,
+        seed: u64,
+    ) -> Result<Flow, Unsupported> {
+        let mut config = config.clone();
+        // Who sends messages wants them sent (TCP_NODELAY).
+        config.nagle &= matches!(traffic, Traffic::Bulk { .. });
+        let devices = match config.protocol {
+            Protocol::StripedTcp => Some(devices(scenario, &config, paths)?),
+            Protocol::Tcp | Protocol::Mptcp => None,
+            Protocol::Bas => {
+                return Err(Unsupported {
+                    key: "transport.protocol".to_owned(),
+                    value: config.protocol.name().to_owned(),
+                    allowed: "tcp, striped-tcp, mptcp".to_owned(),
+                });
+            }
+        };
+        let mut keys = stream(seed, &format!("{name}/keys"));
+        let per_path = config.subflows_per_path as usize;
+        let subflow_paths: Vec<u16> = match config.protocol {
+            Protocol::Mptcp => {
+                (0..paths.len() * per_path).map(|subflow| paths[subflow % paths.len()] as u16).collect()
+            }
+            _ => paths.iter().map(|&path| path as u16).collect(),
+        };
+        let client = Endpoint::client(&config, subflow_paths.len(), keys.next_u64(), keys.next_u64());
+        let server = Endpoint::server(&config, keys.next_u64(), keys.next_u64());
+        let random = stream(seed, &format!("{name}/traffic"));
+        let measured = name == MEASURED;
+        Ok(Flow {
+            ends: [client, server],
+            application: Application::new(traffic, start, random, measured),
+            paths: subflow_paths,
+            devices,
+            start,
+            packets: 0,
+        })
+    }
+}
+
+fn devices(
+    scenario: &Scenario,
+    config: &Config,
+    paths: &[usize],
+) -> Result<[VirtualDevice; 2], Unsupported> {
+    let both = match config.scheduler {
+        SchedulerKind::RoundRobin => VirtualDevice::round_robin(paths.len()),
+        SchedulerKind::Weighted => {
+            VirtualDevice::weighted(paths.iter().map(|&path| path_kbps(scenario, path)).collect())
+        }
+        other => {
+            return Err(Unsupported {
+                key: "transport.scheduler".to_owned(),
+                value: other.name().to_owned(),
+                allowed: "round-robin, weighted (with protocol = \"striped-tcp\")".to_owned(),
+            });
+        }
+    };
+    Ok([both.clone(), both])
+}
+
+/// Rate of a path's slowest link, in kbit/s.
+fn path_kbps(scenario: &Scenario, path: usize) -> i64 {
+    let rates = scenario.paths[path].hops.iter().map(|&link| {
+        match &scenario.links[link].forward.capacity {
+            Capacity::Unlimited => i64::MAX / 1_000_000,
+            Capacity::Rate(rate) => (rate.as_bps() / 1000) as i64,
+            Capacity::Trace(trace) => (trace.mean_rate().as_bps() / 1000) as i64,
+        }
+    });
+    rates.min().unwrap_or(1).max(1)
+}

@@ -1,0 +1,88 @@
+//! How a connection and its subflows end: FIN, DATA_FIN, RST, failure (RFC 9293; RFC 8684, 3.3.3 to 3.6).
+
+use ropewalk_quantities::Time;
+
+use crate::endpoint::{Endpoint, Event};
+use crate::subflow::{Pending, State};
+
+impl Endpoint {
+    /// An acknowledgement arrived while closing: what follows from it?
+    pub(crate) fn advance_close(&mut self, now: Time, subflow: usize) {
+        if self.multipath && self.tx.fin_acked() {
+            self.tx.fin_at = Time::MAX;
+            if self.rx.finished() {
+                self.finish_subflows();
+            }
+        }
+        let flow = &mut self.subflows[subflow];
+        if flow.state == State::Established && flow.fin_acked() && flow.receiver.finished() {
+            flow.state = State::TimeWait;
+            flow.time_wait_until = now + crate::endpoint::TIME_WAIT;
+            self.timer = self.timer.min(flow.time_wait_until);
+            self.table[subflow].usable = false;
+        }
+        let over = |flow: &crate::subflow::Subflow| {
+            matches!(flow.state, State::TimeWait | State::Closed | State::Listen)
+        };
+        if self.established && !self.closed_told && self.subflows.iter().all(over) {
+            self.closed_told = true;
+            self.events.push_back(Event::Closed);
+        }
+    }
+
+    /// A FIN or DATA_FIN arrived, or what was missing before one.
+    pub(crate) fn on_end_of_stream(&mut self, now: Time, subflow: usize) {
+        if !self.multipath && self.subflows[subflow].receiver.finished() {
+            self.rx.on_fin(self.rx.nxt());
+        }
+        if self.rx.finished() && !self.eof_told {
+            self.eof_told = true;
+            self.events.push_back(Event::Eof);
+        }
+        self.advance_close(now, subflow);
+    }
+
+    /// The data level has ended both ways: each subflow sends its FIN.
+    fn finish_subflows(&mut self) {
+        for number in 0..self.subflows.len() {
+            let flow = &mut self.subflows[number];
+            if flow.state == State::Established && flow.fin.is_none() && !flow.pending.fin {
+                flow.pending.fin = true;
+                self.control |= 1 << number;
+            }
+        }
+    }
+
+    /// A subflow is lost; what it held goes to the others, or the connection ends.
+    pub(crate) fn fail_subflow(&mut self, subflow: usize) {
+        self.reinject_from(subflow);
+        self.shut_subflow(subflow);
+        self.events.push_back(Event::SubflowFailed(subflow));
+        let opening = |state| !matches!(state, State::Closed | State::Listen | State::TimeWait);
+        if !self.subflows.iter().any(|flow| opening(flow.state)) {
+            self.tell_aborted();
+        }
+        self.may_send = true;
+    }
+
+    /// No more timers, no more data.
+    pub(crate) fn shut_subflow(&mut self, subflow: usize) {
+        let flow = &mut self.subflows[subflow];
+        flow.state = State::Closed;
+        flow.pending = Pending { rst: flow.pending.rst, ..Pending::default() };
+        flow.queue.clear();
+        flow.sender.disarm();
+        flow.receiver.acknowledged();
+        self.acks &= !(1 << subflow);
+        let state = &mut self.table[subflow];
+        state.usable = false;
+        state.queued = 0;
+    }
+
+    pub(crate) fn tell_aborted(&mut self) {
+        if !self.closed_told {
+            self.closed_told = true;
+            self.events.push_back(Event::Aborted);
+        }
+    }
+}

@@ -1,0 +1,479 @@
+use std::collections::VecDeque;
+
+use ropewalk_quantities::Time;
+
+use crate::congestion::{CongestionControl, Controller};
+use crate::multipath::data_receiver::DataReceiver;
+use crate::multipath::data_sender::DataSender;
+use crate::multipath::keys;
+use crate::scheduling::PacketScheduler;
+use crate::segment::{Flags, Segment};
+use crate::sender::{Counters, Windows};
+use crate::subflow::{State, Subflow};
+use crate::{Config, InitialWindow, Protocol, SubflowState};
+
+/// Times that a SYN, or data, is sent again before the subflow is given up (Linux: tcp_syn_retries, tcp_retries2).
+const SYN_RETRIES: u32 = 6;
+const RETRIES: u32 = 15;
+/// Twice the maximum segment lifetime, as Linux has it.
+pub(crate) const TIME_WAIT: Time = Time::from_secs(60);
+/// Most subflows of a connection.
+pub const MAX_SUBFLOWS: usize = 64;
+
+/// A TCP or MPTCP endpoint: one side of a connection, without input or output.
+///
+/// Five verbs drive it. After each call of [`handle_segment`](Endpoint::handle_segment),
+/// [`handle_timeout`](Endpoint::handle_timeout) or a call of the application's side, the driver
+/// polls [`poll_transmit`](Endpoint::poll_transmit) until it gives nothing, then reads
+/// [`poll_timeout`](Endpoint::poll_timeout) and [`poll_event`](Endpoint::poll_event).
+///
+/// Payload is ranges, not bytes: [`write`](Endpoint::write) and [`read`](Endpoint::read) count,
+/// and a driver of a real network fetches the bytes of a range when it writes the packet.
+#[derive(Debug)]
+pub struct Endpoint {
+    pub(crate) config: Config,
+    pub(crate) role: Role,
+    /// MPTCP was negotiated (or, before the handshake, is asked for).
+    pub(crate) multipath: bool,
+    /// The peer showed that it has the keys (RFC 8684, 3.1): subflows may join.
+    pub(crate) fully_established: bool,
+    pub(crate) key: u64,
+    pub(crate) remote_key: u64,
+    pub(crate) nonce_seed: u64,
+    pub(crate) subflows: Vec<Subflow>,
+    pub(crate) table: Vec<SubflowState>,
+    pub(crate) controller: Controller,
+    pub(crate) scheduler: PacketScheduler,
+    pub(crate) tx: DataSender,
+    pub(crate) rx: DataReceiver,
+    pub(crate) events: VecDeque<Event>,
+    /// Subflows with control segments to send, and with acknowledgements to send.
+    pub(crate) control: u64,
+    pub(crate) acks: u64,
+    /// Something changed since data was last found to have to wait.
+    pub(crate) may_send: bool,
+    /// A lower bound of the earliest timer.
+    pub(crate) timer: Time,
+    pub(crate) persist_at: Time,
+    pub(crate) persist_backoff: u32,
+    /// When the scheduler asked to be asked again.
+    pub(crate) scheduler_at: Time,
+    pub(crate) eof_told: bool,
+    pub(crate) closed_told: bool,
+    pub(crate) established: bool,
+}
+
+/// Which side of the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Client,
+    Server,
+}
+
+/// What the application or the driver should know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The first subflow is established: data may flow.
+    Connected,
+    /// One more subflow is established.
+    SubflowEstablished(usize),
+    /// A subflow was reset, or given up after too many retransmissions.
+    SubflowFailed(usize),
+    /// The peer will send no more, and everything it sent has arrived.
+    Eof,
+    /// Both sides have closed, and all is acknowledged.
+    Closed,
+    /// The connection was aborted, or its last subflow failed.
+    Aborted,
+}
+
+impl Endpoint {
+    /// The side that opens the connection, over so many subflows (1 to 64; TCP uses just one).
+    ///
+    /// `key` and `nonce_seed` are random; they make MPTCP's key and the joins' random numbers.
+    pub fn client(config: &Config, subflows: usize, key: u64, nonce_seed: u64) -> Endpoint {
+        let mut endpoint = Endpoint::new(config, Role::Client, key, nonce_seed);
+        let count = if endpoint.multipath { subflows.clamp(1, MAX_SUBFLOWS) } else { 1 };
+        endpoint.grow_to(count, State::Closed);
+        endpoint
+    }
+
+    /// The side that waits for a connection.
+    pub fn server(config: &Config, key: u64, nonce_seed: u64) -> Endpoint {
+        let mut endpoint = Endpoint::new(config, Role::Server, key, nonce_seed);
+        endpoint.grow_to(1, State::Listen);
+        endpoint
+    }
+
+    fn new(config: &Config, role: Role, key: u64, nonce_seed: u64) -> Endpoint {
+        let window = config.receive_buffer.as_u64() as f64 * config.receive_window_share;
+        Endpoint {
+            config: config.clone(),
+            role,
+            multipath: config.protocol == Protocol::Mptcp,
+            fully_established: false,
+            key,
+            remote_key: 0,
+            nonce_seed,
+            subflows: Vec::new(),
+            table: Vec::new(),
+            controller: Controller::new(config),
+            scheduler: PacketScheduler::new(config),
+            tx: DataSender::new(config.send_buffer.as_u64()),
+            rx: DataReceiver::new(window as u64),
+            events: VecDeque::new(),
+            control: 0,
+            acks: 0,
+            may_send: false,
+            timer: Time::MAX,
+            persist_at: Time::MAX,
+            persist_backoff: 0,
+            scheduler_at: Time::MAX,
+            eof_told: false,
+            closed_told: false,
+            established: false,
+        }
+    }
+
+    pub(crate) fn grow_to(&mut self, count: usize, state: State) {
+        while self.subflows.len() < count {
+            let number = self.subflows.len();
+            let nonce = keys::token(self.nonce_seed ^ number as u64);
+            self.subflows.push(Subflow::new(&self.config, nonce, state));
+            self.table.push(SubflowState::default());
+            self.controller.add_subflow(number);
+        }
+    }
+
+    /// Opens the connection.
+    pub fn connect(&mut self) {
+        let fresh = !self.established && !self.closed_told;
+        if fresh && self.role == Role::Client && self.subflows[0].state == State::Closed {
+            self.open_subflow(0);
+        }
+    }
+
+    /// How many bytes the application may write now.
+    #[inline]
+    pub fn writable(&self) -> u64 {
+        self.tx.writable()
+    }
+
+    /// The application writes up to `most` bytes; says how many the send buffer took.
+    #[inline]
+    pub fn write(&mut self, most: u64) -> u64 {
+        let taken = self.tx.write(most);
+        self.may_send |= taken > 0;
+        taken
+    }
+
+    /// The application will write no more: the stream ends after what was written.
+    pub fn close(&mut self) {
+        self.tx.close();
+        self.may_send = true;
+    }
+
+    /// Gives the connection up at once: RST on each subflow, MP_FASTCLOSE with MPTCP (RFC 8684, 3.5).
+    pub fn abort(&mut self) {
+        for number in 0..self.subflows.len() {
+            let open = !matches!(self.subflows[number].state, State::Closed | State::Listen);
+            if open {
+                self.subflows[number].pending.rst = true;
+                self.control |= 1 << number;
+            }
+        }
+        self.tell_aborted();
+    }
+
+    /// How many bytes in order the application has not read.
+    #[inline]
+    pub fn readable(&self) -> u64 {
+        self.rx.readable()
+    }
+
+    /// The application reads up to `most` bytes; says how many there were.
+    #[inline]
+    pub fn read(&mut self, most: u64) -> u64 {
+        let taken = self.rx.read(most);
+        if taken > 0 && self.rx.update_due(self.config.segment.as_u64()) {
+            // The newest segment's subflow is as good as any: all share the window.
+            if let Some(number) = self.table.iter().position(|state| state.usable) {
+                self.subflows[number].receiver.acknowledge_now();
+                self.acks |= 1 << number;
+            }
+        }
+        taken
+    }
+
+    /// A segment arrived on a subflow.
+    #[inline]
+    pub fn handle_segment(&mut self, now: Time, subflow: usize, segment: &Segment) {
+        if subflow >= self.subflows.len() {
+            if self.role == Role::Client || subflow >= MAX_SUBFLOWS {
+                return;
+            }
+            self.grow_to(subflow + 1, State::Listen);
+        }
+        if self.subflows[subflow].state != State::Established
+            || segment.flags.contains(Flags::SYN)
+            || segment.flags.contains(Flags::RST)
+        {
+            if !self.handle_handshake(now, subflow, segment) {
+                return;
+            }
+        }
+        self.handle_ack(now, subflow, segment);
+        self.handle_payload(now, subflow, segment);
+    }
+
+    fn handle_ack(&mut self, now: Time, subflow: usize, segment: &Segment) {
+        if !segment.flags.contains(Flags::ACK) {
+            return;
+        }
+        let flow = &mut self.subflows[subflow];
+        if segment.ack > flow.sender.nxt() {
+            // It acknowledges what was never sent (RFC 9293, 3.10.7.4).
+            flow.receiver.acknowledge_now();
+            self.acks |= 1 << subflow;
+            return;
+        }
+        let had_backoff = flow.sender.backoff() > 0;
+        let una = flow.sender.una();
+        let mut windows = Windows { controller: &mut self.controller, table: &mut self.table, subflow };
+        flow.sender.on_ack(now, segment, &mut windows);
+        if had_backoff && flow.sender.backoff() == 0 && flow.sender.una() > una {
+            // It answers again.
+            self.table[subflow].usable = flow.fin.is_none();
+        }
+        if self.multipath {
+            if segment.flags.contains(Flags::DATA_ACK) {
+                self.tx.on_ack(segment.data_ack, u64::from(segment.window));
+                if !self.fully_established {
+                    self.fully_established = true;
+                    self.join_all();
+                }
+            }
+        } else {
+            self.tx.on_ack(segment.ack.saturating_sub(1), u64::from(segment.window));
+        }
+        if self.tx.closed() || flow_closing(&self.subflows[subflow]) {
+            self.advance_close(now, subflow);
+        }
+        if self.persist_at != Time::MAX && self.tx.window() > 0 {
+            self.persist_at = Time::MAX;
+            self.persist_backoff = 0;
+        }
+        self.may_send = true;
+    }
+
+    fn handle_payload(&mut self, now: Time, subflow: usize, segment: &Segment) {
+        let data_fin = segment.flags.contains(Flags::DATA_FIN);
+        let empty = segment.sequence_len() == 0 && !data_fin;
+        let flow = &mut self.subflows[subflow];
+        if empty && segment.seq == flow.receiver.nxt() {
+            return;
+        }
+        let len = u64::from(segment.len);
+        if len > 0 && segment.data_seq + len > self.rx.edge() {
+            // Beyond the window: not taken, so not acknowledged either (RFC 9293, 3.10.7.4).
+            flow.receiver.acknowledge_now();
+            self.acks |= 1 << subflow;
+            return;
+        }
+        let mut new = 0;
+        let rx = &mut self.rx;
+        flow.receiver.on_segment(now, segment, |data_seq, len| new += rx.on_data(data_seq, len));
+        flow.delivered += new;
+        if data_fin {
+            rx.on_fin(segment.data_seq + len);
+            flow.receiver.acknowledge_now();
+        }
+        if flow.receiver.ack_due() {
+            self.acks |= 1 << subflow;
+        } else {
+            self.timer = self.timer.min(flow.receiver.ack_at());
+        }
+        if segment.flags.contains(Flags::FIN) || flow.receiver.finished() || data_fin || self.rx.finished() {
+            self.on_end_of_stream(now, subflow);
+        }
+    }
+
+    /// One or more timers may have run out: call it at [`poll_timeout`](Endpoint::poll_timeout)'s time.
+    pub fn handle_timeout(&mut self, now: Time) {
+        for subflow in 0..self.subflows.len() {
+            let flow = &mut self.subflows[subflow];
+            flow.receiver.on_timeout(now);
+            if flow.receiver.ack_due() {
+                self.acks |= 1 << subflow;
+            }
+            if flow.time_wait_until <= now {
+                flow.time_wait_until = Time::MAX;
+                flow.state = State::Closed;
+            }
+            if flow.sender.rto_at() <= now {
+                self.handle_retransmission_timeout(now, subflow);
+            }
+        }
+        if self.tx.fin_at <= now {
+            self.tx.fin_at = Time::MAX;
+            self.may_send = true;
+        }
+        if self.persist_at <= now {
+            self.probe_window(now);
+        }
+        if self.scheduler_at <= now {
+            self.scheduler_at = Time::MAX;
+            self.may_send = true;
+        }
+        let own = self.persist_at.min(self.tx.fin_at).min(self.scheduler_at);
+        self.timer = self.subflows.iter().map(Subflow::next_timer).fold(own, Time::min);
+    }
+
+    fn handle_retransmission_timeout(&mut self, now: Time, subflow: usize) {
+        let flow = &mut self.subflows[subflow];
+        let backoff = flow.sender.backoff();
+        match flow.state {
+            State::SynSent | State::SynReceived | State::PreEstablished => {
+                if backoff >= SYN_RETRIES {
+                    self.fail_subflow(subflow);
+                    return;
+                }
+                flow.sender.back_off_handshake();
+                flow.handshake_sent = None;
+                if flow.state == State::PreEstablished {
+                    flow.pending.third = true;
+                } else {
+                    flow.pending.syn = true;
+                }
+                self.control |= 1 << subflow;
+            }
+            State::Established => {
+                if backoff >= RETRIES {
+                    flow.pending.rst = true;
+                    self.control |= 1 << subflow;
+                    self.fail_subflow(subflow);
+                    return;
+                }
+                let mut windows =
+                    Windows { controller: &mut self.controller, table: &mut self.table, subflow };
+                flow.sender.on_timeout(now, &mut windows);
+                if self.subflows.len() > 1 {
+                    self.table[subflow].usable = false;
+                    self.reinject_from(subflow);
+                }
+                self.may_send = true;
+            }
+            State::Closed | State::Listen | State::TimeWait => flow.sender.disarm(),
+        }
+    }
+
+    /// Zero-window probe (RFC 9293, 3.8.6.1).
+    fn probe_window(&mut self, now: Time) {
+        self.persist_at = Time::MAX;
+        let Some(subflow) = self.table.iter().position(|state| state.usable) else {
+            return;
+        };
+        if self.tx.unsent() == 0 {
+            return;
+        }
+        self.subflows[subflow].pending.probe = true;
+        self.control |= 1 << subflow;
+        self.persist_backoff += 1;
+        self.arm_persist(now, subflow);
+    }
+
+    pub(crate) fn arm_persist(&mut self, now: Time, subflow: usize) {
+        let base = self.subflows[subflow].sender.rto().as_nanos();
+        let wait = base.saturating_mul(1 << self.persist_backoff.min(16));
+        self.persist_at = now + Time::from_nanos(wait).min(self.config.max_rto);
+        self.timer = self.timer.min(self.persist_at);
+    }
+
+    /// When [`handle_timeout`](Endpoint::handle_timeout) must be called at the latest; it may be
+    /// earlier than needed, which does no harm. Changes with each call that changes the endpoint.
+    #[inline]
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Time> {
+        (self.timer != Time::MAX).then_some(self.timer)
+    }
+
+    /// What happened since the last call, oldest first. Changes after
+    /// [`handle_segment`](Endpoint::handle_segment), [`handle_timeout`](Endpoint::handle_timeout)
+    /// and [`abort`](Endpoint::abort).
+    #[inline]
+    #[must_use]
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// The table of subflows, as schedulers and congestion control see it.
+    #[inline]
+    pub fn subflow_states(&self) -> &[SubflowState] {
+        &self.table
+    }
+
+    /// What a subflow's sender counted.
+    pub fn counters(&self, subflow: usize) -> Counters {
+        self.subflows[subflow].sender.counters
+    }
+
+    /// Bytes that were new on the data level when they arrived here by this subflow.
+    #[inline]
+    pub fn delivered_by(&self, subflow: usize) -> u64 {
+        self.subflows[subflow].delivered
+    }
+
+    /// Data segments that arrived here by this subflow and brought nothing new to it.
+    pub fn duplicates(&self, subflow: usize) -> u64 {
+        self.subflows[subflow].receiver.duplicates
+    }
+
+    /// Bytes that arrived here in order, from the start of the stream.
+    #[inline]
+    pub fn delivered(&self) -> u64 {
+        self.rx.nxt()
+    }
+
+    /// Bytes that wait here for a gap before them to close.
+    #[inline]
+    pub fn reorder_buffer(&self) -> u64 {
+        self.rx.waiting()
+    }
+
+    /// Most bytes that ever waited here for a gap before them to close.
+    pub fn reorder_buffer_max(&self) -> u64 {
+        self.rx.waiting_max
+    }
+
+    /// From now on, [`reorder_buffer_max`](Endpoint::reorder_buffer_max) tells of what is to come.
+    pub fn restart_reorder_buffer_max(&mut self) {
+        self.rx.waiting_max = self.rx.waiting();
+    }
+
+    /// Data packets that brought something new, and those of them that had to wait for another.
+    pub fn packets(&self) -> (u64, u64) {
+        (self.rx.packets, self.rx.out_of_order)
+    }
+
+    /// Bytes that the peer acknowledged on the data level.
+    #[inline]
+    pub fn acknowledged(&self) -> u64 {
+        self.tx.una()
+    }
+
+    /// MPTCP was negotiated.
+    pub fn is_multipath(&self) -> bool {
+        self.multipath
+    }
+
+    pub(crate) fn initial_window(&self, mss: u64) -> u64 {
+        match self.config.initial_window {
+            InitialWindow::Segments(segments) => u64::from(segments) * mss,
+            InitialWindow::Bytes(bytes) => bytes.as_u64().max(mss),
+        }
+    }
+}
+
+fn flow_closing(flow: &Subflow) -> bool {
+    flow.fin.is_some() || flow.receiver.finished()
+}

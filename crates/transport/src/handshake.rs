@@ -1,0 +1,293 @@
+//! How subflows open: TCP's three segments (RFC 9293), MP_CAPABLE and MP_JOIN (RFC 8684, 3.1 and 3.2).
+
+use ropewalk_quantities::Time;
+
+use crate::endpoint::{Endpoint, Event, Role};
+use crate::multipath::keys::{join_hmac, token, truncate_64, truncate_160};
+use crate::segment::{Flags, Options, Segment, SynMultipath, SynOptions};
+use crate::subflow::State;
+
+/// Window scale that both sides offer: windows up to 1 GiB (RFC 7323, 2.3).
+const WINDOW_SCALE: u8 = 14;
+
+impl Endpoint {
+    /// Sends a SYN on this subflow.
+    pub(crate) fn open_subflow(&mut self, subflow: usize) {
+        let flow = &mut self.subflows[subflow];
+        flow.state = State::SynSent;
+        flow.pending.syn = true;
+        self.control |= 1 << subflow;
+    }
+
+    /// The keys are known on both sides: all other subflows join.
+    pub(crate) fn join_all(&mut self) {
+        if self.role == Role::Client {
+            for subflow in 1..self.subflows.len() {
+                if self.subflows[subflow].state == State::Closed {
+                    self.open_subflow(subflow);
+                }
+            }
+        }
+    }
+
+    /// A segment for a subflow that is not (only) established; says whether the rest of it
+    /// should be processed.
+    pub(crate) fn handle_handshake(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
+        if segment.flags.contains(Flags::RST) {
+            self.handle_reset(subflow, segment);
+            return false;
+        }
+        match self.subflows[subflow].state {
+            State::Listen => {
+                self.handle_syn(subflow, segment);
+                false
+            }
+            State::SynSent => self.handle_syn_ack(now, subflow, segment),
+            State::SynReceived => self.handle_third(now, subflow, segment),
+            State::PreEstablished => {
+                let acknowledged = !segment.flags.contains(Flags::SYN) && segment.flags.contains(Flags::ACK);
+                if acknowledged {
+                    self.establish(now, subflow, None);
+                } else {
+                    self.send_control(subflow, |pending| pending.third = true);
+                }
+                acknowledged
+            }
+            State::Established if segment.flags.contains(Flags::SYN) => {
+                // The peer did not get the third segment.
+                self.send_control(subflow, |pending| pending.third = true);
+                false
+            }
+            State::Established | State::TimeWait => true,
+            State::Closed => {
+                if self.role == Role::Server || self.established {
+                    self.send_control(subflow, |pending| pending.rst = true);
+                }
+                false
+            }
+        }
+    }
+
+    fn send_control(&mut self, subflow: usize, set: impl FnOnce(&mut crate::subflow::Pending)) {
+        set(&mut self.subflows[subflow].pending);
+        self.control |= 1 << subflow;
+    }
+
+    fn handle_syn(&mut self, subflow: usize, segment: &Segment) {
+        let Options::Syn(syn) = segment.options else { return };
+        if !segment.flags.contains(Flags::SYN) || segment.flags.contains(Flags::ACK) {
+            return;
+        }
+        match syn.multipath {
+            SynMultipath::Join { token: theirs, nonce } => {
+                if !self.multipath || !self.fully_established || theirs != token(self.key) {
+                    self.send_control(subflow, |pending| pending.rst = true);
+                    return;
+                }
+                self.subflows[subflow].remote_nonce = nonce;
+            }
+            SynMultipath::Capable { .. } if subflow == 0 => {}
+            _ if subflow == 0 => self.multipath = false,
+            _ => return,
+        }
+        self.negotiate(subflow, segment, &syn);
+        let flow = &mut self.subflows[subflow];
+        flow.state = State::SynReceived;
+        self.send_control(subflow, |pending| pending.syn = true);
+    }
+
+    fn handle_syn_ack(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
+        let Options::Syn(syn) = segment.options else { return false };
+        if !segment.flags.contains(Flags::SYN.with(Flags::ACK)) || segment.ack != 1 {
+            return false;
+        }
+        let join = match syn.multipath {
+            SynMultipath::JoinReply { hmac, nonce } => {
+                let flow = &mut self.subflows[subflow];
+                let expected = join_hmac(self.remote_key, self.key, nonce, flow.nonce);
+                if truncate_64(&expected) != hmac {
+                    self.send_control(subflow, |pending| pending.rst = true);
+                    self.fail_subflow(subflow);
+                    return false;
+                }
+                flow.remote_nonce = nonce;
+                true
+            }
+            SynMultipath::Capable { key: Some(key) } if subflow == 0 && self.multipath => {
+                self.remote_key = key;
+                false
+            }
+            _ if subflow == 0 => {
+                self.multipath = false;
+                false
+            }
+            _ => {
+                self.send_control(subflow, |pending| pending.rst = true);
+                self.fail_subflow(subflow);
+                return false;
+            }
+        };
+        self.negotiate(subflow, segment, &syn);
+        let flow = &mut self.subflows[subflow];
+        flow.pending.third = true;
+        self.control |= 1 << subflow;
+        let rtt = flow.handshake_sent.map(|sent| now - sent);
+        if join {
+            flow.state = State::PreEstablished;
+            if let Some(rtt) = rtt {
+                // Kept for when the fourth segment has arrived.
+                self.table[subflow].latest_rtt = rtt;
+            }
+        } else {
+            self.tx.on_ack(0, u64::from(segment.window));
+            self.establish(now, subflow, rtt);
+        }
+        false
+    }
+
+    fn handle_third(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
+        if segment.flags.contains(Flags::SYN) {
+            // The SYN came again: our SYN-ACK was lost.
+            self.send_control(subflow, |pending| pending.syn = true);
+            return false;
+        }
+        if !segment.flags.contains(Flags::ACK) || segment.ack != 1 {
+            return false;
+        }
+        if subflow > 0 {
+            let Options::MpJoin { hmac } = segment.options else { return false };
+            let flow = &self.subflows[subflow];
+            let expected = join_hmac(self.remote_key, self.key, flow.remote_nonce, flow.nonce);
+            if truncate_160(&expected) != hmac {
+                self.send_control(subflow, |pending| pending.rst = true);
+                self.fail_subflow(subflow);
+                return false;
+            }
+        } else if self.multipath {
+            let Options::MpCapable { sender_key, receiver_key } = segment.options else {
+                return false;
+            };
+            if receiver_key != self.key {
+                self.send_control(subflow, |pending| pending.rst = true);
+                self.fail_subflow(subflow);
+                return false;
+            }
+            self.remote_key = sender_key;
+            self.fully_established = true;
+        }
+        let rtt = self.subflows[subflow].handshake_sent.map(|sent| now - sent);
+        self.establish(now, subflow, rtt);
+        if self.multipath {
+            // The fourth segment: it acknowledges the keys, or the join.
+            self.subflows[subflow].receiver.acknowledge_now();
+            self.acks |= 1 << subflow;
+        }
+        true
+    }
+
+    fn negotiate(&mut self, subflow: usize, segment: &Segment, syn: &SynOptions) {
+        self.table[subflow].mss = self.config.segment.as_u64().min(u64::from(syn.mss));
+        self.config.sack &= syn.sack;
+        self.config.timestamps &= segment.flags.contains(Flags::TIMESTAMPS);
+        let flow = &mut self.subflows[subflow];
+        flow.sender.negotiate(&self.config);
+        flow.receiver.on_syn(segment, self.config.sack);
+    }
+
+    fn establish(&mut self, now: Time, subflow: usize, rtt: Option<Time>) {
+        let mss = self.table[subflow].mss;
+        let cwnd = self.initial_window(mss);
+        let state = &mut self.table[subflow];
+        let rtt = rtt.or((state.latest_rtt > Time::ZERO).then_some(state.latest_rtt));
+        state.cwnd = cwnd;
+        state.ssthresh = self.config.initial_ssthresh.map_or(u64::MAX, |bytes| bytes.as_u64());
+        state.usable = true;
+        let flow = &mut self.subflows[subflow];
+        flow.state = State::Established;
+        flow.sender.on_established(now, rtt, state);
+        if !self.established {
+            self.established = true;
+            self.events.push_back(Event::Connected);
+        } else {
+            self.events.push_back(Event::SubflowEstablished(subflow));
+        }
+        self.may_send = true;
+    }
+
+    fn handle_reset(&mut self, subflow: usize, segment: &Segment) {
+        let flow = &self.subflows[subflow];
+        match flow.state {
+            State::Closed | State::Listen => return,
+            State::SynSent if segment.ack != 1 => return,
+            // RFC 5961, section 3.2: only a RST at exactly the expected offset counts.
+            State::Established if segment.seq != flow.receiver.nxt() => return,
+            _ => {}
+        }
+        if let Options::MpFastClose { receiver_key } = segment.options
+            && receiver_key == self.key
+        {
+            for number in 0..self.subflows.len() {
+                self.shut_subflow(number);
+            }
+            self.tell_aborted();
+            return;
+        }
+        self.fail_subflow(subflow);
+    }
+
+    /// SYN or SYN-ACK.
+    pub(crate) fn syn_segment(&mut self, now: Time, subflow: usize) -> Segment {
+        let flow = &mut self.subflows[subflow];
+        let answer = flow.state == State::SynReceived;
+        let multipath = match (self.multipath, subflow, answer) {
+            (false, _, _) => SynMultipath::None,
+            (true, 0, false) => SynMultipath::Capable { key: None },
+            (true, 0, true) => SynMultipath::Capable { key: Some(self.key) },
+            (true, _, false) => SynMultipath::Join { token: token(self.remote_key), nonce: flow.nonce },
+            (true, _, true) => SynMultipath::JoinReply {
+                hmac: truncate_64(&join_hmac(self.key, self.remote_key, flow.nonce, flow.remote_nonce)),
+                nonce: flow.nonce,
+            },
+        };
+        flow.handshake_sent = (flow.sender.backoff() == 0).then_some(now);
+        flow.sender.arm_handshake(now);
+        self.timer = self.timer.min(flow.sender.rto_at());
+        let mut flags = Flags::SYN;
+        if answer {
+            flags = flags.with(Flags::ACK);
+        }
+        if self.config.timestamps {
+            flags = flags.with(Flags::TIMESTAMPS);
+        }
+        Segment {
+            seq: 0,
+            ack: u64::from(answer),
+            data_seq: 0,
+            data_ack: 0,
+            ts_val: now,
+            ts_ecr: flow.receiver.ts_recent(),
+            len: 0,
+            window: self.rx.window().min(65_535) as u32,
+            flags,
+            options: Options::Syn(SynOptions {
+                mss: self.config.segment.as_u64().min(u64::from(u16::MAX)) as u16,
+                window_scale: WINDOW_SCALE,
+                sack: self.config.sack,
+                multipath,
+            }),
+        }
+    }
+
+    /// The option of the handshake's third segment.
+    pub(crate) fn third_option(&self, subflow: usize) -> Options {
+        if !self.multipath || self.role == Role::Server {
+            return Options::None;
+        }
+        if subflow == 0 {
+            return Options::MpCapable { sender_key: self.key, receiver_key: self.remote_key };
+        }
+        let flow = &self.subflows[subflow];
+        let hmac = join_hmac(self.key, self.remote_key, flow.nonce, flow.remote_nonce);
+        Options::MpJoin { hmac: truncate_160(&hmac) }
+    }
+}

@@ -1,0 +1,127 @@
+use crate::range_set::RangeSet;
+
+/// Receiving on the data level: reassembly, and the one window that all subflows share.
+#[derive(Clone, Debug)]
+pub(crate) struct DataReceiver {
+    /// Next data offset expected.
+    nxt: u64,
+    /// What waits for a gap before it.
+    waiting: RangeSet,
+    /// What the application has read.
+    read: u64,
+    /// Where the stream ends, once a DATA_FIN or FIN said so.
+    fin: Option<u64>,
+    capacity: u64,
+    /// Highest right edge of the window ever advertised: it never moves back.
+    edge: u64,
+    /// Packets that brought something new.
+    pub(crate) packets: u64,
+    /// Of them, those that had to wait for another before them.
+    pub(crate) out_of_order: u64,
+    /// Most bytes that ever waited for a gap to close.
+    pub(crate) waiting_max: u64,
+}
+
+impl DataReceiver {
+    /// `capacity` is what may be advertised, in bytes.
+    pub(crate) fn new(capacity: u64) -> DataReceiver {
+        DataReceiver {
+            nxt: 0,
+            waiting: RangeSet::default(),
+            read: 0,
+            fin: None,
+            capacity,
+            edge: capacity,
+            packets: 0,
+            out_of_order: 0,
+            waiting_max: 0,
+        }
+    }
+
+    /// Next data offset expected.
+    #[inline]
+    pub(crate) fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    /// Bytes that wait for a gap before them.
+    #[inline]
+    pub(crate) fn waiting(&self) -> u64 {
+        self.waiting.covered()
+    }
+
+    /// First offset beyond the window.
+    #[inline]
+    pub(crate) fn edge(&self) -> u64 {
+        self.edge
+    }
+
+    /// Bytes in order that the application has not read.
+    #[inline]
+    pub(crate) fn readable(&self) -> u64 {
+        self.nxt - self.read
+    }
+
+    /// The stream's end is reached, by the network (not yet by the application).
+    #[inline]
+    pub(crate) fn finished(&self) -> bool {
+        self.fin == Some(self.nxt)
+    }
+
+    pub(crate) fn on_fin(&mut self, end: u64) {
+        self.fin = Some(end);
+    }
+
+    /// Data arrived; says how many of its bytes are new.
+    #[inline]
+    pub(crate) fn on_data(&mut self, start: u64, len: u64) -> u64 {
+        let end = start + len;
+        if end <= self.nxt {
+            return 0;
+        }
+        if start <= self.nxt {
+            let new;
+            if self.waiting.is_empty() {
+                new = end - self.nxt;
+                self.nxt = end;
+            } else {
+                new = self.waiting.insert(self.nxt, end);
+                if let Some((_, first_end)) = self.waiting.first() {
+                    self.nxt = first_end;
+                    self.waiting.remove_below(first_end);
+                }
+            }
+            self.packets += 1;
+            return new;
+        }
+        let new = self.waiting.insert(start, end);
+        if new > 0 {
+            self.packets += 1;
+            self.out_of_order += 1;
+            self.waiting_max = self.waiting_max.max(self.waiting.covered());
+        }
+        new
+    }
+
+    /// The application reads up to `most` bytes; says how many it got.
+    pub(crate) fn read(&mut self, most: u64) -> u64 {
+        let taken = most.min(self.readable());
+        self.read += taken;
+        taken
+    }
+
+    /// The window to advertise now, relative to `nxt`.
+    #[inline]
+    pub(crate) fn window(&mut self) -> u64 {
+        self.edge = self.edge.max(self.read + self.capacity);
+        self.edge - self.nxt
+    }
+
+    /// Whether reading has opened the window so far that the peer should hear of it (RFC 1122,
+    /// 4.2.3.3: by a segment or by half the buffer, whichever is less).
+    pub(crate) fn update_due(&self, mss: u64) -> bool {
+        let opened = (self.read + self.capacity).saturating_sub(self.edge);
+        let shut = self.edge - self.nxt < mss;
+        opened >= mss.min(self.capacity / 2).max(1) && shut
+    }
+}

@@ -1,0 +1,152 @@
+use ropewalk_quantities::Time;
+
+use crate::range_set::RangeSet;
+
+/// Sending on the data level: what the application wrote, what was assigned to
+/// subflows, what the peer has, and what must be handed to another subflow.
+#[derive(Clone, Debug)]
+pub(crate) struct DataSender {
+    /// First data offset not acknowledged on the data level.
+    una: u64,
+    /// Next data offset to assign to a subflow.
+    nxt: u64,
+    /// End of what the application wrote.
+    written: u64,
+    /// The application writes no more.
+    closed: bool,
+    /// First offset beyond the peer's window.
+    edge: u64,
+    /// Largest window the peer ever gave.
+    window_max: u64,
+    capacity: u64,
+    /// Data that a failed or timed-out subflow holds, to be sent on another one.
+    pub(crate) reinject: RangeSet,
+    /// End of what opportunistic retransmission has sent again.
+    pub(crate) opportunistic: u64,
+    /// When to send DATA_FIN (again), or [`Time::MAX`].
+    pub(crate) fin_at: Time,
+    /// The peer acknowledged the DATA_FIN.
+    fin_acked: bool,
+}
+
+impl DataSender {
+    /// `capacity` is the send buffer, in bytes.
+    pub(crate) fn new(capacity: u64) -> DataSender {
+        DataSender {
+            una: 0,
+            nxt: 0,
+            written: 0,
+            closed: false,
+            edge: 0,
+            window_max: 0,
+            capacity,
+            reinject: RangeSet::default(),
+            opportunistic: 0,
+            fin_at: Time::MAX,
+            fin_acked: false,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn una(&self) -> u64 {
+        self.una
+    }
+
+    #[inline]
+    pub(crate) fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    #[inline]
+    pub(crate) fn closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Where the stream ends, once it is known.
+    #[inline]
+    pub(crate) fn end(&self) -> Option<u64> {
+        self.closed.then_some(self.written)
+    }
+
+    #[inline]
+    pub(crate) fn fin_acked(&self) -> bool {
+        self.fin_acked
+    }
+
+    /// Everything written is assigned to a subflow.
+    #[inline]
+    pub(crate) fn all_assigned(&self) -> bool {
+        self.nxt == self.written
+    }
+
+    /// How much more the application may write.
+    #[inline]
+    pub(crate) fn writable(&self) -> u64 {
+        if self.closed { 0 } else { self.capacity.saturating_sub(self.written - self.una) }
+    }
+
+    /// The application writes up to `most` bytes; says how many were taken.
+    pub(crate) fn write(&mut self, most: u64) -> u64 {
+        let taken = most.min(self.writable());
+        self.written += taken;
+        taken
+    }
+
+    pub(crate) fn close(&mut self) {
+        self.closed = true;
+    }
+
+    /// Written and not assigned to any subflow.
+    #[inline]
+    pub(crate) fn unsent(&self) -> u64 {
+        self.written - self.nxt
+    }
+
+    /// How much of it the peer's window still lets out.
+    #[inline]
+    pub(crate) fn window(&self) -> u64 {
+        self.edge.saturating_sub(self.nxt)
+    }
+
+    /// The whole window, as of the last acknowledgement.
+    #[inline]
+    pub(crate) fn window_size(&self) -> u64 {
+        self.edge.saturating_sub(self.una)
+    }
+
+    /// Largest window that the peer ever gave.
+    #[inline]
+    pub(crate) fn window_max(&self) -> u64 {
+        self.window_max
+    }
+
+    /// Assigns the next `len` bytes; gives their offset.
+    #[inline]
+    pub(crate) fn assign(&mut self, len: u64) -> u64 {
+        let start = self.nxt;
+        self.nxt += len;
+        start
+    }
+
+    /// The peer has everything below `ack` and takes `window` bytes more; says how many bytes
+    /// are newly acknowledged.
+    #[inline]
+    pub(crate) fn on_ack(&mut self, ack: u64, window: u64) -> u64 {
+        let end = self.written + u64::from(self.closed);
+        if ack > end || ack < self.una {
+            return 0;
+        }
+        let data_ack = ack.min(self.written);
+        self.fin_acked |= self.closed && ack == end;
+        self.edge = self.edge.max(ack + window);
+        self.window_max = self.window_max.max(window);
+        let new = data_ack - self.una;
+        if new > 0 {
+            self.una = data_ack;
+            if !self.reinject.is_empty() {
+                self.reinject.remove_below(data_ack);
+            }
+        }
+        new
+    }
+}

@@ -1,0 +1,74 @@
+//! Data that must take another way: what a failed or timed-out subflow holds
+//! (RFC 8684, 3.3.6), and what blocks the receive window (Raiciu et al., NSDI 2012).
+
+use ropewalk_quantities::Time;
+
+use crate::endpoint::Endpoint;
+use crate::scheduling::{Choice, Pending, Scheduler};
+use crate::segment::Segment;
+
+impl Endpoint {
+    /// Everything that the subflow holds unacknowledged may go out again on the others.
+    pub(crate) fn reinject_from(&mut self, subflow: usize) {
+        if !self.multipath {
+            return;
+        }
+        let (una, reinject) = (self.tx.una(), &mut self.tx.reinject);
+        let flow = &mut self.subflows[subflow];
+        flow.sender.board_mut().reinject(|start, end| {
+            reinject.insert(start.max(una), end.max(una));
+        });
+        for (data_seq, len) in flow.queue.drain(..) {
+            reinject.insert(data_seq.max(una), (data_seq + u64::from(len)).max(una));
+        }
+        self.table[subflow].queued = 0;
+    }
+
+    /// Sends the oldest of it on whichever subflow the scheduler picks.
+    pub(crate) fn poll_reinjection(&mut self, now: Time) -> Option<(usize, Segment)> {
+        let pending = Pending {
+            now,
+            unsent: self.tx.reinject.covered(),
+            // It was inside the window when it was first sent.
+            window: u64::MAX,
+            window_size: u64::MAX,
+        };
+        let subflow = match self.scheduler.choose(&pending, &self.table) {
+            Choice::Send(subflow) => subflow,
+            Choice::SendOn(set) => set.iter().find(|&subflow| self.table[subflow].can_send())?,
+            Choice::Wait | Choice::WaitUntil(_) => return None,
+        };
+        let (start, end) = self.tx.reinject.take_first(self.table[subflow].mss)?;
+        Some(self.send_data(now, subflow, start, (end - start) as u32))
+    }
+
+    /// The window is full: send what blocks it again on a subflow that has room, and halve the
+    /// window of the one that holds it up, at most once a round trip.
+    pub(crate) fn poll_opportunistic(&mut self, now: Time) -> Option<(usize, Segment)> {
+        if !self.config.opportunistic_retransmission && !self.config.penalisation {
+            return None;
+        }
+        let una = self.tx.una();
+        let free = (0..self.table.len())
+            .filter(|&subflow| self.table[subflow].can_send())
+            .min_by_key(|&subflow| self.table[subflow].srtt)?;
+        let (holder, start, end) = (0..self.subflows.len()).filter(|&other| other != free).find_map(|other| {
+            let first = self.subflows[other].sender.board().iter().find(|sent| !sent.is_fin())?;
+            let end = first.data_seq + u64::from(first.len);
+            (first.data_seq <= una && una < end).then_some((other, una, end))
+        })?;
+        if self.config.penalisation
+            && now.saturating_sub(self.subflows[holder].penalised) >= self.table[holder].srtt
+        {
+            self.subflows[holder].penalised = now;
+            let state = &mut self.table[holder];
+            state.cwnd = (state.cwnd / 2).max(state.mss);
+            state.ssthresh = state.cwnd.max(2 * state.mss);
+        }
+        if !self.config.opportunistic_retransmission || self.tx.opportunistic > una {
+            return None;
+        }
+        self.tx.opportunistic = end;
+        Some(self.send_data(now, free, start, (end - start) as u32))
+    }
+}

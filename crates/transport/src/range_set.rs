@@ -1,0 +1,174 @@
+use std::collections::VecDeque;
+
+/// Disjoint half-open ranges of offsets, sorted; neighbours are merged.
+///
+/// Made for reassembly: most inserts extend the last range or close the first
+/// gap, and both are cheap.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RangeSet {
+    ranges: VecDeque<(u64, u64)>,
+    covered: u64,
+}
+
+impl RangeSet {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Bytes in all ranges.
+    #[inline]
+    pub(crate) fn covered(&self) -> u64 {
+        self.covered
+    }
+
+    #[inline]
+    pub(crate) fn first(&self) -> Option<(u64, u64)> {
+        self.ranges.front().copied()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.ranges.iter().copied()
+    }
+
+    /// The range that holds `offset`.
+    pub(crate) fn containing(&self, offset: u64) -> Option<(u64, u64)> {
+        let at = self.ranges.partition_point(|&(_, end)| end <= offset);
+        self.ranges.get(at).copied().filter(|&(start, _)| start <= offset)
+    }
+
+    /// Adds `start..end`; says how many of its bytes are new.
+    pub(crate) fn insert(&mut self, start: u64, end: u64) -> u64 {
+        if start >= end {
+            return 0;
+        }
+        match self.ranges.back_mut() {
+            None => {
+                self.ranges.push_back((start, end));
+                self.covered += end - start;
+                return end - start;
+            }
+            Some(&mut (_, last_end)) if start > last_end => {
+                self.ranges.push_back((start, end));
+                self.covered += end - start;
+                return end - start;
+            }
+            Some(last) if start >= last.0 => {
+                let new = end.saturating_sub(last.1);
+                last.1 = last.1.max(end);
+                self.covered += new;
+                return new;
+            }
+            Some(_) => {}
+        }
+        // Ranges from `first` up to, not including, `after` touch or overlap the new one.
+        let first = self.ranges.partition_point(|&(_, e)| e < start);
+        let mut after = first;
+        let mut merged = (start, end);
+        let mut known = 0;
+        while let Some(&(s, e)) = self.ranges.get(after) {
+            if s > end {
+                break;
+            }
+            known += e - s;
+            merged = (merged.0.min(s), merged.1.max(e));
+            after += 1;
+        }
+        if first == after {
+            self.ranges.insert(first, merged);
+        } else {
+            self.ranges[first] = merged;
+            self.ranges.drain(first + 1..after);
+        }
+        let new = (merged.1 - merged.0) - known;
+        self.covered += new;
+        new
+    }
+
+    /// Forgets everything below `offset`.
+    pub(crate) fn remove_below(&mut self, offset: u64) {
+        while let Some(front) = self.ranges.front_mut() {
+            if front.1 <= offset {
+                self.covered -= front.1 - front.0;
+                self.ranges.pop_front();
+            } else {
+                if front.0 < offset {
+                    self.covered -= offset - front.0;
+                    front.0 = offset;
+                }
+                break;
+            }
+        }
+    }
+
+    /// Takes up to `most` bytes off the front of the first range.
+    pub(crate) fn take_first(&mut self, most: u64) -> Option<(u64, u64)> {
+        let (start, end) = self.first()?;
+        let taken = end.min(start + most);
+        self.remove_below(taken);
+        Some((start, taken))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn set(ranges: &[(u64, u64)]) -> RangeSet {
+        let mut set = RangeSet::default();
+        for &(start, end) in ranges {
+            set.insert(start, end);
+        }
+        set
+    }
+
+    #[test]
+    fn neighbours_merge() {
+        assert_eq!(set(&[(0, 2), (4, 6), (2, 4)]).first(), Some((0, 6)));
+    }
+
+    #[test]
+    fn a_range_that_covers_several_replaces_them() {
+        let mut ranges = set(&[(0, 2), (4, 6), (8, 10), (20, 22)]);
+        assert_eq!(ranges.insert(1, 9), 4);
+        assert_eq!(ranges.iter().collect::<Vec<_>>(), [(0, 10), (20, 22)]);
+    }
+
+    #[test]
+    fn the_front_comes_off_in_pieces() {
+        let mut ranges = set(&[(3, 10), (12, 13)]);
+        assert_eq!(ranges.take_first(4), Some((3, 7)));
+        assert_eq!(ranges.take_first(4), Some((7, 10)));
+        assert_eq!(ranges.take_first(4), Some((12, 13)));
+        assert_eq!(ranges.take_first(4), None);
+        assert_eq!(ranges.covered(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn behaves_as_a_bitmap(inserts in prop::collection::vec((0u64..64, 0u64..16), 0..40), cut in 0u64..70) {
+            let mut bits = [false; 96];
+            let mut ranges = RangeSet::default();
+            for (start, len) in inserts {
+                let fresh = (start..start + len).filter(|&at| !bits[at as usize]).count() as u64;
+                bits[start as usize..(start + len) as usize].fill(true);
+                prop_assert_eq!(ranges.insert(start, start + len), fresh);
+            }
+            ranges.remove_below(cut);
+            bits[..cut as usize].fill(false);
+            prop_assert_eq!(ranges.covered(), bits.iter().filter(|&&bit| bit).count() as u64);
+            let mut last_end = None;
+            for (start, end) in ranges.iter() {
+                prop_assert!(start < end && last_end < Some(start));
+                prop_assert!(bits[start as usize..end as usize].iter().all(|&bit| bit));
+                last_end = Some(end);
+            }
+            for at in 0..96 {
+                let inside = ranges.containing(at).is_some();
+                prop_assert_eq!(inside, bits[at as usize]);
+            }
+        }
+    }
+}

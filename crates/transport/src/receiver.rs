@@ -1,0 +1,256 @@
+use std::collections::VecDeque;
+
+use ropewalk_quantities::Time;
+
+use crate::Config;
+use crate::range_set::RangeSet;
+use crate::segment::{Flags, SackList, Segment};
+
+/// Linux acknowledges this many segments one by one at the start (TCP_MAX_QUICKACKS).
+const QUICK_ACKS: u32 = 16;
+
+/// The receiving half of a subflow: what arrived, and when and what to acknowledge.
+#[derive(Clone, Debug)]
+pub(crate) struct Receiver {
+    /// Next offset expected.
+    nxt: u64,
+    /// Segments that wait for a gap before them, sorted by offset.
+    waiting: VecDeque<Waiting>,
+    /// The same as ranges.
+    ranges: RangeSet,
+    /// An offset in each range that a SACK option should name, newest first (RFC 2018, section 4).
+    recent: [u64; 4],
+    recents: usize,
+    /// A range that arrived twice, to be told once (RFC 2883).
+    duplicate: Option<(u64, u64)>,
+    /// Offset of the peer's FIN.
+    fin: Option<u64>,
+    ts_recent: Time,
+    last_ack_sent: u64,
+    unacknowledged: u32,
+    quick: u32,
+    ack_now: bool,
+    ack_at: Time,
+    sack: bool,
+    delayed_ack: u32,
+    delayed_ack_timeout: Time,
+    /// Data segments that brought nothing new.
+    pub(crate) duplicates: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    seq: u64,
+    len: u32,
+    data_seq: u64,
+}
+
+impl Receiver {
+    pub(crate) fn new(config: &Config) -> Receiver {
+        Receiver {
+            nxt: 0,
+            waiting: VecDeque::new(),
+            ranges: RangeSet::default(),
+            recent: [0; 4],
+            recents: 0,
+            duplicate: None,
+            fin: None,
+            ts_recent: Time::ZERO,
+            last_ack_sent: 0,
+            unacknowledged: 0,
+            quick: if config.quick_ack { QUICK_ACKS } else { 0 },
+            ack_now: false,
+            ack_at: Time::MAX,
+            sack: config.sack,
+            delayed_ack: config.delayed_ack,
+            delayed_ack_timeout: config.delayed_ack_timeout,
+            duplicates: 0,
+        }
+    }
+
+    /// The peer's SYN arrived; `sack` is what both sides agreed on.
+    pub(crate) fn on_syn(&mut self, segment: &Segment, sack: bool) {
+        self.nxt = 1;
+        self.last_ack_sent = 1;
+        self.sack = sack;
+        self.ts_recent = segment.ts_val;
+    }
+
+    /// Next offset expected.
+    #[inline]
+    pub(crate) fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    /// Timestamp to echo.
+    #[inline]
+    pub(crate) fn ts_recent(&self) -> Time {
+        self.ts_recent
+    }
+
+    /// Whether the peer's FIN was reached.
+    #[inline]
+    pub(crate) fn finished(&self) -> bool {
+        self.fin.is_some_and(|fin| self.nxt > fin)
+    }
+
+    /// Takes a segment's payload and FIN; hands on what is now in order as (data offset, length).
+    #[inline]
+    pub(crate) fn on_segment(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        mut deliver: impl FnMut(u64, u64),
+    ) {
+        // RFC 7323, 4.3: only a segment that covers the last acknowledgement sets the echo.
+        if segment.seq <= self.last_ack_sent && segment.ts_val >= self.ts_recent {
+            self.ts_recent = segment.ts_val;
+        }
+        if segment.flags.contains(Flags::FIN) {
+            self.fin = Some(segment.seq + u64::from(segment.len));
+        }
+        let len = u64::from(segment.len);
+        let end = segment.seq + len;
+        if segment.seq == self.nxt && self.waiting.is_empty() {
+            self.nxt = end;
+            if len > 0 {
+                deliver(segment.data_seq, len);
+                self.unacknowledged += 1;
+                if self.unacknowledged >= self.delayed_ack || self.quick > 0 {
+                    self.quick = self.quick.saturating_sub(1);
+                    self.ack_now = true;
+                } else if self.ack_at == Time::MAX {
+                    self.ack_at = now + self.delayed_ack_timeout;
+                }
+            }
+        } else {
+            // RFC 5681, 4.2: out of order, closing a gap, or a duplicate: acknowledge at once.
+            self.ack_now |= len > 0 || segment.seq != self.nxt;
+            if len > 0 {
+                self.place(segment, end, &mut deliver);
+            }
+        }
+        if self.fin == Some(self.nxt) {
+            self.nxt += 1;
+            self.ack_now = true;
+        }
+    }
+
+    fn place(&mut self, segment: &Segment, end: u64, deliver: &mut impl FnMut(u64, u64)) {
+        if end <= self.nxt {
+            self.duplicates += 1;
+            self.duplicate = Some((segment.seq, end));
+            return;
+        }
+        if segment.seq > self.nxt {
+            if self.ranges.insert(segment.seq, end) == 0 {
+                self.duplicates += 1;
+                self.duplicate = Some((segment.seq, end));
+                return;
+            }
+            let waiting =
+                Waiting { seq: segment.seq, len: segment.len, data_seq: segment.data_seq };
+            let at = self.waiting.partition_point(|other| other.seq <= segment.seq);
+            self.waiting.insert(at, waiting);
+            self.remember(segment.seq);
+            return;
+        }
+        let known = self.nxt - segment.seq;
+        deliver(segment.data_seq + known, end - self.nxt);
+        self.nxt = end;
+        while let Some(first) = self.waiting.front().copied() {
+            if first.seq > self.nxt {
+                break;
+            }
+            let first_end = first.seq + u64::from(first.len);
+            if first_end > self.nxt {
+                deliver(first.data_seq + (self.nxt - first.seq), first_end - self.nxt);
+                self.nxt = first_end;
+            }
+            self.waiting.pop_front();
+        }
+        self.ranges.remove_below(self.nxt);
+    }
+
+    /// Puts the range of `offset` at the front of those that SACK options name.
+    fn remember(&mut self, offset: u64) {
+        let range = self.ranges.containing(offset);
+        let mut kept = [offset, 0, 0, 0];
+        let mut count = 1;
+        for &older in &self.recent[..self.recents] {
+            if count < kept.len() && older > self.nxt && self.ranges.containing(older) != range {
+                kept[count] = older;
+                count += 1;
+            }
+        }
+        self.recent = kept;
+        self.recents = count;
+    }
+
+    /// Whether an acknowledgement is due now.
+    #[inline]
+    pub(crate) fn ack_due(&self) -> bool {
+        self.ack_now
+    }
+
+    /// An acknowledgement must be sent, whatever arrived.
+    pub(crate) fn acknowledge_now(&mut self) {
+        self.ack_now = true;
+    }
+
+    /// When a delayed acknowledgement must be sent at the latest.
+    #[inline]
+    pub(crate) fn ack_at(&self) -> Time {
+        self.ack_at
+    }
+
+    /// The delayed acknowledgement's timer ran out.
+    pub(crate) fn on_timeout(&mut self, now: Time) {
+        if self.ack_at <= now {
+            self.ack_now = true;
+            self.ack_at = Time::MAX;
+        }
+    }
+
+    /// An acknowledgement leaves, by itself or with data.
+    #[inline]
+    pub(crate) fn acknowledged(&mut self) {
+        self.last_ack_sent = self.nxt;
+        self.unacknowledged = 0;
+        self.ack_now = false;
+        self.ack_at = Time::MAX;
+    }
+
+    /// The SACK option of an acknowledgement that leaves now, at most so many blocks (RFC 2018, 2883).
+    #[inline]
+    pub(crate) fn sack_list(&mut self, most: usize) -> Option<SackList> {
+        if !self.sack || (self.ranges.is_empty() && self.duplicate.is_none()) {
+            return None;
+        }
+        Some(self.build_sack_list(most))
+    }
+
+    fn build_sack_list(&mut self, most: usize) -> SackList {
+        let mut list = SackList::default();
+        if let Some((start, end)) = self.duplicate.take() {
+            list.push(self.nxt, start, end);
+            // RFC 2883, 4.1.2: the range that holds the duplicate follows it.
+            if let Some((start, end)) = self.ranges.containing(start) {
+                list.push(self.nxt, start, end);
+            }
+        }
+        let mut named = [None; 4];
+        for at in 0..self.recents {
+            let range = self.ranges.containing(self.recent[at]);
+            if let Some((start, end)) = range
+                && !named.contains(&range)
+                && list.len() < most
+                && !list.iter(self.nxt).any(|block| block == (start, end))
+            {
+                named[at] = range;
+                list.push(self.nxt, start, end);
+            }
+        }
+        list
+    }
+}

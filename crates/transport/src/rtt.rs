@@ -1,0 +1,119 @@
+use ropewalk_quantities::Time;
+
+use crate::{Config, SubflowState};
+
+/// Retransmission timeout (RFC 6298): its base value and its back-off.
+///
+/// The smoothed values stand in the [`SubflowState`], where schedulers and
+/// congestion control read them.
+#[derive(Clone, Debug)]
+pub(crate) struct Rto {
+    base: Time,
+    backoff: u32,
+    min: Time,
+    max: Time,
+    min_on_variance: bool,
+}
+
+impl Rto {
+    pub(crate) fn new(config: &Config) -> Rto {
+        Rto {
+            base: config.initial_rto,
+            backoff: 0,
+            min: config.min_rto,
+            max: config.max_rto,
+            min_on_variance: config.min_rto_on_variance,
+        }
+    }
+
+    /// The timeout now, backed off.
+    #[inline]
+    pub(crate) fn current(&self) -> Time {
+        let factor = 1u64 << self.backoff.min(16);
+        Time::from_nanos(self.base.as_nanos().saturating_mul(factor)).min(self.max)
+    }
+
+    /// How often it ran out in a row.
+    #[inline]
+    pub(crate) fn backoff(&self) -> u32 {
+        self.backoff
+    }
+
+    /// It ran out: the next one takes twice as long (5.5).
+    pub(crate) fn back_off(&mut self) {
+        self.backoff += 1;
+    }
+
+    /// New data was acknowledged: the back-off ends.
+    #[inline]
+    pub(crate) fn reset_backoff(&mut self) {
+        self.backoff = 0;
+    }
+
+    /// A round-trip time sample (2.2, 2.3), from a segment that was sent once or from a timestamp.
+    #[inline]
+    pub(crate) fn sample(&mut self, rtt: Time, state: &mut SubflowState) {
+        state.latest_rtt = rtt;
+        state.min_rtt = state.min_rtt.min(rtt);
+        if state.srtt == Time::ZERO {
+            state.srtt = rtt.max(Time::from_nanos(1));
+            state.rttvar = rtt / 2;
+        } else {
+            let (srtt, rttvar) = (state.srtt.as_nanos(), state.rttvar.as_nanos());
+            let rtt = rtt.as_nanos();
+            state.rttvar = Time::from_nanos(rttvar - rttvar / 4 + srtt.abs_diff(rtt) / 4);
+            state.srtt = Time::from_nanos(srtt - srtt / 8 + rtt / 8);
+        }
+        let deviation = state.rttvar * 4;
+        self.base = if self.min_on_variance {
+            state.srtt + deviation.max(self.min)
+        } else {
+            (state.srtt + deviation).max(self.min)
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Profile;
+
+    const MS: fn(u64) -> Time = Time::from_millis;
+
+    #[test]
+    fn first_and_second_sample_as_rfc_6298_computes_them() {
+        let mut rto = Rto::new(&Config { min_rto: MS(1), ..Config::profile(Profile::Rfc) });
+        let mut state = SubflowState::default();
+        assert_eq!(rto.current(), Time::from_secs(1));
+        rto.sample(MS(100), &mut state);
+        assert_eq!((state.srtt, state.rttvar, rto.current()), (MS(100), MS(50), MS(300)));
+        rto.sample(MS(180), &mut state);
+        // RTTVAR = 3/4 50 + 1/4 80, SRTT = 7/8 100 + 1/8 180.
+        assert_eq!((state.srtt, state.rttvar), (MS(110), Time::from_micros(57_500)));
+        assert_eq!(rto.current(), MS(340));
+    }
+
+    #[test]
+    fn linux_keeps_its_floor_under_the_variance() {
+        let mut rto = Rto::new(&Config::profile(Profile::Linux));
+        let mut state = SubflowState::default();
+        for _ in 0..100 {
+            rto.sample(MS(100), &mut state);
+        }
+        assert_eq!(rto.current(), MS(300));
+    }
+
+    #[test]
+    fn doubles_and_stops_at_the_maximum() {
+        let mut rto = Rto::new(&Config::profile(Profile::Rfc));
+        rto.back_off();
+        rto.back_off();
+        assert_eq!(rto.current(), Time::from_secs(4));
+        for _ in 0..40 {
+            rto.back_off();
+        }
+        assert_eq!(rto.current(), Time::from_secs(60));
+        rto.reset_backoff();
+        assert_eq!(rto.current(), Time::from_secs(1));
+    }
+}

@@ -1,0 +1,246 @@
+use ropewalk_quantities::Time;
+
+/// A TCP segment as the endpoints see it: no bytes, no 32-bit numbers.
+///
+/// Sequence numbers are offsets in the subflow's stream: SYN is at 0, the first
+/// byte at 1, FIN after the last byte. Data sequence numbers are offsets in the
+/// connection's stream, from 0. Turning them into wire form, with initial
+/// sequence numbers and 32-bit wrapping, is the wire's work.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Segment {
+    /// Offset of the first byte (or of SYN, or of FIN).
+    pub seq: u64,
+    /// Next offset expected from the other side; counts with [`Flags::ACK`].
+    pub ack: u64,
+    /// Data sequence offset of the first byte; counts with payload on an MPTCP subflow.
+    pub data_seq: u64,
+    /// Next data offset expected; counts with [`Flags::DATA_ACK`].
+    pub data_ack: u64,
+    /// When it was sent (RFC 7323 TSval); counts with [`Flags::TIMESTAMPS`].
+    pub ts_val: Time,
+    /// Timestamp echoed (RFC 7323 TSecr); counts with [`Flags::TIMESTAMPS`] and [`Flags::ACK`].
+    pub ts_ecr: Time,
+    /// Payload, in bytes.
+    pub len: u32,
+    /// Advertised receive window, in bytes, unscaled.
+    pub window: u32,
+    /// Control bits.
+    pub flags: Flags,
+    /// Everything that few segments carry.
+    pub options: Options,
+}
+
+impl Segment {
+    /// Room that payload, SYN and FIN take in the subflow's sequence space.
+    #[inline]
+    pub fn sequence_len(&self) -> u64 {
+        u64::from(self.len)
+            + u64::from(self.flags.contains(Flags::SYN))
+            + u64::from(self.flags.contains(Flags::FIN))
+    }
+
+    /// Offset after the last one that it takes.
+    #[inline]
+    pub fn end(&self) -> u64 {
+        self.seq + self.sequence_len()
+    }
+
+    /// TCP header with options as they stand on the wire, in bytes.
+    ///
+    /// Timestamps take 10 bytes and two of padding; a SACK option 2 + 8 a
+    /// block and two of padding (RFC 2018); DSS with 64-bit data sequence and
+    /// 32-bit data acknowledgement 20, an acknowledgement alone 8 (RFC 8684).
+    /// Options end on a multiple of four and fit into 40 bytes.
+    #[inline]
+    pub fn header_len(&self) -> u32 {
+        let mut options = 0;
+        if self.flags.contains(Flags::TIMESTAMPS) {
+            options += 12;
+        }
+        if self.flags.contains(Flags::DATA_ACK) {
+            options += if self.len > 0 || self.flags.contains(Flags::DATA_FIN) { 20 } else { 8 };
+        }
+        options += match &self.options {
+            Options::None => 0,
+            Options::Sack(list) => 4 + 8 * list.len() as u32,
+            Options::Syn(syn) => syn.header_len(),
+            Options::MpCapable { .. } => {
+                if self.len > 0 {
+                    24
+                } else {
+                    20
+                }
+            }
+            Options::MpJoin { .. } => 24,
+            Options::MpFastClose { .. } => 12,
+        };
+        20 + options.min(40)
+    }
+}
+
+/// Control bits of a segment: TCP's, and which of its optional fields count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(u16);
+
+impl Flags {
+    /// None.
+    pub const NONE: Flags = Flags(0);
+    /// Opens a subflow.
+    pub const SYN: Flags = Flags(1);
+    /// `ack` counts.
+    pub const ACK: Flags = Flags(2);
+    /// Ends a subflow's stream.
+    pub const FIN: Flags = Flags(4);
+    /// Aborts a subflow.
+    pub const RST: Flags = Flags(8);
+    /// `ts_val` and, with ACK, `ts_ecr` count.
+    pub const TIMESTAMPS: Flags = Flags(16);
+    /// `data_ack` counts: the segment carries a DSS option.
+    pub const DATA_ACK: Flags = Flags(32);
+    /// The connection's stream ends after this segment's data (or at `data_seq` without any).
+    pub const DATA_FIN: Flags = Flags(64);
+
+    /// Whether all bits of `other` are set.
+    #[inline]
+    pub const fn contains(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// With the bits of `other` as well.
+    #[inline]
+    #[must_use]
+    pub const fn with(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+
+    /// Without the bits of `other`.
+    #[inline]
+    #[must_use]
+    pub const fn without(self, other: Flags) -> Flags {
+        Flags(self.0 & !other.0)
+    }
+}
+
+/// Options that few segments carry.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Options {
+    /// None of them.
+    None,
+    /// Selective acknowledgement (RFC 2018), and D-SACK in its first block (RFC 2883).
+    Sack(SackList),
+    /// What SYN and SYN-ACK negotiate.
+    Syn(SynOptions),
+    /// MP_CAPABLE of the third segment, repeated on data until it is acknowledged (RFC 8684, 3.1).
+    MpCapable {
+        /// Key of the side that sends this.
+        sender_key: u64,
+        /// Key of the side that receives this.
+        receiver_key: u64,
+    },
+    /// MP_JOIN of the third segment (RFC 8684, 3.2).
+    MpJoin {
+        /// First 160 bits of the HMAC.
+        hmac: [u8; 20],
+    },
+    /// MP_FASTCLOSE (RFC 8684, 3.5).
+    MpFastClose {
+        /// Key of the side that receives this.
+        receiver_key: u64,
+    },
+}
+
+/// What SYN and SYN-ACK negotiate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SynOptions {
+    /// Largest payload that the sender of this takes.
+    pub mss: u16,
+    /// Window scale (RFC 7323).
+    pub window_scale: u8,
+    /// SACK permitted (RFC 2018).
+    pub sack: bool,
+    /// MPTCP, if any.
+    pub multipath: SynMultipath,
+}
+
+impl SynOptions {
+    fn header_len(&self) -> u32 {
+        // MSS 4, window scale 3 and a NOP, SACK permitted 2 (in the padding of timestamps).
+        let multipath = match self.multipath {
+            SynMultipath::None => 0,
+            SynMultipath::Capable { key: None } => 4,
+            SynMultipath::Capable { key: Some(_) } | SynMultipath::Join { .. } => 12,
+            SynMultipath::JoinReply { .. } => 16,
+        };
+        8 + multipath
+    }
+}
+
+/// The MPTCP option of a SYN or SYN-ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SynMultipath {
+    /// Plain TCP.
+    None,
+    /// MP_CAPABLE: without a key on SYN, with the server's on SYN-ACK.
+    Capable {
+        /// The server's key.
+        key: Option<u64>,
+    },
+    /// MP_JOIN on SYN.
+    Join {
+        /// Token of the connection at the receiver of this.
+        token: u32,
+        /// Random number of the sender of this.
+        nonce: u32,
+    },
+    /// MP_JOIN on SYN-ACK.
+    JoinReply {
+        /// First 64 bits of the HMAC.
+        hmac: u64,
+        /// Random number of the sender of this.
+        nonce: u32,
+    },
+}
+
+/// Up to four blocks of a SACK option, newest first; kept relative to the segment's `ack`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct SackList {
+    len: u8,
+    blocks: [(i32, i32); 4],
+}
+
+impl SackList {
+    /// Adds a block; false if there is no room for it, or it is too far from `ack` for 31 bits.
+    pub fn push(&mut self, ack: u64, start: u64, end: u64) -> bool {
+        let relative = |offset: u64| i32::try_from(offset as i64 - ack as i64);
+        let (Ok(from), Ok(to)) = (relative(start), relative(end)) else {
+            return false;
+        };
+        let Some(slot) = self.blocks.get_mut(usize::from(self.len)) else {
+            return false;
+        };
+        *slot = (from, to);
+        self.len += 1;
+        true
+    }
+
+    /// How many blocks.
+    #[inline]
+    pub fn len(&self) -> usize {
+        usize::from(self.len)
+    }
+
+    /// Whether there is none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The blocks as stream offsets, start and end.
+    #[inline]
+    pub fn iter(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let absolute = move |offset: i32| ack.wrapping_add_signed(i64::from(offset));
+        self.blocks[..usize::from(self.len)]
+            .iter()
+            .map(move |&(start, end)| (absolute(start), absolute(end)))
+    }
+}

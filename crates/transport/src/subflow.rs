@@ -1,0 +1,103 @@
+use std::collections::VecDeque;
+
+use ropewalk_quantities::Time;
+
+use crate::Config;
+use crate::receiver::Receiver;
+use crate::sender::Sender;
+
+/// One TCP connection of its own: handshake, both halves, close (RFC 9293).
+#[derive(Clone, Debug)]
+pub(crate) struct Subflow {
+    pub(crate) state: State,
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+    /// What of handshake and close is to be sent now.
+    pub(crate) pending: Pending,
+    /// Random numbers of a join (RFC 8684, 3.2): own, and the peer's.
+    pub(crate) nonce: u32,
+    pub(crate) remote_nonce: u32,
+    /// When the SYN or SYN-ACK left, for the first round-trip sample; unless it was sent again.
+    pub(crate) handshake_sent: Option<Time>,
+    /// Assigned by the scheduler and not yet sent: data offset and length.
+    pub(crate) queue: VecDeque<(u64, u32)>,
+    /// Offset of our FIN, once it was sent.
+    pub(crate) fin: Option<u64>,
+    /// End of TIME-WAIT.
+    pub(crate) time_wait_until: Time,
+    /// When its window was last halved for blocking the connection.
+    pub(crate) penalised: Time,
+    /// Bytes that were new on the data level when they arrived by this subflow.
+    pub(crate) delivered: u64,
+}
+
+/// States of RFC 9293, but for those that differ only in who closed first:
+/// these follow from `fin` and the receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Nothing was sent or received.
+    Closed,
+    /// Waits for a SYN.
+    Listen,
+    /// A SYN was sent.
+    SynSent,
+    /// A SYN was received and answered.
+    SynReceived,
+    /// A join's third segment was sent and not yet acknowledged: no data yet (RFC 8684, 3.2).
+    PreEstablished,
+    /// Open, or closing.
+    Established,
+    /// Both FINs were acknowledged, and ours was the first.
+    TimeWait,
+}
+
+/// Control segments that a subflow has to send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pending {
+    /// SYN, or SYN-ACK.
+    pub(crate) syn: bool,
+    /// Third segment of the handshake, with the MPTCP option that belongs to it.
+    pub(crate) third: bool,
+    /// FIN.
+    pub(crate) fin: bool,
+    /// RST.
+    pub(crate) rst: bool,
+    /// A segment that makes the peer say its window.
+    pub(crate) probe: bool,
+}
+
+impl Pending {
+    pub(crate) fn any(self) -> bool {
+        self != Pending::default()
+    }
+}
+
+impl Subflow {
+    pub(crate) fn new(config: &Config, nonce: u32, state: State) -> Subflow {
+        Subflow {
+            state,
+            sender: Sender::new(config),
+            receiver: Receiver::new(config),
+            pending: Pending::default(),
+            nonce,
+            remote_nonce: 0,
+            handshake_sent: None,
+            queue: VecDeque::new(),
+            fin: None,
+            time_wait_until: Time::MAX,
+            penalised: Time::ZERO,
+            delivered: 0,
+        }
+    }
+
+    /// Our FIN was acknowledged.
+    pub(crate) fn fin_acked(&self) -> bool {
+        self.fin.is_some_and(|fin| self.sender.una() > fin)
+    }
+
+    /// Earliest of its timers.
+    #[inline]
+    pub(crate) fn next_timer(&self) -> Time {
+        self.sender.rto_at().min(self.receiver.ack_at()).min(self.time_wait_until)
+    }
+}

@@ -1,0 +1,210 @@
+//! Two endpoints, a virtual clock, and a wire that tests can cut.
+
+mod close;
+mod handshake;
+mod multipath;
+mod properties;
+mod reception;
+mod recovery;
+mod window;
+
+use std::collections::BTreeMap;
+
+use ropewalk_quantities::{Bytes, Time};
+
+use crate::{
+    Config, CongestionKind, Endpoint, Event, Flags, InitialWindow, Options, Profile, Protocol, Segment,
+};
+
+pub(crate) fn ms(millis: u64) -> Time {
+    Time::from_millis(millis)
+}
+
+/// NewReno with the RFCs' defaults, a round segment size, and every segment acknowledged.
+pub(crate) fn plain_tcp() -> Config {
+    Config {
+        protocol: Protocol::Tcp,
+        congestion: CongestionKind::NewReno,
+        segment: Bytes::new(1000),
+        initial_window: InitialWindow::Segments(10),
+        delayed_ack: 1,
+        ..Config::profile(Profile::Rfc)
+    }
+}
+
+pub(crate) fn mptcp() -> Config {
+    Config { protocol: Protocol::Mptcp, congestion: CongestionKind::Uncoupled, ..plain_tcp() }
+}
+
+/// A segment on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passing {
+    pub(crate) sent: Time,
+    pub(crate) to_server: bool,
+    pub(crate) subflow: usize,
+    pub(crate) segment: Segment,
+    /// Counts all segments of the pair.
+    pub(crate) number: usize,
+}
+
+/// What the wire does to a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Arrives,
+    Lost,
+    /// Takes this much longer.
+    Late(Time),
+    /// Arrives twice.
+    Twice,
+}
+
+type Wire = Box<dyn FnMut(&Passing) -> Fate>;
+
+pub(crate) struct Pair {
+    pub(crate) client: Endpoint,
+    pub(crate) server: Endpoint,
+    pub(crate) now: Time,
+    /// One-way delay of each subflow.
+    pub(crate) delays: Vec<Time>,
+    pub(crate) fate: Wire,
+    /// Everything that was sent, lost or not.
+    pub(crate) sent: Vec<Passing>,
+    pub(crate) client_events: Vec<Event>,
+    pub(crate) server_events: Vec<Event>,
+    /// The server's application reads at once.
+    pub(crate) reads: bool,
+    wire: BTreeMap<(Time, usize), Passing>,
+    copies: usize,
+}
+
+impl Pair {
+    pub(crate) fn new(config: &Config, delays: &[u64]) -> Pair {
+        Pair {
+            client: Endpoint::client(config, delays.len(), 0x91aa_2012_8dac_826f, 1),
+            server: Endpoint::server(config, 0x46fe_363d_617f_8852, 2),
+            now: Time::ZERO,
+            delays: delays.iter().map(|&delay| ms(delay)).collect(),
+            fate: Box::new(|_| Fate::Arrives),
+            sent: Vec::new(),
+            client_events: Vec::new(),
+            server_events: Vec::new(),
+            reads: true,
+            wire: BTreeMap::new(),
+            copies: 0,
+        }
+    }
+
+    /// Connected, with the handshake's segments forgotten.
+    pub(crate) fn connected(config: &Config, delays: &[u64]) -> Pair {
+        let mut pair = Pair::new(config, delays);
+        pair.client.connect();
+        pair.drive(Time::from_secs(5));
+        assert!(pair.client_events.contains(&Event::Connected));
+        pair.sent.clear();
+        pair
+    }
+
+    /// Sends what both have to send now.
+    pub(crate) fn flush(&mut self) {
+        loop {
+            let mut quiet = true;
+            for to_server in [true, false] {
+                let end = if to_server { &mut self.client } else { &mut self.server };
+                while let Some((subflow, segment)) = end.poll_transmit(self.now) {
+                    quiet = false;
+                    let number = self.sent.len();
+                    let passing = Passing { sent: self.now, to_server, subflow, segment, number };
+                    self.sent.push(passing);
+                    let arrival = self.now + self.delays[subflow];
+                    let (arrival, copies) = match (self.fate)(&passing) {
+                        Fate::Arrives => (arrival, 1),
+                        Fate::Lost => (arrival, 0),
+                        Fate::Late(by) => (arrival + by, 1),
+                        Fate::Twice => (arrival, 2),
+                    };
+                    for _ in 0..copies {
+                        self.copies += 1;
+                        self.wire.insert((arrival, self.copies), passing);
+                    }
+                }
+                while let Some(event) = end.poll_event() {
+                    if to_server { self.client_events.push(event) } else { self.server_events.push(event) }
+                }
+            }
+            if quiet {
+                return;
+            }
+        }
+    }
+
+    /// The next arrival or timer; false if there is none before `until`.
+    pub(crate) fn step(&mut self, until: Time) -> bool {
+        self.flush();
+        let arrival = self.wire.first_key_value().map(|(&(time, _), _)| time);
+        let timers = [self.client.poll_timeout(), self.server.poll_timeout()];
+        let Some(next) = timers.into_iter().chain([arrival]).flatten().min() else {
+            return false;
+        };
+        if next > until {
+            return false;
+        }
+        self.now = self.now.max(next);
+        if arrival == Some(next) {
+            let (_, passing) = self.wire.pop_first().expect("an arrival");
+            let end = if passing.to_server { &mut self.server } else { &mut self.client };
+            end.handle_segment(self.now, passing.subflow, &passing.segment);
+            if self.reads {
+                self.server.read(u64::MAX);
+            }
+            self.client.read(u64::MAX);
+        } else {
+            for end in [&mut self.client, &mut self.server] {
+                if end.poll_timeout().is_some_and(|time| time <= next) {
+                    end.handle_timeout(next);
+                }
+            }
+        }
+        self.flush();
+        true
+    }
+
+    /// Steps until nothing is left to do before `until`; the clock then stands there.
+    pub(crate) fn drive(&mut self, until: Time) {
+        while self.step(until) {}
+        self.now = self.now.max(until);
+    }
+
+    /// Writes and drives until it is acknowledged, at the latest until `until`.
+    pub(crate) fn transfer(&mut self, bytes: u64, until: Time) {
+        let mut left = bytes - self.client.write(bytes);
+        let goal = self.server.delivered() + bytes;
+        while self.step(until) && self.server.delivered() < goal {
+            left -= self.client.write(left);
+        }
+    }
+
+    /// The exchange as text: one line a segment, `<time ms> <direction><subflow> <flags> seq:end ack ...`.
+    pub(crate) fn script(&self) -> String {
+        self.sent.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn line(passing: &Passing) -> String {
+    let segment = &passing.segment;
+    let arrow = if passing.to_server { '>' } else { '<' };
+    let names = [(Flags::SYN, 'S'), (Flags::FIN, 'F'), (Flags::RST, 'R'), (Flags::ACK, '.')];
+    let flags: String =
+        names.iter().filter(|(flag, _)| segment.flags.contains(*flag)).map(|(_, name)| *name).collect();
+    let mut text = format!("{:.0} {arrow}{} {flags}", passing.sent.as_millis_f64(), passing.subflow);
+    if segment.sequence_len() > 0 {
+        text += &format!(" {}:{}", segment.seq, segment.end());
+    }
+    if segment.flags.contains(Flags::ACK) {
+        text += &format!(" ack {}", segment.ack);
+    }
+    if let Options::Sack(list) = &segment.options {
+        let blocks: Vec<String> = list.iter(segment.ack).map(|(start, end)| format!("{start}:{end}")).collect();
+        text += &format!(" sack {}", blocks.join(" "));
+    }
+    text
+}

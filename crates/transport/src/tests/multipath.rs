@@ -1,0 +1,107 @@
+use super::*;
+use crate::SchedulerKind;
+
+#[test]
+fn both_subflows_carry_and_the_stream_is_whole() {
+    let mut pair = Pair::connected(&mptcp(), &[20, 25]);
+    pair.transfer(2_000_000, Time::from_secs(60));
+    assert_eq!(pair.server.delivered(), 2_000_000);
+    let by = [0, 1].map(|subflow| pair.server.delivered_by(subflow));
+    assert_eq!(by.iter().sum::<u64>(), 2_000_000);
+    assert!(by.iter().all(|&bytes| bytes > 100_000), "{by:?}");
+}
+
+#[test]
+fn all_subflows_share_one_receive_window() {
+    let config = Config { receive_buffer: Bytes::new(12_000), ..mptcp() };
+    let mut pair = Pair::connected(&config, &[10, 40]);
+    pair.client.write(1_000_000);
+    pair.flush();
+    assert_eq!(pair.sent.iter().map(|p| p.segment.len).sum::<u32>(), 12_000);
+    for _ in 0..20_000 {
+        if !pair.step(Time::from_secs(600)) {
+            break;
+        }
+        assert!(pair.server.reorder_buffer() <= 12_000);
+    }
+    assert_eq!(pair.server.delivered(), 1_000_000);
+}
+
+#[test]
+fn what_a_dark_subflow_holds_goes_to_the_other_and_it_returns() {
+    let config = Config { receive_buffer: Bytes::new(64_000), ..mptcp() };
+    let mut pair = Pair::connected(&config, &[10, 12]);
+    let (down, up) = (ms(5200), ms(9000));
+    pair.fate = Box::new(move |p| {
+        if p.subflow == 0 && p.sent >= down && p.sent < up { Fate::Lost } else { Fate::Arrives }
+    });
+    pair.client.write(u64::MAX);
+    let mut delivered_while_dark = 0;
+    let mut sent_after = 0;
+    let mut seen = 0;
+    while pair.now < Time::from_secs(16) && pair.step(Time::from_secs(16)) {
+        pair.client.write(u64::MAX);
+        if pair.now < up {
+            delivered_while_dark = pair.server.delivered();
+        }
+        sent_after += pair.sent[seen..]
+            .iter()
+            .filter(|p| p.subflow == 0 && p.segment.len > 0 && p.sent > up + ms(4000))
+            .count();
+        seen = pair.sent.len();
+    }
+    assert!(delivered_while_dark > 1_000_000, "{delivered_while_dark}");
+    assert!(pair.client.counters(0).timeouts >= 2);
+    assert!(sent_after > 100, "the subflow did not return");
+}
+
+#[test]
+fn redundant_sends_everything_on_every_subflow() {
+    let config = Config { scheduler: SchedulerKind::Redundant, ..mptcp() };
+    let mut pair = Pair::connected(&config, &[10, 12]);
+    pair.transfer(50_000, Time::from_secs(9));
+    pair.drive(Time::from_secs(9));
+    for subflow in 0..2 {
+        let mut carried: Vec<u64> = pair
+            .sent
+            .iter()
+            .filter(|p| p.subflow == subflow && p.segment.len > 0)
+            .map(|p| p.segment.data_seq)
+            .collect();
+        carried.sort_unstable();
+        carried.dedup();
+        assert!(carried.len() >= 45, "subflow {subflow} carried {} of 50", carried.len());
+    }
+    assert_eq!(pair.server.delivered(), 50_000);
+}
+
+#[test]
+fn a_full_window_is_opened_by_opportunistic_retransmission_and_the_culprit_is_penalised() {
+    let slow = Config { receive_buffer: Bytes::new(30_000), ..mptcp() };
+    let helped =
+        Config { opportunistic_retransmission: true, penalisation: true, ..slow.clone() };
+    let time = |config: &Config| {
+        let mut pair = Pair::connected(config, &[5, 200]);
+        let start = pair.now;
+        pair.transfer(1_000_000, Time::from_secs(600));
+        assert_eq!(pair.server.delivered(), 1_000_000);
+        pair.now - start
+    };
+    let (without, with) = (time(&slow), time(&helped));
+    assert!(with < without, "{with} with, {without} without");
+}
+
+#[test]
+fn a_reset_subflow_leaves_its_data_to_the_others() {
+    let mut pair = Pair::connected(&mptcp(), &[10, 12]);
+    pair.client.write(4_000_000);
+    pair.drive(pair.now + ms(50));
+    let nxt = pair.server.delivered_by(1);
+    let ack = pair.sent.iter().rfind(|p| p.subflow == 1 && !p.to_server).expect("an answer").segment;
+    let reset = Segment { flags: Flags::RST.with(Flags::ACK), options: Options::None, ..ack };
+    pair.client.handle_segment(pair.now, 1, &reset);
+    pair.drive(pair.now + Time::from_secs(120));
+    assert!(pair.client_events.contains(&Event::SubflowFailed(1)));
+    assert_eq!(pair.server.delivered(), 4_000_000);
+    assert!(pair.server.delivered_by(1) < nxt + 500_000);
+}

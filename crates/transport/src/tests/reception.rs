@@ -1,0 +1,90 @@
+use super::*;
+
+/// Feeds data segments of 1000 bytes, by their number, to a fresh server; gives its acknowledgements.
+fn acknowledgements(config: &Config, arrivals: &[u64]) -> Vec<String> {
+    let mut pair = Pair::connected(config, &[50]);
+    pair.client.write(1000);
+    pair.flush();
+    let model = pair.sent.last().expect("a data segment").segment;
+    let mut answers = Vec::new();
+    for &number in arrivals {
+        let segment = Segment { seq: 1 + 1000 * number, data_seq: 1000 * number, ..model };
+        pair.server.handle_segment(pair.now, 0, &segment);
+        pair.server.read(u64::MAX);
+        while let Some((subflow, segment)) = pair.server.poll_transmit(pair.now) {
+            let passing = Passing { sent: Time::ZERO, to_server: false, subflow, segment, number: 0 };
+            answers.push(line(&passing)[5..].to_owned());
+        }
+    }
+    answers
+}
+
+#[test]
+fn every_second_segment_is_acknowledged_and_the_odd_one_after_the_timer() {
+    let config = Config { delayed_ack: 2, ..plain_tcp() };
+    assert_eq!(acknowledgements(&config, &[0, 1, 2, 3, 4]), [" ack 2001", " ack 4001"].map(|s| format!(".{s}")));
+    let mut pair = Pair::connected(&config, &[50]);
+    pair.client.write(1000);
+    pair.drive(Time::from_secs(8));
+    let ack = pair.sent.iter().find(|p| !p.to_server).expect("an acknowledgement");
+    // 50 ms on the way, 200 ms of delayed acknowledgement.
+    assert_eq!(ack.sent, ms(5250));
+}
+
+#[test]
+fn quick_acknowledgements_at_the_start() {
+    let config = Config { delayed_ack: 2, quick_ack: true, ..plain_tcp() };
+    let arrivals: Vec<u64> = (0..20).collect();
+    assert_eq!(acknowledgements(&config, &arrivals).len(), 18);
+}
+
+#[test]
+fn sack_blocks_name_the_newest_range_first() {
+    // RFC 2018, section 4: the first block holds the segment that triggered the acknowledgement.
+    let config = plain_tcp();
+    assert_eq!(
+        acknowledgements(&config, &[0, 2, 4, 6, 3, 1]),
+        [
+            ". ack 1001",
+            ". ack 1001 sack 2001:3001",
+            ". ack 1001 sack 4001:5001 2001:3001",
+            ". ack 1001 sack 6001:7001 4001:5001 2001:3001",
+            ". ack 1001 sack 2001:5001 6001:7001",
+            ". ack 5001 sack 6001:7001",
+        ]
+    );
+}
+
+#[test]
+fn a_segment_that_comes_twice_is_told_of_by_d_sack() {
+    // RFC 2883, section 4: below the acknowledgement, and inside a range that waits.
+    assert_eq!(
+        acknowledgements(&plain_tcp(), &[0, 0, 2, 3, 2]),
+        [
+            ". ack 1001",
+            ". ack 1001 sack 1:1001",
+            ". ack 1001 sack 2001:3001",
+            ". ack 1001 sack 2001:4001",
+            ". ack 1001 sack 2001:3001 2001:4001",
+        ]
+    );
+}
+
+#[test]
+fn the_echoed_timestamp_is_that_of_the_segment_that_moved_the_window() {
+    // RFC 7323, 4.3: with a hole, the echo stays that of the last segment in order.
+    let mut pair = Pair::connected(&plain_tcp(), &[50]);
+    let mut lost = false;
+    pair.fate = Box::new(move |p| {
+        let hole = p.segment.len > 0 && p.segment.seq == 1001 && !lost;
+        lost |= hole;
+        if hole { Fate::Lost } else { Fate::Arrives }
+    });
+    pair.client.write(1000);
+    pair.flush();
+    pair.drive(ms(5010));
+    pair.client.write(3000);
+    pair.drive(ms(5090));
+    let echoes: Vec<Time> = pair.sent.iter().filter(|p| !p.to_server).map(|p| p.segment.ts_ecr).collect();
+    assert_eq!(echoes, [ms(5000), ms(5000), ms(5000)]);
+}

@@ -1,0 +1,90 @@
+use super::*;
+
+#[test]
+fn the_receive_buffer_bounds_what_is_in_flight() {
+    let config = Config { receive_buffer: Bytes::new(5000), ..plain_tcp() };
+    let mut pair = Pair::connected(&config, &[50]);
+    pair.client.write(100_000);
+    pair.flush();
+    assert_eq!(pair.sent.len(), 5);
+    pair.transfer(0, ms(5001));
+    pair.drive(Time::from_secs(60));
+    assert_eq!(pair.server.delivered(), 100_000);
+}
+
+#[test]
+fn a_reader_that_stops_shuts_the_window_and_one_that_reads_opens_it() {
+    let config = Config { receive_buffer: Bytes::new(5000), ..plain_tcp() };
+    let mut pair = Pair::connected(&config, &[50]);
+    pair.reads = false;
+    pair.client.write(100_000);
+    pair.drive(Time::from_secs(10));
+    assert_eq!(pair.server.readable(), 5000);
+    let last = pair.sent.iter().rfind(|p| !p.to_server).expect("an acknowledgement");
+    assert_eq!(last.segment.window, 0);
+    pair.sent.clear();
+    assert_eq!(pair.server.read(2000), 2000);
+    pair.flush();
+    assert_eq!(pair.sent[0].segment.window, 2000);
+    pair.drive(pair.now + ms(100));
+    assert_eq!(pair.server.delivered(), 7000);
+}
+
+#[test]
+fn a_shut_window_is_probed_and_a_lost_update_does_not_stop_the_transfer() {
+    let config = Config { receive_buffer: Bytes::new(5000), ..plain_tcp() };
+    let mut pair = Pair::connected(&config, &[50]);
+    pair.reads = false;
+    pair.client.write(10_000);
+    pair.drive(Time::from_secs(6));
+    pair.sent.clear();
+    pair.drive(Time::from_secs(14));
+    let probes = pair.sent.iter().filter(|p| p.to_server).count();
+    assert!((2..=4).contains(&probes), "{probes} probes in eight seconds, backing off");
+    // The window update is lost.
+    pair.fate = Box::new(|_| Fate::Lost);
+    pair.server.read(5000);
+    pair.flush();
+    pair.fate = Box::new(|_| Fate::Arrives);
+    pair.drive(Time::from_secs(60));
+    assert_eq!(pair.server.delivered(), 10_000);
+}
+
+#[test]
+fn the_window_never_moves_back() {
+    let mut pair = Pair::connected(&plain_tcp(), &[50]);
+    pair.reads = false;
+    pair.client.write(50_000);
+    let mut edge = 0;
+    while pair.step(Time::from_secs(20)) {
+        for p in pair.sent.drain(..).filter(|p| !p.to_server) {
+            let new = p.segment.ack + u64::from(p.segment.window);
+            assert!(new >= edge);
+            edge = new;
+        }
+    }
+}
+
+#[test]
+fn the_send_buffer_bounds_what_is_written() {
+    let config = Config { send_buffer: Bytes::new(7000), ..plain_tcp() };
+    let mut pair = Pair::connected(&config, &[50]);
+    assert_eq!(pair.client.write(100_000), 7000);
+    assert_eq!(pair.client.writable(), 0);
+    pair.drive(pair.now + ms(120));
+    assert_eq!(pair.client.writable(), 7000);
+}
+
+#[test]
+fn nagle_holds_a_small_segment_while_data_is_in_flight() {
+    for (nagle, expected) in [(true, 1), (false, 2)] {
+        let mut pair = Pair::connected(&Config { nagle, ..plain_tcp() }, &[50]);
+        pair.client.write(300);
+        pair.flush();
+        pair.client.write(300);
+        pair.flush();
+        assert_eq!(pair.sent.len(), expected);
+        pair.drive(pair.now + ms(500));
+        assert_eq!(pair.server.delivered(), 600);
+    }
+}
