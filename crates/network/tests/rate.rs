@@ -173,6 +173,7 @@ fn an_outage_empties_the_queue() {
     assert_eq!(link.backlog(us(999)), (49, Bytes::new(49 * 1500)));
     assert_eq!(link.backlog(us(1_000)), (0, Bytes::new(0)));
     assert_eq!(link.transmitted(us(1_500)), Bytes::new(1_250));
+    assert_eq!(link.backlog(us(2_000)), (0, Bytes::new(0)));
     assert_eq!(link.push(us(2_000), 1500, 50, ()), Offer::Accepted);
     assert_eq!(link.head(), Some((us(23_200), 50)));
 }
