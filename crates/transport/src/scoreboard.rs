@@ -129,11 +129,6 @@ impl Scoreboard {
         self.outstanding - self.sacked - self.lost + self.retransmitted
     }
 
-    #[inline]
-    pub(crate) fn first(&self) -> Option<&Sent> {
-        self.segments.front()
-    }
-
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Sent> {
         self.segments.iter()
     }
@@ -259,15 +254,6 @@ impl Scoreboard {
         self.judged = self.base + self.segments.len() as u64;
     }
 
-    /// Forgets that any segment was lost (a congestion event was undone).
-    #[allow(dead_code)]
-    pub(crate) fn unmark_lost(&mut self) {
-        for sent in &mut self.segments {
-            sent.marks &= !LOST;
-        }
-        self.lost = 0;
-    }
-
     /// The lowest segment that is lost and not yet sent again (NextSeg, rule 1).
     #[inline]
     pub(crate) fn next_lost(&mut self) -> Option<usize> {
@@ -293,11 +279,6 @@ impl Scoreboard {
         (from..self.segments.len())
             .take_while(|&at| self.segments[at].seq < self.highest_sacked)
             .find(|&at| !self.segments[at].has(SACKED | RETRANSMITTED))
-    }
-
-    /// The last segment, if it is not selectively acknowledged (NextSeg, rule 4; tail loss probe).
-    pub(crate) fn last_unsacked(&self) -> Option<usize> {
-        self.segments.iter().rposition(|sent| !sent.has(SACKED))
     }
 
     /// Marks the segment at this index as sent again now, and gives a copy of it.

@@ -66,12 +66,6 @@ pub(crate) struct Pending {
     pub(crate) probe: bool,
 }
 
-impl Pending {
-    pub(crate) fn any(self) -> bool {
-        self != Pending::default()
-    }
-}
-
 impl Subflow {
     pub(crate) fn new(config: &Config, nonce: u32, state: State) -> Subflow {
         Subflow {

@@ -204,6 +204,7 @@ impl Endpoint {
     /// The peer's window is shut, or open by less than a segment: probe it when nothing is in flight.
     fn hold_by_window(&mut self, now: Time) {
         self.hold_by_data();
+        self.scheduler.on_window_blocked();
         if self.persist_at == Time::MAX && self.subflows.iter().all(|flow| flow.sender.is_idle()) {
             self.arm_persist(now, 0);
         }

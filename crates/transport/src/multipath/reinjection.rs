@@ -48,15 +48,11 @@ impl Endpoint {
         if !self.config.opportunistic_retransmission && !self.config.penalisation {
             return None;
         }
-        let una = self.tx.una();
         let free = (0..self.table.len())
             .filter(|&subflow| self.table[subflow].can_send())
             .min_by_key(|&subflow| self.table[subflow].srtt)?;
-        let (holder, start, end) = (0..self.subflows.len()).filter(|&other| other != free).find_map(|other| {
-            let first = self.subflows[other].sender.board().iter().find(|sent| !sent.is_fin())?;
-            let end = first.data_seq + u64::from(first.len);
-            (first.data_seq <= una && una < end).then_some((other, una, end))
-        })?;
+        let start = self.tx.una().max(self.tx.opportunistic);
+        let (holder, end) = self.holder_of(start).filter(|&(holder, _)| holder != free)?;
         if self.config.penalisation
             && now.saturating_sub(self.subflows[holder].penalised) >= self.table[holder].srtt
         {
@@ -65,10 +61,21 @@ impl Endpoint {
             state.cwnd = (state.cwnd / 2).max(state.mss);
             state.ssthresh = state.cwnd.max(2 * state.mss);
         }
-        if !self.config.opportunistic_retransmission || self.tx.opportunistic > una {
+        if !self.config.opportunistic_retransmission {
             return None;
         }
         self.tx.opportunistic = end;
         Some(self.send_data(now, free, start, (end - start) as u32))
+    }
+
+    /// The subflow that has this data in flight, and the end of the segment that holds it.
+    fn holder_of(&self, data_seq: u64) -> Option<(usize, u64)> {
+        self.subflows.iter().enumerate().find_map(|(number, flow)| {
+            let ends = flow.sender.board().iter().filter(|sent| !sent.is_fin()).map(|sent| {
+                (sent.data_seq, sent.data_seq + u64::from(sent.len))
+            });
+            let mut holding = ends.filter(|&(start, end)| start <= data_seq && data_seq < end);
+            holding.next().map(|(_, end)| (number, end))
+        })
     }
 }
