@@ -15,6 +15,12 @@ pub struct Decimal {
 }
 
 impl Decimal {
+    /// Zero.
+    pub const ZERO: Decimal = Decimal {
+        whole: 0,
+        fraction: 0,
+    };
+
     /// Splits `"35.9 Mbit/s"` into the number and `"Mbit/s"`, white space trimmed.
     ///
     /// # Errors

@@ -119,6 +119,9 @@ pub enum Problem {
     /// A key that nobody knows there.
     #[error("unknown key")]
     UnknownKey,
+    /// An override of a key inside of a plain value.
+    #[error("is inside of a value that is no table")]
+    NotATable,
     /// An override of a whole link, path or competitor.
     #[error("must name one of its keys")]
     IncompleteKey,

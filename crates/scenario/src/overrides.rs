@@ -124,7 +124,7 @@ fn resolve(root: &Node, path: &str) -> Result<Vec<Target>, Lost> {
         (Kind::Table { shape, .. }, Some((word, rest))) => {
             Ok(vec![descend(steps, shape, word, rest)?])
         }
-        (_, Some((word, _))) => Err(unknown_key(word, None)),
+        (_, Some(_)) => Err(not_a_table()),
     }
 }
 
@@ -145,7 +145,7 @@ fn descend(
         });
     };
     let Kind::Table { shape, short } = &key.kind else {
-        return Err(unknown_key(word, None));
+        return Err(not_a_table());
     };
     let depth = steps.len();
     let mut target = descend(steps, shape, word, rest)?;
@@ -156,21 +156,27 @@ fn descend(
 }
 
 fn lookup(shape: &'static Shape, word: &str) -> Result<&'static Key, Lost> {
-    shape
-        .key(word)
-        .ok_or_else(|| unknown_key(word, Some(shape)))
+    shape.key(word).ok_or_else(|| unknown_key(word, shape))
 }
 
-fn unknown_key(word: &str, shape: Option<&'static Shape>) -> Lost {
-    let suggestion = shape.and_then(|shape| nearest(word, shape.names()));
-    let allowed = match (&suggestion, shape) {
-        (None, Some(shape)) => Some(shape.names().collect::<Vec<_>>().join(", ")),
-        _ => None,
+fn unknown_key(word: &str, shape: &'static Shape) -> Lost {
+    let suggestion = nearest(word, shape.names());
+    let allowed = match suggestion {
+        None => Some(shape.names().collect::<Vec<_>>().join(", ")),
+        Some(_) => None,
     };
     Lost {
         problem: Problem::UnknownKey,
         allowed,
         suggestion,
+    }
+}
+
+fn not_a_table() -> Lost {
+    Lost {
+        problem: Problem::NotATable,
+        allowed: None,
+        suggestion: None,
     }
 }
 

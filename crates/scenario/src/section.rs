@@ -131,7 +131,7 @@ impl Section {
                 (Parsed::Table(section), Some(entry.node.shown()))
             }
             (Kind::Tables { shape, most }, Value::List(items)) => {
-                let sections = read_list(key.name, entry, items, shape, *most, report);
+                let sections = read_list(key, entry, items, shape, *most, report);
                 (Parsed::Tables(sections), None)
             }
             _ => (
@@ -188,8 +188,7 @@ impl Section {
     fn check_presence(&self, shape: &'static Shape, report: &mut Report) {
         for key in shape.keys {
             if matches!(key.default, Default::Required) && !self.has(key.name) {
-                self.complain(key.name, Problem::Missing, report).allowed =
-                    Some(key.kind.allowed());
+                self.complain(key.name, Problem::Missing, report).allowed = Some(allowed(key));
             }
         }
         if let Some(alternatives) = &shape.alternatives {
@@ -236,13 +235,18 @@ pub(crate) fn element_name(list: &str, index: usize, node: &Node) -> Option<Stri
 }
 
 fn read_list(
-    list: &'static str,
+    key: &'static Key,
     entry: &Entry,
     items: &[Node],
     shape: &'static Shape,
     most: usize,
     report: &mut Report,
 ) -> Vec<Section> {
+    let list = key.name;
+    if items.is_empty() && matches!(key.default, Default::Required) {
+        let error = report.error(entry.node.origin, list, Problem::Empty);
+        error.allowed = Some(allowed(key));
+    }
     if items.len() > most {
         report.error(entry.node.origin, list, Problem::TooMany(most));
     }
@@ -275,12 +279,16 @@ fn read_value(
             let error = report.error(entry.node.origin, path, wrong.problem);
             error.value = Some(entry.node.shown());
             error.suggestion = wrong.suggestion;
-            error.allowed = Some(match &key.kind {
-                Kind::Tables { .. } => format!("a list of tables, each under [[{}]]", key.name),
-                kind => kind.allowed(),
-            });
+            error.allowed = Some(allowed(key));
             Parsed::Wrong
         }
+    }
+}
+
+fn allowed(key: &Key) -> String {
+    match &key.kind {
+        Kind::Tables { .. } => format!("tables, each under [[{}]]", key.name),
+        kind => kind.allowed(),
     }
 }
 

@@ -23,7 +23,8 @@ pub(crate) fn nearest<'a>(
     candidates
         .into_iter()
         .filter_map(|candidate| Some((rank(candidate)?, candidate)))
-        .min_by_key(|(rank, _)| *rank)
+        // People get the first letter right.
+        .min_by_key(|(rank, candidate)| (*rank, candidate.chars().next() != word.chars().next()))
         .map(|(_, candidate)| candidate.to_owned())
 }
 
@@ -45,6 +46,10 @@ mod tests {
         assert_eq!(nearest("MIN_RTT").as_deref(), Some("min-rtt"));
         assert_eq!(nearest("recieve-buffer").as_deref(), Some("receive_buffer"));
         assert_eq!(nearest("gilbert").as_deref(), Some("gilbert-elliott"));
+        assert_eq!(
+            super::nearest("mtcp", ["tcp", "mptcp"]).as_deref(),
+            Some("mptcp")
+        );
         assert_eq!(nearest("colour"), None);
         assert_eq!(nearest(""), None);
     }

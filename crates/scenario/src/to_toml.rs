@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use ropewalk_network::{Capacity, DirectionConfig, LinkConfig, Loss};
-use ropewalk_transport::{Config, Protocol};
+use ropewalk_quantities::{Bytes, Rate};
+use ropewalk_transport::{Config, CongestionKind, Profile, Protocol};
 
 use crate::keys::{Default, Kind, TOP};
 use crate::model::{Competitor, Scenario, Traffic};
@@ -56,7 +57,7 @@ impl Scenario {
             line(out, "size", &size.to_parsed().to_toml());
         }
         line(out, "congestion", &config.congestion.to_parsed().to_toml());
-        if config.congestion == ropewalk_transport::CongestionKind::Uncoupled {
+        if config.congestion == CongestionKind::Uncoupled {
             let subflow = config.subflow_congestion.to_parsed();
             line(out, "subflow", &subflow.to_toml());
         }
@@ -120,9 +121,17 @@ fn write_config(out: &mut String, config: &Config) {
     let Some(Kind::Table { shape, .. }) = TOP.key("transport").map(|key| &key.kind) else {
         return;
     };
+    // All that a profile says is written out, but for `subflow` where it may not be.
+    let of_profile = |profile: &Profile| Config::profile(*profile).subflow_congestion;
+    let profile = Profile::ALL
+        .iter()
+        .find(|profile| of_profile(profile) == config.subflow_congestion);
+    if let Some(profile) = profile {
+        line(out, "profile", &profile.to_parsed().to_toml());
+    }
     line(out, "protocol", &config.protocol.to_parsed().to_toml());
+    let uncoupled = config.congestion == CongestionKind::Uncoupled;
     for key in shape.keys {
-        let uncoupled = config.congestion == ropewalk_transport::CongestionKind::Uncoupled;
         if let Default::Profile(field) = &key.default
             && (key.name != "subflow" || uncoupled)
         {
@@ -146,10 +155,7 @@ fn write_traffic(out: &mut String, traffic: &Traffic) {
     }
 }
 
-fn messages(
-    rate: ropewalk_quantities::Rate,
-    message: ropewalk_quantities::Bytes,
-) -> Vec<(&'static str, Option<Parsed>)> {
+fn messages(rate: Rate, message: Bytes) -> Vec<(&'static str, Option<Parsed>)> {
     vec![
         ("rate", Some(Parsed::Rate(rate))),
         ("message", Some(Parsed::Bytes(message))),

@@ -130,7 +130,7 @@ impl Kind {
                 let keys = shape.names().collect::<Vec<_>>().join(", ");
                 format!("{alone}, or a table of {keys}")
             }
-            Kind::Tables { .. } => "a list of tables".to_owned(),
+            Kind::Tables { .. } => "tables".to_owned(),
         }
     }
 }
@@ -253,14 +253,14 @@ fn split(node: &Node) -> Result<(Decimal, &str), Wrong> {
 }
 
 fn window(node: &Node) -> Result<InitialWindow, Wrong> {
-    if !matches!(node.value, Value::Text(_)) {
-        return quantity(node).map(InitialWindow::Bytes);
-    }
-    let (count, unit) = split(node)?;
-    if !matches!(unit, "packets" | "packet" | "segments" | "segment") {
+    let count = match &node.value {
+        Value::Text(_) => split(node)?,
+        _ => (Decimal::ZERO, ""),
+    };
+    let (count, "packets" | "packet" | "segments" | "segment") = count else {
         let bytes = within(quantity(node)?, Bytes::new(1), limits::LARGEST_BUFFER)?;
         return Ok(InitialWindow::Bytes(bytes));
-    }
+    };
     match count.as_whole() {
         None => Err(Problem::NotWhole.into()),
         Some(0) => Err(Problem::NotPositive.into()),

@@ -24,10 +24,6 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
         let limit = format!("the duration ({duration})");
         root.complain("warmup", Problem::NotBelow(limit), report);
     }
-    if root.has("link") && root.tables("link").is_empty() {
-        root.complain("link", Problem::Empty, report).allowed =
-            Some("at least one [[link]]".to_owned());
-    }
     let links = links::links(root.tables("link"), traces, report);
     let mut paths = paths::Paths::read(root, &links, report);
     let (transport, transport_paths) =

@@ -3,6 +3,13 @@
 
 use ropewalk_scenario::{Errors, Scenario};
 
+/// One link, under which more may be written.
+pub const LINK: &str = r#"[[link]]
+name = "a"
+rate = "1mbit"
+delay = "10ms"
+"#;
+
 /// Two links, two paths.
 pub const TWO_LINKS: &str = r#"
 [[link]]
@@ -56,19 +63,4 @@ pub fn errors_with(text: &str, overrides: &[(&str, &str)]) -> String {
         Ok(scenario) => panic!("no error: {scenario:?}"),
         Err(errors) => errors.to_string(),
     }
-}
-
-/// The errors of one more line under a link that is right.
-#[track_caller]
-pub fn link_errors(line: &str) -> String {
-    errors(&format!(
-        "[[link]]\nname = \"a\"\nrate = \"1mbit\"\ndelay = \"10ms\"\n{line}"
-    ))
-    .replace("x.toml:5:", "")
-}
-
-/// The errors of one more line under a section after two links that are right.
-#[track_caller]
-pub fn section_errors(section: &str, lines: &str) -> String {
-    errors(&format!("{TWO_LINKS}[{section}]\n{lines}"))
 }

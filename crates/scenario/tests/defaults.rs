@@ -1,0 +1,250 @@
+//! What a scenario is when the file says little, and what each key changes.
+
+mod reading;
+
+use reading::{LINK, TWO_LINKS, read};
+use ropewalk_network::{Capacity, Jitter, Loss, Outage, QueueLimit};
+use ropewalk_quantities::{Bytes, Rate, Time};
+use ropewalk_scenario::{Path, Traffic};
+use ropewalk_transport::{Config, CongestionKind, InitialWindow, Profile, Protocol};
+
+#[test]
+fn a_link_is_enough() {
+    let scenario = read("[[link]]\nname = 'a'\nrate = '1mbit'");
+    assert_eq!(scenario.title, "x");
+    assert_eq!(scenario.duration, Time::from_secs(30));
+    assert_eq!(scenario.warmup, Time::ZERO);
+    let link = &scenario.links[0];
+    assert_eq!(link.forward, link.reverse);
+    assert_eq!(
+        link.forward.capacity,
+        Capacity::Rate(Rate::from_bps(1_000_000))
+    );
+    assert_eq!(link.forward.delay, Time::ZERO);
+    assert_eq!(link.forward.jitter, None);
+    assert_eq!(link.forward.loss, Loss::None);
+    assert_eq!(link.forward.queue, QueueLimit::Bdp(1.0));
+    assert_eq!(link.cost, 1.0);
+    assert_eq!(link.down, []);
+    assert_eq!(
+        scenario.paths,
+        [Path {
+            name: "a".to_owned(),
+            hops: vec![0]
+        }]
+    );
+    let linux = Config::profile(Profile::Linux);
+    assert_eq!(
+        scenario.transport,
+        Config {
+            protocol: Protocol::Tcp,
+            ..linux
+        }
+    );
+    assert_eq!(scenario.traffic, Traffic::Bulk { size: None });
+    assert_eq!(scenario.competitors, []);
+}
+
+#[test]
+fn a_bdp_of_nothing_is_warned_of() {
+    let scenario = read("[[link]]\nname = 'a'\nrate = '1mbit'");
+    assert_eq!(
+        scenario.warnings,
+        [
+            "link.a.queue: 1 bdp is less than a packet, since 1 Mbit/s times a round trip of 0 s is 0 B; \
+          a queue in packets (such as \"100 packets\") is safer"
+        ]
+    );
+    assert!(read(LINK).warnings.is_empty());
+}
+
+#[test]
+fn several_paths_make_mptcp() {
+    let scenario = read(TWO_LINKS);
+    assert_eq!(scenario.transport.protocol, Protocol::Mptcp);
+    assert_eq!(scenario.transport_paths, [0, 1]);
+    assert!(scenario.warnings.is_empty());
+}
+
+#[test]
+fn tcp_takes_the_first_path_and_says_so() {
+    let scenario = read(&format!("{TWO_LINKS}[transport]\nprotocol = 'tcp'"));
+    assert_eq!(scenario.transport_paths, [0]);
+    assert_eq!(
+        scenario.warnings,
+        [
+            "transport.protocol: tcp uses one path, \"wifi\", and leaves \"lte\"; \
+          transport.paths = [\"lte\"] would choose another"
+        ]
+    );
+    let chosen = format!("{TWO_LINKS}[transport]\nprotocol = 'tcp'\npaths = ['lte']");
+    assert_eq!(read(&chosen).transport_paths, [1]);
+    assert!(read(&chosen).warnings.is_empty());
+}
+
+#[test]
+fn the_way_back_is_as_the_way_there_but_for_what_differs() {
+    let scenario = read(
+        "[[link]]\nname = 'a'\nrate = 'unlimited'\ndelay = '10 ms'\njitter = '1 ms'\nloss = '1 %'\n\
+         queue = '64 KiB'\nreverse = { trace = 'good.trace', delay = '20 ms', loss = 0.0, \
+         jitter = { amount = '2 ms', reorder = true } }",
+    );
+    let link = &scenario.links[0];
+    assert_eq!(link.forward.capacity, Capacity::Unlimited);
+    assert_eq!(link.forward.loss, Loss::Bernoulli(0.01));
+    let Capacity::Trace(trace) = &link.reverse.capacity else {
+        panic!("{link:?}")
+    };
+    assert_eq!(trace.opportunities_ms, [0, 1, 1, 12]);
+    assert_eq!(link.round_trip(), Time::from_millis(30));
+    assert_eq!(link.reverse.loss, Loss::None);
+    assert_eq!(link.reverse.queue, QueueLimit::Bytes(Bytes::from_kib(64)));
+    let amount = Time::from_millis(2);
+    assert_eq!(
+        link.reverse.jitter,
+        Some(Jitter {
+            amount,
+            reorder: true
+        })
+    );
+}
+
+#[test]
+fn a_rate_back_replaces_a_trace_there() {
+    let text =
+        "[[link]]\nname = 'a'\ntrace = 'good.trace'\ndelay = '10 ms'\nreverse = { rate = '1mbit' }";
+    let link = &read(text).links[0];
+    assert!(matches!(link.forward.capacity, Capacity::Trace(_)));
+    assert_eq!(
+        link.reverse.capacity,
+        Capacity::Rate(Rate::from_bps(1_000_000))
+    );
+}
+
+#[test]
+fn gilbert_elliott_defaults_as_netem() {
+    let loss = |loss: &str| read(&format!("{LINK}loss = {loss}")).links[0].forward.loss;
+    assert_eq!(
+        loss("{ model = 'gilbert-elliott', p = '1 %' }"),
+        Loss::GilbertElliott {
+            p: 0.01,
+            r: 0.99,
+            h: 0.0,
+            k: 1.0
+        }
+    );
+    assert_eq!(
+        loss("{ model = 'gilbert-elliott', p = 0.1, r = 0.3, h = '5 %', k = 0.9 }"),
+        Loss::GilbertElliott {
+            p: 0.1,
+            r: 0.3,
+            h: 0.05,
+            k: 0.9
+        }
+    );
+    assert_eq!(
+        loss("{ model = 'bernoulli', p = '0.1%' }"),
+        Loss::Bernoulli(0.001)
+    );
+    assert_eq!(loss("0"), Loss::None);
+}
+
+#[test]
+fn outages_are_sorted() {
+    let text = format!("{LINK}down = [['10 s', '11 s'], ['1 s', '2 s'], ['2 s', '3 s']]");
+    let outage = |start, end| Outage {
+        start: Time::from_secs(start),
+        end: Time::from_secs(end),
+    };
+    assert_eq!(
+        read(&text).links[0].down,
+        [outage(1, 2), outage(2, 3), outage(10, 11)]
+    );
+}
+
+#[test]
+fn settings_change_the_profile() {
+    let scenario = read(&format!(
+        "{TWO_LINKS}[transport]\nprofile = 'rfc'\ncongestion = 'uncoupled'\nsubflow = 'newreno'\n\
+         scheduler = 'blest'\nreceive_buffer = '64 KiB'\ninitial_window = '5360 B'\n\
+         initial_ssthresh = '100 kB'\nsack = false\ndelayed_ack = 1\nmin_rto = '50 ms'\n\
+         receive_window_share = 0.5\nsubflows_per_path = 2"
+    ));
+    let transport = scenario.transport;
+    assert_eq!(transport.congestion, CongestionKind::Uncoupled);
+    assert_eq!(transport.receive_buffer, Bytes::from_kib(64));
+    assert_eq!(
+        transport.initial_window,
+        InitialWindow::Bytes(Bytes::new(5360))
+    );
+    assert_eq!(transport.initial_ssthresh, Some(Bytes::new(100_000)));
+    assert!(!transport.sack);
+    assert_eq!(transport.delayed_ack, 1);
+    assert_eq!(transport.min_rto, Time::from_millis(50));
+    assert_eq!(transport.receive_window_share, 0.5);
+    assert_eq!(transport.subflows_per_path, 2);
+    let rfc = Config::profile(Profile::Rfc);
+    assert_eq!(transport.max_rto, rfc.max_rto);
+    assert_eq!(transport.prr, rfc.prr);
+}
+
+#[test]
+fn traffic_kinds() {
+    let traffic = |text: &str| read(&format!("{TWO_LINKS}[traffic]\n{text}")).traffic;
+    let rate = Rate::from_bps(1_000_000);
+    assert_eq!(
+        traffic("size = '20 MB'"),
+        Traffic::Bulk {
+            size: Some(Bytes::new(20_000_000))
+        }
+    );
+    assert_eq!(
+        traffic("kind = 'cbr'\nrate = '1mbit'"),
+        Traffic::Cbr {
+            rate,
+            message: Bytes::new(1000)
+        }
+    );
+    assert_eq!(
+        traffic("kind = 'poisson'\nrate = '1mbit'\nmessage = '1 kB'"),
+        Traffic::Poisson {
+            rate,
+            message: Bytes::new(1000)
+        }
+    );
+}
+
+/// The example of the design: a competitor on a link that is a part of the only path.
+#[test]
+fn a_competitor_may_use_a_link_alone() {
+    let scenario = read(&format!(
+        "{TWO_LINKS}[[path]]\nname = 'home'\nhops = ['wifi', 'lte']\n[[competitor]]\npath = 'lte'"
+    ));
+    assert_eq!(scenario.transport_paths, [0]);
+    assert_eq!(scenario.transport.protocol, Protocol::Tcp);
+    let competitor = &scenario.competitors[0];
+    assert_eq!(competitor.name, "competitor-1");
+    assert_eq!(competitor.paths, [1]);
+    assert_eq!(scenario.paths[1].name, "lte");
+    assert_eq!(scenario.paths[1].hops, [1]);
+}
+
+#[test]
+fn competitors_inherit_what_fits() {
+    let scenario = read(&format!(
+        "{TWO_LINKS}[transport]\nprofile = 'ns-3'\ncongestion = 'lia'\nsack = false\n\
+         [[competitor]]\npath = 'wifi'\ncount = 3\nstart = '40 s'\n[[competitor]]\nprotocol = 'mptcp'"
+    ));
+    let [tcp, mptcp] = scenario.competitors.as_slice() else {
+        panic!("{scenario:?}")
+    };
+    assert_eq!(tcp.transport.congestion, CongestionKind::NewReno);
+    assert_eq!(tcp.transport.protocol, Protocol::Tcp);
+    assert!(!tcp.transport.sack);
+    assert_eq!(mptcp.transport.congestion, CongestionKind::Lia);
+    assert_eq!(mptcp.paths, [0, 1]);
+    assert_eq!(
+        scenario.warnings,
+        ["competitor.competitor-1.start: 40 s is not before the end (30 s); it never sends"]
+    );
+}

@@ -1,0 +1,164 @@
+//! `--set key=value`: the same checks as the file, and the scenario used.
+
+mod reading;
+
+use reading::{TWO_LINKS, errors_with, parse, read, read_with};
+use ropewalk_network::{Capacity, Jitter, Loss};
+use ropewalk_quantities::{Rate, Time};
+use ropewalk_scenario::effective;
+use ropewalk_transport::CongestionKind;
+
+#[test]
+fn values_are_toml_or_else_text() {
+    let scenario = read_with(
+        TWO_LINKS,
+        &[
+            ("link.wifi.delay", "50ms"),
+            ("link.lte.delay", "\"60 ms\""),
+            ("transport.congestion", "lia"),
+            ("duration", "10s"),
+            ("transport.sack", "false"),
+            ("link.wifi.loss", "1%"),
+            ("title", "2026"),
+        ],
+    );
+    assert_eq!(scenario.links[0].forward.delay, Time::from_millis(50));
+    assert_eq!(scenario.links[0].reverse.delay, Time::from_millis(50));
+    assert_eq!(scenario.links[1].forward.delay, Time::from_millis(60));
+    assert_eq!(scenario.transport.congestion, CongestionKind::Lia);
+    assert_eq!(scenario.duration, Time::from_secs(10));
+    assert!(!scenario.transport.sack);
+    assert_eq!(scenario.links[0].forward.loss, Loss::Bernoulli(0.01));
+    assert_eq!(scenario.title, "2026");
+}
+
+#[test]
+fn a_star_means_all() {
+    let scenario = read_with(TWO_LINKS, &[("link.*.loss", "1%")]);
+    for link in &scenario.links {
+        assert_eq!(link.forward.loss, Loss::Bernoulli(0.01));
+    }
+}
+
+#[test]
+fn deep_keys_make_room_for_themselves() {
+    let text = format!("{TWO_LINKS}loss = '1 %'\njitter = '5 ms'\n");
+    let scenario = read_with(
+        &text,
+        &[
+            ("link.wifi.loss.p", "0.1"),
+            ("link.lte.loss.model", "gilbert-elliott"),
+            ("link.lte.loss.r", "0.5"),
+            ("link.lte.jitter.reorder", "true"),
+            ("link.wifi.reverse.delay", "20ms"),
+            ("link.wifi.reverse.loss.p", "0.2"),
+        ],
+    );
+    assert_eq!(scenario.links[0].forward.loss, Loss::Bernoulli(0.1));
+    assert_eq!(scenario.links[0].reverse.loss, Loss::Bernoulli(0.2));
+    assert_eq!(scenario.links[0].reverse.delay, Time::from_millis(20));
+    assert_eq!(
+        scenario.links[1].forward.loss,
+        Loss::GilbertElliott {
+            p: 0.01,
+            r: 0.5,
+            h: 0.0,
+            k: 1.0
+        }
+    );
+    let amount = Time::from_millis(5);
+    assert_eq!(
+        scenario.links[1].forward.jitter,
+        Some(Jitter {
+            amount,
+            reorder: true
+        })
+    );
+}
+
+#[test]
+fn paths_and_competitors_by_name() {
+    let text = format!(
+        "{TWO_LINKS}[[path]]\nname = 'p'\nhops = ['wifi']\n[[competitor]]\npath = 'p'\n[[competitor]]\nname = 'bob'\npath = 'p'"
+    );
+    let scenario = read_with(
+        &text,
+        &[
+            ("path.p.hops", "[\"wifi\", \"lte\"]"),
+            ("competitor.competitor-1.count", "2"),
+            ("competitor.bob.count", "3"),
+        ],
+    );
+    assert_eq!(scenario.paths[0].hops, [0, 1]);
+    assert_eq!(scenario.competitors[0].count, 2);
+    assert_eq!(scenario.competitors[1].count, 3);
+}
+
+#[test]
+fn links_in_one_line_can_be_overridden_too() {
+    let text = "link = [{ name = 'a', rate = '1mbit', delay = '1ms' }]";
+    let scenario = read_with(text, &[("link.a.rate", "2mbit"), ("link.a.down", "[]")]);
+    let two = Capacity::Rate(Rate::from_bps(2_000_000));
+    assert_eq!(scenario.links[0].forward.capacity, two);
+}
+
+/// Every way for an override to be wrong.
+#[test]
+fn errors_name_the_override() {
+    let rows = [
+        ("link.wifi.delay", "-5ms"),
+        ("link.*.loss", "120%"),
+        ("link.wify.delay", "5ms"),
+        ("link.wifi.dealy", "5ms"),
+        ("link.wifi.colour", "red"),
+        ("link.wifi", "{}"),
+        ("link.wifi.delay.amount", "5ms"),
+        ("lnik.wifi.delay", "5ms"),
+        ("path.wifi.hops", "[\"lte\"]"),
+        ("competitor.*.count", "3"),
+        ("duration.x", "5s"),
+        ("", "5"),
+        ("transport", "tcp"),
+        ("transport.sack", "no"),
+        ("transport.scheduler", "minrtt"),
+        ("traffic.size", "64k"),
+        ("link", "[]"),
+    ];
+    let said = rows.map(|(key, value)| {
+        let said = errors_with(TWO_LINKS, &[(key, value)]).replace('\n', "\n    ");
+        format!("{key}={value}\n    {said}\n")
+    });
+    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+        insta::assert_snapshot!(said.concat());
+    });
+}
+
+#[test]
+fn the_scenario_used_keeps_comments_and_order() {
+    let text = "# mine\n[[link]]\nname = \"wifi\" # at home\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\" # one way\nloss = \"1 %\"\n";
+    let overrides = [
+        ("link.wifi.delay", "50ms"),
+        ("link.wifi.loss.model", "gilbert-elliott"),
+        ("link.wifi.reverse.delay", "5ms"),
+        ("transport.sack", "false"),
+        ("duration", "10s"),
+    ];
+    let owned = overrides.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let used = effective(text, "x.toml", &owned).unwrap();
+    assert_eq!(
+        used,
+        r#"duration = "10s"
+# mine
+[[link]]
+name = "wifi" # at home
+rate = "20 Mbit/s"
+delay = "50ms" # one way
+loss = { p = "1 %", model = "gilbert-elliott" }
+reverse = { delay = "5ms" }
+
+[transport]
+sack = false
+"#
+    );
+    assert_eq!(read(&used), parse(text, &overrides).unwrap());
+}

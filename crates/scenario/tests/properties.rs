@@ -1,0 +1,200 @@
+//! What holds of every scenario: nothing panics, and what is read can be written and read again.
+
+#[path = "../../../tests/fuzz/properties/scenario.rs"]
+mod properties;
+mod reading;
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+use ropewalk_scenario::{MAX_SCENARIO_BYTES, Scenario, decode};
+
+/// The corpus of the fuzz target, with what is said of each file.
+#[test]
+fn the_fuzz_corpus() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fuzz/corpus/scenario");
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    assert!(files.len() >= 12, "{files:?}");
+    let mut said = String::new();
+    for file in files {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        let outcome = match properties::hold(&fs::read(&file).unwrap()) {
+            Ok(scenario) if scenario.warnings.is_empty() => "right".to_owned(),
+            Ok(scenario) => format!("right, but: {}", scenario.warnings.join("\n    ")),
+            Err(errors) => errors.to_string().replace('\n', "\n    "),
+        };
+        said.push_str(&format!("{name}\n    {outcome}\n"));
+    }
+    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+        insta::assert_snapshot!(said);
+    });
+}
+
+#[test]
+fn what_is_no_scenario_file_is_refused_at_once() {
+    let zeros = vec![0; MAX_SCENARIO_BYTES + 1];
+    let too_large = "zeros: larger than 4 MiB, too large for a scenario";
+    assert_eq!(decode(&zeros, "zeros").unwrap_err().to_string(), too_large);
+    let text = std::str::from_utf8(&zeros).unwrap();
+    let parsed = Scenario::parse(text, "zeros", &[], &mut reading::trace);
+    assert_eq!(parsed.unwrap_err().to_string(), too_large);
+
+    let errors = decode(b"title = \"\xff\"", "latin").unwrap_err();
+    assert_eq!(errors.to_string(), "latin: not UTF-8 text");
+
+    let few_zeros = Scenario::parse("\0\0\0", "zeros", &[], &mut reading::trace);
+    assert_eq!(few_zeros.unwrap_err().errors.len(), 1);
+}
+
+/// Long files of the worst kinds are answered within a blink, not a coffee.
+#[test]
+fn large_files_of_errors_are_quick() {
+    let keys: String = (0..200_000).map(|n| format!("key{n}=1\n")).collect();
+    let one_line: String = (0..200_000).map(|n| format!("key{n}=1,")).collect();
+    let links = "[[link]]\n".repeat(200_000);
+    for text in [keys, format!("transport={{{one_line}}}"), links] {
+        let started = std::time::Instant::now();
+        assert!(Scenario::parse(&text, "large", &[], &mut reading::trace).is_err());
+        assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    }
+}
+
+const KEYS: &[&str] = &[
+    "title",
+    "duration",
+    "warmup",
+    "link.*.rate",
+    "link.wifi.name",
+    "link.wifi.delay",
+    "link.lte.delay",
+    "link.*.jitter",
+    "link.wifi.jitter.amount",
+    "link.wifi.jitter.reorder",
+    "link.wifi.loss",
+    "link.lte.loss.model",
+    "link.lte.loss.p",
+    "link.lte.loss.r",
+    "link.*.queue",
+    "link.lte.cost",
+    "link.lte.reverse",
+    "link.lte.reverse.delay",
+    "link.wifi.reverse.trace",
+    "link.wifi.reverse.loss.p",
+    "link.wifi.down",
+    "transport.profile",
+    "transport.protocol",
+    "transport.congestion",
+    "transport.subflow",
+    "transport.scheduler",
+    "transport.paths",
+    "transport.segment",
+    "transport.initial_window",
+    "transport.initial_ssthresh",
+    "transport.sack",
+    "transport.delayed_ack",
+    "transport.min_rto",
+    "transport.receive_window_share",
+    "transport.subflows_per_path",
+    "traffic.kind",
+    "traffic.size",
+    "traffic.rate",
+    "traffic.message",
+    "path.both.hops",
+    "competitor.competitor-1.path",
+    "competitor.competitor-1.protocol",
+    "competitor.*.congestion",
+    "competitor.*.start",
+    "competitor.competitor-1.size",
+];
+
+const VALUES: &[&str] = &[
+    "0",
+    "1",
+    "0.5",
+    "1.0",
+    "-1",
+    "true",
+    "false",
+    "1 ms",
+    "5ms",
+    "10 s",
+    "0.1 %",
+    "50%",
+    "1mbit",
+    "unlimited",
+    "20 MB",
+    "4 KiB",
+    "10 packets",
+    "1.5 bdp",
+    "wifi",
+    "lte",
+    "both",
+    "[\"wifi\"]",
+    "[\"lte\", \"wifi\"]",
+    "[[\"1 s\", \"2 s\"]]",
+    "{ delay = \"2 ms\" }",
+    "gilbert-elliott",
+    "linux",
+    "ns-3",
+    "rfc",
+    "tcp",
+    "mptcp",
+    "cubic",
+    "newreno",
+    "lia",
+    "uncoupled",
+    "blest",
+    "cbr",
+    "bulk",
+    "x.trace",
+    "\"",
+    "\u{e9}\u{1f4a9}",
+    "nan",
+    "",
+];
+
+fn base() -> String {
+    format!(
+        "{}[[path]]\nname = \"both\"\nhops = [\"wifi\", \"lte\"]\n[[competitor]]\npath = \"lte\"\n",
+        reading::TWO_LINKS
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn overrides_of_right_files(
+        with_path in any::<bool>(),
+        picks in prop::collection::vec((0..KEYS.len(), 0..VALUES.len()), 0..6),
+    ) {
+        let sets = picks.iter().map(|(key, value)| format!("# --set {}={}\n", KEYS[*key], VALUES[*value]));
+        let sets: String = sets.collect();
+        let text = if with_path { base() } else { reading::TWO_LINKS.to_owned() };
+        let _ = properties::hold(format!("{sets}{text}").as_bytes());
+    }
+
+    #[test]
+    fn damaged_files(cut in 0_usize..400, length in 0_usize..20, new in ".{0,8}") {
+        let mut text: Vec<char> = base().chars().collect();
+        let cut = cut.min(text.len());
+        let end = (cut + length).min(text.len());
+        text.splice(cut..end, new.chars());
+        let _ = properties::hold(text.into_iter().collect::<String>().as_bytes());
+    }
+
+    #[test]
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = properties::hold(&bytes);
+    }
+
+    #[test]
+    fn any_override(key in "[a-z.*]{0,20}", value in ".{0,20}") {
+        let _ = reading::parse(&base(), &[(&key, &value), (&format!("link.wifi.{key}"), &value)]);
+    }
+}
