@@ -1,0 +1,52 @@
+//! `ropewalk._core`: the Rust rooms as Python sees them.
+//!
+//! Thin: it converts values, releases the interpreter's lock, runs seeds in
+//! parallel, and reads the clock that the pure rooms may not read.
+
+mod run;
+mod scenario;
+mod simulate;
+
+use pyo3::prelude::*;
+
+pyo3::create_exception!(
+    ropewalk._core,
+    ScenarioError,
+    pyo3::exceptions::PyValueError,
+    "The scenario is wrong; the text names every error with its line and what is allowed."
+);
+
+/// The JSON Schema of a scenario file, as JSON text.
+#[pyfunction]
+fn schema_json() -> String {
+    ropewalk_scenario::schema().to_string()
+}
+
+/// The text of a scenario file, if it is text of a sensible size.
+#[pyfunction]
+fn decode<'a>(content: &'a [u8], name: &str) -> PyResult<&'a str> {
+    ropewalk_scenario::decode(content, name)
+        .map_err(|errors| ScenarioError::new_err(errors.to_string()))
+}
+
+/// A scenario file with overrides in their places.
+#[pyfunction]
+fn effective(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
+    ropewalk_scenario::effective(text, name, &overrides)
+        .map_err(|errors| ScenarioError::new_err(errors.to_string()))
+}
+
+#[pymodule(name = "_core")]
+fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("MAX_SCENARIO_BYTES", ropewalk_scenario::MAX_SCENARIO_BYTES)?;
+    module.add("MAX_TRACE_BYTES", ropewalk_scenario::MAX_TRACE_BYTES)?;
+    module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add_class::<scenario::Scenario>()?;
+    module.add_class::<run::Run>()?;
+    module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(decode, module)?)?;
+    module.add_function(wrap_pyfunction!(effective, module)?)?;
+    module.add_function(wrap_pyfunction!(schema_json, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! What one run gave, as Python values.
+
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use ropewalk_simulator::Outcome;
+
+/// What one run gave.
+#[pyclass(frozen, module = "ropewalk._core")]
+pub struct Run {
+    pub(crate) outcome: Outcome,
+}
+
+#[pymethods]
+impl Run {
+    /// The run's numbers, with the keys of the JSON contract, as JSON text.
+    fn summary_json(&self) -> PyResult<String> {
+        serde_json::to_string(&self.outcome.summary)
+            .map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    /// State per step and subflow: a dict of columns, if a timeline was recorded.
+    fn subflow_timeline<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(timeline) = &self.outcome.timeline else {
+            return Ok(None);
+        };
+        let rows = &timeline.subflows;
+        let columns = PyDict::new(py);
+        columns.set_item("time_s", array(py, &rows.time_s))?;
+        columns.set_item("subflow", array(py, &rows.subflow))?;
+        columns.set_item("goodput_mbps", array(py, &rows.goodput_mbps))?;
+        columns.set_item("cwnd_bytes", array(py, &rows.cwnd_bytes))?;
+        columns.set_item("ssthresh_bytes", array(py, &rows.ssthresh_bytes))?;
+        columns.set_item("in_flight_bytes", array(py, &rows.in_flight_bytes))?;
+        columns.set_item("srtt_ms", array(py, &rows.srtt_ms))?;
+        Ok(Some(columns))
+    }
+
+    /// State per step: a dict of columns, if a timeline was recorded.
+    fn connection_timeline<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(timeline) = &self.outcome.timeline else {
+            return Ok(None);
+        };
+        let rows = &timeline.connection;
+        let columns = PyDict::new(py);
+        columns.set_item("time_s", array(py, &rows.time_s))?;
+        columns.set_item("goodput_mbps", array(py, &rows.goodput_mbps))?;
+        columns.set_item("capacity_mbps", array(py, &rows.capacity_mbps))?;
+        columns.set_item(
+            "reorder_buffer_bytes",
+            array(py, &rows.reorder_buffer_bytes),
+        )?;
+        Ok(Some(columns))
+    }
+
+    /// The histogram of delays: a dict of columns.
+    fn delay_bins<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let bins = &self.outcome.delays;
+        let up_to_ms: Vec<f64> = bins.iter().map(|bin| bin.up_to_ms).collect();
+        let count: Vec<u64> = bins.iter().map(|bin| bin.count).collect();
+        let columns = PyDict::new(py);
+        columns.set_item("up_to_ms", up_to_ms.into_pyarray(py))?;
+        columns.set_item("count", count.into_pyarray(py))?;
+        Ok(columns)
+    }
+}
+
+fn array<'py, T: numpy::Element>(py: Python<'py>, column: &[T]) -> Bound<'py, PyArray1<T>> {
+    PyArray1::from_slice(py, column)
+}

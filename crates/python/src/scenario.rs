@@ -1,0 +1,111 @@
+//! A scenario that was read and checked.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use ropewalk_network::Capacity;
+
+use crate::ScenarioError;
+
+/// A scenario that was read and checked.
+///
+/// `read` is called with the path of each further file that the scenario
+/// names; what it raises becomes one of the scenario's errors.
+#[pyclass(frozen, module = "ropewalk._core")]
+pub struct Scenario {
+    pub(crate) parsed: Arc<ropewalk_scenario::Scenario>,
+}
+
+#[pymethods]
+impl Scenario {
+    #[new]
+    fn new(
+        text: &str,
+        name: &str,
+        overrides: Vec<(String, String)>,
+        read: &Bound<'_, PyAny>,
+    ) -> PyResult<Scenario> {
+        let mut interrupt = None;
+        let mut read = |path: &str| {
+            let text = read.call1((path,)).and_then(|text| text.extract());
+            text.map_err(|error: PyErr| {
+                let message = error.value(read.py()).to_string();
+                if !error.is_instance_of::<PyException>(read.py()) {
+                    interrupt = Some(error);
+                }
+                message
+            })
+        };
+        let parsed = ropewalk_scenario::Scenario::parse(text, name, &overrides, &mut read);
+        if let Some(error) = interrupt {
+            return Err(error);
+        }
+        match parsed {
+            Ok(parsed) => Ok(Scenario {
+                parsed: Arc::new(parsed),
+            }),
+            Err(errors) => Err(ScenarioError::new_err(errors.to_string())),
+        }
+    }
+
+    /// What the scenario calls itself.
+    #[getter]
+    fn title(&self) -> &str {
+        &self.parsed.title
+    }
+
+    /// When a run ends at the latest, in seconds.
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.parsed.duration.as_secs_f64()
+    }
+
+    /// When measuring starts, in seconds.
+    #[getter]
+    fn warmup_s(&self) -> f64 {
+        self.parsed.warmup.as_secs_f64()
+    }
+
+    /// The links' names.
+    #[getter]
+    fn links(&self) -> Vec<&str> {
+        self.parsed.links.iter().map(|l| l.name.as_str()).collect()
+    }
+
+    /// The links' rates in the direction of the data, a trace's in the mean; None: unlimited.
+    #[getter]
+    fn link_rates_mbps(&self) -> Vec<Option<f64>> {
+        let capacities = self.parsed.links.iter().map(|l| &l.forward.capacity);
+        let rates = capacities.map(|capacity| match capacity {
+            Capacity::Unlimited => None,
+            Capacity::Rate(rate) => Some(rate.as_mbps()),
+            Capacity::Trace(trace) => Some(trace.mean_rate().as_mbps()),
+        });
+        rates.collect()
+    }
+
+    /// The paths' names.
+    #[getter]
+    fn paths(&self) -> Vec<&str> {
+        self.parsed.paths.iter().map(|p| p.name.as_str()).collect()
+    }
+
+    /// The links of each path, as indices into `links`.
+    #[getter]
+    fn path_hops(&self) -> Vec<Vec<usize>> {
+        self.parsed.paths.iter().map(|p| p.hops.clone()).collect()
+    }
+
+    /// The paths that the measured connection uses, as indices into `paths`.
+    #[getter]
+    fn transport_paths(&self) -> Vec<usize> {
+        self.parsed.transport_paths.clone()
+    }
+
+    /// What to read before trusting the numbers.
+    #[getter]
+    fn warnings(&self) -> Vec<&str> {
+        self.parsed.warnings.iter().map(String::as_str).collect()
+    }
+}
