@@ -3,9 +3,22 @@ from typing import Any, final
 
 from numpy.typing import NDArray
 
-__all__ = ["Run", "Scenario", "ScenarioError", "__version__", "schema_json", "simulate"]
+__all__ = [
+    "MAX_SCENARIO_BYTES",
+    "MAX_TRACE_BYTES",
+    "Run",
+    "Scenario",
+    "ScenarioError",
+    "__version__",
+    "decode",
+    "effective",
+    "schema_json",
+    "simulate",
+]
 
 __version__: str
+MAX_SCENARIO_BYTES: int
+MAX_TRACE_BYTES: int
 
 class ScenarioError(ValueError): ...
 
@@ -54,3 +67,5 @@ def simulate(
     progress: Callable[[int], object] | None = None,
 ) -> list[Run]: ...
 def schema_json() -> str: ...
+def decode(content: bytes, name: str) -> str: ...
+def effective(text: str, name: str, overrides: Sequence[tuple[str, str]]) -> str: ...

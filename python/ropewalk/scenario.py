@@ -12,9 +12,6 @@ from . import _core
 
 Value: TypeAlias = str | int | float | bool | Sequence[Any] | Mapping[str, Any]
 
-SCENARIO_BYTES_MAX = 4 << 20
-TRACE_BYTES_MAX = 64 << 20
-
 
 class Scenario:
     """One experiment, read and checked: links, transport, traffic.
@@ -99,10 +96,7 @@ class Scenario:
         ['dsl', 'cable']
         """
         path = Path(path)
-        try:
-            text = read_text(path, SCENARIO_BYTES_MAX)
-        except ValueError as error:
-            raise _core.ScenarioError(f"{path}: {error}") from None
+        text = _core.decode(_read_bounded(path, _core.MAX_SCENARIO_BYTES), str(path))
         return cls(text, name=str(path), folder=path.parent, overrides=overrides)
 
     def with_(self, changes: Mapping[str, Value]) -> Scenario:
@@ -190,8 +184,16 @@ class Scenario:
         return sum(rates.values())
 
     def effective(self) -> str:
-        """Return the scenario as a file's content, with the changed keys in place."""
-        return self.text  # FIXME
+        """Return the scenario as a file's content, with the changed keys in their places.
+
+        Examples
+        --------
+        >>> scenario = Scenario.load("scenarios/start/two-links.toml")
+        >>> text = scenario.with_({"link.dsl.rate": "4 Mbit/s"}).effective()
+        >>> 'rate = "4 Mbit/s"' in text
+        True
+        """
+        return _core.effective(self.text, self.name, list(self.overrides))
 
     def __repr__(self) -> str:
         changed = "".join(f", {key}={value}" for key, value in self.overrides)
@@ -204,9 +206,15 @@ class Scenario:
         """Read a further file that the scenario names; once, so that it cannot change."""
         if path not in self._files:
             try:
-                self._files[path] = read_text(self.folder / path, TRACE_BYTES_MAX)
+                content = _read_bounded(self.folder / path, _core.MAX_TRACE_BYTES)
             except OSError as error:
                 raise ValueError((error.strerror or str(error)).lower()) from None
+            if len(content) > _core.MAX_TRACE_BYTES:
+                raise ValueError(f"larger than {_core.MAX_TRACE_BYTES >> 20} MiB")
+            try:
+                self._files[path] = content.decode()
+            except UnicodeDecodeError:
+                raise ValueError("not UTF-8 text") from None
         return self._files[path]
 
 
@@ -243,31 +251,17 @@ def spelled(value: Value) -> str:
         return "{ " + ", ".join(f"{key} = {_quoted(item)}" for key, item in value.items()) + " }"
     if isinstance(value, Sequence):
         return "[" + ", ".join(_quoted(item) for item in value) + "]"
-    return json.dumps(value)
+    return json.dumps(value, ensure_ascii=False)
 
 
-def read_text(path: Path, bytes_max: int) -> str:
-    """Read a file of bounded size; a larger one is refused before it is read.
-
-    Raises
-    ------
-    ValueError
-        The file is too large or is not UTF-8 text.
-    OSError
-        The file cannot be read.
-    """
+def _read_bounded(path: Path, bytes_max: int) -> bytes:
+    """Read a file, at most one byte more than what is allowed."""
     with path.open("rb") as file:
-        content = file.read(bytes_max + 1)
-    if len(content) > bytes_max:
-        raise ValueError(f"the file is larger than {bytes_max >> 20} MiB")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"the file is not UTF-8 text (byte {error.start})") from None
+        return file.read(bytes_max + 1)
 
 
 def _quoted(value: Value) -> str:
-    return json.dumps(value) if isinstance(value, str) else spelled(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else spelled(value)
 
 
 def _restore(

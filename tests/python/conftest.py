@@ -1,0 +1,44 @@
+"""What all tests use: the ready scenarios, and the command in a process of its own."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import ropewalk
+from places import ROOT, TWO_LINKS
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def command() -> Run:
+    """Run the command; give its status and what it printed."""
+    program = Path(sys.executable).with_name("ropewalk")
+
+    def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [program, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            **{"cwd": ROOT, "env": os.environ | {"COLUMNS": "100"}} | options,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def two_links() -> ropewalk.Scenario:
+    return ropewalk.Scenario.load(TWO_LINKS)
+
+
+@pytest.fixture(scope="session")
+def results(two_links: ropewalk.Scenario) -> ropewalk.Results:
+    """Three runs with all that can be recorded."""
+    lossy = two_links.with_({"link.dsl.loss": "0.5 %"})
+    return ropewalk.simulate(lossy, seed=5, runs=3, step="200 ms", reordering=True)

@@ -1,0 +1,147 @@
+"""Bad input: one clear message, exit status 2, no traceback."""
+
+import os
+
+import pytest
+
+import ropewalk
+
+GOOD = """
+[[link]]
+name = "dsl"
+rate = "16 Mbit/s"
+delay = "20 ms"
+"""
+
+WRONG = {
+    "an unknown key": (GOOD + 'dely = "20 ms"\n', ["link.dsl.dely", "unknown key", '"delay"']),
+    "a unit that is none": (
+        GOOD.replace("20 ms", "20 lightyears"),
+        ["lightyears", "units: ns us"],
+    ),
+    "a negative delay": (GOOD.replace("20 ms", "-20 ms"), ["link.dsl.delay", "negative"]),
+    "a missing trace": (
+        GOOD.replace('rate = "16 Mbit/s"', 'trace = "none.down"'),
+        ["none.down", "no such file"],
+    ),
+    "an empty link list": ("link = []\n", ["link"]),
+    "no link at all": ('title = "nothing"\n', ["link"]),
+    "a link named twice": (GOOD + GOOD, ["dsl"]),
+    "a loss of 120 %": (GOOD + 'loss = "120 %"\n', ["link.dsl.loss", "120 %"]),
+    "not TOML": ("<scenario><link/></scenario>\n", [":1:"]),
+}
+
+
+@pytest.fixture(params=WRONG, ids=lambda case: case)
+def case(request, tmp_path):
+    text, words = WRONG[request.param]
+    path = tmp_path / "wrong.toml"
+    path.write_text(text)
+    return path, words
+
+
+def test_the_command_says_what_is_wrong_and_where(command, case):
+    path, words = case
+    done = command("simulate", path, "--json")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert str(path) in done.stderr
+    for word in words:
+        assert word in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_python_raises_a_scenario_error(case):
+    path, words = case
+    with pytest.raises(ropewalk.ScenarioError) as raised:
+        ropewalk.Scenario.load(path)
+    assert all(word in str(raised.value) for word in words)
+
+
+def test_all_errors_are_shown_at_once(command, tmp_path):
+    path = tmp_path / "wrong.toml"
+    path.write_text(GOOD.replace("20 ms", "-1 s").replace("rate", "rat") + "cost = -1\n")
+    lines = command("simulate", path).stderr.splitlines()
+    assert len(lines) >= 3
+
+
+def test_set_passes_the_same_checks(command, tmp_path):
+    path = tmp_path / "good.toml"
+    path.write_text(GOOD)
+    done = command("simulate", path, "--set", "link.dsl.loss=120%", "--set", "tittle=x")
+    assert done.returncode == 2
+    assert "--set" in done.stderr
+    assert "link.dsl.loss" in done.stderr
+    assert '"title"' in done.stderr
+
+
+def refuse(command, path, *words):
+    done = command("simulate", path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    for word in (str(path), *words):
+        assert word in done.stderr
+
+
+def test_100_megabytes_of_zeros(command, tmp_path):
+    path = tmp_path / "zeros.toml"
+    with path.open("wb") as file:
+        file.truncate(100_000_000)
+    refuse(command, path, "4 MiB")
+
+
+def test_a_small_file_of_zeros(command, tmp_path):
+    path = tmp_path / "zeros.toml"
+    path.write_bytes(bytes(1000))
+    refuse(command, path)
+
+
+def test_an_endless_file(command):
+    refuse(command, "/dev/zero", "4 MiB")
+
+
+def test_a_file_that_is_not_utf8(command, tmp_path):
+    path = tmp_path / "latin-1.toml"
+    path.write_bytes('title = "Zürich"\n'.encode("latin-1"))
+    refuse(command, path, "UTF-8")
+
+
+def test_a_missing_file(command, tmp_path):
+    refuse(command, tmp_path / "none.toml", "no such file")
+
+
+def test_a_folder(command, tmp_path):
+    refuse(command, tmp_path, "is a directory")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read(command, tmp_path):
+    path = tmp_path / "secret.toml"
+    path.write_text(GOOD)
+    path.chmod(0)
+    refuse(command, path, "permission denied")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", ["no chance to send"]),
+        (b"0\n5\n3\n", ["line 3"]),
+        (b"0\nfive\n", ["line 2"]),
+        (b"\xff\xfe", ["UTF-8"]),
+    ],
+)
+def test_a_trace_that_is_none(command, tmp_path, content, words):
+    (tmp_path / "bad.down").write_bytes(content)
+    path = tmp_path / "traced.toml"
+    path.write_text(GOOD.replace('rate = "16 Mbit/s"', 'trace = "bad.down"'))
+    refuse(command, path, "bad.down", *words)
+
+
+def test_a_trace_that_is_a_folder(command, tmp_path):
+    path = tmp_path / "traced.toml"
+    path.write_text(GOOD.replace('rate = "16 Mbit/s"', 'trace = "."'))
+    refuse(command, path, "is a directory")

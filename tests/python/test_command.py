@@ -1,0 +1,198 @@
+"""The command: what it prints where, its exit status, and what it keeps."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import ropewalk
+from places import ROOT, TWO_LINKS
+
+
+def test_json_is_one_object_and_nothing_else(command):
+    done = command("simulate", TWO_LINKS, "--json", "--seed", 7)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert done.stdout.count("\n") == 1
+    assert json.loads(done.stdout)["seed"] == 7
+
+
+def test_json_is_the_same_twice_but_for_the_time_it_took(command):
+    printed = [json.loads(command("simulate", TWO_LINKS, "--json").stdout) for _ in range(2)]
+    for run in printed:
+        assert run["stats"].pop("wall_s") > 0
+    assert printed[0] == printed[1]
+
+
+def test_json_of_many_runs_is_the_same_on_any_number_of_threads(command):
+    printed = []
+    for threads in (1, 2):
+        done = command("simulate", TWO_LINKS, "--json", "--runs", 8, "--threads", threads)
+        runs = json.loads(done.stdout)["runs"]
+        for run in runs:
+            del run["stats"]["wall_s"]
+        printed.append(runs)
+    assert printed[0] == printed[1]
+
+
+def test_the_table_names_every_link(command):
+    done = command("simulate", TWO_LINKS)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    for word in ("Two unequal links", "goodput", "dsl", "cable", "utilization"):
+        assert word in done.stdout
+
+
+def test_the_table_of_eight_links_fits_a_terminal(command):
+    done = command(
+        "simulate",
+        "scenarios/trains/eight-links.toml",
+        "--set=duration=3s",
+        env=os.environ | {"COLUMNS": "80"},
+    )
+    assert "telecom-1" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_set_changes_a_key(command):
+    done = command("simulate", TWO_LINKS, "--json", "--set", "title=Other", "--set=duration = 1 s")
+    printed = json.loads(done.stdout)
+    assert printed["scenario"] == "Other"
+    assert printed["duration_s"] <= 1
+
+
+def test_out_keeps_everything_and_replaces_it(command, tmp_path):
+    folder = tmp_path / "deep" / "results"
+    for seed in (1, 2):
+        done = command(
+            *("simulate", TWO_LINKS, "--seed", seed, "--set", "link.dsl.delay=30ms"),
+            *("--out", folder),
+        )
+        assert done.returncode == 0, done.stderr
+        assert f"picture: {folder}/goodput.png" in done.stdout
+    assert {file.name for file in folder.iterdir()} == {
+        "connection.parquet",
+        "delays.parquet",
+        "delays.png",
+        "goodput.png",
+        "links.parquet",
+        "reorder-buffer.png",
+        "result.json",
+        "scenario.toml",
+        "subflows.parquet",
+        "summary.parquet",
+        "timeline.parquet",
+        "windows.png",
+    }
+    assert json.loads((folder / "result.json").read_text())["seed"] == 2
+    assert pl.read_parquet(folder / "summary.parquet")["seed"].to_list() == [2]
+    assert 'delay = "30ms"' in (folder / "scenario.toml").read_text()
+    assert ropewalk.Scenario.load(folder / "scenario.toml").title == "Two unequal links"
+    assert [path.name for path in folder.parent.iterdir()] == ["results"]
+
+
+def test_out_touches_no_folder_of_others(command, tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    done = command("simulate", TWO_LINKS, "--out", tmp_path)
+    assert done.returncode == 2
+    assert "thesis.tex" in done.stderr
+    assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_out_is_no_file(command, tmp_path):
+    (tmp_path / "file").write_text("")
+    done = command("simulate", TWO_LINKS, "--out", tmp_path / "file")
+    assert done.returncode == 2
+    assert "not a directory" in done.stderr
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_plot_draws_one_page(command, tmp_path, ending):
+    picture = tmp_path / f"page.{ending}"
+    done = command("simulate", TWO_LINKS, "--plot", picture)
+    assert done.returncode == 0, done.stderr
+    assert picture.stat().st_size > 10_000
+
+
+def test_plot_of_another_format_is_refused_before_the_run(command, tmp_path):
+    done = command("simulate", TWO_LINKS, "--plot", tmp_path / "page.gif")
+    assert done.returncode == 2
+    assert ".png, .svg, .pdf" in done.stderr
+
+
+def test_plot_in_no_folder_is_refused_before_the_run(command, tmp_path):
+    done = command("simulate", TWO_LINKS, "--plot", tmp_path / "none" / "page.png")
+    assert done.returncode == 2
+    assert "no such folder" in done.stderr
+
+
+def test_schema_is_json(command):
+    assert json.loads(command("schema").stdout) == ropewalk.schema()
+
+
+def test_version(command):
+    assert command("--version").stdout == f"ropewalk {ropewalk.__version__}\n"
+
+
+def test_help_lists_the_verbs_and_shows_an_example(command):
+    assert "simulate" in command("--help").stdout
+    assert "Example: ropewalk simulate" in command("simulate", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["simulate"],
+        ["predict", TWO_LINKS],
+        ["simulate", TWO_LINKS, "--seed", "-1"],
+        ["simulate", TWO_LINKS, "--runs", "0"],
+        ["simulate", TWO_LINKS, "--runs", "many"],
+        ["simulate", TWO_LINKS, "--threads", "0"],
+        ["simulate", TWO_LINKS, "--set", "duration"],
+        ["simulate", TWO_LINKS, "--out", "", "--plot", ""],
+        ["simulate", TWO_LINKS, "--step", "0 s", "--plot", "/dev/null/x.png"],
+        ["simulate", TWO_LINKS, "--seed", str(2**64 - 1), "--runs", "2"],
+    ],
+    ids=lambda arguments: " ".join(map(str, arguments[2:])) or arguments[0],
+)
+def test_a_wrong_argument_ends_with_status_2(command, arguments):
+    done = command(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_leaves_is_no_error_to_speak_of():
+    program = Path(sys.executable).with_name("ropewalk")
+    with subprocess.Popen(
+        [program, "schema"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
+    ) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=20) == 1
+
+
+def test_help_and_json_load_nothing_heavy():
+    code = (
+        "import sys\n"
+        "from ropewalk.cli import app\n"
+        f"app(['simulate', {str(TWO_LINKS)!r}, '--json'], standalone_mode=False)\n"
+        "heavy = {'polars', 'matplotlib', 'scipy', 'numpy'} & sys.modules.keys()\n"
+        "sys.exit(str(heavy) if heavy else 0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_help_comes_at_once(command):
+    start = time.monotonic()
+    command("--help")
+    assert time.monotonic() - start < 2  # 0.2 s; room for a busy machine

@@ -1,0 +1,76 @@
+"""Pictures: drawn without a display, the same bytes every time."""
+
+import matplotlib
+import pytest
+
+import ropewalk
+from ropewalk import plot
+
+OVER_TIME = [plot.goodput, plot.windows, plot.reorder_buffer, plot.overview]
+START = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+
+
+@pytest.mark.parametrize("draw", [*OVER_TIME, plot.delays], ids=lambda draw: draw.__name__)
+@pytest.mark.parametrize("ending", plot.FORMATS)
+def test_each_picture_is_written_in_each_format(results, tmp_path, draw, ending):
+    path = plot.save(draw(results), tmp_path / f"picture{ending}")
+    content = path.read_bytes()
+    assert content.startswith(START[ending])
+    assert len(content) > 4000
+
+
+@pytest.mark.parametrize("ending", plot.FORMATS)
+def test_the_same_results_give_the_same_bytes(results, tmp_path, ending):
+    first = plot.save(plot.goodput(results), tmp_path / f"first{ending}")
+    second = plot.save(plot.goodput(results), tmp_path / f"second{ending}")
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_drawing_changes_no_setting_of_the_user(results, tmp_path):
+    before = dict(matplotlib.rcParams)
+    plot.save(plot.overview(results), tmp_path / "page.png")
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_axes_are_labelled_with_units(results):
+    for draw in (plot.goodput, plot.windows, plot.reorder_buffer, plot.delays):
+        labels = " ".join(
+            axes.get_xlabel() + " " + axes.get_ylabel() for axes in draw(results).axes
+        )
+        assert any(unit in labels for unit in ("Mbit/s", "kB", "ms"))
+
+
+def test_goodput_names_subflows_total_and_capacity(results):
+    (axes,) = plot.goodput(results).axes
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert names == ["sum of link rates", "delivered in order", "cable", "dsl"]
+
+
+@pytest.mark.parametrize("draw", OVER_TIME, ids=lambda draw: draw.__name__)
+def test_another_seed_can_be_shown(results, draw):
+    assert draw(results, seed=6).axes
+    with pytest.raises(ValueError, match="no run has the seed 1;"):
+        draw(results, seed=1)
+
+
+@pytest.mark.parametrize("draw", OVER_TIME, ids=lambda draw: draw.__name__)
+def test_without_a_timeline_the_way_out_is_said(two_links, draw):
+    with pytest.raises(ValueError, match="step"):
+        draw(ropewalk.simulate(two_links))
+
+
+def test_one_link_and_many_subflows_can_be_drawn(two_links, tmp_path):
+    alone = two_links.with_({"transport.protocol": "tcp"})
+    many = two_links.with_({"transport.subflows_per_path": 6})
+    for scenario in (alone, many):
+        results = ropewalk.simulate(scenario, step="100 ms")
+        plot.save(plot.overview(results), tmp_path / "page.png")
+    titles = [axes.get_title("left") for axes in plot.windows(results).axes]
+    assert len(set(titles)) == 12
+
+
+def test_a_run_that_delivers_nothing_can_be_drawn(two_links, tmp_path):
+    dark = {"link.dsl.down": [["0 s", "30 s"]], "link.cable.down": [["0 s", "30 s"]]}
+    results = ropewalk.simulate(two_links.with_(dark | {"duration": "2 s"}), step="100 ms")
+    assert results.runs[0]["delivered_bytes"] == 0
+    plot.save(plot.overview(results), tmp_path / "page.png")

@@ -1,0 +1,113 @@
+"""The binding: many seeds at once, the same numbers every time."""
+
+import copy
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+import ropewalk
+
+
+def numbers(results):
+    """All numbers of all runs but the time they took."""
+    runs = copy.deepcopy(results.runs)
+    for run in runs:
+        del run["stats"]["wall_s"]
+    frames = (results.timeline, results.connection, results.delays)
+    return runs, [frame.to_dict(as_series=False) for frame in frames]
+
+
+@pytest.fixture(scope="module")
+def lossy(two_links):
+    return two_links.with_({"link.dsl.loss": "1 %", "link.cable.jitter": "2 ms"})
+
+
+def test_twice_the_same_seed_gives_twice_the_same_numbers(lossy):
+    first = ropewalk.simulate(lossy, seed=7, step="100 ms")
+    second = ropewalk.simulate(lossy, seed=7, step="100 ms")
+    assert numbers(first) == numbers(second)
+
+
+def test_threads_change_nothing(lossy):
+    one = ropewalk.simulate(lossy, seed=7, runs=8, threads=1, step="100 ms")
+    two = ropewalk.simulate(lossy, seed=7, runs=8, threads=2, step="100 ms")
+    assert numbers(one) == numbers(two)
+
+
+def test_each_of_many_runs_is_the_run_of_its_seed(lossy):
+    many = ropewalk.simulate(lossy, seed=3, runs=3, step="500 ms")
+    alone = ropewalk.simulate(lossy, seed=4, step="500 ms")
+    assert many.seeds == [3, 4, 5]
+    assert numbers(many)[0][1] == numbers(alone)[0][0]
+
+
+def test_another_seed_gives_another_run(lossy):
+    runs, _ = numbers(ropewalk.simulate(lossy, seed=1, runs=2))
+    assert runs[0]["goodput_mbps"] != runs[1]["goodput_mbps"]
+
+
+def test_recording_changes_no_number(lossy):
+    plain = ropewalk.simulate(lossy, seed=7)
+    recorded = ropewalk.simulate(lossy, seed=7, step="10 ms")
+    assert numbers(plain)[0] == numbers(recorded)[0]
+
+
+def test_progress_counts_the_finished_runs(two_links):
+    seen = []
+    ropewalk.simulate(two_links, runs=5, progress=seen.append)
+    assert seen == [1, 2, 3, 4, 5]
+
+
+def test_an_error_of_progress_comes_through(two_links):
+    def fail(finished):
+        raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        ropewalk.simulate(two_links, runs=5, progress=fail)
+
+
+def test_an_interrupt_ends_the_call(two_links):
+    long = two_links.with_({"duration": "100 s", "traffic.size": "100 GB"})
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        ropewalk.simulate(long, runs=10_000, threads=1)
+    assert time.monotonic() - start < 5
+
+
+def test_python_goes_on_while_runs_are_under_way(two_links):
+    done = threading.Event()
+    counted = 0
+    thread = threading.Thread(
+        target=lambda: (ropewalk.simulate(two_links, runs=20, threads=1), done.set())
+    )
+    thread.start()
+    while not done.is_set():
+        counted += 1
+        time.sleep(0.001)
+    thread.join()
+    assert counted > 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"runs": 0}, "at least 1"),
+        ({"threads": 0}, "at least 1"),
+        ({"seed": -1}, "0 to 2"),
+        ({"seed": 2**64}, "0 to 2"),
+        ({"seed": 2**64 - 1, "runs": 2}, "0 to 2"),
+        ({"step": "fast"}, "step"),
+        ({"step": "0 s"}, "step"),
+    ],
+)
+def test_a_wrong_argument_is_named(two_links, wrong, message):
+    with pytest.raises(ValueError, match=message):
+        ropewalk.simulate(two_links, **wrong)
+
+
+def test_the_greatest_seed_is_kept(two_links):
+    assert ropewalk.simulate(two_links, seed=2**64 - 1).seeds == [2**64 - 1]
