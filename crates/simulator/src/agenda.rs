@@ -7,11 +7,24 @@ const SCAN: usize = 16;
 /// Children of a heap node; 4 keys of 16 bytes fill a cache line.
 const ARITY: usize = 4;
 
-/// When a source is due; equal times go by `order`.
-pub(crate) type Key = (Time, u64);
+/// When a source is due; equal times go by `order`. One number, so that a comparison is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key(u128);
 
 /// Never.
-pub(crate) const IDLE: Key = (Time::MAX, u64::MAX);
+pub(crate) const IDLE: Key = Key(u128::MAX);
+
+impl Key {
+    #[inline]
+    pub(crate) fn new(time: Time, order: u64) -> Key {
+        Key(u128::from(time.as_nanos()) << 64 | u128::from(order))
+    }
+
+    #[inline]
+    pub(crate) fn time(self) -> Time {
+        Time::from_nanos((self.0 >> 64) as u64)
+    }
+}
 
 /// The next time of each source, and the earliest of them.
 ///
@@ -20,7 +33,7 @@ pub(crate) const IDLE: Key = (Time::MAX, u64::MAX);
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda {
     keys: Vec<Key>,
-    /// Heap of sources, and each one's place in it; both empty while scanning.
+    /// Heap of sources, and each one's place in it; both empty while they are scanned.
     heap: Vec<u32>,
     place: Vec<u32>,
 }
@@ -60,10 +73,9 @@ impl Agenda {
         let mut first = 0;
         let mut least = IDLE;
         for (source, &key) in self.keys.iter().enumerate() {
-            if key < least {
-                least = key;
-                first = source;
-            }
+            let earlier = key < least;
+            least = if earlier { key } else { least };
+            first = if earlier { source } else { first };
         }
         (first, least)
     }
@@ -124,7 +136,7 @@ mod tests {
             for (source, time, order) in changes {
                 let source = source % sources;
                 // A source's order makes its key unique, as the run loop's counter does.
-                let key = if time == 19 { IDLE } else { (Time::from_nanos(time), order * 100 + source as u64) };
+                let key = if time == 19 { IDLE } else { Key::new(Time::from_nanos(time), order * 100 + source as u64) };
                 agenda.set(source, key);
                 keys[source] = key;
                 let least = *keys.iter().min().unwrap();

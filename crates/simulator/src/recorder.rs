@@ -91,7 +91,7 @@ impl Recorder {
             self.baseline = Baseline::take(now, world);
             world.flows[0].ends[1].restart_reorder_buffer_max();
             if let Some(reorder) = &mut self.reorder {
-                *reorder = Reorder::new(REORDER_THRESHOLD);
+                *reorder = Reorder::joining(REORDER_THRESHOLD);
             }
         }
         if let Some(step) = self.step

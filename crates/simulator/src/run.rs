@@ -5,7 +5,7 @@ use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 use ropewalk_transport::Event;
 
-use crate::agenda::{Agenda, IDLE};
+use crate::agenda::{Agenda, IDLE, Key};
 use crate::recorder::Recorder;
 use crate::virtual_device::ENCAPSULATION;
 use crate::world::{Packet, World};
@@ -54,8 +54,10 @@ impl Run {
     /// Runs until the measured transfer is complete or the duration is over.
     pub(crate) fn run(&mut self) {
         let hops = self.world.hops.len();
+        let recorder = hops + 3 * self.world.flows.len();
         loop {
-            let (source, (time, _)) = self.agenda.first();
+            let (source, key) = self.agenda.first();
+            let time = key.time();
             if time > self.duration {
                 self.now = self.duration;
                 return;
@@ -64,15 +66,13 @@ impl Run {
             self.events += 1;
             if source < hops {
                 self.leave_hop(source);
-            } else if source + 1 == hops + 3 * self.world.flows.len() + 1 {
+            } else if source == recorder {
                 self.recorder.sample(time, &mut self.world);
                 self.schedule_at(source, self.recorder.next());
             } else {
-                let (flow, which) = ((source - hops) / 3, (source - hops) % 3);
-                if which == 2 {
-                    self.application_due(flow);
-                } else {
-                    self.timer_due(flow, which);
+                match ((source - hops) / 3, (source - hops) % 3) {
+                    (flow, 2) => self.application_due(flow),
+                    (flow, end) => self.timer_due(flow, end),
                 }
             }
             if self.recorder.complete {
@@ -81,34 +81,20 @@ impl Run {
         }
     }
 
+    #[inline]
     fn leave_hop(&mut self, hop: usize) {
-        let (_, size, mut packet) = self.world.hops[hop].pop();
-        self.agenda.set(hop, self.world.hops[hop].head().unwrap_or(IDLE));
+        let link = &mut self.world.hops[hop];
+        let (_, size, mut packet) = link.pop();
+        let head = link.head().map_or(IDLE, |(time, order)| Key::new(time, order));
+        self.agenda.set(hop, head);
         packet.hop += 1;
         let route = &self.world.routes[usize::from(packet.path)][usize::from(packet.to_client)];
         if usize::from(packet.hop) < route.len() {
-            self.enter_hop(size, packet);
+            enter_hop(&mut self.world, &mut self.agenda, &mut self.order, self.now, size, packet);
         } else if packet.to_client {
             self.arrive_at_client(&packet);
         } else {
             self.arrive_at_server(&packet);
-        }
-    }
-
-    #[inline]
-    fn enter_hop(&mut self, size: u32, packet: Packet) {
-        let route = &self.world.routes[usize::from(packet.path)][usize::from(packet.to_client)];
-        let hop = usize::from(route[usize::from(packet.hop)]);
-        let link = &mut self.world.hops[hop];
-        self.order += 1;
-        let offer = link.push(self.now, size, self.order, packet);
-        if offer == Offer::Accepted {
-            // Only a link's head is scheduled: the newcomer is it if the link was empty (or it overtook).
-            if let Some(head) = link.head()
-                && head < self.agenda.key(hop)
-            {
-                self.agenda.set(hop, head);
-            }
         }
     }
 
@@ -118,9 +104,7 @@ impl Run {
         let flow = &mut self.world.flows[index];
         let server = &mut flow.ends[SERVER];
         server.handle_segment(self.now, usize::from(packet.subflow), &packet.segment);
-        let before = server.delivered() - server.readable();
-        server.read(u64::MAX);
-        let after = server.delivered();
+        let new = server.read(u64::MAX);
         while let Some(event) = server.poll_event() {
             if event == Event::Eof {
                 server.close();
@@ -130,8 +114,8 @@ impl Run {
             if packet.segment.len > 0 {
                 self.recorder.arrival(packet.number);
             }
-            if after > before {
-                self.recorder.delivered(self.now, after, &mut flow.application);
+            if new > 0 {
+                self.recorder.delivered(self.now, server.delivered(), &mut flow.application);
             }
         }
         self.flush(index, SERVER);
@@ -148,6 +132,7 @@ impl Run {
         self.flush(index, CLIENT);
     }
 
+    #[inline(never)]
     fn timer_due(&mut self, index: usize, end: usize) {
         let source = self.world.hops.len() + 3 * index + end;
         self.agenda.set(source, IDLE);
@@ -155,9 +140,9 @@ impl Run {
         endpoint.handle_timeout(self.now);
         while endpoint.poll_event().is_some() {}
         self.flush(index, end);
-        self.arm(index, end);
     }
 
+    #[inline(never)]
     fn application_due(&mut self, index: usize) {
         let flow = &mut self.world.flows[index];
         let client = &mut flow.ends[CLIENT];
@@ -170,11 +155,24 @@ impl Run {
     }
 
     /// Sends everything that an endpoint has to send now, and arms its timer.
+    ///
+    /// A timer is scheduled only if it is earlier than what is scheduled: one that moved back is
+    /// looked at again when its old time has come.
     #[inline]
     fn flush(&mut self, index: usize, end: usize) {
-        let to_client = end == SERVER;
-        while let Some((subflow, segment)) = self.world.flows[index].ends[end].poll_transmit(self.now) {
+        let now = self.now;
+        loop {
             let flow = &mut self.world.flows[index];
+            let endpoint = &mut flow.ends[end];
+            let Some((subflow, segment)) = endpoint.poll_transmit(now) else {
+                if let Some(time) = endpoint.poll_timeout() {
+                    let source = self.world.hops.len() + 3 * index + end;
+                    if time < self.agenda.key(source).time() {
+                        self.schedule(source, time);
+                    }
+                }
+                return;
+            };
             let mut size = IP_HEADER + segment.header_len() + segment.len;
             let path = match &mut flow.devices {
                 None => flow.paths[subflow],
@@ -184,9 +182,7 @@ impl Run {
                 }
             };
             let number = flow.packets;
-            if segment.len > 0 {
-                flow.packets += 1;
-            }
+            flow.packets += u32::from(segment.len > 0);
             let packet = Packet {
                 segment,
                 flow: index as u32,
@@ -194,22 +190,9 @@ impl Run {
                 path,
                 subflow: subflow as u8,
                 hop: 0,
-                to_client,
+                to_client: end == SERVER,
             };
-            self.enter_hop(size, packet);
-        }
-        self.arm(index, end);
-    }
-
-    /// Schedules an endpoint's timer, if it is earlier than what is scheduled: one that moved
-    /// back is looked at again when its old time has come.
-    #[inline]
-    fn arm(&mut self, index: usize, end: usize) {
-        if let Some(time) = self.world.flows[index].ends[end].poll_timeout() {
-            let source = self.world.hops.len() + 3 * index + end;
-            if time < self.agenda.key(source).0 {
-                self.schedule(source, time);
-            }
+            enter_hop(&mut self.world, &mut self.agenda, &mut self.order, now, size, packet);
         }
     }
 
@@ -219,13 +202,38 @@ impl Run {
 
     fn schedule(&mut self, source: usize, time: Time) {
         self.order += 1;
-        self.agenda.set(source, (time, self.order));
+        self.agenda.set(source, Key::new(time, self.order));
     }
 
     fn schedule_at(&mut self, source: usize, time: Option<Time>) {
         match time {
             Some(time) => self.schedule(source, time),
             None => self.agenda.set(source, IDLE),
+        }
+    }
+}
+
+/// Offers a packet to the next hop of its route.
+#[inline]
+fn enter_hop(
+    world: &mut World,
+    agenda: &mut Agenda,
+    order: &mut u64,
+    now: Time,
+    size: u32,
+    packet: Packet,
+) {
+    let route = &world.routes[usize::from(packet.path)][usize::from(packet.to_client)];
+    let hop = usize::from(route[usize::from(packet.hop)]);
+    let link = &mut world.hops[hop];
+    *order += 1;
+    // Only a link's head is scheduled: the newcomer is it if the link was empty, or it overtook.
+    if link.push(now, size, *order, packet) == Offer::Accepted
+        && let Some((time, order)) = link.head()
+    {
+        let head = Key::new(time, order);
+        if head < agenda.key(hop) {
+            agenda.set(hop, head);
         }
     }
 }

@@ -74,6 +74,8 @@ impl Endpoint {
         flow.sender.disarm();
         flow.receiver.acknowledged();
         self.acks &= !(1 << subflow);
+        self.recovering &= !(1 << subflow);
+        self.queueing &= !(1 << subflow);
         let state = &mut self.table[subflow];
         state.usable = false;
         state.queued = 0;

@@ -50,6 +50,10 @@ pub struct Endpoint {
     /// Subflows with control segments to send, and with acknowledgements to send.
     pub(crate) control: u64,
     pub(crate) acks: u64,
+    /// Subflows in loss recovery, those with a queue, and those that the window alone held back.
+    pub(crate) recovering: u64,
+    pub(crate) queueing: u64,
+    pub(crate) cwnd_limited: u64,
     /// Something changed since data was last found to have to wait.
     pub(crate) may_send: bool,
     /// A lower bound of the earliest timer.
@@ -124,6 +128,9 @@ impl Endpoint {
             events: VecDeque::new(),
             control: 0,
             acks: 0,
+            recovering: 0,
+            queueing: 0,
+            cwnd_limited: 0,
             may_send: false,
             timer: Time::MAX,
             persist_at: Time::MAX,
@@ -226,6 +233,7 @@ impl Endpoint {
         self.handle_payload(now, subflow, segment);
     }
 
+    #[inline]
     fn handle_ack(&mut self, now: Time, subflow: usize, segment: &Segment) {
         if !segment.flags.contains(Flags::ACK) {
             return;
@@ -239,8 +247,15 @@ impl Endpoint {
         }
         let had_backoff = flow.sender.backoff() > 0;
         let una = flow.sender.una();
-        let mut windows = Windows { controller: &mut self.controller, table: &mut self.table, subflow };
+        let mut windows = Windows {
+            controller: &mut self.controller,
+            table: &mut self.table,
+            subflow,
+            cwnd_limited: self.cwnd_limited >> subflow & 1 == 1,
+        };
         flow.sender.on_ack(now, segment, &mut windows);
+        self.note_recovery(subflow);
+        let flow = &self.subflows[subflow];
         if had_backoff && flow.sender.backoff() == 0 && flow.sender.una() > una {
             // It answers again.
             self.table[subflow].usable = flow.fin.is_none();
@@ -266,6 +281,13 @@ impl Endpoint {
         self.may_send = true;
     }
 
+    #[inline]
+    fn note_recovery(&mut self, subflow: usize) {
+        let bit = u64::from(self.table[subflow].in_recovery) << subflow;
+        self.recovering = self.recovering & !(1 << subflow) | bit;
+    }
+
+    #[inline]
     fn handle_payload(&mut self, now: Time, subflow: usize, segment: &Segment) {
         let data_fin = segment.flags.contains(Flags::DATA_FIN);
         let empty = segment.sequence_len() == 0 && !data_fin;
@@ -354,9 +376,14 @@ impl Endpoint {
                     self.fail_subflow(subflow);
                     return;
                 }
-                let mut windows =
-                    Windows { controller: &mut self.controller, table: &mut self.table, subflow };
+                let mut windows = Windows {
+                    controller: &mut self.controller,
+                    table: &mut self.table,
+                    subflow,
+                    cwnd_limited: true,
+                };
                 flow.sender.on_timeout(now, &mut windows);
+                self.note_recovery(subflow);
                 if self.subflows.len() > 1 {
                     self.table[subflow].usable = false;
                     self.reinject_from(subflow);

@@ -17,6 +17,7 @@ pub mod scheduling;
 mod scoreboard;
 mod segment;
 mod sender;
+mod sending;
 mod subflow;
 mod subflow_state;
 mod transmit;

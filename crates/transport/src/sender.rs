@@ -28,7 +28,6 @@ pub(crate) struct Sender {
     /// The first retransmission of a recovery leaves whatever the window says.
     force_retransmit: bool,
     prr: Prr,
-    cwnd_limited: bool,
     last_sent: Time,
     rate_since: Time,
     rate_bytes: u64,
@@ -75,6 +74,8 @@ pub(crate) struct Windows<'a> {
     pub(crate) controller: &'a mut Controller,
     pub(crate) table: &'a mut [SubflowState],
     pub(crate) subflow: usize,
+    /// The congestion window alone holds this subflow back.
+    pub(crate) cwnd_limited: bool,
 }
 
 impl Windows<'_> {
@@ -109,7 +110,6 @@ impl Sender {
             rto_at: Time::MAX,
             force_retransmit: false,
             prr: Prr::default(),
-            cwnd_limited: false,
             last_sent: Time::ZERO,
             rate_since: Time::ZERO,
             rate_bytes: 0,
@@ -377,18 +377,6 @@ impl Sender {
         }
     }
 
-    /// The window, not a lack of data, held new data back.
-    #[inline]
-    pub(crate) fn held_by_cwnd(&mut self) {
-        self.cwnd_limited = true;
-    }
-
-    /// A lack of data, or the receive window, held new data back.
-    #[inline]
-    pub(crate) fn held_by_data(&mut self) {
-        self.cwnd_limited = false;
-    }
-
     /// The sender's segments, oldest first.
     pub(crate) fn board(&self) -> &Scoreboard {
         &self.board
@@ -410,7 +398,7 @@ impl Sender {
             rtt: (own.latest_rtt > Time::ZERO).then_some(own.latest_rtt),
             snd_una: segment.ack,
             snd_nxt: self.nxt,
-            cwnd_limited: self.cwnd_limited || slow_start,
+            cwnd_limited: windows.cwnd_limited || slow_start,
         };
         let cwnd = windows.controller.on_ack(windows.subflow, &acked, windows.table);
         windows.own().cwnd = cwnd;

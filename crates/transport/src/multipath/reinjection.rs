@@ -5,7 +5,7 @@ use ropewalk_quantities::Time;
 
 use crate::endpoint::Endpoint;
 use crate::scheduling::{Choice, Pending, Scheduler};
-use crate::segment::Segment;
+use crate::scoreboard::Sent;
 
 impl Endpoint {
     /// Everything that the subflow holds unacknowledged may go out again on the others.
@@ -22,10 +22,11 @@ impl Endpoint {
             reinject.insert(data_seq.max(una), (data_seq + u64::from(len)).max(una));
         }
         self.table[subflow].queued = 0;
+        self.queueing &= !(1 << subflow);
     }
 
     /// Sends the oldest of it on whichever subflow the scheduler picks.
-    pub(crate) fn poll_reinjection(&mut self, now: Time) -> Option<(usize, Segment)> {
+    pub(crate) fn poll_reinjection(&mut self, now: Time) -> Option<(usize, Sent)> {
         let pending = Pending {
             now,
             unsent: self.tx.reinject.covered(),
@@ -44,7 +45,7 @@ impl Endpoint {
 
     /// The window is full: send what blocks it again on a subflow that has room, and halve the
     /// window of the one that holds it up, at most once a round trip.
-    pub(crate) fn poll_opportunistic(&mut self, now: Time) -> Option<(usize, Segment)> {
+    pub(crate) fn poll_opportunistic(&mut self, now: Time) -> Option<(usize, Sent)> {
         if !self.config.opportunistic_retransmission && !self.config.penalisation {
             return None;
         }

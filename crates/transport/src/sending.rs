@@ -1,0 +1,195 @@
+//! Which data leaves next, and on which subflow.
+
+use ropewalk_quantities::Time;
+
+use crate::endpoint::Endpoint;
+use crate::scheduling::{Choice, Pending, Scheduler};
+use crate::scoreboard::Sent;
+
+impl Endpoint {
+    /// What of the stream leaves now: lost data first, then new.
+    #[inline]
+    pub(crate) fn poll_data(&mut self, now: Time) -> Option<(usize, Sent)> {
+        if self.recovering | self.queueing != 0 || !self.tx.reinject.is_empty() {
+            let old = self.poll_old_data(now);
+            if old.is_some() {
+                return old;
+            }
+        }
+        let new = self.poll_new_data(now);
+        if new.is_some() {
+            return new;
+        }
+        self.poll_instead(now)
+    }
+
+    #[inline(never)]
+    fn poll_old_data(&mut self, now: Time) -> Option<(usize, Sent)> {
+        for subflow in members(self.recovering) {
+            let state = &mut self.table[subflow];
+            if let Some(sent) = self.subflows[subflow].sender.poll_retransmit(now, state) {
+                return Some((subflow, sent));
+            }
+        }
+        if !self.tx.reinject.is_empty()
+            && let Some(reinjected) = self.poll_reinjection(now)
+        {
+            return Some(reinjected);
+        }
+        self.poll_queued(now)
+    }
+
+    /// Data that a scheduler put on several subflows at once.
+    fn poll_queued(&mut self, now: Time) -> Option<(usize, Sent)> {
+        for subflow in members(self.queueing) {
+            while let Some(&(data_seq, len)) = self.subflows[subflow].queue.front() {
+                let state = &mut self.table[subflow];
+                let needed = data_seq + u64::from(len) > self.tx.una();
+                if needed && (!state.usable || state.cwnd < state.in_flight + state.mss) {
+                    break;
+                }
+                self.subflows[subflow].queue.pop_front();
+                state.queued -= u64::from(len);
+                if needed {
+                    return Some(self.send_data(now, subflow, data_seq, len));
+                }
+            }
+            if self.subflows[subflow].queue.is_empty() {
+                self.queueing &= !(1 << subflow);
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn poll_new_data(&mut self, now: Time) -> Option<(usize, Sent)> {
+        let unsent = self.tx.unsent();
+        if unsent == 0 {
+            self.cwnd_limited = 0;
+            return None;
+        }
+        let window = self.tx.window();
+        if window == 0 {
+            self.hold_by_window(now);
+            return None;
+        }
+        let choice = if self.subflows.len() == 1 {
+            if self.table[0].can_send() { Choice::Send(0) } else { Choice::Wait }
+        } else {
+            let pending = Pending { now, unsent, window, window_size: self.tx.window_size() };
+            self.scheduler.choose(&pending, &self.table)
+        };
+        match choice {
+            Choice::Send(subflow) => {
+                let len = self.next_len(now, subflow, unsent, window)?;
+                let data_seq = self.tx.assign(len);
+                Some(self.send_data(now, subflow, data_seq, len as u32))
+            }
+            Choice::SendOn(set) => {
+                let first = set.iter().next()?;
+                let len = self.next_len(now, first, unsent, window)?;
+                let data_seq = self.tx.assign(len);
+                for subflow in set.iter() {
+                    self.subflows[subflow].queue.push_back((data_seq, len as u32));
+                    self.table[subflow].queued += len;
+                    self.queueing |= 1 << subflow;
+                }
+                self.poll_queued(now)
+            }
+            Choice::Wait => {
+                self.hold_by_cwnd();
+                None
+            }
+            Choice::WaitUntil(time) => {
+                self.scheduler_at = time;
+                self.timer = self.timer.min(time);
+                None
+            }
+        }
+    }
+
+    /// How much the next segment carries, or that it must wait (RFC 1122, 4.2.3.4).
+    #[inline]
+    fn next_len(&mut self, now: Time, subflow: usize, unsent: u64, window: u64) -> Option<u64> {
+        let mss = self.table[subflow].mss;
+        let len = mss.min(unsent).min(window);
+        if len == mss {
+            return Some(len);
+        }
+        if len == unsent {
+            self.cwnd_limited = 0;
+            let idle = self.tx.nxt() == self.tx.una();
+            return (!self.config.nagle || idle || self.tx.closed()).then_some(len);
+        }
+        if len >= self.tx.window_max() / 2 {
+            return Some(len);
+        }
+        self.hold_by_window(now);
+        None
+    }
+
+    /// The peer's window is shut, or open by less than a segment: probe it when nothing is in flight.
+    #[inline(never)]
+    fn hold_by_window(&mut self, now: Time) {
+        self.cwnd_limited = 0;
+        self.scheduler.on_window_blocked();
+        if self.persist_at == Time::MAX && self.subflows.iter().all(|flow| flow.sender.is_idle()) {
+            self.arm_persist(now, 0);
+        }
+    }
+
+    #[inline]
+    fn hold_by_cwnd(&mut self) {
+        for (subflow, state) in self.table.iter().enumerate() {
+            if state.usable && !state.can_send() {
+                self.cwnd_limited |= 1 << subflow;
+            }
+        }
+    }
+
+    /// No new data may leave: what else may?
+    #[inline]
+    fn poll_instead(&mut self, now: Time) -> Option<(usize, Sent)> {
+        if self.subflows.len() > 1 && self.tx.unsent() > 0 && self.tx.window() < self.table[0].mss {
+            let again = self.poll_opportunistic(now);
+            if again.is_some() {
+                return again;
+            }
+        }
+        for subflow in members(self.recovering) {
+            let state = &mut self.table[subflow];
+            if let Some(sent) = self.subflows[subflow].sender.poll_rescue(now, state) {
+                return Some((subflow, sent));
+            }
+        }
+        None
+    }
+
+    /// Sends a data range on a subflow for the first time there.
+    #[inline]
+    pub(crate) fn send_data(
+        &mut self,
+        now: Time,
+        subflow: usize,
+        data_seq: u64,
+        len: u32,
+    ) -> (usize, Sent) {
+        let initial_window = self.initial_window(self.table[subflow].mss);
+        let sender = &mut self.subflows[subflow].sender;
+        let sent = Sent::data(sender.nxt(), len, data_seq, now);
+        sender.send_new(now, sent, initial_window, &mut self.table[subflow]);
+        (subflow, sent)
+    }
+}
+
+/// The numbers of the bits that are set, lowest first.
+#[inline]
+pub(crate) fn members(mut set: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        (set != 0).then(|| {
+            let lowest = set.trailing_zeros() as usize;
+            set &= set - 1;
+            lowest
+        })
+    })
+}
