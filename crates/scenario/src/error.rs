@@ -110,8 +110,8 @@ pub enum Problem {
         /// The limit.
         most: &'static str,
     },
-    /// The file is not text.
-    #[error("not UTF-8 text")]
+    /// The file is not text: not UTF-8, or with NUL characters.
+    #[error("not a text file in UTF-8")]
     NotText,
     /// The file is not TOML; in the TOML parser's words.
     #[error("not TOML: {0}")]

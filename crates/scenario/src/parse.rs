@@ -113,6 +113,10 @@ fn document<'a>(text: &'a str, report: &mut Report) -> Option<Document<&'a str>>
         report.whole_file("", Problem::FileTooLarge { most: "4 MiB" });
         return None;
     }
+    if text.contains('\0') {
+        report.whole_file("", Problem::NotText);
+        return None;
+    }
     match Document::parse(text) {
         Ok(document) => Some(document),
         Err(error) => {

@@ -60,6 +60,12 @@ fn object(shape: &Shape) -> Value {
 
 fn property(key: &Key) -> Value {
     let mut schema = value(&key.kind);
+    if matches!(
+        (&key.kind, &key.default),
+        (Kind::Tables { .. }, Default::Required)
+    ) {
+        schema["minItems"] = json!(1);
+    }
     let mut description = key.doc.to_owned();
     match &key.default {
         Default::Required => {}

@@ -131,7 +131,7 @@ fn paths(after: &str) -> Vec<String> {
             if depth == 0 {
                 break;
             }
-        } else if !c.is_whitespace() && !(depth == 1 && c == '{') {
+        } else if !c.is_whitespace() && (depth > 1 || c != '{') {
             path.push(c);
         }
     }
