@@ -79,7 +79,7 @@ $(MADE)/venv: constraints.txt | tools
 			echo "make: Python's venv module is missing: sudo apt install $$package" >&2; exit 1; \
 		fi; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(PIP) install --upgrade pip maturin
+	@$(PIP) install --quiet --upgrade pip maturin
 	@mkdir -p $(MADE) && touch $@
 
 $(MADE)/package: $(MADE)/venv pyproject.toml $(RUST_SOURCES) | tools
@@ -87,5 +87,5 @@ $(MADE)/package: $(MADE)/venv pyproject.toml $(RUST_SOURCES) | tools
 	@touch $@
 
 $(MADE)/test $(MADE)/lint: $(MADE)/%: $(MADE)/venv pyproject.toml
-	@$(PIP) install --group $*
+	@$(PIP) install --quiet --group $*
 	@touch $@

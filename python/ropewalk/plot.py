@@ -285,39 +285,50 @@ def check_format(path: str | os.PathLike[str]) -> Path:
 def _draw_goodput(axes: Axes, results: Results, seed: int) -> None:
     import numpy as np
 
+    subflows = _subflows(results, seed)
     connection = _of_run(results.connection, seed)
     time = connection["time_s"].to_numpy()
     edges = _edges(time)
     base = np.zeros(len(time))
-    for index, name, rows in _subflows(results, seed):
-        top = base + _on_steps(rows, "goodput_mbps", time)
+    for index, name, rows in subflows:
+        below, base = base, base + _on_steps(rows, "goodput_mbps", time)
         axes.stairs(
-            top, edges, baseline=base, fill=True, color=_colour(index), label=name, linewidth=0
+            base, edges, baseline=below, fill=True, color=_colour(index), label=name, linewidth=0
         )
-        base = top
-    total = connection["goodput_mbps"].to_numpy()
-    axes.stairs(total, edges, baseline=None, color=INK, linewidth=1.1, label="delivered in order")
     capacity = connection["capacity_mbps"].fill_null(math.nan).to_numpy()
     if not np.isnan(capacity).all():
+        steady = np.nanmax(capacity) - np.nanmin(capacity) < 0.01 * np.nanmax(capacity)
         axes.stairs(
             capacity,
             edges,
             baseline=None,
-            color=INK,
+            color=INK if steady else FAINT,
             linewidth=1.1,
-            linestyle=(0, (4, 2)),
+            linestyle=(0, (4, 2)) if steady else "-",
             label="sum of link rates",
         )
+    # What waited behind a gap is delivered at a stroke, far above what the links carry;
+    # means over some steps keep the line readable, and the frame at the links' height.
+    steps = max(1, len(time) // 60)
+    total = _means(connection["goodput_mbps"].to_numpy(), edges, steps)
+    top = 1.3 * max(np.nan_to_num(capacity).max(), np.quantile(base, 0.99), 1e-3)
+    notes = [f"mean over {steps * (edges[1] - edges[0]):.3g} s"] if steps > 1 else []
+    notes += [f"up to {total.max():,.0f}"] if total.max() > top else []
+    axes.stairs(
+        total,
+        np.unique([*edges[::steps], edges[-1]]),
+        baseline=None,
+        color=INK,
+        linewidth=1.0,
+        label="delivered in order" + (f"\n({', '.join(notes)})" if notes else ""),
+    )
     axes.set(xlabel="time (s)", ylabel="goodput (Mbit/s)", xlim=(edges[0], edges[-1]))
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, top)
     handles, labels = axes.get_legend_handles_labels()
     # The legend stands in the order of the stack, what lies over it first.
-    lines = len(handles) - len(_subflows(results, seed))
-    order = list(range(len(handles)))[::-1]
-    order = order[:lines] + order[lines:]
     axes.legend(
-        [handles[i] for i in order],
-        [labels[i] for i in order],
+        handles[::-1],
+        labels[::-1],
         loc="upper left",
         bbox_to_anchor=(1.01, 1.0),
         borderaxespad=0,
@@ -389,13 +400,13 @@ def _draw_delays(axes: Axes, results: Results) -> None:
                 color=FAINT,
                 linewidth=0.9,
                 linestyle=line,
-                label=f"{quantile:.0%} within {at:.3g} ms",
+                label=f"{quantile:.0%} within {at:,.0f} ms",
             )
         if edges[np.searchsorted(share, 0.999)] > 20 * edges[0]:
             axes.set_xscale("log")
         else:
             axes.set_xlim(left=0)
-        axes.legend(loc="lower right", fontsize="small")
+        axes.legend(loc="best", fontsize="small")
     axes.set(
         xlabel="delay from write to delivery in order (ms)",
         ylabel="share of packets",
@@ -474,6 +485,20 @@ def _on_steps(rows: pl.DataFrame, column: str, time: NDArray[np.float64]) -> NDA
     values = np.zeros(len(time))
     values[np.searchsorted(time, rows["time_s"].to_numpy())] = rows[column].fill_null(0.0)
     return values
+
+
+def _means(
+    values: NDArray[np.float64], edges: NDArray[np.float64], steps: int
+) -> NDArray[np.float64]:
+    """Means over so many steps each, the last over what is left."""
+    import numpy as np
+
+    starts = np.arange(0, len(values), steps)
+    spans = np.diff(edges)
+    means: NDArray[np.float64] = np.add.reduceat(values * spans, starts) / np.add.reduceat(
+        spans, starts
+    )
+    return means
 
 
 def _edges(time: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -98,7 +98,7 @@ def _summary_lines(
     if sent:
         yield "sent again", f"{again:,.0f} of {sent:,.0f} segments ({again / sent:.2%})"
     if mean.get("cost"):
-        yield "cost", f"{mean['cost']:,.2f}"
+        yield "cost", f"{mean['cost']:,.2f} (each link's price times its Mbit/s)"
     stats = mean["stats"]
     wall = f" in {stats['wall_s']:,.2f} s" if "wall_s" in stats else ""
     yield "simulated", f"{stats['data_packets']:,.0f} data packets{wall}"

@@ -43,7 +43,9 @@ def test_axes_are_labelled_with_units(results):
 def test_goodput_names_subflows_total_and_capacity(results):
     (axes,) = plot.goodput(results).axes
     names = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert names == ["sum of link rates", "delivered in order", "cable", "dsl"]
+    assert names[0].startswith("delivered in order")
+    assert names[1] == "sum of link rates"
+    assert names[2:] == ["cable", "dsl"]
 
 
 @pytest.mark.parametrize("draw", OVER_TIME, ids=lambda draw: draw.__name__)

@@ -127,7 +127,9 @@ def test_the_timeline_adds_up_to_the_goodput(results):
     connection = results.connection.filter(pl.col("seed") == 5)
     steps = connection["time_s"].diff().fill_null(connection["time_s"][0])
     megabytes = (connection["goodput_mbps"] * steps).sum() / 8
-    assert megabytes == pytest.approx(run["delivered_bytes"] / 1e6, rel=0.01)
+    in_a_step = 66 * 0.2 / 8  # the end of the transfer need not be the end of a step
+    assert run["delivered_bytes"] / 1e6 - in_a_step <= megabytes
+    assert megabytes <= run["delivered_bytes"] / 1e6 + 0.001
 
 
 def test_the_timeline_has_a_row_for_each_step_and_subflow(results):

@@ -52,7 +52,10 @@ def test_another_seed_gives_another_run(lossy):
 def test_recording_changes_no_number(lossy):
     plain = ropewalk.simulate(lossy, seed=7)
     recorded = ropewalk.simulate(lossy, seed=7, step="10 ms")
-    assert numbers(plain)[0] == numbers(recorded)[0]
+    plain, recorded = numbers(plain)[0][0], numbers(recorded)[0][0]
+    # Taking a row of the timeline is an event of the run loop.
+    assert plain["stats"].pop("events") <= recorded["stats"].pop("events")
+    assert plain == recorded
 
 
 def test_progress_counts_the_finished_runs(two_links):

@@ -19,6 +19,8 @@ use crate::scenario::Scenario;
 
 /// How often an interrupt is looked for while runs are under way.
 const SIGNAL_CHECK: Duration = Duration::from_millis(100);
+/// How many steps a timeline may have.
+const MOST_STEPS: u64 = 1_000_000;
 
 /// Runs a scenario once for each seed, on `threads` threads (default: all).
 ///
@@ -36,12 +38,9 @@ pub fn simulate(
     threads: Option<NonZeroUsize>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<Run>> {
-    let step: Option<Time> = step
-        .map(str::parse)
-        .transpose()
-        .map_err(|error| PyValueError::new_err(format!("step: {error}")))?;
+    let duration = scenario.parsed.duration;
     let options = Options {
-        timeline_step: step,
+        timeline_step: step.map(|text| step_of(text, duration)).transpose()?,
         reordering,
     };
     let total = seeds.len();
@@ -74,6 +73,19 @@ pub fn simulate(
         .flatten()
         .map(|outcome| Run { outcome })
         .collect())
+}
+
+/// A timeline's step: above zero, and not so short that a timeline would fill the memory.
+fn step_of(text: &str, duration: Time) -> PyResult<Time> {
+    let step: Time = text
+        .parse()
+        .map_err(|error| PyValueError::new_err(format!("step = {text:?}: {error}")))?;
+    if step == Time::ZERO || duration.as_nanos() / step.as_nanos() > MOST_STEPS {
+        return Err(PyValueError::new_err(format!(
+            "step = {text:?}: would be more than {MOST_STEPS} steps in {duration}"
+        )));
+    }
+    Ok(step)
 }
 
 /// Runs under way on threads of their own; dropping it lets no further one start.
