@@ -118,23 +118,32 @@ fn main() {
         run(key);
         return;
     }
-    println!("{:<4} {:>12} {:>12} {:>9} {:>9}  case", "", "packets/s", "events/s", "CPU s", "peak MB");
+    println!(
+        "{:<4} {:>12} {:>12} {:>9} {:>9}  case",
+        "", "packets/s", "events/s", "CPU s", "peak MB"
+    );
     for case in &CASES {
         if !wanted.is_empty() && !wanted.iter().any(|key| key == case.key) {
             continue;
         }
         let program = std::env::current_exe().expect("this program's own path");
-        let status = Command::new(program).args(["--one", case.key]).status().expect("a process of its own");
+        let status = Command::new(program)
+            .args(["--one", case.key])
+            .status()
+            .expect("a process of its own");
         assert!(status.success(), "case {} failed", case.key);
     }
 }
 
 fn run(key: &str) {
     let case = CASES.iter().find(|case| case.key == key).expect("a case");
-    let scenario = Scenario::parse(case.scenario, case.key, &[], &mut |_| Err("no files".to_owned()))
-        .expect("a scenario without errors");
+    let scenario = Scenario::parse(case.scenario, case.key, &[], &mut |_| {
+        Err("no files".to_owned())
+    })
+    .expect("a scenario without errors");
     let before = cpu_seconds();
-    let outcome = simulate(&scenario, 1, &Options::default()).expect("a scenario that is simulated");
+    let outcome =
+        simulate(&scenario, 1, &Options::default()).expect("a scenario that is simulated");
     let cpu = cpu_seconds() - before;
     let stats = outcome.summary.stats;
     println!(
@@ -152,13 +161,24 @@ fn run(key: &str) {
 /// User and system time of this process, from the kernel's accounting in nanoseconds.
 fn cpu_seconds() -> f64 {
     let schedstat = std::fs::read_to_string("/proc/self/schedstat").expect("Linux's /proc");
-    let nanos: u64 = schedstat.split(' ').next().and_then(|field| field.parse().ok()).expect("a number");
+    let nanos: u64 = schedstat
+        .split(' ')
+        .next()
+        .and_then(|field| field.parse().ok())
+        .expect("a number");
     nanos as f64 / 1e9
 }
 
 fn peak_megabytes() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux's /proc");
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("peak memory");
-    let kib: f64 = line.split_whitespace().nth(1).and_then(|field| field.parse().ok()).expect("a number");
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmHWM:"))
+        .expect("peak memory");
+    let kib: f64 = line
+        .split_whitespace()
+        .nth(1)
+        .and_then(|field| field.parse().ok())
+        .expect("a number");
     kib / 1e3 * 1.024
 }

@@ -40,8 +40,16 @@ pub(crate) struct Agenda {
 
 impl Agenda {
     pub(crate) fn new(sources: usize) -> Agenda {
-        let heap: Vec<u32> = if sources > SCAN { (0..sources as u32).collect() } else { Vec::new() };
-        Agenda { keys: vec![IDLE; sources], place: heap.clone(), heap }
+        let heap: Vec<u32> = if sources > SCAN {
+            (0..sources as u32).collect()
+        } else {
+            Vec::new()
+        };
+        Agenda {
+            keys: vec![IDLE; sources],
+            place: heap.clone(),
+            heap,
+        }
     }
 
     /// When the source is due.
@@ -100,7 +108,8 @@ impl Agenda {
         let key = self.keys[source as usize];
         loop {
             let children = place * ARITY + 1..(place * ARITY + 1 + ARITY).min(self.heap.len());
-            let Some(child) = children.min_by_key(|&child| self.keys[self.heap[child] as usize]) else {
+            let Some(child) = children.min_by_key(|&child| self.keys[self.heap[child] as usize])
+            else {
                 break;
             };
             let below = self.heap[child];

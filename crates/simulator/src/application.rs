@@ -25,8 +25,14 @@ pub(crate) struct Application {
 
 #[derive(Debug)]
 enum Source {
-    Bulk { left: Option<u64> },
-    Messages { bytes: u64, spacing: Spacing, next: Time },
+    Bulk {
+        left: Option<u64>,
+    },
+    Messages {
+        bytes: u64,
+        spacing: Spacing,
+        next: Time,
+    },
 }
 
 #[derive(Debug)]
@@ -37,9 +43,16 @@ enum Spacing {
 
 impl Application {
     /// Begins to write at `start`.
-    pub(crate) fn new(traffic: &Traffic, start: Time, random: Pcg64Mcg, measured: bool) -> Application {
+    pub(crate) fn new(
+        traffic: &Traffic,
+        start: Time,
+        random: Pcg64Mcg,
+        measured: bool,
+    ) -> Application {
         let source = match *traffic {
-            Traffic::Bulk { size } => Source::Bulk { left: size.map(|bytes| bytes.as_u64()) },
+            Traffic::Bulk { size } => Source::Bulk {
+                left: size.map(|bytes| bytes.as_u64()),
+            },
             Traffic::Cbr { rate, message } => Source::Messages {
                 bytes: message.as_u64(),
                 spacing: Spacing::Constant(rate.transmission_time(message)),
@@ -93,7 +106,11 @@ impl Application {
 
     /// Its time has come, the connection is open: writes the messages that are due.
     pub(crate) fn produce(&mut self, now: Time) {
-        while let Source::Messages { bytes, spacing, next } = &mut self.source
+        while let Source::Messages {
+            bytes,
+            spacing,
+            next,
+        } = &mut self.source
             && *next <= now
         {
             self.backlog += *bytes;

@@ -39,11 +39,7 @@ pub struct Options {
 ///
 /// # Errors
 /// The scenario asks for what the simulator does not have (yet); the text says what.
-pub fn simulate(
-    scenario: &Scenario,
-    seed: u64,
-    options: &Options,
-) -> Result<Outcome, Unsupported> {
+pub fn simulate(scenario: &Scenario, seed: u64, options: &Options) -> Result<Outcome, Unsupported> {
     let world = World::build(scenario, seed)?;
     let recorder = Recorder::new(scenario, options, &world);
     let mut run = Run::new(world, recorder, scenario);

@@ -61,7 +61,9 @@ struct Previous {
 
 impl Recorder {
     pub(crate) fn new(scenario: &Scenario, options: &Options, world: &World) -> Recorder {
-        let unit = world.flows[0].application.unit(scenario.transport.segment.as_u64());
+        let unit = world.flows[0]
+            .application
+            .unit(scenario.transport.segment.as_u64());
         Recorder {
             complete: false,
             delays: Histogram::new(),
@@ -80,7 +82,11 @@ impl Recorder {
 
     /// When to call [`Recorder::sample`] next.
     pub(crate) fn next(&self) -> Option<Time> {
-        let warmup = if self.baseline.links.is_empty() { self.warmup } else { Time::MAX };
+        let warmup = if self.baseline.links.is_empty() {
+            self.warmup
+        } else {
+            Time::MAX
+        };
         let next = warmup.min(self.next_step);
         (next != Time::MAX).then_some(next)
     }
@@ -127,13 +133,17 @@ impl Recorder {
     }
 
     fn add_rows(&mut self, now: Time, world: &mut World) {
-        let Some(timeline) = &mut self.timeline else { return };
+        let Some(timeline) = &mut self.timeline else {
+            return;
+        };
         let flow = &world.flows[0];
         let [client, server] = &flow.ends;
         let span = (now - self.previous.time).as_secs_f64();
         let mbps = |bytes: u64| bytes as f64 * 8.0 / span / 1e6;
         let time_s = now.as_secs_f64();
-        self.previous.by_subflow.resize(client.subflow_states().len(), 0);
+        self.previous
+            .by_subflow
+            .resize(client.subflow_states().len(), 0);
         let SubflowTimeline {
             time_s: times,
             subflow: subflows,
@@ -145,18 +155,34 @@ impl Recorder {
         } = &mut timeline.subflows;
         let arrived = server.subflow_states().len();
         for (subflow, state) in client.subflow_states().iter().enumerate() {
-            let delivered = if subflow < arrived { server.delivered_by(subflow) } else { 0 };
+            let delivered = if subflow < arrived {
+                server.delivered_by(subflow)
+            } else {
+                0
+            };
             times.push(time_s);
             subflows.push(subflow as u32);
             goodput_mbps.push(mbps(delivered - self.previous.by_subflow[subflow]));
             cwnd_bytes.push(state.cwnd);
-            ssthresh_bytes.push(if state.ssthresh == u64::MAX { f64::NAN } else { state.ssthresh as f64 });
+            ssthresh_bytes.push(if state.ssthresh == u64::MAX {
+                f64::NAN
+            } else {
+                state.ssthresh as f64
+            });
             in_flight_bytes.push(state.in_flight);
-            srtt_ms.push(if state.srtt == Time::ZERO { f64::NAN } else { state.srtt.as_millis_f64() });
+            srtt_ms.push(if state.srtt == Time::ZERO {
+                f64::NAN
+            } else {
+                state.srtt.as_millis_f64()
+            });
             self.previous.by_subflow[subflow] = delivered;
         }
-        let ConnectionTimeline { time_s: times, goodput_mbps, capacity_mbps, reorder_buffer_bytes } =
-            &mut timeline.connection;
+        let ConnectionTimeline {
+            time_s: times,
+            goodput_mbps,
+            capacity_mbps,
+            reorder_buffer_bytes,
+        } = &mut timeline.connection;
         times.push(time_s);
         goodput_mbps.push(mbps(server.delivered() - self.previous.delivered));
         reorder_buffer_bytes.push(server.reorder_buffer());
@@ -171,22 +197,35 @@ impl Baseline {
     /// All counters as they stand now.
     pub(crate) fn take(now: Time, world: &mut World) -> Baseline {
         let forward = world.hops.iter_mut().step_by(2);
-        let (links, transmitted) =
-            forward.map(|link| (link.counters(), link.transmitted(now).as_u64())).unzip();
+        let (links, transmitted) = forward
+            .map(|link| (link.counters(), link.transmitted(now).as_u64()))
+            .unzip();
         let [client, server] = &world.flows[0].ends;
         let arrived = server.subflow_states().len();
         let subflows = (0..client.subflow_states().len())
             .map(|subflow| SubflowBaseline {
                 counters: client.counters(subflow),
-                delivered: if subflow < arrived { server.delivered_by(subflow) } else { 0 },
-                duplicates: if subflow < arrived { server.duplicates(subflow) } else { 0 },
+                delivered: if subflow < arrived {
+                    server.delivered_by(subflow)
+                } else {
+                    0
+                },
+                duplicates: if subflow < arrived {
+                    server.duplicates(subflow)
+                } else {
+                    0
+                },
             })
             .collect();
         Baseline {
             links,
             transmitted,
             subflows,
-            delivered: world.flows.iter().map(|flow| flow.ends[1].delivered()).collect(),
+            delivered: world
+                .flows
+                .iter()
+                .map(|flow| flow.ends[1].delivered())
+                .collect(),
             packets: server.packets(),
             data_packets: world.data_packets(),
         }

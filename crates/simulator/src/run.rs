@@ -85,12 +85,21 @@ impl Run {
     fn leave_hop(&mut self, hop: usize) {
         let link = &mut self.world.hops[hop];
         let (_, size, mut packet) = link.pop();
-        let head = link.head().map_or(IDLE, |(time, order)| Key::new(time, order));
+        let head = link
+            .head()
+            .map_or(IDLE, |(time, order)| Key::new(time, order));
         self.agenda.set(hop, head);
         packet.hop += 1;
         let route = &self.world.routes[usize::from(packet.path)][usize::from(packet.to_client)];
         if usize::from(packet.hop) < route.len() {
-            enter_hop(&mut self.world, &mut self.agenda, &mut self.order, self.now, size, packet);
+            enter_hop(
+                &mut self.world,
+                &mut self.agenda,
+                &mut self.order,
+                self.now,
+                size,
+                packet,
+            );
         } else if packet.to_client {
             self.arrive_at_client(&packet);
         } else {
@@ -115,7 +124,8 @@ impl Run {
                 self.recorder.arrival(packet.number);
             }
             if new > 0 {
-                self.recorder.delivered(self.now, server.delivered(), &mut flow.application);
+                self.recorder
+                    .delivered(self.now, server.delivered(), &mut flow.application);
             }
         }
         self.flush(index, SERVER);
@@ -192,7 +202,14 @@ impl Run {
                 hop: 0,
                 to_client: end == SERVER,
             };
-            enter_hop(&mut self.world, &mut self.agenda, &mut self.order, now, size, packet);
+            enter_hop(
+                &mut self.world,
+                &mut self.agenda,
+                &mut self.order,
+                now,
+                size,
+                packet,
+            );
         }
     }
 

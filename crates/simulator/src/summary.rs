@@ -26,12 +26,19 @@ pub(crate) fn summarise(scenario: &Scenario, seed: u64, mut run: Run) -> Outcome
     let from = first_write.max(recorder.warmup);
     let span = recorder.last_delivery.saturating_sub(from).as_secs_f64();
     let mbps = |bytes: u64, seconds: f64| {
-        if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { 0.0 }
+        if seconds > 0.0 {
+            bytes as f64 * 8.0 / seconds / 1e6
+        } else {
+            0.0
+        }
     };
     let measured = run.now.saturating_sub(recorder.warmup);
 
     let delivered_bytes = end.delivered[0] - start.delivered[0];
-    let (packets, out_of_order) = (end.packets.0 - start.packets.0, end.packets.1 - start.packets.1);
+    let (packets, out_of_order) = (
+        end.packets.0 - start.packets.0,
+        end.packets.1 - start.packets.1,
+    );
     let mut cost = 0.0;
     let links = scenario
         .links
@@ -41,7 +48,8 @@ pub(crate) fn summarise(scenario: &Scenario, seed: u64, mut run: Run) -> Outcome
             let (from, to) = (&start.links[index], &end.links[index]);
             let delivered_bytes = to.delivered_bytes - from.delivered_bytes;
             cost += link.cost * mbps(delivered_bytes, measured.as_secs_f64());
-            let capacity = world.hops[2 * index].capacity_between(recorder.warmup.min(run.now), run.now);
+            let capacity =
+                world.hops[2 * index].capacity_between(recorder.warmup.min(run.now), run.now);
             let sent = end.transmitted[index] - start.transmitted[index];
             LinkSummary {
                 name: link.name.clone(),
@@ -60,7 +68,9 @@ pub(crate) fn summarise(scenario: &Scenario, seed: u64, mut run: Run) -> Outcome
             let (from, to) = (&start.subflows[subflow], &end.subflows[subflow]);
             let state = &client.subflow_states()[subflow];
             SubflowSummary {
-                link: scenario.paths[usize::from(flow.paths[subflow])].name.clone(),
+                link: scenario.paths[usize::from(flow.paths[subflow])]
+                    .name
+                    .clone(),
                 goodput_mbps: mbps(to.delivered - from.delivered, span),
                 segments_sent: to.counters.segments_sent - from.counters.segments_sent,
                 retransmissions: to.counters.retransmissions - from.counters.retransmissions,
@@ -78,8 +88,13 @@ pub(crate) fn summarise(scenario: &Scenario, seed: u64, mut run: Run) -> Outcome
         .map(|competitor| {
             let flows = next..next + competitor.count as usize;
             next = flows.end;
-            let seconds = run.now.saturating_sub(competitor.start.max(recorder.warmup)).as_secs_f64();
-            let bytes: u64 = flows.map(|flow| end.delivered[flow] - start.delivered[flow]).sum();
+            let seconds = run
+                .now
+                .saturating_sub(competitor.start.max(recorder.warmup))
+                .as_secs_f64();
+            let bytes: u64 = flows
+                .map(|flow| end.delivered[flow] - start.delivered[flow])
+                .sum();
             CompetitorSummary {
                 name: competitor.name.clone(),
                 count: competitor.count,
@@ -101,7 +116,11 @@ pub(crate) fn summarise(scenario: &Scenario, seed: u64, mut run: Run) -> Outcome
             cost,
             delay_ms: recorder.delays.summary(),
             reordering: Reordering {
-                out_of_order_ratio: if packets > 0 { out_of_order as f64 / packets as f64 } else { 0.0 },
+                out_of_order_ratio: if packets > 0 {
+                    out_of_order as f64 / packets as f64
+                } else {
+                    0.0
+                },
                 buffer_max_bytes: server.reorder_buffer_max(),
                 metrics: recorder.reorder.as_ref().map(|reorder| reorder.metrics()),
             },
@@ -109,7 +128,11 @@ pub(crate) fn summarise(scenario: &Scenario, seed: u64, mut run: Run) -> Outcome
             subflows,
             competitors,
             warnings: scenario.warnings.clone(),
-            stats: Stats { data_packets: end.data_packets, events: run.events, wall_s: None },
+            stats: Stats {
+                data_packets: end.data_packets,
+                events: run.events,
+                wall_s: None,
+            },
         },
         timeline: recorder.timeline,
         delays: recorder.delays.bins(),

@@ -19,7 +19,10 @@ impl VirtualDevice {
 
     /// `rates` in any unit, each above zero.
     pub(crate) fn weighted(rates: Vec<i64>) -> VirtualDevice {
-        VirtualDevice::Weighted { credits: vec![0; rates.len()], rates }
+        VirtualDevice::Weighted {
+            credits: vec![0; rates.len()],
+            rates,
+        }
     }
 
     /// The next packet's path.

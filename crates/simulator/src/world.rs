@@ -58,7 +58,11 @@ impl World {
     /// # Errors
     /// The scenario asks for what the simulator does not have.
     pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, Unsupported> {
-        let hops = scenario.links.iter().flat_map(|link| directions(link, seed)).collect();
+        let hops = scenario
+            .links
+            .iter()
+            .flat_map(|link| directions(link, seed))
+            .collect();
         let routes = scenario
             .paths
             .iter()
@@ -78,25 +82,49 @@ impl World {
             seed,
         )?];
         for competitor in &scenario.competitors {
-            let traffic = Traffic::Bulk { size: competitor.size };
+            let traffic = Traffic::Bulk {
+                size: competitor.size,
+            };
             for number in 0..competitor.count {
                 let name = format!("competitor/{}/{number}", competitor.name);
                 let (transport, paths) = (&competitor.transport, &competitor.paths);
-                let flow =
-                    Flow::build(&name, scenario, transport, paths, &traffic, competitor.start, seed)?;
+                let flow = Flow::build(
+                    &name,
+                    scenario,
+                    transport,
+                    paths,
+                    &traffic,
+                    competitor.start,
+                    seed,
+                )?;
                 flows.push(flow);
             }
         }
-        Ok(World { hops, routes, flows })
+        Ok(World {
+            hops,
+            routes,
+            flows,
+        })
     }
 
     /// What the links of the measured flow's paths could carry forward; `None` if one is unlimited.
     pub(crate) fn capacity_between(&self, from: Time, to: Time) -> Option<u64> {
-        let mut hops: Vec<u16> =
-            self.flows[0].paths.iter().flat_map(|&path| self.routes[usize::from(path)][0].iter().copied()).collect();
+        let mut hops: Vec<u16> = self.flows[0]
+            .paths
+            .iter()
+            .flat_map(|&path| self.routes[usize::from(path)][0].iter().copied())
+            .collect();
         hops.sort_unstable();
         hops.dedup();
-        hops.iter().map(|&hop| Some(self.hops[usize::from(hop)].capacity_between(from, to)?.as_u64())).sum()
+        hops.iter()
+            .map(|&hop| {
+                Some(
+                    self.hops[usize::from(hop)]
+                        .capacity_between(from, to)?
+                        .as_u64(),
+                )
+            })
+            .sum()
     }
 
     /// Data packets that all clients have sent.
@@ -104,7 +132,8 @@ impl World {
         let clients = self.flows.iter().map(|flow| &flow.ends[0]);
         clients
             .flat_map(|client| {
-                (0..client.subflow_states().len()).map(|subflow| client.counters(subflow).segments_sent)
+                (0..client.subflow_states().len())
+                    .map(|subflow| client.counters(subflow).segments_sent)
             })
             .sum()
     }
@@ -114,7 +143,13 @@ fn directions(link: &LinkConfig, seed: u64) -> [Link<Packet>; 2] {
     let round_trip = link.round_trip();
     [(&link.forward, ""), (&link.reverse, "/reverse")].map(|(direction, suffix)| {
         let draws = |of: &str| stream(seed, &format!("link/{}{suffix}/{of}", link.name));
-        Link::new(direction, round_trip, &link.down, draws("loss"), draws("jitter"))
+        Link::new(
+            direction,
+            round_trip,
+            &link.down,
+            draws("loss"),
+            draws("jitter"),
+        )
     })
 }
 
@@ -145,12 +180,17 @@ impl Flow {
         let mut keys = stream(seed, &format!("{name}/keys"));
         let per_path = config.subflows_per_path as usize;
         let subflow_paths: Vec<u16> = match config.protocol {
-            Protocol::Mptcp => {
-                (0..paths.len() * per_path).map(|subflow| paths[subflow % paths.len()] as u16).collect()
-            }
+            Protocol::Mptcp => (0..paths.len() * per_path)
+                .map(|subflow| paths[subflow % paths.len()] as u16)
+                .collect(),
             _ => paths.iter().map(|&path| path as u16).collect(),
         };
-        let client = Endpoint::client(&config, subflow_paths.len(), keys.next_u64(), keys.next_u64());
+        let client = Endpoint::client(
+            &config,
+            subflow_paths.len(),
+            keys.next_u64(),
+            keys.next_u64(),
+        );
         let server = Endpoint::server(&config, keys.next_u64(), keys.next_u64());
         let random = stream(seed, &format!("{name}/traffic"));
         let measured = name == MEASURED;
@@ -172,9 +212,12 @@ fn devices(
 ) -> Result<[VirtualDevice; 2], Unsupported> {
     let both = match config.scheduler {
         SchedulerKind::RoundRobin => VirtualDevice::round_robin(paths.len()),
-        SchedulerKind::Weighted => {
-            VirtualDevice::weighted(paths.iter().map(|&path| path_kbps(scenario, path)).collect())
-        }
+        SchedulerKind::Weighted => VirtualDevice::weighted(
+            paths
+                .iter()
+                .map(|&path| path_kbps(scenario, path))
+                .collect(),
+        ),
         other => {
             return Err(Unsupported {
                 key: "transport.scheduler".to_owned(),

@@ -69,7 +69,10 @@ impl Endpoint {
     pub(crate) fn shut_subflow(&mut self, subflow: usize) {
         let flow = &mut self.subflows[subflow];
         flow.state = State::Closed;
-        flow.pending = Pending { rst: flow.pending.rst, ..Pending::default() };
+        flow.pending = Pending {
+            rst: flow.pending.rst,
+            ..Pending::default()
+        };
         flow.queue.clear();
         flow.sender.disarm();
         flow.receiver.acknowledged();

@@ -130,6 +130,9 @@ pub struct Config {
     pub subflow_congestion: SinglePathKind,
     /// Packet scheduler.
     pub scheduler: SchedulerKind,
+    /// `min-rtt` as Linux has it: data is assigned to subflows ahead of their windows, in bursts,
+    /// each to the one that would have sent what it holds soonest.
+    pub assign_ahead: bool,
     /// Answer to reordering.
     pub reordering: ReorderingKind,
     /// Receive buffer: bounds what is advertised.
@@ -163,6 +166,9 @@ pub struct Config {
     pub initial_rto: Time,
     /// Proportional rate reduction in recovery (RFC 6937).
     pub prr: bool,
+    /// A congestion event halves what is in the network (RFC 6675's pipe, as ns-3 does), not
+    /// everything that is not acknowledged (RFC 5681's FlightSize).
+    pub halve_pipe: bool,
     /// Limited transmit (RFC 3042).
     pub limited_transmit: bool,
     /// Windows grow by bytes acknowledged (RFC 3465), not by acknowledgements.
@@ -171,8 +177,12 @@ pub struct Config {
     pub nagle: bool,
     /// HyStart: leave slow start when the round-trip time rises (in `cubic`).
     pub hystart: bool,
-    /// The part of the receive buffer that may be advertised; Linux keeps the rest for overhead.
+    /// The part of the receive buffer that may be advertised; Linux keeps the rest for overhead
+    /// (one half until it knows better, `TCP_DEFAULT_SCALING_RATIO`).
     pub receive_window_share: f64,
+    /// What waits in the receive buffer for a gap to close makes the advertised window smaller,
+    /// though the window covers it already, as Linux computes it (`__tcp_select_window`).
+    pub charge_reordered: bool,
     /// Send again on a free subflow what blocks the receive window (Raiciu et al., NSDI 2012).
     pub opportunistic_retransmission: bool,
     /// Halve the window of the subflow that blocks the receive window (the same).
@@ -189,6 +199,7 @@ impl Config {
             congestion: CongestionKind::Cubic,
             subflow_congestion: SinglePathKind::Cubic,
             scheduler: SchedulerKind::MinRtt,
+            assign_ahead: true,
             reordering: ReorderingKind::None,
             receive_buffer: Bytes::from_mib(6),
             send_buffer: Bytes::from_mib(4),
@@ -205,11 +216,13 @@ impl Config {
             max_rto: Time::from_secs(120),
             initial_rto: Time::from_secs(1),
             prr: true,
+            halve_pipe: false,
             limited_transmit: true,
             byte_counting: true,
             nagle: true,
             hystart: true,
-            receive_window_share: 1.0,
+            receive_window_share: 0.5,
+            charge_reordered: true,
             opportunistic_retransmission: false,
             penalisation: false,
             subflows_per_path: 1,
@@ -219,6 +232,9 @@ impl Config {
             Profile::Ns3 => Config {
                 congestion: CongestionKind::NewReno,
                 subflow_congestion: SinglePathKind::NewReno,
+                assign_ahead: false,
+                receive_window_share: 1.0,
+                charge_reordered: false,
                 receive_buffer: Bytes::new(4_000_000),
                 send_buffer: Bytes::new(4_000_000),
                 delayed_ack_timeout: Time::from_millis(200),
@@ -227,6 +243,7 @@ impl Config {
                 min_rto_on_variance: false,
                 max_rto: Time::from_secs(60),
                 prr: false,
+                halve_pipe: true,
                 byte_counting: false,
                 hystart: false,
                 ..linux
@@ -234,6 +251,9 @@ impl Config {
             Profile::Rfc => Config {
                 congestion: CongestionKind::NewReno,
                 subflow_congestion: SinglePathKind::NewReno,
+                assign_ahead: false,
+                receive_window_share: 1.0,
+                charge_reordered: false,
                 delayed_ack_timeout: Time::from_millis(200),
                 quick_ack: false,
                 min_rto: Time::from_secs(1),

@@ -97,7 +97,11 @@ impl Endpoint {
     /// `key` and `nonce_seed` are random; they make MPTCP's key and the joins' random numbers.
     pub fn client(config: &Config, subflows: usize, key: u64, nonce_seed: u64) -> Endpoint {
         let mut endpoint = Endpoint::new(config, Role::Client, key, nonce_seed);
-        let count = if endpoint.multipath { subflows.clamp(1, MAX_SUBFLOWS) } else { 1 };
+        let count = if endpoint.multipath {
+            subflows.clamp(1, MAX_SUBFLOWS)
+        } else {
+            1
+        };
         endpoint.grow_to(count, State::Closed);
         endpoint
     }
@@ -110,7 +114,6 @@ impl Endpoint {
     }
 
     fn new(config: &Config, role: Role, key: u64, nonce_seed: u64) -> Endpoint {
-        let window = config.receive_buffer.as_u64() as f64 * config.receive_window_share;
         Endpoint {
             config: config.clone(),
             role,
@@ -124,7 +127,7 @@ impl Endpoint {
             controller: Controller::new(config),
             scheduler: PacketScheduler::new(config),
             tx: DataSender::new(config.send_buffer.as_u64()),
-            rx: DataReceiver::new(window as u64),
+            rx: DataReceiver::new(config),
             events: VecDeque::new(),
             control: 0,
             acks: 0,
@@ -269,7 +272,8 @@ impl Endpoint {
                 }
             }
         } else {
-            self.tx.on_ack(segment.ack.saturating_sub(1), u64::from(segment.window));
+            self.tx
+                .on_ack(segment.ack.saturating_sub(1), u64::from(segment.window));
         }
         if self.tx.closed() || flow_closing(&self.subflows[subflow]) {
             self.advance_close(now, subflow);
@@ -304,7 +308,9 @@ impl Endpoint {
         }
         let mut new = 0;
         let rx = &mut self.rx;
-        flow.receiver.on_segment(now, segment, |data_seq, len| new += rx.on_data(data_seq, len));
+        flow.receiver.on_segment(now, segment, |data_seq, len| {
+            new += rx.on_data(data_seq, len)
+        });
         flow.delivered += new;
         if data_fin {
             rx.on_fin(segment.data_seq + len);
@@ -315,7 +321,11 @@ impl Endpoint {
         } else {
             self.timer = self.timer.min(flow.receiver.ack_at());
         }
-        if segment.flags.contains(Flags::FIN) || flow.receiver.finished() || data_fin || self.rx.finished() {
+        if segment.flags.contains(Flags::FIN)
+            || flow.receiver.finished()
+            || data_fin
+            || self.rx.finished()
+        {
             self.on_end_of_stream(now, subflow);
         }
     }
@@ -348,7 +358,11 @@ impl Endpoint {
             self.may_send = true;
         }
         let own = self.persist_at.min(self.tx.fin_at).min(self.scheduler_at);
-        self.timer = self.subflows.iter().map(Subflow::next_timer).fold(own, Time::min);
+        self.timer = self
+            .subflows
+            .iter()
+            .map(Subflow::next_timer)
+            .fold(own, Time::min);
     }
 
     fn handle_retransmission_timeout(&mut self, now: Time, subflow: usize) {

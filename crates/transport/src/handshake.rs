@@ -32,7 +32,12 @@ impl Endpoint {
 
     /// A segment for a subflow that is not (only) established; says whether the rest of it
     /// should be processed.
-    pub(crate) fn handle_handshake(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
+    pub(crate) fn handle_handshake(
+        &mut self,
+        now: Time,
+        subflow: usize,
+        segment: &Segment,
+    ) -> bool {
         if segment.flags.contains(Flags::RST) {
             self.handle_reset(subflow, segment);
             return false;
@@ -45,7 +50,8 @@ impl Endpoint {
             State::SynSent => self.handle_syn_ack(now, subflow, segment),
             State::SynReceived => self.handle_third(now, subflow, segment),
             State::PreEstablished => {
-                let acknowledged = !segment.flags.contains(Flags::SYN) && segment.flags.contains(Flags::ACK);
+                let acknowledged =
+                    !segment.flags.contains(Flags::SYN) && segment.flags.contains(Flags::ACK);
                 if acknowledged {
                     self.establish(now, subflow, None);
                 } else {
@@ -74,12 +80,17 @@ impl Endpoint {
     }
 
     fn handle_syn(&mut self, subflow: usize, segment: &Segment) {
-        let Options::Syn(syn) = segment.options else { return };
+        let Options::Syn(syn) = segment.options else {
+            return;
+        };
         if !segment.flags.contains(Flags::SYN) || segment.flags.contains(Flags::ACK) {
             return;
         }
         match syn.multipath {
-            SynMultipath::Join { token: theirs, nonce } => {
+            SynMultipath::Join {
+                token: theirs,
+                nonce,
+            } => {
                 if !self.multipath || !self.fully_established || theirs != token(self.key) {
                     self.send_control(subflow, |pending| pending.rst = true);
                     return;
@@ -97,7 +108,9 @@ impl Endpoint {
     }
 
     fn handle_syn_ack(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
-        let Options::Syn(syn) = segment.options else { return false };
+        let Options::Syn(syn) = segment.options else {
+            return false;
+        };
         if !segment.flags.contains(Flags::SYN.with(Flags::ACK)) || segment.ack != 1 {
             return false;
         }
@@ -155,7 +168,9 @@ impl Endpoint {
             return false;
         }
         if subflow > 0 {
-            let Options::MpJoin { hmac } = segment.options else { return false };
+            let Options::MpJoin { hmac } = segment.options else {
+                return false;
+            };
             let flow = &self.subflows[subflow];
             let expected = join_hmac(self.remote_key, self.key, flow.remote_nonce, flow.nonce);
             if truncate_160(&expected) != hmac {
@@ -164,7 +179,11 @@ impl Endpoint {
                 return false;
             }
         } else if self.multipath {
-            let Options::MpCapable { sender_key, receiver_key } = segment.options else {
+            let Options::MpCapable {
+                sender_key,
+                receiver_key,
+            } = segment.options
+            else {
                 return false;
             };
             if receiver_key != self.key {
@@ -200,7 +219,10 @@ impl Endpoint {
         let state = &mut self.table[subflow];
         let rtt = rtt.or((state.latest_rtt > Time::ZERO).then_some(state.latest_rtt));
         state.cwnd = cwnd;
-        state.ssthresh = self.config.initial_ssthresh.map_or(u64::MAX, |bytes| bytes.as_u64());
+        state.ssthresh = self
+            .config
+            .initial_ssthresh
+            .map_or(u64::MAX, |bytes| bytes.as_u64());
         state.usable = true;
         let flow = &mut self.subflows[subflow];
         flow.state = State::Established;
@@ -242,10 +264,20 @@ impl Endpoint {
         let multipath = match (self.multipath, subflow, answer) {
             (false, _, _) => SynMultipath::None,
             (true, 0, false) => SynMultipath::Capable { key: None },
-            (true, 0, true) => SynMultipath::Capable { key: Some(self.key) },
-            (true, _, false) => SynMultipath::Join { token: token(self.remote_key), nonce: flow.nonce },
+            (true, 0, true) => SynMultipath::Capable {
+                key: Some(self.key),
+            },
+            (true, _, false) => SynMultipath::Join {
+                token: token(self.remote_key),
+                nonce: flow.nonce,
+            },
             (true, _, true) => SynMultipath::JoinReply {
-                hmac: truncate_64(&join_hmac(self.key, self.remote_key, flow.nonce, flow.remote_nonce)),
+                hmac: truncate_64(&join_hmac(
+                    self.key,
+                    self.remote_key,
+                    flow.nonce,
+                    flow.remote_nonce,
+                )),
                 nonce: flow.nonce,
             },
         };
@@ -284,10 +316,15 @@ impl Endpoint {
             return Options::None;
         }
         if subflow == 0 {
-            return Options::MpCapable { sender_key: self.key, receiver_key: self.remote_key };
+            return Options::MpCapable {
+                sender_key: self.key,
+                receiver_key: self.remote_key,
+            };
         }
         let flow = &self.subflows[subflow];
         let hmac = join_hmac(self.key, self.remote_key, flow.nonce, flow.remote_nonce);
-        Options::MpJoin { hmac: truncate_160(&hmac) }
+        Options::MpJoin {
+            hmac: truncate_160(&hmac),
+        }
     }
 }

@@ -23,7 +23,7 @@ mod subflow_state;
 mod transmit;
 
 pub use config::{
-    CongestionKind, Config, InitialWindow, Profile, Protocol, ReorderingKind, SchedulerKind,
+    Config, CongestionKind, InitialWindow, Profile, Protocol, ReorderingKind, SchedulerKind,
     SinglePathKind,
 };
 pub use endpoint::{Endpoint, Event, MAX_SUBFLOWS};

@@ -35,7 +35,10 @@ impl RangeSet {
     /// The range that holds `offset`.
     pub(crate) fn containing(&self, offset: u64) -> Option<(u64, u64)> {
         let at = self.ranges.partition_point(|&(_, end)| end <= offset);
-        self.ranges.get(at).copied().filter(|&(start, _)| start <= offset)
+        self.ranges
+            .get(at)
+            .copied()
+            .filter(|&(start, _)| start <= offset)
     }
 
     /// Adds `start..end`; says how many of its bytes are new.

@@ -148,9 +148,14 @@ impl Receiver {
                 self.duplicate = Some((segment.seq, end));
                 return;
             }
-            let waiting =
-                Waiting { seq: segment.seq, len: segment.len, data_seq: segment.data_seq };
-            let at = self.waiting.partition_point(|other| other.seq <= segment.seq);
+            let waiting = Waiting {
+                seq: segment.seq,
+                len: segment.len,
+                data_seq: segment.data_seq,
+            };
+            let at = self
+                .waiting
+                .partition_point(|other| other.seq <= segment.seq);
             self.waiting.insert(at, waiting);
             self.remember(segment.seq);
             return;
@@ -164,7 +169,10 @@ impl Receiver {
             }
             let first_end = first.seq + u64::from(first.len);
             if first_end > self.nxt {
-                deliver(first.data_seq + (self.nxt - first.seq), first_end - self.nxt);
+                deliver(
+                    first.data_seq + (self.nxt - first.seq),
+                    first_end - self.nxt,
+                );
                 self.nxt = first_end;
             }
             self.waiting.pop_front();

@@ -82,14 +82,23 @@ mod tests {
 
     #[test]
     fn first_and_second_sample_as_rfc_6298_computes_them() {
-        let mut rto = Rto::new(&Config { min_rto: MS(1), ..Config::profile(Profile::Rfc) });
+        let mut rto = Rto::new(&Config {
+            min_rto: MS(1),
+            ..Config::profile(Profile::Rfc)
+        });
         let mut state = SubflowState::default();
         assert_eq!(rto.current(), Time::from_secs(1));
         rto.sample(MS(100), &mut state);
-        assert_eq!((state.srtt, state.rttvar, rto.current()), (MS(100), MS(50), MS(300)));
+        assert_eq!(
+            (state.srtt, state.rttvar, rto.current()),
+            (MS(100), MS(50), MS(300))
+        );
         rto.sample(MS(180), &mut state);
         // RTTVAR = 3/4 50 + 1/4 80, SRTT = 7/8 100 + 1/8 180.
-        assert_eq!((state.srtt, state.rttvar), (MS(110), Time::from_micros(57_500)));
+        assert_eq!(
+            (state.srtt, state.rttvar),
+            (MS(110), Time::from_micros(57_500))
+        );
         assert_eq!(rto.current(), MS(340));
     }
 

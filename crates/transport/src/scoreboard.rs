@@ -50,11 +50,23 @@ const REINJECTED: u8 = 32;
 
 impl Sent {
     pub(crate) fn data(seq: u64, len: u32, data_seq: u64, now: Time) -> Sent {
-        Sent { seq, data_seq, sent: now, len, marks: 0 }
+        Sent {
+            seq,
+            data_seq,
+            sent: now,
+            len,
+            marks: 0,
+        }
     }
 
     pub(crate) fn fin(seq: u64, now: Time) -> Sent {
-        Sent { seq, data_seq: 0, sent: now, len: 1, marks: FIN }
+        Sent {
+            seq,
+            data_seq: 0,
+            sent: now,
+            len: 1,
+            marks: FIN,
+        }
     }
 
     #[inline]
@@ -209,7 +221,9 @@ impl Scoreboard {
         let mut above = 0;
         let mut ranges = 0;
         let mut in_range = false;
-        let mut at = self.index_of(self.highest_sacked.saturating_sub(1)).map_or(0, |i| i + 1);
+        let mut at = self
+            .index_of(self.highest_sacked.saturating_sub(1))
+            .map_or(0, |i| i + 1);
         while above <= enough && ranges < dup_thresh {
             if at == 0 || self.base + at as u64 <= self.judged {
                 return false;
@@ -312,7 +326,9 @@ impl Scoreboard {
         // Segments are of one size but for few, so a guess mostly hits.
         let guess = (seq.checked_sub(front.seq)? / u64::from(front.len.max(1))) as usize;
         let holds = |at: usize| {
-            self.segments.get(at).is_some_and(|sent| sent.seq <= seq && seq < sent.end())
+            self.segments
+                .get(at)
+                .is_some_and(|sent| sent.seq <= seq && seq < sent.end())
         };
         if holds(guess) {
             return Some(guess);

@@ -58,7 +58,11 @@ impl Segment {
             options += 12;
         }
         if self.flags.contains(Flags::DATA_ACK) {
-            options += if self.len > 0 || self.flags.contains(Flags::DATA_FIN) { 20 } else { 8 };
+            options += if self.len > 0 || self.flags.contains(Flags::DATA_FIN) {
+                20
+            } else {
+                8
+            };
         }
         options += match &self.options {
             Options::None => 0,

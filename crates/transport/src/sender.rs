@@ -34,6 +34,7 @@ pub(crate) struct Sender {
     sack: bool,
     timestamps: bool,
     use_prr: bool,
+    halve_pipe: bool,
     limited_transmit: bool,
     pub(crate) counters: Counters,
 }
@@ -88,7 +89,9 @@ impl Windows<'_> {
     fn on_congestion(&mut self, cause: Congestion, now: Time, flight_size: u64) {
         let own = self.own();
         own.in_flight = flight_size.min(own.cwnd);
-        let ssthresh = self.controller.on_congestion(self.subflow, cause, now, self.table);
+        let ssthresh = self
+            .controller
+            .on_congestion(self.subflow, cause, now, self.table);
         let own = self.own();
         own.ssthresh = ssthresh;
         own.acked_between_losses = own.acked_since_loss;
@@ -116,6 +119,7 @@ impl Sender {
             sack: config.sack,
             timestamps: config.timestamps,
             use_prr: config.prr,
+            halve_pipe: config.halve_pipe,
             limited_transmit: config.limited_transmit,
             counters: Counters::default(),
         }
@@ -128,7 +132,12 @@ impl Sender {
     }
 
     /// The handshake is over: the next offset is 1.
-    pub(crate) fn on_established(&mut self, now: Time, rtt: Option<Time>, state: &mut SubflowState) {
+    pub(crate) fn on_established(
+        &mut self,
+        now: Time,
+        rtt: Option<Time>,
+        state: &mut SubflowState,
+    ) {
         self.una = 1;
         self.nxt = 1;
         self.recover = 1;
@@ -195,7 +204,12 @@ impl Sender {
 
     /// An acknowledgement (RFC 5681, 6582, 6675). Says how many bytes it acknowledged for the
     /// first time, cumulatively.
-    pub(crate) fn on_ack(&mut self, now: Time, segment: &Segment, windows: &mut Windows<'_>) -> u64 {
+    pub(crate) fn on_ack(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        windows: &mut Windows<'_>,
+    ) -> u64 {
         let ack = segment.ack;
         if ack > self.nxt || ack < self.una {
             return 0;
@@ -220,7 +234,11 @@ impl Sender {
             self.rto.reset_backoff();
             own.acked_since_loss += removed.bytes;
             self.measure_rate(now, removed.bytes, own);
-            self.rto_at = if self.board.is_empty() { Time::MAX } else { now + self.rto.current() };
+            self.rto_at = if self.board.is_empty() {
+                Time::MAX
+            } else {
+                now + self.rto.current()
+            };
         }
         let newly_sacked = match &segment.options {
             Options::Sack(blocks) if self.sack => self.board.selective_acknowledge(ack, blocks),
@@ -302,7 +320,8 @@ impl Sender {
         self.counters.timeouts += 1;
         // RFC 5681, section 3.1: ssthresh holds while the same data times out again.
         if self.phase != Phase::Loss || self.una >= self.recover || self.rto.backoff() == 0 {
-            windows.on_congestion(Congestion::Timeout, now, self.board.outstanding());
+            let flight_size = self.flight_size(windows.own().mss);
+            windows.on_congestion(Congestion::Timeout, now, flight_size);
         }
         self.phase = Phase::Loss;
         self.recover = self.nxt;
@@ -357,7 +376,13 @@ impl Sender {
 
     /// New data (or FIN) leaves.
     #[inline]
-    pub(crate) fn send_new(&mut self, now: Time, sent: Sent, initial_window: u64, state: &mut SubflowState) {
+    pub(crate) fn send_new(
+        &mut self,
+        now: Time,
+        sent: Sent,
+        initial_window: u64,
+        state: &mut SubflowState,
+    ) {
         self.restart_after_idle(now, initial_window, state);
         self.nxt += u64::from(sent.len);
         self.board.push(sent);
@@ -400,7 +425,9 @@ impl Sender {
             snd_nxt: self.nxt,
             cwnd_limited: windows.cwnd_limited || slow_start,
         };
-        let cwnd = windows.controller.on_ack(windows.subflow, &acked, windows.table);
+        let cwnd = windows
+            .controller
+            .on_ack(windows.subflow, &acked, windows.table);
         windows.own().cwnd = cwnd;
     }
 
@@ -413,11 +440,12 @@ impl Sender {
 
     fn enter_recovery(&mut self, now: Time, windows: &mut Windows<'_>) {
         self.counters.fast_recoveries += 1;
-        windows.on_congestion(Congestion::FastRetransmit, now, self.board.outstanding());
+        self.board.mark_first_lost();
+        let flight_size = self.flight_size(windows.own().mss);
+        windows.on_congestion(Congestion::FastRetransmit, now, flight_size);
         self.phase = Phase::Recovery;
         self.recover = self.nxt;
         self.force_retransmit = true;
-        self.board.mark_first_lost();
         self.prr = Prr {
             delivered: 0,
             out: 0,
@@ -437,12 +465,18 @@ impl Sender {
             own.ssthresh
         } else {
             // RFC 6582, 3.2, step 3, option 1: no burst after a full acknowledgement.
-            own.ssthresh.min(self.board.outstanding().max(own.mss) + own.mss)
+            own.ssthresh
+                .min(self.board.outstanding().max(own.mss) + own.mss)
         };
     }
 
     /// RFC 6937, section 3: in recovery, send in proportion to what was delivered.
-    fn proportional_rate_reduction(&mut self, delivered: u64, progress: bool, windows: &mut Windows<'_>) {
+    fn proportional_rate_reduction(
+        &mut self,
+        delivered: u64,
+        progress: bool,
+        windows: &mut Windows<'_>,
+    ) {
         self.prr.delivered += delivered;
         let pipe = self.pipe(windows.own().mss);
         let own = windows.own();
@@ -451,7 +485,11 @@ impl Sender {
             let target = share.div_ceil(u128::from(self.prr.flight_at_start.max(1))) as u64;
             target.saturating_sub(self.prr.out)
         } else {
-            let limit = self.prr.delivered.saturating_sub(self.prr.out).max(delivered);
+            let limit = self
+                .prr
+                .delivered
+                .saturating_sub(self.prr.out)
+                .max(delivered);
             let limit = if progress { limit + own.mss } else { limit };
             (own.ssthresh - pipe).min(limit)
         };
@@ -466,6 +504,15 @@ impl Sender {
         (u64::from(self.dupacks) * mss).min(self.board.outstanding().saturating_sub(mss))
     }
 
+    /// What a congestion event halves.
+    fn flight_size(&self, mss: u64) -> u64 {
+        if self.halve_pipe {
+            self.pipe(mss)
+        } else {
+            self.board.outstanding()
+        }
+    }
+
     fn pipe(&self, mss: u64) -> u64 {
         let mut pipe = self.board.pipe();
         if !self.sack {
@@ -473,7 +520,11 @@ impl Sender {
         }
         if self.phase == Phase::Open && !self.limited_transmit {
             // Without RFC 3042 the first duplicate acknowledgements let nothing out.
-            pipe += if self.sack { self.board.sacked() } else { self.reno_sacked(mss) };
+            pipe += if self.sack {
+                self.board.sacked()
+            } else {
+                self.reno_sacked(mss)
+            };
         }
         pipe
     }

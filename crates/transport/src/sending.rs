@@ -3,7 +3,7 @@
 use ropewalk_quantities::Time;
 
 use crate::endpoint::Endpoint;
-use crate::scheduling::{Choice, Pending, Scheduler};
+use crate::scheduling::{Choice, Pending, Scheduler, SubflowSet};
 use crate::scoreboard::Sent;
 
 impl Endpoint {
@@ -45,7 +45,11 @@ impl Endpoint {
             while let Some(&(data_seq, len)) = self.subflows[subflow].queue.front() {
                 let state = &mut self.table[subflow];
                 let needed = data_seq + u64::from(len) > self.tx.una();
-                if needed && (!state.usable || state.cwnd < state.in_flight + state.mss) {
+                if needed && state.cwnd < state.in_flight + state.mss {
+                    self.cwnd_limited |= 1 << subflow;
+                    break;
+                }
+                if needed && !state.usable {
                     break;
                 }
                 self.subflows[subflow].queue.pop_front();
@@ -63,48 +67,68 @@ impl Endpoint {
 
     #[inline]
     fn poll_new_data(&mut self, now: Time) -> Option<(usize, Sent)> {
-        let unsent = self.tx.unsent();
-        if unsent == 0 {
-            self.cwnd_limited = 0;
-            return None;
-        }
-        let window = self.tx.window();
-        if window == 0 {
-            self.hold_by_window(now);
-            return None;
-        }
-        let choice = if self.subflows.len() == 1 {
-            if self.table[0].can_send() { Choice::Send(0) } else { Choice::Wait }
-        } else {
-            let pending = Pending { now, unsent, window, window_size: self.tx.window_size() };
-            self.scheduler.choose(&pending, &self.table)
-        };
-        match choice {
-            Choice::Send(subflow) => {
-                let len = self.next_len(now, subflow, unsent, window)?;
-                let data_seq = self.tx.assign(len);
-                Some(self.send_data(now, subflow, data_seq, len as u32))
+        loop {
+            let unsent = self.tx.unsent();
+            if unsent == 0 {
+                self.cwnd_limited &= self.queueing;
+                return None;
             }
-            Choice::SendOn(set) => {
-                let first = set.iter().next()?;
-                let len = self.next_len(now, first, unsent, window)?;
-                let data_seq = self.tx.assign(len);
-                for subflow in set.iter() {
-                    self.subflows[subflow].queue.push_back((data_seq, len as u32));
-                    self.table[subflow].queued += len;
-                    self.queueing |= 1 << subflow;
+            let window = self.tx.window();
+            if window == 0 {
+                self.hold_by_window(now);
+                return None;
+            }
+            let choice = if self.subflows.len() == 1 {
+                if self.table[0].can_send() {
+                    Choice::Send(0)
+                } else {
+                    Choice::Wait
                 }
-                self.poll_queued(now)
+            } else {
+                let pending = Pending {
+                    now,
+                    unsent,
+                    window,
+                    window_size: self.tx.window_size(),
+                };
+                self.scheduler.choose(&pending, &self.table)
+            };
+            match choice {
+                Choice::Send(subflow) => {
+                    let len = self.next_len(now, subflow, unsent, window)?;
+                    let data_seq = self.tx.assign(len);
+                    return Some(self.send_data(now, subflow, data_seq, len as u32));
+                }
+                Choice::SendOn(set) => {
+                    let first = set.iter().next()?;
+                    let len = self.next_len(now, first, unsent, window)?;
+                    self.assign_to(set, len);
+                    let queued = self.poll_queued(now);
+                    if queued.is_some() {
+                        return queued;
+                    }
+                }
+                Choice::Wait => {
+                    self.hold_by_cwnd();
+                    return None;
+                }
+                Choice::WaitUntil(time) => {
+                    self.scheduler_at = time;
+                    self.timer = self.timer.min(time);
+                    return None;
+                }
             }
-            Choice::Wait => {
-                self.hold_by_cwnd();
-                None
-            }
-            Choice::WaitUntil(time) => {
-                self.scheduler_at = time;
-                self.timer = self.timer.min(time);
-                None
-            }
+        }
+    }
+
+    fn assign_to(&mut self, set: SubflowSet, len: u64) {
+        let data_seq = self.tx.assign(len);
+        for subflow in set.iter() {
+            self.subflows[subflow]
+                .queue
+                .push_back((data_seq, len as u32));
+            self.table[subflow].queued += len;
+            self.queueing |= 1 << subflow;
         }
     }
 
@@ -117,7 +141,7 @@ impl Endpoint {
             return Some(len);
         }
         if len == unsent {
-            self.cwnd_limited = 0;
+            self.cwnd_limited &= self.queueing;
             let idle = self.tx.nxt() == self.tx.una();
             return (!self.config.nagle || idle || self.tx.closed()).then_some(len);
         }
@@ -131,7 +155,7 @@ impl Endpoint {
     /// The peer's window is shut, or open by less than a segment: probe it when nothing is in flight.
     #[inline(never)]
     fn hold_by_window(&mut self, now: Time) {
-        self.cwnd_limited = 0;
+        self.cwnd_limited &= self.queueing;
         self.scheduler.on_window_blocked();
         if self.persist_at == Time::MAX && self.subflows.iter().all(|flow| flow.sender.is_idle()) {
             self.arm_persist(now, 0);

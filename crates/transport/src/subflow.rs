@@ -92,6 +92,9 @@ impl Subflow {
     /// Earliest of its timers.
     #[inline]
     pub(crate) fn next_timer(&self) -> Time {
-        self.sender.rto_at().min(self.receiver.ack_at()).min(self.time_wait_until)
+        self.sender
+            .rto_at()
+            .min(self.receiver.ack_at())
+            .min(self.time_wait_until)
     }
 }

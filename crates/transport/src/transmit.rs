@@ -47,7 +47,9 @@ impl Endpoint {
                 let mut segment = self.ack_segment(now, subflow);
                 segment.flags = segment.flags.with(Flags::RST);
                 segment.options = if self.multipath && self.closed_told {
-                    Options::MpFastClose { receiver_key: self.remote_key }
+                    Options::MpFastClose {
+                        receiver_key: self.remote_key,
+                    }
                 } else {
                     Options::None
                 };
@@ -154,7 +156,8 @@ impl Endpoint {
         let flow = &mut self.subflows[subflow];
         let fin = Sent::fin(flow.sender.nxt(), now);
         flow.fin = Some(fin.seq);
-        flow.sender.send_new(now, fin, u64::MAX, &mut self.table[subflow]);
+        flow.sender
+            .send_new(now, fin, u64::MAX, &mut self.table[subflow]);
         self.table[subflow].usable = false;
         self.sent_segment(now, subflow, &fin)
     }

@@ -169,6 +169,11 @@ pub(super) static TRANSPORT: Shape = Shape {
             "Limited transmit (RFC 3042)."
         ),
         setting!(
+            halve_pipe,
+            Kind::Boolean,
+            "Halve what is in the network at a loss (RFC 6675's pipe, as ns-3), not everything unacknowledged (RFC 5681)."
+        ),
+        setting!(
             byte_counting,
             Kind::Boolean,
             "Windows grow by bytes acknowledged (RFC 3465), not by acknowledgements."
@@ -184,9 +189,19 @@ pub(super) static TRANSPORT: Shape = Shape {
             "Leave slow start when the round-trip time rises (cubic)."
         ),
         setting!(
+            assign_ahead,
+            Kind::Boolean,
+            "min-rtt as Linux has it: assign data to subflows ahead of their windows, in bursts (mptcp)."
+        ),
+        setting!(
             receive_window_share,
             Kind::Share,
             "The part of the receive buffer that may be advertised."
+        ),
+        setting!(
+            charge_reordered,
+            Kind::Boolean,
+            "What waits for a gap to close makes the advertised window smaller, as Linux computes it."
         ),
         setting!(
             opportunistic_retransmission,

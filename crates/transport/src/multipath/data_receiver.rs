@@ -1,3 +1,4 @@
+use crate::Config;
 use crate::range_set::RangeSet;
 
 /// Receiving on the data level: reassembly, and the one window that all subflows share.
@@ -12,6 +13,8 @@ pub(crate) struct DataReceiver {
     /// Where the stream ends, once a DATA_FIN or FIN said so.
     fin: Option<u64>,
     capacity: u64,
+    /// What waits takes room a second time.
+    charge_waiting: bool,
     /// Highest right edge of the window ever advertised: it never moves back.
     edge: u64,
     /// Packets that brought something new.
@@ -23,14 +26,16 @@ pub(crate) struct DataReceiver {
 }
 
 impl DataReceiver {
-    /// `capacity` is what may be advertised, in bytes.
-    pub(crate) fn new(capacity: u64) -> DataReceiver {
+    pub(crate) fn new(config: &Config) -> DataReceiver {
+        let buffer = config.receive_buffer.as_u64() as f64;
+        let capacity = (buffer * config.receive_window_share) as u64;
         DataReceiver {
             nxt: 0,
             waiting: RangeSet::default(),
             read: 0,
             fin: None,
             capacity,
+            charge_waiting: config.charge_reordered,
             edge: capacity,
             packets: 0,
             out_of_order: 0,
@@ -113,15 +118,26 @@ impl DataReceiver {
     /// The window to advertise now, relative to `nxt`.
     #[inline]
     pub(crate) fn window(&mut self) -> u64 {
-        self.edge = self.edge.max(self.read + self.capacity);
+        self.edge = self.edge.max(self.right_edge());
         self.edge - self.nxt
     }
 
     /// Whether reading has opened the window so far that the peer should hear of it (RFC 1122,
     /// 4.2.3.3: by a segment or by half the buffer, whichever is less).
     pub(crate) fn update_due(&self, mss: u64) -> bool {
-        let opened = (self.read + self.capacity).saturating_sub(self.edge);
+        let opened = self.right_edge().saturating_sub(self.edge);
         let shut = self.edge - self.nxt < mss;
         opened >= mss.min(self.capacity / 2).max(1) && shut
+    }
+
+    /// Where the window could end now.
+    #[inline]
+    fn right_edge(&self) -> u64 {
+        let waiting = if self.charge_waiting {
+            self.waiting.covered()
+        } else {
+            0
+        };
+        self.read + self.capacity.saturating_sub(waiting)
     }
 }

@@ -82,7 +82,11 @@ impl DataSender {
     /// How much more the application may write.
     #[inline]
     pub(crate) fn writable(&self) -> u64 {
-        if self.closed { 0 } else { self.capacity.saturating_sub(self.written - self.una) }
+        if self.closed {
+            0
+        } else {
+            self.capacity.saturating_sub(self.written - self.una)
+        }
     }
 
     /// The application writes up to `most` bytes; says how many were taken.

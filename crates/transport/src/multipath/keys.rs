@@ -19,11 +19,17 @@ pub fn initial_data_sequence_number(key: u64) -> u64 {
 
 /// HMAC-SHA256 of a join: the key is the sender's key before the receiver's, the message the
 /// sender's random number before the receiver's (RFC 8684, 3.2).
-pub fn join_hmac(sender_key: u64, receiver_key: u64, sender_nonce: u32, receiver_nonce: u32) -> [u8; 32] {
+pub fn join_hmac(
+    sender_key: u64,
+    receiver_key: u64,
+    sender_nonce: u32,
+    receiver_nonce: u32,
+) -> [u8; 32] {
     let mut key = [0; 16];
     key[..8].copy_from_slice(&sender_key.to_be_bytes());
     key[8..].copy_from_slice(&receiver_key.to_be_bytes());
-    let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(&key).expect("HMAC takes keys of any length");
+    let mut mac =
+        <Hmac<Sha256> as KeyInit>::new_from_slice(&key).expect("HMAC takes keys of any length");
     mac.update(&sender_nonce.to_be_bytes());
     mac.update(&receiver_nonce.to_be_bytes());
     mac.finalize().into_bytes().into()

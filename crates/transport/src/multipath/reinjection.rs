@@ -53,7 +53,9 @@ impl Endpoint {
             .filter(|&subflow| self.table[subflow].can_send())
             .min_by_key(|&subflow| self.table[subflow].srtt)?;
         let start = self.tx.una().max(self.tx.opportunistic);
-        let (holder, end) = self.holder_of(start).filter(|&(holder, _)| holder != free)?;
+        let (holder, end) = self
+            .holder_of(start)
+            .filter(|&(holder, _)| holder != free)?;
         if self.config.penalisation
             && now.saturating_sub(self.subflows[holder].penalised) >= self.table[holder].srtt
         {
@@ -72,9 +74,12 @@ impl Endpoint {
     /// The subflow that has this data in flight, and the end of the segment that holds it.
     fn holder_of(&self, data_seq: u64) -> Option<(usize, u64)> {
         self.subflows.iter().enumerate().find_map(|(number, flow)| {
-            let ends = flow.sender.board().iter().filter(|sent| !sent.is_fin()).map(|sent| {
-                (sent.data_seq, sent.data_seq + u64::from(sent.len))
-            });
+            let ends = flow
+                .sender
+                .board()
+                .iter()
+                .filter(|sent| !sent.is_fin())
+                .map(|sent| (sent.data_seq, sent.data_seq + u64::from(sent.len)));
             let mut holding = ends.filter(|&(start, end)| start <= data_seq && data_seq < end);
             holding.next().map(|(_, end)| (number, end))
         })

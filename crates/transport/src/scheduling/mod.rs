@@ -5,6 +5,7 @@
 
 mod blest;
 mod ecf;
+mod linger_time;
 mod min_rtt;
 mod packet_scheduler;
 mod redundant;
@@ -19,6 +20,7 @@ use crate::SubflowState;
 
 pub use blest::{Blest, BlestConfig};
 pub use ecf::{Ecf, EcfConfig};
+pub use linger_time::LingerTime;
 pub use min_rtt::MinRtt;
 pub use packet_scheduler::PacketScheduler;
 pub use redundant::Redundant;

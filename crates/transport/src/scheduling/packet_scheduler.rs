@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{
-    Blest, BlestConfig, Choice, Ecf, EcfConfig, MinRtt, Pending, Redundant, RoundRobin, Scheduler,
-    Weighted,
+    Blest, BlestConfig, Choice, Ecf, EcfConfig, LingerTime, MinRtt, Pending, Redundant, RoundRobin,
+    Scheduler, Weighted,
 };
 use crate::{Config, SchedulerKind, SubflowState};
 
@@ -12,6 +12,8 @@ use crate::{Config, SchedulerKind, SubflowState};
 pub enum PacketScheduler {
     /// `min-rtt`
     MinRtt(MinRtt),
+    /// `min-rtt` with `assign_ahead`
+    LingerTime(LingerTime),
     /// `round-robin`
     RoundRobin(RoundRobin),
     /// `weighted`
@@ -30,6 +32,9 @@ impl PacketScheduler {
     /// What a configuration names.
     pub fn new(config: &Config) -> PacketScheduler {
         match config.scheduler {
+            SchedulerKind::MinRtt if config.assign_ahead => {
+                PacketScheduler::LingerTime(LingerTime::new(config.send_buffer.as_u64()))
+            }
             SchedulerKind::MinRtt => PacketScheduler::MinRtt(MinRtt),
             SchedulerKind::RoundRobin => PacketScheduler::RoundRobin(RoundRobin::default()),
             SchedulerKind::Weighted => PacketScheduler::Weighted(Weighted::default()),
@@ -45,6 +50,7 @@ macro_rules! each {
     ($scheduler:expr, $algorithm:ident => $call:expr) => {
         match $scheduler {
             PacketScheduler::MinRtt($algorithm) => $call,
+            PacketScheduler::LingerTime($algorithm) => $call,
             PacketScheduler::RoundRobin($algorithm) => $call,
             PacketScheduler::Weighted($algorithm) => $call,
             PacketScheduler::Redundant($algorithm) => $call,
@@ -70,6 +76,7 @@ impl fmt::Debug for PacketScheduler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PacketScheduler::MinRtt(algorithm) => algorithm.fmt(f),
+            PacketScheduler::LingerTime(algorithm) => algorithm.fmt(f),
             PacketScheduler::RoundRobin(algorithm) => algorithm.fmt(f),
             PacketScheduler::Weighted(algorithm) => algorithm.fmt(f),
             PacketScheduler::Redundant(algorithm) => algorithm.fmt(f),
@@ -93,6 +100,8 @@ mod tests {
         SchedulerKind::ALL.iter().map(|kind| {
             let mut config = Config::profile(Profile::Linux);
             config.scheduler = *kind;
+            // Who assigns ahead of the windows does not look for room.
+            config.assign_ahead = false;
             (kind.name(), PacketScheduler::new(&config))
         })
     }

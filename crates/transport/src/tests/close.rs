@@ -55,7 +55,12 @@ fn an_abort_resets_the_peer() {
         pair.client.abort();
         pair.drive(pair.now + ms(100));
         assert_eq!(pair.client_events.last(), Some(&Event::Aborted));
-        assert_eq!(pair.server_events.last(), Some(&Event::Aborted), "{:?}", config.protocol);
+        assert_eq!(
+            pair.server_events.last(),
+            Some(&Event::Aborted),
+            "{:?}",
+            config.protocol
+        );
         pair.sent.clear();
         pair.drive(pair.now + Time::from_secs(300));
         assert!(pair.sent.is_empty(), "{}", pair.script());
@@ -69,15 +74,27 @@ fn data_fin_ends_the_stream_and_then_each_subflow_sends_its_fin() {
     pair.client.close();
     pair.drive(ms(5100));
     assert_eq!(pair.server_events.last(), Some(&Event::Eof));
-    let last = pair.sent.iter().filter(|p| p.segment.len > 0).max_by_key(|p| p.segment.data_seq).unwrap();
+    let last = pair
+        .sent
+        .iter()
+        .filter(|p| p.segment.len > 0)
+        .max_by_key(|p| p.segment.data_seq)
+        .unwrap();
     assert!(last.segment.flags.contains(Flags::DATA_FIN));
-    assert!(!pair.sent.iter().any(|p| p.segment.flags.contains(Flags::FIN)));
+    assert!(
+        !pair
+            .sent
+            .iter()
+            .any(|p| p.segment.flags.contains(Flags::FIN))
+    );
     pair.server.close();
     pair.drive(Time::from_secs(9));
     for to_server in [true, false] {
         for subflow in 0..2 {
             let fins = pair.sent.iter().filter(|p| {
-                p.to_server == to_server && p.subflow == subflow && p.segment.flags.contains(Flags::FIN)
+                p.to_server == to_server
+                    && p.subflow == subflow
+                    && p.segment.flags.contains(Flags::FIN)
             });
             assert_eq!(fins.count(), 1);
         }

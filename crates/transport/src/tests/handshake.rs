@@ -6,7 +6,10 @@ fn three_segments_open_a_connection() {
     let mut pair = Pair::new(&plain_tcp(), &[10]);
     pair.client.connect();
     pair.drive(Time::from_secs(1));
-    assert_eq!(pair.script(), "0 >0 S 0:1\n10 <0 S. 0:1 ack 1\n20 >0 . ack 1");
+    assert_eq!(
+        pair.script(),
+        "0 >0 S 0:1\n10 <0 S. 0:1 ack 1\n20 >0 . ack 1"
+    );
     assert_eq!(pair.client_events, [Event::Connected]);
     assert_eq!(pair.server_events, [Event::Connected]);
     assert_eq!(pair.client.subflow_states()[0].srtt, ms(20));
@@ -15,10 +18,21 @@ fn three_segments_open_a_connection() {
 #[test]
 fn a_lost_syn_is_sent_again_after_one_second_and_then_two() {
     let mut pair = Pair::new(&plain_tcp(), &[10]);
-    pair.fate = Box::new(|passing| if passing.number < 2 { Fate::Lost } else { Fate::Arrives });
+    pair.fate = Box::new(|passing| {
+        if passing.number < 2 {
+            Fate::Lost
+        } else {
+            Fate::Arrives
+        }
+    });
     pair.client.connect();
     pair.drive(Time::from_secs(9));
-    let syns: Vec<Time> = pair.sent.iter().filter(|p| p.to_server && p.segment.flags == pair.sent[0].segment.flags).map(|p| p.sent).collect();
+    let syns: Vec<Time> = pair
+        .sent
+        .iter()
+        .filter(|p| p.to_server && p.segment.flags == pair.sent[0].segment.flags)
+        .map(|p| p.sent)
+        .collect();
     assert_eq!(syns, [ms(0), ms(1000), ms(3000)]);
     assert_eq!(pair.client_events, [Event::Connected]);
     // Karn: a SYN that was sent again gives no round-trip sample.
@@ -29,11 +43,25 @@ fn a_lost_syn_is_sent_again_after_one_second_and_then_two() {
 fn a_lost_syn_ack_and_a_lost_third_segment_are_made_good() {
     for lost in [1, 2] {
         let mut pair = Pair::new(&plain_tcp(), &[10]);
-        pair.fate = Box::new(move |passing| if passing.number == lost { Fate::Lost } else { Fate::Arrives });
+        pair.fate = Box::new(move |passing| {
+            if passing.number == lost {
+                Fate::Lost
+            } else {
+                Fate::Arrives
+            }
+        });
         pair.client.connect();
         pair.drive(Time::from_secs(9));
-        assert_eq!(pair.client_events, [Event::Connected], "segment {lost} lost");
-        assert_eq!(pair.server_events, [Event::Connected], "segment {lost} lost");
+        assert_eq!(
+            pair.client_events,
+            [Event::Connected],
+            "segment {lost} lost"
+        );
+        assert_eq!(
+            pair.server_events,
+            [Event::Connected],
+            "segment {lost} lost"
+        );
     }
 }
 
@@ -57,7 +85,10 @@ fn after_too_many_syns_the_connection_is_given_up() {
     pair.client.connect();
     pair.drive(Time::from_secs(600));
     assert_eq!(pair.sent.len(), 7);
-    assert_eq!(pair.client_events, [Event::SubflowFailed(0), Event::Aborted]);
+    assert_eq!(
+        pair.client_events,
+        [Event::SubflowFailed(0), Event::Aborted]
+    );
 }
 
 #[test]
@@ -65,30 +96,67 @@ fn mp_capable_carries_keys_and_joins_wait_for_the_fourth_segment() {
     let mut pair = Pair::new(&mptcp(), &[10, 30]);
     pair.client.connect();
     pair.drive(Time::from_secs(1));
-    let options: Vec<(Time, bool, usize, Options)> =
-        pair.sent.iter().map(|p| (p.sent, p.to_server, p.subflow, p.segment.options)).collect();
+    let options: Vec<(Time, bool, usize, Options)> = pair
+        .sent
+        .iter()
+        .map(|p| (p.sent, p.to_server, p.subflow, p.segment.options))
+        .collect();
     let (key_a, key_b) = (0x91aa_2012_8dac_826f, 0x46fe_363d_617f_8852);
 
-    let Options::Syn(syn) = options[0].3 else { panic!("a SYN") };
+    let Options::Syn(syn) = options[0].3 else {
+        panic!("a SYN")
+    };
     assert_eq!(syn.multipath, SynMultipath::Capable { key: None });
-    let Options::Syn(syn_ack) = options[1].3 else { panic!("a SYN-ACK") };
-    assert_eq!(syn_ack.multipath, SynMultipath::Capable { key: Some(key_b) });
-    assert_eq!(options[2].3, Options::MpCapable { sender_key: key_a, receiver_key: key_b });
+    let Options::Syn(syn_ack) = options[1].3 else {
+        panic!("a SYN-ACK")
+    };
+    assert_eq!(
+        syn_ack.multipath,
+        SynMultipath::Capable { key: Some(key_b) }
+    );
+    assert_eq!(
+        options[2].3,
+        Options::MpCapable {
+            sender_key: key_a,
+            receiver_key: key_b
+        }
+    );
     // The fourth: a DATA_ACK that proves that the keys arrived; only then the join starts.
     assert!(!options[3].1 && pair.sent[3].segment.flags.contains(Flags::DATA_ACK));
     assert_eq!((options[4].0, options[4].2), (ms(40), 1));
-    let Options::Syn(join) = options[4].3 else { panic!("a join") };
-    let SynMultipath::Join { token, nonce: nonce_a } = join.multipath else { panic!("MP_JOIN") };
+    let Options::Syn(join) = options[4].3 else {
+        panic!("a join")
+    };
+    let SynMultipath::Join {
+        token,
+        nonce: nonce_a,
+    } = join.multipath
+    else {
+        panic!("MP_JOIN")
+    };
     assert_eq!(token, keys::token(key_b));
-    let Options::Syn(reply) = options[5].3 else { panic!("a join's answer") };
-    let SynMultipath::JoinReply { hmac, nonce: nonce_b } = reply.multipath else { panic!("MP_JOIN") };
+    let Options::Syn(reply) = options[5].3 else {
+        panic!("a join's answer")
+    };
+    let SynMultipath::JoinReply {
+        hmac,
+        nonce: nonce_b,
+    } = reply.multipath
+    else {
+        panic!("MP_JOIN")
+    };
     let expected = keys::join_hmac(key_b, key_a, nonce_b, nonce_a);
     assert_eq!(hmac.to_be_bytes(), expected[..8]);
-    let Options::MpJoin { hmac } = options[6].3 else { panic!("a join's third segment") };
+    let Options::MpJoin { hmac } = options[6].3 else {
+        panic!("a join's third segment")
+    };
     assert_eq!(hmac, keys::join_hmac(key_a, key_b, nonce_a, nonce_b)[..20]);
     // Its fourth segment lets data flow: two round trips of its own path after the SYN.
     assert_eq!((options[7].0, options[7].2), (ms(130), 1));
-    assert_eq!(pair.client_events, [Event::Connected, Event::SubflowEstablished(1)]);
+    assert_eq!(
+        pair.client_events,
+        [Event::Connected, Event::SubflowEstablished(1)]
+    );
 }
 
 #[test]
@@ -96,7 +164,11 @@ fn no_data_flows_on_a_joined_subflow_before_its_fourth_segment() {
     let mut pair = Pair::new(&mptcp(), &[10, 30]);
     pair.client.connect();
     pair.transfer(5_000_000, Time::from_secs(5));
-    let first = pair.sent.iter().find(|p| p.subflow == 1 && p.segment.len > 0).expect("data on subflow 1");
+    let first = pair
+        .sent
+        .iter()
+        .find(|p| p.subflow == 1 && p.segment.len > 0)
+        .expect("data on subflow 1");
     assert_eq!(first.sent, ms(160));
 }
 
@@ -104,12 +176,20 @@ fn no_data_flows_on_a_joined_subflow_before_its_fourth_segment() {
 fn a_join_with_a_wrong_hmac_is_reset() {
     let mut pair = Pair::new(&mptcp(), &[10, 30]);
     pair.client.connect();
-    while !pair.sent.last().is_some_and(|p| p.subflow == 1 && !p.to_server) {
+    while !pair
+        .sent
+        .last()
+        .is_some_and(|p| p.subflow == 1 && !p.to_server)
+    {
         assert!(pair.step(Time::from_secs(1)));
     }
     let mut forged = pair.sent.last().unwrap().segment;
-    let Options::Syn(syn) = &mut forged.options else { panic!("a SYN-ACK") };
-    let SynMultipath::JoinReply { hmac, .. } = &mut syn.multipath else { panic!("MP_JOIN") };
+    let Options::Syn(syn) = &mut forged.options else {
+        panic!("a SYN-ACK")
+    };
+    let SynMultipath::JoinReply { hmac, .. } = &mut syn.multipath else {
+        panic!("MP_JOIN")
+    };
     *hmac ^= 1;
     pair.client.handle_segment(pair.now, 1, &forged);
     let (subflow, answer) = pair.client.poll_transmit(pair.now).expect("an answer");
@@ -132,12 +212,33 @@ fn a_server_without_mptcp_makes_it_plain_tcp() {
 #[test]
 fn what_one_side_does_not_offer_is_not_used() {
     let mut pair = Pair::new(&plain_tcp(), &[10]);
-    pair.server = Endpoint::server(&Config { sack: false, timestamps: false, ..plain_tcp() }, 1, 2);
+    pair.server = Endpoint::server(
+        &Config {
+            sack: false,
+            timestamps: false,
+            ..plain_tcp()
+        },
+        1,
+        2,
+    );
     pair.client.connect();
-    pair.fate = Box::new(|p| if p.segment.len > 0 && p.number == 5 { Fate::Lost } else { Fate::Arrives });
+    pair.fate = Box::new(|p| {
+        if p.segment.len > 0 && p.number == 5 {
+            Fate::Lost
+        } else {
+            Fate::Arrives
+        }
+    });
     pair.transfer(100_000, Time::from_secs(9));
     assert_eq!(pair.server.delivered(), 100_000);
     let data = pair.sent.iter().filter(|p| p.segment.len > 0);
-    assert!(data.clone().all(|p| !p.segment.flags.contains(Flags::TIMESTAMPS)));
-    assert!(pair.sent.iter().all(|p| !matches!(p.segment.options, Options::Sack(_))));
+    assert!(
+        data.clone()
+            .all(|p| !p.segment.flags.contains(Flags::TIMESTAMPS))
+    );
+    assert!(
+        pair.sent
+            .iter()
+            .all(|p| !matches!(p.segment.options, Options::Sack(_)))
+    );
 }

@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 use ropewalk_quantities::{Bytes, Time};
 
 use crate::{
-    Config, CongestionKind, Endpoint, Event, Flags, InitialWindow, Options, Profile, Protocol, Segment,
+    Config, CongestionKind, Endpoint, Event, Flags, InitialWindow, Options, Profile, Protocol,
+    Segment,
 };
 
 pub(crate) fn ms(millis: u64) -> Time {
@@ -33,7 +34,11 @@ pub(crate) fn plain_tcp() -> Config {
 }
 
 pub(crate) fn mptcp() -> Config {
-    Config { protocol: Protocol::Mptcp, congestion: CongestionKind::Uncoupled, ..plain_tcp() }
+    Config {
+        protocol: Protocol::Mptcp,
+        congestion: CongestionKind::Uncoupled,
+        ..plain_tcp()
+    }
 }
 
 /// A segment on its way.
@@ -109,11 +114,21 @@ impl Pair {
         loop {
             let mut quiet = true;
             for to_server in [true, false] {
-                let end = if to_server { &mut self.client } else { &mut self.server };
+                let end = if to_server {
+                    &mut self.client
+                } else {
+                    &mut self.server
+                };
                 while let Some((subflow, segment)) = end.poll_transmit(self.now) {
                     quiet = false;
                     let number = self.sent.len();
-                    let passing = Passing { sent: self.now, to_server, subflow, segment, number };
+                    let passing = Passing {
+                        sent: self.now,
+                        to_server,
+                        subflow,
+                        segment,
+                        number,
+                    };
                     self.sent.push(passing);
                     let arrival = self.now + self.delays[subflow];
                     let (arrival, copies) = match (self.fate)(&passing) {
@@ -128,7 +143,11 @@ impl Pair {
                     }
                 }
                 while let Some(event) = end.poll_event() {
-                    if to_server { self.client_events.push(event) } else { self.server_events.push(event) }
+                    if to_server {
+                        self.client_events.push(event)
+                    } else {
+                        self.server_events.push(event)
+                    }
                 }
             }
             if quiet {
@@ -151,7 +170,11 @@ impl Pair {
         self.now = self.now.max(next);
         if arrival == Some(next) {
             let (_, passing) = self.wire.pop_first().expect("an arrival");
-            let end = if passing.to_server { &mut self.server } else { &mut self.client };
+            let end = if passing.to_server {
+                &mut self.server
+            } else {
+                &mut self.client
+            };
             end.handle_segment(self.now, passing.subflow, &passing.segment);
             if self.reads {
                 self.server.read(u64::MAX);
@@ -192,10 +215,22 @@ impl Pair {
 fn line(passing: &Passing) -> String {
     let segment = &passing.segment;
     let arrow = if passing.to_server { '>' } else { '<' };
-    let names = [(Flags::SYN, 'S'), (Flags::FIN, 'F'), (Flags::RST, 'R'), (Flags::ACK, '.')];
-    let flags: String =
-        names.iter().filter(|(flag, _)| segment.flags.contains(*flag)).map(|(_, name)| *name).collect();
-    let mut text = format!("{:.0} {arrow}{} {flags}", passing.sent.as_millis_f64(), passing.subflow);
+    let names = [
+        (Flags::SYN, 'S'),
+        (Flags::FIN, 'F'),
+        (Flags::RST, 'R'),
+        (Flags::ACK, '.'),
+    ];
+    let flags: String = names
+        .iter()
+        .filter(|(flag, _)| segment.flags.contains(*flag))
+        .map(|(_, name)| *name)
+        .collect();
+    let mut text = format!(
+        "{:.0} {arrow}{} {flags}",
+        passing.sent.as_millis_f64(),
+        passing.subflow
+    );
     if segment.sequence_len() > 0 {
         text += &format!(" {}:{}", segment.seq, segment.end());
     }
@@ -203,7 +238,10 @@ fn line(passing: &Passing) -> String {
         text += &format!(" ack {}", segment.ack);
     }
     if let Options::Sack(list) = &segment.options {
-        let blocks: Vec<String> = list.iter(segment.ack).map(|(start, end)| format!("{start}:{end}")).collect();
+        let blocks: Vec<String> = list
+            .iter(segment.ack)
+            .map(|(start, end)| format!("{start}:{end}"))
+            .collect();
         text += &format!(" sack {}", blocks.join(" "));
     }
     text

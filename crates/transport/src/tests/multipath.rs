@@ -13,7 +13,10 @@ fn both_subflows_carry_and_the_stream_is_whole() {
 
 #[test]
 fn all_subflows_share_one_receive_window() {
-    let config = Config { receive_buffer: Bytes::new(12_000), ..mptcp() };
+    let config = Config {
+        receive_buffer: Bytes::new(12_000),
+        ..mptcp()
+    };
     let mut pair = Pair::connected(&config, &[10, 40]);
     pair.client.write(1_000_000);
     pair.flush();
@@ -29,11 +32,18 @@ fn all_subflows_share_one_receive_window() {
 
 #[test]
 fn what_a_dark_subflow_holds_goes_to_the_other_and_it_returns() {
-    let config = Config { receive_buffer: Bytes::new(64_000), ..mptcp() };
+    let config = Config {
+        receive_buffer: Bytes::new(64_000),
+        ..mptcp()
+    };
     let mut pair = Pair::connected(&config, &[10, 12]);
     let (down, up) = (ms(5200), ms(9000));
     pair.fate = Box::new(move |p| {
-        if p.subflow == 0 && p.sent >= down && p.sent < up { Fate::Lost } else { Fate::Arrives }
+        if p.subflow == 0 && p.sent >= down && p.sent < up {
+            Fate::Lost
+        } else {
+            Fate::Arrives
+        }
     });
     pair.client.write(u64::MAX);
     let mut delivered_while_dark = 0;
@@ -57,7 +67,10 @@ fn what_a_dark_subflow_holds_goes_to_the_other_and_it_returns() {
 
 #[test]
 fn redundant_sends_everything_on_every_subflow() {
-    let config = Config { scheduler: SchedulerKind::Redundant, ..mptcp() };
+    let config = Config {
+        scheduler: SchedulerKind::Redundant,
+        ..mptcp()
+    };
     let mut pair = Pair::connected(&config, &[10, 12]);
     pair.transfer(50_000, Time::from_secs(9));
     pair.drive(Time::from_secs(9));
@@ -70,16 +83,26 @@ fn redundant_sends_everything_on_every_subflow() {
             .collect();
         carried.sort_unstable();
         carried.dedup();
-        assert!(carried.len() >= 45, "subflow {subflow} carried {} of 50", carried.len());
+        assert!(
+            carried.len() >= 45,
+            "subflow {subflow} carried {} of 50",
+            carried.len()
+        );
     }
     assert_eq!(pair.server.delivered(), 50_000);
 }
 
 #[test]
 fn a_full_window_is_opened_by_opportunistic_retransmission_and_the_culprit_is_penalised() {
-    let slow = Config { receive_buffer: Bytes::new(30_000), ..mptcp() };
-    let helped =
-        Config { opportunistic_retransmission: true, penalisation: true, ..slow.clone() };
+    let slow = Config {
+        receive_buffer: Bytes::new(30_000),
+        ..mptcp()
+    };
+    let helped = Config {
+        opportunistic_retransmission: true,
+        penalisation: true,
+        ..slow.clone()
+    };
     let time = |config: &Config| {
         let mut pair = Pair::connected(config, &[5, 200]);
         let start = pair.now;
@@ -97,8 +120,17 @@ fn a_reset_subflow_leaves_its_data_to_the_others() {
     pair.client.write(4_000_000);
     pair.drive(pair.now + ms(50));
     let nxt = pair.server.delivered_by(1);
-    let ack = pair.sent.iter().rfind(|p| p.subflow == 1 && !p.to_server).expect("an answer").segment;
-    let reset = Segment { flags: Flags::RST.with(Flags::ACK), options: Options::None, ..ack };
+    let ack = pair
+        .sent
+        .iter()
+        .rfind(|p| p.subflow == 1 && !p.to_server)
+        .expect("an answer")
+        .segment;
+    let reset = Segment {
+        flags: Flags::RST.with(Flags::ACK),
+        options: Options::None,
+        ..ack
+    };
     pair.client.handle_segment(pair.now, 1, &reset);
     pair.drive(pair.now + Time::from_secs(120));
     assert!(pair.client_events.contains(&Event::SubflowFailed(1)));

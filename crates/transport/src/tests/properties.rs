@@ -57,7 +57,14 @@ fn check(config: &Config, delays: &[u64], seed: u64, loss: u64, late: u64, twice
     // advance of `delivered` is the next range.
     assert_eq!(pair.server.delivered(), bytes);
     assert_eq!(pair.server_events.last(), Some(&Event::Eof));
-    assert_eq!(pair.server.delivered_by(0) + (1..delays.len()).filter(|&s| s < pair.server.subflow_states().len()).map(|s| pair.server.delivered_by(s)).sum::<u64>(), bytes);
+    assert_eq!(
+        pair.server.delivered_by(0)
+            + (1..delays.len())
+                .filter(|&s| s < pair.server.subflow_states().len())
+                .map(|s| pair.server.delivered_by(s))
+                .sum::<u64>(),
+        bytes
+    );
 }
 
 proptest! {

@@ -8,11 +8,21 @@ fn acknowledgements(config: &Config, arrivals: &[u64]) -> Vec<String> {
     let model = pair.sent.last().expect("a data segment").segment;
     let mut answers = Vec::new();
     for &number in arrivals {
-        let segment = Segment { seq: 1 + 1000 * number, data_seq: 1000 * number, ..model };
+        let segment = Segment {
+            seq: 1 + 1000 * number,
+            data_seq: 1000 * number,
+            ..model
+        };
         pair.server.handle_segment(pair.now, 0, &segment);
         pair.server.read(u64::MAX);
         while let Some((subflow, segment)) = pair.server.poll_transmit(pair.now) {
-            let passing = Passing { sent: Time::ZERO, to_server: false, subflow, segment, number: 0 };
+            let passing = Passing {
+                sent: Time::ZERO,
+                to_server: false,
+                subflow,
+                segment,
+                number: 0,
+            };
             answers.push(line(&passing)[5..].to_owned());
         }
     }
@@ -21,19 +31,33 @@ fn acknowledgements(config: &Config, arrivals: &[u64]) -> Vec<String> {
 
 #[test]
 fn every_second_segment_is_acknowledged_and_the_odd_one_after_the_timer() {
-    let config = Config { delayed_ack: 2, ..plain_tcp() };
-    assert_eq!(acknowledgements(&config, &[0, 1, 2, 3, 4]), [" ack 2001", " ack 4001"].map(|s| format!(".{s}")));
+    let config = Config {
+        delayed_ack: 2,
+        ..plain_tcp()
+    };
+    assert_eq!(
+        acknowledgements(&config, &[0, 1, 2, 3, 4]),
+        [" ack 2001", " ack 4001"].map(|s| format!(".{s}"))
+    );
     let mut pair = Pair::connected(&config, &[50]);
     pair.client.write(1000);
     pair.drive(Time::from_secs(8));
-    let ack = pair.sent.iter().find(|p| !p.to_server).expect("an acknowledgement");
+    let ack = pair
+        .sent
+        .iter()
+        .find(|p| !p.to_server)
+        .expect("an acknowledgement");
     // 50 ms on the way, 200 ms of delayed acknowledgement.
     assert_eq!(ack.sent, ms(5250));
 }
 
 #[test]
 fn quick_acknowledgements_at_the_start() {
-    let config = Config { delayed_ack: 2, quick_ack: true, ..plain_tcp() };
+    let config = Config {
+        delayed_ack: 2,
+        quick_ack: true,
+        ..plain_tcp()
+    };
     let arrivals: Vec<u64> = (0..20).collect();
     assert_eq!(acknowledgements(&config, &arrivals).len(), 18);
 }
@@ -85,6 +109,11 @@ fn the_echoed_timestamp_is_that_of_the_segment_that_moved_the_window() {
     pair.drive(ms(5010));
     pair.client.write(3000);
     pair.drive(ms(5090));
-    let echoes: Vec<Time> = pair.sent.iter().filter(|p| !p.to_server).map(|p| p.segment.ts_ecr).collect();
+    let echoes: Vec<Time> = pair
+        .sent
+        .iter()
+        .filter(|p| !p.to_server)
+        .map(|p| p.segment.ts_ecr)
+        .collect();
     assert_eq!(echoes, [ms(5000), ms(5000), ms(5000)]);
 }

@@ -5,7 +5,11 @@ fn lose(offsets: &'static [u64]) -> Box<dyn FnMut(&Passing) -> Fate> {
     let mut lost = Vec::new();
     Box::new(move |passing| {
         let segment = &passing.segment;
-        if passing.to_server && segment.len > 0 && offsets.contains(&segment.seq) && !lost.contains(&segment.seq) {
+        if passing.to_server
+            && segment.len > 0
+            && offsets.contains(&segment.seq)
+            && !lost.contains(&segment.seq)
+        {
             lost.push(segment.seq);
             Fate::Lost
         } else {
@@ -15,8 +19,12 @@ fn lose(offsets: &'static [u64]) -> Box<dyn FnMut(&Passing) -> Fate> {
 }
 
 fn data(pair: &Pair) -> Vec<(u64, u64)> {
-    let data = pair.sent.iter().filter(|p| p.to_server && p.segment.len > 0);
-    data.map(|p| ((p.sent.as_millis_f64()) as u64, p.segment.seq / 1000)).collect()
+    let data = pair
+        .sent
+        .iter()
+        .filter(|p| p.to_server && p.segment.len > 0);
+    data.map(|p| ((p.sent.as_millis_f64()) as u64, p.segment.seq / 1000))
+        .collect()
 }
 
 #[test]
@@ -26,7 +34,10 @@ fn slow_start_doubles_the_window_each_round_trip() {
     pair.transfer(100_000, Time::from_secs(20));
     let rounds = [0, 1, 2].map(|round| {
         let from = start + ms(100) * round;
-        pair.sent.iter().filter(|p| p.segment.len > 0 && p.sent >= from && p.sent < from + ms(100)).count()
+        pair.sent
+            .iter()
+            .filter(|p| p.segment.len > 0 && p.sent >= from && p.sent < from + ms(100))
+            .count()
     });
     assert_eq!(rounds, [10, 20, 40]);
 }
@@ -39,7 +50,14 @@ fn three_segments_above_a_gap_make_fast_retransmit_with_sack() {
     let expected: Vec<(u64, u64)> = (0..10).map(|n| (5000, n)).chain([(5100, 0)]).collect();
     assert_eq!(data(&pair), expected);
     let counters = pair.client.counters(0);
-    assert_eq!((counters.fast_recoveries, counters.timeouts, counters.retransmissions), (1, 0, 1));
+    assert_eq!(
+        (
+            counters.fast_recoveries,
+            counters.timeouts,
+            counters.retransmissions
+        ),
+        (1, 0, 1)
+    );
     // FlightSize was 10 segments.
     assert_eq!(pair.client.subflow_states()[0].ssthresh, 5000);
 }
@@ -56,7 +74,13 @@ fn sack_repairs_several_losses_of_a_window_in_one_round_trip() {
 
 #[test]
 fn newreno_repairs_one_loss_a_round_trip_without_sack() {
-    let mut pair = Pair::connected(&Config { sack: false, ..plain_tcp() }, &[50]);
+    let mut pair = Pair::connected(
+        &Config {
+            sack: false,
+            ..plain_tcp()
+        },
+        &[50],
+    );
     pair.fate = lose(&[1, 2001, 4001]);
     pair.transfer(10_000, Time::from_secs(9));
     let again: Vec<(u64, u64)> = data(&pair).into_iter().skip(10).collect();
@@ -94,7 +118,11 @@ fn a_lost_tail_waits_for_the_timer_which_backs_off() {
         if tail { Fate::Lost } else { Fate::Arrives }
     });
     pair.transfer(10_000, Time::from_secs(30));
-    let tail: Vec<u64> = data(&pair).into_iter().filter(|&(_, n)| n == 9).map(|(time, _)| time).collect();
+    let tail: Vec<u64> = data(&pair)
+        .into_iter()
+        .filter(|&(_, n)| n == 9)
+        .map(|(time, _)| time)
+        .collect();
     // RTO restarts with the last acknowledgement (5100 ms); its floor is 1 s, then 2 s, 4 s.
     assert_eq!(tail, [5000, 6100, 8100, 12100]);
     let counters = pair.client.counters(0);
@@ -111,7 +139,11 @@ fn after_a_timeout_sacked_segments_are_not_sent_again() {
     pair.fate = Box::new(move |p| {
         let first = p.segment.len > 0 && p.segment.seq == 1;
         copies += u32::from(first);
-        if first && copies <= 2 { Fate::Lost } else { Fate::Arrives }
+        if first && copies <= 2 {
+            Fate::Lost
+        } else {
+            Fate::Arrives
+        }
     });
     pair.transfer(10_000, Time::from_secs(30));
     assert_eq!(pair.client.counters(0).retransmissions, 2);
@@ -121,21 +153,31 @@ fn after_a_timeout_sacked_segments_are_not_sent_again() {
 
 #[test]
 fn proportional_rate_reduction_spreads_the_reduction_over_the_round_trip() {
-    let config = Config { prr: true, initial_window: InitialWindow::Segments(20), ..plain_tcp() };
+    let config = Config {
+        prr: true,
+        initial_window: InitialWindow::Segments(20),
+        ..plain_tcp()
+    };
     let mut pair = Pair::connected(&config, &[50]);
     pair.fate = lose(&[1]);
     pair.client.write(200_000);
     pair.drive(ms(5199));
     // 20 in flight, ssthresh 10: about every second acknowledgement lets one segment out.
     let during = data(&pair).into_iter().skip(20).count();
-    assert!((9..=11).contains(&during), "{during} segments left in recovery");
+    assert!(
+        (9..=11).contains(&during),
+        "{during} segments left in recovery"
+    );
     pair.drive(ms(5300));
     assert_eq!(pair.client.subflow_states()[0].ssthresh, 10_000);
 }
 
 #[test]
 fn without_timestamps_a_retransmitted_segment_gives_no_round_trip_sample() {
-    let config = Config { timestamps: false, ..plain_tcp() };
+    let config = Config {
+        timestamps: false,
+        ..plain_tcp()
+    };
     let mut pair = Pair::connected(&config, &[50]);
     pair.fate = lose(&[1]);
     pair.transfer(1000, Time::from_secs(9));

@@ -2,7 +2,10 @@ use super::*;
 
 #[test]
 fn the_receive_buffer_bounds_what_is_in_flight() {
-    let config = Config { receive_buffer: Bytes::new(5000), ..plain_tcp() };
+    let config = Config {
+        receive_buffer: Bytes::new(5000),
+        ..plain_tcp()
+    };
     let mut pair = Pair::connected(&config, &[50]);
     pair.client.write(100_000);
     pair.flush();
@@ -14,13 +17,20 @@ fn the_receive_buffer_bounds_what_is_in_flight() {
 
 #[test]
 fn a_reader_that_stops_shuts_the_window_and_one_that_reads_opens_it() {
-    let config = Config { receive_buffer: Bytes::new(5000), ..plain_tcp() };
+    let config = Config {
+        receive_buffer: Bytes::new(5000),
+        ..plain_tcp()
+    };
     let mut pair = Pair::connected(&config, &[50]);
     pair.reads = false;
     pair.client.write(100_000);
     pair.drive(Time::from_secs(10));
     assert_eq!(pair.server.readable(), 5000);
-    let last = pair.sent.iter().rfind(|p| !p.to_server).expect("an acknowledgement");
+    let last = pair
+        .sent
+        .iter()
+        .rfind(|p| !p.to_server)
+        .expect("an acknowledgement");
     assert_eq!(last.segment.window, 0);
     pair.sent.clear();
     assert_eq!(pair.server.read(2000), 2000);
@@ -32,7 +42,10 @@ fn a_reader_that_stops_shuts_the_window_and_one_that_reads_opens_it() {
 
 #[test]
 fn a_shut_window_is_probed_and_a_lost_update_does_not_stop_the_transfer() {
-    let config = Config { receive_buffer: Bytes::new(5000), ..plain_tcp() };
+    let config = Config {
+        receive_buffer: Bytes::new(5000),
+        ..plain_tcp()
+    };
     let mut pair = Pair::connected(&config, &[50]);
     pair.reads = false;
     pair.client.write(10_000);
@@ -40,7 +53,10 @@ fn a_shut_window_is_probed_and_a_lost_update_does_not_stop_the_transfer() {
     pair.sent.clear();
     pair.drive(Time::from_secs(14));
     let probes = pair.sent.iter().filter(|p| p.to_server).count();
-    assert!((2..=4).contains(&probes), "{probes} probes in eight seconds, backing off");
+    assert!(
+        (2..=4).contains(&probes),
+        "{probes} probes in eight seconds, backing off"
+    );
     // The window update is lost.
     pair.fate = Box::new(|_| Fate::Lost);
     pair.server.read(5000);
@@ -67,7 +83,10 @@ fn the_window_never_moves_back() {
 
 #[test]
 fn the_send_buffer_bounds_what_is_written() {
-    let config = Config { send_buffer: Bytes::new(7000), ..plain_tcp() };
+    let config = Config {
+        send_buffer: Bytes::new(7000),
+        ..plain_tcp()
+    };
     let mut pair = Pair::connected(&config, &[50]);
     assert_eq!(pair.client.write(100_000), 7000);
     assert_eq!(pair.client.writable(), 0);
@@ -78,7 +97,13 @@ fn the_send_buffer_bounds_what_is_written() {
 #[test]
 fn nagle_holds_a_small_segment_while_data_is_in_flight() {
     for (nagle, expected) in [(true, 1), (false, 2)] {
-        let mut pair = Pair::connected(&Config { nagle, ..plain_tcp() }, &[50]);
+        let mut pair = Pair::connected(
+            &Config {
+                nagle,
+                ..plain_tcp()
+            },
+            &[50],
+        );
         pair.client.write(300);
         pair.flush();
         pair.client.write(300);
