@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python lint bench clean tools
+.PHONY: help setup demo test test-rust test-python lint docs bench clean tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -50,6 +50,9 @@ lint: setup $(MADE)/lint $(MADE)/test ## check formatting, lints and types
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/stubtest ropewalk._core
+
+docs: setup ## write docs/keys.md from the schema
+	$(BIN)/python docs/make_keys.py
 
 bench: setup ## measure how fast the simulator is
 	$(CARGO) run --release --locked -p ropewalk-simulator --example throughput

@@ -1,0 +1,103 @@
+"""Write keys.md beside this file: every key of a scenario file, from the schema."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import ropewalk
+
+PAGE = Path(__file__).with_name("keys.md")
+
+HEAD = """\
+# Every key of a scenario file
+
+Made from the JSON Schema by `make docs`; do not edit. How to read and write these
+files is in [the guide](guide.md).
+"""
+
+# What a text with units is, told by a unit that only it has.
+QUANTITIES = {
+    "nsec": "time",
+    "bdp": "packets, size or bdp",
+    "packets": "packets or size",
+    "bytes": "size",
+    "[bB][iI][tT]": "rate",
+    "(?:%)": "percentage",
+}
+
+
+def page() -> str:
+    """Return the page's text."""
+    return HEAD + "".join(sections("", ropewalk.schema()))
+
+
+def sections(name: str, schema: dict[str, Any]) -> Iterator[str]:
+    """Yield a table of the keys of one object, then those of the objects within."""
+    yield f"\n## {f'`{name}`' if name else 'At the top'}\n"
+    if "description" in schema and name:
+        yield f"\n{schema['description']}\n"
+    yield "\n| key | value | default | meaning |\n| --- | --- | --- | --- |\n"
+    required = schema.get("required", [])
+    keys = schema["properties"]
+    for key, described in keys.items():
+        meaning, _, said = described.get("description", "").partition(" Default: ")
+        default = toml(described["default"]) if "default" in described else ""
+        if key in required:
+            default = "required"
+        elif said:
+            default = f"{default}; {said}" if default else said
+        cells = (f"`{key}`", kind(described), default.removesuffix("."), meaning)
+        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+    for key, described in keys.items():
+        for inner in objects(described):
+            if name and key == "reverse":
+                continue  # the keys of the link again
+            titled = {"description": described.get("description", "")} | inner
+            yield from sections(f"{name}.{key}" if name else key, titled)
+
+
+def objects(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what of a key's values is an object with keys of its own."""
+    if "properties" in schema:
+        yield schema
+    for inner in [*schema.get("anyOf", []), schema.get("items")]:
+        if inner is not None:
+            yield from objects(inner)
+
+
+def kind(schema: dict[str, Any]) -> str:
+    """Return in words what values a key takes."""
+    if "enum" in schema:
+        return ", ".join(f"`{word}`" for word in schema["enum"])
+    if "const" in schema:
+        return "" if schema["const"] == 0 else f"`{schema['const']}`"
+    if "anyOf" in schema:
+        kinds = [kind(inner) for inner in schema["anyOf"]]
+        return " or ".join(dict.fromkeys(k for k in kinds if k))
+    match schema.get("type"):
+        case "array":
+            return "list of " + kind(schema["items"])
+        case "object":
+            return "table"
+        case "string":
+            pattern = schema.get("pattern", "")
+            return next((word for unit, word in QUANTITIES.items() if unit in pattern), "text")
+        case "integer" | "number" as number:
+            least, most = schema.get("minimum"), schema.get("maximum")
+            word = "whole number" if number == "integer" else "number"
+            return word if least is None or most is None else f"{word} from {least} to {most}"
+        case "boolean":
+            return "true or false"
+        case other:
+            return str(other)
+
+
+def toml(value: object) -> str:
+    """Return a default as a scenario file spells it."""
+    from ropewalk.scenario import spelled
+
+    return f"`{spelled(value)}`" if not isinstance(value, str) else f'`"{value}"`'
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
