@@ -273,7 +273,7 @@ impl Sender {
                 if lost && is_dupack {
                     self.enter_recovery(now, windows);
                 } else if advanced > 0 {
-                    self.grow(now, advanced, segment, windows);
+                    self.grow(now, fresh + newly_sacked, segment, windows);
                 }
             }
             Phase::Recovery if ack >= self.recover => self.leave_recovery(windows),
@@ -293,7 +293,10 @@ impl Sender {
                     self.board.detect_losses(DUP_THRESH, mss);
                 }
                 if advanced > 0 {
-                    self.grow(now, advanced, segment, windows);
+                    // What was selectively acknowledged before must not count again. Without
+                    // SACK it cannot be told; RFC 3465, 2.3, counts a segment at most.
+                    let most = if self.sack { u64::MAX } else { mss };
+                    self.grow(now, (fresh + newly_sacked).min(most), segment, windows);
                 }
             }
         }
