@@ -35,7 +35,7 @@ demo: setup ## simulate eight cellular links; print a table and where the pictur
 test: test-rust test-python ## run all tests
 
 test-rust: setup ## run the Rust tests, doctests included
-	$(CARGO) test --workspace --locked
+	$(CARGO) test --workspace --locked --no-fail-fast
 
 test-python: setup $(MADE)/test ## run the Python tests, doctests included
 	$(BIN)/python -m pytest
