@@ -272,7 +272,9 @@ impl Sender {
                 };
                 if lost && is_dupack {
                     self.enter_recovery(now, windows);
-                } else if advanced > 0 {
+                } else if advanced > 0 && !is_dupack {
+                    // RFC 5681, 3.1: for each non-duplicate acknowledgement; by RFC 6675's
+                    // definition, one that tells of a new gap is a duplicate even if it advances.
                     self.grow(now, fresh + newly_sacked, segment, windows);
                 }
             }
