@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -194,6 +195,35 @@ class Scenario:
         True
         """
         return _core.effective(self.text, self.name, list(self.overrides))
+
+    def self_contained(self) -> tuple[str, dict[str, str]]:
+        """Return the effective scenario with its traces in a folder ``traces`` beside it.
+
+        Returns
+        -------
+        text : str
+            The scenario file's content.
+        traces : dict of str to str
+            The trace files' names, relative to the scenario file, and their content.
+
+        Examples
+        --------
+        >>> text, traces = Scenario.load("scenarios/start/wifi-lte-traces.toml").self_contained()
+        >>> sorted(traces)
+        ['traces/lte.down', 'traces/lte.up', 'traces/wifi.down', 'traces/wifi.up']
+        """
+        names: dict[str, str] = {}
+        moved = []
+        for link in tomllib.loads(self.effective())["link"]:
+            for key, table in (("trace", link), ("reverse.trace", link.get("reverse", {}))):
+                if "trace" in table:
+                    name = f"traces/{Path(table['trace']).name}"
+                    if name in names.values() and table["trace"] not in names:
+                        name = f"traces/{len(names)}-{Path(table['trace']).name}"
+                    new = names.setdefault(table["trace"], name)
+                    moved.append((f"link.{link['name']}.{key}", _quoted(new)))
+        text = _core.effective(self.text, self.name, [*self.overrides, *moved])
+        return text, {new: self._files[old] for old, new in names.items()}
 
     def __repr__(self) -> str:
         changed = "".join(f", {key}={value}" for key, value in self.overrides)

@@ -31,7 +31,7 @@ PLOTS = {
 }
 RESULT = "result.json"
 SCENARIO = "scenario.toml"
-OURS = {RESULT, SCENARIO, "delays.png", *PLOTS, *(f"{name}.parquet" for name in TABLES)}
+OURS = {RESULT, SCENARIO, "traces", "delays.png", *PLOTS, *(f"{name}.parquet" for name in TABLES)}
 
 
 def check_folder(folder: Path) -> None:
@@ -58,7 +58,7 @@ def check_folder(folder: Path) -> None:
 
 
 def keep(results: Results, folder: Path) -> list[Path]:
-    """Write tables (Parquet), plots, the scenario used and the JSON object.
+    """Write tables (Parquet), plots, the scenario used with its traces, and the JSON object.
 
     They are written beside the folder first and put in its place at the end,
     so that nobody finds it half written.
@@ -93,7 +93,11 @@ def keep(results: Results, folder: Path) -> list[Path]:
 
 def _write(results: Results, folder: Path) -> list[str]:
     (folder / RESULT).write_text(json.dumps(results.json(), indent=2) + "\n")
-    (folder / SCENARIO).write_text(results.scenario.effective())
+    text, traces = results.scenario.self_contained()
+    (folder / SCENARIO).write_text(text)
+    for trace, content in traces.items():
+        (folder / trace).parent.mkdir(exist_ok=True)
+        (folder / trace).write_text(content)
     for name in TABLES:
         frame = getattr(results, name)
         if not frame.is_empty():

@@ -96,6 +96,20 @@ def test_out_keeps_everything_and_replaces_it(command, tmp_path):
     assert [path.name for path in folder.parent.iterdir()] == ["results"]
 
 
+def test_the_scenario_that_out_keeps_runs_again(command, tmp_path):
+    done = command(
+        *("simulate", "scenarios/start/wifi-lte-traces.toml", "--out", tmp_path / "first"),
+        *("--set", "duration=5s", "--set", "link.lte.delay=35ms"),
+    )
+    assert done.returncode == 0, done.stderr
+    again = command("simulate", tmp_path / "first" / "scenario.toml", "--json")
+    first = json.loads((tmp_path / "first" / "result.json").read_text())
+    second = json.loads(again.stdout)
+    # Recording a timeline takes events and time of its own.
+    del first["stats"], second["stats"]
+    assert first == second
+
+
 def test_out_touches_no_folder_of_others(command, tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work")
     done = command("simulate", TWO_LINKS, "--out", tmp_path)

@@ -91,6 +91,26 @@ def test_a_pickled_scenario_carries_its_traces(tmp_path, monkeypatch):
     assert restored.with_({"duration": "1 s"}).duration_s == 1.0
 
 
+def test_traces_of_one_name_are_kept_apart(tmp_path):
+    for folder, line in (("a", "5\n"), ("b", "6\n")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "link.down").write_text(line)
+    text = """
+        [[link]]
+        name = "one"
+        trace = "a/link.down"
+        reverse = { trace = "b/link.down" }
+        [[link]]
+        name = "two"
+        trace = "b/link.down"
+    """
+    text, traces = ropewalk.Scenario(text, folder=tmp_path).self_contained()
+    assert sorted(traces.values()) == ["5\n", "6\n"]
+    one, two = tomllib.loads(text)["link"]
+    assert traces[one["trace"]] == "5\n"
+    assert traces[one["reverse"]["trace"]] == traces[two["trace"]] == "6\n"
+
+
 def test_traces_are_found_beside_the_scenario(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     assert ropewalk.Scenario.load(TRACES).capacity_mbps == pytest.approx(18.5, abs=0.5)

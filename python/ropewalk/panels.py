@@ -1,0 +1,239 @@
+"""The panels of pictures: each draws one thing on axes that it is given."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+    from numpy.typing import NDArray
+
+    from .results import Results
+
+# Paul Tol's "muted" scheme: nine hues that colour-blind readers tell apart.
+COLOURS = (
+    "#332288",
+    "#88ccee",
+    "#44aa99",
+    "#ddcc77",
+    "#cc6677",
+    "#117733",
+    "#aa4499",
+    "#999933",
+    "#882255",
+)
+INK = "#222222"
+FAINT = "#888888"
+
+
+def goodput(axes: Axes, results: Results, seed: int) -> None:
+    """What arrives by each subflow, stacked, what is delivered of it, and what the links carry."""
+    import numpy as np
+
+    subflows = subflows_of(results, seed)
+    connection = _of_run(results.connection, seed)
+    time = connection["time_s"].to_numpy()
+    edges = _edges(time)
+    base = np.zeros(len(time))
+    for index, name, rows in subflows:
+        below, base = base, base + _on_steps(rows, "goodput_mbps", time)
+        axes.stairs(
+            base, edges, baseline=below, fill=True, color=_colour(index), label=name, linewidth=0
+        )
+    capacity = connection["capacity_mbps"].fill_null(math.nan).to_numpy()
+    if not np.isnan(capacity).all():
+        steady = np.nanmax(capacity) - np.nanmin(capacity) < 0.01 * np.nanmax(capacity)
+        axes.stairs(
+            capacity,
+            edges,
+            baseline=None,
+            color=INK if steady else FAINT,
+            linewidth=1.1,
+            linestyle=(0, (4, 2)) if steady else "-",
+            label="sum of link rates",
+        )
+    # What waited behind a gap is delivered at a stroke, far above what the links carry;
+    # means over some steps keep the line readable, and the frame at the links' height.
+    steps = max(1, len(time) // 60)
+    total = _means(connection["goodput_mbps"].to_numpy(), edges, steps)
+    top = 1.3 * max(np.nan_to_num(capacity).max(), np.quantile(base, 0.99), 1e-3)
+    notes = [f"mean over {steps * (edges[1] - edges[0]):.3g} s"] if steps > 1 else []
+    notes += [f"up to {total.max():,.0f}"] if total.max() > top else []
+    axes.stairs(
+        total,
+        np.unique([*edges[::steps], edges[-1]]),
+        baseline=None,
+        color=INK,
+        linewidth=1.0,
+        label="delivered in order" + (f"\n({', '.join(notes)})" if notes else ""),
+    )
+    axes.set(xlabel="time (s)", ylabel="goodput (Mbit/s)", xlim=(edges[0], edges[-1]))
+    axes.set_ylim(0, top)
+    handles, labels = axes.get_legend_handles_labels()
+    # The legend stands in the order of the stack, what lies over it first.
+    axes.legend(
+        handles[::-1],
+        labels[::-1],
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1.0),
+        borderaxespad=0,
+        fontsize="small",
+    )
+
+
+def windows(figure: Figure | SubFigure, results: Results, seed: int) -> None:
+    """Congestion window, slow-start threshold and bytes in flight; a panel for each subflow."""
+    subflows = subflows_of(results, seed)
+    rows, columns = grid(len(subflows))
+    panels = figure.subplots(rows, columns, sharex=True, squeeze=False)
+    for axes in panels.flat[len(subflows) :]:
+        axes.set_visible(False)
+    for axes, (index, name, frame) in zip(panels.flat, subflows, strict=False):
+        time = frame["time_s"].to_numpy()
+        edges = _edges(time)
+        kilobytes = {
+            column: frame[column].cast(float).fill_null(math.nan).to_numpy() / 1e3
+            for column in ("in_flight_bytes", "cwnd_bytes", "ssthresh_bytes")
+        }
+        axes.stairs(
+            kilobytes["in_flight_bytes"],
+            edges,
+            fill=True,
+            color=_colour(index),
+            alpha=0.35,
+            linewidth=0,
+            label="in flight",
+        )
+        axes.plot(time, kilobytes["cwnd_bytes"], color=_colour(index), linewidth=1.2, label="cwnd")
+        axes.plot(
+            time,
+            kilobytes["ssthresh_bytes"],
+            color=FAINT,
+            linewidth=0.9,
+            linestyle=(0, (4, 2)),
+            label="ssthresh",
+        )
+        axes.set_title(name)
+        axes.set_xlim(edges[0], edges[-1])
+        axes.set_ylim(bottom=0)
+    for axes in panels[:, 0]:
+        axes.set_ylabel("kB")
+    # Below each column's last panel, which need not stand in the last row.
+    for column in range(columns):
+        last = max(i for i in range(len(subflows)) if i % columns == column)
+        axes = panels.flat[last]
+        axes.set_xlabel("time (s)")
+        axes.tick_params(labelbottom=True)
+    handles, labels = panels.flat[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="upper right", ncols=len(handles), fontsize="small")
+
+
+def delays(axes: Axes, results: Results) -> None:
+    """Share of packets that had at most each delay, over all runs."""
+    import numpy as np
+
+    bins = results.delays.group_by("up_to_ms").sum().sort("up_to_ms")
+    count = bins["count"].to_numpy()
+    edges = bins["up_to_ms"].to_numpy()
+    if count.sum() == 0:
+        axes.text(0.5, 0.5, "nothing was delivered", ha="center", transform=axes.transAxes)
+    else:
+        share = np.cumsum(count) / count.sum()
+        axes.plot(edges, share, color=COLOURS[0], linewidth=1.5, drawstyle="steps-post")
+        for quantile, line in ((0.5, ":"), (0.95, "--"), (0.99, "-.")):
+            at = edges[np.searchsorted(share, quantile)]
+            axes.axvline(
+                at,
+                color=FAINT,
+                linewidth=0.9,
+                linestyle=line,
+                label=f"{quantile:.0%} within {at:,.0f} ms",
+            )
+        if edges[np.searchsorted(share, 0.999)] > 20 * edges[0]:
+            axes.set_xscale("log")
+        else:
+            axes.set_xlim(left=0)
+        axes.legend(loc="best", fontsize="small")
+    axes.set(
+        xlabel="delay from write to delivery in order (ms)",
+        ylabel="share of packets",
+        ylim=(0, 1.02),
+    )
+
+
+def reorder_buffer(axes: Axes, results: Results, seed: int) -> None:
+    """Bytes that wait for a gap to close."""
+    connection = _of_run(results.connection, seed)
+    edges = _edges(connection["time_s"].to_numpy())
+    waiting = connection["reorder_buffer_bytes"].to_numpy() / 1e3
+    most = results.runs[results.seeds.index(seed)]["reordering"]["buffer_max_bytes"] / 1e3
+    axes.stairs(waiting, edges, fill=True, color=COLOURS[1], linewidth=0, label="waiting")
+    axes.axhline(
+        most, color=FAINT, linewidth=0.9, linestyle="--", label=f"greatest: {most:,.0f} kB"
+    )
+    axes.set(xlabel="time (s)", ylabel="reorder buffer (kB)", xlim=(edges[0], edges[-1]))
+    axes.set_ylim(bottom=0)
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, fontsize="small")
+
+
+def subflows_of(results: Results, seed: int) -> list[tuple[int, str, pl.DataFrame]]:
+    """Number, name and timeline of each subflow; names that come twice are numbered."""
+    return list(_named(_of_run(results.timeline, seed)))
+
+
+def _named(rows: pl.DataFrame) -> Iterator[tuple[int, str, pl.DataFrame]]:
+    frames = rows.sort("subflow", "time_s").partition_by("subflow", maintain_order=True)
+    names = [frame["link"][0] for frame in frames]
+    for frame, name in zip(frames, names, strict=True):
+        index = int(frame["subflow"][0])
+        yield index, f"{name} ({index})" if names.count(name) > 1 else str(name), frame
+
+
+def _of_run(frame: pl.DataFrame, seed: int) -> pl.DataFrame:
+    return frame.filter(frame["seed"] == seed)
+
+
+def grid(count: int) -> tuple[int, int]:
+    """Rows and columns of panels."""
+    columns = min(count, 4 if count > 6 else 3)
+    return math.ceil(count / columns), columns
+
+
+def _colour(index: int) -> str:
+    return COLOURS[index % len(COLOURS)]
+
+
+def _on_steps(rows: pl.DataFrame, column: str, time: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A subflow's column on the connection's steps, zero where the subflow was not there."""
+    import numpy as np
+
+    values = np.zeros(len(time))
+    values[np.searchsorted(time, rows["time_s"].to_numpy())] = rows[column].fill_null(0.0)
+    return values
+
+
+def _means(
+    values: NDArray[np.float64], edges: NDArray[np.float64], steps: int
+) -> NDArray[np.float64]:
+    """Means over so many steps each, the last over what is left."""
+    import numpy as np
+
+    starts = np.arange(0, len(values), steps)
+    spans = np.diff(edges)
+    means: NDArray[np.float64] = np.add.reduceat(values * spans, starts) / np.add.reduceat(
+        spans, starts
+    )
+    return means
+
+
+def _edges(time: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Edges of the steps that end at these times."""
+    import numpy as np
+
+    step = time[1] - time[0] if len(time) > 1 else time[0]
+    return np.concatenate([[max(time[0] - step, 0.0)], time])
