@@ -34,7 +34,7 @@
 //! assert_eq!(link.push(Time::ZERO, 1500, 0, "a packet"), Offer::Accepted);
 //! let exit = Time::from_micros(1_200 + 20_000);
 //! assert_eq!(link.head(), Some((exit, 0)));
-//! assert_eq!(link.pop(), (exit, 1500, "a packet"));
+//! assert_eq!(link.pop(), (exit, 1500, &"a packet"));
 //! ```
 
 mod capacity;

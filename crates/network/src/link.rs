@@ -130,10 +130,9 @@ impl<P: Copy> Link<P> {
             size,
             packet,
         };
+        self.in_flight.push(item);
         if reorders {
-            self.in_flight.insert(item);
-        } else {
-            self.in_flight.push(item);
+            self.in_flight.sort_last();
         }
         Offer::Accepted
     }
@@ -146,16 +145,23 @@ impl<P: Copy> Link<P> {
         self.in_flight.head()
     }
 
-    /// Takes the next packet out: its exit, its size, and itself.
+    /// When the packet after the next comes out, and its order.
+    #[inline]
+    pub fn second(&self) -> Option<(Time, u64)> {
+        self.in_flight.second()
+    }
+
+    /// Takes the next packet out: its exit, its size, and itself, where it stands until the
+    /// next [`push`](Link::push).
     ///
     /// # Panics
     /// If the link is empty.
     #[inline]
-    pub fn pop(&mut self) -> (Time, u32, P) {
+    pub fn pop(&mut self) -> (Time, u32, &P) {
         let first = self.in_flight.pop().expect("a packet in flight");
         self.counters.delivered_packets += 1;
         self.counters.delivered_bytes += u64::from(first.size);
-        (first.exit, first.size, first.packet)
+        (first.exit, first.size, &first.packet)
     }
 
     /// How many packets will come out: those that wait, are being sent, or are on their way.

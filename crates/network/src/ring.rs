@@ -49,15 +49,22 @@ impl<P: Copy> Ring<P> {
         (self.front != self.back).then(|| self.slots[self.slot(self.front)].key())
     }
 
-    /// Takes the first packet.
+    /// The exit and order of the packet after it.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<InFlight<P>> {
+    pub(crate) fn second(&self) -> Option<(Time, u64)> {
+        let position = self.front.wrapping_add(1);
+        (self.len() > 1).then(|| self.slots[self.slot(position)].key())
+    }
+
+    /// Takes the first packet; it stands in its slot until the next push.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<&InFlight<P>> {
         if self.front == self.back {
             return None;
         }
-        let first = self.slots[self.slot(self.front)];
+        let slot = self.slot(self.front);
         self.front = self.front.wrapping_add(1);
-        Some(first)
+        Some(&self.slots[slot])
     }
 
     /// Puts a packet behind all others.
@@ -71,10 +78,10 @@ impl<P: Copy> Ring<P> {
         self.back = self.back.wrapping_add(1);
     }
 
-    /// Puts a packet where its exit and order belong, searching from the back.
-    pub(crate) fn insert(&mut self, item: InFlight<P>) {
-        self.push(item);
+    /// Moves the last packet forward to where its exit and order belong.
+    pub(crate) fn sort_last(&mut self) {
         let mut position = self.back.wrapping_sub(1);
+        let item = self.slots[self.slot(position)];
         while position != self.front {
             let before = self.slot(position.wrapping_sub(1));
             if self.slots[before].key() <= item.key() {

@@ -99,7 +99,7 @@ proptest! {
         for (order, &(gap, size, take)) in arrivals.iter().enumerate() {
             now += Time::from_nanos(gap);
             while take && link.head().is_some_and(|(exit, _)| exit <= now) {
-                let (exit, _, (arrived, order)) = link.pop();
+                let (exit, _, &(arrived, order)) = link.pop();
                 delivered.push((exit, arrived, order));
             }
             offers[link.push(now, size, order as u64, (now, order as u64)) as usize] += 1;
@@ -152,7 +152,7 @@ proptest! {
         while let Some(head) = link.head() {
             prop_assert!(previous <= head);
             previous = head;
-            let (exit, _, (_, order)) = link.pop();
+            let (exit, _, &(_, order)) = link.pop();
             prop_assert_eq!((exit, order), head);
         }
     }

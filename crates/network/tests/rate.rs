@@ -13,7 +13,7 @@ fn a_packet_takes_its_transmission_time_and_the_delay() {
     assert_eq!(link.push(us(100), 1500, 7, 42), Offer::Accepted);
     assert_eq!(link.in_flight(), 1);
     assert_eq!(link.head(), Some((us(100 + 1_200 + 20_000), 7)));
-    assert_eq!(link.pop(), (us(21_300), 1500, 42));
+    assert_eq!(link.pop(), (us(21_300), 1500, &42));
     assert_eq!(link.head(), None);
 }
 

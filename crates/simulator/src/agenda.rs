@@ -81,9 +81,10 @@ impl Agenda {
         let mut first = 0;
         let mut least = IDLE;
         for (source, &key) in self.keys.iter().enumerate() {
-            let earlier = key < least;
-            least = if earlier { key } else { least };
-            first = if earlier { source } else { first };
+            if key < least {
+                least = key;
+                first = source;
+            }
         }
         (first, least)
     }

@@ -1,14 +1,14 @@
 //! The run loop: takes what happens next and lets it happen.
 
-use ropewalk_network::Offer;
+use ropewalk_network::{Link, Offer};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
-use ropewalk_transport::Event;
+use ropewalk_transport::{Event, Segment};
 
 use crate::agenda::{Agenda, IDLE, Key};
 use crate::recorder::Recorder;
 use crate::virtual_device::ENCAPSULATION;
-use crate::world::{Packet, World};
+use crate::world::{Flow, Packet, World};
 
 const CLIENT: usize = 0;
 const SERVER: usize = 1;
@@ -22,6 +22,8 @@ pub(crate) struct Run {
     pub(crate) recorder: Recorder,
     pub(crate) events: u64,
     agenda: Agenda,
+    /// Where segments are written before they enter a link.
+    outgoing: Packet,
     /// Counts what was scheduled: equal times go by it.
     order: u64,
     duration: Time,
@@ -38,6 +40,15 @@ impl Run {
             recorder,
             events: 0,
             agenda: Agenda::new(sources),
+            outgoing: Packet {
+                segment: Segment::EMPTY,
+                flow: 0,
+                number: 0,
+                path: 0,
+                subflow: 0,
+                hop: 0,
+                to_client: false,
+            },
             order: 0,
             duration: scenario.duration,
         };
@@ -83,63 +94,62 @@ impl Run {
 
     #[inline]
     fn leave_hop(&mut self, hop: usize) {
-        let link = &mut self.world.hops[hop];
-        let (_, size, mut packet) = link.pop();
+        let now = self.now;
+        let World {
+            hops,
+            routes,
+            flows,
+        } = &mut self.world;
+        let link = &mut hops[hop];
         let head = link
-            .head()
+            .second()
             .map_or(IDLE, |(time, order)| Key::new(time, order));
         self.agenda.set(hop, head);
-        packet.hop += 1;
-        let route = &self.world.routes[usize::from(packet.path)][usize::from(packet.to_client)];
-        if usize::from(packet.hop) < route.len() {
+        let (_, size, packet) = link.pop();
+        let (index, path, to_client) = (packet.flow as usize, packet.path, packet.to_client);
+        let passed = usize::from(packet.hop) + 1;
+        let route = &routes[usize::from(path)][usize::from(to_client)];
+        if passed < route.len() {
+            let mut packet = *packet;
+            packet.hop = passed as u8;
+            let next = usize::from(route[passed]);
             enter_hop(
-                &mut self.world,
+                hops,
                 &mut self.agenda,
                 &mut self.order,
-                self.now,
+                now,
+                next,
                 size,
-                packet,
+                &packet,
             );
-        } else if packet.to_client {
-            self.arrive_at_client(&packet);
+        } else if to_client {
+            let flow = &mut flows[index];
+            let client = &mut flow.ends[CLIENT];
+            client.handle_segment(now, usize::from(packet.subflow), &packet.segment);
+            while client.poll_event().is_some() {}
+            flow.application.fill(now, client);
+            self.flush(index, CLIENT);
         } else {
-            self.arrive_at_server(&packet);
-        }
-    }
-
-    #[inline]
-    fn arrive_at_server(&mut self, packet: &Packet) {
-        let index = packet.flow as usize;
-        let flow = &mut self.world.flows[index];
-        let server = &mut flow.ends[SERVER];
-        server.handle_segment(self.now, usize::from(packet.subflow), &packet.segment);
-        let new = server.read(u64::MAX);
-        while let Some(event) = server.poll_event() {
-            if event == Event::Eof {
-                server.close();
+            let flow = &mut flows[index];
+            let server = &mut flow.ends[SERVER];
+            server.handle_segment(now, usize::from(packet.subflow), &packet.segment);
+            let new = server.read(u64::MAX);
+            while let Some(event) = server.poll_event() {
+                if event == Event::Eof {
+                    server.close();
+                }
             }
-        }
-        if index == 0 {
-            if packet.segment.len > 0 {
-                self.recorder.arrival(packet.number);
+            if index == 0 {
+                if packet.segment.len > 0 {
+                    self.recorder.arrival(packet.number);
+                }
+                if new > 0 {
+                    self.recorder
+                        .delivered(now, server.delivered(), &mut flow.application);
+                }
             }
-            if new > 0 {
-                self.recorder
-                    .delivered(self.now, server.delivered(), &mut flow.application);
-            }
+            self.flush(index, SERVER);
         }
-        self.flush(index, SERVER);
-    }
-
-    #[inline]
-    fn arrive_at_client(&mut self, packet: &Packet) {
-        let index = packet.flow as usize;
-        let flow = &mut self.world.flows[index];
-        let client = &mut flow.ends[CLIENT];
-        client.handle_segment(self.now, usize::from(packet.subflow), &packet.segment);
-        while client.poll_event().is_some() {}
-        flow.application.fill(self.now, client);
-        self.flush(index, CLIENT);
     }
 
     #[inline(never)]
@@ -171,45 +181,50 @@ impl Run {
     #[inline]
     fn flush(&mut self, index: usize, end: usize) {
         let now = self.now;
-        loop {
-            let flow = &mut self.world.flows[index];
-            let endpoint = &mut flow.ends[end];
-            let Some((subflow, segment)) = endpoint.poll_transmit(now) else {
-                if let Some(time) = endpoint.poll_timeout() {
-                    let source = self.world.hops.len() + 3 * index + end;
-                    if time < self.agenda.key(source).time() {
-                        self.schedule(source, time);
-                    }
-                }
-                return;
-            };
-            let mut size = IP_HEADER + segment.header_len() + segment.len;
-            let path = match &mut flow.devices {
-                None => flow.paths[subflow],
+        let World {
+            hops,
+            routes,
+            flows,
+        } = &mut self.world;
+        let Flow {
+            ends,
+            devices,
+            paths,
+            packets,
+            ..
+        } = &mut flows[index];
+        let endpoint = &mut ends[end];
+        let packet = &mut self.outgoing;
+        packet.flow = index as u32;
+        packet.to_client = end == SERVER;
+        while let Some(subflow) = endpoint.poll_transmit(now, &mut packet.segment) {
+            let mut size = IP_HEADER + packet.segment.header_len() + packet.segment.len;
+            packet.path = match devices {
+                None => paths[subflow],
                 Some(devices) => {
                     size += ENCAPSULATION;
-                    flow.paths[devices[end].next()]
+                    paths[devices[end].next()]
                 }
             };
-            let number = flow.packets;
-            flow.packets += u32::from(segment.len > 0);
-            let packet = Packet {
-                segment,
-                flow: index as u32,
-                number,
-                path,
-                subflow: subflow as u8,
-                hop: 0,
-                to_client: end == SERVER,
-            };
+            packet.subflow = subflow as u8;
+            packet.number = *packets;
+            *packets += u32::from(packet.segment.len > 0);
+            let hop = usize::from(routes[usize::from(packet.path)][end][0]);
             enter_hop(
-                &mut self.world,
+                hops,
                 &mut self.agenda,
                 &mut self.order,
                 now,
+                hop,
                 size,
                 packet,
             );
+        }
+        if let Some(time) = endpoint.poll_timeout() {
+            let source = self.world.hops.len() + 3 * index + end;
+            if time < self.agenda.key(source).time() {
+                self.schedule(source, time);
+            }
         }
     }
 
@@ -230,22 +245,21 @@ impl Run {
     }
 }
 
-/// Offers a packet to the next hop of its route.
+/// Offers a packet to a hop.
 #[inline]
 fn enter_hop(
-    world: &mut World,
+    hops: &mut [Link<Packet>],
     agenda: &mut Agenda,
     order: &mut u64,
     now: Time,
+    hop: usize,
     size: u32,
-    packet: Packet,
+    packet: &Packet,
 ) {
-    let route = &world.routes[usize::from(packet.path)][usize::from(packet.to_client)];
-    let hop = usize::from(route[usize::from(packet.hop)]);
-    let link = &mut world.hops[hop];
+    let link = &mut hops[hop];
     *order += 1;
     // Only a link's head is scheduled: the newcomer is it if the link was empty, or it overtook.
-    if link.push(now, size, *order, packet) == Offer::Accepted
+    if link.push(now, size, *order, *packet) == Offer::Accepted
         && let Some((time, order)) = link.head()
     {
         let head = Key::new(time, order);

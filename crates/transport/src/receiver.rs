@@ -4,7 +4,7 @@ use ropewalk_quantities::Time;
 
 use crate::Config;
 use crate::range_set::RangeSet;
-use crate::segment::{Flags, SackList, Segment};
+use crate::segment::{Flags, Options, SackList, Segment};
 
 /// Linux acknowledges this many segments one by one at the start (TCP_MAX_QUICKACKS).
 const QUICK_ACKS: u32 = 16;
@@ -231,13 +231,13 @@ impl Receiver {
 
     /// The SACK option of an acknowledgement that leaves now, at most so many blocks (RFC 2018, 2883).
     #[inline]
-    pub(crate) fn sack_list(&mut self, most: usize) -> Option<SackList> {
-        if !self.sack || (self.ranges.is_empty() && self.duplicate.is_none()) {
-            return None;
+    pub(crate) fn write_sack(&mut self, most: usize, options: &mut Options) {
+        if self.sack && (!self.ranges.is_empty() || self.duplicate.is_some()) {
+            *options = Options::Sack(self.build_sack_list(most));
         }
-        Some(self.build_sack_list(most))
     }
 
+    #[inline(never)]
     fn build_sack_list(&mut self, most: usize) -> SackList {
         let mut list = SackList::default();
         if let Some((start, end)) = self.duplicate.take() {

@@ -31,6 +31,20 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// Nothing at all: a place for [`Endpoint::poll_transmit`](crate::Endpoint::poll_transmit) to write to.
+    pub const EMPTY: Segment = Segment {
+        seq: 0,
+        ack: 0,
+        data_seq: 0,
+        data_ack: 0,
+        ts_val: Time::ZERO,
+        ts_ecr: Time::ZERO,
+        len: 0,
+        window: 0,
+        flags: Flags::NONE,
+        options: Options::None,
+    };
+
     /// Room that payload, SYN and FIN take in the subflow's sequence space.
     #[inline]
     pub fn sequence_len(&self) -> u64 {
@@ -167,6 +181,7 @@ pub struct SynOptions {
 }
 
 impl SynOptions {
+    #[inline(never)]
     fn header_len(&self) -> u32 {
         // MSS 4, window scale 3 and a NOP, SACK permitted 2 (in the padding of timestamps).
         let multipath = match self.multipath {

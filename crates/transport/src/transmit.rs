@@ -8,43 +8,47 @@ use crate::segment::{Flags, Options, Segment};
 use crate::subflow::State;
 
 impl Endpoint {
-    /// The next segment to send now, and the subflow it leaves on. Changes after every other
-    /// call; call it until it gives nothing.
+    /// The subflow that has a segment to send now; the segment is written to `segment`, which is
+    /// left alone if there is none. Changes after every other call; call it until it gives nothing.
+    ///
+    /// The caller owns the place, so that a segment goes from here into a link's ring in one copy.
     #[inline]
     #[must_use]
-    pub fn poll_transmit(&mut self, now: Time) -> Option<(usize, Segment)> {
+    pub fn poll_transmit(&mut self, now: Time, segment: &mut Segment) -> Option<usize> {
         if self.control != 0
-            && let Some(control) = self.poll_control(now)
+            && let Some(subflow) = self.poll_control(now, segment)
         {
-            return Some(control);
+            return Some(subflow);
         }
         if self.may_send {
             if let Some((subflow, sent)) = self.poll_data(now) {
-                return Some((subflow, self.sent_segment(now, subflow, &sent)));
+                self.write_sent(now, subflow, &sent, segment);
+                return Some(subflow);
             }
             if self.tx.closed()
-                && let Some(end) = self.poll_end_of_stream(now)
+                && let Some(subflow) = self.poll_end_of_stream(now, segment)
             {
-                return Some(end);
+                return Some(subflow);
             }
             self.may_send = false;
         }
         if self.acks != 0 {
             let subflow = self.acks.trailing_zeros() as usize;
-            return Some((subflow, self.ack_segment(now, subflow)));
+            self.write_ack(now, subflow, segment);
+            return Some(subflow);
         }
         None
     }
 
     #[inline(never)]
-    fn poll_control(&mut self, now: Time) -> Option<(usize, Segment)> {
+    fn poll_control(&mut self, now: Time, segment: &mut Segment) -> Option<usize> {
         while self.control != 0 {
             let subflow = self.control.trailing_zeros() as usize;
             let flow = &mut self.subflows[subflow];
             let pending = flow.pending;
             if pending.rst {
                 flow.pending = Default::default();
-                let mut segment = self.ack_segment(now, subflow);
+                self.write_ack(now, subflow, segment);
                 segment.flags = segment.flags.with(Flags::RST);
                 segment.options = if self.multipath && self.closed_told {
                     Options::MpFastClose {
@@ -54,11 +58,12 @@ impl Endpoint {
                     Options::None
                 };
                 self.shut_subflow(subflow);
-                return Some((subflow, segment));
+                return Some(subflow);
             }
             if pending.syn {
                 flow.pending.syn = false;
-                return Some((subflow, self.syn_segment(now, subflow)));
+                *segment = self.syn_segment(now, subflow);
+                return Some(subflow);
             }
             if pending.third {
                 flow.pending.third = false;
@@ -66,17 +71,19 @@ impl Endpoint {
                     flow.sender.arm_handshake(now);
                     self.timer = self.timer.min(flow.sender.rto_at());
                 }
-                return Some((subflow, self.third_segment(now, subflow)));
+                self.write_third(now, subflow, segment);
+                return Some(subflow);
             }
             if pending.fin {
                 flow.pending.fin = false;
-                return Some((subflow, self.fin_segment(now, subflow)));
+                self.write_fin(now, subflow, segment);
+                return Some(subflow);
             }
             if pending.probe {
                 flow.pending.probe = false;
-                let mut segment = self.ack_segment(now, subflow);
+                self.write_ack(now, subflow, segment);
                 segment.seq = segment.seq.saturating_sub(1);
-                return Some((subflow, segment));
+                return Some(subflow);
             }
             self.control &= !(1 << subflow);
         }
@@ -84,43 +91,45 @@ impl Endpoint {
     }
 
     #[inline(never)]
-    fn poll_end_of_stream(&mut self, now: Time) -> Option<(usize, Segment)> {
+    fn poll_end_of_stream(&mut self, now: Time, segment: &mut Segment) -> Option<usize> {
         if !self.tx.all_assigned() || !self.established {
             return None;
         }
         if !self.multipath {
             let flow = &self.subflows[0];
-            let due = flow.state == State::Established && flow.fin.is_none();
-            return due.then(|| (0, self.fin_segment(now, 0)));
+            if flow.state != State::Established || flow.fin.is_some() {
+                return None;
+            }
+            self.write_fin(now, 0, segment);
+            return Some(0);
         }
         if self.tx.fin_acked() || self.tx.fin_at != Time::MAX {
             return None;
         }
         // A DATA_FIN by itself: nothing is left to carry it.
         let subflow = self.table.iter().position(|state| state.usable)?;
-        let mut segment = self.ack_segment(now, subflow);
+        self.write_ack(now, subflow, segment);
         segment.flags = segment.flags.with(Flags::DATA_FIN);
         segment.data_seq = self.tx.end()?;
         self.arm_data_fin(now, subflow);
-        Some((subflow, segment))
+        Some(subflow)
     }
 
     /// The segment of an entry of the scoreboard.
     #[inline]
-    fn sent_segment(&mut self, now: Time, subflow: usize, sent: &Sent) -> Segment {
+    fn write_sent(&mut self, now: Time, subflow: usize, sent: &Sent, segment: &mut Segment) {
         self.timer = self.timer.min(self.subflows[subflow].sender.rto_at());
-        let mut segment = self.ack_segment(now, subflow);
+        self.write_ack(now, subflow, segment);
         segment.seq = sent.seq;
         if sent.is_fin() {
             segment.flags = segment.flags.with(Flags::FIN);
-            return segment;
+            return;
         }
         segment.len = sent.len;
         segment.data_seq = sent.data_seq;
         if self.multipath {
-            self.map_data(now, subflow, sent, &mut segment);
+            self.map_data(now, subflow, sent, segment);
         }
-        segment
     }
 
     /// The MPTCP option of a data segment.
@@ -142,31 +151,29 @@ impl Endpoint {
         self.timer = self.timer.min(self.tx.fin_at);
     }
 
-    fn third_segment(&mut self, now: Time, subflow: usize) -> Segment {
-        let mut segment = self.ack_segment(now, subflow);
+    fn write_third(&mut self, now: Time, subflow: usize, segment: &mut Segment) {
+        self.write_ack(now, subflow, segment);
         segment.options = self.third_option(subflow);
         if segment.options != Options::None {
             // MP_CAPABLE and MP_JOIN leave no room for a DSS option.
             segment.flags = segment.flags.without(Flags::DATA_ACK);
         }
-        segment
     }
 
-    fn fin_segment(&mut self, now: Time, subflow: usize) -> Segment {
+    fn write_fin(&mut self, now: Time, subflow: usize, segment: &mut Segment) {
         let flow = &mut self.subflows[subflow];
         let fin = Sent::fin(flow.sender.nxt(), now);
         flow.fin = Some(fin.seq);
         flow.sender
             .send_new(now, fin, u64::MAX, &mut self.table[subflow]);
         self.table[subflow].usable = false;
-        self.sent_segment(now, subflow, &fin)
+        self.write_sent(now, subflow, &fin, segment);
     }
 
     /// An acknowledgement without data: what every segment starts from.
     #[inline]
-    fn ack_segment(&mut self, now: Time, subflow: usize) -> Segment {
+    fn write_ack(&mut self, now: Time, subflow: usize, segment: &mut Segment) {
         self.acks &= !(1 << subflow);
-        let window = self.rx.window().min(u64::from(u32::MAX)) as u32;
         let flow = &mut self.subflows[subflow];
         let mut flags = Flags::ACK;
         // Of 40 bytes for all options: 8 a block and 4 before them, 12 for timestamps, 8 for a DATA_ACK.
@@ -179,23 +186,17 @@ impl Endpoint {
             flags = flags.with(Flags::DATA_ACK);
             blocks -= 1;
         }
-        let options = match flow.receiver.sack_list(blocks) {
-            Some(list) => Options::Sack(list),
-            None => Options::None,
-        };
-        let segment = Segment {
-            seq: flow.sender.nxt(),
-            ack: flow.receiver.nxt(),
-            data_seq: 0,
-            data_ack: self.rx.nxt() + u64::from(self.rx.finished()),
-            ts_val: now,
-            ts_ecr: flow.receiver.ts_recent(),
-            len: 0,
-            window,
-            flags,
-            options,
-        };
+        segment.seq = flow.sender.nxt();
+        segment.ack = flow.receiver.nxt();
+        segment.data_seq = 0;
+        segment.data_ack = self.rx.nxt() + u64::from(self.rx.finished());
+        segment.ts_val = now;
+        segment.ts_ecr = flow.receiver.ts_recent();
+        segment.len = 0;
+        segment.window = self.rx.window().min(u64::from(u32::MAX)) as u32;
+        segment.flags = flags;
+        segment.options = Options::None;
+        flow.receiver.write_sack(blocks, &mut segment.options);
         flow.receiver.acknowledged();
-        segment
     }
 }

@@ -54,7 +54,7 @@ pub fn link_with<P: Copy>(config: &DirectionConfig, down: &[Outage]) -> Link<P> 
 pub fn drain<P: Copy>(link: &mut Link<P>) -> Vec<(Time, P)> {
     let mut drained = Vec::new();
     while let Some((exit, _)) = link.head() {
-        let (popped, _, packet) = link.pop();
+        let (popped, _, &packet) = link.pop();
         assert_eq!(popped, exit);
         drained.push((exit, packet));
     }

@@ -192,7 +192,7 @@ fn a_join_with_a_wrong_hmac_is_reset() {
     };
     *hmac ^= 1;
     pair.client.handle_segment(pair.now, 1, &forged);
-    let (subflow, answer) = pair.client.poll_transmit(pair.now).expect("an answer");
+    let (subflow, answer) = transmit(&mut pair.client, pair.now).expect("an answer");
     assert_eq!(subflow, 1);
     assert!(answer.flags.contains(Flags::RST));
     assert_eq!(pair.client.poll_event(), Some(Event::SubflowFailed(1)));

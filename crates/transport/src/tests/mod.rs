@@ -119,7 +119,7 @@ impl Pair {
                 } else {
                     &mut self.server
                 };
-                while let Some((subflow, segment)) = end.poll_transmit(self.now) {
+                while let Some((subflow, segment)) = transmit(end, self.now) {
                     quiet = false;
                     let number = self.sent.len();
                     let passing = Passing {
@@ -210,6 +210,13 @@ impl Pair {
     pub(crate) fn script(&self) -> String {
         self.sent.iter().map(line).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// The next segment of an endpoint and its subflow.
+pub(crate) fn transmit(end: &mut Endpoint, now: Time) -> Option<(usize, Segment)> {
+    let mut segment = Segment::EMPTY;
+    end.poll_transmit(now, &mut segment)
+        .map(|subflow| (subflow, segment))
 }
 
 fn line(passing: &Passing) -> String {

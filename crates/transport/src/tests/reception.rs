@@ -15,7 +15,7 @@ fn acknowledgements(config: &Config, arrivals: &[u64]) -> Vec<String> {
         };
         pair.server.handle_segment(pair.now, 0, &segment);
         pair.server.read(u64::MAX);
-        while let Some((subflow, segment)) = pair.server.poll_transmit(pair.now) {
+        while let Some((subflow, segment)) = transmit(&mut pair.server, pair.now) {
             let passing = Passing {
                 sent: Time::ZERO,
                 to_server: false,
