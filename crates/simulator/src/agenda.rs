@@ -7,22 +7,23 @@ const SCAN: usize = 16;
 /// Children of a heap node; 4 keys of 16 bytes fill a cache line.
 const ARITY: usize = 4;
 
-/// When a source is due; equal times go by `order`. One number, so that a comparison is one.
+/// When a source is due; equal times go by `order`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Key(u128);
+pub(crate) struct Key {
+    pub(crate) time: Time,
+    pub(crate) order: u64,
+}
 
 /// Never.
-pub(crate) const IDLE: Key = Key(u128::MAX);
+pub(crate) const IDLE: Key = Key {
+    time: Time::MAX,
+    order: u64::MAX,
+};
 
 impl Key {
     #[inline]
     pub(crate) fn new(time: Time, order: u64) -> Key {
-        Key(u128::from(time.as_nanos()) << 64 | u128::from(order))
-    }
-
-    #[inline]
-    pub(crate) fn time(self) -> Time {
-        Time::from_nanos((self.0 >> 64) as u64)
+        Key { time, order }
     }
 }
 
@@ -78,15 +79,20 @@ impl Agenda {
         if let Some(&top) = self.heap.first() {
             return (top as usize, self.keys[top as usize]);
         }
+        // The earliest time without a branch, then the few that share it by their order.
         let mut first = 0;
-        let mut least = IDLE;
-        for (source, &key) in self.keys.iter().enumerate() {
-            if key < least {
-                least = key;
+        let mut least = self.keys[0].time;
+        for (source, key) in self.keys.iter().enumerate() {
+            let earlier = key.time < least;
+            least = if earlier { key.time } else { least };
+            first = if earlier { source } else { first };
+        }
+        for (source, key) in self.keys.iter().enumerate().skip(first + 1) {
+            if key.time == least && key.order < self.keys[first].order {
                 first = source;
             }
         }
-        (first, least)
+        (first, self.keys[first])
     }
 
     fn rise(&mut self, mut place: usize) {

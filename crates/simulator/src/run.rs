@@ -68,7 +68,7 @@ impl Run {
         let recorder = hops + 3 * self.world.flows.len();
         loop {
             let (source, key) = self.agenda.first();
-            let time = key.time();
+            let time = key.time;
             if time > self.duration {
                 self.now = self.duration;
                 return;
@@ -222,7 +222,7 @@ impl Run {
         }
         if let Some(time) = endpoint.poll_timeout() {
             let source = self.world.hops.len() + 3 * index + end;
-            if time < self.agenda.key(source).time() {
+            if time < self.agenda.key(source).time {
                 self.schedule(source, time);
             }
         }

@@ -248,6 +248,15 @@ impl Endpoint {
             self.acks |= 1 << subflow;
             return;
         }
+        if flow.sender.is_idle()
+            && segment.ack == flow.sender.una()
+            && self.tx.is_idle()
+            && (self.fully_established || !self.multipath)
+        {
+            // A receiver, to whom data says again what it knows: only the window may have moved.
+            self.tx.on_window(self.tx.una() + u64::from(segment.window));
+            return;
+        }
         let had_backoff = flow.sender.backoff() > 0;
         let una = flow.sender.una();
         let mut windows = Windows {

@@ -132,6 +132,18 @@ impl DataSender {
         start
     }
 
+    /// Nothing was written that is not acknowledged, and the stream goes on.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.una == self.written && !self.closed
+    }
+
+    /// The peer's window ends at `edge`; it never moves back.
+    #[inline]
+    pub(crate) fn on_window(&mut self, edge: u64) {
+        self.edge = self.edge.max(edge);
+    }
+
     /// The peer has everything below `ack` and takes `window` bytes more; says how many bytes
     /// are newly acknowledged.
     #[inline]
@@ -142,7 +154,7 @@ impl DataSender {
         }
         let data_ack = ack.min(self.written);
         self.fin_acked |= self.closed && ack == end;
-        self.edge = self.edge.max(ack + window);
+        self.on_window(ack + window);
         self.window_max = self.window_max.max(window);
         let new = data_ack - self.una;
         if new > 0 {
