@@ -157,7 +157,8 @@ mod tests {
             for (order, operation) in operations.into_iter().enumerate() {
                 match operation {
                     Some(exit) => {
-                        ring.insert(item(exit, order as u64));
+                        ring.push(item(exit, order as u64));
+                        ring.sort_last();
                         model.push((Time::from_nanos(exit), order as u64));
                         model.sort_unstable();
                     }

@@ -152,8 +152,8 @@ fn an_outage_takes_what_is_inside_and_what_arrives() {
     assert_eq!(offer(us(30_000), 4), Offer::Lost);
     assert_eq!(offer(us(39_999), 5), Offer::Lost);
     assert_eq!(offer(us(40_000), 6), Offer::Accepted); // and finds the link idle
-    assert_eq!(link.pop(), (us(29_999), 1500, 0));
-    assert_eq!(link.pop(), (us(61_200), 1500, 6));
+    assert_eq!(link.pop(), (us(29_999), 1500, &0));
+    assert_eq!(link.pop(), (us(61_200), 1500, &6));
     assert_eq!(link.counters().sent_packets, 7);
     assert_eq!(link.counters().lost_packets, 5);
     // Packets 0, 1, 6, and the first microsecond of 2 (1.25 bytes).

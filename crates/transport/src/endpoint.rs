@@ -224,13 +224,11 @@ impl Endpoint {
             }
             self.grow_to(subflow + 1, State::Listen);
         }
-        if self.subflows[subflow].state != State::Established
-            || segment.flags.contains(Flags::SYN)
-            || segment.flags.contains(Flags::RST)
-        {
-            if !self.handle_handshake(now, subflow, segment) {
-                return;
-            }
+        let plain = self.subflows[subflow].state == State::Established
+            && !segment.flags.contains(Flags::SYN)
+            && !segment.flags.contains(Flags::RST);
+        if !plain && !self.handle_handshake(now, subflow, segment) {
+            return;
         }
         self.handle_ack(now, subflow, segment);
         self.handle_payload(now, subflow, segment);
