@@ -8,7 +8,8 @@ use crate::document::{Entry, Node, Origin, Value};
 #[derive(Clone, Debug)]
 pub(crate) struct Edit {
     pub steps: Vec<Step>,
-    pub value: toml_edit::Value,
+    /// `None` takes away what stands there.
+    pub value: Option<toml_edit::Value>,
 }
 
 /// One step down a tree.
@@ -21,6 +22,9 @@ pub(crate) enum Step {
 impl Edit {
     /// Sets the value in the tree; if something on the way is no table, its own error says so.
     pub fn apply(&self, root: &mut Node) {
+        let Some(value) = &self.value else {
+            return remove(root, &self.steps);
+        };
         let mut node = root;
         for step in &self.steps {
             node = match (step, &mut node.value) {
@@ -32,11 +36,14 @@ impl Edit {
                 _ => return,
             };
         }
-        *node = Node::from_override(self.value.clone());
+        *node = Node::from_override(value.clone());
     }
 
     /// Sets the value in the text, with what surrounds it (such as a comment) kept.
     pub fn apply_to_text(&self, document: &mut DocumentMut) {
+        let Some(value) = &self.value else {
+            return remove_from_text(document, &self.steps);
+        };
         let mut item = document.as_item_mut();
         for (depth, step) in self.steps.iter().enumerate() {
             let next = match step {
@@ -54,7 +61,7 @@ impl Edit {
                 None => return,
             }
         }
-        let mut value = self.value.clone();
+        let mut value = value.clone();
         match item.as_value() {
             Some(old) => *value.decor_mut() = old.decor().clone(),
             None => value.decor_mut().clear(),
@@ -77,4 +84,48 @@ fn entry<'a>(entries: &'a mut Vec<Entry>, key: &str) -> &'a mut Node {
         entries.len() - 1
     });
     &mut entries[index].node
+}
+
+fn remove(root: &mut Node, steps: &[Step]) {
+    let Some((Step::Key(last), way)) = steps.split_last() else {
+        return;
+    };
+    let mut node = root;
+    for step in way {
+        let next = match (step, &mut node.value) {
+            (Step::Index(index), Value::List(items)) => items.get_mut(*index),
+            (Step::Key(key), Value::Table(entries)) => {
+                let entry = entries.iter_mut().find(|entry| entry.key == *key);
+                entry.map(|entry| &mut entry.node)
+            }
+            _ => None,
+        };
+        match next {
+            Some(next) => node = next,
+            None => return,
+        }
+    }
+    if let Value::Table(entries) = &mut node.value {
+        entries.retain(|entry| entry.key != *last);
+    }
+}
+
+fn remove_from_text(document: &mut DocumentMut, steps: &[Step]) {
+    let Some((Step::Key(last), way)) = steps.split_last() else {
+        return;
+    };
+    let mut item = document.as_item_mut();
+    for step in way {
+        let next = match step {
+            Step::Index(index) => item.get_mut(*index),
+            Step::Key(key) => item.get_mut(key.as_str()),
+        };
+        match next {
+            Some(next) => item = next,
+            None => return,
+        }
+    }
+    if let Some(table) = item.as_table_like_mut() {
+        table.remove(last);
+    }
 }

@@ -49,6 +49,8 @@ struct Target {
     key: &'static Key,
     /// A value on the way that is short for a table: how many steps to it, and its key in that table.
     short: Option<(usize, &'static str)>,
+    /// The key beside it that it excludes, and so replaces.
+    replaced: Option<&'static str>,
 }
 
 /// Why an override leads nowhere.
@@ -69,13 +71,21 @@ impl Target {
                 table.insert(short, old);
                 edits.push(Edit {
                     steps: steps.to_vec(),
-                    value: table.into(),
+                    value: Some(table.into()),
                 });
+            }
+        }
+        if let Some(replaced) = self.replaced {
+            let mut steps = self.steps.clone();
+            steps.pop();
+            steps.push(Step::Key(replaced.to_owned()));
+            if find(root, &steps).is_some() {
+                edits.push(Edit { steps, value: None });
             }
         }
         edits.push(Edit {
             steps: self.steps.clone(),
-            value: value(text, &self.key.kind),
+            value: Some(value(text, &self.key.kind)),
         });
         edits
     }
@@ -120,6 +130,7 @@ fn resolve(root: &Node, path: &str) -> Result<Vec<Target>, Lost> {
             steps,
             key,
             short: None,
+            replaced: TOP.excluded_by(key.name),
         }]),
         (Kind::Table { shape, .. }, Some((word, rest))) => {
             Ok(vec![descend(steps, shape, word, rest)?])
@@ -142,6 +153,7 @@ fn descend(
             steps,
             key,
             short: None,
+            replaced: shape.excluded_by(key.name),
         });
     };
     let Kind::Table { shape, short } = &key.kind else {

@@ -6,7 +6,7 @@ use reading::{LINK, TWO_LINKS, read};
 use ropewalk_network::{Capacity, Jitter, Loss, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_scenario::{Path, Traffic};
-use ropewalk_transport::{Config, CongestionKind, InitialWindow, Profile, Protocol};
+use ropewalk_transport::{Config, CongestionKind, InitialWindow, Profile, Protocol, SchedulerKind};
 
 #[test]
 fn a_link_is_enough() {
@@ -64,6 +64,17 @@ fn several_paths_make_mptcp() {
     assert_eq!(scenario.transport.protocol, Protocol::Mptcp);
     assert_eq!(scenario.transport_paths, [0, 1]);
     assert!(scenario.warnings.is_empty());
+}
+
+#[test]
+fn stripes_are_laid_in_turn() {
+    let striped = format!("{TWO_LINKS}[transport]\nprotocol = 'striped-tcp'\n");
+    let scheduler = |text: &str| read(text).transport.scheduler;
+    assert_eq!(scheduler(&striped), SchedulerKind::RoundRobin);
+    assert_eq!(
+        scheduler(&format!("{striped}scheduler = 'weighted'")),
+        SchedulerKind::Weighted
+    );
 }
 
 #[test]

@@ -184,6 +184,8 @@ fn in_transport() {
             "scheduler = 'min_rtt'",
             "protocol = 'tcp'\ncongestion = 'lia'",
             "protocol = 'striped-tcp'\ncongestion = 'uncoupled'",
+            "protocol = 'striped-tcp'\nscheduler = 'min-rtt'",
+            "protocol = 'bas'",
             "congestion = 'lia'\nsubflow = 'cubic'",
             "segment = '63 B'",
             "segment = '1 MB'",

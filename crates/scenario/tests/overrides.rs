@@ -102,6 +102,39 @@ fn links_in_one_line_can_be_overridden_too() {
     assert_eq!(scenario.links[0].forward.capacity, two);
 }
 
+#[test]
+fn of_two_keys_that_exclude_each_other_the_override_stays() {
+    let text = "[[link]]\nname = 'a'\nrate = '1mbit'\nreverse = { trace = 'good.trace' }\n\
+        [[link]]\nname = 'b'\ntrace = 'good.trace'\n\
+        [[competitor]]\nprotocol = 'mptcp'\npaths = ['a', 'b']\n";
+    let overrides = [
+        ("link.a.trace", "good.trace"),
+        ("link.a.reverse.rate", "3mbit"),
+        ("link.b.rate", "2mbit"),
+        ("competitor.*.path", "b"),
+    ];
+    let scenario = read_with(text, &overrides);
+    let [a, b] = &scenario.links[..] else {
+        panic!("two links")
+    };
+    let rate = |mbps: u64| Capacity::Rate(Rate::from_bps(mbps * 1_000_000));
+    assert!(matches!(a.forward.capacity, Capacity::Trace(_)));
+    assert_eq!(a.reverse.capacity, rate(3));
+    assert_eq!(b.forward.capacity, rate(2));
+    assert_eq!(scenario.competitors[0].paths, [1]);
+
+    let owned = overrides.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let used = effective(text, "x.toml", &owned).unwrap();
+    assert_eq!(read(&used), scenario);
+
+    // The last one wins, as with one key that is set twice.
+    let scenario = read_with(
+        text,
+        &[("link.*.trace", "good.trace"), ("link.b.rate", "9mbit")],
+    );
+    assert_eq!(scenario.links[1].forward.capacity, rate(9));
+}
+
 /// Every way for an override to be wrong.
 #[test]
 fn errors_name_the_override() {

@@ -44,6 +44,7 @@ pub fn simulate(scenario: &Scenario, seed: u64, options: &Options) -> Result<Out
     let recorder = Recorder::new(scenario, options, &world);
     let mut run = Run::new(world, recorder, scenario);
     run.run();
+    run.recorder.finish(run.now, &run.world);
     Ok(summarise(scenario, seed, run))
 }
 

@@ -179,7 +179,7 @@ pub struct SubflowTimeline {
     pub time_s: Vec<f64>,
     /// Subflow number.
     pub subflow: Vec<u32>,
-    /// New data that arrived by this subflow in the step; 10^6 bit/s.
+    /// New data that this subflow handed on in the step, in its own order; 10^6 bit/s.
     pub goodput_mbps: Vec<f64>,
     /// Congestion window, in bytes.
     pub cwnd_bytes: Vec<u64>,

@@ -108,6 +108,13 @@ impl Recorder {
         }
     }
 
+    /// The run is over: the timeline's last step ends here.
+    pub(crate) fn finish(&mut self, now: Time, world: &World) {
+        if now > self.previous.time {
+            self.add_rows(now, world);
+        }
+    }
+
     /// A data packet of the measured flow arrived.
     #[inline]
     pub(crate) fn arrival(&mut self, number: u32) {
@@ -132,7 +139,7 @@ impl Recorder {
         self.complete = total == Some(end);
     }
 
-    fn add_rows(&mut self, now: Time, world: &mut World) {
+    fn add_rows(&mut self, now: Time, world: &World) {
         let Some(timeline) = &mut self.timeline else {
             return;
         };

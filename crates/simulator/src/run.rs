@@ -46,7 +46,7 @@ impl Run {
                 number: 0,
                 path: 0,
                 subflow: 0,
-                hop: 0,
+                hops_left: 0,
                 to_client: false,
             },
             order: 0,
@@ -74,12 +74,14 @@ impl Run {
                 return;
             }
             self.now = time;
+            if source == recorder {
+                self.recorder.sample(time, &mut self.world);
+                self.schedule_at(source, self.recorder.next());
+                continue;
+            }
             self.events += 1;
             if source < hops {
                 self.leave_hop(source);
-            } else if source == recorder {
-                self.recorder.sample(time, &mut self.world);
-                self.schedule_at(source, self.recorder.next());
             } else {
                 match ((source - hops) / 3, (source - hops) % 3) {
                     (flow, 2) => self.application_due(flow),
@@ -106,13 +108,12 @@ impl Run {
             .map_or(IDLE, |(time, order)| Key::new(time, order));
         self.agenda.set(hop, head);
         let (_, size, packet) = link.pop();
-        let (index, path, to_client) = (packet.flow as usize, packet.path, packet.to_client);
-        let passed = usize::from(packet.hop) + 1;
-        let route = &routes[usize::from(path)][usize::from(to_client)];
-        if passed < route.len() {
+        let (index, to_client) = (packet.flow as usize, packet.to_client);
+        if packet.hops_left > 0 {
             let mut packet = *packet;
-            packet.hop = passed as u8;
-            let next = usize::from(route[passed]);
+            let route = &routes[usize::from(packet.path)][usize::from(to_client)];
+            let next = usize::from(route[route.len() - usize::from(packet.hops_left)]);
+            packet.hops_left -= 1;
             enter_hop(
                 hops,
                 &mut self.agenda,
@@ -181,11 +182,7 @@ impl Run {
     #[inline]
     fn flush(&mut self, index: usize, end: usize) {
         let now = self.now;
-        let World {
-            hops,
-            routes,
-            flows,
-        } = &mut self.world;
+        let World { hops, flows, .. } = &mut self.world;
         let Flow {
             ends,
             devices,
@@ -199,17 +196,19 @@ impl Run {
         packet.to_client = end == SERVER;
         while let Some(subflow) = endpoint.poll_transmit(now, &mut packet.segment) {
             let mut size = IP_HEADER + packet.segment.header_len() + packet.segment.len;
-            packet.path = match devices {
-                None => paths[subflow],
+            let path = match devices {
+                None => &paths[subflow],
                 Some(devices) => {
                     size += ENCAPSULATION;
-                    paths[devices[end].next()]
+                    &paths[devices[end].next()]
                 }
             };
+            packet.path = path.route;
+            packet.hops_left = path.more_hops;
             packet.subflow = subflow as u8;
             packet.number = *packets;
             *packets += u32::from(packet.segment.len > 0);
-            let hop = usize::from(routes[usize::from(packet.path)][end][0]);
+            let hop = usize::from(path.first_hops[end]);
             enter_hop(
                 hops,
                 &mut self.agenda,
@@ -260,11 +259,9 @@ fn enter_hop(
     *order += 1;
     // Only a link's head is scheduled: the newcomer is it if the link was empty, or it overtook.
     if link.push(now, size, *order, *packet) == Offer::Accepted
-        && let Some((time, order)) = link.head()
+        && let Some((time, first)) = link.head()
+        && first == *order
     {
-        let head = Key::new(time, order);
-        if head < agenda.key(hop) {
-            agenda.set(hop, head);
-        }
+        agenda.set(hop, Key::new(time, first));
     }
 }

@@ -68,7 +68,7 @@ pub(crate) fn summarise(scenario: &Scenario, seed: u64, mut run: Run) -> Outcome
             let (from, to) = (&start.subflows[subflow], &end.subflows[subflow]);
             let state = &client.subflow_states()[subflow];
             SubflowSummary {
-                link: scenario.paths[usize::from(flow.paths[subflow])]
+                link: scenario.paths[usize::from(flow.paths[subflow].route)]
                     .name
                     .clone(),
                 goodput_mbps: mbps(to.delivered - from.delivered, span),

@@ -34,9 +34,20 @@ pub(crate) struct Packet {
     pub(crate) number: u32,
     pub(crate) path: u16,
     pub(crate) subflow: u8,
-    /// How many hops of the route it has passed.
-    pub(crate) hop: u8,
+    /// How many hops of its route follow the one that it is on.
+    pub(crate) hops_left: u8,
     pub(crate) to_client: bool,
+}
+
+/// A path as a flow uses it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlowPath {
+    /// Index into the routes.
+    pub(crate) route: u16,
+    /// First hop there, and first hop back.
+    pub(crate) first_hops: [u16; 2],
+    /// How many hops follow it.
+    pub(crate) more_hops: u8,
 }
 
 /// A connection: the client sends, the server receives.
@@ -45,8 +56,8 @@ pub(crate) struct Flow {
     /// Client and server.
     pub(crate) ends: [Endpoint; 2],
     pub(crate) application: Application,
-    /// Paths of its subflows (or of its virtual device), as indices into the routes.
-    pub(crate) paths: Vec<u16>,
+    /// Paths of its subflows (or of its virtual device).
+    pub(crate) paths: Vec<FlowPath>,
     /// One per direction, with `striped-tcp`.
     pub(crate) devices: Option<[VirtualDevice; 2]>,
     pub(crate) start: Time,
@@ -112,7 +123,7 @@ impl World {
         let mut hops: Vec<u16> = self.flows[0]
             .paths
             .iter()
-            .flat_map(|&path| self.routes[usize::from(path)][0].iter().copied())
+            .flat_map(|path| self.routes[usize::from(path.route)][0].iter().copied())
             .collect();
         hops.sort_unstable();
         hops.dedup();
@@ -153,6 +164,18 @@ fn directions(link: &LinkConfig, seed: u64) -> [Link<Packet>; 2] {
     })
 }
 
+impl FlowPath {
+    fn new(scenario: &Scenario, path: usize) -> FlowPath {
+        let links = &scenario.paths[path].hops;
+        let (first, last) = (links[0] as u16, links[links.len() - 1] as u16);
+        FlowPath {
+            route: path as u16,
+            first_hops: [2 * first, 2 * last + 1],
+            more_hops: links.len() as u8 - 1,
+        }
+    }
+}
+
 impl Flow {
     fn build(
         name: &str,
@@ -178,26 +201,21 @@ impl Flow {
             }
         };
         let mut keys = stream(seed, &format!("{name}/keys"));
-        let per_path = config.subflows_per_path as usize;
-        let subflow_paths: Vec<u16> = match config.protocol {
-            Protocol::Mptcp => (0..paths.len() * per_path)
-                .map(|subflow| paths[subflow % paths.len()] as u16)
-                .collect(),
-            _ => paths.iter().map(|&path| path as u16).collect(),
+        let subflows = match config.protocol {
+            Protocol::Mptcp => paths.len() * config.subflows_per_path as usize,
+            _ => paths.len(),
         };
-        let client = Endpoint::client(
-            &config,
-            subflow_paths.len(),
-            keys.next_u64(),
-            keys.next_u64(),
-        );
+        let flow_paths: Vec<FlowPath> = (0..subflows)
+            .map(|subflow| FlowPath::new(scenario, paths[subflow % paths.len()]))
+            .collect();
+        let client = Endpoint::client(&config, subflows, keys.next_u64(), keys.next_u64());
         let server = Endpoint::server(&config, keys.next_u64(), keys.next_u64());
         let random = stream(seed, &format!("{name}/traffic"));
         let measured = name == MEASURED;
         Ok(Flow {
             ends: [client, server],
             application: Application::new(traffic, start, random, measured),
-            paths: subflow_paths,
+            paths: flow_paths,
             devices,
             start,
             packets: 0,

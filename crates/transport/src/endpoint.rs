@@ -62,6 +62,9 @@ pub struct Endpoint {
     pub(crate) persist_backoff: u32,
     /// When the scheduler asked to be asked again.
     pub(crate) scheduler_at: Time,
+    /// What every segment after the handshake has of flags, and its room for SACK blocks.
+    pub(crate) usual_flags: Flags,
+    pub(crate) sack_blocks: usize,
     pub(crate) eof_told: bool,
     pub(crate) closed_told: bool,
     pub(crate) established: bool,
@@ -139,6 +142,8 @@ impl Endpoint {
             persist_at: Time::MAX,
             persist_backoff: 0,
             scheduler_at: Time::MAX,
+            usual_flags: Flags::ACK,
+            sack_blocks: 0,
             eof_told: false,
             closed_told: false,
             established: false,

@@ -208,6 +208,17 @@ impl Endpoint {
         self.table[subflow].mss = self.config.segment.as_u64().min(u64::from(syn.mss));
         self.config.sack &= syn.sack;
         self.config.timestamps &= segment.flags.contains(Flags::TIMESTAMPS);
+        // Of 40 bytes for all options: 8 a block and 4 before them, 12 for timestamps, 8 for a DATA_ACK.
+        self.usual_flags = Flags::ACK;
+        self.sack_blocks = 4;
+        if self.config.timestamps {
+            self.usual_flags = self.usual_flags.with(Flags::TIMESTAMPS);
+            self.sack_blocks -= 1;
+        }
+        if self.multipath {
+            self.usual_flags = self.usual_flags.with(Flags::DATA_ACK);
+            self.sack_blocks -= 1;
+        }
         let flow = &mut self.subflows[subflow];
         flow.sender.negotiate(&self.config);
         flow.receiver.on_syn(segment, self.config.sack);

@@ -175,17 +175,6 @@ impl Endpoint {
     fn write_ack(&mut self, now: Time, subflow: usize, segment: &mut Segment) {
         self.acks &= !(1 << subflow);
         let flow = &mut self.subflows[subflow];
-        let mut flags = Flags::ACK;
-        // Of 40 bytes for all options: 8 a block and 4 before them, 12 for timestamps, 8 for a DATA_ACK.
-        let mut blocks = 4;
-        if self.config.timestamps {
-            flags = flags.with(Flags::TIMESTAMPS);
-            blocks -= 1;
-        }
-        if self.multipath {
-            flags = flags.with(Flags::DATA_ACK);
-            blocks -= 1;
-        }
         segment.seq = flow.sender.nxt();
         segment.ack = flow.receiver.nxt();
         segment.data_seq = 0;
@@ -194,9 +183,10 @@ impl Endpoint {
         segment.ts_ecr = flow.receiver.ts_recent();
         segment.len = 0;
         segment.window = self.rx.window().min(u64::from(u32::MAX)) as u32;
-        segment.flags = flags;
+        segment.flags = self.usual_flags;
         segment.options = Options::None;
-        flow.receiver.write_sack(blocks, &mut segment.options);
+        flow.receiver
+            .write_sack(self.sack_blocks, &mut segment.options);
         flow.receiver.acknowledged();
     }
 }

@@ -1,6 +1,6 @@
 //! `[transport]`.
 
-use ropewalk_transport::{Config, CongestionKind, Profile, Protocol};
+use ropewalk_transport::{Config, CongestionKind, Profile, Protocol, SchedulerKind};
 
 use super::paths::Paths;
 use crate::error::Problem;
@@ -42,6 +42,9 @@ pub(super) fn transport(
         warn_of_unused_paths(&used, paths, report);
         used.truncate(1);
     }
+    if config.protocol == Protocol::StripedTcp {
+        set_stripes(section, &mut config, report);
+    }
     check_congestion(section, &config, report);
     check_sizes(section, &config, report);
     if used.len() * config.subflows_per_path as usize > MAX_SUBFLOWS {
@@ -49,6 +52,21 @@ pub(super) fn transport(
         section.complain("subflows_per_path", Problem::AboveMost(limit), report);
     }
     (Transport { config, profile }, used)
+}
+
+/// A virtual device knows the links, but nothing of what TCP measures over them.
+fn set_stripes(section: &Section, config: &mut Config, report: &mut Report) {
+    const FITTING: [SchedulerKind; 2] = [SchedulerKind::RoundRobin, SchedulerKind::Weighted];
+    let Some(scheduler) = section.get("scheduler") else {
+        config.scheduler = SchedulerKind::RoundRobin;
+        return;
+    };
+    if !FITTING.contains(&scheduler) {
+        let problem = Problem::OnlyWith(r#"protocol = "mptcp""#);
+        let names = name_list(FITTING.map(SchedulerKind::name));
+        section.complain("scheduler", problem, report).allowed =
+            Some(format!("for striped-tcp, {names}"));
+    }
 }
 
 /// Whether a congestion control can run a connection of this protocol.

@@ -113,6 +113,15 @@ impl Shape {
         self.keys.iter().find(|key| key.name == name)
     }
 
+    /// The key that cannot be given together with this one.
+    pub fn excluded_by(&self, name: &str) -> Option<&'static str> {
+        match self.alternatives.as_ref()?.keys {
+            [one, other] if one == name => Some(other),
+            [one, other] if other == name => Some(one),
+            _ => None,
+        }
+    }
+
     /// The names of all keys.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.keys.iter().map(|key| key.name)

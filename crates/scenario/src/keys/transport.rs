@@ -38,6 +38,14 @@ macro_rules! words {
     };
 }
 
+/// Those that are built.
+fn protocols() -> Vec<&'static str> {
+    let built = Protocol::ALL
+        .iter()
+        .filter(|protocol| **protocol != Protocol::Bas);
+    built.map(|protocol| protocol.name()).collect()
+}
+
 const BUFFER: Kind = Kind::Bytes {
     least: Bytes::new(1),
     most: limits::LARGEST_BUFFER,
@@ -57,7 +65,7 @@ pub(super) static TRANSPORT: Shape = Shape {
         ),
         key(
             "protocol",
-            words!(Protocol),
+            Kind::Word(protocols),
             Default::Words("tcp over one path, mptcp over several"),
             "How the stream is carried.",
         ),
@@ -82,7 +90,7 @@ pub(super) static TRANSPORT: Shape = Shape {
         setting!(
             scheduler,
             words!(SchedulerKind),
-            "Which subflow carries the next data."
+            "Which subflow carries the next data; striped-tcp takes round-robin (its default) or weighted."
         ),
         setting!(
             reordering,
