@@ -9,7 +9,7 @@ use crate::jitter::Delay;
 use crate::loss::LossModel;
 use crate::outage::Outages;
 use crate::queue::Queue;
-use crate::ring::{InFlight, Ring};
+use crate::ring::Ring;
 
 /// What became of a packet that a link was offered.
 #[must_use]
@@ -124,13 +124,7 @@ impl<P: Copy> Link<P> {
             return self.lose();
         }
         self.last_exit = exit;
-        let item = InFlight {
-            exit,
-            order,
-            size,
-            packet,
-        };
-        self.in_flight.push(item);
+        self.in_flight.push(exit, order, size, &packet);
         if reorders {
             self.in_flight.sort_last();
         }

@@ -69,12 +69,17 @@ impl<P: Copy> Ring<P> {
 
     /// Puts a packet behind all others.
     #[inline]
-    pub(crate) fn push(&mut self, item: InFlight<P>) {
+    pub(crate) fn push(&mut self, exit: Time, order: u64, size: u32, packet: &P) {
         if self.len() == self.slots.len() {
-            self.grow(&item);
+            self.grow(packet);
         }
         let slot = self.slot(self.back);
-        self.slots[slot] = item;
+        // Field by field: the packet is copied once, into its slot.
+        let item = &mut self.slots[slot];
+        item.exit = exit;
+        item.order = order;
+        item.size = size;
+        item.packet = *packet;
         self.back = self.back.wrapping_add(1);
     }
 
@@ -100,15 +105,21 @@ impl<P: Copy> Ring<P> {
         position & (self.slots.len().wrapping_sub(1))
     }
 
-    /// Doubles the room; `filler` stands in slots that hold nothing.
+    /// Doubles the room; copies of `packet` stand in slots that hold nothing.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, filler: &InFlight<P>) {
+    fn grow(&mut self, packet: &P) {
+        let filler = InFlight {
+            exit: Time::ZERO,
+            order: 0,
+            size: 0,
+            packet: *packet,
+        };
         let len = self.len();
         let capacity = (self.slots.len() * 2).max(FIRST_CAPACITY);
         let mut slots = Vec::with_capacity(capacity);
         slots.extend((0..len).map(|i| self.slots[self.slot(self.front.wrapping_add(i))]));
-        slots.resize(capacity, *filler);
+        slots.resize(capacity, filler);
         self.slots = slots;
         self.front = 0;
         self.back = len;
@@ -121,27 +132,22 @@ mod tests {
 
     use super::*;
 
-    fn item(exit: u64, order: u64) -> InFlight<u64> {
-        InFlight {
-            exit: Time::from_nanos(exit),
-            order,
-            size: 1,
-            packet: order,
-        }
+    fn push(ring: &mut Ring<u64>, exit: u64, order: u64) {
+        ring.push(Time::from_nanos(exit), order, 1, &order);
     }
 
     #[test]
     fn it_grows_only_when_full() {
         let mut ring = Ring::new();
         for order in 0..10_000 {
-            ring.push(item(order, order));
+            push(&mut ring, order, order);
             if order >= 10 {
                 assert_eq!(ring.pop().unwrap().packet, order - 10);
             }
         }
         assert_eq!(ring.slots.len(), FIRST_CAPACITY);
         for order in 10_000..10_007 {
-            ring.push(item(order, order));
+            push(&mut ring, order, order);
         }
         assert_eq!((ring.len(), ring.slots.len()), (17, 2 * FIRST_CAPACITY));
         assert_eq!(ring.head(), Some((Time::from_nanos(9_990), 9_990)));
@@ -157,7 +163,7 @@ mod tests {
             for (order, operation) in operations.into_iter().enumerate() {
                 match operation {
                     Some(exit) => {
-                        ring.push(item(exit, order as u64));
+                        push(&mut ring, exit, order as u64);
                         ring.sort_last();
                         model.push((Time::from_nanos(exit), order as u64));
                         model.sort_unstable();
