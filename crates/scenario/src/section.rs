@@ -287,7 +287,13 @@ fn read_value(
 
 fn allowed(key: &Key) -> String {
     match &key.kind {
-        Kind::Tables { .. } => format!("tables, each under [[{}]]", key.name),
+        Kind::Tables { .. } => {
+            let how_many = match key.default {
+                Default::Required => "one or more tables",
+                _ => "tables",
+            };
+            format!("{how_many}, each under [[{}]]", key.name)
+        }
         kind => kind.allowed(),
     }
 }
