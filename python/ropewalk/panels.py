@@ -38,14 +38,19 @@ def goodput(axes: Axes, results: Results, seed: int) -> None:
     subflows = subflows_of(results, seed)
     connection = _of_run(results.connection, seed)
     time = connection["time_s"].to_numpy()
-    edges = _edges(time)
-    base = np.zeros(len(time))
+    steps = _edges(time)
+    # Finer than a picture's dots shows nothing but the bursts in which losses are repaired.
+    together = math.ceil(len(time) / 150)
+    edges = np.unique([*steps[::together], steps[-1]])
+    base = np.zeros(len(edges) - 1)
     for index, name, rows in subflows:
-        below, base = base, base + _on_steps(rows, "goodput_mbps", time)
+        arrived = _means(_on_steps(rows, "goodput_mbps", time), steps, together)
+        below, base = base, base + arrived
         axes.stairs(
             base, edges, baseline=below, fill=True, color=_colour(index), label=name, linewidth=0
         )
     capacity = connection["capacity_mbps"].fill_null(math.nan).to_numpy()
+    capacity = _means(capacity, steps, together)
     if not np.isnan(capacity).all():
         steady = np.nanmax(capacity) - np.nanmin(capacity) < 0.01 * np.nanmax(capacity)
         axes.stairs(
@@ -59,14 +64,14 @@ def goodput(axes: Axes, results: Results, seed: int) -> None:
         )
     # What waited behind a gap is delivered at a stroke, far above what the links carry;
     # means over some steps keep the line readable, and the frame at the links' height.
-    steps = max(1, len(time) // 60)
-    total = _means(connection["goodput_mbps"].to_numpy(), edges, steps)
+    together = max(1, len(time) // 60)
+    total = _means(connection["goodput_mbps"].to_numpy(), steps, together)
     top = 1.3 * max(np.nan_to_num(capacity).max(), np.quantile(base, 0.99), 1e-3)
-    notes = [f"mean over {steps * (edges[1] - edges[0]):.3g} s"] if steps > 1 else []
+    notes = [f"mean over {together * (steps[1] - steps[0]):.3g} s"] if together > 1 else []
     notes += [f"up to {total.max():,.0f}"] if total.max() > top else []
     axes.stairs(
         total,
-        np.unique([*edges[::steps], edges[-1]]),
+        np.unique([*steps[::together], steps[-1]]),
         baseline=None,
         color=INK,
         linewidth=1.0,
@@ -136,6 +141,7 @@ def windows(figure: Figure | SubFigure, results: Results, seed: int) -> None:
 def delays(axes: Axes, results: Results) -> None:
     """Share of packets that had at most each delay, over all runs."""
     import numpy as np
+    from matplotlib.ticker import LogLocator
 
     bins = results.delays.group_by("up_to_ms").sum().sort("up_to_ms")
     count = bins["count"].to_numpy()
@@ -144,18 +150,27 @@ def delays(axes: Axes, results: Results) -> None:
         axes.text(0.5, 0.5, "nothing was delivered", ha="center", transform=axes.transAxes)
     else:
         share = np.cumsum(count) / count.sum()
-        axes.plot(edges, share, color=COLOURS[0], linewidth=1.5, drawstyle="steps-post")
-        for quantile, line in ((0.5, ":"), (0.95, "--"), (0.99, "-.")):
-            at = edges[np.searchsorted(share, quantile)]
+        axes.plot(edges, share, color=COLOURS[0], linewidth=1.5)
+        # Those of the table: a run's own, and of several runs their mean.
+        quantiles = results.mean["delay_ms"]
+        for name, label, line in (
+            ("p50", "50 %", ":"),
+            ("p95", "95 %", "--"),
+            ("p99", "99 %", "-."),
+        ):
             axes.axvline(
-                at,
+                quantiles[name],
                 color=FAINT,
                 linewidth=0.9,
                 linestyle=line,
-                label=f"{quantile:.0%} within {at:,.0f} ms",
+                label=f"{label} within {quantiles[name]:,.4g} ms",
             )
-        if edges[np.searchsorted(share, 0.999)] > 20 * edges[0]:
-            axes.set_xscale("log")
+        least, most = edges[np.searchsorted(share, [0.001, 0.999])]
+        if most > 100 * least:
+            axes.set_xscale("log", subs=())
+            axes.set_xlim(left=0.8 * least)
+            axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.4g}")
         else:
             axes.set_xlim(left=0)
         axes.legend(loc="best", fontsize="small")

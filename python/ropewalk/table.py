@@ -51,7 +51,13 @@ def _heading(results: Results) -> Text:
     runs = f"seed {seeds[0]}"
     if len(seeds) > 1:
         runs = f"mean of {len(seeds)} runs, seeds {seeds[0]} to {seeds[-1]}, ± 95 % interval"
+        if all(_drawn(run) == _drawn(results.runs[0]) for run in results.runs):
+            runs = f"{len(seeds)} runs, all the same: nothing in this scenario is random"
     return Text.assemble((results.scenario.title, "bold"), (f"  ({runs})", "dim"))
+
+
+def _drawn(run: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in run.items() if key not in ("seed", "stats")}
 
 
 def _summary(results: Results, mean: dict[str, Any], ci95: dict[str, Any]) -> Table:
@@ -83,7 +89,7 @@ def _summary_lines(
         delay = mean["delay_ms"]
         yield (
             "delay",
-            f"mean {delay['mean']:,.0f}, half {delay['p50']:,.0f}, 95 % {delay['p95']:,.0f},"
+            f"mean {delay['mean']:,.0f}, median {delay['p50']:,.0f}, 95 % {delay['p95']:,.0f},"
             f" 99 % {delay['p99']:,.0f}, max {delay['max']:,.0f} ms",
         )
     reordering = mean["reordering"]
