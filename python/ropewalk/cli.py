@@ -100,8 +100,13 @@ def _simulate(
         ),
     ] = None,
     step: Annotated[
-        str, typer.Option(metavar="TIME", help="Step of the timeline that is kept and drawn.")
-    ] = STEP,
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help=f"Step of the timeline that --out keeps and plots show; default: {STEP}.",
+            show_default=False,
+        ),
+    ] = None,
     reordering: Annotated[
         bool, typer.Option("--reordering", help="Measure reordering by RFC 4737 and RFC 5236.")
     ] = False,
@@ -125,12 +130,14 @@ def _simulate(
         overrides = [_override(change) for change in changes or []]
         loaded = Scenario.load(scenario, overrides)
         _check_outputs(out, pictures)
+        if step is not None and not (out or pictures):
+            raise ValueError(f"--step {step}: only with --out or --plot")
     with _failures(), _progress(runs) as progress:
         results = simulate(
             loaded,
             seed=seed,
             runs=runs,
-            step=step if out or pictures else None,
+            step=(step or STEP) if out or pictures else None,
             reordering=reordering,
             threads=threads,
             progress=progress,
