@@ -3,7 +3,6 @@
 import json
 import math
 
-import polars as pl
 import pytest
 import scipy.stats
 from hypothesis import given
