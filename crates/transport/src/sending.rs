@@ -99,6 +99,15 @@ impl Endpoint {
                     let data_seq = self.tx.assign(len);
                     return Some(self.send_data(now, subflow, data_seq, len as u32));
                 }
+                Choice::Assign(subflow) => {
+                    let len = self.next_len(now, subflow, unsent, window)?;
+                    if self.table[subflow].can_send() && self.subflows[subflow].queue.is_empty() {
+                        let data_seq = self.tx.assign(len);
+                        return Some(self.send_data(now, subflow, data_seq, len as u32));
+                    }
+                    self.cwnd_limited |= 1 << subflow;
+                    self.assign_to(SubflowSet::default().with(subflow), len);
+                }
                 Choice::SendOn(set) => {
                     let first = set.iter().next()?;
                     let len = self.next_len(now, first, unsent, window)?;

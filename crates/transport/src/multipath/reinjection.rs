@@ -36,8 +36,9 @@ impl Endpoint {
         };
         let subflow = match self.scheduler.choose(&pending, &self.table) {
             Choice::Send(subflow) => subflow,
+            Choice::Assign(subflow) if self.table[subflow].can_send() => subflow,
             Choice::SendOn(set) => set.iter().find(|&subflow| self.table[subflow].can_send())?,
-            Choice::Wait | Choice::WaitUntil(_) => return None,
+            Choice::Assign(_) | Choice::Wait | Choice::WaitUntil(_) => return None,
         };
         let (start, end) = self.tx.reinject.take_first(self.table[subflow].mss)?;
         Some(self.send_data(now, subflow, start, (end - start) as u32))

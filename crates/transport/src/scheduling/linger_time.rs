@@ -6,15 +6,16 @@
 //! time; with small ones all subflows get the same time's worth of data, and
 //! one of long round trips too little to fill it.
 
-use super::{Choice, Pending, Scheduler, SubflowSet};
+use super::{Choice, Pending, Scheduler};
 use crate::SubflowState;
 
 /// MPTCP_SEND_BURST_SIZE, in bytes.
 const BURST: u64 = 65_428;
 
-/// Send buffer of a subflow, as a multiple of its largest congestion window: twice 4,352 bytes
-/// for each segment of 1,448 (`tcp_sndbuf_expand`).
-const SEND_BUFFER: f64 = 2.0 * 4352.0 / 1448.0;
+/// Send buffer of a subflow: twice this many bytes for each segment of its largest congestion
+/// window, of this size (`tcp_sndbuf_expand`).
+const SEGMENT_MEMORY: u64 = 4352;
+const SEGMENT: u64 = 1448;
 
 /// Least linger time first, in bursts.
 #[derive(Clone, Debug)]
@@ -25,7 +26,9 @@ pub struct LingerTime {
     rates: Vec<f64>,
     /// Largest congestion window of each subflow.
     cwnd_max: Vec<u64>,
-    burst: Option<(usize, u64)>,
+    /// The subflow of the burst that goes on, and what is left of it in bytes.
+    burst_on: usize,
+    burst_left: u64,
 }
 
 impl LingerTime {
@@ -35,18 +38,20 @@ impl LingerTime {
             send_buffer_max,
             rates: Vec::new(),
             cwnd_max: Vec::new(),
-            burst: None,
+            burst_on: 0,
+            burst_left: 0,
         }
     }
 
     fn has_memory(&mut self, subflow: usize, state: &SubflowState) -> bool {
         let cwnd_max = self.cwnd_max[subflow].max(state.cwnd);
         self.cwnd_max[subflow] = cwnd_max;
-        let send_buffer = ((cwnd_max as f64 * SEND_BUFFER) as u64).min(self.send_buffer_max);
-        held(state) < send_buffer
+        let held = held(state);
+        held < self.send_buffer_max && held * SEGMENT < cwnd_max * 2 * SEGMENT_MEMORY
     }
 
-    fn begin_burst(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Option<usize> {
+    #[inline(never)]
+    fn begin_burst(&mut self, pending: &Pending, subflows: &[SubflowState]) -> bool {
         let mut best = None;
         let mut least = f64::INFINITY;
         for (number, state) in subflows.iter().enumerate() {
@@ -62,39 +67,39 @@ impl LingerTime {
                 best = Some(number);
             }
         }
-        let best = best.filter(|&best| self.has_memory(best, &subflows[best]))?;
+        let Some(best) = best.filter(|&best| self.has_memory(best, &subflows[best])) else {
+            return false;
+        };
         let burst = BURST.min(pending.window);
         let (old, held) = (self.rates[best], held(&subflows[best]));
         let weighted = old * held as f64 + pacing_rate(&subflows[best]) * burst as f64;
         self.rates[best] = weighted / (held + burst) as f64;
-        self.burst = Some((best, burst));
-        Some(best)
+        self.burst_on = best;
+        self.burst_left = burst;
+        true
     }
 }
 
 impl Scheduler for LingerTime {
+    #[inline]
     fn choose(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Choice {
-        self.rates.resize(subflows.len(), 0.0);
-        self.cwnd_max.resize(subflows.len(), 0);
-        let going_on = self.burst.filter(|&(subflow, left)| {
-            let state = subflows.get(subflow);
-            left > 0 && state.is_some_and(|state| state.usable && self.has_memory(subflow, state))
-        });
-        let subflow = match going_on {
-            Some((subflow, _)) => subflow,
-            None => match self.begin_burst(pending, subflows) {
-                Some(subflow) => subflow,
-                None => return Choice::Wait,
-            },
-        };
-        let segment = subflows[subflow]
+        if self.rates.len() != subflows.len() {
+            self.rates.resize(subflows.len(), 0.0);
+            self.cwnd_max.resize(subflows.len(), 0);
+        }
+        let goes_on = self.burst_left > 0
+            && subflows
+                .get(self.burst_on)
+                .is_some_and(|state| state.usable && self.has_memory(self.burst_on, state));
+        if !goes_on && !self.begin_burst(pending, subflows) {
+            return Choice::Wait;
+        }
+        let segment = subflows[self.burst_on]
             .mss
             .min(pending.unsent)
             .min(pending.window);
-        if let Some((_, left)) = &mut self.burst {
-            *left = left.saturating_sub(segment);
-        }
-        Choice::SendOn(SubflowSet::default().with(subflow))
+        self.burst_left = self.burst_left.saturating_sub(segment);
+        Choice::Assign(self.burst_on)
     }
 }
 
@@ -119,10 +124,6 @@ mod tests {
     use super::*;
     use crate::scheduling::testing::{MSS, pending, subflow};
 
-    fn on(number: usize) -> Choice {
-        Choice::SendOn(SubflowSet::default().with(number))
-    }
-
     #[test]
     fn a_burst_goes_to_whoever_is_done_soonest_room_or_not() {
         // Ten segments in 20 ms, and ten in 60 ms: full windows, so linger times of 1 : 3.
@@ -130,11 +131,17 @@ mod tests {
         let mut scheduler = LingerTime::new(1 << 22);
         let burst = BURST.div_ceil(MSS);
         for _ in 0..burst {
-            assert_eq!(scheduler.choose(&pending(100 * MSS), &table), on(1));
+            assert_eq!(
+                scheduler.choose(&pending(100 * MSS), &table),
+                Choice::Assign(1)
+            );
         }
         let mut queueing = table;
         queueing[1].queued = burst * MSS;
-        assert_eq!(scheduler.choose(&pending(100 * MSS), &queueing), on(0));
+        assert_eq!(
+            scheduler.choose(&pending(100 * MSS), &queueing),
+            Choice::Assign(0)
+        );
     }
 
     #[test]

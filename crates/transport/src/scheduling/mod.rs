@@ -67,6 +67,8 @@ impl SubflowSet {
 pub enum Choice {
     /// The next segment goes out on this subflow now; it must have room.
     Send(usize),
+    /// The next segment goes to this subflow, which queues it if it has no room.
+    Assign(usize),
     /// The same next segment goes to each of these; those without room queue it.
     SendOn(SubflowSet),
     /// Nothing now; ask again when an acknowledgement changed something.

@@ -142,6 +142,7 @@ mod tests {
                     }
                     match scheduler.choose(&ask, table) {
                         Choice::Send(number) => prop_assert!(table[number].can_send(), "{name}"),
+                        Choice::Assign(number) => prop_assert!(table[number].usable, "{name}"),
                         Choice::SendOn(set) => {
                             prop_assert!(set.iter().all(|number| table[number].usable), "{name}");
                             prop_assert!(set.iter().any(|number| table[number].can_send()), "{name}");
