@@ -100,13 +100,10 @@ fn a_path_of_two_links_adds_their_delays_and_takes_the_slower_rate() {
     "#;
     let summary = run(text, 1).summary;
     assert!((summary.goodput_mbps - 8.0 * 1448.0 / 1500.0).abs() < 0.02);
-    assert_eq!(
-        summary.links[0]
-            .delivered_bytes
-            .abs_diff(summary.links[1].delivered_bytes)
-            / 1500,
-        0
-    );
+    let in_flight = summary.links[0]
+        .delivered_bytes
+        .abs_diff(summary.links[1].delivered_bytes);
+    assert!(in_flight < 20 * 1500, "{in_flight} bytes between the links");
     assert_eq!(summary.subflows[0].link, "both");
 }
 
