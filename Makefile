@@ -70,6 +70,7 @@ tools:
 	@command -v cc >/dev/null \
 		|| { echo "make: a C compiler is missing (Rust links with it): apt install gcc" >&2; exit 1; }
 	@test -n "$(PYTHON)" \
+		&& $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 		|| { echo "make: Python 3.11 or later is missing: apt install python3 python3-venv" >&2; exit 1; }
 
 # Debian and Ubuntu keep a part of Python's venv module in a package of its own.
