@@ -163,14 +163,14 @@ def delays(axes: Axes, results: Results) -> None:
                 color=FAINT,
                 linewidth=0.9,
                 linestyle=line,
-                label=f"{label} within {quantiles[name]:,.4g} ms",
+                label=f"{label} within {_plain(quantiles[name])} ms",
             )
         least, most = edges[np.searchsorted(share, [0.001, 0.999])]
         if most > 100 * least:
             axes.set_xscale("log", subs=())
             axes.set_xlim(left=0.8 * least)
             axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.4g}")
+            axes.xaxis.set_major_formatter(lambda value, _: _plain(value))
         else:
             axes.set_xlim(left=0)
         axes.legend(loc="best", fontsize="small")
@@ -192,7 +192,7 @@ def reorder_buffer(axes: Axes, results: Results, seed: int) -> None:
         most, color=FAINT, linewidth=0.9, linestyle="--", label=f"greatest: {most:,.0f} kB"
     )
     axes.set(xlabel="time (s)", ylabel="reorder buffer (kB)", xlim=(edges[0], edges[-1]))
-    axes.set_ylim(bottom=0)
+    axes.set_ylim(0, 1.05 * max(most, 1))
     axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, fontsize="small")
 
 
@@ -217,6 +217,11 @@ def grid(count: int) -> tuple[int, int]:
     """Rows and columns of panels."""
     columns = min(count, 4 if count > 6 else 3)
     return math.ceil(count / columns), columns
+
+
+def _plain(number: float) -> str:
+    """Without a power of ten, whole unless it is small."""
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def _colour(index: int) -> str:
