@@ -36,9 +36,12 @@ def main() -> None:
     """Run the command line and exit: 0 done, 1 the run failed, 2 the input is wrong."""
     try:
         app()
-    except BrokenPipeError:
-        # Whoever read the output has left; nothing more is to be said, not even at exit.
+    except OSError as error:
+        # Nothing more can be said on standard output, not even at exit. If whoever read it
+        # has left, nothing is to be said at all.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            print(f"standard output: {error.strerror or error}".lower(), file=sys.stderr)
         sys.exit(FAILED)
 
 

@@ -38,6 +38,7 @@ def test_json_of_many_runs_is_the_same_on_any_number_of_threads(command):
             del run["stats"]["wall_s"]
         printed.append(runs)
     assert printed[0] == printed[1]
+    assert len({run["delay_ms"]["mean"] for run in printed[0]}) > 1, "seeds differ"
 
 
 def test_the_table_names_every_link(command):
@@ -190,6 +191,29 @@ def test_a_reader_that_leaves_is_no_error_to_speak_of():
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(timeout=20) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_is_a_failed_run_and_no_traceback():
+    program = Path(sys.executable).with_name("ropewalk")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [program, "schema"], stdout=full, stderr=subprocess.PIPE, check=False, text=True
+        )
+    assert done.returncode == 1
+    assert done.stderr == "standard output: no space left on device\n"
+
+
+def test_a_step_without_a_timeline_is_refused(command):
+    done = command("simulate", TWO_LINKS, "--step", "10 ms")
+    assert done.returncode == 2
+    assert done.stderr == "--step 10 ms: only with --out or --plot\n"
+
+
+def test_runs_that_are_all_the_same_are_called_so(command):
+    lossless = command("simulate", TWO_LINKS, "--runs", 2, "--set", "link.cable.loss=0")
+    assert "nothing in this scenario is random" in lossless.stdout
+    assert "random" not in command("simulate", TWO_LINKS, "--runs", 2).stdout
 
 
 def test_help_and_json_load_nothing_heavy():
