@@ -2,11 +2,6 @@
 
 use ropewalk_quantities::Time;
 
-/// Up to so many sources a scan over all is faster than a heap.
-const SCAN: usize = 16;
-/// Children of a heap node; 4 keys of 16 bytes fill a cache line.
-const ARITY: usize = 4;
-
 /// When a source is due; equal times go by `order`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
@@ -25,114 +20,74 @@ impl Key {
     pub(crate) fn new(time: Time, order: u64) -> Key {
         Key { time, order }
     }
+
+    #[inline]
+    fn before(&self, other: &Key) -> bool {
+        self.time < other.time || (self.time == other.time && self.order < other.order)
+    }
 }
 
 /// The next time of each source, and the earliest of them.
 ///
-/// Its size is the number of sources, however many packets are in flight. Few
-/// sources are scanned; many stand in a 4-ary heap that knows where each is.
+/// A tournament: the sources are leaves, and each node above holds the earlier
+/// of its two. Its size is the number of sources, however many packets are in
+/// flight; a change is played again on the way up, and the winner stands at the top.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda {
-    keys: Vec<Key>,
-    /// Heap of sources, and each one's place in it; both empty while they are scanned.
-    heap: Vec<u32>,
-    place: Vec<u32>,
+    /// Node 1 is the top, the children of node `n` are `2 n` and `2 n + 1`.
+    nodes: Vec<Node>,
+    leaves: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    key: Key,
+    source: u32,
 }
 
 impl Agenda {
     pub(crate) fn new(sources: usize) -> Agenda {
-        let heap: Vec<u32> = if sources > SCAN {
-            (0..sources as u32).collect()
-        } else {
-            Vec::new()
+        let leaves = sources.next_power_of_two();
+        let idle = |node| Node {
+            key: IDLE,
+            source: (node % leaves) as u32,
         };
         Agenda {
-            keys: vec![IDLE; sources],
-            place: heap.clone(),
-            heap,
+            nodes: (0..2 * leaves).map(idle).collect(),
+            leaves,
         }
     }
 
     /// When the source is due.
     #[inline]
     pub(crate) fn key(&self, source: usize) -> Key {
-        self.keys[source]
+        self.nodes[self.leaves + source].key
     }
 
     /// The source is due then, whatever was said before.
     #[inline]
     pub(crate) fn set(&mut self, source: usize, key: Key) {
-        let before = std::mem::replace(&mut self.keys[source], key);
-        if !self.heap.is_empty() {
-            let place = self.place[source] as usize;
-            if key < before {
-                self.rise(place);
-            } else if key > before {
-                self.sink(place);
+        let mut winner = Node {
+            key,
+            source: source as u32,
+        };
+        let mut at = self.leaves + source;
+        self.nodes[at] = winner;
+        while at > 1 {
+            let rival = self.nodes[at ^ 1];
+            if rival.key.before(&winner.key) {
+                winner = rival;
             }
+            at /= 2;
+            self.nodes[at] = winner;
         }
     }
 
     /// The earliest source, and when it is due.
     #[inline]
     pub(crate) fn first(&self) -> (usize, Key) {
-        if let Some(&top) = self.heap.first() {
-            return (top as usize, self.keys[top as usize]);
-        }
-        // The earliest time without a branch, then the few that share it by their order.
-        let mut first = 0;
-        let mut least = self.keys[0].time;
-        for (source, key) in self.keys.iter().enumerate() {
-            let earlier = key.time < least;
-            least = if earlier { key.time } else { least };
-            first = if earlier { source } else { first };
-        }
-        for (source, key) in self.keys.iter().enumerate().skip(first + 1) {
-            if key.time == least && key.order < self.keys[first].order {
-                first = source;
-            }
-        }
-        (first, self.keys[first])
-    }
-
-    fn rise(&mut self, mut place: usize) {
-        let source = self.heap[place];
-        let key = self.keys[source as usize];
-        while place > 0 {
-            let parent = (place - 1) / ARITY;
-            let above = self.heap[parent];
-            if self.keys[above as usize] <= key {
-                break;
-            }
-            self.put(place, above);
-            place = parent;
-        }
-        self.put(place, source);
-    }
-
-    fn sink(&mut self, mut place: usize) {
-        let source = self.heap[place];
-        let key = self.keys[source as usize];
-        loop {
-            let children = place * ARITY + 1..(place * ARITY + 1 + ARITY).min(self.heap.len());
-            let Some(child) = children.min_by_key(|&child| self.keys[self.heap[child] as usize])
-            else {
-                break;
-            };
-            let below = self.heap[child];
-            if self.keys[below as usize] >= key {
-                break;
-            }
-            self.put(place, below);
-            place = child;
-        }
-        self.put(place, source);
-    }
-
-    #[inline]
-    fn put(&mut self, place: usize, source: u32) {
-        self.heap[place] = source;
-        self.place[source as usize] = place as u32;
+        let top = &self.nodes[1];
+        (top.source as usize, top.key)
     }
 }
 
@@ -152,7 +107,11 @@ mod tests {
             for (source, time, order) in changes {
                 let source = source % sources;
                 // A source's order makes its key unique, as the run loop's counter does.
-                let key = if time == 19 { IDLE } else { Key::new(Time::from_nanos(time), order * 100 + source as u64) };
+                let key = if time == 19 {
+                    IDLE
+                } else {
+                    Key::new(Time::from_nanos(time), order * 100 + source as u64)
+                };
                 agenda.set(source, key);
                 keys[source] = key;
                 let least = *keys.iter().min().unwrap();
