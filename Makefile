@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python lint docs bench clean tools
+.PHONY: help setup demo test test-rust test-python lint docs reference bench clean tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -39,6 +39,7 @@ test-rust: setup ## run the Rust tests, doctests included
 
 test-python: setup $(MADE)/test ## run the Python tests, doctests included
 	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest tests/agreement
 
 lint: setup $(MADE)/lint $(MADE)/test ## check formatting, lints and types
 	@$(CARGO) fmt --version >/dev/null 2>&1 && $(CARGO) clippy --version >/dev/null 2>&1 \
@@ -53,6 +54,9 @@ lint: setup $(MADE)/lint $(MADE)/test ## check formatting, lints and types
 
 docs: setup ## write docs/keys.md from the schema
 	$(BIN)/python docs/make_keys.py
+
+reference: setup ## print our numbers beside ns-3's, Linux's, htsim's and the formulas'
+	$(BIN)/python tests/agreement
 
 bench: setup ## measure how fast the simulator is
 	$(CARGO) run --release --locked -p ropewalk-simulator --example throughput

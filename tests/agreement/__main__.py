@@ -1,0 +1,22 @@
+"""Print every table of agreement, keep the pictures, and renew docs/agreement.md."""
+
+import cellular
+import coupling
+import formulas
+import linux
+import ns3_single_path
+import ns3_striped
+from ropewalk import plot
+from tables import ROOT, write_into_page
+
+tables = [
+    table
+    for module in (ns3_single_path, formulas, linux, coupling, ns3_striped, cellular)
+    for table in module.tables()
+]
+for table in tables:
+    table.print()
+write_into_page(tables)
+picture = ROOT / "docs/images/coupling.png"
+plot.save(coupling.picture(), picture)
+print(f"renewed docs/agreement.md and {picture.relative_to(ROOT)}")

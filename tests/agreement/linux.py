@@ -1,0 +1,140 @@
+"""TCP and MPTCP over emulated links, beside the Linux kernel.
+
+Profile linux: MPTCP with min-rtt and uncoupled windows, 12 s with a warm-up of 3 s.
+Without loss a run has no randomness: one is enough.
+"""
+
+from functools import cache
+
+import polars as pl
+
+import ropewalk
+from tables import SCENARIOS, Table, reference
+
+BAND = 0.06
+SIZES = {"256k": "256 KiB", "1M": "1 MiB", "4M": "4 MiB", "16M": "16 MiB", "33M": "33 MiB"}
+CONGESTION = {"cubic": "cubic", "reno": "newreno"}
+UNEQUAL = ("20/20+5/200", "50/10+10/100")
+
+
+def scenario(
+    links: str, method: str, congestion: str, buffer: str | None, **changes: str
+) -> ropewalk.Scenario:
+    """Return a scenario of links written as the file writes them.
+
+    Without a buffer, 33 MiB to receive and 4 MiB to send.
+    """
+    pairs = [link.split("/") for link in links.split("+")]
+    names = [f"l{number}" for number in range(1, len(pairs) + 1)]
+    keys: dict[str, ropewalk.scenario.Value] = {
+        "transport.protocol": method,
+        "transport.paths": names,
+        "transport.congestion": "uncoupled" if method == "mptcp" else CONGESTION[congestion],
+        **changes,
+    }
+    if method == "mptcp":
+        keys["transport.subflow"] = CONGESTION[congestion]
+    for name, (rate, round_trip) in zip(names, pairs, strict=True):
+        keys[f"link.{name}.rate"] = f"{rate} Mbit/s"
+        keys[f"link.{name}.delay"] = f"{float(round_trip) / 2} ms"
+    if buffer is not None:
+        keys["transport.receive_buffer"] = keys["transport.send_buffer"] = SIZES[buffer]
+    return ropewalk.Scenario.load(SCENARIOS / "linux-links.toml").with_(keys)
+
+
+def fraction(
+    links: str, method: str, congestion: str, buffer: str | None, **changes: str
+) -> float:
+    """Goodput over the sum of the link rates."""
+    chosen = scenario(links, method, congestion, buffer, **changes)
+    goodput: float = ropewalk.simulate(chosen).mean["goodput_mbps"]
+    return goodput / sum(float(link.split("/")[0]) for link in links.split("+"))
+
+
+@cache
+def compared() -> pl.DataFrame:
+    """Return the cubic and reno rows of tcp and mptcp."""
+    file = reference("linux-aggregation.csv").filter(
+        pl.col("method").is_in(["tcp", "mptcp"]), pl.col("congestion").is_in([*CONGESTION])
+    )
+    rows = []
+    for row in file.iter_rows(named=True):
+        buffer = (row["variant"] or "").removeprefix("buf=") or None
+        ours = fraction(row["links"], row["method"], row["congestion"], buffer)
+        theirs = row["fraction_of_link_rate"]
+        rows.append(
+            {
+                "links": row["links"],
+                "method": row["method"],
+                "congestion": row["congestion"],
+                "buffers": buffer or "",
+                "Linux": theirs,
+                "ours": ours,
+                "difference": ours - theirs,
+                "met": abs(ours - theirs) < BAND,
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+@cache
+def buffers() -> pl.DataFrame:
+    """Return two pairs of very unequal links with four sizes of both buffers."""
+    return pl.DataFrame(
+        [
+            {"links": links, "buffers": size, "ours": fraction(links, "mptcp", "cubic", size)}
+            for links in UNEQUAL
+            for size in ("256k", "1M", "4M", "33M")
+        ]
+    )
+
+
+@cache
+def summary() -> pl.DataFrame:
+    """Return the summary's rows, measured again after a longer warm-up, too."""
+    rows = []
+    for row in reference("linux-aggregation-buffers.csv").iter_rows(named=True):
+        # The default buffers are what the larger of the two sizes stands for.
+        buffer = None if row["buffer"] == "33M" else row["buffer"]
+        theirs = row["fraction_of_link_rate"]
+        ours = fraction(row["links"], "mptcp", "cubic", buffer)
+        settled = fraction(
+            row["links"], "mptcp", "cubic", buffer, **{"duration": "60 s", "warmup": "20 s"}
+        )
+        count = row["links"].count("+") + 1
+        rows.append(
+            {
+                "links": row["links"] if count == 2 else f"the {count} of linux-links.toml",
+                "buffers": row["buffer"],
+                "Linux": theirs,
+                "ours": ours,
+                "difference": ours - theirs,
+                "ours, 20 s to 60 s": settled,
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+def tables() -> list[Table]:
+    """Return what this reference shows."""
+    formats = {
+        "Linux": ".3f",
+        "ours": ".3f",
+        "difference": "+.3f",
+        "ours, 20 s to 60 s": ".3f",
+    }
+    return [
+        Table("linux", "Goodput over the sum of link rates", compared(), formats),
+        Table("linux-buffers", "Small buffers over very unequal links", buffers(), formats),
+        Table(
+            "linux-summary",
+            "MPTCP with cubic: 33 MB to receive, or 1 MB both ways",
+            summary(),
+            formats | {"Linux": ".2f"},
+        ),
+    ]
+
+
+if __name__ == "__main__":
+    for table in tables():
+        table.print()

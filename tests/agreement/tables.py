@@ -1,0 +1,81 @@
+"""Tables of reference numbers beside ours: read, printed, written into the page."""
+
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+from rich.console import Console
+from rich.table import Table as RichTable
+
+ROOT = Path(__file__).parents[2]
+SCENARIOS = Path(__file__).parent / "scenarios"
+PAGE = ROOT / "docs/agreement.md"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A frame with a name, by which the page finds it, and how its numbers are written."""
+
+    name: str
+    title: str
+    frame: pl.DataFrame
+    formats: Mapping[str, str] = field(default_factory=dict)
+
+    def cells(self) -> list[list[str]]:
+        """Every row as text."""
+        return [
+            [self._written(column, value) for column, value in row.items()]
+            for row in self.frame.iter_rows(named=True)
+        ]
+
+    def print(self) -> None:
+        """Print it on the terminal."""
+        table = RichTable(title=self.title, title_justify="left", title_style="bold")
+        for column in self.frame.columns:
+            numeric = self.frame[column].dtype.is_numeric()
+            table.add_column(column, justify="right" if numeric else "left")
+        for row in self.cells():
+            table.add_row(*row)
+        console = Console(width=None if sys.stdout.isatty() else 160)
+        console.print(table)
+        console.print()
+
+    def markdown(self) -> str:
+        """Return it as Markdown."""
+        numeric = [self.frame[column].dtype.is_numeric() for column in self.frame.columns]
+        lines = [
+            self.frame.columns,
+            ["--:" if is_number else "---" for is_number in numeric],
+            *self.cells(),
+        ]
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+    def _written(self, column: str, value: object) -> str:
+        if value is None:
+            return ""
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, float):
+            return format(value, self.formats.get(column, "g"))
+        return str(value)
+
+
+def reference(name: str) -> pl.DataFrame:
+    """Return a file of tests/reference."""
+    return pl.read_csv(ROOT / "tests/reference" / name)
+
+
+def write_into_page(tables: list[Table]) -> None:
+    """Put the tables in their places in docs/agreement.md."""
+    page = PAGE.read_text()
+    for table in tables:
+        marks = rf"(<!-- table {table.name} -->\n).*?(\n<!-- end -->)"
+        page, found = re.subn(
+            marks, lambda match, t=table: match[1] + t.markdown() + match[2], page, flags=re.DOTALL
+        )
+        if found != 1:
+            raise ValueError(f"{PAGE} has {found} places for table {table.name}")
+    PAGE.write_text(page)

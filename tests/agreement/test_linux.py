@@ -1,0 +1,17 @@
+"""TCP and MPTCP make of their links what Linux makes of them."""
+
+import pytest
+
+import linux
+
+ROWS = list(range(10))
+
+
+def test_every_row_is_tested():
+    assert linux.compared().height == len(ROWS)
+
+
+@pytest.mark.parametrize("number", ROWS)
+def test_fraction_is_linuxs(number):
+    row = linux.compared().row(number, named=True)
+    assert row["met"], row
