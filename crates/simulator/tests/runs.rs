@@ -187,6 +187,42 @@ fn an_outage_of_one_link_does_not_stop_the_other() {
 }
 
 #[test]
+fn what_a_dark_link_held_goes_before_what_is_queued_for_the_other() {
+    // Linux's scheduler queues data ahead of the windows, so that there is always some.
+    let text = r#"
+        duration = "20 s"
+        [[link]]
+        name = "steady"
+        rate = "15 Mbit/s"
+        delay = "20 ms"
+        queue = "100 packets"
+        [[link]]
+        name = "dark"
+        rate = "3 Mbit/s"
+        delay = "20 ms"
+        queue = "100 packets"
+        down = [["10 s", "11 s"]]
+        [transport]
+        receive_buffer = "64 MiB"
+        send_buffer = "64 MiB"
+    "#;
+    let options = Options {
+        timeline_step: Some(Time::from_millis(100)),
+        ..Options::default()
+    };
+    let outcome = simulate(&scenario(text), 1, &options).unwrap();
+    let goodput = outcome.timeline.expect("asked for").connection.goodput_mbps;
+    let after_start = &goodput[10..];
+    let stalls = after_start.split(|&mbps| mbps > 0.0);
+    let longest = stalls.map(<[f64]>::len).max().unwrap_or(0);
+    assert!(
+        longest < 20,
+        "{} s without a byte in order",
+        longest as f64 / 10.0
+    );
+}
+
+#[test]
 fn the_timeline_adds_up_to_what_was_delivered() {
     let text = format!("duration = \"60 s\"\n{LINK}\n[traffic]\nsize = \"2 MB\"");
     let step = Some(Time::from_millis(70));

@@ -3,8 +3,8 @@
 
 use ropewalk_quantities::Time;
 
+use crate::SubflowState;
 use crate::endpoint::Endpoint;
-use crate::scheduling::{Choice, Pending, Scheduler};
 use crate::scoreboard::Sent;
 
 impl Endpoint {
@@ -25,21 +25,14 @@ impl Endpoint {
         self.queueing &= !(1 << subflow);
     }
 
-    /// Sends the oldest of it on whichever subflow the scheduler picks.
+    /// Sends the oldest of it on the subflow of the least round-trip time among those whose window
+    /// has room: before all that the scheduler may have queued there, since it holds up the rest.
     pub(crate) fn poll_reinjection(&mut self, now: Time) -> Option<(usize, Sent)> {
-        let pending = Pending {
-            now,
-            unsent: self.tx.reinject.covered(),
-            // It was inside the window when it was first sent.
-            window: u64::MAX,
-            window_size: u64::MAX,
-        };
-        let subflow = match self.scheduler.choose(&pending, &self.table) {
-            Choice::Send(subflow) => subflow,
-            Choice::Assign(subflow) if self.table[subflow].can_send() => subflow,
-            Choice::SendOn(set) => set.iter().find(|&subflow| self.table[subflow].can_send())?,
-            Choice::Assign(_) | Choice::Wait | Choice::WaitUntil(_) => return None,
-        };
+        let has_room =
+            |state: &SubflowState| state.usable && state.cwnd >= state.in_flight + state.mss;
+        let subflow = (0..self.table.len())
+            .filter(|&subflow| has_room(&self.table[subflow]))
+            .min_by_key(|&subflow| self.table[subflow].srtt)?;
         let (start, end) = self.tx.reinject.take_first(self.table[subflow].mss)?;
         Some(self.send_data(now, subflow, start, (end - start) as u32))
     }
