@@ -223,6 +223,14 @@ fn what_a_dark_link_held_goes_before_what_is_queued_for_the_other() {
 }
 
 #[test]
+fn what_waits_for_a_retransmission_is_counted_for_tcp_too() {
+    let text = format!("duration = \"10 s\"\n{LINK}loss = \"1 %\"");
+    let reordering = run(&text, 1).summary.reordering;
+    assert!(reordering.out_of_order_ratio > 0.01, "{reordering:?}");
+    assert!(reordering.buffer_max_bytes > 1448, "{reordering:?}");
+}
+
+#[test]
 fn the_timeline_adds_up_to_what_was_delivered() {
     let text = format!("duration = \"60 s\"\n{LINK}\n[traffic]\nsize = \"2 MB\"");
     let step = Some(Time::from_millis(70));

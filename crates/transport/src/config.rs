@@ -175,6 +175,9 @@ pub struct Config {
     pub byte_counting: bool,
     /// Nagle's algorithm (RFC 1122, 4.2.3.4): no small segment while data is in flight.
     pub nagle: bool,
+    /// An acknowledgement that advances lets the window grow even if it tells of a new gap, as in
+    /// Linux; if not, it is a duplicate (RFC 5681, 3.1, by RFC 6675's definition).
+    pub grow_in_disorder: bool,
     /// HyStart: leave slow start when the round-trip time rises (in `cubic`).
     pub hystart: bool,
     /// The part of the receive buffer that may be advertised; Linux keeps the rest for overhead
@@ -220,6 +223,7 @@ impl Config {
             limited_transmit: true,
             byte_counting: true,
             nagle: true,
+            grow_in_disorder: true,
             hystart: true,
             receive_window_share: 0.5,
             charge_reordered: true,
@@ -243,6 +247,7 @@ impl Config {
                 min_rto_on_variance: false,
                 max_rto: Time::from_secs(60),
                 prr: false,
+                grow_in_disorder: false,
                 halve_pipe: true,
                 byte_counting: false,
                 hystart: false,
@@ -260,6 +265,7 @@ impl Config {
                 min_rto_on_variance: false,
                 max_rto: Time::from_secs(60),
                 prr: false,
+                grow_in_disorder: false,
                 hystart: false,
                 ..linux
             },

@@ -6,6 +6,7 @@ use crate::congestion::{CongestionControl, Controller};
 use crate::multipath::data_receiver::DataReceiver;
 use crate::multipath::data_sender::DataSender;
 use crate::multipath::keys;
+use crate::receiver::Arrival;
 use crate::scheduling::PacketScheduler;
 use crate::segment::{Flags, Segment};
 use crate::sender::{Counters, Windows};
@@ -46,6 +47,13 @@ pub struct Endpoint {
     pub(crate) scheduler: PacketScheduler,
     pub(crate) tx: DataSender,
     pub(crate) rx: DataReceiver,
+    /// Bytes that wait inside subflows for a gap there to close.
+    pub(crate) waiting_below: u64,
+    /// Data packets that brought something new, those of them that had to wait for another, and
+    /// the most bytes that ever waited.
+    packets: u64,
+    out_of_order: u64,
+    waiting_max: u64,
     pub(crate) events: VecDeque<Event>,
     /// Subflows with control segments to send, and with acknowledgements to send.
     pub(crate) control: u64,
@@ -131,6 +139,10 @@ impl Endpoint {
             scheduler: PacketScheduler::new(config),
             tx: DataSender::new(config.send_buffer.as_u64()),
             rx: DataReceiver::new(config),
+            waiting_below: 0,
+            packets: 0,
+            out_of_order: 0,
+            waiting_max: 0,
             events: VecDeque::new(),
             control: 0,
             acks: 0,
@@ -210,7 +222,11 @@ impl Endpoint {
     #[inline]
     pub fn read(&mut self, most: u64) -> u64 {
         let taken = self.rx.read(most);
-        if taken > 0 && self.rx.update_due(self.config.segment.as_u64()) {
+        if taken > 0
+            && self
+                .rx
+                .update_due(self.config.segment.as_u64(), self.charged_below())
+        {
             // The newest segment's subflow is as good as any: all share the window.
             if let Some(number) = self.table.iter().position(|state| state.usable) {
                 self.subflows[number].receiver.acknowledge_now();
@@ -312,17 +328,32 @@ impl Endpoint {
             return;
         }
         let len = u64::from(segment.len);
-        if len > 0 && segment.data_seq + len > self.rx.edge() {
-            // Beyond the window: not taken, so not acknowledged either (RFC 9293, 3.10.7.4).
+        let beyond = segment.data_seq + len > self.rx.edge();
+        // Copies of one range may wait in several subflows: they, too, must fit into the buffer.
+        // What is next in order on both levels always does.
+        let waits = segment.data_seq > self.rx.nxt() || segment.seq > flow.receiver.nxt();
+        let full = waits && self.rx.waiting() + self.waiting_below + len > self.rx.capacity();
+        if len > 0 && (beyond || full) {
+            // Not taken, so not acknowledged either (RFC 9293, 3.10.7.4).
             flow.receiver.acknowledge_now();
             self.acks |= 1 << subflow;
             return;
         }
         let mut new = 0;
         let rx = &mut self.rx;
-        flow.receiver.on_segment(now, segment, |data_seq, len| {
+        let in_order = rx.nxt();
+        let waited = flow.receiver.waiting();
+        let arrival = flow.receiver.on_segment(now, segment, |data_seq, len| {
             new += rx.on_data(data_seq, len)
         });
+        if len > 0 && (new > 0 || arrival == Arrival::Waits) {
+            self.packets += 1;
+            self.waiting_below = self.waiting_below - waited + flow.receiver.waiting();
+            if rx.nxt() == in_order {
+                self.out_of_order += 1;
+                self.waiting_max = self.waiting_max.max(rx.waiting() + self.waiting_below);
+            }
+        }
         flow.delivered += new;
         if data_fin {
             rx.on_fin(segment.data_seq + len);
@@ -490,22 +521,22 @@ impl Endpoint {
     /// Bytes that wait here for a gap before them to close.
     #[inline]
     pub fn reorder_buffer(&self) -> u64 {
-        self.rx.waiting()
+        self.rx.waiting() + self.waiting_below
     }
 
     /// Most bytes that ever waited here for a gap before them to close.
     pub fn reorder_buffer_max(&self) -> u64 {
-        self.rx.waiting_max
+        self.waiting_max
     }
 
     /// From now on, [`reorder_buffer_max`](Endpoint::reorder_buffer_max) tells of what is to come.
     pub fn restart_reorder_buffer_max(&mut self) {
-        self.rx.waiting_max = self.rx.waiting();
+        self.waiting_max = self.reorder_buffer();
     }
 
     /// Data packets that brought something new, and those of them that had to wait for another.
     pub fn packets(&self) -> (u64, u64) {
-        (self.rx.packets, self.rx.out_of_order)
+        (self.packets, self.out_of_order)
     }
 
     /// Bytes that the peer acknowledged on the data level.
@@ -517,6 +548,17 @@ impl Endpoint {
     /// MPTCP was negotiated.
     pub fn is_multipath(&self) -> bool {
         self.multipath
+    }
+
+    /// What waits inside subflows and is charged to the connection's receive buffer: TCP's own
+    /// out-of-order queue; with MPTCP Linux charges it to the subflow's.
+    #[inline]
+    pub(crate) fn charged_below(&self) -> u64 {
+        if self.multipath {
+            0
+        } else {
+            self.waiting_below
+        }
     }
 
     pub(crate) fn initial_window(&self, mss: u64) -> u64 {

@@ -270,6 +270,7 @@ impl Endpoint {
 
     /// SYN or SYN-ACK.
     pub(crate) fn syn_segment(&mut self, now: Time, subflow: usize) -> Segment {
+        let charged = self.charged_below();
         let flow = &mut self.subflows[subflow];
         let answer = flow.state == State::SynReceived;
         let multipath = match (self.multipath, subflow, answer) {
@@ -310,7 +311,7 @@ impl Endpoint {
             ts_val: now,
             ts_ecr: flow.receiver.ts_recent(),
             len: 0,
-            window: self.rx.window().min(65_535) as u32,
+            window: self.rx.window(charged).min(65_535) as u32,
             flags,
             options: Options::Syn(SynOptions {
                 mss: self.config.segment.as_u64().min(u64::from(u16::MAX)) as u16,

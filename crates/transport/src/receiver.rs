@@ -9,6 +9,17 @@ use crate::segment::{Flags, Options, SackList, Segment};
 /// Linux acknowledges this many segments one by one at the start (TCP_MAX_QUICKACKS).
 const QUICK_ACKS: u32 = 16;
 
+/// What a segment's data was to the subflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// The next in order, or there was none.
+    InOrder,
+    /// It waits for a gap before it.
+    Waits,
+    /// It came before.
+    Duplicate,
+}
+
 /// The receiving half of a subflow: what arrived, and when and what to acknowledge.
 #[derive(Clone, Debug)]
 pub(crate) struct Receiver {
@@ -101,7 +112,8 @@ impl Receiver {
         now: Time,
         segment: &Segment,
         mut deliver: impl FnMut(u64, u64),
-    ) {
+    ) -> Arrival {
+        let mut arrival = Arrival::InOrder;
         // RFC 7323, 4.3: only a segment that covers the last acknowledgement sets the echo.
         if segment.seq <= self.last_ack_sent && segment.ts_val >= self.ts_recent {
             self.ts_recent = segment.ts_val;
@@ -127,26 +139,38 @@ impl Receiver {
             // RFC 5681, 4.2: out of order, closing a gap, or a duplicate: acknowledge at once.
             self.ack_now |= len > 0 || segment.seq != self.nxt;
             if len > 0 {
-                self.place(segment, end, &mut deliver);
+                arrival = self.place(segment, end, &mut deliver);
             }
         }
         if self.fin == Some(self.nxt) {
             self.nxt += 1;
             self.ack_now = true;
         }
+        arrival
     }
 
-    fn place(&mut self, segment: &Segment, end: u64, deliver: &mut impl FnMut(u64, u64)) {
+    /// Bytes that wait for a gap before them.
+    #[inline]
+    pub(crate) fn waiting(&self) -> u64 {
+        self.ranges.covered()
+    }
+
+    fn place(
+        &mut self,
+        segment: &Segment,
+        end: u64,
+        deliver: &mut impl FnMut(u64, u64),
+    ) -> Arrival {
         if end <= self.nxt {
             self.duplicates += 1;
             self.duplicate = Some((segment.seq, end));
-            return;
+            return Arrival::Duplicate;
         }
         if segment.seq > self.nxt {
             if self.ranges.insert(segment.seq, end) == 0 {
                 self.duplicates += 1;
                 self.duplicate = Some((segment.seq, end));
-                return;
+                return Arrival::Duplicate;
             }
             let waiting = Waiting {
                 seq: segment.seq,
@@ -158,7 +182,7 @@ impl Receiver {
                 .partition_point(|other| other.seq <= segment.seq);
             self.waiting.insert(at, waiting);
             self.remember(segment.seq);
-            return;
+            return Arrival::Waits;
         }
         let known = self.nxt - segment.seq;
         deliver(segment.data_seq + known, end - self.nxt);
@@ -178,6 +202,7 @@ impl Receiver {
             self.waiting.pop_front();
         }
         self.ranges.remove_below(self.nxt);
+        Arrival::InOrder
     }
 
     /// Puts the range of `offset` at the front of those that SACK options name.

@@ -35,6 +35,7 @@ pub(crate) struct Sender {
     timestamps: bool,
     use_prr: bool,
     halve_pipe: bool,
+    grow_in_disorder: bool,
     limited_transmit: bool,
     pub(crate) counters: Counters,
 }
@@ -120,6 +121,7 @@ impl Sender {
             timestamps: config.timestamps,
             use_prr: config.prr,
             halve_pipe: config.halve_pipe,
+            grow_in_disorder: config.grow_in_disorder,
             limited_transmit: config.limited_transmit,
             counters: Counters::default(),
         }
@@ -272,9 +274,7 @@ impl Sender {
                 };
                 if lost && is_dupack {
                     self.enter_recovery(now, windows);
-                } else if advanced > 0 && !is_dupack {
-                    // RFC 5681, 3.1: for each non-duplicate acknowledgement; by RFC 6675's
-                    // definition, one that tells of a new gap is a duplicate even if it advances.
+                } else if advanced > 0 && (!is_dupack || self.grow_in_disorder) {
                     self.grow(now, fresh + newly_sacked, segment, windows);
                 }
             }

@@ -192,6 +192,11 @@ pub(super) static TRANSPORT: Shape = Shape {
             "Nagle's algorithm (RFC 1122): no small segment while data is in flight."
         ),
         setting!(
+            grow_in_disorder,
+            Kind::Boolean,
+            "Let the window grow on an acknowledgement that advances though it tells of a new gap, as Linux."
+        ),
+        setting!(
             hystart,
             Kind::Boolean,
             "Leave slow start when the round-trip time rises (cubic)."

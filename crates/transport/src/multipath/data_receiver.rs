@@ -17,12 +17,6 @@ pub(crate) struct DataReceiver {
     charge_waiting: bool,
     /// Highest right edge of the window ever advertised: it never moves back.
     edge: u64,
-    /// Packets that brought something new.
-    pub(crate) packets: u64,
-    /// Of them, those that had to wait for another before them.
-    pub(crate) out_of_order: u64,
-    /// Most bytes that ever waited for a gap to close.
-    pub(crate) waiting_max: u64,
 }
 
 impl DataReceiver {
@@ -37,9 +31,6 @@ impl DataReceiver {
             capacity,
             charge_waiting: config.charge_reordered,
             edge: capacity,
-            packets: 0,
-            out_of_order: 0,
-            waiting_max: 0,
         }
     }
 
@@ -53,6 +44,12 @@ impl DataReceiver {
     #[inline]
     pub(crate) fn waiting(&self) -> u64 {
         self.waiting.covered()
+    }
+
+    /// Most bytes that it holds.
+    #[inline]
+    pub(crate) fn capacity(&self) -> u64 {
+        self.capacity
     }
 
     /// First offset beyond the window.
@@ -96,16 +93,9 @@ impl DataReceiver {
                     self.waiting.remove_below(first_end);
                 }
             }
-            self.packets += 1;
             return new;
         }
-        let new = self.waiting.insert(start, end);
-        if new > 0 {
-            self.packets += 1;
-            self.out_of_order += 1;
-            self.waiting_max = self.waiting_max.max(self.waiting.covered());
-        }
-        new
+        self.waiting.insert(start, end)
     }
 
     /// The application reads up to `most` bytes; says how many it got.
@@ -115,26 +105,26 @@ impl DataReceiver {
         taken
     }
 
-    /// The window to advertise now, relative to `nxt`.
+    /// The window to advertise now, relative to `nxt`, when this much waits inside subflows.
     #[inline]
-    pub(crate) fn window(&mut self) -> u64 {
-        self.edge = self.edge.max(self.right_edge());
+    pub(crate) fn window(&mut self, waiting_below: u64) -> u64 {
+        self.edge = self.edge.max(self.right_edge(waiting_below));
         self.edge - self.nxt
     }
 
     /// Whether reading has opened the window so far that the peer should hear of it (RFC 1122,
     /// 4.2.3.3: by a segment or by half the buffer, whichever is less).
-    pub(crate) fn update_due(&self, mss: u64) -> bool {
-        let opened = self.right_edge().saturating_sub(self.edge);
+    pub(crate) fn update_due(&self, mss: u64, waiting_below: u64) -> bool {
+        let opened = self.right_edge(waiting_below).saturating_sub(self.edge);
         let shut = self.edge - self.nxt < mss;
         opened >= mss.min(self.capacity / 2).max(1) && shut
     }
 
     /// Where the window could end now.
     #[inline]
-    fn right_edge(&self) -> u64 {
+    fn right_edge(&self, waiting_below: u64) -> u64 {
         let waiting = if self.charge_waiting {
-            self.waiting.covered()
+            self.waiting.covered() + waiting_below
         } else {
             0
         };
