@@ -47,8 +47,6 @@ pub struct Endpoint {
     pub(crate) scheduler: PacketScheduler,
     pub(crate) tx: DataSender,
     pub(crate) rx: DataReceiver,
-    /// Bytes that wait inside subflows for a gap there to close.
-    pub(crate) waiting_below: u64,
     /// Data packets that brought something new, those of them that had to wait for another, and
     /// the most bytes that ever waited.
     packets: u64,
@@ -139,7 +137,6 @@ impl Endpoint {
             scheduler: PacketScheduler::new(config),
             tx: DataSender::new(config.send_buffer.as_u64()),
             rx: DataReceiver::new(config),
-            waiting_below: 0,
             packets: 0,
             out_of_order: 0,
             waiting_max: 0,
@@ -222,11 +219,7 @@ impl Endpoint {
     #[inline]
     pub fn read(&mut self, most: u64) -> u64 {
         let taken = self.rx.read(most);
-        if taken > 0
-            && self
-                .rx
-                .update_due(self.config.segment.as_u64(), self.charged_below())
-        {
+        if taken > 0 && self.rx.update_due(self.config.segment.as_u64()) {
             // The newest segment's subflow is as good as any: all share the window.
             if let Some(number) = self.table.iter().position(|state| state.usable) {
                 self.subflows[number].receiver.acknowledge_now();
@@ -328,13 +321,8 @@ impl Endpoint {
             return;
         }
         let len = u64::from(segment.len);
-        let beyond = segment.data_seq + len > self.rx.edge();
-        // Copies of one range may wait in several subflows: they, too, must fit into the buffer.
-        // What is next in order on both levels always does.
-        let waits = segment.data_seq > self.rx.nxt() || segment.seq > flow.receiver.nxt();
-        let full = waits && self.rx.waiting() + self.waiting_below + len > self.rx.capacity();
-        if len > 0 && (beyond || full) {
-            // Not taken, so not acknowledged either (RFC 9293, 3.10.7.4).
+        if len > 0 && segment.data_seq + len > self.rx.edge() {
+            // Beyond the window: not taken, so not acknowledged either (RFC 9293, 3.10.7.4).
             flow.receiver.acknowledge_now();
             self.acks |= 1 << subflow;
             return;
@@ -342,16 +330,15 @@ impl Endpoint {
         let mut new = 0;
         let rx = &mut self.rx;
         let in_order = rx.nxt();
-        let waited = flow.receiver.waiting();
         let arrival = flow.receiver.on_segment(now, segment, |data_seq, len| {
             new += rx.on_data(data_seq, len)
         });
         if len > 0 && (new > 0 || arrival == Arrival::Waits) {
             self.packets += 1;
-            self.waiting_below = self.waiting_below - waited + flow.receiver.waiting();
             if rx.nxt() == in_order {
+                rx.hold(segment.data_seq, len);
                 self.out_of_order += 1;
-                self.waiting_max = self.waiting_max.max(rx.waiting() + self.waiting_below);
+                self.waiting_max = self.waiting_max.max(rx.held());
             }
         }
         flow.delivered += new;
@@ -521,7 +508,7 @@ impl Endpoint {
     /// Bytes that wait here for a gap before them to close.
     #[inline]
     pub fn reorder_buffer(&self) -> u64 {
-        self.rx.waiting() + self.waiting_below
+        self.rx.held()
     }
 
     /// Most bytes that ever waited here for a gap before them to close.
@@ -548,17 +535,6 @@ impl Endpoint {
     /// MPTCP was negotiated.
     pub fn is_multipath(&self) -> bool {
         self.multipath
-    }
-
-    /// What waits inside subflows and is charged to the connection's receive buffer: TCP's own
-    /// out-of-order queue; with MPTCP Linux charges it to the subflow's.
-    #[inline]
-    pub(crate) fn charged_below(&self) -> u64 {
-        if self.multipath {
-            0
-        } else {
-            self.waiting_below
-        }
     }
 
     pub(crate) fn initial_window(&self, mss: u64) -> u64 {

@@ -98,7 +98,7 @@ impl Endpoint {
                 self.subflows[subflow].remote_nonce = nonce;
             }
             SynMultipath::Capable { .. } if subflow == 0 => {}
-            _ if subflow == 0 => self.multipath = false,
+            _ if subflow == 0 => self.fall_back(),
             _ => return,
         }
         self.negotiate(subflow, segment, &syn);
@@ -131,7 +131,7 @@ impl Endpoint {
                 false
             }
             _ if subflow == 0 => {
-                self.multipath = false;
+                self.fall_back();
                 false
             }
             _ => {
@@ -204,6 +204,12 @@ impl Endpoint {
         true
     }
 
+    /// The peer does not speak MPTCP: plain TCP from here on.
+    fn fall_back(&mut self) {
+        self.multipath = false;
+        self.rx.multipath = false;
+    }
+
     fn negotiate(&mut self, subflow: usize, segment: &Segment, syn: &SynOptions) {
         self.table[subflow].mss = self.config.segment.as_u64().min(u64::from(syn.mss));
         self.config.sack &= syn.sack;
@@ -270,7 +276,6 @@ impl Endpoint {
 
     /// SYN or SYN-ACK.
     pub(crate) fn syn_segment(&mut self, now: Time, subflow: usize) -> Segment {
-        let charged = self.charged_below();
         let flow = &mut self.subflows[subflow];
         let answer = flow.state == State::SynReceived;
         let multipath = match (self.multipath, subflow, answer) {
@@ -311,7 +316,7 @@ impl Endpoint {
             ts_val: now,
             ts_ecr: flow.receiver.ts_recent(),
             len: 0,
-            window: self.rx.window(charged).min(65_535) as u32,
+            window: self.rx.window().min(65_535) as u32,
             flags,
             options: Options::Syn(SynOptions {
                 mss: self.config.segment.as_u64().min(u64::from(u16::MAX)) as u16,

@@ -149,12 +149,6 @@ impl Receiver {
         arrival
     }
 
-    /// Bytes that wait for a gap before them.
-    #[inline]
-    pub(crate) fn waiting(&self) -> u64 {
-        self.ranges.covered()
-    }
-
     fn place(
         &mut self,
         segment: &Segment,

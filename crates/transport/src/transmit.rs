@@ -174,7 +174,6 @@ impl Endpoint {
     #[inline]
     fn write_ack(&mut self, now: Time, subflow: usize, segment: &mut Segment) {
         self.acks &= !(1 << subflow);
-        let charged = self.charged_below();
         let flow = &mut self.subflows[subflow];
         segment.seq = flow.sender.nxt();
         segment.ack = flow.receiver.nxt();
@@ -183,7 +182,7 @@ impl Endpoint {
         segment.ts_val = now;
         segment.ts_ecr = flow.receiver.ts_recent();
         segment.len = 0;
-        segment.window = self.rx.window(charged).min(u64::from(u32::MAX)) as u32;
+        segment.window = self.rx.window().min(u64::from(u32::MAX)) as u32;
         segment.flags = self.usual_flags;
         segment.options = Options::None;
         flow.receiver

@@ -1,5 +1,5 @@
-use crate::Config;
 use crate::range_set::RangeSet;
+use crate::{Config, Protocol};
 
 /// Receiving on the data level: reassembly, and the one window that all subflows share.
 #[derive(Clone, Debug)]
@@ -8,6 +8,8 @@ pub(crate) struct DataReceiver {
     nxt: u64,
     /// What waits for a gap before it.
     waiting: RangeSet,
+    /// The same, with what waits inside subflows for a gap there; each byte once.
+    held: RangeSet,
     /// What the application has read.
     read: u64,
     /// Where the stream ends, once a DATA_FIN or FIN said so.
@@ -15,6 +17,8 @@ pub(crate) struct DataReceiver {
     capacity: u64,
     /// What waits takes room a second time.
     charge_waiting: bool,
+    /// Not plain TCP.
+    pub(crate) multipath: bool,
     /// Highest right edge of the window ever advertised: it never moves back.
     edge: u64,
 }
@@ -26,10 +30,12 @@ impl DataReceiver {
         DataReceiver {
             nxt: 0,
             waiting: RangeSet::default(),
+            held: RangeSet::default(),
             read: 0,
             fin: None,
             capacity,
             charge_waiting: config.charge_reordered,
+            multipath: config.protocol == Protocol::Mptcp,
             edge: capacity,
         }
     }
@@ -40,16 +46,15 @@ impl DataReceiver {
         self.nxt
     }
 
-    /// Bytes that wait for a gap before them.
+    /// Bytes that have arrived and wait for a gap before them, here or inside a subflow.
     #[inline]
-    pub(crate) fn waiting(&self) -> u64 {
-        self.waiting.covered()
+    pub(crate) fn held(&self) -> u64 {
+        self.held.covered()
     }
 
-    /// Most bytes that it holds.
-    #[inline]
-    pub(crate) fn capacity(&self) -> u64 {
-        self.capacity
+    /// Data arrived that cannot be delivered yet.
+    pub(crate) fn hold(&mut self, start: u64, len: u64) {
+        self.held.insert(start.max(self.nxt), start + len);
     }
 
     /// First offset beyond the window.
@@ -93,6 +98,9 @@ impl DataReceiver {
                     self.waiting.remove_below(first_end);
                 }
             }
+            if !self.held.is_empty() {
+                self.held.remove_below(self.nxt);
+            }
             return new;
         }
         self.waiting.insert(start, end)
@@ -105,29 +113,40 @@ impl DataReceiver {
         taken
     }
 
-    /// The window to advertise now, relative to `nxt`, when this much waits inside subflows.
+    /// The window to advertise now, relative to `nxt`.
     #[inline]
-    pub(crate) fn window(&mut self, waiting_below: u64) -> u64 {
-        self.edge = self.edge.max(self.right_edge(waiting_below));
+    pub(crate) fn window(&mut self) -> u64 {
+        self.edge = self.edge.max(self.right_edge());
         self.edge - self.nxt
     }
 
     /// Whether reading has opened the window so far that the peer should hear of it (RFC 1122,
     /// 4.2.3.3: by a segment or by half the buffer, whichever is less).
-    pub(crate) fn update_due(&self, mss: u64, waiting_below: u64) -> bool {
-        let opened = self.right_edge(waiting_below).saturating_sub(self.edge);
+    pub(crate) fn update_due(&self, mss: u64) -> bool {
+        let opened = self.right_edge().saturating_sub(self.edge);
         let shut = self.edge - self.nxt < mss;
         opened >= mss.min(self.capacity / 2).max(1) && shut
     }
 
     /// Where the window could end now.
     #[inline]
-    fn right_edge(&self, waiting_below: u64) -> u64 {
+    fn right_edge(&self) -> u64 {
         let waiting = if self.charge_waiting {
-            self.waiting.covered() + waiting_below
+            self.charged()
         } else {
             0
         };
         self.read + self.capacity.saturating_sub(waiting)
+    }
+
+    /// Of what waits, what takes room from the window: with MPTCP what waits inside subflows is
+    /// charged to them (as Linux does), with TCP there is nothing else.
+    #[inline]
+    fn charged(&self) -> u64 {
+        if self.multipath {
+            self.waiting.covered()
+        } else {
+            self.held.covered()
+        }
     }
 }
