@@ -13,100 +13,87 @@ struct Case {
     key: &'static str,
     what: &'static str,
     scenario: &'static str,
+    /// As `--set` takes them.
+    overrides: &'static [(&'static str, &'static str)],
 }
+
+const ONE_TCP: &str = r#"
+    duration = "60 s"
+    [[link]]
+    name = "link"
+    rate = "100 Mbit/s"
+    delay = "10 ms"
+    queue = "100 packets"
+    [transport]
+    protocol = "tcp"
+    [traffic]
+    size = "200 MB"
+"#;
+
+const TWO_LINKS: &str = r#"
+    duration = "60 s"
+    [[link]]
+    name = "fast"
+    rate = "100 Mbit/s"
+    delay = "10 ms"
+    queue = "100 packets"
+    [[link]]
+    name = "slow"
+    rate = "50 Mbit/s"
+    delay = "30 ms"
+    queue = "100 packets"
+    [transport]
+    protocol = "mptcp"
+    congestion = "lia"
+    [traffic]
+    size = "200 MB"
+"#;
+
+const MANY_FLOWS: &str = r#"
+    duration = "5 s"
+    [[link]]
+    name = "link"
+    rate = "10 Gbit/s"
+    delay = "10 ms"
+    [transport]
+    protocol = "tcp"
+    [[competitor]]
+    path = "link"
+    count = 999
+"#;
+
+const TEN_TIMES: &[(&str, &str)] = &[("duration", "600 s"), ("traffic.size", "2 GB")];
 
 const CASES: [Case; 5] = [
     Case {
         key: "a",
         what: "one TCP, 100 Mbit/s 10 ms, queue 100 packets, 200 MB",
-        scenario: r#"
-            duration = "60 s"
-            [[link]]
-            name = "link"
-            rate = "100 Mbit/s"
-            delay = "10 ms"
-            queue = "100 packets"
-            [transport]
-            protocol = "tcp"
-            [traffic]
-            size = "200 MB"
-        "#,
+        scenario: ONE_TCP,
+        overrides: &[],
     },
     Case {
         key: "a10",
         what: "the same, 2 GB",
-        scenario: r#"
-            duration = "600 s"
-            [[link]]
-            name = "link"
-            rate = "100 Mbit/s"
-            delay = "10 ms"
-            queue = "100 packets"
-            [transport]
-            protocol = "tcp"
-            [traffic]
-            size = "2 GB"
-        "#,
+        scenario: ONE_TCP,
+        overrides: TEN_TIMES,
     },
     Case {
         key: "b",
         what: "MPTCP with LIA, 100 Mbit/s 10 ms and 50 Mbit/s 30 ms, 200 MB",
-        scenario: r#"
-            duration = "60 s"
-            [[link]]
-            name = "fast"
-            rate = "100 Mbit/s"
-            delay = "10 ms"
-            queue = "100 packets"
-            [[link]]
-            name = "slow"
-            rate = "50 Mbit/s"
-            delay = "30 ms"
-            queue = "100 packets"
-            [transport]
-            protocol = "mptcp"
-            congestion = "lia"
-            [traffic]
-            size = "200 MB"
-        "#,
+        scenario: TWO_LINKS,
+        overrides: &[],
     },
     Case {
         key: "b10",
         what: "the same, 2 GB",
-        scenario: r#"
-            duration = "600 s"
-            [[link]]
-            name = "fast"
-            rate = "100 Mbit/s"
-            delay = "10 ms"
-            queue = "100 packets"
-            [[link]]
-            name = "slow"
-            rate = "50 Mbit/s"
-            delay = "30 ms"
-            queue = "100 packets"
-            [transport]
-            protocol = "mptcp"
-            congestion = "lia"
-            [traffic]
-            size = "2 GB"
-        "#,
+        scenario: TWO_LINKS,
+        overrides: TEN_TIMES,
     },
     Case {
         key: "c",
         what: "1000 TCP flows, 10 Gbit/s 10 ms, 5 s",
-        scenario: r#"
-            duration = "5 s"
-            [[link]]
-            name = "link"
-            rate = "10 Gbit/s"
-            delay = "10 ms"
-            [transport]
-            protocol = "tcp"
-            [[competitor]]
-            path = "link"
-            count = 999
-        "#,
+        scenario: MANY_FLOWS,
+        overrides: &[],
     },
 ];
 
@@ -137,10 +124,14 @@ fn main() {
 
 fn run(key: &str) {
     let case = CASES.iter().find(|case| case.key == key).expect("a case");
-    let scenario = Scenario::parse(case.scenario, case.key, &[], &mut |_| {
-        Err("no files".to_owned())
-    })
-    .expect("a scenario without errors");
+    let overrides: Vec<(String, String)> = case
+        .overrides
+        .iter()
+        .map(|&(key, value)| (key.to_owned(), value.to_owned()))
+        .collect();
+    let mut no_files = |_: &str| Err("no files".to_owned());
+    let scenario = Scenario::parse(case.scenario, case.key, &overrides, &mut no_files)
+        .expect("a scenario without errors");
     let before = cpu_seconds();
     let outcome =
         simulate(&scenario, 1, &Options::default()).expect("a scenario that is simulated");
