@@ -21,6 +21,8 @@ pub(crate) struct Run {
     pub(crate) now: Time,
     pub(crate) recorder: Recorder,
     pub(crate) events: u64,
+    /// Its sources are the hops, then three per flow (client's timer, server's, application), then
+    /// the recorder.
     agenda: Agenda,
     /// Where segments are written before they enter a link.
     outgoing: Packet,
@@ -29,8 +31,6 @@ pub(crate) struct Run {
     duration: Time,
 }
 
-/// What an entry of the agenda stands for; entries are numbered hops first, then three per flow,
-/// then the recorder.
 impl Run {
     pub(crate) fn new(world: World, recorder: Recorder, scenario: &Scenario) -> Run {
         let sources = world.hops.len() + 3 * world.flows.len() + 1;

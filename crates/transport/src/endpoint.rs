@@ -219,7 +219,11 @@ impl Endpoint {
     #[inline]
     pub fn read(&mut self, most: u64) -> u64 {
         let taken = self.rx.read(most);
-        if taken > 0 && self.rx.update_due(self.config.segment.as_u64()) {
+        if taken > 0
+            && self
+                .rx
+                .update_due(self.config.segment.as_u64(), self.multipath)
+        {
             // The newest segment's subflow is as good as any: all share the window.
             if let Some(number) = self.table.iter().position(|state| state.usable) {
                 self.subflows[number].receiver.acknowledge_now();

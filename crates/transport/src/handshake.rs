@@ -98,7 +98,7 @@ impl Endpoint {
                 self.subflows[subflow].remote_nonce = nonce;
             }
             SynMultipath::Capable { .. } if subflow == 0 => {}
-            _ if subflow == 0 => self.fall_back(),
+            _ if subflow == 0 => self.multipath = false,
             _ => return,
         }
         self.negotiate(subflow, segment, &syn);
@@ -131,7 +131,7 @@ impl Endpoint {
                 false
             }
             _ if subflow == 0 => {
-                self.fall_back();
+                self.multipath = false;
                 false
             }
             _ => {
@@ -202,12 +202,6 @@ impl Endpoint {
             self.acks |= 1 << subflow;
         }
         true
-    }
-
-    /// The peer does not speak MPTCP: plain TCP from here on.
-    fn fall_back(&mut self) {
-        self.multipath = false;
-        self.rx.multipath = false;
     }
 
     fn negotiate(&mut self, subflow: usize, segment: &Segment, syn: &SynOptions) {
@@ -316,7 +310,7 @@ impl Endpoint {
             ts_val: now,
             ts_ecr: flow.receiver.ts_recent(),
             len: 0,
-            window: self.rx.window().min(65_535) as u32,
+            window: self.rx.window(self.multipath).min(65_535) as u32,
             flags,
             options: Options::Syn(SynOptions {
                 mss: self.config.segment.as_u64().min(u64::from(u16::MAX)) as u16,

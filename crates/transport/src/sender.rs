@@ -204,17 +204,11 @@ impl Sender {
         self.rto_at = Time::MAX;
     }
 
-    /// An acknowledgement (RFC 5681, 6582, 6675). Says how many bytes it acknowledged for the
-    /// first time, cumulatively.
-    pub(crate) fn on_ack(
-        &mut self,
-        now: Time,
-        segment: &Segment,
-        windows: &mut Windows<'_>,
-    ) -> u64 {
+    /// An acknowledgement (RFC 5681, 6582, 6675).
+    pub(crate) fn on_ack(&mut self, now: Time, segment: &Segment, windows: &mut Windows<'_>) {
         let ack = segment.ack;
         if ack > self.nxt || ack < self.una {
-            return 0;
+            return;
         }
         let advanced = ack - self.una;
         let mut fresh = 0;
@@ -313,7 +307,6 @@ impl Sender {
             self.proportional_rate_reduction(delivered, advanced > 0, windows);
         }
         self.publish(windows.own());
-        fresh
     }
 
     /// The retransmission timer, at or after its time.

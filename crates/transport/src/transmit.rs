@@ -182,7 +182,7 @@ impl Endpoint {
         segment.ts_val = now;
         segment.ts_ecr = flow.receiver.ts_recent();
         segment.len = 0;
-        segment.window = self.rx.window().min(u64::from(u32::MAX)) as u32;
+        segment.window = self.rx.window(self.multipath).min(u64::from(u32::MAX)) as u32;
         segment.flags = self.usual_flags;
         segment.options = Options::None;
         flow.receiver

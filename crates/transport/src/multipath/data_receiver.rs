@@ -1,5 +1,5 @@
+use crate::Config;
 use crate::range_set::RangeSet;
-use crate::{Config, Protocol};
 
 /// Receiving on the data level: reassembly, and the one window that all subflows share.
 #[derive(Clone, Debug)]
@@ -17,8 +17,6 @@ pub(crate) struct DataReceiver {
     capacity: u64,
     /// What waits takes room a second time.
     charge_waiting: bool,
-    /// Not plain TCP.
-    pub(crate) multipath: bool,
     /// Highest right edge of the window ever advertised: it never moves back.
     edge: u64,
 }
@@ -35,7 +33,6 @@ impl DataReceiver {
             fin: None,
             capacity,
             charge_waiting: config.charge_reordered,
-            multipath: config.protocol == Protocol::Mptcp,
             edge: capacity,
         }
     }
@@ -115,24 +112,24 @@ impl DataReceiver {
 
     /// The window to advertise now, relative to `nxt`.
     #[inline]
-    pub(crate) fn window(&mut self) -> u64 {
-        self.edge = self.edge.max(self.right_edge());
+    pub(crate) fn window(&mut self, multipath: bool) -> u64 {
+        self.edge = self.edge.max(self.right_edge(multipath));
         self.edge - self.nxt
     }
 
     /// Whether reading has opened the window so far that the peer should hear of it (RFC 1122,
     /// 4.2.3.3: by a segment or by half the buffer, whichever is less).
-    pub(crate) fn update_due(&self, mss: u64) -> bool {
-        let opened = self.right_edge().saturating_sub(self.edge);
+    pub(crate) fn update_due(&self, mss: u64, multipath: bool) -> bool {
+        let opened = self.right_edge(multipath).saturating_sub(self.edge);
         let shut = self.edge - self.nxt < mss;
         opened >= mss.min(self.capacity / 2).max(1) && shut
     }
 
     /// Where the window could end now.
     #[inline]
-    fn right_edge(&self) -> u64 {
+    fn right_edge(&self, multipath: bool) -> u64 {
         let waiting = if self.charge_waiting {
-            self.charged()
+            self.charged(multipath)
         } else {
             0
         };
@@ -142,8 +139,8 @@ impl DataReceiver {
     /// Of what waits, what takes room from the window: with MPTCP what waits inside subflows is
     /// charged to them (as Linux does), with TCP there is nothing else.
     #[inline]
-    fn charged(&self) -> u64 {
-        if self.multipath {
+    fn charged(&self, multipath: bool) -> u64 {
+        if multipath {
             self.waiting.covered()
         } else {
             self.held.covered()
