@@ -3,10 +3,14 @@
 use ropewalk_network::{Capacity, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_transport::{
-    CongestionKind, InitialWindow, Profile, Protocol, ReorderingKind, SchedulerKind, SinglePathKind,
+    CongestionKind, InitialWindow, IpVersion, Profile, Protocol, ReorderingKind, SchedulerKind,
+    SinglePathKind,
 };
 
 use crate::section::Section;
+
+/// What a sequence number may be instead of a number.
+pub(crate) const RANDOM: &str = "random";
 
 /// A value of one of the [kinds](crate::keys::Kind).
 #[derive(Clone, Debug)]
@@ -20,6 +24,8 @@ pub(crate) enum Parsed {
     Rate(Rate),
     Bytes(Bytes),
     Unlimited,
+    /// To be drawn.
+    Random,
     Window(InitialWindow),
     Queue(QueueLimit),
     Names(Vec<String>),
@@ -42,6 +48,7 @@ impl Parsed {
             Parsed::Rate(rate) => format!("\"{rate}\""),
             Parsed::Bytes(bytes) => format!("\"{bytes}\""),
             Parsed::Unlimited => "\"unlimited\"".to_owned(),
+            Parsed::Random => format!("{RANDOM:?}"),
             Parsed::Window(InitialWindow::Segments(count)) => format!("\"{count} packets\""),
             Parsed::Window(InitialWindow::Bytes(bytes)) => format!("\"{bytes}\""),
             Parsed::Queue(QueueLimit::Packets(count)) => format!("\"{count} packets\""),
@@ -114,7 +121,9 @@ macro_rules! named {
     )*};
 }
 
-named! { Protocol, Profile, CongestionKind, SinglePathKind, SchedulerKind, ReorderingKind, }
+named! {
+    Protocol, Profile, CongestionKind, SinglePathKind, SchedulerKind, ReorderingKind, IpVersion,
+}
 
 impl Held for u32 {
     fn from_parsed(parsed: &Parsed) -> Option<u32> {
@@ -135,6 +144,18 @@ impl Held for Option<Bytes> {
     }
     fn to_parsed(&self) -> Parsed {
         self.map_or(Parsed::Unlimited, Parsed::Bytes)
+    }
+}
+
+impl Held for Option<u32> {
+    fn from_parsed(parsed: &Parsed) -> Option<Option<u32>> {
+        match parsed {
+            Parsed::Random => Some(None),
+            other => u32::from_parsed(other).map(Some),
+        }
+    }
+    fn to_parsed(&self) -> Parsed {
+        self.map_or(Parsed::Random, |number| Parsed::Integer(u64::from(number)))
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::keys::{Default, Key, Kind, Shape, TOP};
 use crate::limits;
+use crate::parsed::RANDOM;
 
 /// The JSON Schema (draft 2020-12) that every right scenario file meets.
 ///
@@ -74,7 +75,9 @@ fn property(key: &Key) -> Value {
                 schema["default"] = default;
             }
         }
-        Default::Words(words) => description.push_str(&format!(" Default: {words}.")),
+        Default::Words(words) | Default::Derived(_, words) => {
+            description.push_str(&format!(" Default: {words}."))
+        }
         Default::Profile(field) => {
             let of = |profile: Profile| (field.get)(&Config::profile(profile)).to_toml();
             if let Ok(default) = from_toml(&of(Profile::Linux)) {
@@ -103,6 +106,10 @@ fn value(kind: &Kind) -> Value {
         Kind::Integer { least, most } => {
             json!({ "type": "integer", "minimum": least, "maximum": most })
         }
+        Kind::SequenceNumber => json!({ "anyOf": [
+            { "type": "integer", "minimum": 0, "maximum": u32::MAX },
+            { "const": RANDOM },
+        ] }),
         Kind::NotNegative => json!({ "type": "number", "minimum": 0 }),
         Kind::Share => json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1 }),
         Kind::Probability => {

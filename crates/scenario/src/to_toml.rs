@@ -6,7 +6,7 @@ use ropewalk_network::{Capacity, DirectionConfig, LinkConfig, Loss};
 use ropewalk_quantities::{Bytes, Rate};
 use ropewalk_transport::{Config, CongestionKind, Profile, Protocol};
 
-use crate::keys::{Default, Kind, TOP};
+use crate::keys::{Kind, TOP};
 use crate::model::{Competitor, Scenario, Traffic};
 use crate::parsed::{Held, Parsed};
 
@@ -62,6 +62,7 @@ impl Scenario {
             line(out, "subflow", &subflow.to_toml());
         }
         line(out, "scheduler", &config.scheduler.to_parsed().to_toml());
+        line(out, "segment", &config.segment.to_parsed().to_toml());
     }
 
     fn path_names(&self, paths: &[usize]) -> String {
@@ -132,7 +133,7 @@ fn write_config(out: &mut String, config: &Config) {
     line(out, "protocol", &config.protocol.to_parsed().to_toml());
     let uncoupled = config.congestion == CongestionKind::Uncoupled;
     for key in shape.keys {
-        if let Default::Profile(field) = &key.default
+        if let Some(field) = key.default.field()
             && (key.name != "subflow" || uncoupled)
         {
             line(out, key.name, &(field.get)(config).to_toml());

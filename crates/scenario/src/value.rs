@@ -12,7 +12,7 @@ use crate::document::{Node, Value};
 use crate::error::Problem;
 use crate::keys::Kind;
 use crate::limits;
-use crate::parsed::Parsed;
+use crate::parsed::{Parsed, RANDOM};
 use crate::suggest::nearest;
 
 /// Why a node is not of its kind.
@@ -60,6 +60,12 @@ impl Kind {
                 Value::Integer(number) => Parsed::Integer(integer(number, *least, *most)?),
                 _ => return Err(wrong_type(node)),
             },
+            Kind::SequenceNumber => match node.value {
+                Value::Integer(number) => Parsed::Integer(integer(number, 0, u64::from(u32::MAX))?),
+                _ if node.text() == Some(RANDOM) => Parsed::Random,
+                Value::Text(_) => return Err(Problem::UnknownWord.into()),
+                _ => return Err(wrong_type(node)),
+            },
             Kind::NotNegative => match number(node)? {
                 number if number < 0.0 => return Err(negative()),
                 number => Parsed::Number(number),
@@ -99,6 +105,9 @@ impl Kind {
             Kind::Trace => "a trace file's name".to_owned(),
             Kind::Boolean => "true or false".to_owned(),
             Kind::Integer { least, most } => format!("a whole number from {least} to {most}"),
+            Kind::SequenceNumber => {
+                format!(r#"a whole number from 0 to {}, or "{RANDOM}""#, u32::MAX)
+            }
             Kind::NotNegative => "a number, zero or more".to_owned(),
             Kind::Share => "a number above 0, at most 1".to_owned(),
             Kind::Time { .. } => Time::ALLOWED.to_owned(),

@@ -7,12 +7,10 @@ use ropewalk_transport::{Event, Segment};
 
 use crate::agenda::{Agenda, IDLE, Key};
 use crate::recorder::Recorder;
-use crate::virtual_device::ENCAPSULATION;
 use crate::world::{Flow, Packet, World};
 
 const CLIENT: usize = 0;
 const SERVER: usize = 1;
-const IP_HEADER: u32 = 20;
 
 /// A run in progress.
 #[derive(Debug)]
@@ -188,6 +186,7 @@ impl Run {
             devices,
             paths,
             packets,
+            headers,
             ..
         } = &mut flows[index];
         let endpoint = &mut ends[end];
@@ -195,13 +194,10 @@ impl Run {
         packet.flow = index as u32;
         packet.to_client = end == SERVER;
         while let Some(subflow) = endpoint.poll_transmit(now, &mut packet.segment) {
-            let mut size = IP_HEADER + packet.segment.header_len() + packet.segment.len;
+            let size = *headers + packet.segment.header_len() + packet.segment.len;
             let path = match devices {
                 None => &paths[subflow],
-                Some(devices) => {
-                    size += ENCAPSULATION;
-                    &paths[devices[end].next()]
-                }
+                Some(devices) => &paths[devices[end].next()],
             };
             packet.path = path.route;
             packet.hops_left = path.more_hops;

@@ -1,8 +1,5 @@
 //! song-2018's virtual network device: it lays the packets of one TCP connection on several paths.
 
-/// Outer IPv4 and UDP header around each packet.
-pub(crate) const ENCAPSULATION: u32 = 28;
-
 /// Picks the path of each packet, one direction.
 #[derive(Clone, Debug)]
 pub(crate) enum VirtualDevice {

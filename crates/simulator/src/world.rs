@@ -63,6 +63,8 @@ pub(crate) struct Flow {
     pub(crate) start: Time,
     /// Data packets sent.
     pub(crate) packets: u32,
+    /// What stands before each segment, in bytes.
+    pub(crate) headers: u32,
 }
 
 impl World {
@@ -219,6 +221,7 @@ impl Flow {
             devices,
             start,
             packets: 0,
+            headers: config.packet_overhead() + config.ip_version.header_len(),
         })
     }
 }

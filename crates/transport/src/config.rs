@@ -2,6 +2,9 @@
 
 use ropewalk_quantities::{Bytes, Time};
 
+/// Without options (RFC 9293, 3.1).
+const TCP_HEADER: u64 = 20;
+
 /// Declares an enum whose variants have names in the scenario file.
 macro_rules! named {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* }) => {
@@ -110,6 +113,26 @@ named! {
     }
 }
 
+named! {
+    /// What carries segments.
+    IpVersion {
+        /// RFC 791.
+        V4 = "ipv4",
+        /// RFC 8200.
+        V6 = "ipv6",
+    }
+}
+
+impl IpVersion {
+    /// The header before each segment, in bytes; no options, no extension headers.
+    pub const fn header_len(self) -> u32 {
+        match self {
+            IpVersion::V4 => 20,
+            IpVersion::V6 => 40,
+        }
+    }
+}
+
 /// Initial congestion window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InitialWindow {
@@ -190,11 +213,40 @@ pub struct Config {
     pub opportunistic_retransmission: bool,
     /// Halve the window of the subflow that blocks the receive window (the same).
     pub penalisation: bool,
+    /// DSS checksums (RFC 8684, 3.3.1); used if either side asks for them.
+    pub checksum: bool,
     /// MPTCP subflows on each path.
     pub subflows_per_path: u32,
+    /// What carries the segments: 20 or 40 bytes before each.
+    pub ip_version: IpVersion,
+    /// The first sequence number of each subflow and side; drawn for each if `None`.
+    pub initial_sequence_number: Option<u32>,
 }
 
 impl Config {
+    /// Most payload that a packet of so many bytes has room for, all headers and options counted.
+    pub fn segment_for(&self, packet: u32) -> Bytes {
+        let options = self.data_option_len(self.protocol == Protocol::Mptcp);
+        let outside = u64::from(self.packet_overhead() + self.ip_version.header_len());
+        Bytes::new(u64::from(packet).saturating_sub(outside + TCP_HEADER + options))
+    }
+
+    /// What a virtual device puts before each packet: an IP header and UDP's (RFC 768).
+    pub fn packet_overhead(&self) -> u32 {
+        match self.protocol {
+            Protocol::StripedTcp => self.ip_version.header_len() + 8,
+            Protocol::Tcp | Protocol::Mptcp | Protocol::Bas => 0,
+        }
+    }
+
+    /// Options of a data segment: timestamps, and a DSS option whose mapping has 64 bits and whose
+    /// acknowledgement 32, with or without a checksum.
+    pub(crate) fn data_option_len(&self, multipath: bool) -> u64 {
+        let timestamps = if self.timestamps { 12 } else { 0 };
+        let dss = if multipath { 24 } else { 0 };
+        timestamps + dss
+    }
+
     /// The defaults of a family.
     pub fn profile(profile: Profile) -> Config {
         let linux = Config {
@@ -229,7 +281,10 @@ impl Config {
             charge_reordered: true,
             opportunistic_retransmission: false,
             penalisation: false,
+            checksum: false,
             subflows_per_path: 1,
+            ip_version: IpVersion::V4,
+            initial_sequence_number: None,
         };
         match profile {
             Profile::Linux => linux,

@@ -320,6 +320,11 @@ impl Endpoint {
     fn handle_payload(&mut self, now: Time, subflow: usize, segment: &Segment) {
         let data_fin = segment.flags.contains(Flags::DATA_FIN);
         let empty = segment.sequence_len() == 0 && !data_fin;
+        if segment.flags.contains(Flags::DATA_SEQ_64)
+            && !self.usual_flags.contains(Flags::DATA_ACK_64)
+        {
+            self.acknowledge_in_64_bits();
+        }
         let flow = &mut self.subflows[subflow];
         if empty && segment.seq == flow.receiver.nxt() {
             return;

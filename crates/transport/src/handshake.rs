@@ -7,8 +7,8 @@ use crate::multipath::keys::{join_hmac, token, truncate_64, truncate_160};
 use crate::segment::{Flags, Options, Segment, SynMultipath, SynOptions};
 use crate::subflow::State;
 
-/// Window scale that both sides offer: windows up to 1 GiB (RFC 7323, 2.3).
-const WINDOW_SCALE: u8 = 14;
+/// Room for options in a TCP header (RFC 9293, 3.1).
+const MOST_OPTIONS: u32 = 40;
 
 impl Endpoint {
     /// Sends a SYN on this subflow.
@@ -97,7 +97,9 @@ impl Endpoint {
                 }
                 self.subflows[subflow].remote_nonce = nonce;
             }
-            SynMultipath::Capable { .. } if subflow == 0 => {}
+            SynMultipath::Capable { checksum, .. } if subflow == 0 => {
+                self.config.checksum |= checksum;
+            }
             _ if subflow == 0 => self.multipath = false,
             _ => return,
         }
@@ -126,8 +128,12 @@ impl Endpoint {
                 flow.remote_nonce = nonce;
                 true
             }
-            SynMultipath::Capable { key: Some(key) } if subflow == 0 && self.multipath => {
+            SynMultipath::Capable {
+                key: Some(key),
+                checksum,
+            } if subflow == 0 && self.multipath => {
                 self.remote_key = key;
+                self.config.checksum |= checksum;
                 false
             }
             _ if subflow == 0 => {
@@ -182,6 +188,7 @@ impl Endpoint {
             let Options::MpCapable {
                 sender_key,
                 receiver_key,
+                ..
             } = segment.options
             else {
                 return false;
@@ -205,23 +212,44 @@ impl Endpoint {
     }
 
     fn negotiate(&mut self, subflow: usize, segment: &Segment, syn: &SynOptions) {
-        self.table[subflow].mss = self.config.segment.as_u64().min(u64::from(syn.mss));
         self.config.sack &= syn.sack;
         self.config.timestamps &= segment.flags.contains(Flags::TIMESTAMPS);
-        // Of 40 bytes for all options: 8 a block and 4 before them, 12 for timestamps, 8 for a DATA_ACK.
-        self.usual_flags = Flags::ACK;
-        self.sack_blocks = 4;
+        if syn.window_scale.is_none() {
+            self.rx.forgo_scale();
+        }
+        // RFC 6691: the peer's MSS counts no options, a segment's room does.
+        let options = self.config.data_option_len(self.multipath);
+        let room = u64::from(syn.mss).saturating_sub(options).max(1);
+        self.table[subflow].mss = self.config.segment.as_u64().min(room);
+        let mut usual = self.usual_flags.with(Flags::ACK);
         if self.config.timestamps {
-            self.usual_flags = self.usual_flags.with(Flags::TIMESTAMPS);
-            self.sack_blocks -= 1;
+            usual = usual.with(Flags::TIMESTAMPS);
         }
         if self.multipath {
-            self.usual_flags = self.usual_flags.with(Flags::DATA_ACK);
-            self.sack_blocks -= 1;
+            usual = usual.with(Flags::DATA_ACK);
         }
+        self.set_usual_flags(usual);
         let flow = &mut self.subflows[subflow];
         flow.sender.negotiate(&self.config);
         flow.receiver.on_syn(segment, self.config.sack);
+    }
+
+    /// What every segment has from now on, and how many SACK blocks find room beside it.
+    fn set_usual_flags(&mut self, flags: Flags) {
+        self.usual_flags = flags;
+        let usual = Segment {
+            flags,
+            ..Segment::EMPTY
+        };
+        // RFC 2018, section 3: 8 bytes a block, and 4 before them with their padding.
+        let room = MOST_OPTIONS - (usual.header_len() - 20);
+        self.sack_blocks = ((room - 4) / 8).min(4) as usize;
+    }
+
+    /// The peer maps its data in 64 bits: so we acknowledge it (as Linux does).
+    #[inline(never)]
+    pub(crate) fn acknowledge_in_64_bits(&mut self) {
+        self.set_usual_flags(self.usual_flags.with(Flags::DATA_ACK_64));
     }
 
     fn establish(&mut self, now: Time, subflow: usize, rtt: Option<Time>) {
@@ -274,9 +302,9 @@ impl Endpoint {
         let answer = flow.state == State::SynReceived;
         let multipath = match (self.multipath, subflow, answer) {
             (false, _, _) => SynMultipath::None,
-            (true, 0, false) => SynMultipath::Capable { key: None },
-            (true, 0, true) => SynMultipath::Capable {
-                key: Some(self.key),
+            (true, 0, _) => SynMultipath::Capable {
+                key: answer.then_some(self.key),
+                checksum: self.config.checksum,
             },
             (true, _, false) => SynMultipath::Join {
                 token: token(self.remote_key),
@@ -292,6 +320,8 @@ impl Endpoint {
                 nonce: flow.nonce,
             },
         };
+        let options = self.config.data_option_len(self.multipath);
+        let mss = self.config.segment.as_u64() + options;
         flow.handshake_sent = (flow.sender.backoff() == 0).then_some(now);
         flow.sender.arm_handshake(now);
         self.timer = self.timer.min(flow.sender.rto_at());
@@ -310,11 +340,11 @@ impl Endpoint {
             ts_val: now,
             ts_ecr: flow.receiver.ts_recent(),
             len: 0,
-            window: self.rx.window(self.multipath).min(65_535) as u32,
+            window: self.rx.syn_window(self.multipath),
             flags,
             options: Options::Syn(SynOptions {
-                mss: self.config.segment.as_u64().min(u64::from(u16::MAX)) as u16,
-                window_scale: WINDOW_SCALE,
+                mss: u16::try_from(mss).unwrap_or(u16::MAX),
+                window_scale: self.rx.scale(),
                 sack: self.config.sack,
                 multipath,
             }),
@@ -330,6 +360,7 @@ impl Endpoint {
             return Options::MpCapable {
                 sender_key: self.key,
                 receiver_key: self.remote_key,
+                checksum: self.config.checksum,
             };
         }
         let flow = &self.subflows[subflow];

@@ -23,8 +23,8 @@ mod subflow_state;
 mod transmit;
 
 pub use config::{
-    Config, CongestionKind, InitialWindow, Profile, Protocol, ReorderingKind, SchedulerKind,
-    SinglePathKind,
+    Config, CongestionKind, InitialWindow, IpVersion, Profile, Protocol, ReorderingKind,
+    SchedulerKind, SinglePathKind,
 };
 pub use endpoint::{Endpoint, Event, MAX_SUBFLOWS};
 pub use segment::{Flags, Options, SackList, Segment, SynMultipath, SynOptions};

@@ -262,7 +262,9 @@ impl Receiver {
         if let Some((start, end)) = self.duplicate.take() {
             list.push(self.nxt, start, end);
             // RFC 2883, 4.1.2: the range that holds the duplicate follows it.
-            if let Some((start, end)) = self.ranges.containing(start) {
+            if let Some((start, end)) = self.ranges.containing(start)
+                && list.len() < most
+            {
                 list.push(self.nxt, start, end);
             }
         }

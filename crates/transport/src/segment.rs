@@ -62,9 +62,9 @@ impl Segment {
     /// TCP header with options as they stand on the wire, in bytes.
     ///
     /// Timestamps take 10 bytes and two of padding; a SACK option 2 + 8 a
-    /// block and two of padding (RFC 2018); DSS with 64-bit data sequence and
-    /// 32-bit data acknowledgement 20, an acknowledgement alone 8 (RFC 8684).
-    /// Options end on a multiple of four and fit into 40 bytes.
+    /// block and two of padding (RFC 2018); DSS 4, its data acknowledgement 4
+    /// or 8, its mapping 10 or 14 and a checksum 2 (RFC 8684, 3.3). Each ends
+    /// on a multiple of four, and an endpoint never sends more than 40 bytes.
     #[inline]
     pub fn header_len(&self) -> u32 {
         let mut options = 0;
@@ -72,16 +72,18 @@ impl Segment {
             options += 12;
         }
         if self.flags.contains(Flags::DATA_ACK) {
-            options += if self.len > 0 || self.flags.contains(Flags::DATA_FIN) {
-                20
-            } else {
-                8
-            };
+            options += 8;
+            if self.flags.contains(Flags::DATA_ACK_64) {
+                options += 4;
+            }
+            if self.is_mapped() {
+                options += self.mapping_len();
+            }
         }
         options += match &self.options {
             Options::None => 0,
             Options::Sack(list) => 4 + 8 * list.len() as u32,
-            Options::Syn(syn) => syn.header_len(),
+            Options::Syn(syn) => syn.header_len(self.flags.contains(Flags::TIMESTAMPS)),
             Options::MpCapable { .. } => {
                 if self.len > 0 {
                     24
@@ -92,7 +94,24 @@ impl Segment {
             Options::MpJoin { .. } => 24,
             Options::MpFastClose { .. } => 12,
         };
-        20 + options.min(40)
+        20 + options
+    }
+
+    /// Whether its DSS option has a mapping: one that covers its payload, or the end of the stream.
+    #[inline]
+    pub fn is_mapped(&self) -> bool {
+        self.len > 0 || self.flags.contains(Flags::DATA_FIN)
+    }
+
+    /// What a mapping adds to a DSS option, padding included: the checksum stands in what is
+    /// padding without it.
+    #[inline]
+    fn mapping_len(&self) -> u32 {
+        if self.flags.contains(Flags::DATA_SEQ_64) {
+            16
+        } else {
+            12
+        }
     }
 }
 
@@ -117,6 +136,12 @@ impl Flags {
     pub const DATA_ACK: Flags = Flags(32);
     /// The connection's stream ends after this segment's data (or at `data_seq` without any).
     pub const DATA_FIN: Flags = Flags(64);
+    /// `data_ack` stands in 64 bits, not in 32.
+    pub const DATA_ACK_64: Flags = Flags(128);
+    /// `data_seq` stands in 64 bits, not in 32; counts with a mapping.
+    pub const DATA_SEQ_64: Flags = Flags(256);
+    /// The mapping has a checksum (RFC 8684, 3.3.1).
+    pub const CHECKSUM: Flags = Flags(512);
 
     /// Whether all bits of `other` are set.
     #[inline]
@@ -154,6 +179,8 @@ pub enum Options {
         sender_key: u64,
         /// Key of the side that receives this.
         receiver_key: u64,
+        /// Mappings have checksums.
+        checksum: bool,
     },
     /// MP_JOIN of the third segment (RFC 8684, 3.2).
     MpJoin {
@@ -172,8 +199,8 @@ pub enum Options {
 pub struct SynOptions {
     /// Largest payload that the sender of this takes.
     pub mss: u16,
-    /// Window scale (RFC 7323).
-    pub window_scale: u8,
+    /// Window scale (RFC 7323), if any.
+    pub window_scale: Option<u8>,
     /// SACK permitted (RFC 2018).
     pub sack: bool,
     /// MPTCP, if any.
@@ -182,15 +209,17 @@ pub struct SynOptions {
 
 impl SynOptions {
     #[inline(never)]
-    fn header_len(&self) -> u32 {
-        // MSS 4, window scale 3 and a NOP, SACK permitted 2 (in the padding of timestamps).
+    fn header_len(&self, timestamps: bool) -> u32 {
         let multipath = match self.multipath {
             SynMultipath::None => 0,
-            SynMultipath::Capable { key: None } => 4,
-            SynMultipath::Capable { key: Some(_) } | SynMultipath::Join { .. } => 12,
+            SynMultipath::Capable { key: None, .. } => 4,
+            SynMultipath::Capable { key: Some(_), .. } | SynMultipath::Join { .. } => 12,
             SynMultipath::JoinReply { .. } => 16,
         };
-        8 + multipath
+        // MSS 4, window scale 3 and a NOP, SACK permitted 2 (in the padding of timestamps).
+        let scale = if self.window_scale.is_some() { 4 } else { 0 };
+        let sack = if self.sack && !timestamps { 4 } else { 0 };
+        4 + scale + sack + multipath
     }
 }
 
@@ -203,6 +232,8 @@ pub enum SynMultipath {
     Capable {
         /// The server's key.
         key: Option<u64>,
+        /// Mappings shall have checksums; they do if either side says so.
+        checksum: bool,
     },
     /// MP_JOIN on SYN.
     Join {

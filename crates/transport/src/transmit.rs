@@ -7,6 +7,9 @@ use crate::scoreboard::Sent;
 use crate::segment::{Flags, Options, Segment};
 use crate::subflow::State;
 
+/// A DSS option's acknowledgement, in 32 or 64 bits.
+const DATA_ACK: Flags = Flags::DATA_ACK.with(Flags::DATA_ACK_64);
+
 impl Endpoint {
     /// The subflow that has a segment to send now; the segment is written to `segment`, which is
     /// left alone if there is none. Changes after every other call; call it until it gives nothing.
@@ -109,7 +112,12 @@ impl Endpoint {
         // A DATA_FIN by itself: nothing is left to carry it.
         let subflow = self.table.iter().position(|state| state.usable)?;
         self.write_ack(now, subflow, segment);
-        segment.flags = segment.flags.with(Flags::DATA_FIN);
+        // As with data: a mapping leaves no room for SACK blocks.
+        segment.options = Options::None;
+        segment.flags = segment
+            .flags
+            .with(self.mapping_flags())
+            .with(Flags::DATA_FIN);
         segment.data_seq = self.tx.end()?;
         self.arm_data_fin(now, subflow);
         Some(subflow)
@@ -137,12 +145,23 @@ impl Endpoint {
     fn map_data(&mut self, now: Time, subflow: usize, sent: &Sent, segment: &mut Segment) {
         // Timestamps and a DSS mapping leave no room for SACK blocks.
         segment.options = Options::None;
+        segment.flags = segment.flags.with(self.mapping_flags());
         if !self.fully_established && sent.seq == 1 && self.role == Role::Client {
             segment.options = self.third_option(0);
-            segment.flags = segment.flags.without(Flags::DATA_ACK);
+            segment.flags = segment.flags.without(DATA_ACK);
         } else if self.tx.end() == Some(sent.data_seq + u64::from(sent.len)) {
             segment.flags = segment.flags.with(Flags::DATA_FIN);
             self.arm_data_fin(now, subflow);
+        }
+    }
+
+    /// What all mappings have: 64 bits of data sequence, and a checksum where it was agreed.
+    #[inline]
+    fn mapping_flags(&self) -> Flags {
+        if self.config.checksum {
+            Flags::DATA_SEQ_64.with(Flags::CHECKSUM)
+        } else {
+            Flags::DATA_SEQ_64
         }
     }
 
@@ -156,7 +175,7 @@ impl Endpoint {
         segment.options = self.third_option(subflow);
         if segment.options != Options::None {
             // MP_CAPABLE and MP_JOIN leave no room for a DSS option.
-            segment.flags = segment.flags.without(Flags::DATA_ACK);
+            segment.flags = segment.flags.without(DATA_ACK);
         }
     }
 
@@ -182,7 +201,7 @@ impl Endpoint {
         segment.ts_val = now;
         segment.ts_ecr = flow.receiver.ts_recent();
         segment.len = 0;
-        segment.window = self.rx.window(self.multipath).min(u64::from(u32::MAX)) as u32;
+        segment.window = self.rx.window(self.multipath) as u32;
         segment.flags = self.usual_flags;
         segment.options = Options::None;
         flow.receiver

@@ -4,7 +4,7 @@ use ropewalk_quantities::Time;
 use ropewalk_transport::{Config, Protocol};
 
 use super::paths::Paths;
-use super::transport::{Transport, check_congestion, fits};
+use super::transport::{ETHERNET_MTU, Transport, check_congestion, fits};
 use crate::error::Problem;
 use crate::limits::{MAX_COMPETITORS, MAX_SUBFLOWS};
 use crate::model::Competitor;
@@ -80,6 +80,11 @@ fn config(section: &Section, inherited: &Transport, report: &mut Report) -> Conf
     }
     if let Some(scheduler) = section.get("scheduler") {
         config.scheduler = scheduler;
+    }
+    if let Some(segment) = section.get("segment") {
+        config.segment = segment;
+    } else if !inherited.own_segment {
+        config.segment = config.segment_for(ETHERNET_MTU);
     }
     check_congestion(section, &config, report);
     config

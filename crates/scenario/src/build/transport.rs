@@ -4,7 +4,6 @@ use ropewalk_transport::{Config, CongestionKind, Profile, Protocol, SchedulerKin
 
 use super::paths::Paths;
 use crate::error::Problem;
-use crate::keys::Default;
 use crate::limits::MAX_SUBFLOWS;
 use crate::report::Report;
 use crate::section::{Section, name_list};
@@ -13,7 +12,12 @@ use crate::section::{Section, name_list};
 pub(super) struct Transport {
     pub config: Config,
     pub profile: Profile,
+    /// The file says how long segments are.
+    pub own_segment: bool,
 }
+
+/// Most bytes of an IP packet on the links, unless the file says otherwise (RFC 894).
+pub(super) const ETHERNET_MTU: u32 = 1500;
 
 /// The settings, and the paths that the measured connection uses.
 pub(super) fn transport(
@@ -26,7 +30,7 @@ pub(super) fn transport(
     let profile = section.get("profile").unwrap_or(Profile::Linux);
     let mut config = Config::profile(profile);
     for (key, parsed) in section.given() {
-        if let Default::Profile(field) = &key.default {
+        if let Some(field) = key.default.field() {
             (field.set)(&mut config, parsed);
         }
     }
@@ -42,6 +46,9 @@ pub(super) fn transport(
         warn_of_unused_paths(&used, paths, report);
         used.truncate(1);
     }
+    if !section.has("segment") {
+        config.segment = config.segment_for(ETHERNET_MTU);
+    }
     if config.protocol == Protocol::StripedTcp {
         set_stripes(section, &mut config, report);
     }
@@ -51,7 +58,12 @@ pub(super) fn transport(
         let limit = format!("{} subflows on all paths together", MAX_SUBFLOWS);
         section.complain("subflows_per_path", Problem::AboveMost(limit), report);
     }
-    (Transport { config, profile }, used)
+    let transport = Transport {
+        config,
+        profile,
+        own_segment: section.has("segment"),
+    };
+    (transport, used)
 }
 
 /// A virtual device knows the links, but nothing of what TCP measures over them.

@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::{Bytes, Time};
 
-use super::transport::{CONGESTION, SCHEDULER, SUBFLOW};
+use super::transport::{CONGESTION, SCHEDULER, SEGMENT, SUBFLOW};
 use super::{Alternatives, Default, Kind, Shape, key};
 use crate::limits;
 
@@ -64,6 +64,7 @@ pub(super) static COMPETITOR: Shape = Shape {
         CONGESTION,
         SUBFLOW,
         SCHEDULER,
+        SEGMENT,
     ],
     alternatives: Some(Alternatives {
         keys: ["path", "paths"],

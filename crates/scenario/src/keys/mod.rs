@@ -50,6 +50,18 @@ pub(crate) enum Default {
     Words(&'static str),
     /// A field of the transport's `Config`; the profile says.
     Profile(Field),
+    /// A field of the transport's `Config`; other keys say, in words.
+    Derived(Field, &'static str),
+}
+
+impl Default {
+    /// The field of the transport's `Config` that the key sets.
+    pub fn field(&self) -> Option<&Field> {
+        match self {
+            Default::Profile(field) | Default::Derived(field, _) => Some(field),
+            Default::Required | Default::Toml(_) | Default::Words(_) => None,
+        }
+    }
 }
 
 /// A field of the transport's `Config`.
@@ -72,6 +84,8 @@ pub(crate) enum Kind {
     Boolean,
     /// A whole number in a range.
     Integer { least: u64, most: u64 },
+    /// A number of 32 bits, or `"random"`.
+    SequenceNumber,
     /// A finite number, zero or more.
     NotNegative,
     /// Above 0, at most 1.

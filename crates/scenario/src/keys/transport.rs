@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_transport::{
-    CongestionKind, Profile, Protocol, ReorderingKind, SchedulerKind, SinglePathKind,
+    CongestionKind, IpVersion, Profile, Protocol, ReorderingKind, SchedulerKind, SinglePathKind,
 };
 
 use super::{Default, Field, Key, Kind, Shape, key};
@@ -15,19 +15,21 @@ macro_rules! setting {
         setting!(stringify!($field) => $field, $kind, $doc)
     };
     ($name:expr => $field:ident, $kind:expr, $doc:literal) => {
-        key(
-            $name,
-            $kind,
-            Default::Profile(Field {
-                get: |config| config.$field.to_parsed(),
-                set: |config, parsed| {
-                    if let Some(value) = Held::from_parsed(parsed) {
-                        config.$field = value;
-                    }
-                },
-            }),
-            $doc,
-        )
+        key($name, $kind, Default::Profile(field!($field)), $doc)
+    };
+}
+
+/// A field of `Config`.
+macro_rules! field {
+    ($field:ident) => {
+        Field {
+            get: |config| config.$field.to_parsed(),
+            set: |config, parsed| {
+                if let Some(value) = Held::from_parsed(parsed) {
+                    config.$field = value;
+                }
+            },
+        }
     };
 }
 
@@ -49,6 +51,10 @@ fn protocols() -> Vec<&'static str> {
 const BUFFER: Kind = Kind::Bytes {
     least: Bytes::new(1),
     most: limits::LARGEST_BUFFER,
+};
+const LENGTH: Kind = Kind::Bytes {
+    least: Bytes::new(64),
+    most: Bytes::new(65_000),
 };
 const TIMEOUT: Kind = Kind::Time {
     least: Time::from_micros(1),
@@ -107,13 +113,14 @@ pub(super) static TRANSPORT: Shape = Shape {
             BUFFER,
             "Bounds what is written and not acknowledged; at least a segment."
         ),
-        setting!(
-            segment,
-            Kind::Bytes {
-                least: Bytes::new(64),
-                most: Bytes::new(65_000),
-            },
-            "Most payload of a segment."
+        key(
+            "segment",
+            LENGTH,
+            Default::Derived(
+                field!(segment),
+                "what fills an IP packet of 1500 bytes: over IPv4 and with timestamps 1448 B with tcp, 1424 B with mptcp and 1420 B with striped-tcp",
+            ),
+            "Most payload of a segment.",
         ),
         setting!(
             initial_window,
@@ -227,9 +234,24 @@ pub(super) static TRANSPORT: Shape = Shape {
             "Halve the window of the subflow that blocks the receive window (mptcp)."
         ),
         setting!(
+            checksum,
+            Kind::Boolean,
+            "DSS checksums (RFC 8684, 3.3.1), which captures show (mptcp)."
+        ),
+        setting!(
             subflows_per_path,
             Kind::Integer { least: 1, most: 8 },
             "Subflows on each path (mptcp)."
+        ),
+        setting!(
+            ip_version,
+            words!(IpVersion),
+            "What carries segments: 20 or 40 bytes before each."
+        ),
+        setting!(
+            initial_sequence_number,
+            Kind::SequenceNumber,
+            "Where each side's sequence numbers begin, as captures show them; `4294900000` wraps soon."
         ),
     ],
     alternatives: None,
@@ -255,4 +277,11 @@ pub(super) const SCHEDULER: Key = key(
     words!(SchedulerKind),
     Default::Words("as in [transport]"),
     "Which subflow carries the next data.",
+);
+
+pub(super) const SEGMENT: Key = key(
+    "segment",
+    LENGTH,
+    Default::Words("as in [transport]; what fills an IP packet of 1500 bytes if that does not say"),
+    "Most payload of a segment.",
 );

@@ -19,12 +19,21 @@ pub(crate) struct DataReceiver {
     charge_waiting: bool,
     /// Highest right edge of the window ever advertised: it never moves back.
     edge: u64,
+    /// Window scale (RFC 7323, 2.2), if it was agreed.
+    scale: Option<u8>,
 }
+
+/// Greatest window scale (RFC 7323, 2.3).
+const MOST_SCALE: u32 = 14;
 
 impl DataReceiver {
     pub(crate) fn new(config: &Config) -> DataReceiver {
         let buffer = config.receive_buffer.as_u64() as f64;
-        let capacity = (buffer * config.receive_window_share) as u64;
+        let share = (buffer * config.receive_window_share) as u64;
+        // The least scale that lets the whole buffer be advertised, as Linux chooses it.
+        let bits = config.receive_buffer.as_u64().max(1).ilog2();
+        let scale = bits.saturating_sub(15).min(MOST_SCALE);
+        let capacity = share.min(u64::from(u16::MAX) << scale);
         DataReceiver {
             nxt: 0,
             waiting: RangeSet::default(),
@@ -34,7 +43,20 @@ impl DataReceiver {
             capacity,
             charge_waiting: config.charge_reordered,
             edge: capacity,
+            scale: Some(scale as u8),
         }
+    }
+
+    /// Window scale to offer, or that was agreed.
+    pub(crate) fn scale(&self) -> Option<u8> {
+        self.scale
+    }
+
+    /// The peer does not scale windows: neither do we.
+    pub(crate) fn forgo_scale(&mut self) {
+        self.scale = None;
+        self.capacity = self.capacity.min(u64::from(u16::MAX));
+        self.edge = self.edge.min(self.capacity);
     }
 
     /// Next data offset expected.
@@ -110,11 +132,24 @@ impl DataReceiver {
         taken
     }
 
-    /// The window to advertise now, relative to `nxt`.
+    /// The window to advertise now, relative to `nxt`: a multiple of what the scale can say.
+    ///
+    /// It opens by what can be said of the room there is, and never shuts: where the scale cannot
+    /// say its edge, it says a little more (RFC 7323, 2.4; Linux does so, too).
     #[inline]
     pub(crate) fn window(&mut self, multipath: bool) -> u64 {
-        self.edge = self.edge.max(self.right_edge(multipath));
-        self.edge - self.nxt
+        let unit = 1 << self.scale.unwrap_or(0);
+        let open = self.edge - self.nxt;
+        let room = self.right_edge(multipath).saturating_sub(self.nxt);
+        let window = (room & !(unit - 1)).max((open + unit - 1) & !(unit - 1));
+        self.edge = self.nxt + window;
+        window
+    }
+
+    /// The window of a SYN, which is never scaled (RFC 7323, 2.2).
+    pub(crate) fn syn_window(&self, multipath: bool) -> u32 {
+        let room = self.right_edge(multipath).saturating_sub(self.nxt);
+        room.min(u64::from(u16::MAX)) as u32
     }
 
     /// Whether reading has opened the window so far that the peer should hear of it (RFC 1122,

@@ -106,19 +106,21 @@ fn mp_capable_carries_keys_and_joins_wait_for_the_fourth_segment() {
     let Options::Syn(syn) = options[0].3 else {
         panic!("a SYN")
     };
-    assert_eq!(syn.multipath, SynMultipath::Capable { key: None });
+    let capable = |key| SynMultipath::Capable {
+        key,
+        checksum: false,
+    };
+    assert_eq!(syn.multipath, capable(None));
     let Options::Syn(syn_ack) = options[1].3 else {
         panic!("a SYN-ACK")
     };
-    assert_eq!(
-        syn_ack.multipath,
-        SynMultipath::Capable { key: Some(key_b) }
-    );
+    assert_eq!(syn_ack.multipath, capable(Some(key_b)));
     assert_eq!(
         options[2].3,
         Options::MpCapable {
             sender_key: key_a,
-            receiver_key: key_b
+            receiver_key: key_b,
+            checksum: false,
         }
     );
     // The fourth: a DATA_ACK that proves that the keys arrived; only then the join starts.

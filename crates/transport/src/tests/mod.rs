@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use ropewalk_quantities::{Bytes, Time};
 
 use crate::{
-    Config, CongestionKind, Endpoint, Event, Flags, InitialWindow, Options, Profile, Protocol,
-    Segment,
+    Config, CongestionKind, Endpoint, Event, Flags, InitialWindow, IpVersion, Options, Profile,
+    Protocol, Segment,
 };
 
 pub(crate) fn ms(millis: u64) -> Time {
@@ -121,6 +121,8 @@ impl Pair {
                 };
                 while let Some((subflow, segment)) = transmit(end, self.now) {
                     quiet = false;
+                    let options = segment.header_len() - 20;
+                    assert!(options <= 40, "{options} bytes of options: {segment:?}");
                     let number = self.sent.len();
                     let passing = Passing {
                         sent: self.now,

@@ -137,3 +137,105 @@ fn a_reset_subflow_leaves_its_data_to_the_others() {
     assert_eq!(pair.server.delivered(), 4_000_000);
     assert!(pair.server.delivered_by(1) < nxt + 500_000);
 }
+
+#[test]
+fn data_acks_have_32_bits_until_the_peer_maps_in_64() {
+    let mut pair = Pair::new(&mptcp(), &[10]);
+    pair.client.connect();
+    pair.drive(ms(100));
+    let long = |p: &Passing| p.segment.flags.contains(Flags::DATA_ACK_64);
+    assert!(pair.sent.iter().all(|p| !long(p)));
+    pair.sent.clear();
+    pair.client.write(20_000);
+    pair.drive(Time::from_secs(1));
+    assert!(pair.sent.len() > 20);
+    for p in &pair.sent {
+        // The client has seen no mapping; the server sees one in each data segment.
+        assert_eq!(long(p), !p.to_server);
+        assert_eq!(p.segment.header_len(), if p.to_server { 56 } else { 44 });
+    }
+}
+
+#[test]
+fn a_long_data_ack_leaves_room_for_one_sack_block_and_a_data_fin_for_none() {
+    let mut pair = Pair::connected(&mptcp(), &[10]);
+    pair.client.write(20_000);
+    pair.client.close();
+    // Every third data segment is lost: several gaps at once.
+    let mut count = 0;
+    pair.fate = Box::new(move |p| {
+        count += u32::from(p.segment.len > 0);
+        if p.segment.len > 0 && count <= 18 && count.is_multiple_of(3) {
+            Fate::Lost
+        } else {
+            Fate::Arrives
+        }
+    });
+    pair.drive(Time::from_secs(10));
+    assert_eq!(pair.server.delivered(), 20_000);
+    let blocks = |p: &&Passing| match &p.segment.options {
+        Options::Sack(list) => list.len(),
+        _ => 0,
+    };
+    let from_server = pair.sent.iter().filter(|p| !p.to_server);
+    assert_eq!(from_server.map(|p| blocks(&p)).max(), Some(1));
+    let fins = |p: &&Passing| p.segment.flags.contains(Flags::DATA_FIN);
+    assert!(pair.sent.iter().any(|p| fins(&p)));
+    assert!(pair.sent.iter().filter(fins).all(|p| blocks(&p) == 0));
+}
+
+#[test]
+fn checksums_are_used_if_either_side_asks_for_them() {
+    for (client, server) in [(false, false), (true, false), (false, true), (true, true)] {
+        let with = |checksum| Config {
+            checksum,
+            ..mptcp()
+        };
+        let mut pair = Pair::new(&with(client), &[10, 20]);
+        pair.server = Endpoint::server(&with(server), 0x46fe_363d_617f_8852, 2);
+        pair.client.connect();
+        pair.transfer(20_000, Time::from_secs(5));
+        let mapped = pair.sent.iter().filter(|p| p.segment.is_mapped());
+        assert!(mapped.clone().count() >= 20);
+        for p in mapped {
+            assert_eq!(p.segment.flags.contains(Flags::CHECKSUM), client || server);
+        }
+    }
+}
+
+#[test]
+fn a_segment_fills_a_packet_of_1500_bytes() {
+    for (config, most) in [
+        (plain_tcp(), 1448),
+        (mptcp(), 1424),
+        (
+            Config {
+                timestamps: false,
+                ..plain_tcp()
+            },
+            1460,
+        ),
+        (
+            Config {
+                ip_version: IpVersion::V6,
+                ..mptcp()
+            },
+            1404,
+        ),
+    ] {
+        let config = Config {
+            segment: config.segment_for(1500),
+            ..config
+        };
+        assert_eq!(config.segment, Bytes::new(most));
+        let mut pair = Pair::connected(&config, &[10]);
+        pair.client.write(5 * most);
+        pair.drive(Time::from_secs(2));
+        let full: Vec<_> = pair.sent.iter().filter(|p| p.segment.len > 0).collect();
+        assert_eq!(full.len(), 5);
+        for p in full {
+            let header = config.ip_version.header_len() + p.segment.header_len();
+            assert_eq!(header + p.segment.len, 1500);
+        }
+    }
+}

@@ -113,3 +113,37 @@ fn nagle_holds_a_small_segment_while_data_is_in_flight() {
         assert_eq!(pair.server.delivered(), 600);
     }
 }
+
+#[test]
+fn windows_are_multiples_of_what_their_scale_can_say() {
+    // 1 MiB needs a scale of 20 - 15, as Linux has it.
+    let config = Config {
+        receive_buffer: Bytes::from_mib(1),
+        ..plain_tcp()
+    };
+    let mut pair = Pair::new(&config, &[50]);
+    pair.reads = false;
+    pair.client.connect();
+    pair.client.write(300_000);
+    pair.drive(Time::from_secs(3));
+    let Options::Syn(syn) = pair.sent[0].segment.options else {
+        panic!("a SYN")
+    };
+    assert_eq!(
+        (syn.window_scale, pair.sent[0].segment.window),
+        (Some(5), 65_535)
+    );
+    let scaled = pair.sent.iter().filter(|p| p.segment.seq > 0);
+    assert!(scaled.clone().count() > 100);
+    assert!(scaled.clone().all(|p| p.segment.window % 32 == 0));
+    let greatest = u32::from(u16::MAX) << 5;
+    assert!(scaled.clone().all(|p| p.segment.window <= greatest));
+    // What is not read makes the window smaller, by no more than it is.
+    let last = pair
+        .sent
+        .iter()
+        .rfind(|p| !p.to_server)
+        .expect("an acknowledgement");
+    let shut = (1 << 20) - pair.server.delivered() as i64;
+    assert!((i64::from(last.segment.window) - shut).abs() <= 32 * 300);
+}
