@@ -1,0 +1,150 @@
+//! The internet checksum (RFC 1071): a sum in ones' complement of 16-bit words.
+
+use core::net::{Ipv4Addr, Ipv6Addr};
+
+/// A sum that is still being made.
+///
+/// Bytes are added in the order in which they stand in the packet. Any of the
+/// pieces may have an odd length: the next one then begins in the middle of a
+/// word, as it would had they been added as one.
+///
+/// A packet that carries its own checksum adds up to zero: see
+/// [`finish`](Checksum::finish).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Checksum {
+    /// Modulo 2^64 - 1, of which 2^16 - 1 is a factor, and of words in the
+    /// machine's own byte order (RFC 1071, section 2).
+    sum: u64,
+    odd: bool,
+}
+
+impl Checksum {
+    /// The sum of nothing.
+    #[inline]
+    pub const fn new() -> Checksum {
+        Checksum { sum: 0, odd: false }
+    }
+
+    /// What an IPv4 packet's addresses, protocol and transport length add up
+    /// to (RFC 9293, section 3.1; RFC 768).
+    #[inline]
+    pub fn pseudo_header_v4(
+        source: Ipv4Addr,
+        destination: Ipv4Addr,
+        protocol: u8,
+        len: usize,
+    ) -> Checksum {
+        Checksum::new()
+            .add_u32(source.to_bits())
+            .add_u32(destination.to_bits())
+            .add_u64(u64::from(protocol) + len as u64)
+    }
+
+    /// What an IPv6 packet's addresses, transport length and upper-layer
+    /// protocol add up to (RFC 8200, section 8.1).
+    #[inline]
+    pub fn pseudo_header_v6(
+        source: Ipv6Addr,
+        destination: Ipv6Addr,
+        protocol: u8,
+        len: usize,
+    ) -> Checksum {
+        Checksum::new()
+            .add_bytes(&source.octets())
+            .add_bytes(&destination.octets())
+            .add_u64(u64::from(protocol) + len as u64)
+    }
+
+    /// With `bytes` as well.
+    #[inline]
+    #[must_use]
+    pub fn add_bytes(self, bytes: &[u8]) -> Checksum {
+        self.add(sum_of(bytes), bytes.len() % 2 == 1)
+    }
+
+    /// With a number of two bytes as well.
+    #[inline]
+    #[must_use]
+    pub fn add_u16(self, value: u16) -> Checksum {
+        self.add(u64::from(value.to_be()), false)
+    }
+
+    /// With a number of four bytes as well.
+    #[inline]
+    #[must_use]
+    pub fn add_u32(self, value: u32) -> Checksum {
+        self.add(u64::from(value.to_be()), false)
+    }
+
+    /// With a number of eight bytes as well.
+    #[inline]
+    #[must_use]
+    pub fn add_u64(self, value: u64) -> Checksum {
+        self.add(value.to_be(), false)
+    }
+
+    /// With all that `other` has added up as well, as if its bytes came next.
+    #[inline]
+    #[must_use]
+    pub fn add_sum(self, other: Checksum) -> Checksum {
+        self.add(other.sum, other.odd)
+    }
+
+    /// The checksum: the complement of the sum. Zero if the checksum was
+    /// already among what was added, and is right.
+    #[inline]
+    #[must_use]
+    pub fn finish(self) -> u16 {
+        !u16::from_be(fold(self.sum))
+    }
+
+    #[inline]
+    fn add(self, sum: u64, odd: bool) -> Checksum {
+        // After an odd byte every byte stands in the other half of its word
+        // (RFC 1071, section 2: byte order independence).
+        let sum = if self.odd {
+            u64::from(fold(sum).swap_bytes())
+        } else {
+            sum
+        };
+        Checksum {
+            sum: add_ones_complement(self.sum, sum),
+            odd: self.odd != odd,
+        }
+    }
+}
+
+#[inline]
+fn add_ones_complement(a: u64, b: u64) -> u64 {
+    let (sum, carry) = a.overflowing_add(b);
+    sum + u64::from(carry)
+}
+
+#[inline]
+fn fold(sum: u64) -> u16 {
+    let sum = (sum >> 32) + (sum & 0xffff_ffff);
+    let sum = (sum >> 16) + (sum & 0xffff);
+    let sum = (sum >> 16) + (sum & 0xffff);
+    ((sum >> 16) + (sum & 0xffff)) as u16
+}
+
+/// Sum of the bytes' 32-bit words in the machine's byte order, of zeros after the last.
+///
+/// The lanes are independent and wider than what they add, so that the
+/// compiler can keep them in vector registers, with no carry to look after.
+fn sum_of(bytes: &[u8]) -> u64 {
+    let mut lanes = [0_u64; 8];
+    let (blocks, rest) = bytes.as_chunks::<32>();
+    for block in blocks {
+        for (lane, word) in lanes.iter_mut().zip(block.as_chunks::<4>().0) {
+            *lane += u64::from(u32::from_ne_bytes(*word));
+        }
+    }
+    let (words, last) = rest.as_chunks::<4>();
+    let mut end = [0; 4];
+    end[..last.len()].copy_from_slice(last);
+    let sum = lanes.iter().sum::<u64>() + u64::from(u32::from_ne_bytes(end));
+    words
+        .iter()
+        .fold(sum, |sum, word| sum + u64::from(u32::from_ne_bytes(*word)))
+}

@@ -1,0 +1,32 @@
+//! Fields of a header: numbers in network byte order at fixed places.
+
+/// `N` bytes from `at` on.
+///
+/// # Panics
+/// If they are not all there: callers have checked the length.
+#[inline]
+pub(crate) fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    bytes[at..at + N].try_into().expect("a slice of N bytes")
+}
+
+#[inline]
+pub(crate) fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes(array(bytes, at))
+}
+
+#[inline]
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes(array(bytes, at))
+}
+
+#[inline]
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_be_bytes(array(bytes, at))
+}
+
+/// Writes `value` at `at`; returns where the next field begins.
+#[inline]
+pub(crate) fn put<const N: usize>(out: &mut [u8], at: usize, value: [u8; N]) -> usize {
+    out[at..at + N].copy_from_slice(&value);
+    at + N
+}

@@ -1,0 +1,186 @@
+//! IP of either version, told apart by the first four bits.
+
+use core::net::IpAddr;
+
+use crate::checksum::Checksum;
+use crate::error::Malformed;
+use crate::ipv4::{Ipv4Header, Ipv4View};
+use crate::ipv6::{Ipv6Header, Ipv6View};
+
+/// What an IP packet carries, by IANA's numbers.
+pub mod protocol {
+    /// TCP (RFC 9293).
+    pub const TCP: u8 = 6;
+    /// UDP (RFC 768).
+    pub const UDP: u8 = 17;
+}
+
+/// An IP packet, over its bytes.
+#[derive(Clone, Copy, Debug)]
+pub enum IpView<'a> {
+    /// An IPv4 packet.
+    V4(Ipv4View<'a>),
+    /// An IPv6 packet.
+    V6(Ipv6View<'a>),
+}
+
+impl<'a> IpView<'a> {
+    /// Takes `bytes` for an IP packet.
+    pub fn parse(bytes: &'a [u8]) -> Result<IpView<'a>, Malformed> {
+        match bytes.first().map(|first| first >> 4) {
+            Some(4) => Ipv4View::parse(bytes).map(IpView::V4),
+            Some(6) => Ipv6View::parse(bytes).map(IpView::V6),
+            Some(version) => Err(Malformed::Version(version)),
+            None => Err(Malformed::Truncated {
+                needed: Ipv4Header::LEN,
+                got: 0,
+            }),
+        }
+    }
+
+    /// What the header says; options and extension headers are left out.
+    #[inline]
+    pub fn header(&self) -> IpHeader {
+        match self {
+            IpView::V4(view) => IpHeader::V4(view.header()),
+            IpView::V6(view) => IpHeader::V6(view.header()),
+        }
+    }
+
+    /// Where the packet comes from.
+    #[inline]
+    pub fn source(&self) -> IpAddr {
+        match self {
+            IpView::V4(view) => view.source().into(),
+            IpView::V6(view) => view.source().into(),
+        }
+    }
+
+    /// Where it goes.
+    #[inline]
+    pub fn destination(&self) -> IpAddr {
+        match self {
+            IpView::V4(view) => view.destination().into(),
+            IpView::V6(view) => view.destination().into(),
+        }
+    }
+
+    /// What it carries: see [`protocol`].
+    #[inline]
+    pub fn protocol(&self) -> u8 {
+        match self {
+            IpView::V4(view) => view.protocol(),
+            IpView::V6(view) => view.protocol(),
+        }
+    }
+
+    /// Whether it is a part of a larger packet.
+    #[inline]
+    pub fn is_fragment(&self) -> bool {
+        match self {
+            IpView::V4(view) => view.is_fragment(),
+            IpView::V6(view) => view.is_fragment(),
+        }
+    }
+
+    /// What follows the header, its options and its extension headers.
+    #[inline]
+    pub fn payload(&self) -> &'a [u8] {
+        match self {
+            IpView::V4(view) => view.payload(),
+            IpView::V6(view) => view.payload(),
+        }
+    }
+
+    /// Whether the header's checksum is right; IPv6 has none.
+    #[inline]
+    pub fn checksum_is_right(&self) -> bool {
+        match self {
+            IpView::V4(view) => view.checksum_is_right(),
+            IpView::V6(_) => true,
+        }
+    }
+
+    /// What a segment or datagram of `len` bytes adds to its checksum from this header.
+    #[inline]
+    pub fn pseudo_header(&self, len: usize) -> Checksum {
+        self.header().pseudo_header(len)
+    }
+}
+
+/// What an IP header says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IpHeader {
+    /// Of an IPv4 packet.
+    V4(Ipv4Header),
+    /// Of an IPv6 packet.
+    V6(Ipv6Header),
+}
+
+impl IpHeader {
+    /// From `source` to `destination`, with 64 hops to go and nothing else
+    /// said; an IPv4 packet must not be fragmented. `None` if the addresses
+    /// are of different versions.
+    pub fn new(source: IpAddr, destination: IpAddr, protocol: u8) -> Option<IpHeader> {
+        match (source, destination) {
+            (IpAddr::V4(source), IpAddr::V4(destination)) => Some(IpHeader::V4(Ipv4Header {
+                source,
+                destination,
+                identification: 0,
+                dont_fragment: true,
+                ttl: 64,
+                protocol,
+                traffic_class: 0,
+            })),
+            (IpAddr::V6(source), IpAddr::V6(destination)) => Some(IpHeader::V6(Ipv6Header {
+                source,
+                destination,
+                hop_limit: 64,
+                protocol,
+                traffic_class: 0,
+                flow_label: 0,
+            })),
+            _ => None,
+        }
+    }
+
+    /// What the header takes, in bytes.
+    #[inline]
+    pub fn wire_len(&self) -> usize {
+        match self {
+            IpHeader::V4(_) => Ipv4Header::LEN,
+            IpHeader::V6(_) => Ipv6Header::LEN,
+        }
+    }
+
+    /// Writes the header of a packet with `payload_len` bytes of payload to
+    /// the front of `out`.
+    ///
+    /// # Panics
+    /// If `out` is shorter than the header, or the packet too long for its length field.
+    pub fn emit(&self, payload_len: usize, out: &mut [u8]) {
+        match self {
+            IpHeader::V4(header) => header.emit(payload_len, out),
+            IpHeader::V6(header) => header.emit(payload_len, out),
+        }
+    }
+
+    /// What a segment or datagram of `len` bytes adds to its checksum from this header.
+    #[inline]
+    pub fn pseudo_header(&self, len: usize) -> Checksum {
+        match self {
+            IpHeader::V4(ip) => {
+                Checksum::pseudo_header_v4(ip.source, ip.destination, ip.protocol, len)
+            }
+            IpHeader::V6(ip) => {
+                Checksum::pseudo_header_v6(ip.source, ip.destination, ip.protocol, len)
+            }
+        }
+    }
+}
+
+impl From<IpView<'_>> for IpHeader {
+    fn from(view: IpView<'_>) -> IpHeader {
+        view.header()
+    }
+}

@@ -1,0 +1,187 @@
+//! The IPv6 header and the extension headers on the way to what it carries (RFC 8200, sections 3 and 4).
+
+use core::net::Ipv6Addr;
+
+use crate::error::Malformed;
+use crate::field::{array, put, u16_at, u32_at};
+
+/// How many extension headers are passed before a packet is refused.
+pub const MAX_EXTENSION_HEADERS: usize = 8;
+
+const HOP_BY_HOP: u8 = 0;
+const ROUTING: u8 = 43;
+const FRAGMENT: u8 = 44;
+const DESTINATION_OPTIONS: u8 = 60;
+
+/// An IPv6 packet, over its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Ipv6View<'a> {
+    /// Up to the end of the payload.
+    bytes: &'a [u8],
+    protocol: u8,
+    /// Where what follows all extension headers begins.
+    payload: usize,
+    fragment: bool,
+    fragment_offset: usize,
+}
+
+impl<'a> Ipv6View<'a> {
+    /// Takes `bytes` for an IPv6 packet; what follows its payload length is left out.
+    ///
+    /// Hop-by-hop options, routing, fragment and destination options headers
+    /// are passed, up to [`MAX_EXTENSION_HEADERS`] of them. In a fragment that
+    /// is not the first, what follows the fragment header is payload.
+    /// Jumbograms (RFC 2675) are packets without payload here.
+    pub fn parse(bytes: &'a [u8]) -> Result<Ipv6View<'a>, Malformed> {
+        at_least(Ipv6Header::LEN, bytes)?;
+        if bytes[0] >> 4 != 6 {
+            return Err(Malformed::Version(bytes[0] >> 4));
+        }
+        let total = Ipv6Header::LEN + usize::from(u16_at(bytes, 4));
+        at_least(total, bytes)?;
+        let mut view = Ipv6View {
+            bytes: &bytes[..total],
+            protocol: bytes[6],
+            payload: Ipv6Header::LEN,
+            fragment: false,
+            fragment_offset: 0,
+        };
+        for _ in 0..MAX_EXTENSION_HEADERS {
+            if view.fragment_offset > 0 || !view.pass_extension_header()? {
+                return Ok(view);
+            }
+        }
+        match view.protocol {
+            HOP_BY_HOP | ROUTING | FRAGMENT | DESTINATION_OPTIONS if view.fragment_offset == 0 => {
+                Err(Malformed::ExtensionHeaders)
+            }
+            _ => Ok(view),
+        }
+    }
+
+    /// Goes on to the next header; false if it is none of the extension headers that are known.
+    fn pass_extension_header(&mut self) -> Result<bool, Malformed> {
+        let len = match self.protocol {
+            HOP_BY_HOP | ROUTING | DESTINATION_OPTIONS => {
+                at_least(self.payload + 8, self.bytes)?;
+                8 + 8 * usize::from(self.bytes[self.payload + 1])
+            }
+            FRAGMENT => 8,
+            _ => return Ok(false),
+        };
+        let end = self.payload + len;
+        at_least(end, self.bytes)?;
+        if self.protocol == FRAGMENT {
+            let field = u16_at(self.bytes, self.payload + 2);
+            self.fragment |= field & 0xfff9 != 0;
+            self.fragment_offset = usize::from(field & 0xfff8);
+        }
+        self.protocol = self.bytes[self.payload];
+        self.payload = end;
+        Ok(true)
+    }
+
+    /// What the header says, extension headers left out.
+    #[inline]
+    pub fn header(&self) -> Ipv6Header {
+        let first = u32_at(self.bytes, 0);
+        Ipv6Header {
+            source: self.source(),
+            destination: self.destination(),
+            hop_limit: self.bytes[7],
+            protocol: self.protocol,
+            traffic_class: (first >> 20) as u8,
+            flow_label: first & 0x000f_ffff,
+        }
+    }
+
+    /// Where the packet comes from.
+    #[inline]
+    pub fn source(&self) -> Ipv6Addr {
+        Ipv6Addr::from(array::<16>(self.bytes, 8))
+    }
+
+    /// Where it goes.
+    #[inline]
+    pub fn destination(&self) -> Ipv6Addr {
+        Ipv6Addr::from(array::<16>(self.bytes, 24))
+    }
+
+    /// What it carries after its extension headers: see [`protocol`](crate::protocol).
+    #[inline]
+    pub fn protocol(&self) -> u8 {
+        self.protocol
+    }
+
+    /// Whether it is a part of a larger packet: more parts follow, or came
+    /// before. An atomic fragment (RFC 6946) is whole, and is none.
+    #[inline]
+    pub fn is_fragment(&self) -> bool {
+        self.fragment
+    }
+
+    /// Where in the larger packet its payload belongs, in bytes.
+    #[inline]
+    pub fn fragment_offset(&self) -> usize {
+        self.fragment_offset
+    }
+
+    /// What follows the header and its extension headers.
+    #[inline]
+    pub fn payload(&self) -> &'a [u8] {
+        &self.bytes[self.payload..]
+    }
+}
+
+fn at_least(needed: usize, bytes: &[u8]) -> Result<(), Malformed> {
+    let got = bytes.len();
+    if got < needed {
+        return Err(Malformed::Truncated { needed, got });
+    }
+    Ok(())
+}
+
+/// What an IPv6 header says of a packet without extension headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ipv6Header {
+    /// Where the packet comes from.
+    pub source: Ipv6Addr,
+    /// Where it goes.
+    pub destination: Ipv6Addr,
+    /// How many more routers it may pass.
+    pub hop_limit: u8,
+    /// What it carries: see [`protocol`](crate::protocol).
+    pub protocol: u8,
+    /// Differentiated services (6 bits, RFC 2474) and ECN (2 bits, RFC 3168).
+    pub traffic_class: u8,
+    /// Tells flows apart (RFC 6437); 20 bits, others are not written.
+    pub flow_label: u32,
+}
+
+impl Ipv6Header {
+    /// What the header takes, in bytes.
+    pub const LEN: usize = 40;
+
+    /// Writes the header of a packet with `payload_len` bytes of payload to
+    /// the front of `out`.
+    ///
+    /// # Panics
+    /// If `out` is shorter than the header, or the payload longer than 65 535 bytes.
+    pub fn emit(&self, payload_len: usize, out: &mut [u8]) {
+        let len = u16::try_from(payload_len).expect("a payload of 16-bit size");
+        let out = &mut out[..Ipv6Header::LEN];
+        let class = u32::from(self.traffic_class) << 20;
+        let first = 6 << 28 | class | (self.flow_label & 0x000f_ffff);
+        put(out, 0, first.to_be_bytes());
+        put(out, 4, len.to_be_bytes());
+        put(out, 6, [self.protocol, self.hop_limit]);
+        put(out, 8, self.source.octets());
+        put(out, 24, self.destination.octets());
+    }
+}
+
+impl From<Ipv6View<'_>> for Ipv6Header {
+    fn from(view: Ipv6View<'_>) -> Ipv6Header {
+        view.header()
+    }
+}

@@ -1,0 +1,95 @@
+//! Packets as they stand on the wire, and what they say.
+//!
+//! A header is two things here. A view ([`Ipv4View`], [`TcpView`], ...) lies
+//! over bytes that somebody else owns; `parse` checks once that all of it is
+//! there, and its accessors then read without copying. An owned struct
+//! ([`Ipv4Header`], [`TcpHeader`], ...) is what a view says, or what a sender
+//! wants to say; `emit` writes it. TCP options, MPTCP's (RFC 8684) among them,
+//! are values of [`TcpOption`]: read one by one by [`TcpOptions`], written with
+//! their padding by [`emit_options`].
+//!
+//! Nothing that arrives can make a parser panic: what is wrong is [`Malformed`].
+//! Reserved bits are ignored when read, and zero when written.
+//!
+//! Checksums are sums until they are [finished](Checksum::finish). So a
+//! payload is summed once, for its DSS checksum and for TCP's:
+//!
+//! ```
+//! use core::net::Ipv4Addr;
+//! use ropewalk_wire::*;
+//!
+//! let payload = b"hello";
+//! let payload_sum = Checksum::new().add_bytes(payload);
+//! let mapping = Mapping {
+//!     data_seq: DataSeq::Long(80),
+//!     subflow_seq: 1,
+//!     len: 5,
+//!     checksum: Some(dss_checksum(80, 1, 5, payload_sum)),
+//! };
+//! let options = [TcpOption::Multipath(MptcpOption::Dss(Dss {
+//!     data_ack: Some(DataSeq::Short(7)),
+//!     mapping: Some(mapping),
+//!     data_fin: false,
+//! }))];
+//! let tcp = TcpHeader {
+//!     source_port: 1234,
+//!     destination_port: 80,
+//!     seq: 1,
+//!     ack: 1,
+//!     flags: TcpFlags::ACK,
+//!     window: 500,
+//!     urgent: 0,
+//! };
+//! let tcp_len = TcpHeader::LEN + options_len(&options);
+//! let segment_len = tcp_len + payload.len();
+//! let ip = IpHeader::new(
+//!     Ipv4Addr::new(10, 0, 0, 1).into(),
+//!     Ipv4Addr::new(10, 0, 0, 2).into(),
+//!     protocol::TCP,
+//! )
+//! .unwrap();
+//!
+//! let mut packet = vec![0; ip.wire_len() + segment_len];
+//! let (head, segment) = packet.split_at_mut(ip.wire_len());
+//! ip.emit(segment_len, head);
+//! let sum = ip.pseudo_header(segment_len).add_sum(payload_sum);
+//! tcp.emit(&options, sum, segment).unwrap();
+//! segment[tcp_len..].copy_from_slice(payload);
+//!
+//! let packet = Packet::parse(&packet).unwrap();
+//! assert!(packet.checksums_are_right());
+//! let Transport::Tcp(segment) = packet.transport else { panic!() };
+//! assert_eq!(segment.header(), tcp);
+//! assert_eq!(segment.options().next(), Some(Ok(options[0])));
+//! assert_eq!(segment.payload(), payload);
+//! ```
+
+mod field;
+
+pub mod checksum;
+pub mod error;
+pub mod ip;
+pub mod ipv4;
+pub mod ipv6;
+pub mod mptcp;
+pub mod packet;
+pub mod payload;
+pub mod tcp;
+pub mod tcp_options;
+pub mod udp;
+
+pub use checksum::Checksum;
+pub use error::{Malformed, OptionsTooLong};
+pub use ip::{IpHeader, IpView, protocol};
+pub use ipv4::{Ipv4Header, Ipv4View};
+pub use ipv6::{Ipv6Header, Ipv6View};
+pub use mptcp::{
+    AddAddress, AddressIds, Capable, CapableForm, DataSeq, Dss, Join, Mapping, MptcpOption,
+    ResetReason, dss_checksum,
+};
+pub use packet::{Packet, Transport};
+pub use tcp::{TcpFlags, TcpHeader, TcpView};
+pub use tcp_options::{
+    MAX_OPTIONS_LEN, SackBlocks, TcpOption, TcpOptions, emit_options, options_len,
+};
+pub use udp::{UdpHeader, UdpView};

@@ -1,0 +1,109 @@
+//! The UDP header (RFC 768).
+
+use crate::checksum::Checksum;
+use crate::error::Malformed;
+use crate::field::{put, u16_at};
+
+/// A UDP datagram, over its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct UdpView<'a> {
+    /// Up to the datagram's length.
+    bytes: &'a [u8],
+}
+
+impl<'a> UdpView<'a> {
+    /// Takes `bytes` for a UDP datagram; what follows its length is left out.
+    pub fn parse(bytes: &'a [u8]) -> Result<UdpView<'a>, Malformed> {
+        let got = bytes.len();
+        let truncated = |needed| Err(Malformed::Truncated { needed, got });
+        if got < UdpHeader::LEN {
+            return truncated(UdpHeader::LEN);
+        }
+        let len = usize::from(u16_at(bytes, 4));
+        if len < UdpHeader::LEN {
+            return Err(Malformed::Length(len));
+        }
+        if got < len {
+            return truncated(len);
+        }
+        Ok(UdpView {
+            bytes: &bytes[..len],
+        })
+    }
+
+    /// What the header says.
+    #[inline]
+    pub fn header(&self) -> UdpHeader {
+        UdpHeader {
+            source_port: u16_at(self.bytes, 0),
+            destination_port: u16_at(self.bytes, 2),
+        }
+    }
+
+    /// The checksum as it stands; zero if there is none.
+    #[inline]
+    pub fn checksum(&self) -> u16 {
+        u16_at(self.bytes, 6)
+    }
+
+    /// Header and payload.
+    #[inline]
+    pub fn as_bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// What follows the header.
+    #[inline]
+    pub fn payload(&self) -> &'a [u8] {
+        &self.bytes[UdpHeader::LEN..]
+    }
+
+    /// Whether the checksum is right. `pseudo_header` is that of a datagram of
+    /// [`as_bytes`](UdpView::as_bytes)' length; over IPv4 a datagram without
+    /// checksum is right, too, which is the caller's to see.
+    #[inline]
+    pub fn checksum_is_right(&self, pseudo_header: Checksum) -> bool {
+        self.checksum() != 0 && pseudo_header.add_bytes(self.bytes).finish() == 0
+    }
+}
+
+/// What a UDP header says, length and checksum left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UdpHeader {
+    /// Port that the datagram comes from.
+    pub source_port: u16,
+    /// Port that it goes to.
+    pub destination_port: u16,
+}
+
+impl UdpHeader {
+    /// What the header takes, in bytes.
+    pub const LEN: usize = 8;
+
+    /// Writes the header of a datagram with `payload_len` bytes of payload to
+    /// the front of `out`. `rest` is what the pseudo-header and the payload add
+    /// up to. A checksum of zero is written as 0xffff (RFC 768; RFC 8200,
+    /// section 8.1), since zero says that there is none.
+    ///
+    /// # Panics
+    /// If `out` is shorter than the header, or the datagram would be longer than 65 535 bytes.
+    pub fn emit(&self, payload_len: usize, rest: Checksum, out: &mut [u8]) {
+        let len = u16::try_from(UdpHeader::LEN + payload_len).expect("a datagram of 16-bit size");
+        let checksum = rest
+            .add_u16(self.source_port)
+            .add_u16(self.destination_port)
+            .add_u16(len)
+            .finish();
+        let checksum = if checksum == 0 { 0xffff } else { checksum };
+        put(out, 0, self.source_port.to_be_bytes());
+        put(out, 2, self.destination_port.to_be_bytes());
+        put(out, 4, len.to_be_bytes());
+        put(out, 6, checksum.to_be_bytes());
+    }
+}
+
+impl From<UdpView<'_>> for UdpHeader {
+    fn from(view: UdpView<'_>) -> UdpHeader {
+        view.header()
+    }
+}
