@@ -3,6 +3,7 @@
 mod agenda;
 mod application;
 mod metrics;
+mod observer;
 mod outcome;
 mod recorder;
 mod run;
@@ -11,6 +12,7 @@ mod summary;
 mod virtual_device;
 mod world;
 
+pub use observer::{FlowFacts, Observer, Sighting};
 pub use outcome::{
     CompetitorSummary, ConnectionTimeline, DelayBin, DelaySummary, LinkSummary, Outcome,
     Reordering, ReorderingMetrics, Stats, SubflowSummary, SubflowTimeline, Summary, Timeline,
@@ -40,9 +42,25 @@ pub struct Options {
 /// # Errors
 /// The scenario asks for what the simulator does not have (yet); the text says what.
 pub fn simulate(scenario: &Scenario, seed: u64, options: &Options) -> Result<Outcome, Unsupported> {
+    simulate_watched(scenario, seed, options, &mut ())
+}
+
+/// Runs a scenario once, under somebody's eyes: the outcome is the same.
+///
+/// # Errors
+/// The scenario asks for what the simulator does not have (yet); the text says what.
+pub fn simulate_watched<O: Observer>(
+    scenario: &Scenario,
+    seed: u64,
+    options: &Options,
+    observer: &mut O,
+) -> Result<Outcome, Unsupported> {
     let world = World::build(scenario, seed)?;
+    if O::WATCHES {
+        world.tell_flows(scenario, seed, observer);
+    }
     let recorder = Recorder::new(scenario, options, &world);
-    let mut run = Run::new(world, recorder, scenario);
+    let mut run = Run::new(world, recorder, scenario, observer);
     run.run();
     run.recorder.finish(run.now, &run.world);
     Ok(summarise(scenario, seed, run))

@@ -60,7 +60,11 @@ struct Previous {
 }
 
 impl Recorder {
-    pub(crate) fn new(scenario: &Scenario, options: &Options, world: &World) -> Recorder {
+    pub(crate) fn new<T: Copy>(
+        scenario: &Scenario,
+        options: &Options,
+        world: &World<T>,
+    ) -> Recorder {
         let unit = world.flows[0]
             .application
             .unit(scenario.transport.segment.as_u64());
@@ -92,7 +96,7 @@ impl Recorder {
     }
 
     /// Takes the baseline at the end of the warm-up, and a row of the timeline at each step.
-    pub(crate) fn sample(&mut self, now: Time, world: &mut World) {
+    pub(crate) fn sample<T: Copy>(&mut self, now: Time, world: &mut World<T>) {
         if self.baseline.links.is_empty() && now >= self.warmup {
             self.baseline = Baseline::take(now, world);
             world.flows[0].ends[1].restart_reorder_buffer_max();
@@ -109,7 +113,7 @@ impl Recorder {
     }
 
     /// The run is over: the timeline's last step ends here.
-    pub(crate) fn finish(&mut self, now: Time, world: &World) {
+    pub(crate) fn finish<T: Copy>(&mut self, now: Time, world: &World<T>) {
         if now > self.previous.time {
             self.add_rows(now, world);
         }
@@ -139,7 +143,7 @@ impl Recorder {
         self.complete = total == Some(end);
     }
 
-    fn add_rows(&mut self, now: Time, world: &World) {
+    fn add_rows<T: Copy>(&mut self, now: Time, world: &World<T>) {
         let Some(timeline) = &mut self.timeline else {
             return;
         };
@@ -202,7 +206,7 @@ impl Recorder {
 
 impl Baseline {
     /// All counters as they stand now.
-    pub(crate) fn take(now: Time, world: &mut World) -> Baseline {
+    pub(crate) fn take<T: Copy>(now: Time, world: &mut World<T>) -> Baseline {
         let forward = world.hops.iter_mut().step_by(2);
         let (links, transmitted) = forward
             .map(|link| (link.counters(), link.transmitted(now).as_u64()))

@@ -6,6 +6,7 @@ use ropewalk_scenario::Scenario;
 use ropewalk_transport::{Event, Segment};
 
 use crate::agenda::{Agenda, IDLE, Key};
+use crate::observer::{Observer, Sighting};
 use crate::recorder::Recorder;
 use crate::world::{Flow, Packet, World};
 
@@ -13,9 +14,8 @@ const CLIENT: usize = 0;
 const SERVER: usize = 1;
 
 /// A run in progress.
-#[derive(Debug)]
-pub(crate) struct Run {
-    pub(crate) world: World,
+pub(crate) struct Run<'o, O: Observer> {
+    pub(crate) world: World<O::Tag>,
     pub(crate) now: Time,
     pub(crate) recorder: Recorder,
     pub(crate) events: u64,
@@ -23,14 +23,20 @@ pub(crate) struct Run {
     /// the recorder.
     agenda: Agenda,
     /// Where segments are written before they enter a link.
-    outgoing: Packet,
+    outgoing: Packet<O::Tag>,
+    observer: &'o mut O,
     /// Counts what was scheduled: equal times go by it.
     order: u64,
     duration: Time,
 }
 
-impl Run {
-    pub(crate) fn new(world: World, recorder: Recorder, scenario: &Scenario) -> Run {
+impl<'o, O: Observer> Run<'o, O> {
+    pub(crate) fn new(
+        world: World<O::Tag>,
+        recorder: Recorder,
+        scenario: &Scenario,
+        observer: &'o mut O,
+    ) -> Run<'o, O> {
         let sources = world.hops.len() + 3 * world.flows.len() + 1;
         let mut run = Run {
             world,
@@ -46,7 +52,9 @@ impl Run {
                 subflow: 0,
                 hops_left: 0,
                 to_client: false,
+                tag: O::Tag::default(),
             },
+            observer,
             order: 0,
             duration: scenario.duration,
         };
@@ -107,31 +115,55 @@ impl Run {
         self.agenda.set(hop, head);
         let (_, size, packet) = link.pop();
         let (index, to_client) = (packet.flow as usize, packet.to_client);
+        let mut tag = packet.tag;
+        let sighting = O::WATCHES.then(|| {
+            let route = &routes[usize::from(packet.path)][usize::from(to_client)];
+            let first_hop = usize::from(packet.hops_left) + 1 == route.len();
+            packet.seen(now, hop, first_hop)
+        });
+        if let Some(sighting) = &sighting {
+            self.observer.leaves(sighting, &mut tag);
+        }
         if packet.hops_left > 0 {
             let mut packet = *packet;
             let route = &routes[usize::from(packet.path)][usize::from(to_client)];
             let next = usize::from(route[route.len() - usize::from(packet.hops_left)]);
             packet.hops_left -= 1;
+            packet.tag = tag;
             enter_hop(
                 hops,
                 &mut self.agenda,
                 &mut self.order,
+                self.observer,
                 now,
                 next,
                 size,
-                &packet,
+                &mut packet,
+                false,
             );
         } else if to_client {
             let flow = &mut flows[index];
             let client = &mut flow.ends[CLIENT];
             client.handle_segment(now, usize::from(packet.subflow), &packet.segment);
+            if let Some(sighting) = &sighting {
+                self.observer.arrives(sighting, tag, false);
+                if index == 0 {
+                    self.observer.sender(now, client);
+                }
+            }
             while client.poll_event().is_some() {}
             flow.application.fill(now, client);
             self.flush(index, CLIENT);
         } else {
             let flow = &mut flows[index];
             let server = &mut flow.ends[SERVER];
-            server.handle_segment(now, usize::from(packet.subflow), &packet.segment);
+            let subflow = usize::from(packet.subflow);
+            let duplicates = O::WATCHES.then(|| server.duplicates(subflow));
+            server.handle_segment(now, subflow, &packet.segment);
+            if let Some(sighting) = &sighting {
+                let duplicate = duplicates != Some(server.duplicates(subflow));
+                self.observer.arrives(sighting, tag, duplicate);
+            }
             let new = server.read(u64::MAX);
             while let Some(event) = server.poll_event() {
                 if event == Event::Eof {
@@ -157,6 +189,9 @@ impl Run {
         self.agenda.set(source, IDLE);
         let endpoint = &mut self.world.flows[index].ends[end];
         endpoint.handle_timeout(self.now);
+        if O::WATCHES && (index, end) == (0, CLIENT) {
+            self.observer.sender(self.now, endpoint);
+        }
         while endpoint.poll_event().is_some() {}
         self.flush(index, end);
     }
@@ -209,10 +244,12 @@ impl Run {
                 hops,
                 &mut self.agenda,
                 &mut self.order,
+                self.observer,
                 now,
                 hop,
                 size,
                 packet,
+                true,
             );
         }
         if let Some(time) = endpoint.poll_timeout() {
@@ -242,22 +279,54 @@ impl Run {
 
 /// Offers a packet to a hop.
 #[inline]
-fn enter_hop(
-    hops: &mut [Link<Packet>],
+#[expect(
+    clippy::too_many_arguments,
+    reason = "parts of one `Run`, borrowed apart"
+)]
+fn enter_hop<O: Observer>(
+    hops: &mut [Link<Packet<O::Tag>>],
     agenda: &mut Agenda,
     order: &mut u64,
+    observer: &mut O,
     now: Time,
     hop: usize,
     size: u32,
-    packet: &Packet,
+    packet: &mut Packet<O::Tag>,
+    first_hop: bool,
 ) {
+    if O::WATCHES {
+        let mut tag = packet.tag;
+        observer.enters(&packet.seen(now, hop, first_hop), &mut tag);
+        packet.tag = tag;
+    }
     let link = &mut hops[hop];
     *order += 1;
+    let offer = link.push(now, size, *order, *packet);
     // Only a link's head is scheduled: the newcomer is it if the link was empty, or it overtook.
-    if link.push(now, size, *order, *packet) == Offer::Accepted
+    if offer == Offer::Accepted
         && let Some((time, first)) = link.head()
         && first == *order
     {
         agenda.set(hop, Key::new(time, first));
+    }
+    if O::WATCHES && offer != Offer::Accepted {
+        observer.refused(&packet.seen(now, hop, first_hop), packet.tag, offer);
+    }
+}
+
+impl<T> Packet<T> {
+    /// As an observer sees it at a hop.
+    fn seen(&self, time: Time, hop: usize, first_hop: bool) -> Sighting<'_> {
+        Sighting {
+            time,
+            link: hop / 2,
+            reverse: hop % 2 == 1,
+            flow: self.flow as usize,
+            subflow: usize::from(self.subflow),
+            path: usize::from(self.path),
+            hops_left: usize::from(self.hops_left),
+            first_hop,
+            segment: &self.segment,
+        }
     }
 }

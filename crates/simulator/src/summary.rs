@@ -3,6 +3,7 @@
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 
+use crate::observer::Observer;
 use crate::outcome::{
     CompetitorSummary, LinkSummary, Outcome, Reordering, Stats, SubflowSummary, Summary,
 };
@@ -10,7 +11,11 @@ use crate::recorder::Baseline;
 use crate::run::Run;
 
 /// Takes a finished run apart.
-pub(crate) fn summarise(scenario: &Scenario, seed: u64, mut run: Run) -> Outcome {
+pub(crate) fn summarise<O: Observer>(
+    scenario: &Scenario,
+    seed: u64,
+    mut run: Run<'_, O>,
+) -> Outcome {
     let end = Baseline::take(run.now, &mut run.world);
     let recorder = run.recorder;
     let mut start = recorder.baseline;

@@ -8,17 +8,18 @@ use ropewalk_transport::{Config, Endpoint, Protocol, SchedulerKind, Segment};
 
 use crate::Unsupported;
 use crate::application::Application;
+use crate::observer::{FlowFacts, Observer};
 use crate::streams::stream;
 use crate::virtual_device::VirtualDevice;
 
 /// The measured flow's name in random streams.
 const MEASURED: &str = "flow";
 
-/// Everything that a run changes.
+/// Everything that a run changes; its packets carry a tag for whoever watches.
 #[derive(Debug)]
-pub(crate) struct World {
+pub(crate) struct World<T> {
     /// Directions of links: link `l` forward is `2 l`, reverse `2 l + 1`.
-    pub(crate) hops: Vec<Link<Packet>>,
+    pub(crate) hops: Vec<Link<Packet<T>>>,
     /// Per path: the hops there, and the hops back.
     pub(crate) routes: Vec<[Vec<u16>; 2]>,
     /// The measured flow first, then the competitors'.
@@ -27,7 +28,7 @@ pub(crate) struct World {
 
 /// A packet on its way.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Packet {
+pub(crate) struct Packet<T> {
     pub(crate) segment: Segment,
     pub(crate) flow: u32,
     /// Counts the data packets of a flow in the order in which they were sent.
@@ -37,6 +38,7 @@ pub(crate) struct Packet {
     /// How many hops of its route follow the one that it is on.
     pub(crate) hops_left: u8,
     pub(crate) to_client: bool,
+    pub(crate) tag: T,
 }
 
 /// A path as a flow uses it.
@@ -53,6 +55,8 @@ pub(crate) struct FlowPath {
 /// A connection: the client sends, the server receives.
 #[derive(Debug)]
 pub(crate) struct Flow {
+    /// In random streams.
+    pub(crate) name: String,
     /// Client and server.
     pub(crate) ends: [Endpoint; 2],
     pub(crate) application: Application,
@@ -67,10 +71,10 @@ pub(crate) struct Flow {
     pub(crate) headers: u32,
 }
 
-impl World {
+impl<T: Copy> World<T> {
     /// # Errors
     /// The scenario asks for what the simulator does not have.
-    pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World, Unsupported> {
+    pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World<T>, Unsupported> {
         let hops = scenario
             .links
             .iter()
@@ -140,6 +144,28 @@ impl World {
             .sum()
     }
 
+    /// Says which flows there are.
+    pub(crate) fn tell_flows(
+        &self,
+        scenario: &Scenario,
+        seed: u64,
+        observer: &mut impl Observer<Tag = T>,
+    ) {
+        let competitors = scenario.competitors.iter().flat_map(|competitor| {
+            std::iter::repeat_n(&competitor.transport, competitor.count as usize)
+        });
+        let configs = std::iter::once(&scenario.transport).chain(competitors);
+        for (number, (flow, config)) in self.flows.iter().zip(configs).enumerate() {
+            let facts = FlowFacts {
+                config,
+                keys: [flow.ends[0].key(), flow.ends[1].key()],
+                paths: flow.paths.iter().map(|path| path.route.into()).collect(),
+                random: stream(seed, &format!("{}/wire", flow.name)),
+            };
+            observer.flow(number, &facts);
+        }
+    }
+
     /// Data packets that all clients have sent.
     pub(crate) fn data_packets(&self) -> u64 {
         let clients = self.flows.iter().map(|flow| &flow.ends[0]);
@@ -152,7 +178,7 @@ impl World {
     }
 }
 
-fn directions(link: &LinkConfig, seed: u64) -> [Link<Packet>; 2] {
+fn directions<T: Copy>(link: &LinkConfig, seed: u64) -> [Link<Packet<T>>; 2] {
     let round_trip = link.round_trip();
     [(&link.forward, ""), (&link.reverse, "/reverse")].map(|(direction, suffix)| {
         let draws = |of: &str| stream(seed, &format!("link/{}{suffix}/{of}", link.name));
@@ -215,6 +241,7 @@ impl Flow {
         let random = stream(seed, &format!("{name}/traffic"));
         let measured = name == MEASURED;
         Ok(Flow {
+            name: name.to_owned(),
             ends: [client, server],
             application: Application::new(traffic, start, random, measured),
             paths: flow_paths,

@@ -492,6 +492,16 @@ impl Endpoint {
         &self.table
     }
 
+    /// Own key of the connection (RFC 8684, 3.1).
+    pub fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// Ranges of a subflow that were found lost and not sent again since: offset and length.
+    pub fn lost(&self, subflow: usize) -> impl Iterator<Item = (u64, u32)> + '_ {
+        self.subflows[subflow].sender.lost()
+    }
+
     /// What a subflow's sender counted.
     pub fn counters(&self, subflow: usize) -> Counters {
         self.subflows[subflow].sender.counters

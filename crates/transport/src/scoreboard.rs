@@ -141,6 +141,13 @@ impl Scoreboard {
         self.outstanding - self.sacked - self.lost + self.retransmitted
     }
 
+    /// Segments that are lost and not sent again since: offset and length.
+    pub(crate) fn lost(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+        let waits = |sent: &&Sent| sent.marks & (LOST | RETRANSMITTED | SACKED) == LOST;
+        let lost = self.segments.iter().filter(waits);
+        lost.map(|sent| (sent.seq, sent.len))
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Sent> {
         self.segments.iter()
     }

@@ -153,6 +153,11 @@ impl Sender {
         }
     }
 
+    /// Ranges that were found lost and not sent again since.
+    pub(crate) fn lost(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+        self.board.lost()
+    }
+
     /// First offset not acknowledged.
     #[inline]
     pub(crate) fn una(&self) -> u64 {

@@ -1,0 +1,91 @@
+//! What a run shows to whoever watches it.
+
+use std::fmt::Debug;
+
+use rand_pcg::Pcg64Mcg;
+use ropewalk_network::Offer;
+use ropewalk_quantities::Time;
+use ropewalk_transport::{Config, Endpoint, Segment};
+
+/// Watches a run packet by packet; `()` watches nothing and costs nothing.
+///
+/// A packet is told of where it passes: it enters each hop of its route and, if the hop takes it
+/// and the next ones do, leaves it again; after the last hop it arrives.
+pub trait Observer {
+    /// What packets carry for the observer through the links.
+    type Tag: Copy + Debug + Default;
+    /// Whether anything is watched.
+    const WATCHES: bool;
+
+    /// A flow is there, before the first event: the measured one is number 0.
+    fn flow(&mut self, flow: usize, facts: &FlowFacts<'_>);
+
+    /// A packet is offered to a hop. Called before its fate there is known.
+    fn enters(&mut self, sighting: &Sighting<'_>, tag: &mut Self::Tag);
+
+    /// The hop did not take it: it will not leave. `offer` is never [`Offer::Accepted`].
+    fn refused(&mut self, sighting: &Sighting<'_>, tag: Self::Tag, offer: Offer);
+
+    /// A packet comes out of a hop.
+    fn leaves(&mut self, sighting: &Sighting<'_>, tag: &mut Self::Tag);
+
+    /// A packet has been taken by the endpoint; `duplicate` says that it brought only data that
+    /// had come before.
+    fn arrives(&mut self, sighting: &Sighting<'_>, tag: Self::Tag, duplicate: bool);
+
+    /// The measured flow's sender after each event that may have changed it, before it sends.
+    fn sender(&mut self, now: Time, sender: &Endpoint);
+}
+
+/// What does not change of a flow.
+#[derive(Debug)]
+pub struct FlowFacts<'a> {
+    /// Settings of both endpoints.
+    pub config: &'a Config,
+    /// MPTCP's keys of client and server.
+    pub keys: [u64; 2],
+    /// Path of each subflow (of each stripe, with `striped-tcp`), by its number in the scenario.
+    pub paths: Vec<usize>,
+    /// For whatever else the packets need at random.
+    pub random: Pcg64Mcg,
+}
+
+/// A packet at a place and a time.
+#[derive(Clone, Copy, Debug)]
+pub struct Sighting<'a> {
+    /// When.
+    pub time: Time,
+    /// The link, by its number in the scenario.
+    pub link: usize,
+    /// Its direction: back, from server to client.
+    pub reverse: bool,
+    /// Whose packet: 0 is the measured flow.
+    pub flow: usize,
+    /// Which of its subflows.
+    pub subflow: usize,
+    /// The path, by its number in the scenario.
+    pub path: usize,
+    /// How many hops follow this one.
+    pub hops_left: usize,
+    /// Whether this is the first hop.
+    pub first_hop: bool,
+    /// What it carries.
+    pub segment: &'a Segment,
+}
+
+impl Observer for () {
+    type Tag = ();
+    const WATCHES: bool = false;
+
+    fn flow(&mut self, _: usize, _: &FlowFacts<'_>) {}
+    #[inline(always)]
+    fn enters(&mut self, _: &Sighting<'_>, (): &mut ()) {}
+    #[inline(always)]
+    fn refused(&mut self, _: &Sighting<'_>, (): (), _: Offer) {}
+    #[inline(always)]
+    fn leaves(&mut self, _: &Sighting<'_>, (): &mut ()) {}
+    #[inline(always)]
+    fn arrives(&mut self, _: &Sighting<'_>, (): (), _: bool) {}
+    #[inline(always)]
+    fn sender(&mut self, _: Time, _: &Endpoint) {}
+}
