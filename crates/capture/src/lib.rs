@@ -1,0 +1,47 @@
+//! What a run leaves in files that other programs read.
+//!
+//! - [`PacketFile`] holds packets, as pcapng (with interfaces, directions and
+//!   comments) or classic pcap (which the oldest tools read).
+//! - [`QlogFile`] holds what senders thought: windows, round-trip times, losses.
+//!
+//! Both take virtual time, which on file counts from [`EPOCH`], so that the two
+//! agree. Both appear under their names once they are finished, and not before:
+//! what is dropped unfinished leaves nothing, and what stood there stays.
+//!
+//! ```
+//! use ropewalk_capture::{Direction, Interface, InterfaceCounts, PacketFile, Record, Settings};
+//! use ropewalk_quantities::{Rate, Time};
+//!
+//! # let folder = std::env::temp_dir().join(format!("ropewalk-doc-{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder)?;
+//! let path = folder.join("run.pcapng");
+//! let interfaces = [Interface { name: "wifi".to_owned(), speed: Some(Rate::from_mbps(20.0)) }];
+//! let settings = Settings { snaplen: None, comment: "Wi-Fi alone, seed 1".to_owned() };
+//! let mut file = PacketFile::create(&path, &interfaces, &settings)?;
+//! file.write(&Record {
+//!     time: Time::from_millis(10),
+//!     interface: 0,
+//!     direction: Direction::Outbound,
+//!     bytes: &[0x45, 0x00],
+//!     comment: Some("lost"),
+//! })?;
+//! let packets = file.finish(&[InterfaceCounts { received: 1, dropped: 0 }])?;
+//! assert_eq!(packets, 1);
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod epoch;
+mod error;
+mod packet_file;
+mod pcap;
+mod pcapng;
+mod qlog;
+mod qlog_event;
+mod replacing_file;
+
+pub use epoch::EPOCH;
+pub use error::FileError;
+pub use packet_file::{Direction, Interface, InterfaceCounts, PacketFile, Record, Settings};
+pub use qlog::{Header, QlogFile};
+pub use qlog_event::{LossCause, Metrics, PacketLost, QlogEvent, SpuriousLoss};

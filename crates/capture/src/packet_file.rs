@@ -1,0 +1,172 @@
+//! A file of packets, in the format that its ending says.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use ropewalk_quantities::{Rate, Time};
+
+use crate::error::{FileError, into_io};
+use crate::pcap::Pcap;
+use crate::pcapng::Pcapng;
+use crate::replacing_file::{ReplacingFile, is_stream};
+
+/// What packets pass on their way into the file: one end of a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// Its name.
+    pub name: String,
+    /// Its rate, where it has one.
+    pub speed: Option<Rate>,
+}
+
+/// What else is said when a file is begun.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// How many bytes of each packet are kept; all of them for none and for
+    /// zero, as `tcpdump -s` has it.
+    pub snaplen: Option<u32>,
+    /// What the whole file is: the scenario's title and the seed, say. Classic
+    /// pcap has no place for it.
+    pub comment: String,
+}
+
+/// Which way a packet went, seen from the interface's host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// It came in.
+    Inbound,
+    /// It went out.
+    Outbound,
+}
+
+/// One packet. Classic pcap keeps its time and its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// When, since the start of the run.
+    pub time: Time,
+    /// Where: the place in the list of interfaces that the file was created with.
+    pub interface: usize,
+    /// Which way.
+    pub direction: Direction,
+    /// The complete packet, from its IP header on; the file cuts it.
+    pub bytes: &'a [u8],
+    /// What became of it, say.
+    pub comment: Option<&'a str>,
+}
+
+/// What an interface did altogether.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InterfaceCounts {
+    /// Packets that it was given.
+    pub received: u64,
+    /// Packets of those that it dropped.
+    pub dropped: u64,
+}
+
+/// A file of packets, pcapng or classic pcap.
+///
+/// It appears under its name when it is [finished](PacketFile::finish); dropped
+/// before, it leaves nothing, and an older file of that name stays. A FIFO, a
+/// device or standard output is written as packets come (in pieces of 1 MiB),
+/// as pcapng unless it is called `.pcap`.
+pub struct PacketFile {
+    path: PathBuf,
+    format: Format,
+    interfaces: usize,
+    packets: u64,
+}
+
+enum Format {
+    Pcapng(Pcapng),
+    Pcap(Pcap),
+}
+
+impl PacketFile {
+    /// Begins a file, as pcapng if its name ends so, as classic pcap if it ends
+    /// in `.pcap`.
+    ///
+    /// # Errors
+    /// Another ending, or the machine's refusal.
+    pub fn create(
+        path: &Path,
+        interfaces: &[Interface],
+        settings: &Settings,
+    ) -> Result<PacketFile, FileError> {
+        let ending = path.extension().unwrap_or_default();
+        let classic = ending.eq_ignore_ascii_case("pcap");
+        if !classic && !ending.eq_ignore_ascii_case("pcapng") && !is_stream(path) {
+            return Err(FileError::UnknownEnding {
+                path: path.to_owned(),
+            });
+        }
+        let file = ReplacingFile::create(path)?;
+        let begun = if classic {
+            Pcap::new(file, settings).map(Format::Pcap)
+        } else {
+            Pcapng::new(file, interfaces, settings).map(Format::Pcapng)
+        };
+        Ok(PacketFile {
+            path: path.to_owned(),
+            format: begun.map_err(|error| FileError::io(path, into_io(error)))?,
+            interfaces: interfaces.len(),
+            packets: 0,
+        })
+    }
+
+    /// Adds a packet. Times need not be in order, though readers like them so.
+    ///
+    /// # Errors
+    /// The machine's refusal, and a time beyond the format's last: the year 2106
+    /// in classic pcap, 2554 in pcapng.
+    ///
+    /// # Panics
+    /// If there is no such interface.
+    pub fn write(&mut self, record: &Record) -> Result<(), FileError> {
+        assert!(
+            record.interface < self.interfaces,
+            "interface {} of {}",
+            record.interface,
+            self.interfaces
+        );
+        let written = match &mut self.format {
+            Format::Pcapng(file) => file.write(record),
+            Format::Pcap(file) => file.write(record),
+        };
+        if let Err(error) = written {
+            return Err(error.in_file(&self.path, record.time));
+        }
+        self.packets += 1;
+        Ok(())
+    }
+
+    /// Completes the file, with what each interface did, and gives the number of
+    /// packets in it. Classic pcap has no place for the counts.
+    ///
+    /// # Errors
+    /// The machine's refusal; then the file is as if it had never been begun.
+    ///
+    /// # Panics
+    /// If there are not as many counts as interfaces.
+    pub fn finish(self, counts: &[InterfaceCounts]) -> Result<u64, FileError> {
+        assert_eq!(counts.len(), self.interfaces, "counts of each interface");
+        let file = match self.format {
+            Format::Pcapng(mut file) => {
+                let counted = file.write_counts(counts);
+                counted.map_err(|error| FileError::io(&self.path, into_io(error)))?;
+                file.into_file()
+            }
+            Format::Pcap(file) => file.into_file(),
+        };
+        file.finish()?;
+        Ok(self.packets)
+    }
+}
+
+impl fmt::Debug for PacketFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PacketFile")
+            .field("path", &self.path)
+            .field("packets", &self.packets)
+            .finish_non_exhaustive()
+    }
+}

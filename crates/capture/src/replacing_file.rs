@@ -1,0 +1,120 @@
+//! A file that appears under its name when it is complete.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::FileError;
+
+const BUFFER: usize = 1 << 20;
+
+/// A buffered file that takes the place of whatever has its name when it is
+/// [finished](ReplacingFile::finish); dropped before, it leaves no trace.
+///
+/// Until then it is a hidden file in the same folder, since a rename is atomic
+/// within a file system alone. What is no ordinary file (a FIFO, a device,
+/// standard output) cannot be replaced: it is written at once.
+pub(crate) struct ReplacingFile {
+    path: PathBuf,
+    writer: BufWriter<File>,
+    replacement: Option<Replacement>,
+}
+
+struct Replacement {
+    temporary: PathBuf,
+    destination: PathBuf,
+}
+
+impl ReplacingFile {
+    pub(crate) fn create(path: &Path) -> Result<ReplacingFile, FileError> {
+        let opened = if is_stream(path) {
+            // Appending, so that standard output, when it is a file, keeps what it has.
+            let file = OpenOptions::new().append(true).open(path);
+            file.map(|file| (file, None))
+        } else {
+            create_beside(path).map(|(file, replacement)| (file, Some(replacement)))
+        };
+        let (file, replacement) = opened.map_err(|error| FileError::io(path, error))?;
+        Ok(ReplacingFile {
+            path: path.to_owned(),
+            writer: BufWriter::with_capacity(BUFFER, file),
+            replacement,
+        })
+    }
+
+    pub(crate) fn finish(mut self) -> Result<(), FileError> {
+        let mut done = self.writer.flush();
+        if done.is_ok()
+            && let Some(replacement) = &self.replacement
+        {
+            done = fs::rename(&replacement.temporary, &replacement.destination);
+            if done.is_ok() {
+                self.replacement = None;
+            }
+        }
+        done.map_err(|error| FileError::io(&self.path, error))
+    }
+}
+
+impl Write for ReplacingFile {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    #[inline]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.writer.write_all(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+impl Drop for ReplacingFile {
+    fn drop(&mut self) {
+        if let Some(replacement) = &self.replacement {
+            // Nobody is left to hear of a failure.
+            let _ = fs::remove_file(&replacement.temporary);
+        }
+    }
+}
+
+/// Whether what has this name is written at once, as it cannot be replaced.
+///
+/// Standard output may be an ordinary file, but one that others hold open.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    let standard = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"];
+    standard.iter().any(|name| path.starts_with(name))
+        || fs::metadata(path).is_ok_and(|metadata| !metadata.is_file())
+}
+
+fn create_beside(path: &Path) -> io::Result<(File, Replacement)> {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    // A link stays a link: what it points at is replaced.
+    let destination = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    loop {
+        let counter = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let name = format!(".ropewalk-{}-{counter}.partial", process::id());
+        let temporary = destination.with_file_name(name);
+        match OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&temporary)
+        {
+            Ok(file) => {
+                let replacement = Replacement {
+                    temporary,
+                    destination,
+                };
+                return Ok((file, replacement));
+            }
+            // Left by a process of the same number that was killed.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
