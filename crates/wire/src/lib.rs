@@ -67,6 +67,7 @@
 mod field;
 
 pub mod checksum;
+pub mod connection;
 pub mod error;
 pub mod ip;
 pub mod ipv4;
@@ -79,6 +80,7 @@ pub mod tcp_options;
 pub mod udp;
 
 pub use checksum::Checksum;
+pub use connection::{Connection, Side, Start, Unusable, WireSegment};
 pub use error::{Malformed, OptionsTooLong};
 pub use ip::{IpHeader, IpView, protocol};
 pub use ipv4::{Ipv4Header, Ipv4View};

@@ -225,7 +225,8 @@ impl core::iter::FusedIterator for TcpOptions<'_> {}
 pub fn options_len(options: &[TcpOption<'_>]) -> usize {
     let mut at = 0;
     for (index, option) in options.iter().enumerate() {
-        at += padding(at, option, options.get(index + 1)) + option.wire_len();
+        let [before, after] = padding(at, option, options.get(index + 1));
+        at += before + option.wire_len() + after;
     }
     at
 }
@@ -233,9 +234,10 @@ pub fn options_len(options: &[TcpOption<'_>]) -> usize {
 /// Writes options to the front of `out`; returns what they take, padding included.
 ///
 /// NOPs stand before an option, so that each ends on a multiple of four and
-/// the numbers in it are aligned as far as they can be (RFC 7323, appendix A).
-/// SACK-permitted goes without when timestamps follow: their 2 and 10 bytes
-/// need no padding between them.
+/// the numbers in it are aligned as far as they can be (RFC 7323, appendix A);
+/// those of MPTCP have them behind, as Linux writes them. SACK-permitted goes
+/// without when timestamps follow: their 2 and 10 bytes need no padding
+/// between them.
 ///
 /// # Panics
 /// If `out` is shorter than [`options_len`].
@@ -246,19 +248,24 @@ pub fn emit_options(options: &[TcpOption<'_>], out: &mut [u8]) -> Result<usize, 
     }
     let mut at = 0;
     for (index, option) in options.iter().enumerate() {
-        let start = at + padding(at, option, options.get(index + 1));
+        let [before, after] = padding(at, option, options.get(index + 1));
+        let start = at + before;
+        let end = start + option.wire_len();
         out[at..start].fill(NO_OPERATION);
-        at = start + option.wire_len();
-        option.emit(&mut out[start..at]);
+        option.emit(&mut out[start..end]);
+        at = end + after;
+        out[end..at].fill(NO_OPERATION);
     }
     Ok(at)
 }
 
-/// How many NOPs stand before `option` at `at`.
+/// How many NOPs stand before `option` at `at`, and after it.
 #[inline]
-fn padding(at: usize, option: &TcpOption<'_>, next: Option<&TcpOption<'_>>) -> usize {
+fn padding(at: usize, option: &TcpOption<'_>, next: Option<&TcpOption<'_>>) -> [usize; 2] {
+    let missing = (at + option.wire_len()).wrapping_neg() % 4;
     match (option, next) {
-        (TcpOption::SackPermitted, Some(TcpOption::Timestamps { .. })) => 0,
-        _ => (at + option.wire_len()).wrapping_neg() % 4,
+        (TcpOption::SackPermitted, Some(TcpOption::Timestamps { .. })) => [0, 0],
+        (TcpOption::Multipath(_), _) => [0, missing],
+        _ => [missing, 0],
     }
 }

@@ -1,0 +1,341 @@
+//! From what stands on the wire to an endpoint's segment.
+
+use ropewalk_quantities::Time;
+use ropewalk_transport::{Flags, Options, SackList, Segment, SynMultipath, SynOptions};
+use thiserror::Error;
+
+use super::{Connection, Side, TICK, nearest};
+use crate::checksum::Checksum;
+use crate::mptcp::{Capable, CapableForm, DataSeq, Dss, Join, Mapping, MptcpOption, dss_checksum};
+use crate::tcp::{TcpFlags, TcpView};
+use crate::tcp_options::{SackBlocks, TcpOption};
+
+/// Default when a SYN does not say (RFC 9293, 3.7.1).
+const DEFAULT_MSS: u16 = 536;
+/// Greatest window scale; a greater one counts as this (RFC 7323, 2.3).
+const MOST_SCALE: u8 = 14;
+
+/// Why a segment is of no use to its connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Unusable {
+    /// A number that lies before the start of what it counts.
+    #[error("a number before the start of its stream")]
+    BeforeStart,
+    /// Payload on an MPTCP subflow without a mapping that covers it (RFC 8684, 3.3.1).
+    #[error("payload without a mapping")]
+    Unmapped,
+    /// A mapping whose checksum is wrong (RFC 8684, 3.3.1).
+    #[error("wrong checksum of a mapping")]
+    Checksum,
+}
+
+/// What a segment's options said, as far as segments have a place for it.
+#[derive(Default)]
+struct Said {
+    mss: Option<u16>,
+    scale: Option<u8>,
+    sack_permitted: bool,
+    sack: Option<SackBlocks>,
+    timestamps: Option<(u32, u32)>,
+    capable: Option<Capable>,
+    join: Option<Join>,
+    dss: Option<Dss>,
+    fast_close: Option<u64>,
+}
+
+impl Said {
+    /// Malformed and unknown options, and those that no segment has a place for, are passed over
+    /// (RFC 9293, 3.1; RFC 8684, 3).
+    fn read(view: &TcpView<'_>) -> Said {
+        let mut said = Said::default();
+        for option in view.options().flatten() {
+            match option {
+                TcpOption::MaximumSegmentSize(size) => said.mss = Some(size),
+                TcpOption::WindowScale(scale) => said.scale = Some(scale.min(MOST_SCALE)),
+                TcpOption::SackPermitted => said.sack_permitted = true,
+                TcpOption::Sack(blocks) => said.sack = Some(blocks),
+                TcpOption::Timestamps { value, echo } => said.timestamps = Some((value, echo)),
+                TcpOption::Multipath(MptcpOption::Capable(capable)) => said.capable = Some(capable),
+                TcpOption::Multipath(MptcpOption::Join(join)) => said.join = Some(join),
+                TcpOption::Multipath(MptcpOption::Dss(dss)) => said.dss = Some(dss),
+                TcpOption::Multipath(MptcpOption::FastClose { receiver_key }) => {
+                    said.fast_close = Some(receiver_key);
+                }
+                TcpOption::Multipath(_) | TcpOption::Unknown { .. } => {}
+            }
+        }
+        said
+    }
+}
+
+impl Connection {
+    /// What a segment on the wire that `from` sent says to the endpoint at the other side.
+    ///
+    /// Timestamps come in whole milliseconds. A checksum is verified where the mapping covers
+    /// just this segment.
+    ///
+    /// # Errors
+    /// Its numbers, its mapping or its checksum cannot be; it is to be dropped.
+    ///
+    /// # Panics
+    /// If there is no such subflow.
+    pub fn parse(
+        &mut self,
+        from: Side,
+        subflow: usize,
+        view: &TcpView<'_>,
+    ) -> Result<Segment, Unusable> {
+        let header = view.header();
+        let said = Said::read(view);
+        let mut segment = Segment {
+            len: view.payload().len() as u32,
+            flags: flags(header.flags),
+            ..Segment::EMPTY
+        };
+        let syn = segment.flags.contains(Flags::SYN);
+        if syn {
+            let own = &mut self.subflows[subflow][from as usize];
+            own.start.isn = header.seq;
+            own.scale = said.scale;
+            if let Some((value, _)) = said.timestamps {
+                own.start.clock = value;
+                own.tick = 0;
+            }
+        }
+        segment.window = u32::from(header.window);
+        if !syn {
+            segment.window <<= self.shift(subflow, from);
+        }
+        let peer = self.subflows[subflow][!from as usize];
+        let own = &mut self.subflows[subflow][from as usize];
+        segment.seq = own.offset(header.seq).ok_or(Unusable::BeforeStart)?;
+        if segment.flags.contains(Flags::ACK) {
+            segment.ack = peer.offset(header.ack).ok_or(Unusable::BeforeStart)?;
+        }
+        own.next = own.next.max(segment.end());
+        if let Some((value, echo)) = said.timestamps {
+            let tick = own.ticks(value).ok_or(Unusable::BeforeStart)?;
+            own.tick = own.tick.max(tick);
+            segment.ts_val = time(tick);
+            if segment.flags.contains(Flags::ACK) {
+                segment.ts_ecr = time(peer.ticks(echo).ok_or(Unusable::BeforeStart)?);
+            }
+            segment.flags = segment.flags.with(Flags::TIMESTAMPS);
+        }
+        if syn {
+            segment.options = self.syn_options(from, &said);
+            return Ok(segment);
+        }
+        if let Some(blocks) = said.sack {
+            let mut list = SackList::default();
+            for &(start, end) in blocks.as_slice() {
+                if let (Some(start), Some(end)) = (peer.offset(start), peer.offset(end)) {
+                    list.push(segment.ack, start, end);
+                }
+            }
+            segment.options = Options::Sack(list);
+        }
+        if let Some(Join::Ack { hmac }) = said.join {
+            segment.options = Options::MpJoin { hmac };
+        }
+        if let Some(receiver_key) = said.fast_close {
+            segment.options = Options::MpFastClose { receiver_key };
+        }
+        let payload = Checksum::new().add_bytes(view.payload());
+        self.read_capable(from, &said, &mut segment, payload)?;
+        self.read_dss(from, subflow, &said, &mut segment, payload)?;
+        Ok(segment)
+    }
+
+    fn syn_options(&mut self, from: Side, said: &Said) -> Options {
+        let capable = |capable: Capable| {
+            let key = match capable.form {
+                CapableForm::SynAck { sender_key } => Some(sender_key),
+                _ => None,
+            };
+            SynMultipath::Capable {
+                key,
+                checksum: capable.checksum_required,
+            }
+        };
+        let multipath = match (said.capable, said.join) {
+            (Some(option), _) => capable(option),
+            (None, Some(Join::Syn { token, nonce, .. })) => SynMultipath::Join { token, nonce },
+            (None, Some(Join::SynAck { hmac, nonce, .. })) => {
+                SynMultipath::JoinReply { hmac, nonce }
+            }
+            (None, Some(Join::Ack { .. }) | None) => SynMultipath::None,
+        };
+        let syn = SynOptions {
+            mss: said.mss.unwrap_or(DEFAULT_MSS),
+            window_scale: said.scale,
+            sack: said.sack_permitted,
+            multipath,
+        };
+        self.note_capable(from, &syn);
+        Options::Syn(syn)
+    }
+
+    fn read_capable(
+        &mut self,
+        from: Side,
+        said: &Said,
+        segment: &mut Segment,
+        payload: Checksum,
+    ) -> Result<(), Unusable> {
+        let Some(capable) = said.capable else {
+            return Ok(());
+        };
+        let (sender_key, receiver_key) = match capable.form {
+            CapableForm::Syn | CapableForm::SynAck { .. } => return Ok(()),
+            CapableForm::Ack {
+                sender_key,
+                receiver_key,
+            }
+            | CapableForm::Data {
+                sender_key,
+                receiver_key,
+                ..
+            } => (sender_key, receiver_key),
+        };
+        self.set_key(from, sender_key);
+        segment.options = Options::MpCapable {
+            sender_key,
+            receiver_key,
+            checksum: capable.checksum_required,
+        };
+        if let CapableForm::Data { len, checksum, .. } = capable.form {
+            let mapping = Mapping {
+                data_seq: DataSeq::Long(self.data[from as usize].first),
+                subflow_seq: 1,
+                len,
+                checksum,
+            };
+            self.map(from, 0, &mapping, false, segment, payload)?;
+        }
+        Ok(())
+    }
+
+    fn read_dss(
+        &mut self,
+        from: Side,
+        subflow: usize,
+        said: &Said,
+        segment: &mut Segment,
+        payload: Checksum,
+    ) -> Result<(), Unusable> {
+        let dss = said.dss.unwrap_or_default();
+        if let Some(data_ack) = dss.data_ack {
+            let peer = &self.data[!from as usize];
+            segment.data_ack = data_offset(data_ack, peer.first, peer.next)?;
+            segment.flags = segment.flags.with(Flags::DATA_ACK);
+            if let DataSeq::Long(_) = data_ack {
+                segment.flags = segment.flags.with(Flags::DATA_ACK_64);
+            }
+        }
+        if let Some(mapping) = &dss.mapping {
+            self.map(from, subflow, mapping, dss.data_fin, segment, payload)?;
+        } else if segment.len > 0 && !segment.flags.contains(Flags::DATA_SEQ_64) {
+            if self.agreed(subflow) {
+                segment.data_seq = self.mapped_before(from, subflow, segment)?;
+            } else {
+                segment.data_seq = segment.seq.checked_sub(1).ok_or(Unusable::BeforeStart)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets a segment's data offset by a mapping that it carries, and keeps the mapping for those
+    /// that follow.
+    fn map(
+        &mut self,
+        from: Side,
+        subflow: usize,
+        mapping: &Mapping,
+        data_fin: bool,
+        segment: &mut Segment,
+        payload: Checksum,
+    ) -> Result<(), Unusable> {
+        let numbers = &mut self.subflows[subflow][from as usize];
+        let data = &mut self.data[from as usize];
+        let data_seq = data_offset(mapping.data_seq, data.first, data.next)?;
+        let bytes = u64::from(mapping.len.saturating_sub(u16::from(data_fin)));
+        data.next = data.next.max(data_seq + bytes);
+        if let DataSeq::Long(_) = mapping.data_seq {
+            segment.flags = segment.flags.with(Flags::DATA_SEQ_64);
+        }
+        if mapping.checksum.is_some() {
+            segment.flags = segment.flags.with(Flags::CHECKSUM);
+        }
+        if bytes == 0 && segment.len > 0 {
+            // An infinite mapping, or a DATA_FIN's beside other data: neither maps this payload.
+            return Err(Unusable::Unmapped);
+        }
+        if bytes == 0 {
+            segment.data_seq = data_seq;
+        } else {
+            let start = nearest(mapping.subflow_seq, segment.seq).ok_or(Unusable::BeforeStart)?;
+            numbers.mapping = Some((start, bytes, data_seq));
+            if segment.len > 0 {
+                segment.data_seq = self.mapped_before(from, subflow, segment)?;
+            }
+        }
+        if data_fin && segment.data_seq + u64::from(segment.len) == data_seq + bytes {
+            segment.flags = segment.flags.with(Flags::DATA_FIN);
+        }
+        match mapping.checksum {
+            Some(checksum) if bytes == u64::from(segment.len) => {
+                let data_seq = self.data[from as usize].first.wrapping_add(data_seq);
+                let right = dss_checksum(data_seq, mapping.subflow_seq, mapping.len, payload);
+                if right == checksum {
+                    Ok(())
+                } else {
+                    Err(Unusable::Checksum)
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A segment's data offset by the mapping that its sender sent last on the subflow.
+    fn mapped_before(
+        &self,
+        from: Side,
+        subflow: usize,
+        segment: &Segment,
+    ) -> Result<u64, Unusable> {
+        let mapping = self.subflows[subflow][from as usize].mapping;
+        let (start, bytes, data_seq) = mapping.ok_or(Unusable::Unmapped)?;
+        let skipped = segment.seq.checked_sub(start).ok_or(Unusable::Unmapped)?;
+        if skipped + u64::from(segment.len) > bytes {
+            return Err(Unusable::Unmapped);
+        }
+        Ok(data_seq + skipped)
+    }
+}
+
+fn data_offset(number: DataSeq, first: u64, next: u64) -> Result<u64, Unusable> {
+    let number = number.expand(first.wrapping_add(next));
+    let offset = number.wrapping_sub(first);
+    // The half of all numbers that lies behind the start.
+    if offset > i64::MAX as u64 {
+        return Err(Unusable::BeforeStart);
+    }
+    Ok(offset)
+}
+
+fn time(ticks: u64) -> Time {
+    Time::from_nanos(ticks.saturating_mul(TICK.as_nanos()))
+}
+
+fn flags(bits: TcpFlags) -> Flags {
+    [
+        (TcpFlags::SYN, Flags::SYN),
+        (TcpFlags::ACK, Flags::ACK),
+        (TcpFlags::FIN, Flags::FIN),
+        (TcpFlags::RST, Flags::RST),
+    ]
+    .into_iter()
+    .filter(|(bit, _)| bits.contains(*bit))
+    .fold(Flags::NONE, |flags, (_, flag)| flags.with(flag))
+}
