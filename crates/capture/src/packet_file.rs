@@ -30,6 +30,15 @@ pub struct Settings {
     pub comment: String,
 }
 
+impl Settings {
+    /// How many bytes of each packet are kept. "All" is what tcpdump says for it,
+    /// more than a packet has: not every reader takes zero for it.
+    pub(crate) fn kept(&self) -> u32 {
+        const ALL: u32 = 262_144;
+        self.snaplen.filter(|&bytes| bytes != 0).unwrap_or(ALL)
+    }
+}
+
 /// Which way a packet went, seen from the interface's host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {

@@ -10,9 +10,6 @@ use crate::error::WriteError;
 use crate::packet_file::{Record, Settings};
 use crate::replacing_file::ReplacingFile;
 
-/// What tcpdump says for "everything"; zero would be taken for zero by some.
-const EVERYTHING: u32 = 262_144;
-
 /// Little-endian on every machine: the same run, the same file.
 pub(crate) struct Pcap {
     writer: PcapWriter<ReplacingFile>,
@@ -21,8 +18,7 @@ pub(crate) struct Pcap {
 
 impl Pcap {
     pub(crate) fn new(file: ReplacingFile, settings: &Settings) -> PcapResult<Pcap> {
-        let snaplen = settings.snaplen.filter(|&snaplen| snaplen != 0);
-        let snaplen = snaplen.unwrap_or(EVERYTHING);
+        let snaplen = settings.kept();
         let header = PcapHeader {
             snaplen,
             datalink: DataLink::RAW,

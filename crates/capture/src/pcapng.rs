@@ -1,6 +1,7 @@
 //! pcapng: packets with interfaces, nanoseconds, directions and comments.
 
 use std::borrow::Cow;
+use std::mem;
 use std::time::Duration;
 
 use pcap_file::pcapng::PcapNgWriter;
@@ -13,6 +14,7 @@ use pcap_file::pcapng::blocks::interface_statistics::{
 };
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::{DataLink, Endianness, PcapResult};
+use ropewalk_quantities::Rate;
 
 use crate::epoch::{EPOCH, since_1970};
 use crate::error::WriteError;
@@ -27,6 +29,8 @@ const LONGEST_OPTION: usize = u16::MAX as usize;
 /// One section, little-endian on every machine: the same run, the same file.
 pub(crate) struct Pcapng {
     writer: PcapNgWriter<ReplacingFile>,
+    /// The interfaces, until the first packet tells the type of their links.
+    interfaces: Vec<InterfaceDescriptionBlock<'static>>,
     snaplen: usize,
     last: Duration,
 }
@@ -49,30 +53,25 @@ impl Pcapng {
             options,
             ..SectionHeaderBlock::default()
         };
-        let mut writer = PcapNgWriter::with_section_header(file, section)?;
-        let snaplen = settings.snaplen.unwrap_or(0);
-        for interface in interfaces {
+        let snaplen = settings.kept();
+        let describe = |interface: &Interface| {
+            let name = fitting(&interface.name).to_owned();
             let mut options = vec![
-                InterfaceDescriptionOption::IfName(fitting(&interface.name).into()),
+                InterfaceDescriptionOption::IfName(name.into()),
                 InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
             ];
-            if let Some(speed) = interface.speed {
-                options.push(InterfaceDescriptionOption::IfSpeed(speed.as_bps()));
-            }
-            writer.write_pcapng_block(InterfaceDescriptionBlock {
+            let speed = interface.speed.map(Rate::as_bps);
+            options.extend(speed.map(InterfaceDescriptionOption::IfSpeed));
+            InterfaceDescriptionBlock {
                 linktype: DataLink::RAW,
                 snaplen,
                 options,
-            })?;
-        }
-        let snaplen = if snaplen == 0 {
-            usize::MAX
-        } else {
-            snaplen as usize
+            }
         };
         Ok(Pcapng {
-            writer,
-            snaplen,
+            writer: PcapNgWriter::with_section_header(file, section)?,
+            interfaces: interfaces.iter().map(describe).collect(),
+            snaplen: snaplen as usize,
             last: EPOCH,
         })
     }
@@ -83,6 +82,7 @@ impl Pcapng {
             return Err(WriteError::TooLate);
         }
         self.last = self.last.max(timestamp);
+        self.begin(record.bytes)?;
         let flags = match record.direction {
             Direction::Inbound => 1,
             Direction::Outbound => 2,
@@ -105,6 +105,7 @@ impl Pcapng {
 
     /// Adds what each interface did until the last packet.
     pub(crate) fn write_counts(&mut self, counts: &[InterfaceCounts]) -> PcapResult<()> {
+        self.begin(&[])?;
         let nanos = self.last.as_nanos() as u64;
         for (interface_id, counts) in (0..).zip(counts) {
             self.writer.write_pcapng_block(InterfaceStatisticsBlock {
@@ -117,6 +118,26 @@ impl Pcapng {
                     InterfaceStatisticsOption::IsbIfDrop(counts.dropped),
                 ],
             })?;
+        }
+        Ok(())
+    }
+
+    /// Describes the interfaces, if that has not been done.
+    ///
+    /// libpcap (1.10 and before), and so tcpdump, does not read a file whose
+    /// second interface has LINKTYPE_RAW. It does read LINKTYPE_IPV4 and
+    /// LINKTYPE_IPV6, and what reads them looks at each packet's version anyway.
+    fn begin(&mut self, first_packet: &[u8]) -> PcapResult<()> {
+        let version = first_packet.first().map(|byte| byte >> 4);
+        let linktype = match (self.interfaces.len(), version) {
+            (0, _) => return Ok(()),
+            (2.., Some(4)) => DataLink::IPV4,
+            (2.., Some(6)) => DataLink::IPV6,
+            _ => DataLink::RAW,
+        };
+        for mut interface in mem::take(&mut self.interfaces) {
+            interface.linktype = linktype;
+            self.writer.write_pcapng_block(interface)?;
         }
         Ok(())
     }

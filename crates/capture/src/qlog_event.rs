@@ -1,6 +1,6 @@
 //! What a sender tells, and how qlog says it.
 //!
-//! Names are those of the drafts until 2023 (`recovery:metrics_updated`, where
+//! Names are those of the drafts until 2024 (`recovery:metrics_updated`, where
 //! draft-ietf-quic-qlog-quic-events has had `quic:recovery_metrics_updated`
 //! since), because that is what qvis draws and what implementations still write;
 //! the data beneath them are the same in all drafts, but for what is noted here.

@@ -1,0 +1,162 @@
+//! Files appear when they are finished, and not before.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use ropewalk_capture::{FileError, Header, PacketFile, QlogFile, Settings};
+
+/// Each kind of file, to be dropped or finished.
+enum Begun {
+    Packets(PacketFile),
+    Qlog(QlogFile),
+}
+
+impl Begun {
+    fn finish(self) -> Result<(), FileError> {
+        match self {
+            Begun::Packets(file) => file.finish(&[]).map(|_| ()),
+            Begun::Qlog(file) => file.finish(),
+        }
+    }
+}
+
+fn begin(path: &Path) -> Result<Begun, FileError> {
+    if path.extension().is_some_and(|ending| ending == "sqlog") {
+        let header = Header {
+            title: "none".to_owned(),
+            protocol: "TCP".to_owned(),
+            paths: Vec::new(),
+        };
+        QlogFile::create(path, &header).map(Begun::Qlog)
+    } else {
+        PacketFile::create(path, &[], &Settings::default()).map(Begun::Packets)
+    }
+}
+
+const NAMES: [&str; 3] = ["run.pcapng", "run.pcap", "run.sqlog"];
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.collect()
+}
+
+#[test]
+fn an_unfinished_file_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in NAMES {
+        let file = begin(&folder.path().join(name)).unwrap();
+        let [hidden] = names_in(folder.path()).try_into().unwrap();
+        assert!(hidden.starts_with('.'), "{hidden}");
+        drop(file);
+        assert!(names_in(folder.path()).is_empty());
+    }
+}
+
+#[test]
+fn an_older_file_stays_until_the_new_one_is_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in NAMES {
+        let path = folder.path().join(name);
+        fs::write(&path, "old").unwrap();
+        drop(begin(&path).unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+
+        let file = begin(&path).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        file.finish().unwrap();
+        assert_ne!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(names_in(folder.path()), [name]);
+        fs::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
+fn of_two_files_of_one_name_the_last_finished_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.pcap");
+    let first = begin(&path).unwrap();
+    let second = begin(&path).unwrap();
+    second.finish().unwrap();
+    first.finish().unwrap();
+    assert_eq!(names_in(folder.path()), ["run.pcap"]);
+}
+
+#[test]
+fn a_missing_folder_is_an_error_that_names_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in NAMES {
+        let path = folder.path().join("missing").join(name);
+        let error = begin(&path).map(Begun::finish).unwrap_err();
+        let FileError::Io { source, .. } = &error else {
+            panic!("{error:?}");
+        };
+        assert_eq!(source.kind(), io::ErrorKind::NotFound);
+        let begins = format!("cannot write {}: ", path.display());
+        assert!(error.to_string().starts_with(&begins), "{error}");
+    }
+}
+
+#[test]
+fn a_folder_in_the_way_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in NAMES {
+        let path = folder.path().join(name);
+        let file = begin(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        let error = file.finish().unwrap_err();
+        assert!(error.to_string().contains(name), "{error}");
+        assert!(begin(&path).is_err());
+        assert_eq!(names_in(folder.path()), [name]);
+        fs::remove_dir(&path).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let target = elsewhere.path().join("target");
+    fs::write(&target, "old").unwrap();
+    let path = folder.path().join("run.pcap");
+    std::os::unix::fs::symlink(&target, &path).unwrap();
+    begin(&path).unwrap().finish().unwrap();
+    assert!(path.is_symlink());
+    assert_eq!(fs::read(&target).unwrap().len(), 24);
+    assert_eq!(names_in(elsewhere.path()), ["target"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_that_names_the_file() {
+    let full = Path::new("/dev/full");
+    let error = begin(full).unwrap().finish().unwrap_err();
+    let FileError::Io { path, source } = &error else {
+        panic!("{error:?}");
+    };
+    assert_eq!(path, full);
+    assert_eq!(source.kind(), io::ErrorKind::StorageFull);
+    assert!(error.to_string().starts_with("cannot write /dev/full: "));
+}
+
+/// Somebody listens at the other end; what comes is pcapng unless the name says else.
+#[cfg(unix)]
+#[test]
+fn a_fifo_is_written_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, magic) in [("listen", 0x0a), ("listen.pcap", 0xd4), ("run.sqlog", 0x1e)] {
+        let path = folder.path().join(name);
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        let listener = {
+            let path = path.clone();
+            std::thread::spawn(move || fs::read(path).unwrap())
+        };
+        begin(&path).unwrap().finish().unwrap();
+        assert_eq!(listener.join().unwrap()[0], magic);
+        assert_eq!(names_in(folder.path()), [name]);
+        fs::remove_file(&path).unwrap();
+    }
+}
