@@ -31,17 +31,27 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod addresses;
 mod epoch;
 mod error;
+mod fates;
+mod flow;
 mod packet_file;
 mod pcap;
 mod pcapng;
+mod place;
 mod qlog;
 mod qlog_event;
+mod recording;
 mod replacing_file;
+mod sender_log;
+mod tap;
 
 pub use epoch::EPOCH;
 pub use error::FileError;
 pub use packet_file::{Direction, Interface, InterfaceCounts, PacketFile, Record, Settings};
+pub use place::{Place, UnknownPlace};
 pub use qlog::{Header, QlogFile};
 pub use qlog_event::{LossCause, Metrics, PacketLost, QlogEvent, SpuriousLoss};
+pub use recording::{PacketPlan, Plan, Recording};
+pub use tap::Tag;

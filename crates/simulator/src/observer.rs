@@ -33,8 +33,11 @@ pub trait Observer {
     /// had come before.
     fn arrives(&mut self, sighting: &Sighting<'_>, tag: Self::Tag, duplicate: bool);
 
-    /// The measured flow's sender after each event that may have changed it, before it sends.
-    fn sender(&mut self, now: Time, sender: &Endpoint);
+    /// The measured flow's sender has taken a segment or a timeout, and not yet sent what follows.
+    fn heard(&mut self, now: Time, sender: &Endpoint);
+
+    /// The measured flow's sender has sent all that it has to send now.
+    fn sent(&mut self, now: Time, sender: &Endpoint);
 }
 
 /// What does not change of a flow.
@@ -87,5 +90,7 @@ impl Observer for () {
     #[inline(always)]
     fn arrives(&mut self, _: &Sighting<'_>, (): (), _: bool) {}
     #[inline(always)]
-    fn sender(&mut self, _: Time, _: &Endpoint) {}
+    fn heard(&mut self, _: Time, _: &Endpoint) {}
+    #[inline(always)]
+    fn sent(&mut self, _: Time, _: &Endpoint) {}
 }

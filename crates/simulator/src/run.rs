@@ -148,7 +148,7 @@ impl<'o, O: Observer> Run<'o, O> {
             if let Some(sighting) = &sighting {
                 self.observer.arrives(sighting, tag, false);
                 if index == 0 {
-                    self.observer.sender(now, client);
+                    self.observer.heard(now, client);
                 }
             }
             while client.poll_event().is_some() {}
@@ -190,7 +190,7 @@ impl<'o, O: Observer> Run<'o, O> {
         let endpoint = &mut self.world.flows[index].ends[end];
         endpoint.handle_timeout(self.now);
         if O::WATCHES && (index, end) == (0, CLIENT) {
-            self.observer.sender(self.now, endpoint);
+            self.observer.heard(self.now, endpoint);
         }
         while endpoint.poll_event().is_some() {}
         self.flush(index, end);
@@ -251,6 +251,9 @@ impl<'o, O: Observer> Run<'o, O> {
                 packet,
                 true,
             );
+        }
+        if O::WATCHES && (index, end) == (0, CLIENT) {
+            self.observer.sent(now, endpoint);
         }
         if let Some(time) = endpoint.poll_timeout() {
             let source = self.world.hops.len() + 3 * index + end;

@@ -89,10 +89,11 @@ impl UdpHeader {
     /// If `out` is shorter than the header, or the datagram would be longer than 65 535 bytes.
     pub fn emit(&self, payload_len: usize, rest: Checksum, out: &mut [u8]) {
         let len = u16::try_from(UdpHeader::LEN + payload_len).expect("a datagram of 16-bit size");
-        let checksum = rest
+        let checksum = Checksum::new()
             .add_u16(self.source_port)
             .add_u16(self.destination_port)
             .add_u16(len)
+            .add_sum(rest)
             .finish();
         let checksum = if checksum == 0 { 0xffff } else { checksum };
         put(out, 0, self.source_port.to_be_bytes());

@@ -72,10 +72,7 @@ impl Connection {
         segment: &Segment,
         payload: Checksum,
     ) -> WireSegment {
-        if let Options::Syn(syn) = &segment.options {
-            self.subflows[subflow][from as usize].scale = syn.window_scale;
-            self.note_capable(from, syn);
-        }
+        self.learn(from, subflow, segment);
         let own = &self.subflows[subflow][from as usize];
         let peer = &self.subflows[subflow][!from as usize];
         let acknowledges = segment.flags.contains(Flags::ACK);
@@ -160,6 +157,17 @@ impl Connection {
             }
         }
         wire
+    }
+
+    /// `from` sends this segment: if it is a SYN, what it says holds for all that follow.
+    ///
+    /// # Panics
+    /// If there is no such subflow.
+    pub fn learn(&mut self, from: Side, subflow: usize, segment: &Segment) {
+        if let Options::Syn(syn) = &segment.options {
+            self.subflows[subflow][from as usize].scale = syn.window_scale;
+            self.note_capable(from, syn);
+        }
     }
 
     fn dss(&self, from: Side, segment: &Segment, payload: Checksum) -> Dss {

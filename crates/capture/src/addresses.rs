@@ -1,0 +1,65 @@
+//! Who is who in a capture: a scenario names links, packets need addresses and ports.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use ropewalk_transport::IpVersion;
+
+/// The servers' port: of no protocol that a dissector would look for.
+pub(crate) const SERVER_PORT: u16 = 50_000;
+/// A client's port on its first subflow; the next ones follow.
+pub(crate) const CLIENT_PORT: u16 = 49_152;
+/// Both ports of a virtual device's datagrams: IANA's for packets in UDP (GUE).
+pub(crate) const TUNNEL_PORT: u16 = 6080;
+
+/// A client's address on one of its paths: 10.0.0.1 on the first, 10.0.0.2 on the second; the
+/// flow counts in the bytes between.
+pub(crate) fn client(version: IpVersion, flow: usize, path: usize) -> IpAddr {
+    host(version, 10, 1, (flow << 8 | (path + 1)) as u32)
+}
+
+/// A server's only address: 172.16.0.1 for the measured flow.
+pub(crate) fn server(version: IpVersion, flow: usize) -> IpAddr {
+    host(version, 172, 2, (0x10 << 16 | (flow + 1)) as u32)
+}
+
+/// Addresses of the virtual devices at both ends.
+pub(crate) fn devices(version: IpVersion) -> [IpAddr; 2] {
+    [1, 2].map(|end| host(version, 192, 3, 0xa8 << 16 | end))
+}
+
+/// Private addresses: RFC 1918 and RFC 4193.
+fn host(version: IpVersion, net: u8, subnet: u16, host: u32) -> IpAddr {
+    let [_, high, middle, low] = host.to_be_bytes();
+    match version {
+        IpVersion::V4 => Ipv4Addr::new(net, high, middle, low).into(),
+        IpVersion::V6 => {
+            let words = [0xfd00, 0, 0, subnet, 0, 0, (host >> 16) as u16, host as u16];
+            Ipv6Addr::from(words).into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn addresses_are_private_and_all_differ() {
+        let text = |address: IpAddr| address.to_string();
+        assert_eq!(text(client(IpVersion::V4, 0, 0)), "10.0.0.1");
+        assert_eq!(text(client(IpVersion::V4, 1, 3)), "10.0.1.4");
+        assert_eq!(text(server(IpVersion::V4, 0)), "172.16.0.1");
+        assert_eq!(text(server(IpVersion::V6, 0)), "fd00::2:0:0:10:1");
+        assert_eq!(devices(IpVersion::V4).map(text), ["192.168.0.1", "192.168.0.2"]);
+        for version in [IpVersion::V4, IpVersion::V6] {
+            let mut seen = HashSet::new();
+            for flow in 0..1200 {
+                assert!(seen.insert(server(version, flow)));
+                assert!((0..64).all(|path| seen.insert(client(version, flow, path))));
+            }
+            assert!(devices(version).into_iter().all(|device| seen.insert(device)));
+        }
+    }
+}

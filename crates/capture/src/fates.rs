@@ -1,0 +1,78 @@
+//! Packets wait here, in their order, until it is known what became of them.
+
+use std::collections::VecDeque;
+
+use ropewalk_quantities::Time;
+
+use crate::flow::Sent;
+use crate::packet_file::Direction;
+
+/// What became of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It is on its way.
+    Open,
+    /// Nothing to speak of.
+    Arrived,
+    /// It brought what its receiver had.
+    Spurious,
+    /// The queue of the link of this number was full.
+    Dropped(usize),
+    /// It was lost on the link of this number.
+    Lost(usize),
+}
+
+/// A packet that was seen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    pub(crate) time: Time,
+    pub(crate) interface: usize,
+    pub(crate) direction: Direction,
+    pub(crate) flow: usize,
+    pub(crate) sent: Sent,
+    pub(crate) fate: Fate,
+}
+
+/// Names a packet that waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ticket(Option<u64>);
+
+/// Packets in the order in which they were seen.
+#[derive(Debug, Default)]
+pub(crate) struct Fates {
+    waiting: VecDeque<Seen>,
+    /// How many have left: the first that waits has this number.
+    gone: u64,
+}
+
+impl Fates {
+    pub(crate) fn push(&mut self, seen: Seen) -> Ticket {
+        self.waiting.push_back(seen);
+        Ticket(Some(self.gone + self.waiting.len() as u64 - 1))
+    }
+
+    /// What became of a packet; the first word counts.
+    pub(crate) fn tell(&mut self, ticket: Ticket, fate: Fate) {
+        let Some(at) = ticket.0.and_then(|number| number.checked_sub(self.gone)) else {
+            return;
+        };
+        if let Some(seen) = self.waiting.get_mut(at as usize)
+            && seen.fate == Fate::Open
+        {
+            seen.fate = fate;
+        }
+    }
+
+    /// The next packet whose fate is known.
+    pub(crate) fn pop(&mut self) -> Option<Seen> {
+        self.waiting.front().filter(|seen| seen.fate != Fate::Open)?;
+        self.pop_anyway()
+    }
+
+    /// The next packet, at the end of the run.
+    pub(crate) fn pop_anyway(&mut self) -> Option<Seen> {
+        let seen = self.waiting.pop_front()?;
+        self.gone += 1;
+        Some(seen)
+    }
+}

@@ -1,0 +1,159 @@
+//! A flow's packets, byte by byte.
+
+use std::net::IpAddr;
+
+use rand_core::Rng;
+use ropewalk_simulator::FlowFacts;
+use ropewalk_transport::{Config, Protocol, Segment};
+use ropewalk_wire::{
+    Checksum, Connection, IpHeader, Ipv4Header, Side, Start, UdpHeader, payload, protocol,
+};
+
+use crate::addresses::{self, CLIENT_PORT, SERVER_PORT, TUNNEL_PORT};
+
+/// A flow's connection, and where its packets go.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    connection: Connection,
+    /// Client and server of each subflow.
+    ends: Vec<[IpAddr; 2]>,
+    /// Client and server of each path, outside a virtual device, by the path's number.
+    outside: Option<Vec<[IpAddr; 2]>>,
+}
+
+/// What is kept of a packet until it is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    pub(crate) from: Side,
+    pub(crate) subflow: usize,
+    pub(crate) path: usize,
+    /// IP identification: how many packets its host sent before.
+    pub(crate) identification: u16,
+    pub(crate) segment: Segment,
+}
+
+impl Flow {
+    pub(crate) fn new(flow: usize, facts: &FlowFacts<'_>) -> Flow {
+        let config = facts.config;
+        let version = config.ip_version;
+        let mut random = facts.random.clone();
+        let mut connection = Connection::new();
+        connection.set_key(Side::Client, facts.keys[0]);
+        connection.set_key(Side::Server, facts.keys[1]);
+        let striped = config.protocol == Protocol::StripedTcp;
+        let mut paths: Vec<usize> = Vec::new();
+        let mut ends = Vec::new();
+        for &path in &facts.paths {
+            // A path's place among those of the flow is the client's name for its address there.
+            let known = paths.iter().position(|&other| other == path);
+            let place = known.unwrap_or(paths.len());
+            if known.is_none() {
+                paths.push(path);
+            }
+            let id = u8::try_from(place).unwrap_or(u8::MAX);
+            if !striped || ends.is_empty() {
+                let client = start(config, id, &mut random);
+                let server = start(config, 0, &mut random);
+                connection.add_subflow(client, server);
+            }
+            let client = addresses::client(version, flow, place);
+            ends.push([client, addresses::server(version, flow)]);
+        }
+        let outside = striped.then(|| {
+            let most = paths.iter().max().map_or(0, |most| most + 1);
+            let mut outside = vec![addresses::devices(version); most];
+            for (&path, ends) in facts.paths.iter().zip(&ends) {
+                outside[path] = *ends;
+            }
+            outside
+        });
+        if striped {
+            ends = vec![addresses::devices(version)];
+        }
+        Flow {
+            connection,
+            ends,
+            outside,
+        }
+    }
+
+    /// A SYN leaves: what it says holds for all that follow.
+    pub(crate) fn learn(&mut self, from: Side, subflow: usize, segment: &Segment) {
+        self.connection.learn(from, subflow, segment);
+    }
+
+    /// Writes a packet to `out`, instead of what stands there.
+    pub(crate) fn write(&mut self, sent: &Sent, out: &mut Vec<u8>) {
+        let Sent {
+            from,
+            subflow,
+            segment,
+            ..
+        } = sent;
+        let ip = ip_header(self.ends[*subflow], *from, protocol::TCP, sent.identification);
+        let outside = self.outside.as_ref().map(|outside| {
+            ip_header(outside[sent.path], *from, protocol::UDP, sent.identification)
+        });
+        let (header_len, len) = (segment.header_len() as usize, segment.len as usize);
+        let ip_at = outside.map_or(0, |outside| outside.wire_len() + UdpHeader::LEN);
+        let tcp_at = ip_at + ip.wire_len();
+        out.clear();
+        out.resize(tcp_at + header_len + len, 0);
+
+        let (headers, data) = out.split_at_mut(tcp_at + header_len);
+        payload::fill(segment.data_seq, data);
+        let sum = Checksum::new().add_bytes(data);
+        let wire = self.connection.emit(*from, *subflow, segment, sum);
+        let client_port = CLIENT_PORT + *subflow as u16;
+        let [source_port, destination_port] = directed([client_port, SERVER_PORT], *from);
+        let written = wire.header(source_port, destination_port).emit(
+            wire.options(),
+            ip.pseudo_header(header_len + len).add_sum(sum),
+            &mut headers[tcp_at..],
+        );
+        assert_eq!(written, Ok(header_len), "the length that it was sent with: {segment:?}");
+        ip.emit(header_len + len, &mut headers[ip_at..]);
+
+        if let Some(outside) = outside {
+            let inside = out.len() - ip_at;
+            let ports = UdpHeader {
+                source_port: TUNNEL_PORT,
+                destination_port: TUNNEL_PORT,
+            };
+            let sum = Checksum::new().add_bytes(&out[ip_at..]);
+            let rest = outside.pseudo_header(UdpHeader::LEN + inside).add_sum(sum);
+            outside.emit(UdpHeader::LEN + inside, out);
+            ports.emit(inside, rest, &mut out[outside.wire_len()..]);
+        }
+    }
+}
+
+/// Where a side of a subflow counts from.
+fn start(config: &Config, address_id: u8, random: &mut impl Rng) -> Start {
+    let (isn, clock) = (random.next_u32(), random.next_u32());
+    Start {
+        isn: config.initial_sequence_number.unwrap_or(isn),
+        clock,
+        address_id,
+    }
+}
+
+fn ip_header(ends: [IpAddr; 2], from: Side, protocol: u8, identification: u16) -> IpHeader {
+    let [source, destination] = directed(ends, from);
+    let header = IpHeader::new(source, destination, protocol).expect("both of one version");
+    match header {
+        IpHeader::V4(header) => IpHeader::V4(Ipv4Header {
+            identification,
+            ..header
+        }),
+        IpHeader::V6(_) => header,
+    }
+}
+
+/// Source and destination, of client and server.
+fn directed<T>([client, server]: [T; 2], from: Side) -> [T; 2] {
+    match from {
+        Side::Client => [client, server],
+        Side::Server => [server, client],
+    }
+}

@@ -1,0 +1,125 @@
+//! A run's packets and its sender's thoughts, into files.
+
+use std::path::PathBuf;
+
+use ropewalk_network::Offer;
+use ropewalk_quantities::Time;
+use ropewalk_scenario::Scenario;
+use ropewalk_simulator::{FlowFacts, Observer, Sighting};
+use ropewalk_transport::Endpoint;
+
+use crate::error::FileError;
+use crate::place::Place;
+use crate::sender_log::SenderLog;
+use crate::tap::{Tag, Tap};
+
+/// Which files a run leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Packets, if they are wanted.
+    pub packets: Option<PacketPlan>,
+    /// What the sender thinks, as qlog, if it is wanted.
+    pub qlog: Option<PathBuf>,
+}
+
+/// Which packets are captured, and where to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PacketPlan {
+    /// The file; its ending says the format.
+    pub path: PathBuf,
+    /// Where in the network.
+    pub place: Place,
+    /// How many bytes of each packet are kept; all if `None`.
+    pub snaplen: Option<u32>,
+}
+
+/// Watches a run and writes what it sees to files.
+#[derive(Debug)]
+pub struct Recording {
+    tap: Option<Tap>,
+    log: Option<SenderLog>,
+}
+
+impl Recording {
+    /// Begins the files of a run.
+    ///
+    /// # Errors
+    /// A file cannot be begun.
+    pub fn create(plan: &Plan, scenario: &Scenario, seed: u64) -> Result<Recording, FileError> {
+        let title = match scenario.title.as_str() {
+            "" => format!("seed {seed}"),
+            title => format!("{title}, seed {seed}"),
+        };
+        let tap = plan.packets.as_ref().map(|packets| {
+            Tap::create(&packets.path, packets.place, packets.snaplen, scenario, &title)
+        });
+        let log = plan.qlog.as_ref().map(|path| SenderLog::create(path, scenario, &title));
+        Ok(Recording {
+            tap: tap.transpose()?,
+            log: log.transpose()?,
+        })
+    }
+
+    /// Completes the files; says how many packets were captured.
+    ///
+    /// # Errors
+    /// A file could not be written; none of them is there then.
+    pub fn finish(self) -> Result<u64, FileError> {
+        let packets = self.tap.map_or(Ok(0), Tap::finish)?;
+        self.log.map_or(Ok(()), SenderLog::finish)?;
+        Ok(packets)
+    }
+}
+
+impl Observer for Recording {
+    type Tag = Tag;
+    const WATCHES: bool = true;
+
+    fn flow(&mut self, flow: usize, facts: &FlowFacts<'_>) {
+        if let Some(tap) = &mut self.tap {
+            tap.flow(flow, facts);
+        }
+    }
+
+    fn enters(&mut self, sighting: &Sighting<'_>, tag: &mut Tag) {
+        if let Some(tap) = &mut self.tap {
+            tap.enters(sighting, tag);
+        }
+    }
+
+    fn refused(&mut self, sighting: &Sighting<'_>, tag: Tag, offer: Offer) {
+        if let Some(tap) = &mut self.tap {
+            tap.refused(sighting, tag, offer);
+        }
+    }
+
+    fn leaves(&mut self, sighting: &Sighting<'_>, tag: &mut Tag) {
+        if let Some(tap) = &mut self.tap {
+            tap.leaves(sighting, tag);
+        }
+    }
+
+    fn arrives(&mut self, sighting: &Sighting<'_>, tag: Tag, duplicate: bool) {
+        if let Some(tap) = &mut self.tap {
+            tap.arrives(tag, duplicate);
+        }
+        if let Some(log) = &mut self.log
+            && duplicate
+            && sighting.flow == 0
+        {
+            log.spurious(sighting);
+        }
+    }
+
+    fn heard(&mut self, now: Time, sender: &Endpoint) {
+        if let Some(log) = &mut self.log {
+            log.heard(now, sender);
+        }
+    }
+
+    fn sent(&mut self, now: Time, sender: &Endpoint) {
+        if let Some(log) = &mut self.log {
+            log.sent(now, sender);
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Packets that pass a place, on their way into a file.
+
+use std::path::Path;
+
+use ropewalk_network::{Capacity, Offer};
+use ropewalk_scenario::Scenario;
+use ropewalk_simulator::{FlowFacts, Sighting};
+use ropewalk_transport::Flags;
+use ropewalk_wire::Side;
+
+use crate::error::FileError;
+use crate::fates::{Fate, Fates, Seen, Ticket};
+use crate::flow::{Flow, Sent};
+use crate::packet_file::{Direction, Interface, InterfaceCounts, PacketFile, Record, Settings};
+use crate::place::Place;
+
+/// What a packet carries: its number at its host, and its place among those that wait.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tag {
+    identification: u16,
+    ticket: Ticket,
+}
+
+/// Captures what passes a place.
+#[derive(Debug)]
+pub(crate) struct Tap {
+    place: Place,
+    /// Names of all links, for what is said of packets.
+    names: Vec<String>,
+    /// Interface of each link, if it has one here.
+    interfaces: Vec<Option<usize>>,
+    counts: Vec<InterfaceCounts>,
+    flows: Vec<Flow>,
+    /// Packets that each flow's client and server have sent.
+    identifications: Vec<[u16; 2]>,
+    fates: Fates,
+    bytes: Vec<u8>,
+    file: PacketFile,
+    /// What stopped the writing.
+    failure: Option<FileError>,
+}
+
+impl Tap {
+    pub(crate) fn create(
+        path: &Path,
+        place: Place,
+        snaplen: Option<u32>,
+        scenario: &Scenario,
+        title: &str,
+    ) -> Result<Tap, FileError> {
+        let links = place.links(scenario);
+        let interface = |&link: &usize| Interface {
+            name: scenario.links[link].name.clone(),
+            speed: match scenario.links[link].forward.capacity {
+                Capacity::Rate(rate) => Some(rate),
+                Capacity::Unlimited | Capacity::Trace(_) => None,
+            },
+        };
+        let interfaces: Vec<Interface> = links.iter().map(interface).collect();
+        let settings = Settings {
+            snaplen,
+            comment: format!("{title}, captured {}", place.describe(scenario)),
+        };
+        let number = |link| links.iter().position(|&other| other == link);
+        Ok(Tap {
+            place,
+            names: scenario.links.iter().map(|link| link.name.clone()).collect(),
+            interfaces: (0..scenario.links.len()).map(number).collect(),
+            counts: vec![InterfaceCounts::default(); links.len()],
+            flows: Vec::new(),
+            identifications: Vec::new(),
+            fates: Fates::default(),
+            bytes: Vec::new(),
+            file: PacketFile::create(path, &interfaces, &settings)?,
+            failure: None,
+        })
+    }
+
+    pub(crate) fn flow(&mut self, flow: usize, facts: &FlowFacts<'_>) {
+        self.flows.push(Flow::new(flow, facts));
+        self.identifications.push([0; 2]);
+    }
+
+    pub(crate) fn enters(&mut self, sighting: &Sighting<'_>, tag: &mut Tag) {
+        let from = side(sighting);
+        if sighting.first_hop {
+            let count = &mut self.identifications[sighting.flow][from as usize];
+            *tag = Tag {
+                identification: *count,
+                ticket: Ticket::default(),
+            };
+            *count = count.wrapping_add(1);
+            if sighting.segment.flags.contains(Flags::SYN) {
+                self.flows[sighting.flow].learn(from, sighting.subflow, sighting.segment);
+            }
+        }
+        let here = match self.place {
+            Place::Sender => sighting.first_hop && !sighting.reverse && sighting.flow == 0,
+            Place::Receiver => sighting.first_hop && sighting.reverse && sighting.flow == 0,
+            Place::Link(link) => sighting.link == link && !sighting.reverse,
+        };
+        if here {
+            self.see(sighting, tag, Direction::Outbound);
+        }
+    }
+
+    pub(crate) fn leaves(&mut self, sighting: &Sighting<'_>, tag: &mut Tag) {
+        let last_hop = sighting.hops_left == 0;
+        let here = match self.place {
+            Place::Sender => last_hop && sighting.reverse && sighting.flow == 0,
+            Place::Receiver => last_hop && !sighting.reverse && sighting.flow == 0,
+            Place::Link(link) => sighting.link == link && sighting.reverse,
+        };
+        if here {
+            self.see(sighting, tag, Direction::Inbound);
+        }
+    }
+
+    pub(crate) fn refused(&mut self, sighting: &Sighting<'_>, tag: Tag, offer: Offer) {
+        let dropped = offer == Offer::Dropped;
+        let here = !sighting.reverse || self.place == Place::Receiver;
+        if let Some(interface) = self.interfaces[sighting.link]
+            && dropped
+            && here
+        {
+            self.counts[interface].dropped += 1;
+        }
+        let fate = if dropped {
+            Fate::Dropped(sighting.link)
+        } else {
+            Fate::Lost(sighting.link)
+        };
+        self.tell(tag, fate);
+    }
+
+    pub(crate) fn arrives(&mut self, tag: Tag, duplicate: bool) {
+        let fate = if duplicate {
+            Fate::Spurious
+        } else {
+            Fate::Arrived
+        };
+        self.tell(tag, fate);
+    }
+
+    /// Completes the file; gives the number of packets in it.
+    pub(crate) fn finish(mut self) -> Result<u64, FileError> {
+        while let Some(seen) = self.fates.pop_anyway() {
+            self.write(&seen);
+        }
+        match self.failure {
+            None => self.file.finish(&self.counts),
+            Some(failure) => Err(failure),
+        }
+    }
+
+    fn see(&mut self, sighting: &Sighting<'_>, tag: &mut Tag, direction: Direction) {
+        let Some(interface) = self.interfaces[sighting.link] else {
+            return;
+        };
+        self.counts[interface].received += 1;
+        tag.ticket = self.fates.push(Seen {
+            time: sighting.time,
+            interface,
+            direction,
+            flow: sighting.flow,
+            sent: Sent {
+                from: side(sighting),
+                subflow: sighting.subflow,
+                path: sighting.path,
+                identification: tag.identification,
+                segment: *sighting.segment,
+            },
+            fate: Fate::Open,
+        });
+    }
+
+    fn tell(&mut self, tag: Tag, fate: Fate) {
+        self.fates.tell(tag.ticket, fate);
+        while let Some(seen) = self.fates.pop() {
+            self.write(&seen);
+        }
+    }
+
+    fn write(&mut self, seen: &Seen) {
+        if self.failure.is_some() {
+            return;
+        }
+        self.flows[seen.flow].write(&seen.sent, &mut self.bytes);
+        let comment = match seen.fate {
+            Fate::Arrived => None,
+            Fate::Open => Some("on its way when the run ended".to_owned()),
+            Fate::Spurious => Some("spurious: the receiver had it".to_owned()),
+            Fate::Dropped(link) => Some(format!("dropped: the queue of {} was full", self.names[link])),
+            Fate::Lost(link) => Some(format!("lost on {}", self.names[link])),
+        };
+        let written = self.file.write(&Record {
+            time: seen.time,
+            interface: seen.interface,
+            direction: seen.direction,
+            bytes: &self.bytes,
+            comment: comment.as_deref(),
+        });
+        self.failure = written.err();
+    }
+}
+
+fn side(sighting: &Sighting<'_>) -> Side {
+    if sighting.reverse {
+        Side::Server
+    } else {
+        Side::Client
+    }
+}
