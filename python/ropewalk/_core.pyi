@@ -1,4 +1,5 @@
 from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Any, final
 
 from numpy.typing import NDArray
@@ -52,6 +53,8 @@ class Scenario:
 
 @final
 class Run:
+    @property
+    def captured_packets(self) -> int | None: ...
     def summary_json(self) -> str: ...
     def subflow_timeline(self) -> dict[str, NDArray[Any]] | None: ...
     def connection_timeline(self) -> dict[str, NDArray[Any]] | None: ...
@@ -65,6 +68,10 @@ def simulate(
     reordering: bool = False,
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
+    capture: str | PathLike[str] | None = None,
+    capture_at: str = "sender",
+    snaplen: int | None = None,
+    qlog: str | PathLike[str] | None = None,
 ) -> list[Run]: ...
 def schema_json() -> str: ...
 def decode(content: bytes, name: str) -> str: ...

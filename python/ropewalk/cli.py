@@ -14,7 +14,7 @@ import typer
 
 from ._core import ScenarioError, __version__
 from .scenario import Scenario, schema
-from .simulation import SEED_MAX, simulate
+from .simulation import SEED_MAX, SNAPLEN_MAX, simulate
 
 if TYPE_CHECKING:
     from .results import Results
@@ -113,6 +113,40 @@ def _simulate(
     reordering: Annotated[
         bool, typer.Option("--reordering", help="Measure reordering by RFC 4737 and RFC 5236.")
     ] = False,
+    capture: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the packets of the first run, for Wireshark: .pcapng or .pcap.",
+            show_default=False,
+        ),
+    ] = None,
+    capture_at: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            help="Where --capture sees them: sender, receiver, or a link's name; default: sender.",
+            show_default=False,
+        ),
+    ] = None,
+    snaplen: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=SNAPLEN_MAX,
+            metavar="BYTES",
+            help="How much of each packet --capture keeps; default: all.",
+            show_default=False,
+        ),
+    ] = None,
+    qlog: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write windows, round-trip times and losses of the first run, as qlog: .sqlog.",
+            show_default=False,
+        ),
+    ] = None,
     threads: Annotated[
         int | None,
         typer.Option(
@@ -132,7 +166,11 @@ def _simulate(
     with _wrong_input():
         overrides = [_override(change) for change in changes or []]
         loaded = Scenario.load(scenario, overrides)
-        _check_outputs(out, pictures)
+        _check_outputs(out, [*pictures, *(path for path in (capture, qlog) if path)])
+        _check_pictures(pictures)
+        for option, value in (("--capture-at", capture_at), ("--snaplen", snaplen)):
+            if value is not None and capture is None:
+                raise ValueError(f"{option} {value}: only with --capture")
         if step is not None and not (out or pictures):
             raise ValueError(f"--step {step}: only with --out or --plot")
     with _failures(), _progress(runs) as progress:
@@ -144,9 +182,19 @@ def _simulate(
             reordering=reordering,
             threads=threads,
             progress=progress,
+            capture=capture,
+            capture_at=capture_at or "sender",
+            snaplen=snaplen,
+            qlog=qlog,
         )
     with _failures():
         written = _keep(results, out, pictures)
+        if capture is not None:
+            place = f"at {capture_at}" if capture_at else "at the sender"
+            count = f"{results.captured_packets:,}".replace(",", " ")
+            written.append(f"packets: {capture} ({count}, {place})")
+        if qlog is not None:
+            written.append(f"qlog:    {qlog}")
     if as_json:
         print(json.dumps(results.json()))
     else:
@@ -171,19 +219,25 @@ def _override(change: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def _check_outputs(out: Path | None, pictures: list[Path]) -> None:
+def _check_outputs(out: Path | None, files: list[Path]) -> None:
     """Find out before the run what would be in the way after it."""
     if out is not None:
         from .store import check_folder
 
         check_folder(out)
+    for file in files:
+        if not file.parent.is_dir():
+            raise FileNotFoundError(f"{file.parent}: no such folder")
+        if file.is_dir():
+            raise IsADirectoryError(f"{file}: is a folder")
+
+
+def _check_pictures(pictures: list[Path]) -> None:
     if pictures:
         from .plot import check_format
 
         for picture in pictures:
             check_format(picture)
-            if not picture.parent.is_dir():
-                raise FileNotFoundError(f"{picture.parent}: no such folder")
 
 
 def _keep(results: Results, out: Path | None, pictures: list[Path]) -> list[str]:

@@ -48,6 +48,11 @@ class Results:
         """The runs' seeds, in their order."""
         return [run["seed"] for run in self.runs]
 
+    @property
+    def captured_packets(self) -> int | None:
+        """How many packets of the first run are in its capture; None without one."""
+        return self._recorded[0].captured_packets
+
     @cached_property
     def mean(self) -> dict[str, Any]:
         """Mean over the runs of each number, in the shape of a run's JSON object."""

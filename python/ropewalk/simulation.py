@@ -10,6 +10,7 @@ from .results import Results
 from .scenario import Scenario
 
 SEED_MAX = 2**64 - 1
+SNAPLEN_MAX = 262_144
 
 
 def simulate(
@@ -21,6 +22,10 @@ def simulate(
     reordering: bool = False,
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
+    capture: str | os.PathLike[str] | None = None,
+    capture_at: str = "sender",
+    snaplen: int | None = None,
+    qlog: str | os.PathLike[str] | None = None,
 ) -> Results:
     """Run a scenario packet by packet, in virtual time.
 
@@ -43,6 +48,17 @@ def simulate(
         How many runs at a time; as many as the machine has cores if not given.
     progress : callable, optional
         Called with the number of finished runs after each.
+    capture : path, optional
+        Write the packets of the first run to this file: pcapng, or classic
+        pcap if its name ends so.
+    capture_at : str
+        Where: ``"sender"``, ``"receiver"``, or the name of a link (then at
+        its end on the sender's side, and of all flows).
+    snaplen : int, optional
+        Keep this many bytes of each packet, 1 to 262144; all if not given.
+    qlog : path, optional
+        Write what the sender of the first run thinks (windows, round-trip
+        times, losses) to this file, as qlog in JSON text sequences.
 
     Returns
     -------
@@ -55,6 +71,8 @@ def simulate(
         The scenario is wrong or asks for what the simulator does not have.
     ValueError
         Another argument is wrong.
+    OSError
+        A file could not be written.
     RuntimeError
         A run failed.
 
@@ -73,6 +91,8 @@ def simulate(
         raise ValueError(f"threads = {threads}; at least 1 is needed")
     if not 0 <= seed <= SEED_MAX - (runs - 1):
         raise ValueError(f"seed = {seed} with runs = {runs}; seeds go from 0 to 2^64 - 1")
+    if snaplen is not None and not 1 <= snaplen <= SNAPLEN_MAX:
+        raise ValueError(f"snaplen = {snaplen}; 1 to {SNAPLEN_MAX} bytes")
     finished = _core.simulate(
         scenario._core,
         range(seed, seed + runs),
@@ -80,5 +100,9 @@ def simulate(
         reordering=reordering,
         threads=threads,
         progress=progress,
+        capture=capture,
+        capture_at=capture_at,
+        snaplen=snaplen,
+        qlog=qlog,
     )
     return Results(scenario, finished)

@@ -52,14 +52,21 @@ mod tests {
         assert_eq!(text(client(IpVersion::V4, 1, 3)), "10.0.1.4");
         assert_eq!(text(server(IpVersion::V4, 0)), "172.16.0.1");
         assert_eq!(text(server(IpVersion::V6, 0)), "fd00::2:0:0:10:1");
-        assert_eq!(devices(IpVersion::V4).map(text), ["192.168.0.1", "192.168.0.2"]);
+        assert_eq!(
+            devices(IpVersion::V4).map(text),
+            ["192.168.0.1", "192.168.0.2"]
+        );
         for version in [IpVersion::V4, IpVersion::V6] {
             let mut seen = HashSet::new();
             for flow in 0..1200 {
                 assert!(seen.insert(server(version, flow)));
                 assert!((0..64).all(|path| seen.insert(client(version, flow, path))));
             }
-            assert!(devices(version).into_iter().all(|device| seen.insert(device)));
+            assert!(
+                devices(version)
+                    .into_iter()
+                    .all(|device| seen.insert(device))
+            );
         }
     }
 }

@@ -65,7 +65,9 @@ impl Fates {
 
     /// The next packet whose fate is known.
     pub(crate) fn pop(&mut self) -> Option<Seen> {
-        self.waiting.front().filter(|seen| seen.fate != Fate::Open)?;
+        self.waiting
+            .front()
+            .filter(|seen| seen.fate != Fate::Open)?;
         self.pop_anyway()
     }
 

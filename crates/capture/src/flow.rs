@@ -90,9 +90,19 @@ impl Flow {
             segment,
             ..
         } = sent;
-        let ip = ip_header(self.ends[*subflow], *from, protocol::TCP, sent.identification);
+        let ip = ip_header(
+            self.ends[*subflow],
+            *from,
+            protocol::TCP,
+            sent.identification,
+        );
         let outside = self.outside.as_ref().map(|outside| {
-            ip_header(outside[sent.path], *from, protocol::UDP, sent.identification)
+            ip_header(
+                outside[sent.path],
+                *from,
+                protocol::UDP,
+                sent.identification,
+            )
         });
         let (header_len, len) = (segment.header_len() as usize, segment.len as usize);
         let ip_at = outside.map_or(0, |outside| outside.wire_len() + UdpHeader::LEN);
@@ -111,7 +121,11 @@ impl Flow {
             ip.pseudo_header(header_len + len).add_sum(sum),
             &mut headers[tcp_at..],
         );
-        assert_eq!(written, Ok(header_len), "the length that it was sent with: {segment:?}");
+        assert_eq!(
+            written,
+            Ok(header_len),
+            "the length that it was sent with: {segment:?}"
+        );
         ip.emit(header_len + len, &mut headers[ip_at..]);
 
         if let Some(outside) = outside {

@@ -38,7 +38,8 @@ impl Place {
                 let link = scenario.links.iter().position(|link| link.name == name);
                 link.map(Place::Link).ok_or_else(|| {
                     let links = scenario.links.iter().map(|link| link.name.as_str());
-                    let places: Vec<&str> = ["sender", "receiver"].into_iter().chain(links).collect();
+                    let places: Vec<&str> =
+                        ["sender", "receiver"].into_iter().chain(links).collect();
                     UnknownPlace {
                         name: name.to_owned(),
                         allowed: places.join(", "),
@@ -50,7 +51,10 @@ impl Place {
 
     /// The links whose packets pass there, by number.
     pub(crate) fn links(self, scenario: &Scenario) -> Vec<usize> {
-        let paths = scenario.transport_paths.iter().map(|&path| &scenario.paths[path].hops);
+        let paths = scenario
+            .transport_paths
+            .iter()
+            .map(|&path| &scenario.paths[path].hops);
         let mut links: Vec<usize> = match self {
             Place::Sender => paths.filter_map(|hops| hops.first().copied()).collect(),
             Place::Receiver => paths.filter_map(|hops| hops.last().copied()).collect(),

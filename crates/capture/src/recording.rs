@@ -1,6 +1,8 @@
 //! A run's packets and its sender's thoughts, into files.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ropewalk_network::Offer;
 use ropewalk_quantities::Time;
@@ -14,7 +16,7 @@ use crate::sender_log::SenderLog;
 use crate::tap::{Tag, Tap};
 
 /// Which files a run leaves.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// Packets, if they are wanted.
     pub packets: Option<PacketPlan>,
@@ -34,10 +36,13 @@ pub struct PacketPlan {
 }
 
 /// Watches a run and writes what it sees to files.
+///
+/// Dropped unfinished, it leaves none of them. A file that cannot be written ends the run early.
 #[derive(Debug)]
 pub struct Recording {
     tap: Option<Tap>,
     log: Option<SenderLog>,
+    abandoned: Arc<AtomicBool>,
 }
 
 impl Recording {
@@ -51,21 +56,36 @@ impl Recording {
             title => format!("{title}, seed {seed}"),
         };
         let tap = plan.packets.as_ref().map(|packets| {
-            Tap::create(&packets.path, packets.place, packets.snaplen, scenario, &title)
+            Tap::create(
+                &packets.path,
+                packets.place,
+                packets.snaplen,
+                scenario,
+                &title,
+            )
         });
-        let log = plan.qlog.as_ref().map(|path| SenderLog::create(path, scenario, &title));
+        let log = plan
+            .qlog
+            .as_ref()
+            .map(|path| SenderLog::create(path, scenario, &title));
         Ok(Recording {
             tap: tap.transpose()?,
             log: log.transpose()?,
+            abandoned: Arc::default(),
         })
     }
 
-    /// Completes the files; says how many packets were captured.
+    /// Set it from another thread, and the run ends early.
+    pub fn abandoned(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.abandoned)
+    }
+
+    /// Completes the files; says how many packets were captured, if any were to be.
     ///
     /// # Errors
-    /// A file could not be written; none of them is there then.
-    pub fn finish(self) -> Result<u64, FileError> {
-        let packets = self.tap.map_or(Ok(0), Tap::finish)?;
+    /// A file could not be written: it is not there.
+    pub fn finish(self) -> Result<Option<u64>, FileError> {
+        let packets = self.tap.map(Tap::finish).transpose()?;
         self.log.map_or(Ok(()), SenderLog::finish)?;
         Ok(packets)
     }
@@ -74,6 +94,12 @@ impl Recording {
 impl Observer for Recording {
     type Tag = Tag;
     const WATCHES: bool = true;
+
+    fn gave_up(&self) -> bool {
+        self.tap.as_ref().is_some_and(Tap::failed)
+            || self.log.as_ref().is_some_and(SenderLog::failed)
+            || self.abandoned.load(Ordering::Relaxed)
+    }
 
     fn flow(&mut self, flow: usize, facts: &FlowFacts<'_>) {
         if let Some(tap) = &mut self.tap {

@@ -99,6 +99,11 @@ impl SenderLog {
         self.write(sighting.time, sighting.subflow, &event);
     }
 
+    /// Nothing more can be written.
+    pub(crate) fn failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
     /// Completes the file.
     pub(crate) fn finish(self) -> Result<(), FileError> {
         match self.failure {

@@ -64,7 +64,11 @@ impl Tap {
         let number = |link| links.iter().position(|&other| other == link);
         Ok(Tap {
             place,
-            names: scenario.links.iter().map(|link| link.name.clone()).collect(),
+            names: scenario
+                .links
+                .iter()
+                .map(|link| link.name.clone())
+                .collect(),
             interfaces: (0..scenario.links.len()).map(number).collect(),
             counts: vec![InterfaceCounts::default(); links.len()],
             flows: Vec::new(),
@@ -142,6 +146,11 @@ impl Tap {
         self.tell(tag, fate);
     }
 
+    /// Nothing more can be written.
+    pub(crate) fn failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
     /// Completes the file; gives the number of packets in it.
     pub(crate) fn finish(mut self) -> Result<u64, FileError> {
         while let Some(seen) = self.fates.pop_anyway() {
@@ -190,7 +199,10 @@ impl Tap {
             Fate::Arrived => None,
             Fate::Open => Some("on its way when the run ended".to_owned()),
             Fate::Spurious => Some("spurious: the receiver had it".to_owned()),
-            Fate::Dropped(link) => Some(format!("dropped: the queue of {} was full", self.names[link])),
+            Fate::Dropped(link) => Some(format!(
+                "dropped: the queue of {} was full",
+                self.names[link]
+            )),
             Fate::Lost(link) => Some(format!("lost on {}", self.names[link])),
         };
         let written = self.file.write(&Record {

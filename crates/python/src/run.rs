@@ -10,6 +10,7 @@ use ropewalk_simulator::Outcome;
 #[pyclass(frozen, module = "ropewalk._core")]
 pub struct Run {
     pub(crate) outcome: Outcome,
+    pub(crate) captured: Option<u64>,
 }
 
 #[pymethods]
@@ -18,6 +19,12 @@ impl Run {
     fn summary_json(&self) -> PyResult<String> {
         serde_json::to_string(&self.outcome.summary)
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    /// How many packets of this run were captured; None if none were to be.
+    #[getter]
+    fn captured_packets(&self) -> Option<u64> {
+        self.captured
     }
 
     /// State per step and subflow: a dict of columns, if a timeline was recorded.

@@ -2,16 +2,18 @@
 
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use ropewalk_capture::{FileError, PacketPlan, Place, Plan, Recording};
 use ropewalk_quantities::Time;
-use ropewalk_simulator::{Options, Outcome, Unsupported};
+use ropewalk_simulator::{Options, Unsupported, simulate as simulate_unwatched, simulate_watched};
 
 use crate::ScenarioError;
 use crate::run::Run;
@@ -19,6 +21,8 @@ use crate::scenario::Scenario;
 
 /// How often an interrupt is looked for while runs are under way.
 const SIGNAL_CHECK: Duration = Duration::from_millis(100);
+/// How long an abandoned run is waited for.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// How many steps a timeline may have.
 const MOST_STEPS: u64 = 1_000_000;
 
@@ -27,8 +31,15 @@ const MOST_STEPS: u64 = 1_000_000;
 /// The runs come in the order of the seeds. `progress` is called with the
 /// number of finished runs after each. An interrupt ends the call at once;
 /// runs under way then end by themselves, unheard, and no further one starts.
+///
+/// `files` says what the first run leaves: the path of a capture, where it is
+/// taken and how many bytes of each packet it keeps; and the path of a qlog.
 #[pyfunction]
-#[pyo3(signature = (scenario, seeds, *, step=None, reordering=false, threads=None, progress=None))]
+#[pyo3(signature = (
+    scenario, seeds, *, step=None, reordering=false, threads=None, progress=None,
+    capture=None, capture_at="sender", snaplen=None, qlog=None,
+))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments")]
 pub fn simulate(
     py: Python<'_>,
     scenario: &Scenario,
@@ -37,24 +48,51 @@ pub fn simulate(
     reordering: bool,
     threads: Option<NonZeroUsize>,
     progress: Option<&Bound<'_, PyAny>>,
+    capture: Option<PathBuf>,
+    capture_at: &str,
+    snaplen: Option<u32>,
+    qlog: Option<PathBuf>,
 ) -> PyResult<Vec<Run>> {
     let duration = scenario.parsed.duration;
     let options = Options {
         timeline_step: step.map(|text| step_of(text, duration)).transpose()?,
         reordering,
     };
+    let plan = Plan {
+        packets: capture
+            .map(|path| -> PyResult<PacketPlan> {
+                let place = Place::parse(capture_at, &scenario.parsed);
+                Ok(PacketPlan {
+                    path,
+                    place: place.map_err(|error| PyValueError::new_err(error.to_string()))?,
+                    snaplen,
+                })
+            })
+            .transpose()?,
+        qlog,
+    };
+    let recording = match seeds.first() {
+        Some(&seed) if plan != Plan::default() => {
+            let begun = Recording::create(&plan, &scenario.parsed, seed);
+            Some(begun.map_err(|error| Failure::File(error).into_error())?)
+        }
+        _ => None,
+    };
     let total = seeds.len();
     let threads = threads
         .or_else(|| thread::available_parallelism().ok())
         .map_or(1, NonZeroUsize::get);
 
-    let mut runs = Runs::start(scenario, seeds, options, threads);
-    let mut outcomes: Vec<Option<Outcome>> = vec![None; total];
+    let mut runs = Runs::start(scenario, seeds, options, threads, recording);
+    let mut outcomes: Vec<Option<Run>> = (0..total).map(|_| None).collect();
     let mut finished = 0;
     while finished < total {
         let receiver = &mut runs.finished;
         match py.detach(move || receiver.recv_timeout(SIGNAL_CHECK)) {
             Ok((index, outcome)) => {
+                if index == 0 {
+                    runs.recording = None;
+                }
                 outcomes[index] = Some(outcome.map_err(Failure::into_error)?);
                 finished += 1;
                 if let Some(progress) = progress {
@@ -68,11 +106,7 @@ pub fn simulate(
         }
         py.check_signals()?;
     }
-    Ok(outcomes
-        .into_iter()
-        .flatten()
-        .map(|outcome| Run { outcome })
-        .collect())
+    Ok(outcomes.into_iter().flatten().collect())
 }
 
 /// A timeline's step: above zero, and not so short that a timeline would fill the memory.
@@ -88,29 +122,45 @@ fn step_of(text: &str, duration: Time) -> PyResult<Time> {
     Ok(step)
 }
 
-/// Runs under way on threads of their own; dropping it lets no further one start.
+/// Runs under way on threads of their own; dropping it lets no further one start, and takes
+/// back the files that the first has begun.
 struct Runs {
     next: Arc<AtomicUsize>,
     total: usize,
-    finished: mpsc::Receiver<(usize, Result<Outcome, Failure>)>,
+    finished: mpsc::Receiver<(usize, Result<Run, Failure>)>,
+    /// Set to end the first run, while it has files open.
+    recording: Option<Arc<AtomicBool>>,
 }
 
 impl Runs {
-    fn start(scenario: &Scenario, seeds: Vec<u64>, options: Options, threads: usize) -> Runs {
+    fn start(
+        scenario: &Scenario,
+        seeds: Vec<u64>,
+        options: Options,
+        threads: usize,
+        recording: Option<Recording>,
+    ) -> Runs {
         let total = seeds.len();
         let next = Arc::new(AtomicUsize::new(0));
         let seeds: Arc<[u64]> = seeds.into();
         let (sender, receiver) = mpsc::channel();
+        let abandoned = recording.as_ref().map(Recording::abandoned);
+        let recording = Arc::new(Mutex::new(recording));
         for _ in 0..threads.min(total) {
             let (scenario, seeds) = (Arc::clone(&scenario.parsed), Arc::clone(&seeds));
             let (next, sender) = (Arc::clone(&next), sender.clone());
+            let recording = Arc::clone(&recording);
             thread::spawn(move || {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(&seed) = seeds.get(index) else {
                         return;
                     };
-                    let outcome = run(&scenario, seed, &options);
+                    let recording = match index {
+                        0 => recording.lock().ok().and_then(|mut slot| slot.take()),
+                        _ => None,
+                    };
+                    let outcome = run(&scenario, seed, &options, recording);
                     if sender.send((index, outcome)).is_err() {
                         return;
                     }
@@ -121,6 +171,7 @@ impl Runs {
             next,
             total,
             finished: receiver,
+            recording: abandoned,
         }
     }
 }
@@ -128,6 +179,15 @@ impl Runs {
 impl Drop for Runs {
     fn drop(&mut self) {
         self.next.store(self.total, Ordering::Relaxed);
+        if let Some(abandoned) = &self.recording {
+            abandoned.store(true, Ordering::Relaxed);
+            // It ends within an event; its files are gone then.
+            while let Ok((index, _)) = self.finished.recv_timeout(LAST_WORDS) {
+                if index == 0 {
+                    return;
+                }
+            }
+        }
     }
 }
 
@@ -136,13 +196,18 @@ fn run(
     scenario: &ropewalk_scenario::Scenario,
     seed: u64,
     options: &Options,
-) -> Result<Outcome, Failure> {
+    recording: Option<Recording>,
+) -> Result<Run, Failure> {
     let start = Instant::now();
-    let simulated = catch_unwind(AssertUnwindSafe(|| {
-        ropewalk_simulator::simulate(scenario, seed, options)
+    let simulated = catch_unwind(AssertUnwindSafe(|| -> Result<_, Failure> {
+        let Some(mut recording) = recording else {
+            return Ok((simulate_unwatched(scenario, seed, options)?, None));
+        };
+        let outcome = simulate_watched(scenario, seed, options, &mut recording)?;
+        Ok((outcome, recording.finish()?))
     }));
-    let mut outcome = match simulated {
-        Ok(outcome) => outcome.map_err(Failure::Unsupported)?,
+    let (mut outcome, captured) = match simulated {
+        Ok(outcome) => outcome?,
         Err(panic) => {
             let text = panic
                 .downcast_ref::<String>()
@@ -155,19 +220,36 @@ fn run(
         }
     };
     outcome.summary.stats.wall_s = Some(start.elapsed().as_secs_f64());
-    Ok(outcome)
+    Ok(Run { outcome, captured })
 }
 
 /// Why a run has no outcome.
 enum Failure {
     Unsupported(Unsupported),
+    File(FileError),
     Panic(String),
+}
+
+impl From<Unsupported> for Failure {
+    fn from(error: Unsupported) -> Failure {
+        Failure::Unsupported(error)
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Failure {
+        Failure::File(error)
+    }
 }
 
 impl Failure {
     fn into_error(self) -> PyErr {
         match self {
             Failure::Unsupported(error) => ScenarioError::new_err(error.to_string()),
+            Failure::File(error @ FileError::UnknownEnding { .. }) => {
+                PyValueError::new_err(error.to_string())
+            }
+            Failure::File(error) => PyOSError::new_err(error.to_string()),
             Failure::Panic(text) => PyRuntimeError::new_err(text),
         }
     }

@@ -17,6 +17,9 @@ pub trait Observer {
     /// Whether anything is watched.
     const WATCHES: bool;
 
+    /// Nobody wants to see more: the run ends early, and its outcome means nothing.
+    fn gave_up(&self) -> bool;
+
     /// A flow is there, before the first event: the measured one is number 0.
     fn flow(&mut self, flow: usize, facts: &FlowFacts<'_>);
 
@@ -80,6 +83,10 @@ impl Observer for () {
     type Tag = ();
     const WATCHES: bool = false;
 
+    #[inline(always)]
+    fn gave_up(&self) -> bool {
+        false
+    }
     fn flow(&mut self, _: usize, _: &FlowFacts<'_>) {}
     #[inline(always)]
     fn enters(&mut self, _: &Sighting<'_>, (): &mut ()) {}

@@ -221,11 +221,7 @@ impl Baseline {
                 } else {
                     0
                 },
-                duplicates: if subflow < arrived {
-                    server.duplicates(subflow)
-                } else {
-                    0
-                },
+                duplicates: server.duplicates(subflow),
             })
             .collect();
         Baseline {

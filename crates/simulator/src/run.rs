@@ -94,7 +94,7 @@ impl<'o, O: Observer> Run<'o, O> {
                     (flow, end) => self.timer_due(flow, end),
                 }
             }
-            if self.recorder.complete {
+            if self.recorder.complete || (O::WATCHES && self.observer.gave_up()) {
                 return;
             }
         }

@@ -513,9 +513,11 @@ impl Endpoint {
         self.subflows[subflow].delivered
     }
 
-    /// Data segments that arrived here by this subflow and brought nothing new to it.
+    /// Data segments that arrived here by this subflow and brought nothing new to it; none before
+    /// it has been heard of.
     pub fn duplicates(&self, subflow: usize) -> u64 {
-        self.subflows[subflow].receiver.duplicates
+        let flow = self.subflows.get(subflow);
+        flow.map_or(0, |flow| flow.receiver.duplicates)
     }
 
     /// Bytes that arrived here in order, from the start of the stream.
