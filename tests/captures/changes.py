@@ -1,0 +1,91 @@
+"""Ways to make a good conversation wrong, and to check what comes of it."""
+
+from pathlib import Path
+from typing import Any
+
+from builder import pcapng
+from check import check
+from conversations import SHORT, Packet, payload
+from report import Report
+
+
+def checked(folder: Path, packets: list[Packet], **arguments: Any) -> Report:
+    """Check a capture of packets."""
+    path = folder / "made.pcapng"
+    path.write_bytes(pcapng(packets, ["dsl", "lte"]))
+    return check(path, **arguments)
+
+
+def named(packets: list[Packet], name: str) -> Packet:
+    """Return the packet of a name."""
+    (packet,) = (packet for packet in packets if packet["name"] == name)
+    return packet
+
+
+def wrong(packets: list[Packet], name: str, **fields: Any) -> list[Packet]:
+    """Change fields of a packet."""
+    changed = named(packets, name) | fields
+    return [changed if packet["name"] == name else packet for packet in packets]
+
+
+def moved(packets: list[Packet], name: str, **steps: int) -> list[Packet]:
+    """Change numbers of a packet by so much."""
+    packet = named(packets, name)
+    return wrong(packets, name, **{key: packet[key] + step for key, step in steps.items()})
+
+
+def added(packets: list[Packet], name: str, *option: Any) -> list[Packet]:
+    """Add an option to a packet."""
+    return wrong(packets, name, options=[*named(packets, name)["options"], option])
+
+
+def unoptioned(packets: list[Packet], name: str, kind: str) -> list[Packet]:
+    """Take an option from a packet."""
+    options = [entry for entry in named(packets, name)["options"] if entry[0] != kind]
+    return wrong(packets, name, options=options)
+
+
+def optioned(packets: list[Packet], name: str, kind: str, value: Any) -> list[Packet]:
+    """Give an option of a packet another value; of one that has fields, to some of them."""
+    (old,) = (entry[1:] for entry in named(packets, name)["options"] if entry[0] == kind)
+    if isinstance(value, dict):
+        value = old[0] | value
+    return added(unoptioned(packets, name, kind), name, kind, value)
+
+
+def stepped(packets: list[Packet], name: str, **steps: int) -> list[Packet]:
+    """Change numbers in the DSS of a packet by so much."""
+    (dss,) = (entry[1] for entry in named(packets, name)["options"] if entry[0] == "dss")
+    changed = {key: dss[key] + step for key, step in steps.items()}
+    return optioned(packets, name, "dss", changed)
+
+
+def filled(packets: list[Packet], name: str, offset: int) -> list[Packet]:
+    """Give a packet the payload of another offset."""
+    return wrong(packets, name, payload=payload(offset, SHORT))
+
+
+def without(packets: list[Packet], *names: str) -> list[Packet]:
+    """Leave packets out."""
+    return [packet for packet in packets if packet["name"] not in names]
+
+
+def again(packets: list[Packet], name: str, **fields: Any) -> list[Packet]:
+    """Send a packet twice in a row, the second time with other fields."""
+    found = []
+    for packet in packets:
+        found.append(packet)
+        if packet["name"] == name:
+            found.append(packet | {"name": f"{name} twice"} | fields)
+    return found
+
+
+def early(packets: list[Packet], name: str, before: str) -> list[Packet]:
+    """Send a packet before another, at the same time as that."""
+    time = named(packets, before)["time"]
+    found = []
+    for packet in without(packets, name):
+        if packet["name"] == before:
+            found.append(named(packets, name) | {"time": time})
+        found.append(packet)
+    return found

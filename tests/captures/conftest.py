@@ -1,0 +1,6 @@
+"""Tests import the scripts beside them, which also run alone."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))

@@ -1,0 +1,213 @@
+"""What must hold of the data of MPTCP: RFC 8684, 3.3.
+
+Data at the offsets of a stream comes by any subflow, but always the same bytes.
+"""
+
+from dataclasses import dataclass
+
+from checksum import is_right, word_sum
+from connections import Fault, Placed, Stream, unwrap
+from headers import SYN
+from mptcp_options import Dss, Mapping, MpCapable
+from pattern import check_pattern
+from tcp_rules import check_window, scaled_window, shrinks
+
+
+@dataclass(slots=True)
+class Mapped:
+    """A mapping as it was announced."""
+
+    placed: Placed
+    mapping: Mapping
+    start: int
+    """The first byte of the subflow, unwrapped."""
+    offset: int
+    length: int
+    """Without a DATA_FIN."""
+
+    @property
+    def end(self) -> int:
+        """The end of its bytes of the subflow."""
+        return self.start + self.length
+
+
+class DataRules:
+    """The rules, with what can only be judged later."""
+
+    def __init__(self, has_pattern: bool) -> None:
+        self._has_pattern = has_pattern
+        self._unmapped: list[tuple[Placed, int, int]] = []
+        self._unsummed: list[Mapped] = []
+
+    def check(self, placed: Placed) -> None:
+        """Check mapping, data and data acknowledgement of a segment that is no SYN."""
+        packet, own = placed.packet, placed.stream
+        dss = packet.segment.options.of(Dss)
+        capable = packet.segment.options.of(MpCapable)
+        mapping = dss.mapping if dss else None
+        if dss:
+            own.sent_dss = True
+        if capable and capable.data_length is not None:
+            if mapping:
+                placed.fault("mappings by both MP_CAPABLE and DSS")
+            first = own.number(0) & 0xFFFFFFFF
+            mapping = Mapping(first, False, 1, capable.data_length, capable.checksum)
+        if mapping:
+            self._map(placed, mapping, dss is not None and dss.is_fin)
+        if packet.segment.length:
+            if not mapping and not placed.other_half.sent_data_ack:
+                placed.fault("data without a mapping before any DATA_ACK on its subflow")
+            self._place(placed, placed.relative, placed.relative + packet.segment.length)
+        _acknowledge(placed, dss)
+
+    def check_end(self) -> None:
+        """Check what could not be judged before."""
+        for mapped in self._unsummed:
+            self._sum(mapped, is_last=True)
+        for placed, start, end in self._unmapped:
+            half = placed.half
+            for low, high, offset in half.mappings.pieces(start, end):
+                if offset is None and low < half.seen.end_of_prefix():
+                    placed.fault(f"bytes {low}..{high} of the subflow are in no mapping")
+
+    def _map(self, placed: Placed, mapping: Mapping, is_fin: bool) -> None:
+        """Take a mapping."""
+        own, fault = placed.stream, placed.fault
+        if mapping.length == 0:
+            fault("mapping without end: a fallback to plain TCP")
+            return
+        if (mapping.checksum is not None) != placed.subflow.connection.checksum:
+            has = "without" if mapping.checksum is None else "with"
+            fault(f"mapping {has} a checksum, other than was agreed on")
+        offset = own.offset(mapping.number, mapping.is_long, own.seen.end())
+        if offset < 0:
+            fault(f"data sequence number {mapping.number:#x} is before the first")
+            return
+        start = placed.relative + unwrap(mapping.subflow - placed.relative, 0)
+        mapped = Mapped(placed, mapping, start, offset, mapping.length - is_fin)
+        _note_width(own, mapped)
+        if mapped.length:
+            self._map_data(mapped)
+        elif mapping.subflow:
+            fault(f"DATA_FIN alone with subflow sequence number {mapping.subflow}, not 0")
+        data_end = offset + mapped.length
+        if is_fin:
+            _data_fin(own, data_end, fault)
+        if own.fin is not None and (data_end > own.fin or own.seen.end() > own.fin + 1):
+            fault("data after the DATA_FIN")
+
+    def _map_data(self, mapped: Mapped) -> None:
+        placed, start, end = mapped.placed, mapped.start, mapped.end
+        if end <= placed.relative or start >= placed.relative + placed.packet.segment.length:
+            placed.fault(f"mapping of {start}..{end} on a segment that has nothing of it")
+            return
+        differs = placed.half.mappings.add(start, end, mapped.offset)
+        if differs is not None:
+            placed.fault(f"byte {differs} of the subflow was mapped to other data before")
+        waiting, self._unmapped = self._unmapped, []
+        for other, low, high in waiting:
+            if other.half is placed.half and low < end and start < high:
+                self._place(other, low, high)
+            else:
+                self._unmapped.append((other, low, high))
+
+    def _place(self, placed: Placed, start: int, end: int) -> None:
+        """Put the bytes of a segment where its subflow's mappings say."""
+        own, fault = placed.stream, placed.fault
+        for low, high, offset in placed.half.mappings.pieces(start, end):
+            if offset is None:
+                if placed.packet.outbound:
+                    fault(f"bytes {low}..{high} of the subflow are in no mapping")
+                else:
+                    self._unmapped.append((placed, low, high))
+                continue
+            check_window(offset, offset + high - low, own.window_end, fault)
+            own.seen.add(offset, offset + high - low)
+            data = placed.packet.segment.payload[low - placed.relative : high - placed.relative]
+            differs = own.content.add(offset, data)
+            if differs is not None:
+                fault(f"bytes differ from those sent before at data offset {differs}")
+            if self._has_pattern:
+                check_pattern(data, offset, fault)
+
+    def _sum(self, mapped: Mapped, is_last: bool = False) -> None:
+        """Check the checksum of a mapping, once all of its bytes were seen."""
+        mapping, placed = mapped.mapping, mapped.placed
+        if mapping.checksum is None:
+            return
+        data: bytes | None = b""
+        if mapped.length:
+            data = placed.half.content.get(mapped.start - 1, mapped.end - 1)
+        if data is None:
+            if not is_last:
+                self._unsummed.append(mapped)
+            return
+        number = placed.stream.number(mapped.offset)
+        header = number.to_bytes(8, "big") + mapping.subflow.to_bytes(4, "big")
+        if not is_right(word_sum(header) + mapping.length + mapping.checksum + word_sum(data)):
+            placed.fault("wrong DSS checksum")
+
+
+def _acknowledge(placed: Placed, dss: Dss | None) -> None:
+    half, other, fault = placed.half, placed.other_half, placed.fault
+    peer = placed.peer_stream
+    if dss is None or dss.ack is None:
+        if other.data_segments and other.acked > 1 and not half.sent_data_ack:
+            fault("acknowledges data without a DATA_ACK")
+        return
+    half.sent_data_ack = True
+    acked = peer.offset(dss.ack, dss.ack_is_long, peer.acked)
+    if dss.ack_is_long and not peer.showed_long:
+        fault("DATA_ACK of 64 bits before any data sequence number of 64 bits")
+    if not dss.ack_is_long and peer.first_long is not None and acked > peer.first_long:
+        fault("DATA_ACK of 32 bits for data that came with 64 bits")
+    if acked < 0:
+        fault(f"DATA_ACK {dss.ack:#x} is before the first data")
+        return
+    if acked > peer.seen.end_of_prefix():
+        known = peer.seen.end_of_prefix()
+        fault(f"DATA_ACK up to {acked}, but only up to {known} was seen without a gap")
+        return
+    if placed.packet.outbound and acked < peer.acked:
+        fault(f"DATA_ACK up to {acked} is less than {peer.acked} before")
+    peer.acked = max(peer.acked, acked)
+    end = acked + scaled_window(placed.packet, half)
+    if placed.packet.outbound and shrinks(end, peer.window_end, half):
+        fault(f"the data window's end moves back from {peer.window_end} to {end}")
+    peer.window_end = max(peer.window_end, end)
+
+
+def note_first_window(placed: Placed) -> None:
+    """Before any DATA_ACK, the windows of the first subflow count from offset 0."""
+    packet = placed.packet
+    if packet.has(SYN) or packet.segment.options.of(MpCapable):
+        window = scaled_window(packet, placed.half)
+        placed.peer_stream.window_end = max(placed.peer_stream.window_end, window)
+
+
+def check_complete(stream: Stream, fault: Fault) -> None:
+    """Check that nothing of a stream is missing, and its DATA_FIN acknowledged."""
+    known, end = stream.seen.end_of_prefix(), stream.seen.end()
+    if known < end:
+        fault(f"data from offset {known} is missing at the end, though {end} was seen")
+    if stream.fin is not None and stream.acked <= stream.fin:
+        fault("DATA_FIN never acknowledged")
+
+
+def _note_width(own: Stream, mapped: Mapped) -> None:
+    """Data that came with 64 bits is acknowledged with 64 (RFC 8684, 3.3.2)."""
+    start, end = mapped.offset, mapped.offset + mapped.mapping.length
+    if mapped.mapping.is_long:
+        own.showed_long = True
+        if own.first_long is None and (start, start + 1) not in own.seen:
+            own.first_long = start
+    elif own.first_long is not None and start <= own.first_long < end:
+        own.first_long = None
+
+
+def _data_fin(own: Stream, offset: int, fault: Fault) -> None:
+    if own.fin is not None and own.fin != offset:
+        fault(f"DATA_FIN at {offset}, at {own.fin} before")
+        return
+    own.fin = offset
+    own.seen.add(offset, offset + 1)

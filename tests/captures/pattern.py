@@ -1,0 +1,27 @@
+"""The payload that runs carry: at offset o, a multiple of 8, o as a 64-bit number."""
+
+import sys
+from array import array
+
+from connections import Fault
+
+
+def pattern(start: int, length: int) -> bytes:
+    """Return the bytes at an offset.
+
+    >>> pattern(6, 12).hex()
+    '000000000000000000080000'
+    """
+    first = start // 8 * 8
+    words = array("Q", range(first, start + length, 8))
+    if sys.byteorder == "little":
+        words.byteswap()
+    return words.tobytes()[start - first : start - first + length]
+
+
+def check_pattern(data: bytes, start: int, fault: Fault) -> None:
+    """Check that the bytes at an offset are the pattern's."""
+    wanted = pattern(start, len(data))
+    if data != wanted:
+        differs = next(at for at in range(len(data)) if data[at] != wanted[at])
+        fault(f"payload is not the pattern at offset {start + differs}")
