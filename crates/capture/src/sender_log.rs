@@ -84,7 +84,8 @@ impl SenderLog {
     /// The sender has sent what it could.
     pub(crate) fn sent(&mut self, now: Time, sender: &Endpoint) {
         for (subflow, state) in sender.subflow_states().iter().enumerate() {
-            if state.mss > 0 && state.cwnd > 0 {
+            let opened = state.usable || state.srtt > Time::ZERO;
+            if opened {
                 self.write(now, subflow, &QlogEvent::Metrics(metrics(state)));
             }
         }

@@ -63,7 +63,12 @@ pub fn simulate_watched<O: Observer>(
     let mut run = Run::new(world, recorder, scenario, observer);
     run.run();
     run.recorder.finish(run.now, &run.world);
-    Ok(summarise(scenario, seed, run))
+    let outcome = summarise(scenario, seed, &mut run);
+    if O::WATCHES {
+        // Whoever watches wants to see the connection close, too.
+        run.close();
+    }
+    Ok(outcome)
 }
 
 /// A scenario asks for something that the simulator does not have.

@@ -70,34 +70,46 @@ impl<'o, O: Observer> Run<'o, O> {
 
     /// Runs until the measured transfer is complete or the duration is over.
     pub(crate) fn run(&mut self) {
-        let hops = self.world.hops.len();
-        let recorder = hops + 3 * self.world.flows.len();
-        loop {
-            let (source, key) = self.agenda.first();
-            let time = key.time;
-            if time > self.duration {
-                self.now = self.duration;
-                return;
-            }
-            self.now = time;
-            if source == recorder {
-                self.recorder.sample(time, &mut self.world);
-                self.schedule_at(source, self.recorder.next());
-                continue;
-            }
-            self.events += 1;
-            if source < hops {
-                self.leave_hop(source);
-            } else {
-                match ((source - hops) / 3, (source - hops) % 3) {
-                    (flow, 2) => self.application_due(flow),
-                    (flow, end) => self.timer_due(flow, end),
-                }
-            }
-            if self.recorder.complete || (O::WATCHES && self.observer.gave_up()) {
+        while self.step() {
+            if self.recorder.complete {
                 return;
             }
         }
+    }
+
+    /// Runs on until the measured connection is closed or the duration is over.
+    pub(crate) fn close(&mut self) {
+        let closed = |flow: &Flow| flow.ends.iter().all(|end| end.is_closed());
+        while !closed(&self.world.flows[0]) && self.step() {}
+    }
+
+    /// Lets happen what happens next; false if that would be after the end.
+    #[inline(always)]
+    fn step(&mut self) -> bool {
+        let hops = self.world.hops.len();
+        let recorder = hops + 3 * self.world.flows.len();
+        let (source, key) = self.agenda.first();
+        let time = key.time;
+        if time > self.duration || (O::WATCHES && self.observer.gave_up()) {
+            self.now = self.duration;
+            return false;
+        }
+        self.now = time;
+        if source == recorder {
+            self.recorder.sample(time, &mut self.world);
+            self.schedule_at(source, self.recorder.next());
+            return true;
+        }
+        self.events += 1;
+        if source < hops {
+            self.leave_hop(source);
+        } else {
+            match ((source - hops) / 3, (source - hops) % 3) {
+                (flow, 2) => self.application_due(flow),
+                (flow, end) => self.timer_due(flow, end),
+            }
+        }
+        true
     }
 
     #[inline]

@@ -10,20 +10,21 @@ use crate::outcome::{
 use crate::recorder::Baseline;
 use crate::run::Run;
 
-/// Takes a finished run apart.
+/// What a run has measured; it takes the timeline with it.
 pub(crate) fn summarise<O: Observer>(
     scenario: &Scenario,
     seed: u64,
-    mut run: Run<'_, O>,
+    run: &mut Run<'_, O>,
 ) -> Outcome {
     let end = Baseline::take(run.now, &mut run.world);
-    let recorder = run.recorder;
-    let mut start = recorder.baseline;
+    let timeline = run.recorder.timeline.take();
+    let recorder = &run.recorder;
+    let mut start = recorder.baseline.clone();
     if start.links.is_empty() {
         // It ended within the warm-up: nothing was measured.
         start = end.clone();
     }
-    let world = run.world;
+    let world = &run.world;
     let flow = &world.flows[0];
     let [client, server] = &flow.ends;
 
@@ -139,7 +140,7 @@ pub(crate) fn summarise<O: Observer>(
                 wall_s: None,
             },
         },
-        timeline: recorder.timeline,
+        timeline,
         delays: recorder.delays.bins(),
     }
 }

@@ -492,6 +492,11 @@ impl Endpoint {
         &self.table
     }
 
+    /// The connection is over: closed, or given up.
+    pub fn is_closed(&self) -> bool {
+        self.closed_told
+    }
+
     /// Own key of the connection (RFC 8684, 3.1).
     pub fn key(&self) -> u64 {
         self.key

@@ -172,6 +172,8 @@ impl Endpoint {
 
     fn write_third(&mut self, now: Time, subflow: usize, segment: &mut Segment) {
         self.write_ack(now, subflow, segment);
+        // Before a join's fourth segment, the SYN does not count as acknowledged yet.
+        segment.seq = segment.seq.max(1);
         segment.options = self.third_option(subflow);
         if segment.options != Options::None {
             // MP_CAPABLE and MP_JOIN leave no room for a DSS option.

@@ -123,6 +123,8 @@ impl Pair {
                     quiet = false;
                     let options = segment.header_len() - 20;
                     assert!(options <= 40, "{options} bytes of options: {segment:?}");
+                    let syn = segment.flags.contains(Flags::SYN);
+                    assert!(syn || segment.seq > 0, "only a SYN is at 0: {segment:?}");
                     let number = self.sent.len();
                     let passing = Passing {
                         sent: self.now,
