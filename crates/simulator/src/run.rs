@@ -58,12 +58,13 @@ impl<'o, O: Observer> Run<'o, O> {
             order: 0,
             duration: scenario.duration,
         };
+        // Before the flows, so that nothing of theirs precedes a measurement from the start.
+        if let Some(time) = run.recorder.next() {
+            run.schedule(sources - 1, time);
+        }
         for flow in 0..run.world.flows.len() {
             let start = run.world.flows[flow].start;
             run.schedule(run.application_source(flow), start);
-        }
-        if let Some(time) = run.recorder.next() {
-            run.schedule(sources - 1, time);
         }
         run
     }

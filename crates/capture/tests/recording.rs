@@ -1,0 +1,416 @@
+//! Captures of whole runs, read back.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::path::Path;
+
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
+use pcap_file::pcapng::{Block, PcapNgReader};
+use ropewalk_capture::{FileError, PacketPlan, Place, Plan, Recording};
+use ropewalk_scenario::Scenario;
+use ropewalk_simulator::{Options, Outcome, simulate, simulate_watched};
+use ropewalk_wire::{IpHeader, Packet, TcpHeader, Transport};
+
+const TWO_LINKS: &str = r#"
+duration = "20 s"
+[[link]]
+name = "wifi"
+rate = "20 Mbit/s"
+delay = "5 ms"
+loss = "0.3 %"
+queue = "10 packets"
+[[link]]
+name = "lte"
+rate = "10 Mbit/s"
+delay = "20 ms"
+[traffic]
+kind = "bulk"
+size = "2 MB"
+"#;
+
+const BACKBONE: &str = r#"
+duration = "20 s"
+[[link]]
+name = "wifi"
+rate = "20 Mbit/s"
+delay = "5 ms"
+[[link]]
+name = "backbone"
+rate = "10 Mbit/s"
+delay = "20 ms"
+loss = "1 %"
+queue = "20 packets"
+[[path]]
+name = "home"
+hops = ["wifi", "backbone"]
+[traffic]
+kind = "bulk"
+size = "1 MB"
+[[competitor]]
+path = "backbone"
+"#;
+
+fn scenario(text: &str, changes: &[(&str, &str)]) -> Scenario {
+    let changes: Vec<(String, String)> = changes
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+        .collect();
+    let mut no_files = |_: &str| Err("no files here".to_owned());
+    Scenario::parse(text, "test.toml", &changes, &mut no_files).expect("a right scenario")
+}
+
+/// What a pcapng file has of a packet.
+struct Captured {
+    interface: u32,
+    time_ns: u128,
+    bytes: Vec<u8>,
+    original_len: u32,
+    comment: Option<String>,
+}
+
+impl Captured {
+    fn tcp(&self) -> TcpHeader {
+        let packet = Packet::parse(&self.bytes).expect("a packet");
+        match packet.transport {
+            Transport::Tcp(view) => view.header(),
+            other => panic!("not TCP: {other:?}"),
+        }
+    }
+
+    fn is_from_client(&self) -> bool {
+        self.tcp().source_port != 50_000
+    }
+
+    fn identification(&self) -> (bool, u16) {
+        match Packet::parse(&self.bytes).expect("a packet").ip.header() {
+            IpHeader::V4(header) => (self.is_from_client(), header.identification),
+            IpHeader::V6(_) => panic!("IPv4 was asked for"),
+        }
+    }
+}
+
+fn capture(scenario: &Scenario, place: &str, snaplen: Option<u32>) -> (Outcome, Vec<Captured>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.pcapng");
+    let plan = Plan {
+        packets: Some(PacketPlan {
+            path: path.clone(),
+            place: Place::parse(place, scenario).expect("a place"),
+            snaplen,
+        }),
+        qlog: None,
+    };
+    let mut recording = Recording::create(&plan, scenario, 1).expect("a new file");
+    let outcome = simulate_watched(scenario, 1, &Options::default(), &mut recording);
+    let count = recording
+        .finish()
+        .expect("a file")
+        .expect("packets were wanted");
+    let packets = read(&path);
+    assert_eq!(count, packets.len() as u64);
+    (outcome.expect("what the simulator has"), packets)
+}
+
+fn read(path: &Path) -> Vec<Captured> {
+    let mut reader = PcapNgReader::new(File::open(path).expect("the capture")).expect("pcapng");
+    let mut packets = Vec::new();
+    while let Some(block) = reader.next_block() {
+        if let Block::EnhancedPacket(packet) = block.expect("a block") {
+            packets.push(Captured {
+                interface: packet.interface_id,
+                time_ns: packet.timestamp.as_nanos(),
+                bytes: packet.data.to_vec(),
+                original_len: packet.original_len,
+                comment: packet.options.iter().find_map(|option| match option {
+                    EnhancedPacketOption::Comment(text) => Some(text.to_string()),
+                    _ => None,
+                }),
+            });
+        }
+    }
+    packets
+}
+
+fn with_comment<'a>(
+    packets: &'a [Captured],
+    beginning: &'a str,
+) -> impl Iterator<Item = &'a Captured> {
+    packets.iter().filter(move |packet| {
+        packet
+            .comment
+            .as_ref()
+            .is_some_and(|comment| comment.starts_with(beginning))
+    })
+}
+
+#[test]
+fn a_run_that_is_watched_gives_the_same_numbers() {
+    for text in [TWO_LINKS, BACKBONE] {
+        let scenario = scenario(text, &[]);
+        let unwatched = simulate(&scenario, 1, &Options::default()).expect("a run");
+        for place in ["sender", "receiver", "wifi"] {
+            assert_eq!(capture(&scenario, place, None).0, unwatched);
+        }
+    }
+}
+
+#[test]
+fn every_packet_is_right_and_in_order_of_time() {
+    for changes in [
+        &[][..],
+        &[("transport.ip_version", "ipv6")],
+        &[("transport.checksum", "true")],
+        &[
+            ("transport.timestamps", "false"),
+            ("transport.sack", "false"),
+        ],
+        &[("transport.protocol", "tcp")],
+        &[("transport.initial_sequence_number", "4294900000")],
+        &[("transport.protocol", "striped-tcp")],
+    ] {
+        let scenario = scenario(TWO_LINKS, changes);
+        let (outcome, packets) = capture(&scenario, "sender", None);
+        assert!(packets.len() > 1000, "{changes:?}");
+        assert!(packets.is_sorted_by_key(|packet| packet.time_ns));
+        for packet in &packets {
+            let parsed = Packet::parse(&packet.bytes).expect("a packet");
+            assert!(parsed.checksums_are_right());
+            if let Transport::Udp(outside) = parsed.transport {
+                let inside = Packet::parse(outside.payload()).expect("a packet in a packet");
+                assert!(inside.checksums_are_right());
+            }
+        }
+        // What entered the links is in the file, at the length that the links counted.
+        for (number, link) in outcome.summary.links.iter().enumerate() {
+            let sent = |packet: &&Captured| {
+                packet.interface == number as u32
+                    && packet.time_ns <= end_ns(&outcome)
+                    && !inbound(packet)
+            };
+            let entered = packets.iter().filter(sent).count() as u64;
+            assert_eq!(
+                entered,
+                link.sent_packets + link.dropped_packets,
+                "{changes:?}"
+            );
+        }
+    }
+}
+
+fn end_ns(outcome: &Outcome) -> u128 {
+    946_684_800_000_000_000 + (outcome.summary.duration_s * 1e9).round() as u128
+}
+
+/// From the server, by the ports of the innermost header.
+fn inbound(packet: &Captured) -> bool {
+    let outer = Packet::parse(&packet.bytes).expect("a packet");
+    let header = match outer.transport {
+        Transport::Udp(outside) => {
+            let inside = Packet::parse(outside.payload()).expect("a packet in a packet");
+            match inside.transport {
+                Transport::Tcp(view) => view.header(),
+                other => panic!("not TCP: {other:?}"),
+            }
+        }
+        Transport::Tcp(view) => view.header(),
+        other => panic!("neither TCP nor UDP: {other:?}"),
+    };
+    header.source_port == 50_000
+}
+
+#[test]
+fn comments_say_what_became_of_packets() {
+    let scenario = scenario(TWO_LINKS, &[]);
+    let (outcome, packets) = capture(&scenario, "sender", None);
+    let before_end = |packet: &&Captured| packet.time_ns <= end_ns(&outcome);
+    let count = |beginning| with_comment(&packets, beginning).filter(before_end).count() as u64;
+    let wifi = &outcome.summary.links[0];
+    assert!(
+        wifi.lost_packets > 0 && wifi.dropped_packets > 0,
+        "{wifi:?}"
+    );
+    assert_eq!(count("lost on wifi"), wifi.lost_packets);
+    assert_eq!(
+        count("dropped: the queue of wifi was full"),
+        wifi.dropped_packets
+    );
+    assert_eq!(count("lost on lte"), 0);
+    let spurious: u64 = outcome
+        .summary
+        .subflows
+        .iter()
+        .map(|subflow| subflow.spurious_retransmissions)
+        .sum();
+    assert_eq!(count("spurious"), spurious);
+}
+
+#[test]
+fn what_is_lost_two_hops_away_is_known_at_the_sender() {
+    let scenario = scenario(BACKBONE, &[]);
+    let (outcome, packets) = capture(&scenario, "sender", None);
+    let lost = with_comment(&packets, "lost on backbone").count();
+    let dropped = with_comment(&packets, "dropped: the queue of backbone was full").count();
+    assert!(lost > 0 && dropped > 0);
+    // The competitor loses some of its own.
+    let backbone = &outcome.summary.links[1];
+    assert!((lost as u64) < backbone.lost_packets);
+    assert!(packets.iter().all(|packet| packet.interface == 0));
+}
+
+#[test]
+fn a_link_shows_all_flows_and_hosts_their_own() {
+    let scenario = scenario(BACKBONE, &[]);
+    let (_, packets) = capture(&scenario, "backbone", None);
+    let clients: std::collections::HashSet<_> = packets
+        .iter()
+        .filter(|packet| packet.is_from_client())
+        .map(|packet| Packet::parse(&packet.bytes).expect("a packet").ip.source())
+        .collect();
+    assert_eq!(clients.len(), 2);
+    for place in ["sender", "receiver", "wifi"] {
+        let (_, packets) = capture(&scenario, place, None);
+        let ours = |packet: &Captured| {
+            let ip = Packet::parse(&packet.bytes).expect("a packet").ip;
+            [ip.source(), ip.destination()].contains(&"10.0.0.1".parse().expect("an address"))
+        };
+        assert!(packets.iter().all(ours), "{place}");
+    }
+}
+
+#[test]
+fn a_packet_is_the_same_at_sender_and_receiver_but_for_its_time() {
+    let scenario = scenario(TWO_LINKS, &[]);
+    let (_, sent) = capture(&scenario, "sender", None);
+    let (_, received) = capture(&scenario, "receiver", None);
+    let mut at_sender = HashMap::new();
+    for packet in sent.iter().filter(|packet| packet.is_from_client()) {
+        at_sender.insert(packet.identification(), packet);
+    }
+    let mut matched = 0;
+    for packet in received.iter().filter(|packet| packet.is_from_client()) {
+        let before = at_sender[&packet.identification()];
+        assert_eq!(before.bytes, packet.bytes);
+        assert!(before.time_ns < packet.time_ns);
+        let lost = |comment: &str| comment.starts_with("lost") || comment.starts_with("dropped");
+        assert!(!before.comment.as_deref().is_some_and(lost));
+        matched += 1;
+    }
+    let gone = with_comment(&sent, "lost").count() + with_comment(&sent, "dropped").count();
+    let on_their_way = with_comment(&sent, "on its way").count();
+    assert_eq!(matched + gone + on_their_way, at_sender.len());
+    assert!(matched > 1000);
+}
+
+#[test]
+fn a_snaplen_cuts_what_is_kept_and_not_what_is_said() {
+    let scenario = scenario(TWO_LINKS, &[]);
+    let (_, whole) = capture(&scenario, "sender", None);
+    let (_, cut) = capture(&scenario, "sender", Some(100));
+    assert_eq!(whole.len(), cut.len());
+    for (whole, cut) in whole.iter().zip(&cut) {
+        assert_eq!(cut.bytes, whole.bytes[..whole.bytes.len().min(100)]);
+        assert_eq!(cut.original_len, whole.original_len);
+    }
+}
+
+#[test]
+fn a_qlog_tells_each_loss_and_each_spurious_retransmission() {
+    let scenario = scenario(TWO_LINKS, &[]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.sqlog");
+    let plan = Plan {
+        packets: None,
+        qlog: Some(path.clone()),
+    };
+    let mut recording = Recording::create(&plan, &scenario, 1).expect("a new file");
+    let outcome =
+        simulate_watched(&scenario, 1, &Options::default(), &mut recording).expect("a run");
+    assert_eq!(recording.finish().expect("a file"), None);
+    let text = fs::read_to_string(&path).expect("text");
+    let records: Vec<serde_json::Value> = text
+        .split('\u{1e}')
+        .skip(1)
+        .map(|record| serde_json::from_str(record).expect("JSON"))
+        .collect();
+    let of = |name: &str, path_id: usize| {
+        let named =
+            |record: &&serde_json::Value| record["name"] == name && record["path_id"] == path_id;
+        records.iter().filter(named).count() as u64
+    };
+    for (number, subflow) in outcome.summary.subflows.iter().enumerate() {
+        let lost = of("recovery:packet_lost", number);
+        assert!(lost >= subflow.retransmissions, "{lost} of {subflow:?}");
+        let most = subflow.retransmissions + subflow.timeouts * 100;
+        assert!(lost <= most, "{lost} of {subflow:?}");
+        assert_eq!(
+            of("recovery:spurious_loss", number),
+            subflow.spurious_retransmissions
+        );
+        assert!(of("recovery:metrics_updated", number) > 100);
+    }
+    let times: Vec<f64> = records[1..]
+        .iter()
+        .map(|record| record["time"].as_f64().expect("a time"))
+        .collect();
+    assert!(times.is_sorted());
+}
+
+#[test]
+fn what_cannot_be_captured_is_refused_before_the_run() {
+    let scenario = scenario(TWO_LINKS, &[]);
+    let error = Place::parse("wlan", &scenario).expect_err("no such link");
+    assert_eq!(
+        error.to_string(),
+        r#""wlan" is no place to capture at; allowed: sender, receiver, wifi, lte"#
+    );
+    let plan = |path: &Path| Plan {
+        packets: Some(PacketPlan {
+            path: path.to_owned(),
+            place: Place::Sender,
+            snaplen: None,
+        }),
+        qlog: None,
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let error = Recording::create(&plan(&folder.path().join("run.txt")), &scenario, 1);
+    assert!(matches!(error, Err(FileError::UnknownEnding { .. })));
+    let error = Recording::create(&plan(&folder.path().join("absent/run.pcap")), &scenario, 1);
+    assert!(matches!(error, Err(FileError::Io { .. })));
+    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
+}
+
+#[test]
+fn a_full_disk_ends_the_run_with_an_error_and_an_abandoned_one_leaves_nothing() {
+    let full = Path::new("/dev/full");
+    if !full.exists() {
+        eprintln!("skipped: this system has no /dev/full");
+        return;
+    }
+    let scenario = scenario(TWO_LINKS, &[("traffic.size", "100 MB")]);
+    let plan = |path: &Path| Plan {
+        packets: Some(PacketPlan {
+            path: path.to_owned(),
+            place: Place::Sender,
+            snaplen: None,
+        }),
+        qlog: None,
+    };
+    let mut recording = Recording::create(&plan(full), &scenario, 1).expect("a device");
+    let outcome =
+        simulate_watched(&scenario, 1, &Options::default(), &mut recording).expect("a run");
+    assert!(outcome.summary.delivered_bytes < 20_000_000, "it went on");
+    let error = recording.finish().expect_err("a full disk").to_string();
+    assert!(error.starts_with("cannot write /dev/full: "), "{error}");
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.pcapng");
+    let mut recording = Recording::create(&plan(&path), &scenario, 1).expect("a new file");
+    recording
+        .abandoned()
+        .store(true, std::sync::atomic::Ordering::Relaxed);
+    let outcome =
+        simulate_watched(&scenario, 1, &Options::default(), &mut recording).expect("a run");
+    assert_eq!(outcome.summary.delivered_bytes, 0);
+    drop(recording);
+    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
+}
