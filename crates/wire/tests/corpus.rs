@@ -1,5 +1,7 @@
 //! The corpora of the fuzz targets, with what is said of each file.
 
+#[path = "../../../tests/fuzz/properties/connection.rs"]
+mod connection;
 #[path = "../../../tests/fuzz/properties/packet.rs"]
 mod packet;
 #[path = "../../../tests/fuzz/properties/tcp_options.rs"]
@@ -9,6 +11,20 @@ use std::fs;
 use std::path::Path;
 
 use ropewalk_wire::{IpView, TcpOption, Transport};
+
+const CONNECTIONS: &[(&str, &str)] = &[
+    ("empty", "0 read, 0 refused"),
+    ("linux_checksums_control", "40 read, 0 refused"),
+    ("linux_checksums_cut", "39 read, 1 refused"),
+    ("linux_checksums_reversed", "4 read, 36 refused"),
+    ("linux_checksums_whole", "20 read, 0 refused"),
+    ("linux_checksums_wrong_sides", "36 read, 4 refused"),
+    ("linux_control", "40 read, 0 refused"),
+    ("linux_cut", "39 read, 1 refused"),
+    ("linux_reversed", "3 read, 37 refused"),
+    ("linux_whole", "20 read, 0 refused"),
+    ("linux_wrong_sides", "36 read, 4 refused"),
+];
 
 const PACKETS: &[(&str, &str)] = &[
     (
@@ -143,6 +159,14 @@ const TCP_OPTIONS: &[(&str, &str)] = &[
     ("timestamps", "Timestamps"),
     ("unknown_kinds", "Unknown, Unknown"),
 ];
+
+#[test]
+fn connections() {
+    replay("connection", CONNECTIONS, |bytes| {
+        let [read, refused] = connection::hold(bytes);
+        format!("{read} read, {refused} refused")
+    });
+}
 
 #[test]
 fn packets() {

@@ -133,7 +133,9 @@ impl Connection {
                     list.push(segment.ack, start, end);
                 }
             }
-            segment.options = Options::Sack(list);
+            if !list.is_empty() {
+                segment.options = Options::Sack(list);
+            }
         }
         if let Some(Join::Ack { hmac }) = said.join {
             segment.options = Options::MpJoin { hmac };
