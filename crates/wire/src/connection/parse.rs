@@ -206,6 +206,10 @@ impl Connection {
             receiver_key,
             checksum: capable.checksum_required,
         };
+        if segment.len > 0 && (segment.seq != 1 || !maps(capable.form)) {
+            // It stands on no data but the first, and then says how much (section 3.1).
+            return Err(Unusable::Unmapped);
+        }
         if let CapableForm::Data { len, checksum, .. } = capable.form {
             let mapping = Mapping {
                 data_seq: DataSeq::Long(self.data[from as usize].first),
@@ -314,6 +318,10 @@ impl Connection {
         }
         Ok(data_seq + skipped)
     }
+}
+
+fn maps(form: CapableForm) -> bool {
+    matches!(form, CapableForm::Data { .. })
 }
 
 fn data_offset(number: DataSeq, first: u64, next: u64) -> Result<u64, Unusable> {
