@@ -18,12 +18,13 @@ const CONNECTIONS: &[(&str, &str)] = &[
     ("linux_checksums_cut", "39 read, 1 refused"),
     ("linux_checksums_reversed", "4 read, 36 refused"),
     ("linux_checksums_whole", "20 read, 0 refused"),
-    ("linux_checksums_wrong_sides", "36 read, 4 refused"),
+    ("linux_checksums_wrong_sides", "33 read, 7 refused"),
     ("linux_control", "40 read, 0 refused"),
     ("linux_cut", "39 read, 1 refused"),
     ("linux_reversed", "3 read, 37 refused"),
     ("linux_whole", "20 read, 0 refused"),
-    ("linux_wrong_sides", "36 read, 4 refused"),
+    ("linux_wrong_sides", "33 read, 7 refused"),
+    ("plain_with_data_ack", "4 read, 7 refused"),
 ];
 
 const PACKETS: &[(&str, &str)] = &[

@@ -143,9 +143,14 @@ impl Connection {
         if let Some(receiver_key) = said.fast_close {
             segment.options = Options::MpFastClose { receiver_key };
         }
-        let payload = Checksum::new().add_bytes(view.payload());
-        self.read_capable(from, &said, &mut segment, payload)?;
-        self.read_dss(from, subflow, &said, &mut segment, payload)?;
+        if self.agreed(subflow) {
+            let payload = Checksum::new().add_bytes(view.payload());
+            self.read_capable(from, &said, &mut segment, payload)?;
+            self.read_dss(from, subflow, &said, &mut segment, payload)?;
+        } else if segment.len > 0 {
+            // Plain TCP: options of MPTCP mean nothing.
+            segment.data_seq = segment.seq.checked_sub(1).ok_or(Unusable::BeforeStart)?;
+        }
         Ok(segment)
     }
 
@@ -242,11 +247,7 @@ impl Connection {
         if let Some(mapping) = &dss.mapping {
             self.map(from, subflow, mapping, dss.data_fin, segment, payload)?;
         } else if segment.len > 0 && !segment.flags.contains(Flags::DATA_SEQ_64) {
-            if self.agreed(subflow) {
-                segment.data_seq = self.mapped_before(from, subflow, segment)?;
-            } else {
-                segment.data_seq = segment.seq.checked_sub(1).ok_or(Unusable::BeforeStart)?;
-            }
+            segment.data_seq = self.mapped_before(from, subflow, segment)?;
         }
         Ok(())
     }
