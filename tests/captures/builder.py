@@ -48,22 +48,23 @@ def _mptcp(name: str, value: Any) -> bytes:
         return bytes(body + _field(value.get("checksum")))
     if name == "join":
         if "token" in value:
-            return bytes([0, value["id"]]) + value["token"] + value["nonce"]
+            return b"".join([b"\0", bytes([value["id"]]), value["token"], value["nonce"]])
         if "nonce" in value:
-            return bytes([0, value["id"]]) + value["hmac"] + value["nonce"]
-        return b"\0\0" + value["hmac"]
+            return b"".join([b"\0", bytes([value["id"]]), value["hmac"], value["nonce"]])
+        return b"".join([b"\0\0", value["hmac"]])
     if name == "dss":
         return _dss(value)
     if name == "add_addr":
         address = ip_address(value["address"]).packed
-        return bytes([value.get("echo", 0), value["id"]]) + address + value.get("hmac", b"")
+        head = bytes([value.get("echo", 0), value["id"]])
+        return b"".join([head, address, value.get("hmac", b"")])
     if name == "remove_addr":
         return bytes([0, *value])
     if name == "prio":
         return bytes([value])
     if name == "fail":
         return b"\0\0" + struct.pack("!Q", value)
-    return b"\0\0" + value if name == "fastclose" else bytes([0, value])
+    return b"".join([b"\0\0", value]) if name == "fastclose" else bytes([0, value])
 
 
 def _dss(value: Fields) -> bytes:
@@ -137,6 +138,8 @@ def _ip(
 
 def written(packet: Fields) -> bytes:
     """Return the bytes of a packet as it is on the wire, encapsulated or not."""
+    if "damaged" in packet:
+        return bytes(packet["damaged"])
     inner = packet["inner"] if "inner" in packet else segment(packet)
     return datagram(packet["outer"], inner) if "outer" in packet else inner
 
@@ -157,7 +160,7 @@ def pcapng(packets: Iterable[Fields], interfaces: Iterable[str], order: str = "<
     """Return a pcapng file; packets tell the interface's place and the time in ns."""
     end = block_option(0, b"", order)
     header = struct.pack(order + "IHHQ", 0x1A2B3C4D, 1, 0, (1 << 64) - 1)
-    content = block(0x0A0D0D0A, header, order)
+    content = bytearray(block(0x0A0D0D0A, header, order))
     for name in interfaces:
         options = block_option(2, name.encode(), order) + block_option(9, b"\x09", order)
         options += block_option(8, struct.pack(order + "Q", 10**7), order)
@@ -175,12 +178,12 @@ def pcapng(packets: Iterable[Fields], interfaces: Iterable[str], order: str = "<
         body = struct.pack(order + "5I", *fields) + kept + bytes(-len(kept) % 4)
         content += block(6, body + options + end, order)
     statistics = block_option(4, struct.pack(order + "Q", count), order) + end
-    return content + block(5, struct.pack(order + "3I", 0, 0, 0) + statistics, order)
+    return bytes(content + block(5, struct.pack(order + "3I", 0, 0, 0) + statistics, order))
 
 
 def pcap(packets: Iterable[Fields], magic: int = 0xA1B23C4D, order: str = "<") -> bytes:
     """Return a classic file, of nanoseconds or by its magic number microseconds."""
-    content = struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 0x40000, 101)
+    content = bytearray(struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 0x40000, 101))
     for packet in packets:
         data = written(packet)
         kept = data[: packet.get("snap", len(data))]
@@ -188,4 +191,4 @@ def pcap(packets: Iterable[Fields], magic: int = 0xA1B23C4D, order: str = "<") -
         if magic == 0xA1B2C3D4:
             fraction //= 1000
         content += struct.pack(order + "4I", seconds, fraction, len(kept), len(data)) + kept
-    return content
+    return bytes(content)

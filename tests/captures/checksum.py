@@ -1,10 +1,12 @@
 """The checksum of IP, TCP, UDP and DSS (RFC 1071): a sum of 16-bit words, carries added.
 
-Adding a carry at the right is arithmetic modulo 0xFFFF, so a whole packet is one long
-number with one remainder.
+Adding a carry at the right is arithmetic modulo 0xFFFF, where 2 ** 16 is 1: a packet is
+one long number, and half of it shifted right by whole words may be added to the rest.
 """
 
 MODULUS = 0xFFFF
+SMALL = 1024
+"""Bits that are not worth halving."""
 
 
 def word_sum(data: bytes) -> int:
@@ -14,7 +16,14 @@ def word_sum(data: bytes) -> int:
     '0xddf2'
     """
     number = int.from_bytes(data, "big")
-    return folded(number << 8 if len(data) % 2 else number)
+    if len(data) % 2:
+        number <<= 8
+    bits = 8 * len(data)
+    while bits > SMALL:
+        half = (bits // 32 + 1) * 16
+        number = (number & ((1 << half) - 1)) + (number >> half)
+        bits = half + 16
+    return folded(number)
 
 
 def folded(total: int) -> int:

@@ -52,6 +52,8 @@ class DataRules:
                 placed.fault("mappings by both MP_CAPABLE and DSS")
             first = own.number(0) & 0xFFFFFFFF
             mapping = Mapping(first, False, 1, capable.data_length, capable.checksum)
+            # It has no number, so its receiver may take it for one of either width.
+            own.showed_long = True
         if mapping:
             self._map(placed, mapping, dss is not None and dss.is_fin)
         if packet.segment.length:
@@ -95,6 +97,7 @@ class DataRules:
             _data_fin(own, data_end, fault)
         if own.fin is not None and (data_end > own.fin or own.seen.end() > own.fin + 1):
             fault("data after the DATA_FIN")
+        self._sum(mapped)
 
     def _map_data(self, mapped: Mapped) -> None:
         placed, start, end = mapped.placed, mapped.start, mapped.end
@@ -199,7 +202,7 @@ def _note_width(own: Stream, mapped: Mapped) -> None:
     start, end = mapped.offset, mapped.offset + mapped.mapping.length
     if mapped.mapping.is_long:
         own.showed_long = True
-        if own.first_long is None and (start, start + 1) not in own.seen:
+        if mapped.length and own.first_long is None and (start, start + 1) not in own.seen:
             own.first_long = start
     elif own.first_long is not None and start <= own.first_long < end:
         own.first_long = None

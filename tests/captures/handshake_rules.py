@@ -100,8 +100,6 @@ def _capable(placed: Placed, option: MpCapable, connections: Connections) -> Non
     _keys(placed, option, connections)
     if (option.data_length is not None) != bool(packet.segment.length):
         fault("MP_CAPABLE has a data length if and only if there is data")
-    elif option.data_length is not None and placed.relative != 1:
-        fault("MP_CAPABLE with other data than the first")
 
 
 def _keys(placed: Placed, option: MpCapable, connections: Connections) -> None:

@@ -1,7 +1,7 @@
 """Files of captured packets: pcapng (draft-ietf-opsawg-pcapng) and classic pcap.
 
-Both byte orders. Link type RAW alone: a packet begins with its IP header. What the
-format forbids, or what contradicts itself, is an error, never passed over.
+Both byte orders. Link types RAW, IPV4 and IPV6 alone: a packet begins with its IP
+header. What the format forbids, or what contradicts itself, is an error, never passed over.
 """
 
 import struct
@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-LINKTYPE_RAW = 101
+# RAW, IPV4, IPV6 of the registry of link types.
+LINKTYPES = {101, 228, 229}
 NANOSECONDS = 10**9
 
 SECTION_HEADER = 0x0A0D0D0A
@@ -131,8 +132,6 @@ class _Pcapng:
                 self._statistics(body)
             elif kind == SIMPLE_PACKET:
                 raise self._error("a simple packet block tells no time")
-        if self._section_end is not None and self._at != self._section_end:
-            raise self._error("the section is shorter than its header says")
 
     def _error(self, text: str) -> PacketFileError:
         return PacketFileError(f"before byte {self._at}: {text}")
@@ -181,8 +180,8 @@ class _Pcapng:
         if len(body) < 8:
             raise self._error("interface description cut short")
         link_type, reserved, snap_length = struct.unpack(self._order + "HHI", body[:8])
-        if link_type != LINKTYPE_RAW:
-            raise self._error(f"link type {link_type}, not RAW ({LINKTYPE_RAW})")
+        if link_type not in LINKTYPES:
+            raise self._error(f"link type {link_type}, not raw IP")
         if reserved:
             raise self._error("reserved field of an interface is not 0")
         interface = Interface(snap_length=snap_length)
@@ -297,8 +296,8 @@ def _classic(content: bytes, order: str, unit_ns: int) -> Iterator[Record]:
         raise PacketFileError(f"version {major}.{minor}")
     if zone or accuracy:
         raise PacketFileError("reserved fields of the file header are not 0")
-    if link != LINKTYPE_RAW:
-        raise PacketFileError(f"link type {link}, not RAW ({LINKTYPE_RAW})")
+    if link not in LINKTYPES:
+        raise PacketFileError(f"link type {link}, not raw IP")
     interface = Interface(None, snap_length, None, NANOSECONDS // unit_ns)
     at, number = 24, 0
     while at < len(content):
