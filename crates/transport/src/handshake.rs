@@ -217,10 +217,8 @@ impl Endpoint {
         if syn.window_scale.is_none() {
             self.rx.forgo_scale();
         }
-        // RFC 6691: the peer's MSS counts no options, a segment's room does.
-        let options = self.config.data_option_len(self.multipath);
-        let room = u64::from(syn.mss).saturating_sub(options).max(1);
-        self.table[subflow].mss = self.config.segment.as_u64().min(room);
+        self.subflows[subflow].peer_mss = syn.mss;
+        self.limit_segments(subflow);
         let mut usual = self.usual_flags.with(Flags::ACK);
         if self.config.timestamps {
             usual = usual.with(Flags::TIMESTAMPS);
@@ -250,6 +248,25 @@ impl Endpoint {
     #[inline(never)]
     pub(crate) fn acknowledge_in_64_bits(&mut self) {
         self.set_usual_flags(self.usual_flags.with(Flags::DATA_ACK_64));
+        for subflow in 0..self.subflows.len() {
+            if self.subflows[subflow].peer_mss > 0 {
+                self.limit_segments(subflow);
+            }
+        }
+    }
+
+    /// RFC 6691: the peer's MSS counts no options, a segment's room does.
+    fn limit_segments(&mut self, subflow: usize) {
+        let room = self.segment_room(subflow);
+        self.table[subflow].mss = self.config.segment.as_u64().min(room);
+    }
+
+    /// Most payload that the peer takes beside the options of a data segment.
+    pub(crate) fn segment_room(&self, subflow: usize) -> u64 {
+        let long_ack = self.usual_flags.contains(Flags::DATA_ACK_64);
+        let options = self.config.data_option_len(self.multipath) + if long_ack { 4 } else { 0 };
+        let mss = u64::from(self.subflows[subflow].peer_mss);
+        mss.saturating_sub(options).max(1)
     }
 
     fn establish(&mut self, now: Time, subflow: usize, rtt: Option<Time>) {

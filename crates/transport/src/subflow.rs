@@ -17,6 +17,8 @@ pub(crate) struct Subflow {
     /// Random numbers of a join (RFC 8684, 3.2): own, and the peer's.
     pub(crate) nonce: u32,
     pub(crate) remote_nonce: u32,
+    /// MSS option of the peer's SYN; 0 before it.
+    pub(crate) peer_mss: u16,
     /// When the SYN or SYN-ACK left, for the first round-trip sample; unless it was sent again.
     pub(crate) handshake_sent: Option<Time>,
     /// Assigned by the scheduler and not yet sent: data offset and length.
@@ -75,6 +77,7 @@ impl Subflow {
             pending: Pending::default(),
             nonce,
             remote_nonce: 0,
+            peer_mss: 0,
             handshake_sent: None,
             queue: VecDeque::new(),
             fin: None,

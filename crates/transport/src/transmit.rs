@@ -146,6 +146,12 @@ impl Endpoint {
         // Timestamps and a DSS mapping leave no room for SACK blocks.
         segment.options = Options::None;
         segment.flags = segment.flags.with(self.mapping_flags());
+        if segment.flags.contains(Flags::DATA_ACK_64)
+            && u64::from(sent.len) > self.segment_room(subflow)
+        {
+            // It was cut when acknowledgements had 32 bits, and has no room for more.
+            segment.flags = segment.flags.without(Flags::DATA_ACK_64);
+        }
         if !self.fully_established && sent.seq == 1 && self.role == Role::Client {
             segment.options = self.third_option(0);
             segment.flags = segment.flags.without(DATA_ACK);

@@ -78,12 +78,15 @@ pub(crate) struct Pair {
     pub(crate) server_events: Vec<Event>,
     /// The server's application reads at once.
     pub(crate) reads: bool,
+    /// Most bytes of a segment, header included.
+    most: u64,
     wire: BTreeMap<(Time, usize), Passing>,
     copies: usize,
 }
 
 impl Pair {
     pub(crate) fn new(config: &Config, delays: &[u64]) -> Pair {
+        let multipath = config.protocol == Protocol::Mptcp;
         Pair {
             client: Endpoint::client(config, delays.len(), 0x91aa_2012_8dac_826f, 1),
             server: Endpoint::server(config, 0x46fe_363d_617f_8852, 2),
@@ -94,6 +97,7 @@ impl Pair {
             client_events: Vec::new(),
             server_events: Vec::new(),
             reads: true,
+            most: 20 + config.segment.as_u64() + config.data_option_len(multipath),
             wire: BTreeMap::new(),
             copies: 0,
         }
@@ -123,6 +127,11 @@ impl Pair {
                     quiet = false;
                     let options = segment.header_len() - 20;
                     assert!(options <= 40, "{options} bytes of options: {segment:?}");
+                    let len = u64::from(segment.header_len() + segment.len);
+                    assert!(
+                        segment.len == 0 || len <= self.most,
+                        "too long: {segment:?}"
+                    );
                     let syn = segment.flags.contains(Flags::SYN);
                     assert!(syn || segment.seq > 0, "only a SYN is at 0: {segment:?}");
                     let number = self.sent.len();

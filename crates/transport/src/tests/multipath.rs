@@ -239,3 +239,39 @@ fn a_segment_fills_a_packet_of_1500_bytes() {
         }
     }
 }
+
+#[test]
+fn data_cut_for_a_short_data_ack_keeps_it_when_it_is_sent_again() {
+    let mut pair = Pair::connected(&mptcp(), &[10, 40]);
+    pair.client.write(40_000);
+    pair.flush();
+    // The server sends data of its own, and so the client's acknowledgements become long; what the
+    // slower subflow carried is lost, and sent again in the same pieces.
+    let mut left = 3;
+    pair.fate = Box::new(move |p| {
+        let lost = p.to_server && p.subflow == 1 && p.segment.len > 0 && left > 0;
+        left -= u32::from(lost);
+        if lost { Fate::Lost } else { Fate::Arrives }
+    });
+    pair.server.write(5000);
+    pair.drive(pair.now + Time::from_secs(10));
+    assert_eq!(pair.server.delivered(), 40_000);
+    assert_eq!(pair.client.delivered(), 5000);
+    pair.sent.clear();
+    pair.client.write(10_000);
+    pair.drive(pair.now + Time::from_secs(2));
+    let new = pair
+        .sent
+        .iter()
+        .filter(|p| p.to_server && p.segment.len > 0);
+    let longest = new.clone().map(|p| p.segment.len).max();
+    assert_eq!(
+        longest,
+        Some(996),
+        "four bytes less for the longer acknowledgement"
+    );
+    assert!(
+        new.clone()
+            .all(|p| p.segment.flags.contains(Flags::DATA_ACK_64))
+    );
+}
