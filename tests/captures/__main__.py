@@ -3,6 +3,7 @@
 import argparse
 import sys
 from ipaddress import ip_address
+from pathlib import Path
 
 from check import check
 
@@ -13,7 +14,7 @@ SHOWN = 50
 def main() -> int:
     """Check the files of the command line."""
     parser = argparse.ArgumentParser(prog="captures", description=__doc__)
-    parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument(
         "--encapsulated", action="store_true", help="UDP packets hold the packets to check"
     )
@@ -33,6 +34,8 @@ def main() -> int:
     arguments = parser.parse_args()
     is_wrong = False
     for path in arguments.files:
+        if not path.is_file():
+            parser.error(f"there is no file {path}")
         report = check(
             path,
             encapsulated=arguments.encapsulated,

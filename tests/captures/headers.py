@@ -69,11 +69,6 @@ class Segment:
     """Of the payload, whether captured or not."""
     faults: list[str]
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether all of the payload was captured."""
-        return len(self.payload) == self.length
-
 
 def parse_ip(data: bytes, original_length: int | None = None) -> IpPacket:
     """Read an IP packet of either version, without link header."""

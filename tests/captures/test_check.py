@@ -1,18 +1,27 @@
 """The checks pass good captures, and count what is in them."""
 
+import time
 from ipaddress import ip_address
 
 import pytest
-from builder import pcap
-from changes import checked
+
+import keys
+from builder import pcap, pcapng
+from changes import added, checked, named, optioned, without
 from check import check
 from conversations import (
     CLIENT,
+    KEYS,
     SERVER,
     SHORT,
+    SYN_OPTIONS,
     WRAPPING_KEY,
+    Multipath,
+    Path,
+    Talk,
     encapsulated,
     mptcp,
+    payload,
     plain_tcp,
 )
 
@@ -108,3 +117,92 @@ def test_fallback_to_plain_tcp_passes(tmp_path):
     packets = plain_tcp()
     packets[0]["options"].append(("capable", {}))
     assert checked(tmp_path, packets).violations == []
+
+
+def test_addresses_may_be_advertised_and_withdrawn(tmp_path):
+    address = {"id": 3, "address": "10.0.8.1"}
+    proof = keys.address_hmac(KEYS[1], KEYS[0], 3, ip_address("10.0.8.1").packed, None)
+    packets = added(mptcp(), "join fourth", "add_addr", address | {"hmac": proof})
+    packets = added(packets, "last ack 0", "add_addr", address | {"echo": 1})
+    packets = added(packets, "server fin 1", "remove_addr", [3])
+    packets = added(packets, "last ack 1", "prio", 1)
+    assert checked(tmp_path, packets).violations == []
+
+
+def test_a_fast_close_passes(tmp_path):
+    packets = mptcp()
+    closing = [dict(named(packets, name)) for name in ("last ack 0", "last ack 1")]
+    end = packets.index(named(packets, "three"))
+    for packet, option in zip(closing, [("fastclose", KEYS[1]), ("tcprst", 0)], strict=True):
+        names = ("one by second", "one again")
+        before = max(
+            (named(packets, name) for name in names),
+            key=lambda one: one["source"] == packet["source"],
+        )
+        packet |= {"flags": "RA", "ack": before["ack"], "options": [option]}
+        packet["seq"] = before["seq"] + SHORT
+    report = checked(tmp_path, packets[:end] + closing)
+    assert report.violations == []
+    assert report.connections[0].fin_acked == (False, False)
+
+
+def opened(at: int) -> tuple[Talk, Path, Multipath]:
+    """Begin an MPTCP connection whose ACK with MP_CAPABLE is lost."""
+    talk, path, mp = Talk(at), Path(("10.0.1.1", "10.0.9.1"), 40000, (1, 2)), Multipath()
+    talk.say("syn", path, CLIENT, "S", options=[*SYN_OPTIONS, ("capable", {})])
+    options = [*SYN_OPTIONS, ("capable", {"own": KEYS[1]})]
+    talk.say("synack", path, SERVER, "SA", options=options)
+    return talk, path, mp
+
+
+def test_a_segment_may_arrive_before_the_keys(tmp_path):
+    talk, path, mp = opened(SERVER)
+    mapping = mp.data_ack(CLIENT, 0) | mp.mapping(CLIENT, SHORT, 1 + SHORT, payload(SHORT, SHORT))
+    talk.say("one", path, CLIENT, "A", payload(SHORT, SHORT), [("dss", mapping)], again=1 + SHORT)
+    first = mp.first_data(payload(0, SHORT))
+    talk.say("zero", path, CLIENT, "A", payload(0, SHORT), [("capable", first)], again=1)
+    ack = ("dss", mp.data_ack(SERVER, 2 * SHORT))
+    talk.say("ack", path, SERVER, options=[ack], acks=1 + 2 * SHORT)
+    assert checked(tmp_path, talk.packets).violations == []
+    violations = checked(tmp_path, without(talk.packets, "zero")).violations
+    assert any("data of a host whose key was never seen" in text for text in violations)
+
+
+def test_a_segment_may_arrive_before_its_mapping(tmp_path):
+    talk, path, mp = opened(SERVER)
+    data = payload(0, 3 * SHORT)
+    first = mp.first_data(data[:SHORT])
+    talk.say("zero", path, CLIENT, "A", data[:SHORT], [("capable", first)])
+    talk.say("ack", path, SERVER, options=[("dss", mp.data_ack(SERVER, SHORT))])
+    mapping = mp.data_ack(CLIENT, 0) | mp.mapping(CLIENT, SHORT, 1 + SHORT, data[SHORT:])
+    talk.say("two", path, CLIENT, "A", data[2 * SHORT :], again=1 + 2 * SHORT)
+    one = data[SHORT : 2 * SHORT]
+    talk.say("one", path, CLIENT, "A", one, [("dss", mapping)], again=1 + SHORT)
+    ack = ("dss", mp.data_ack(SERVER, 3 * SHORT))
+    talk.say("ack", path, SERVER, options=[ack], acks=1 + 3 * SHORT)
+    assert checked(tmp_path, talk.packets).violations == []
+
+
+def test_data_that_came_with_32_bits_too_may_be_acknowledged_so(tmp_path):
+    packets = optioned(mptcp(), "two", "dss", {"wide": True})
+    wide = [text for text in checked(tmp_path, packets).violations if "32 bits" in text]
+    assert len(wide) == 2
+    again = named(mptcp(), "two") | {"time": named(packets, "one by second")["time"]}
+    at = packets.index(named(packets, "one by second"))
+    packets = [*packets[:at], again, *packets[at:]]
+    assert checked(tmp_path, packets).violations == []
+
+
+def test_checking_takes_time_in_proportion(tmp_path):
+    talk, path = Talk(CLIENT, window=0xFFFF), Path(("10.0.1.1", "10.0.9.1"), 40000, (1, 2))
+    talk.say("syn", path, CLIENT, "S", options=SYN_OPTIONS)
+    talk.say("synack", path, SERVER, "SA", options=SYN_OPTIONS)
+    talk.say("ack", path, CLIENT)
+    for number in range(3000):
+        talk.say("data", path, CLIENT, "A", payload(1400 * number, 1400))
+        talk.say("ack", path, SERVER)
+    made = tmp_path / "made.pcapng"
+    made.write_bytes(pcapng(talk.packets, ["dsl"]))
+    start = time.process_time()
+    assert check(made).violations == []
+    assert time.process_time() - start < 5

@@ -1,8 +1,9 @@
 """The checksum is that of RFC 1071, word by word."""
 
-from checksum import checksum, is_right, word_sum
 from hypothesis import given
 from hypothesis import strategies as st
+
+from checksum import checksum, is_right, word_sum
 
 
 def by_words(data: bytes) -> int:

@@ -3,12 +3,13 @@
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from builder import pcapng, written
 from changes import checked
 from check import check
 from conversations import encapsulated, mptcp, plain_tcp
-from hypothesis import given
-from hypothesis import strategies as st
 
 MADE = {
     "TCP": plain_tcp(),

@@ -4,8 +4,9 @@ import json
 from ipaddress import ip_address
 from pathlib import Path
 
-import keys
 import pytest
+
+import keys
 
 VECTORS = json.loads(
     (Path(__file__).parents[1] / "reference/mptcp-handshake-vectors.json").read_text()

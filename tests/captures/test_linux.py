@@ -9,6 +9,7 @@ import gzip
 from pathlib import Path
 
 import pytest
+
 from check import check
 
 CAPTURES = Path(__file__).parent / "linux"

@@ -1,7 +1,8 @@
 """Whatever is made wrong with MPTCP is told."""
 
-import keys
 import pytest
+
+import keys
 from changes import (
     added,
     again,
@@ -49,6 +50,18 @@ CHANGES = {
         without(p, "fourth"), "zero", "capable"
     ),
     "first segment after the SYN-ACK without a DATA_ACK": lambda p: unoptioned(p, "fourth", "dss"),
+    "both MP_CAPABLE and MP_JOIN": lambda p: added(
+        unoptioned(p, "join syn", "scale"), "join syn", "capable", {}
+    ),
+    "mappings by both MP_CAPABLE and DSS": lambda p: added(
+        unoptioned(p, "zero", "timestamps"),
+        "zero",
+        "dss",
+        {"number": 1, "subflow": 1, "length": SHORT},
+    ),
+    "MP_FASTCLOSE on neither ACK nor RST": lambda p: wrong(
+        added(p, "join fourth", "fastclose", KEYS[0]), "join fourth", flags="P"
+    ),
     "token 01020304 is of no connection": lambda p: optioned(
         p, "join syn", "join", {"token": b"\1\2\3\4"}
     ),
@@ -89,6 +102,9 @@ CHANGES = {
     ),
     "MP_JOIN on the first subflow": lambda p: added(p, "last ack 0", "join", {"hmac": bytes(20)}),
     "SYN-ACK without MP_JOIN": lambda p: unoptioned(p, "join synack", "join"),
+    "MP_JOIN before keys and random numbers are known": lambda p: unoptioned(
+        p, "join synack", "join"
+    ),
     "first segment after the SYN without MP_JOIN": lambda p: unoptioned(p, "join ack", "join"),
     "data before the ACK with MP_JOIN was": lambda p: without(p, "join fourth"),
     "responder before the ACK with MP_JOIN": lambda p: unoptioned(p, "join ack", "join"),

@@ -2,9 +2,10 @@
 
 from contextlib import suppress
 
+import pytest
+
 import mptcp_options as mp
 import options
-import pytest
 
 KEYS = bytes(range(16))
 READ = {

@@ -4,6 +4,7 @@ import struct
 from collections.abc import Callable
 
 import pytest
+
 from builder import block, block_option, pcap, pcapng, written
 from conversations import plain_tcp
 from packet_file import PacketFileError, read

@@ -1,6 +1,7 @@
 """Whatever is made wrong with IP or TCP is told."""
 
 import pytest
+
 from changes import (
     added,
     again,
