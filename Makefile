@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python lint docs reference bench clean tools
+.PHONY: help setup demo test test-rust test-python lint docs reference bench clean tools capture-tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -37,9 +37,10 @@ test: test-rust test-python ## run all tests
 test-rust: setup ## run the Rust tests, doctests included
 	$(CARGO) test --workspace --locked --no-fail-fast
 
-test-python: setup $(MADE)/test ## run the Python tests, doctests included
+test-python: setup $(MADE)/test capture-tools ## run the Python tests, doctests included
 	$(BIN)/python -m pytest
 	$(BIN)/python -m pytest tests/agreement
+	$(BIN)/python -m pytest tests/captures
 
 lint: setup $(MADE)/lint $(MADE)/test ## check formatting, lints and types
 	@$(CARGO) fmt --version >/dev/null 2>&1 && $(CARGO) clippy --version >/dev/null 2>&1 \
@@ -58,8 +59,9 @@ docs: setup ## write docs/keys.md from the schema
 reference: setup ## print our numbers beside ns-3's, Linux's, htsim's and the formulas'
 	$(BIN)/python tests/agreement
 
-bench: setup ## measure how fast the simulator is
+bench: setup ## measure how fast the simulator is, and how fast captures are written
 	$(CARGO) run --release --locked -p ropewalk-simulator --example throughput
+	$(CARGO) run --release --locked -p ropewalk-capture --example writing
 
 clean: ## remove all that was made
 	rm -rf $(VENV) target results .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -76,6 +78,14 @@ tools:
 	@test -n "$(PYTHON)" \
 		&& $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 		|| { echo "make: Python 3.11 or later is missing: apt install python3 python3-venv" >&2; exit 1; }
+
+# What reads captures beside us. Without root the tests that ask them are skipped, and say so.
+capture-tools:
+	@command -v tshark >/dev/null && command -v tcptrace >/dev/null \
+		|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+			&& apt-get update -qq \
+			&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends tshark tcptrace >/dev/null; } \
+		|| echo "make: tshark or tcptrace is missing: the tests that ask them are skipped" >&2
 
 # Debian and Ubuntu keep a part of Python's venv module in a package of its own.
 $(MADE)/venv: constraints.txt | tools

@@ -8,7 +8,7 @@ import pytest
 import ropewalk
 from places import ROOT
 
-PAGES = [ROOT / "README.md", ROOT / "docs/guide.md"]
+PAGES = [ROOT / "README.md", ROOT / "docs/guide.md", ROOT / "docs/captures.md"]
 
 
 def blocks(language):
