@@ -42,6 +42,26 @@ fn the_largest_bytes_carry_all_the_way() {
     assert_eq!(sum.finish(), !1);
 }
 
+/// Some of these carry once more than most sums do.
+#[test]
+fn words_at_the_edges() {
+    let edges = [0x0000_u64, 0x0001, 0x0100, 0xfeff, 0xfffe, 0xffff];
+    let edges = || edges.into_iter();
+    let words = edges().flat_map(|a| edges().map(move |b| a << 16 | b));
+    let words: Vec<u64> = words.collect();
+    for word in words
+        .iter()
+        .flat_map(|a| words.iter().map(move |b| a << 32 | b))
+    {
+        let expected = by_definition(&word.to_be_bytes());
+        assert_eq!(
+            Checksum::new().add_u64(word).finish(),
+            expected,
+            "{word:#x}"
+        );
+    }
+}
+
 #[test]
 fn numbers_count_as_their_bytes_do() {
     let all = bytes("0123 456789ab cdef0123456789ab");
