@@ -296,7 +296,8 @@ impl Scoreboard {
     /// The lowest segment below the highest selective acknowledgement that is neither
     /// covered by one nor sent again (NextSeg, rule 3).
     pub(crate) fn next_unsacked(&self) -> Option<usize> {
-        let from = self.retransmit_hint.saturating_sub(self.base) as usize;
+        // What was judged before is covered, or lost and the other rules' to send.
+        let from = self.judged.saturating_sub(self.base) as usize;
         (from..self.segments.len())
             .take_while(|&at| self.segments[at].seq < self.highest_sacked)
             .find(|&at| !self.segments[at].has(SACKED | RETRANSMITTED))

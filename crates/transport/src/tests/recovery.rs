@@ -196,3 +196,15 @@ fn after_idleness_the_window_starts_anew() {
     pair.flush();
     assert_eq!(pair.sent.len(), 10);
 }
+
+#[test]
+fn holes_with_little_above_them_are_sent_again_in_recovery_when_nothing_else_is_left() {
+    let mut pair = Pair::connected(&plain_tcp(), &[50]);
+    // Above the second and third hole there are too few segments to call them lost: RFC 6675's
+    // NextSeg, rule 3, sends them all the same.
+    pair.fate = lose(&[2001, 6001, 8001]);
+    pair.transfer(10_000, Time::from_secs(9));
+    let counters = pair.client.counters(0);
+    assert_eq!((counters.retransmissions, counters.timeouts), (3, 0));
+    assert_eq!(counters.fast_recoveries, 1);
+}
