@@ -80,11 +80,15 @@ impl Recording {
         Arc::clone(&self.abandoned)
     }
 
-    /// Completes the files; says how many packets were captured, if any were to be.
+    /// Completes the files; says how many packets were captured, if any were to be. One that was
+    /// abandoned has none.
     ///
     /// # Errors
     /// A file could not be written: it is not there.
     pub fn finish(self) -> Result<Option<u64>, FileError> {
+        if self.abandoned.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
         let packets = self.tap.map(Tap::finish).transpose()?;
         self.log.map_or(Ok(()), SenderLog::finish)?;
         Ok(packets)

@@ -411,6 +411,6 @@ fn a_full_disk_ends_the_run_with_an_error_and_an_abandoned_one_leaves_nothing() 
     let outcome =
         simulate_watched(&scenario, 1, &Options::default(), &mut recording).expect("a run");
     assert_eq!(outcome.summary.delivered_bytes, 0);
-    drop(recording);
+    assert_eq!(recording.finish().expect("nothing to write"), None);
     assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
 }
