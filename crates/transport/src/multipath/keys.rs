@@ -1,4 +1,6 @@
-//! Keys, tokens and HMACs of the handshake (RFC 8684, 3.1 and 3.2).
+//! Keys, tokens and HMACs of the handshake and of addresses (RFC 8684, 3.1, 3.2 and 3.4.1).
+
+use core::net::IpAddr;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
@@ -25,14 +27,41 @@ pub fn join_hmac(
     sender_nonce: u32,
     receiver_nonce: u32,
 ) -> [u8; 32] {
-    let mut key = [0; 16];
-    key[..8].copy_from_slice(&sender_key.to_be_bytes());
-    key[8..].copy_from_slice(&receiver_key.to_be_bytes());
-    let mut mac =
-        <Hmac<Sha256> as KeyInit>::new_from_slice(&key).expect("HMAC takes keys of any length");
+    let mut mac = keyed(sender_key, receiver_key);
     mac.update(&sender_nonce.to_be_bytes());
     mac.update(&receiver_nonce.to_be_bytes());
     mac.finalize().into_bytes().into()
+}
+
+/// HMAC of an ADD_ADDR, its last 64 bits: the key is the sender's key before the receiver's, the
+/// message the address's identifier, the address and the port, zero if it has none (RFC 8684,
+/// 3.4.1).
+pub fn add_address_hmac(
+    sender_key: u64,
+    receiver_key: u64,
+    address_id: u8,
+    address: IpAddr,
+    port: Option<u16>,
+) -> u64 {
+    let mut mac = keyed(sender_key, receiver_key);
+    mac.update(&[address_id]);
+    match address {
+        IpAddr::V4(address) => mac.update(&address.octets()),
+        IpAddr::V6(address) => mac.update(&address.octets()),
+    }
+    mac.update(&port.unwrap_or(0).to_be_bytes());
+    let hmac: [u8; 32] = mac.finalize().into_bytes().into();
+    let mut last = [0; 8];
+    last.copy_from_slice(&hmac[24..]);
+    u64::from_be_bytes(last)
+}
+
+/// HMAC-SHA256 with the keys of two sides, one after the other.
+fn keyed(sender_key: u64, receiver_key: u64) -> Hmac<Sha256> {
+    let mut key = [0; 16];
+    key[..8].copy_from_slice(&sender_key.to_be_bytes());
+    key[8..].copy_from_slice(&receiver_key.to_be_bytes());
+    <Hmac<Sha256> as KeyInit>::new_from_slice(&key).expect("HMAC takes keys of any length")
 }
 
 /// The first 64 bits, as MP_JOIN's SYN-ACK carries them.

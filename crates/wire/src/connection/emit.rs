@@ -8,8 +8,6 @@ use crate::mptcp::{Capable, CapableForm, DataSeq, Dss, Join, Mapping, MptcpOptio
 use crate::tcp::{TcpFlags, TcpHeader};
 use crate::tcp_options::{SackBlocks, TcpOption};
 
-/// MPTCP's version (RFC 8684).
-const VERSION: u8 = 1;
 /// Most options on a segment: those of a SYN.
 const MOST: usize = 5;
 
@@ -266,11 +264,7 @@ fn syn_option(syn: &SynOptions, address_id: u8) -> Option<MptcpOption> {
 
 fn capable(form: CapableForm, checksum_required: bool) -> MptcpOption {
     MptcpOption::Capable(Capable {
-        version: VERSION,
         checksum_required,
-        extensibility: false,
-        no_more_joins: false,
-        hmac_sha256: true,
-        form,
+        ..Capable::new(form)
     })
 }
