@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use ropewalk_quantities::Time;
 
 use crate::flow::Sent;
-use crate::packet_file::Direction;
+use crate::record::Direction;
 
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

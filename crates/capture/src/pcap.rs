@@ -7,7 +7,7 @@ use pcap_file::{DataLink, Endianness, PcapResult, TsResolution};
 
 use crate::epoch::since_1970;
 use crate::error::WriteError;
-use crate::packet_file::{Record, Settings};
+use crate::record::{Record, Settings};
 use crate::replacing_file::ReplacingFile;
 
 /// Little-endian on every machine: the same run, the same file.

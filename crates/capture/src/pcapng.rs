@@ -18,7 +18,7 @@ use ropewalk_quantities::Rate;
 
 use crate::epoch::{EPOCH, since_1970};
 use crate::error::WriteError;
-use crate::packet_file::{Direction, Interface, InterfaceCounts, Record, Settings};
+use crate::record::{Direction, Interface, InterfaceCounts, Record, Settings};
 use crate::replacing_file::ReplacingFile;
 
 /// Times on file are multiples of 10^-9 s.

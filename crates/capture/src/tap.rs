@@ -11,8 +11,9 @@ use ropewalk_wire::Side;
 use crate::error::FileError;
 use crate::fates::{Fate, Fates, Seen, Ticket};
 use crate::flow::{Flow, Sent};
-use crate::packet_file::{Direction, Interface, InterfaceCounts, PacketFile, Record, Settings};
+use crate::packet_file::PacketFile;
 use crate::place::Place;
+use crate::record::{Direction, Interface, InterfaceCounts, Record, Settings};
 
 /// What a packet carries: its number at its host, and its place among those that wait.
 #[derive(Clone, Copy, Debug, Default)]

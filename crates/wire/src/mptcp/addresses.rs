@@ -3,7 +3,6 @@
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::field::{array, put, u16_at, u64_at};
-use crate::tcp_options::MAX_OPTIONS_LEN;
 
 use super::ADD_ADDRESS;
 
@@ -87,8 +86,8 @@ pub struct AddressIds {
 }
 
 impl AddressIds {
-    /// How many fit into a header, and nothing else.
-    pub const MAX: usize = MAX_OPTIONS_LEN - 3;
+    /// How many fit into the 40 bytes that a header has for options, and nothing else.
+    pub const MAX: usize = 40 - 3;
 
     /// These names; `None` if there is none, or more than [`MAX`](AddressIds::MAX).
     pub fn new(ids: &[u8]) -> Option<AddressIds> {
