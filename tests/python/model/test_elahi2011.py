@@ -1,0 +1,489 @@
+"""The queue of Elahi et al. 2011: their table, textbook queues, exact sums, simulated queues."""
+
+import csv
+import heapq
+import math
+from collections import deque
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.linalg import expm
+from scipy.special import stdtrit
+
+from places import ROOT
+from ropewalk.model import elahi2011 as model
+from ropewalk.model import elahi2011_sojourn
+from ropewalk.model.elahi2011 import Queue
+from ropewalk.model.elahi2011_sojourn import SojournTime
+
+TABLE_1 = list(
+    csv.DictReader((ROOT / "tests/reference/elahi-2011-table1.csv").open(encoding="utf-8"))
+)
+BUFFER = 50  # packets a connection, in all of table 1
+ROW_1 = Queue(638, (320, 192, 128), capacity=300, send_buffers=150)
+
+
+def table_queue(row: dict[str, str]) -> Queue:
+    rates = [float(rate) for rate in row["departure_pps"].split("+")]
+    return Queue(float(row["arrival_pps"]), rates, 300, BUFFER * len(rates))
+
+
+@st.composite
+def queues(draw, most=100_000):
+    """Systems with up to `most` packets, and rho from 1/1000 to 1000."""
+    rates = draw(st.lists(st.floats(0.01, 100), min_size=1, max_size=8))
+    load = 10 ** draw(st.floats(-3, 3))
+    capacity = draw(st.integers(len(rates), most))
+    return Queue(load * sum(rates), rates, capacity, draw(st.integers(len(rates), capacity)))
+
+
+# The paper's table
+
+
+@pytest.mark.parametrize("row", TABLE_1, ids=lambda row: row["arrival_pps"])
+def test_table_1_comes_out_to_the_printed_digit(row):
+    decimals = len(row["analytic_pps"].partition(".")[2])
+    assert f"{model.goodput(table_queue(row)):.{decimals}f}" == row["analytic_pps"]
+
+
+def test_table_1_is_not_what_leaves():
+    leaving = [round(model.throughput(table_queue(row)), 1) for row in TABLE_1]
+    assert leaving == [636.7, 505.8, 312.0, 222.6, 189.9, 125.0]
+
+
+# Probabilities
+
+
+@settings(deadline=None)
+@given(queues())
+def test_probabilities_are_a_distribution(queue):
+    p = model.probability(queue)
+    assert p.shape == (queue.capacity + 1,)
+    assert np.all((p >= 0) & (p <= 1))
+    assert math.fsum(p) == pytest.approx(1, abs=1e-12)
+    assert np.all(np.isfinite(model.log_probability(queue)))
+    cumulative = model.cumulative_probability(queue)
+    assert np.all(np.diff(cumulative) >= 0)
+    assert cumulative[-1] == 1
+    np.testing.assert_allclose(cumulative, np.cumsum(p), atol=1e-12)
+
+
+@settings(deadline=None)
+@given(queues())
+def test_what_is_accepted_leaves_and_the_rest_is_lost(queue):
+    accepted = model.effective_rate(queue)
+    assert model.throughput(queue) == pytest.approx(accepted, rel=1e-9)
+    assert accepted + model.lost_rate(queue) == pytest.approx(queue.arrival_rate, rel=1e-12)
+    rates = model.arrival_rate(queue, np.arange(queue.capacity + 1))
+    assert rates @ model.probability(queue) == pytest.approx(accepted, rel=1e-12)
+
+
+@settings(deadline=None)
+@given(queues())
+def test_littles_law_holds_in_the_system_and_in_its_main_buffer(queue):
+    accepted = model.effective_rate(queue)
+    assert accepted * SojournTime(queue).mean == pytest.approx(model.mean_packets(queue), rel=1e-9)
+    assert accepted * model.time_queued(queue) == pytest.approx(
+        model.packets_queued(queue), rel=1e-12
+    )
+    assert accepted * model.time_in_system(queue) == pytest.approx(
+        model.packets_in_system(queue), rel=1e-12
+    )
+
+
+@settings(deadline=None)
+@given(queues())
+def test_the_papers_goodput_never_passes_what_leaves(queue):
+    goodput = model.goodput(queue)
+    assert 0 <= goodput <= model.effective_rate(queue) * (1 + 1e-12)
+    waiting = model.packets_queued(queue)
+    in_service = queue.connections * model.load(queue)
+    assert goodput == pytest.approx(
+        model.effective_rate(queue) * waiting / (waiting + in_service), rel=1e-12
+    )
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.integers(1, 60), min_size=1, max_size=5),
+    st.integers(1, 10**5),
+    st.integers(0, 40),
+    st.integers(0, 40),
+)
+def test_log_space_agrees_with_exact_fractions(rates, arrivals, buffers, more):
+    queue = Queue(arrivals, rates, len(rates) + buffers + more, len(rates) + buffers)
+    weights = [Fraction(1)]
+    for n in range(1, queue.capacity + 1):
+        weights.append(weights[-1] * arrivals / sum(rates[:n]))
+    exact = [weight / sum(weights) for weight in weights]
+    queued = sum(
+        ((n - queue.send_buffers) * p for n, p in enumerate(exact) if n > queue.send_buffers),
+        Fraction(0),
+    )
+    accepted = arrivals * sum(exact[:-1])
+    in_system = queued + len(rates) * Fraction(arrivals, sum(rates))
+
+    np.testing.assert_allclose(model.probability(queue), np.array(exact, float), rtol=1e-11)
+    assert model.empty_probability(queue) == pytest.approx(float(exact[0]), rel=1e-11)
+    assert model.packets_queued(queue) == pytest.approx(float(queued), rel=1e-11)
+    assert model.effective_rate(queue) == pytest.approx(float(accepted), rel=1e-11)
+    assert model.goodput(queue) == pytest.approx(float(queued * accepted / in_system), rel=1e-11)
+
+
+# Textbook queues
+
+
+@pytest.mark.parametrize("load", [1e-3, 0.5, 0.999, 1.001, 2.0, 1e3])
+@pytest.mark.parametrize("capacity", [1, 2, 30])
+def test_one_connection_has_the_closed_forms(load, capacity):
+    queue = Queue(load * 7, [7], capacity, 1)
+    n = np.arange(capacity + 1)
+    p = (1 - load) * load**n / (1 - load ** (capacity + 1))
+    np.testing.assert_allclose(model.probability(queue), p, rtol=1e-10)
+    ends = (capacity + 1) * load ** (capacity + 1) / (1 - load ** (capacity + 1))
+    in_system = load / (1 - load) - ends
+    assert model.mean_packets(queue) == pytest.approx(in_system, rel=1e-8)
+    assert model.packets_queued(queue) == pytest.approx(in_system - (1 - p[0]), abs=1e-9)
+
+
+@pytest.mark.parametrize("capacity", [1, 10, 100_000])
+def test_at_rho_1_all_numbers_are_equally_probable(capacity):
+    queue = Queue(3, [3], capacity, 1)
+    assert model.load(queue) == 1
+    np.testing.assert_allclose(model.probability(queue), 1 / (capacity + 1), rtol=1e-12)
+    assert model.mean_packets(queue) == pytest.approx(capacity / 2, rel=1e-12)
+    assert model.throughput(queue) == pytest.approx(3 * capacity / (capacity + 1), rel=1e-12)
+
+
+def test_at_rho_1_the_states_behind_the_last_connection_are_equal():
+    p = model.probability(Queue(640, (320, 192, 128), 300, 150))
+    np.testing.assert_allclose(p[3:], p[3], rtol=1e-12)
+
+
+@pytest.mark.parametrize("load", [0.1, 0.7, 0.95])
+@pytest.mark.parametrize("servers", [1, 2, 5, 20])
+def test_without_a_bound_equal_rates_give_erlang_c(load, servers):
+    offered = load * servers
+    queue = Queue(offered * 9, [9] * servers, 3000, servers)
+    full = offered**servers / math.factorial(servers) / (1 - load)
+    idle = sum(offered**n / math.factorial(n) for n in range(servers))
+    erlang_c = full / (idle + full)
+    assert math.fsum(model.probability(queue)[servers:]) == pytest.approx(erlang_c, rel=1e-9)
+    queued = erlang_c * load / (1 - load)
+    assert model.packets_queued(queue) == pytest.approx(queued, rel=1e-9)
+    # Here alone the paper's count is the true one.
+    assert model.packets_in_system(queue) == pytest.approx(model.mean_packets(queue), rel=1e-9)
+    wait = queued / (offered * 9)
+    assert model.time_queued(queue) == pytest.approx(wait, rel=1e-9)
+    assert model.time_in_system(queue) == pytest.approx(wait + 1 / 9, rel=1e-9)
+
+
+@pytest.mark.parametrize("offered", [0.01, 1.0, 12.0, 400.0])
+def test_without_a_queue_equal_rates_lose_what_erlang_b_says(offered):
+    blocked = 1.0
+    for n in range(1, 31):
+        blocked = offered * blocked / (n + offered * blocked)
+    queue = Queue(offered, [1.0] * 30, 30, 30)
+    assert model.lost_rate(queue) == pytest.approx(offered * blocked, rel=1e-9)
+    assert model.packets_queued(queue) == 0
+    assert model.goodput(queue) == 0
+
+
+@pytest.mark.parametrize("load", [0.5, 1.0, 1.5])
+def test_a_hundred_thousand_connections_hold(load):
+    queue = Queue(load * 1e5, [1.0] * 100_000, 100_000, 100_000)
+    if load < 1:
+        assert model.mean_packets(queue) == pytest.approx(load * 1e5, rel=1e-9)
+    assert math.fsum(model.probability(queue)) == pytest.approx(1, abs=1e-12)
+    assert model.throughput(queue) == pytest.approx(model.mean_packets(queue), rel=1e-12)
+
+
+def test_ten_to_the_five_packets_at_a_thousandfold_load():
+    queue = Queue(1000, [1], 100_000, 1)
+    assert model.empty_probability(queue) == 0
+    log_p_0 = math.log(0.999) - 100_000 * math.log(1000)
+    assert model.log_probability(queue)[0] == pytest.approx(log_p_0, rel=1e-12)
+    assert model.throughput(queue) == pytest.approx(1, rel=1e-12)
+    assert model.lost_rate(queue) == pytest.approx(999, rel=1e-12)
+
+
+# Simulated queues
+
+
+def confident(samples: np.ndarray, value: float) -> bool:
+    """Whether the 99.9 % interval of the samples' mean, within 5 %, has the value in it."""
+    mean = np.mean(samples)
+    half = stdtrit(len(samples) - 1, 0.9995) * np.std(samples, ddof=1) / math.sqrt(len(samples))
+    assert half < 0.05 * mean
+    return bool(abs(mean - value) < half)
+
+
+@pytest.mark.parametrize("arrivals", [5.0, 6.0, 8.0])
+def test_a_simulated_queue_has_as_many_queued_for_as_long(arrivals):
+    """Ninety chains at once, by uniformisation: first in, first out into the send buffers."""
+    queue = Queue(arrivals, (3.0, 2.0, 1.0), capacity=14, send_buffers=5)
+    generator = np.random.default_rng(2011)
+    chains, steps, warm = 90, 20_000, 1_000
+    served = np.array([0.0, 3.0, 5.0] + [6.0] * 12)
+    pace = arrivals + 6.0
+    n = np.zeros(chains, dtype=int)
+    clock = np.zeros(chains)
+    queued_for = np.zeros(chains)
+    measured = np.zeros(chains)
+    arrived: list[list[float]] = [[] for _ in range(chains)]
+    left: list[list[float]] = [[] for _ in range(chains)]
+    for step in range(steps):
+        passed = generator.exponential(1 / pace, chains)
+        clock += passed
+        if step >= warm:
+            queued_for += passed * np.maximum(n - 5, 0)
+            measured += passed
+        event = generator.random(chains) * pace
+        arrive = (event < arrivals) & (n < 14)
+        leave = (event >= arrivals) & (event - arrivals < served[n])
+        for chain in np.flatnonzero(arrive):
+            arrived[chain].append(clock[chain])
+        for chain in np.flatnonzero(leave):
+            left[chain].append(clock[chain])
+        n += arrive.astype(int) - leave
+    # The packet that found S or more moves to a send buffer when the S-th before it leaves.
+    waits = []
+    for times, departures in zip(arrived, left, strict=True):
+        moved = np.array(departures[: len(times) - 5])
+        wait = np.maximum(moved - np.array(times[5 : 5 + len(moved)]), 0)
+        waits.append(np.mean(wait[warm:]))
+    assert confident(queued_for / measured, model.packets_queued(queue))
+    assert confident(np.array(waits), model.time_queued(queue))
+
+
+def simulated_delays(queue: Queue, packets: int, generator: np.random.Generator) -> np.ndarray:
+    """Delays of packets in the order they leave, each on the fastest connection that is free."""
+    rates = queue.departure_rates
+    free = list(range(len(rates)))
+    waiting: deque[float] = deque()
+    serving: list[tuple[float, int, float]] = []
+    delays: list[float] = []
+    arrival = generator.exponential(1 / queue.arrival_rate)
+
+    def serve(now: float, connection: int, since: float) -> None:
+        done = now + generator.exponential(1 / rates[connection])
+        heapq.heappush(serving, (done, connection, since))
+
+    while len(delays) < packets:
+        if not serving or arrival < serving[0][0]:
+            now, arrival = arrival, arrival + generator.exponential(1 / queue.arrival_rate)
+            if len(waiting) + len(serving) == queue.capacity:
+                continue
+            if free:
+                serve(now, heapq.heappop(free), now)
+            else:
+                waiting.append(now)
+        else:
+            now, connection, since = heapq.heappop(serving)
+            delays.append(now - since)
+            if waiting:
+                serve(now, connection, waiting.popleft())
+            else:
+                heapq.heappush(free, connection)
+    return np.array(delays)
+
+
+@pytest.mark.parametrize("arrivals", [1.0, 2.0, 3.0])
+def test_simulated_packets_over_equal_connections_have_the_delays(arrivals):
+    queue = Queue(arrivals, (1.0, 1.0), capacity=7, send_buffers=2)
+    delay = SojournTime(queue)
+    generator = np.random.default_rng(300)
+    runs = np.array([simulated_delays(queue, 3_500, generator)[500:] for _ in range(40)])
+    assert confident(runs.mean(axis=1), delay.mean)
+    for share in (0.25, 0.5, 0.9):
+        within = runs <= float(delay.quantile(share))
+        assert confident(within.mean(axis=1), share)
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "least", "most"), [(100, 1.05, 1.15), (400, 1.05, 1.15), (1280, 0.99, 1.01)]
+)
+def test_packets_bound_to_unequal_connections_stay_longer_unless_all_are_busy(
+    arrivals, least, most
+):
+    queue = Queue(arrivals, (320, 192, 128), capacity=300, send_buffers=150)
+    delays = simulated_delays(queue, 80_000, np.random.default_rng(7))[10_000:]
+    assert least < np.mean(delays) / SojournTime(queue).mean < most
+
+
+# The delay's distribution
+
+
+@pytest.mark.parametrize("arrivals", [0.5, 6.0, 20.0])
+@pytest.mark.parametrize("rates", [(3.0, 2.0, 1.0), (2.0, 2.0, 2.0), (5.9, 0.099, 0.001), (6.0,)])
+def test_the_delay_is_the_phase_type_distribution_that_its_assumptions_say(rates, arrivals):
+    queue = Queue(arrivals, rates, capacity=9, send_buffers=len(rates))
+    c, total = len(rates), sum(rates)
+    found = model.probability(queue)[:-1] / sum(model.probability(queue)[:-1])
+    # Phases: service on each connection, then so many departures to wait for.
+    phases = c + queue.capacity - c
+    start = np.zeros(phases)
+    for n, p in enumerate(found):
+        if n < c:
+            start[: n + 1] += p * np.array(rates[: n + 1]) / sum(rates[: n + 1])
+        else:
+            start[n] += p
+    generator = np.diag([-rate for rate in rates] + [-total] * (phases - c))
+    for phase in range(c, phases):
+        if phase == c:
+            generator[phase, :c] = rates
+        else:
+            generator[phase, phase - 1] = total
+    leave = -generator.sum(axis=1)
+
+    delay = SojournTime(queue)
+    times = [0.0, 1e-3, 0.1, 0.7, 2.0, 5.0]
+    survival = [start @ expm(generator * t) @ np.ones(phases) for t in times]
+    density = [start @ expm(generator * t) @ leave for t in times]
+    np.testing.assert_allclose(delay.sf(times), survival, rtol=1e-8, atol=1e-14)
+    np.testing.assert_allclose(delay.cdf(times), 1 - np.array(survival), rtol=1e-7, atol=1e-14)
+    np.testing.assert_allclose(delay.pdf(times), density, rtol=1e-8, atol=1e-14)
+    mean = -start @ np.linalg.solve(generator, np.ones(phases))
+    assert delay.mean == pytest.approx(mean, rel=1e-10)
+
+
+@pytest.mark.parametrize("load", [0.2, 0.9])
+def test_without_a_bound_one_connection_delays_exponentially(load):
+    delay = SojournTime(Queue(load * 4, [4.0], capacity=2000, send_buffers=1))
+    times = np.array([0.0, 0.01, 0.5, 3.0])
+    np.testing.assert_allclose(delay.sf(times), np.exp(-4 * (1 - load) * times), rtol=1e-9)
+
+
+@settings(deadline=None, max_examples=60)
+@given(queues(most=2_000), st.lists(st.floats(1e-6, 1 - 1e-6), min_size=1, max_size=4))
+def test_quantiles_invert_the_cdf(queue, shares):
+    delay = SojournTime(queue)
+    times = delay.quantile(shares)
+    np.testing.assert_allclose(delay.cdf(times), shares, rtol=1e-9)
+    np.testing.assert_allclose(delay.sf(times), 1 - np.array(shares), rtol=1e-9, atol=1e-14)
+    rising = delay.quantile(sorted(shares))
+    assert np.all(np.diff(rising) >= -1e-12 * rising[1:])
+
+
+@settings(deadline=None, max_examples=60)
+@given(queues(most=2_000), st.lists(st.floats(0, 10), min_size=2, max_size=8))
+def test_the_cdf_rises_from_0_to_1(queue, multiples):
+    delay = SojournTime(queue)
+    times = np.sort(multiples) * delay.mean
+    below, above = delay.cdf(times), delay.sf(times)
+    assert np.all((below >= 0) & (below <= 1) & (above >= 0) & (above <= 1))
+    assert np.all(np.diff(below) >= -1e-13)
+    np.testing.assert_allclose(below + above, 1, atol=1e-12)
+    assert np.all(delay.pdf(times) >= 0)
+    assert delay.cdf(0.0) == 0
+
+
+@pytest.mark.parametrize("arrivals", [100, 638, 2000])
+def test_the_density_is_the_cdfs_slope(arrivals):
+    queue = Queue(arrivals, (320, 192, 128), capacity=300, send_buffers=150)
+    delay = SojournTime(queue)
+    first, last = delay.quantile([0.1, 0.8])
+    area, _ = quad(lambda t: float(delay.pdf(t)), first, last, epsabs=1e-11, epsrel=1e-11)
+    assert area == pytest.approx(0.7, abs=1e-9)
+
+
+@pytest.mark.parametrize("rates", [(1.0, 1e-9), (1e-4, 1.0, 1.0), (1.0, 0.01), (0.7, 0.3)])
+@pytest.mark.parametrize("load", [1e-3, 0.999, 1.0, 1e3])
+def test_the_delay_stands_ten_to_the_five_packets_and_rates_far_apart(rates, load):
+    queue = Queue(load * sum(rates), rates, 100_000, len(rates))
+    delay = SojournTime(queue)
+    middle = delay.quantile(0.5)
+    assert delay.cdf(middle) == pytest.approx(0.5, rel=1e-10)
+    assert delay.cdf(middle) + delay.sf(middle) == pytest.approx(1, abs=1e-11)
+    step = float(middle) * 1e-6
+    slope = (delay.cdf(middle + step) - delay.cdf(middle - step)) / (2 * step)
+    assert delay.pdf(middle) == pytest.approx(slope, rel=1e-4)
+
+
+@pytest.mark.parametrize("load", [0.1, 1.0, 5.0])
+@pytest.mark.parametrize("rates", [(0.9, 0.1), (0.7, 0.2, 0.1), (0.95, 0.05)])
+def test_a_service_kept_apart_is_the_same_as_more_stages(monkeypatch, rates, load):
+    queue = Queue(load, rates, capacity=1_000, send_buffers=len(rates))
+    times = np.array([0.0, 1.0, 30.0, 990.0, 1_000.0, 1_100.0])
+    apart = SojournTime(queue)
+    kept = [apart.sf(times), apart.cdf(times), apart.pdf(times)]
+    monkeypatch.setattr(elahi2011_sojourn, "GREATEST_GROWTH", 0.0)
+    whole = SojournTime(queue)
+    for one, other in zip(
+        kept, [whole.sf(times), whole.cdf(times), whole.pdf(times)], strict=True
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-15)
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"arrival_rate": 0}, r"arrival_rate is 0: must be a number .* from 1e-150"),
+        ({"arrival_rate": -1.0}, "arrival_rate is -1.0: .*may exceed all departure rates"),
+        ({"arrival_rate": math.nan}, "arrival_rate is nan"),
+        ({"arrival_rate": math.inf}, "arrival_rate is inf"),
+        ({"arrival_rate": 10**400}, "arrival_rate is 1000"),
+        ({"arrival_rate": "638"}, "arrival_rate is 638: must be a number"),
+        ({"departure_rates": []}, r"departure_rates is \[\]: must be a list"),
+        ({"departure_rates": 640}, "departure_rates is 640: must be a list"),
+        ({"departure_rates": [320, 0]}, r"departure_rates\[1\] is 0: "),
+        ({"departure_rates": [math.nan, 1]}, r"departure_rates\[0\] is nan: "),
+        ({"departure_rates": [320, 192, -128]}, r"departure_rates\[2\] is -128: "),
+        ({"capacity": 2}, "capacity is 2: must be an integer of at least 3"),
+        ({"capacity": 300.5}, "capacity is 300.5: must be an integer"),
+        ({"capacity": math.nan}, "capacity is nan: must be an integer"),
+        ({"capacity": True}, "capacity is True: must be an integer"),
+        ({"send_buffers": 2}, "send_buffers is 2: must be an integer from 3 to 300"),
+        ({"send_buffers": 301}, "send_buffers is 301: must be an integer from 3 to 300"),
+        ({"send_buffers": -150}, "send_buffers is -150: must be an integer from 3 to 300"),
+    ],
+)
+def test_a_system_that_cannot_be_is_refused(change, message):
+    right = {
+        "arrival_rate": 638,
+        "departure_rates": (320, 192, 128),
+        "capacity": 300,
+        "send_buffers": 150,
+    }
+    with pytest.raises(ValueError, match=message):
+        Queue(**right | change)
+
+
+@pytest.mark.parametrize("function", [model.departure_rate, model.arrival_rate])
+@pytest.mark.parametrize("n", [-1, 301, [0, 301], 1.5, math.nan, "3"])
+def test_numbers_of_packets_that_cannot_be_are_refused(function, n):
+    with pytest.raises(ValueError, match=r"n is .*: must be integers from 0 to 300"):
+        function(ROW_1, n)
+
+
+@pytest.mark.parametrize("t", [-1e-9, math.nan, math.inf, [0.1, -0.1]])
+def test_times_that_cannot_be_are_refused(t):
+    delay = SojournTime(ROW_1)
+    for function in (delay.pdf, delay.cdf, delay.sf):
+        with pytest.raises(ValueError, match=r"t is .*: must be finite and at least 0"):
+            function(t)
+
+
+@pytest.mark.parametrize("probability", [-0.1, 1.0, 1.5, math.nan, [0.5, 1.0]])
+def test_quantiles_of_what_is_no_probability_are_refused(probability):
+    with pytest.raises(ValueError, match=r"probability is .*: must be from 0 to below 1"):
+        SojournTime(ROW_1).quantile(probability)
+
+
+def test_shapes_are_kept():
+    delay = SojournTime(ROW_1)
+    grid = np.full((2, 3), 0.25)
+    for function in (delay.pdf, delay.cdf, delay.sf, delay.quantile):
+        assert function(grid).shape == (2, 3)
+        assert function(0.25).shape == ()
+    assert delay.cdf([]).shape == (0,)
+    assert Queue(np.float64(638), np.array([320, 320]), np.int64(300), 100) == Queue(
+        638.0, (320.0, 320.0), 300, 100
+    )
