@@ -100,7 +100,10 @@ def test_an_interrupted_run_leaves_nothing(tmp_path):
     path = tmp_path / "endless.pcapng"
     endless = ["--set", "duration=10h", "--set", "traffic.size=1TB", "--snaplen", "64"]
     run = [sys.executable, "-m", "ropewalk", "simulate", str(SCENARIO), *endless]
+    # A shell's background jobs are started deaf to interrupts, and so would be their children.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen([*run, "--capture", str(path)], stderr=subprocess.DEVNULL)
+    signal.signal(signal.SIGINT, before)
     while not list(tmp_path.iterdir()):
         assert process.poll() is None
         time.sleep(0.05)

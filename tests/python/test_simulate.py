@@ -72,6 +72,15 @@ def test_an_error_of_progress_comes_through(two_links):
         ropewalk.simulate(two_links, runs=5, progress=fail)
 
 
+@pytest.fixture
+def interruptible():
+    """See to it that an interrupt is heard: a shell's background jobs are started deaf to it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_the_call(two_links):
     long = two_links.with_({"duration": "100 s", "traffic.size": "100 GB"})
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()

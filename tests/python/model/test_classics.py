@@ -8,7 +8,8 @@ import pytest
 from hypothesis import assume, given, seed, settings
 from hypothesis import strategies as st
 
-from ropewalk.model import classics
+from ropewalk.model import classics, striping
+from ropewalk.model import short_transfers as short
 
 LOSSES = np.logspace(-5, -0.5, 30)
 PATHS = st.lists(
@@ -71,17 +72,17 @@ def test_handshake_is_the_mean_over_lost_packets():
         p**i * (1 - p) * q**j * (1 - q) * (rtt + timeout * (2**i - 1) + timeout * (2**j - 1))
         for i, j in itertools.product(range(80), repeat=2)
     )
-    ours = classics.handshake_time(rtt, forward_loss=p, reverse_loss=q, syn_timeout=timeout)
+    ours = short.handshake_time(rtt, forward_loss=p, reverse_loss=q, syn_timeout=timeout)
     assert ours == pytest.approx(mean)
 
 
 def test_slow_start_segments_are_the_mean_up_to_the_first_loss():
     d, p = 25, 0.07
     mean = math.fsum((1 - p) ** k * p * (k + 1) for k in range(d)) + (1 - p) ** d * d
-    assert classics.slow_start_segments(d, p) == pytest.approx(mean)
+    assert short.slow_start_segments(d, p) == pytest.approx(mean)
     printed = (1 - (1 - p) ** d) * (1 - p) / p + 1
-    assert printed - classics.slow_start_segments(d, p) == pytest.approx((1 - p) ** d)
-    assert classics.slow_start_segments(d, 1e-12) == pytest.approx(d)
+    assert printed - short.slow_start_segments(d, p) == pytest.approx((1 - p) ** d)
+    assert short.slow_start_segments(d, 1e-12) == pytest.approx(d)
 
 
 @pytest.mark.parametrize(("b", "growth"), [(1, 2.0), (2, 1.5)])
@@ -89,37 +90,35 @@ def test_slow_start_takes_whole_rounds_where_rounds_are_full(b, growth):
     sent = 0.0
     for rounds in range(1, 8):
         sent += 10 * growth ** (rounds - 1)
-        assert classics.slow_start_time(sent, 1.0, b=b) == pytest.approx(rounds)
-        window = classics.slow_start_window(sent, b=b)
+        assert short.slow_start_time(sent, 1.0, b=b) == pytest.approx(rounds)
+        window = short.slow_start_window(sent, b=b)
         assert window == pytest.approx(10 * growth ** (rounds - 1))
 
 
 def test_slow_start_time_is_continuous_at_the_largest_window():
     full = 10 + 20 + 40
-    times = [
-        classics.slow_start_time(full + change, 1.0, window_max=40) for change in (-1e-9, 1e-9)
-    ]
+    times = [short.slow_start_time(full + change, 1.0, window_max=40) for change in (-1e-9, 1e-9)]
     assert times == pytest.approx([3, 3])
-    assert classics.slow_start_time(full + 80, 1.0, window_max=40) == pytest.approx(5)
+    assert short.slow_start_time(full + 80, 1.0, window_max=40) == pytest.approx(5)
 
 
 def test_transfer_time_grows_with_length_loss_and_round_trip():
-    lengths = [classics.transfer_time(d, 0.1, loss=0.01) for d in range(1, 400)]
+    lengths = [short.transfer_time(d, 0.1, loss=0.01) for d in range(1, 400)]
     assert (np.diff(lengths) > 0).all()
-    losses = [classics.transfer_time(200, 0.1, loss=p) for p in (0, *LOSSES)]
+    losses = [short.transfer_time(200, 0.1, loss=p) for p in (0, *LOSSES)]
     assert (np.diff(losses) > 0).all()
-    assert classics.transfer_time(200, 0.2, loss=0.01) == pytest.approx(2 * lengths[199])
+    assert short.transfer_time(200, 0.2, loss=0.01) == pytest.approx(2 * lengths[199])
 
 
 def test_long_transfer_has_the_rate_of_a_lasting_one():
-    rate = 10**7 / classics.transfer_time(10**7, 0.1, loss=0.01)
+    rate = 10**7 / short.transfer_time(10**7, 0.1, loss=0.01)
     assert rate == pytest.approx(classics.pftk_full(0.01) / 0.1, rel=1e-3)
 
 
 def test_short_transfer_without_loss_is_slow_start_alone():
-    assert classics.transfer_time(10, 0.1) == pytest.approx(0.1)
-    assert classics.transfer_time(10, 0.1, delayed_ack=0.05) == pytest.approx(0.15)
-    assert classics.transfer_time(10, 0.1, loss=1e-12) == pytest.approx(0.1)
+    assert short.transfer_time(10, 0.1) == pytest.approx(0.1)
+    assert short.transfer_time(10, 0.1, delayed_ack=0.05) == pytest.approx(0.15)
+    assert short.transfer_time(10, 0.1, loss=1e-12) == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize(
@@ -204,9 +203,9 @@ def test_stripe_is_the_recursions(links, gaps, random):
     sent = np.cumsum(gaps)
     taken = [random.randrange(len(rates)) for _ in gaps]
     arrivals, delivered = recursion(sent, taken, rates, delays)
-    ours = classics.striped_arrivals(sent, taken, rates, delays)
+    ours = striping.striped_arrivals(sent, taken, rates, delays)
     np.testing.assert_allclose(ours, arrivals, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(classics.in_order(ours), delivered, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(striping.in_order(ours), delivered, rtol=1e-9, atol=1e-12)
 
 
 @seed(1)
@@ -215,8 +214,8 @@ def test_stripe_is_the_recursions(links, gaps, random):
 def test_earliest_links_keep_the_order(links, gaps):
     rates, delays = links
     sent = np.cumsum(gaps)
-    taken = classics.earliest_links(sent, rates, delays)
-    arrivals = classics.striped_arrivals(sent, taken, rates, delays)
+    taken = striping.earliest_links(sent, rates, delays)
+    arrivals = striping.striped_arrivals(sent, taken, rates, delays)
     assert (np.diff(arrivals) >= -1e-9).all()
 
 
@@ -233,9 +232,9 @@ def test_waiting_stripe_is_delivered_as_early_as_any_split_can(links, packets):
         recursion(sent, taken, rates, delays)[1]
         for taken in itertools.product(range(len(rates)), repeat=packets)
     ]
-    least = classics.least_in_order(packets, rates, delays)
+    least = striping.least_in_order(packets, rates, delays)
     np.testing.assert_allclose(least, np.min(every, axis=0), rtol=1e-9)
-    taken = classics.earliest_links(sent, rates, delays)
+    taken = striping.earliest_links(sent, rates, delays)
     np.testing.assert_allclose(least, recursion(sent, taken, rates, delays)[1], rtol=1e-9)
 
 
@@ -245,28 +244,28 @@ def test_waiting_stripe_is_delivered_as_early_as_any_split_can(links, packets):
 def test_no_steady_stream_beats_its_bound(links, load):
     rates, delays = links
     rate = load * rates.sum()
-    bound = classics.least_stream_delay(rate, rates, delays)
+    bound = striping.least_stream_delay(rate, rates, delays)
     slack = rates[delays + 1 / rates < bound * (1 - 1e-9)].sum()
     assert slack < rate
     # Long enough for the links below the bound to fall behind by more than the bound.
     packets = 100 + math.ceil(2 * rate * bound / (1 - slack / rate))
     assume(packets < 3000)
     sent = np.arange(packets) / rate
-    taken = classics.earliest_links(sent, rates, delays)
-    waited = classics.striped_arrivals(sent, taken, rates, delays) - sent
+    taken = striping.earliest_links(sent, rates, delays)
+    waited = striping.striped_arrivals(sent, taken, rates, delays) - sent
     assert waited.max() >= bound * (1 - 1e-9)
 
 
 def test_one_link_attains_the_bound_of_a_stream():
     sent = np.arange(100) / 200
-    arrivals = classics.striped_arrivals(sent, np.zeros(100), [250], 0.01)
-    bound = classics.least_stream_delay(200, [250], 0.01)
-    assert classics.in_order(arrivals) - sent == pytest.approx(np.full(100, bound))
+    arrivals = striping.striped_arrivals(sent, np.zeros(100), [250], 0.01)
+    bound = striping.least_stream_delay(200, [250], 0.01)
+    assert striping.in_order(arrivals) - sent == pytest.approx(np.full(100, bound))
 
 
 def test_bound_of_a_stream_grows_with_its_rate_and_equal_delays_leave_service_alone():
     bounds = [
-        classics.least_stream_delay(f, [100, 200, 400], [0.1, 0.05, 0.2]) for f in range(1, 701)
+        striping.least_stream_delay(f, [100, 200, 400], [0.1, 0.05, 0.2]) for f in range(1, 701)
     ]
     assert (np.diff(bounds) >= 0).all()
     assert len(set(bounds)) == 3
@@ -281,22 +280,31 @@ def test_bound_of_a_stream_grows_with_its_rate_and_equal_delays_leave_service_al
         (lambda: classics.pftk(0.01, b=0.5), "b is 0.5: must be a finite number at least 1"),
         (lambda: classics.pftk(0.01, t0_rtts=-1), "t0_rtts is -1: must be"),
         (lambda: classics.pftk_full(0.01, window_max=0), "window_max is 0: must be"),
-        (lambda: classics.handshake_time(0.1, forward_loss=0.5), "forward_loss is 0.5: must be"),
-        (lambda: classics.slow_start_segments(2.5, 0.1), "segments is 2.5: must be a whole"),
-        (lambda: classics.slow_start_time(5, 0), "rtt is 0: must be"),
-        (lambda: classics.slow_start_time(5, 1, window_max=5), "window_max is 5: must be at le"),
-        (lambda: classics.transfer_time(5, 0.1, t0=0), "t0 is 0: must be"),
+        (
+            lambda: short.handshake_time(0.1, forward_loss=0.5),
+            "forward_loss is 0.5: must be",
+        ),
+        (
+            lambda: short.slow_start_segments(2.5, 0.1),
+            "segments is 2.5: must be a whole",
+        ),
+        (lambda: short.slow_start_time(5, 0), "rtt is 0: must be"),
+        (
+            lambda: short.slow_start_time(5, 1, window_max=5),
+            "window_max is 5: must be at le",
+        ),
+        (lambda: short.transfer_time(5, 0.1, t0=0), "t0 is 0: must be"),
         (lambda: classics.lia_alpha([10, 0], 0.1), r"windows\[1\] is 0: must be"),
         (lambda: classics.lia_alpha([10, 10], [0.1] * 3), "rtts has 3 entries: must have 2"),
         (lambda: classics.lia_windows([], 0.1), r"losses has shape \(0,\): must be"),
         (lambda: classics.olia_windows([0.1, 1], 0.1), r"losses\[1\] is 1: must be"),
-        (lambda: classics.in_order([math.inf]), r"arrivals\[0\] is inf: must be"),
-        (lambda: classics.earliest_links([1, 0], 1, 0), r"sent\[1\] is 0: must be at least"),
-        (lambda: classics.striped_arrivals([0], [1], [5], 0), r"links\[0\] is 1: must be"),
-        (lambda: classics.striped_arrivals([0], [0.5], [5, 5], 0), "links has 0.5: must be"),
-        (lambda: classics.least_in_order(0, [1], 0), "packets is 0: must be"),
-        (lambda: classics.least_in_order(1, [0], 0), r"rates\[0\] is 0: must be"),
-        (lambda: classics.least_stream_delay(11, [5, 5], 0), "rate is 11: must be at most 10"),
+        (lambda: striping.in_order([math.inf]), r"arrivals\[0\] is inf: must be"),
+        (lambda: striping.earliest_links([1, 0], 1, 0), r"sent\[1\] is 0: must be at least"),
+        (lambda: striping.striped_arrivals([0], [1], [5], 0), r"links\[0\] is 1: must be"),
+        (lambda: striping.striped_arrivals([0], [0.5], [5, 5], 0), "links has 0.5: must be"),
+        (lambda: striping.least_in_order(0, [1], 0), "packets is 0: must be"),
+        (lambda: striping.least_in_order(1, [0], 0), r"rates\[0\] is 0: must be"),
+        (lambda: striping.least_stream_delay(11, [5, 5], 0), "rate is 11: must be at most 10"),
     ],
 )
 def test_bad_input_is_named(call, said):
