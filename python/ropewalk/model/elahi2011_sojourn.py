@@ -21,8 +21,8 @@ probability that at least i packets are there.
 It is the delay in the paper's chain, where n < c packets are always on the first n
 connections. Packets that stay on the connection they were given, each on the fastest
 that is free, leave the slower ones occupied, and take longer: simulated on the rates of
-table 1's first row, a tenth longer on average at rho = 0.16 and 0.62. Near and above
-rho = 1, where no connection is idle, the two agree.
+table 1's first row, a tenth longer on average at rho = 0.16 and 0.62. Where no
+connection is ever idle the two are the same; at rho = 2 they differ by less than 1 %.
 
 All rates are at most the sum of all, hence an exponential service is a geometric number
 of exponential stages at that sum (uniformisation), and the delay a mixture of Erlang

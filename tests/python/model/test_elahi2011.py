@@ -369,6 +369,12 @@ def test_quantiles_invert_the_cdf(queue, shares):
     assert np.all(np.diff(rising) >= -1e-12 * rising[1:])
 
 
+def test_quantiles_keep_their_digits_far_out():
+    delay = SojournTime(Queue(1.0, [4.0], capacity=2000, send_buffers=1))
+    assert delay.quantile(1 - 2**-50) == pytest.approx(50 * math.log(2) / 3, rel=1e-10)
+    assert delay.quantile(2**-50) == pytest.approx(2**-50 / 3, rel=1e-10)
+
+
 @settings(deadline=None, max_examples=60)
 @given(queues(most=2_000), st.lists(st.floats(0, 10), min_size=2, max_size=8))
 def test_the_cdf_rises_from_0_to_1(queue, multiples):
