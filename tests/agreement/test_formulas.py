@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 import formulas
+from ropewalk.model.classics import mathis, pftk
 
 
 def row(loss):
@@ -23,6 +24,6 @@ def test_window_is_mathiss(loss):
 
 def test_window_is_no_farther_from_mathis_than_pftk_where_timeouts_count():
     """At a loss of 2 % the two formulas are 15.5 % apart: Mathis knows no timeouts."""
-    apart = 100 * (1 - formulas.pftk(0.02) / formulas.mathis(0.02))
+    apart = 100 * (1 - pftk(0.02) / mathis(0.02))
     assert apart > formulas.BAND
     assert abs(row(0.02)["difference to Mathis %"]) < apart + 1
