@@ -4,6 +4,10 @@
 //!   comments) or classic pcap (which the oldest tools read).
 //! - [`QlogFile`] holds what senders thought: windows, round-trip times, losses.
 //!
+//! A [`Recording`] watches a run and writes both: each packet that passes a
+//! [`Place`], as the bytes that would stand on the wire there, and what the
+//! measured connection's sender thinks.
+//!
 //! Both take virtual time, which on file counts from [`EPOCH`], so that the two
 //! agree. Both appear under their names once they are finished, and not before:
 //! what is dropped unfinished leaves nothing, and what stood there stays.
