@@ -122,7 +122,7 @@ impl Connection {
         }
     }
 
-    /// What both sides of MPTCP have said so far stands in this.
+    /// Whether options of MPTCP mean something on a subflow: one that joined has it agreed.
     fn agreed(&self, subflow: usize) -> bool {
         self.multipath || subflow > 0
     }
