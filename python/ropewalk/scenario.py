@@ -6,6 +6,7 @@ import json
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -164,6 +165,23 @@ class Scenario:
     def warnings(self) -> list[str]:
         """What to read before trusting the numbers."""
         return self._core.warnings
+
+    @cached_property
+    def values(self) -> dict[str, Any]:
+        """Every key's value in base units, with every default filled in.
+
+        Seconds, bit/s, bytes, shares of one. Keys are those of the scenario file,
+        with two differences: a link has both ``forward`` and ``reverse``, and ``rate``
+        is a trace's mean. What is unlimited or not given is absent.
+
+        Examples
+        --------
+        >>> values = Scenario.load("scenarios/start/two-links.toml").values
+        >>> values["link"][0]["forward"]["rate"]
+        16000000
+        """
+        values: dict[str, Any] = json.loads(self._core.values_json())
+        return values
 
     @property
     def capacity_mbps(self) -> float | None:

@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use ropewalk_quantities::{Bytes, Rate, Time};
 
+/// An IP packet that fills an Ethernet frame, which is also a trace's chance to send.
+const FULL_PACKET: u64 = 1500;
+
 /// A link: both its directions, and what they share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkConfig {
@@ -52,6 +55,17 @@ pub enum Capacity {
     Trace(Arc<Trace>),
 }
 
+impl Capacity {
+    /// The rate, a trace's in the mean; `None` if unlimited.
+    pub fn mean_rate(&self) -> Option<Rate> {
+        match self {
+            Capacity::Unlimited => None,
+            Capacity::Rate(rate) => Some(*rate),
+            Capacity::Trace(trace) => Some(trace.mean_rate()),
+        }
+    }
+}
+
 /// Recorded capacity in mahimahi's format: each entry is a chance to send 1500 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
@@ -90,6 +104,20 @@ pub enum Loss {
     },
 }
 
+impl Loss {
+    /// The share of packets that is lost in the long run.
+    pub fn mean(self) -> f64 {
+        match self {
+            Loss::None => 0.0,
+            Loss::Bernoulli(p) => p,
+            Loss::GilbertElliott { p, r, h, k } => {
+                let bad = if p + r > 0.0 { p / (p + r) } else { 0.0 };
+                bad * (1.0 - h) + (1.0 - bad) * (1.0 - k)
+            }
+        }
+    }
+}
+
 /// How much may wait at a direction of a link, besides the packet that is being sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum QueueLimit {
@@ -99,6 +127,25 @@ pub enum QueueLimit {
     Bytes(Bytes),
     /// This many times the direction's rate times the link's own round trip.
     Bdp(f64),
+}
+
+impl QueueLimit {
+    /// Below this, a limit in bandwidth-delay products lets nothing pass: two full packets.
+    const LEAST_BDP_BYTES: u64 = 2 * FULL_PACKET;
+
+    /// The limit in bytes before `capacity` of a link with this round trip of its own; packets
+    /// count as full ones of 1500 bytes.
+    pub fn bytes(self, capacity: &Capacity, round_trip: Time) -> Bytes {
+        match self {
+            QueueLimit::Packets(packets) => Bytes::new(packets.saturating_mul(FULL_PACKET)),
+            QueueLimit::Bytes(bytes) => bytes,
+            QueueLimit::Bdp(times) => {
+                let rate = capacity.mean_rate().map_or(0, Rate::as_bps);
+                let bytes = times * rate as f64 / 8.0 * round_trip.as_secs_f64();
+                Bytes::new((bytes.round() as u64).max(QueueLimit::LEAST_BDP_BYTES))
+            }
+        }
+    }
 }
 
 /// A span of silence: from `start`, up to and not including `end`.
@@ -176,7 +223,7 @@ impl Trace {
 
     /// The mean rate over one pass.
     pub fn mean_rate(&self) -> Rate {
-        let bits = self.opportunities_ms.len() as u64 * 1500 * 8;
+        let bits = self.opportunities_ms.len() as u64 * FULL_PACKET * 8;
         Rate::from_mbps(bits as f64 / self.period().as_secs_f64() / 1e6)
     }
 }

@@ -32,26 +32,16 @@ struct Waiting {
     size: u32,
 }
 
-/// Below this, a limit in bandwidth-delay products lets nothing pass: two full packets.
-const LEAST_BDP_BYTES: u64 = 2 * 1500;
-
 impl Queue {
     /// The queue before `capacity` of a link with this round trip of its own.
     ///
     /// A packet on a trace waits for its first chance even when the link is
     /// idle, so at least one has room there, whatever the limit.
     pub(crate) fn new(limit: QueueLimit, capacity: &Capacity, round_trip: Time) -> Queue {
-        let bits_per_second = match capacity {
-            Capacity::Unlimited => 0,
-            Capacity::Rate(rate) => rate.as_bps(),
-            Capacity::Trace(trace) => trace.mean_rate().as_bps(),
-        };
         let (mut most_packets, mut most_bytes) = match limit {
             QueueLimit::Packets(packets) => (packets, u64::MAX),
-            QueueLimit::Bytes(bytes) => (u64::MAX, bytes.as_u64()),
-            QueueLimit::Bdp(times) => {
-                let bytes = times * bits_per_second as f64 / 8.0 * round_trip.as_secs_f64();
-                (u64::MAX, (bytes.round() as u64).max(LEAST_BDP_BYTES))
+            QueueLimit::Bytes(_) | QueueLimit::Bdp(_) => {
+                (u64::MAX, limit.bytes(capacity, round_trip).as_u64())
             }
         };
         if matches!(capacity, Capacity::Trace(_)) {

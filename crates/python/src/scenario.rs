@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use ropewalk_network::Capacity;
+use ropewalk_quantities::Rate;
 
 use crate::ScenarioError;
 
@@ -76,13 +76,12 @@ impl Scenario {
     /// The links' rates in the direction of the data, a trace's in the mean; None: unlimited.
     #[getter]
     fn link_rates_mbps(&self) -> Vec<Option<f64>> {
-        let capacities = self.parsed.links.iter().map(|l| &l.forward.capacity);
-        let rates = capacities.map(|capacity| match capacity {
-            Capacity::Unlimited => None,
-            Capacity::Rate(rate) => Some(rate.as_mbps()),
-            Capacity::Trace(trace) => Some(trace.mean_rate().as_mbps()),
-        });
-        rates.collect()
+        let rates = self
+            .parsed
+            .links
+            .iter()
+            .map(|l| l.forward.capacity.mean_rate());
+        rates.map(|rate| rate.map(Rate::as_mbps)).collect()
     }
 
     /// The paths' names.
@@ -101,6 +100,11 @@ impl Scenario {
     #[getter]
     fn transport_paths(&self) -> Vec<usize> {
         self.parsed.transport_paths.clone()
+    }
+
+    /// The whole scenario in base units, every default filled in, as JSON text.
+    fn values_json(&self) -> String {
+        self.parsed.to_json().to_string()
     }
 
     /// What to read before trusting the numbers.

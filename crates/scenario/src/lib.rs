@@ -19,6 +19,7 @@ mod report;
 mod schema;
 mod section;
 mod suggest;
+mod to_json;
 mod to_toml;
 mod value;
 

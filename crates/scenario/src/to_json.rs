@@ -1,0 +1,137 @@
+//! A scenario as JSON in base units, every default filled in, for programs that compute with it.
+
+use ropewalk_network::{Capacity, DirectionConfig, LinkConfig};
+use ropewalk_quantities::{Bytes, Rate, Time};
+use ropewalk_transport::{Config, InitialWindow};
+use serde_json::{Map, Value, json};
+
+use crate::keys::{Kind, TOP};
+use crate::model::{Competitor, Scenario, Traffic};
+use crate::parsed::Parsed;
+
+impl Scenario {
+    /// The whole scenario in base units: seconds, bit/s, bytes, shares of one.
+    ///
+    /// Keys are those of the scenario file, with two differences: a link has both `forward` and
+    /// `reverse`, and `rate` is a trace's mean (absent if unlimited). What is unlimited or not
+    /// given is absent.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let paths = self.paths.iter().map(|path| {
+            let hops: Vec<&str> = path.hops.iter().map(|hop| self.link_name(*hop)).collect();
+            json!({ "name": path.name, "hops": hops })
+        });
+        let competitors = self.competitors.iter().map(|one| self.competitor(one));
+        let mut transport = config(&self.transport);
+        transport.insert("paths".into(), self.names_of(&self.transport_paths));
+        json!({
+            "title": self.title,
+            "duration": self.duration.as_secs_f64(),
+            "warmup": self.warmup.as_secs_f64(),
+            "link": self.links.iter().map(link).collect::<Vec<_>>(),
+            "path": paths.collect::<Vec<_>>(),
+            "transport": transport,
+            "traffic": traffic(&self.traffic),
+            "competitor": competitors.collect::<Vec<_>>(),
+        })
+    }
+
+    fn competitor(&self, competitor: &Competitor) -> Value {
+        let mut object = config(&competitor.transport);
+        object.insert("name".into(), competitor.name.as_str().into());
+        object.insert("count".into(), competitor.count.into());
+        object.insert("paths".into(), self.names_of(&competitor.paths));
+        object.insert("start".into(), competitor.start.as_secs_f64().into());
+        if let Some(size) = competitor.size {
+            object.insert("size".into(), size.as_u64().into());
+        }
+        object.into()
+    }
+
+    fn link_name(&self, link: usize) -> &str {
+        &self.links[link].name
+    }
+
+    fn names_of(&self, paths: &[usize]) -> Value {
+        let names = paths.iter().map(|path| self.paths[*path].name.as_str());
+        names.collect::<Vec<_>>().into()
+    }
+}
+
+fn link(link: &LinkConfig) -> Value {
+    let down = link.down.iter();
+    let outages = down.map(|outage| [outage.start.as_secs_f64(), outage.end.as_secs_f64()]);
+    json!({
+        "name": link.name,
+        "forward": direction(&link.forward, link.round_trip()),
+        "reverse": direction(&link.reverse, link.round_trip()),
+        "cost": link.cost,
+        "down": outages.collect::<Vec<_>>(),
+    })
+}
+
+fn direction(direction: &DirectionConfig, round_trip: Time) -> Value {
+    let mut object = Map::new();
+    if let Some(rate) = direction.capacity.mean_rate() {
+        let queue = direction.queue.bytes(&direction.capacity, round_trip);
+        object.insert("rate".into(), rate.as_bps().into());
+        object.insert("queue".into(), queue.as_u64().into());
+    }
+    if let Capacity::Trace(trace) = &direction.capacity {
+        object.insert("trace".into(), trace.name.as_str().into());
+    }
+    object.insert("delay".into(), direction.delay.as_secs_f64().into());
+    let jitter = direction.jitter.map_or(Time::ZERO, |jitter| jitter.amount);
+    object.insert("jitter".into(), jitter.as_secs_f64().into());
+    object.insert("loss".into(), direction.loss.mean().into());
+    object.into()
+}
+
+/// The protocol, and every field of `Config` that has a key, from the table of keys.
+fn config(config: &Config) -> Map<String, Value> {
+    let mut object = Map::new();
+    object.insert("protocol".into(), config.protocol.name().into());
+    if let Some(Kind::Table { shape, .. }) = TOP.key("transport").map(|key| &key.kind) {
+        for key in shape.keys {
+            let field = key.default.field();
+            if let Some(value) = field.and_then(|field| plain(&(field.get)(config), config)) {
+                object.insert(key.name.into(), value);
+            }
+        }
+    }
+    object
+}
+
+fn traffic(traffic: &Traffic) -> Value {
+    let messages = |kind: &str, rate: Rate, message: Bytes| json!({ "kind": kind, "rate": rate.as_bps(), "message": message.as_u64() });
+    match *traffic {
+        Traffic::Bulk { size: None } => json!({ "kind": "bulk" }),
+        Traffic::Bulk { size: Some(size) } => json!({ "kind": "bulk", "size": size.as_u64() }),
+        Traffic::Cbr { rate, message } => messages("cbr", rate, message),
+        Traffic::Poisson { rate, message } => messages("poisson", rate, message),
+    }
+}
+
+/// A value in its base unit; `None` for what has no end or is drawn.
+fn plain(value: &Parsed, config: &Config) -> Option<Value> {
+    let segment = config.segment.as_u64();
+    Some(match value {
+        Parsed::Text(text) => text.as_str().into(),
+        Parsed::Boolean(value) => (*value).into(),
+        Parsed::Integer(number) => (*number).into(),
+        Parsed::Number(number) => (*number).into(),
+        Parsed::Time(time) => time.as_secs_f64().into(),
+        Parsed::Rate(rate) => rate.as_bps().into(),
+        Parsed::Bytes(bytes) => bytes.as_u64().into(),
+        Parsed::Window(InitialWindow::Segments(count)) => (u64::from(*count) * segment).into(),
+        Parsed::Window(InitialWindow::Bytes(bytes)) => bytes.as_u64().into(),
+        Parsed::Unlimited
+        | Parsed::Random
+        | Parsed::Queue(_)
+        | Parsed::Names(_)
+        | Parsed::Outages(_)
+        | Parsed::Table(_)
+        | Parsed::Tables(_)
+        | Parsed::Wrong => return None,
+    })
+}

@@ -1,0 +1,76 @@
+//! A scenario in base units.
+
+use ropewalk_scenario::Scenario;
+use serde_json::json;
+
+#[test]
+fn every_value_is_there_in_base_units() {
+    let text = r#"
+        duration = "5 s"
+        warmup = "500 ms"
+        [[link]]
+        name = "wifi"
+        rate = "20 mbit"
+        delay = "10 ms"
+        jitter = "1 ms"
+        loss = { model = "gilbert-elliott", p = 0.01, r = 0.3, h = 0.5, k = 1.0 }
+        queue = "1 bdp"
+        down = [["1 s", "2 s"]]
+        reverse = { rate = "5 mbit", queue = "100 packets", loss = "0 %" }
+        [[link]]
+        name = "wire"
+        rate = "unlimited"
+        cost = 2.5
+        [transport]
+        initial_window = "10 packets"
+        initial_ssthresh = "unlimited"
+        [traffic]
+        kind = "cbr"
+        rate = "3 mbit"
+        [[competitor]]
+        path = "wifi"
+        size = "1 MB"
+    "#;
+    let scenario = Scenario::parse(text, "test", &[], &mut |_| Err("none".into()))
+        .expect("the scenario is right");
+    let values = scenario.to_json();
+    let expected = json!([
+        {
+            "name": "wifi",
+            "cost": 1.0,
+            "down": [[1.0, 2.0]],
+            "forward": {
+                "rate": 20_000_000,
+                "delay": 0.01,
+                "jitter": 0.001,
+                "loss": 0.01 / 0.31 * 0.5,
+                "queue": 50_000,
+            },
+            "reverse": {
+                "rate": 5_000_000,
+                "delay": 0.01,
+                "jitter": 0.001,
+                "loss": 0.0,
+                "queue": 150_000,
+            },
+        },
+        {
+            "name": "wire",
+            "cost": 2.5,
+            "down": [],
+            "forward": { "delay": 0.0, "jitter": 0.0, "loss": 0.0 },
+            "reverse": { "delay": 0.0, "jitter": 0.0, "loss": 0.0 },
+        },
+    ]);
+    assert_eq!(values["link"], expected);
+    assert_eq!(values["duration"], 5.0);
+    assert_eq!(values["warmup"], 0.5);
+    assert_eq!(values["transport"]["protocol"], "mptcp");
+    assert_eq!(values["transport"]["paths"], json!(["wifi", "wire"]));
+    assert_eq!(values["transport"]["initial_window"], 10 * 1424);
+    assert_eq!(values["transport"].get("initial_ssthresh"), None);
+    let traffic = json!({ "kind": "cbr", "rate": 3_000_000, "message": 1000 });
+    assert_eq!(values["traffic"], traffic);
+    assert_eq!(values["competitor"][0]["size"], 1_000_000);
+    assert_eq!(values["competitor"][0]["paths"], json!(["wifi"]));
+}
