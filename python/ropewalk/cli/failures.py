@@ -1,0 +1,47 @@
+"""How a verb ends that cannot go on: a line on standard error and an exit status."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+import typer
+
+from .._core import ScenarioError
+
+FAILED = 1
+WRONG_INPUT = 2
+
+
+@contextmanager
+def wrong_input() -> Iterator[None]:
+    """Before the work: what cannot be read or is not allowed is wrong input."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None and error.strerror is not None:
+            fail(f"{error.filename}: {error.strerror.lower()}", WRONG_INPUT)
+        fail(str(error), WRONG_INPUT)
+    except ValueError as error:
+        fail(str(error), WRONG_INPUT)
+
+
+@contextmanager
+def failures() -> Iterator[None]:
+    """During the work: what cannot be done or written has failed."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except (ScenarioError, ValueError) as error:
+        fail(str(error), WRONG_INPUT)
+    except (OSError, RuntimeError, MemoryError) as error:
+        fail(str(error) or type(error).__name__, FAILED)
+
+
+def fail(message: str, status: int) -> NoReturn:
+    """Say why and exit."""
+    print(message, file=sys.stderr)
+    raise typer.Exit(status)

@@ -1,0 +1,185 @@
+"""``ropewalk simulate``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .. import simulation
+from ..simulation import SNAPLEN_MAX
+from .failures import failures, wrong_input
+from .options import Changes, Json, ScenarioFile, Seed, check_outputs, load
+from .progress import progress
+
+if TYPE_CHECKING:
+    from ..results import Results
+
+STEP = "100 ms"
+
+
+def simulate(
+    scenario: ScenarioFile,
+    as_json: Json = False,
+    seed: Seed = 1,
+    runs: Annotated[
+        int,
+        typer.Option(
+            min=1, metavar="N", help="How many runs; each has the seed after the one before."
+        ),
+    ] = 1,
+    changes: Changes = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Keep tables (Parquet), plots, the scenario used and the JSON object.",
+            show_default=False,
+        ),
+    ] = None,
+    pictures: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="Draw all plots of the first run on one page: .png, .svg or .pdf.",
+            show_default=False,
+        ),
+    ] = None,
+    step: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help=f"Step of the timeline that --out keeps and plots show; default: {STEP}.",
+            show_default=False,
+        ),
+    ] = None,
+    reordering: Annotated[
+        bool, typer.Option("--reordering", help="Measure reordering by RFC 4737 and RFC 5236.")
+    ] = False,
+    capture: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the packets of the first run, for Wireshark: .pcapng or .pcap.",
+            show_default=False,
+        ),
+    ] = None,
+    capture_at: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            help="Where --capture sees them: sender, receiver, or a link's name; default: sender.",
+            show_default=False,
+        ),
+    ] = None,
+    snaplen: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=SNAPLEN_MAX,
+            metavar="BYTES",
+            help="How much of each packet --capture keeps; default: all.",
+            show_default=False,
+        ),
+    ] = None,
+    qlog: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write windows, round-trip times and losses of the first run, as qlog: .sqlog.",
+            show_default=False,
+        ),
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="How many runs at a time; default: all cores.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Run a scenario packet by packet, in virtual time.
+
+    Example: ropewalk simulate scenarios/start/two-links.toml
+    --set link.dsl.delay=50ms --runs 20
+    """
+    pictures = pictures or []
+    with wrong_input():
+        loaded = load(scenario, changes)
+        check_outputs(out, [*pictures, *(path for path in (capture, qlog) if path)])
+        _check_pictures(pictures)
+        for option, value in (("--capture-at", capture_at), ("--snaplen", snaplen)):
+            if value is not None and capture is None:
+                raise ValueError(f"{option} {value}: only with --capture")
+        if step is not None and not (out or pictures):
+            raise ValueError(f"--step {step}: only with --out or --plot")
+    with failures(), progress("simulating", runs) as finished:
+        results = simulation.simulate(
+            loaded,
+            seed=seed,
+            runs=runs,
+            step=(step or STEP) if out or pictures else None,
+            reordering=reordering,
+            threads=threads,
+            progress=finished,
+            capture=capture,
+            capture_at=capture_at or "sender",
+            snaplen=snaplen,
+            qlog=qlog,
+        )
+    with failures():
+        written = _keep(results, out, pictures)
+        if capture is not None:
+            place = f"at {capture_at}" if capture_at else "at the sender"
+            count = f"{results.captured_packets:,}".replace(",", " ")
+            written.append(f"packets: {capture} ({count}, {place})")
+        if qlog is not None:
+            written.append(f"qlog:    {qlog}")
+    if as_json:
+        print(json.dumps(results.json()))
+    else:
+        _print(results, written)
+    sys.stdout.flush()
+
+
+def _check_pictures(pictures: list[Path]) -> None:
+    if pictures:
+        from ..plot import check_format
+
+        for picture in pictures:
+            check_format(picture)
+
+
+def _keep(results: Results, out: Path | None, pictures: list[Path]) -> list[str]:
+    """Write what was asked for; say what is where."""
+    written = []
+    if pictures:
+        from .. import plot
+
+        page = plot.overview(results)
+        written += [f"picture: {plot.save(page, picture)}" for picture in pictures]
+    if out is not None:
+        from ..store import keep
+
+        first, *others = keep(results, out)
+        also = ", ".join(path.name for path in others)
+        written.append(f"picture: {first}" + (f" (beside it: {also})" if also else ""))
+        written.append(f"tables:  {out}")
+    return written
+
+
+def _print(results: Results, written: list[str]) -> None:
+    from rich.console import Console
+
+    from ..table import table
+
+    console = Console(highlight=False)
+    console.print(table(results))
+    for line in written:
+        console.print(line, soft_wrap=True, markup=False)
