@@ -1,11 +1,17 @@
-"""What the models accept: finite numbers within bounds, and why another is refused."""
+"""What the models accept: numbers, alone or in arrays, within bounds; why another is refused."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Vector = NDArray[np.float64]
+Floats: TypeAlias = NDArray[np.float64]
+"""Of any shape."""
+Vector: TypeAlias = NDArray[np.float64]
+"""Of one axis."""
 
 
 def number(
@@ -16,6 +22,7 @@ def number(
     least: float | None = None,
     below: float | None = None,
     most: float | None = None,
+    note: str = "",
 ) -> float:
     """Return a finite number that keeps its bounds.
 
@@ -28,6 +35,8 @@ def number(
     above, least, below, most : float, optional
         The bounds: ``above < value``, ``least <= value``, ``value < below``,
         ``value <= most``.
+    note : str
+        What else a refusal should say: a unit, or where a bound comes from.
 
     Returns
     -------
@@ -37,7 +46,7 @@ def number(
     Raises
     ------
     ValueError
-        It is no number, not finite, or out of bounds.
+        It is not one number, not finite, or out of bounds.
 
     Examples
     --------
@@ -47,7 +56,8 @@ def number(
     Traceback (most recent call last):
     ValueError: loss is 1: must be a finite number above 0 and below 1
     """
-    return float(numbers(name, value, 1, above=above, least=least, below=below, most=most)[0])
+    checked = array(name, value, above=above, least=least, below=below, most=most, note=note)
+    return float(_alone(name, checked))
 
 
 def numbers(
@@ -92,46 +102,72 @@ def numbers(
     Traceback (most recent call last):
     ValueError: rtt[1] is 0: must be a finite number above 0
     """
-    bounds = [
-        f"{word} {bound:g}"
-        for word, bound in (
-            ("above", above),
-            ("at least", least),
-            ("below", below),
-            ("at most", most),
-        )
-        if bound is not None
-    ]
-    allowed = " ".join(["must be a finite number", " and ".join(bounds)]).rstrip()
-    try:
-        given = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} is {values!r}: {allowed}") from None
-    each = np.atleast_1d(given)
-    if each.ndim != 1 or not each.size:
+    given = array(name, values, above=above, least=least, below=below, most=most)
+    if given.ndim > 1 or not given.size:
         raise ValueError(f"{name} has shape {given.shape}: must be a scalar or a list of numbers")
-    wrong = ~np.isfinite(each)
+    if not given.ndim:
+        return np.full(count or 1, given)
+    if count is not None and given.size != count:
+        raise ValueError(f"{name} has {given.size} entries: must have {count}, or be a scalar")
+    return given.copy()
+
+
+def array(
+    name: str,
+    values: ArrayLike,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    below: float | None = None,
+    most: float | None = None,
+    note: str = "",
+) -> Floats:
+    """Return finite numbers that keep their bounds, in any shape.
+
+    Parameters
+    ----------
+    name : str
+        What the caller calls them.
+    values : array_like
+        What was given.
+    above, least, below, most, note
+        As in `number`.
+
+    Returns
+    -------
+    numpy.ndarray
+        The values, not copied where they are doubles already.
+
+    Raises
+    ------
+    ValueError
+        One is no number, not finite or out of bounds.
+
+    Examples
+    --------
+    >>> array("delay", [[0.1, 0.2], [0.3, -1.0]], least=0)
+    Traceback (most recent call last):
+    ValueError: delay[1, 1] is -1: must be a finite number of at least 0
+    """
+    allowed = _allowed("finite", above, least, below, most, note)
+    given = _doubles(name, values, allowed)
+    good = np.isfinite(given)
     if above is not None:
-        wrong |= ~(each > above)
+        good &= given > above
     if least is not None:
-        wrong |= ~(each >= least)
+        good &= given >= least
     if below is not None:
-        wrong |= ~(each < below)
+        good &= given < below
     if most is not None:
-        wrong |= ~(each <= most)
-    if wrong.any():
-        first = int(np.argmax(wrong))
-        which = f"[{first}]" if given.ndim else ""
-        raise ValueError(f"{name}{which} is {each[first]:g}: {allowed}")
-    if count is None or each.size == count:
-        return each
-    if given.ndim:
-        raise ValueError(f"{name} has {each.size} entries: must have {count}, or be a scalar")
-    return np.full(count, each[0])
+        good &= given <= most
+    _demand(name, given, good, allowed)
+    return given
 
 
-def whole(name: str, value: float, *, least: int) -> int:
-    """Return a whole number that is at least `least`.
+def whole(
+    name: str, value: float, *, least: int = 1, most: int | None = None, note: str = ""
+) -> int:
+    """Return a whole number within bounds.
 
     Parameters
     ----------
@@ -139,8 +175,10 @@ def whole(name: str, value: float, *, least: int) -> int:
         What the caller calls it.
     value : float
         What was given.
-    least : int
-        The smallest that is allowed.
+    least, most : int
+        The smallest and the largest that are allowed.
+    note : str
+        As in `number`.
 
     Returns
     -------
@@ -150,15 +188,130 @@ def whole(name: str, value: float, *, least: int) -> int:
     Raises
     ------
     ValueError
-        It is no whole number, or too small.
+        It is not one whole number, or out of bounds.
 
     Examples
     --------
-    >>> whole("packets", 2.5, least=1)
+    >>> whole("packets", 2.5)
     Traceback (most recent call last):
     ValueError: packets is 2.5: must be a whole number of at least 1
     """
-    checked = number(name, value, least=least)
-    if checked != int(checked):
-        raise ValueError(f"{name} is {value:g}: must be a whole number of at least {least}")
-    return int(checked)
+    return int(_alone(name, wholes(name, value, least=least, most=most, note=note)))
+
+
+def wholes(
+    name: str, values: ArrayLike, *, least: int = 1, most: int | None = None, note: str = ""
+) -> Floats:
+    """Return whole numbers within bounds, in any shape.
+
+    Parameters
+    ----------
+    name : str
+        What the caller calls them.
+    values : array_like
+        What was given.
+    least, most, note
+        As in `whole`.
+
+    Returns
+    -------
+    numpy.ndarray
+        The values, as doubles.
+
+    Raises
+    ------
+    ValueError
+        One is no whole number, or out of bounds.
+
+    Examples
+    --------
+    >>> wholes("position", [1, 0])
+    Traceback (most recent call last):
+    ValueError: position[1] is 0: must be a whole number of at least 1
+    """
+    allowed = _allowed("whole", None, least, None, most, note)
+    given = _doubles(name, values, allowed)
+    good = np.isfinite(given) & (given == np.floor(given)) & (given >= least)
+    if most is not None:
+        good &= given <= most
+    if isinstance(values, bool):
+        raise ValueError(f"{name} is {values}: {allowed}")
+    _demand(name, given, good, allowed)
+    return given
+
+
+def choice(name: str, value: str, allowed: Sequence[str]) -> None:
+    """Refuse what is not one of `allowed`.
+
+    Examples
+    --------
+    >>> choice("queue", "long", ("printed", "own"))
+    Traceback (most recent call last):
+    ValueError: queue is 'long': must be 'printed' or 'own'
+    """
+    if value not in allowed:
+        raise ValueError(f"{name} is {value!r}: must be {' or '.join(map(repr, allowed))}")
+
+
+def shared_shape(**arrays: Floats) -> tuple[int, ...]:
+    """Return the shape that scenarios with these names broadcast to.
+
+    Examples
+    --------
+    >>> shared_shape(segments=np.ones(3), count=np.ones(2))
+    Traceback (most recent call last):
+    ValueError: segments and count are for scenarios (3,) and (2,): must broadcast
+    """
+    shapes = [each.shape for each in arrays.values()]
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise ValueError(
+            f"{' and '.join(arrays)} are for scenarios {' and '.join(map(str, shapes))}: "
+            "must broadcast"
+        ) from None
+
+
+def _doubles(name: str, values: ArrayLike, allowed: str) -> Floats:
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind in "USc":  # NumPy reads text as numbers, and drops imaginary parts
+            raise TypeError
+        return given.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} is {values!r}: {allowed}") from None
+
+
+def _alone(name: str, checked: Floats) -> Floats:
+    if checked.ndim:
+        raise ValueError(f"{name} has shape {checked.shape}: must be one number")
+    return checked
+
+
+def _allowed(
+    kind: str,
+    above: float | None,
+    least: float | None,
+    below: float | None,
+    most: float | None,
+    note: str,
+) -> str:
+    bounds = [
+        f"{word} {bound:g}"
+        for word, bound in (
+            ("above", above),
+            ("of at least", least),
+            ("below", below),
+            ("of at most" if least is None else "at most", most),
+        )
+        if bound is not None
+    ]
+    words = f"must be a {kind} number {' and '.join(bounds)}".rstrip()
+    return f"{words} ({note})" if note else words
+
+
+def _demand(name: str, given: Floats, good: NDArray[np.bool_], allowed: str) -> None:
+    if not good.all():
+        first = tuple(int(index) for index in np.argwhere(~good)[0]) if given.ndim else ()
+        place = f"[{', '.join(map(str, first))}]" if first else ""
+        raise ValueError(f"{name}{place} is {given[first]:g}: {allowed}")

@@ -32,16 +32,17 @@ The first row of the paper's table 1, with its GP beside what really leaves:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .arguments import array, number, whole, wholes
+
 LEAST_RATE = 1e-150
 GREATEST_RATE = 1e150  # so that no quotient of two rates overflows
+PER_SECOND = "packets per second"
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Queue:
     >>> Queue(638, (320, 192, 128), capacity=2, send_buffers=150)
     Traceback (most recent call last):
         ...
-    ValueError: capacity is 2: must be an integer of at least 3, the number of connections
+    ValueError: capacity is 2: must be a whole number of at least 3 (the number of connections)
     """
 
     arrival_rate: float
@@ -87,22 +88,23 @@ class Queue:
     send_buffers: int
 
     def __post_init__(self) -> None:
-        _check_rate("arrival_rate", self.arrival_rate, " (it may exceed all departure rates)")
         rates = self.departure_rates
         if np.ndim(rates) != 1 or len(rates) == 0:
             raise ValueError(
                 f"departure_rates is {rates!r}: must be a list with at least one rate"
             )
-        for index, rate in enumerate(rates):
-            _check_rate(f"departure_rates[{index}]", rate)
-        c = len(rates)
-        _check_count("capacity", self.capacity, c, math.inf, "the number of connections")
-        both = "the number of connections and the capacity"
-        _check_count("send_buffers", self.send_buffers, c, self.capacity, both)
-        object.__setattr__(self, "arrival_rate", float(self.arrival_rate))
-        object.__setattr__(self, "departure_rates", tuple(float(rate) for rate in rates))
-        object.__setattr__(self, "capacity", int(self.capacity))
-        object.__setattr__(self, "send_buffers", int(self.send_buffers))
+        least, most = LEAST_RATE, GREATEST_RATE
+        departures = array("departure_rates", rates, least=least, most=most, note=PER_SECOND)
+        more = f"{PER_SECOND}; it may exceed all departure rates"
+        arrival = number("arrival_rate", self.arrival_rate, least=least, most=most, note=more)
+        c, connections = len(departures), "the number of connections"
+        capacity = whole("capacity", self.capacity, least=c, note=connections)
+        both = f"{connections}, and the capacity"
+        buffers = whole("send_buffers", self.send_buffers, least=c, most=capacity, note=both)
+        object.__setattr__(self, "arrival_rate", arrival)
+        object.__setattr__(self, "departure_rates", tuple(departures.tolist()))
+        object.__setattr__(self, "capacity", capacity)
+        object.__setattr__(self, "send_buffers", buffers)
 
     @property
     def connections(self) -> int:
@@ -574,32 +576,4 @@ def throughput(queue: Queue) -> float:
 
 
 def _states(queue: Queue, n: ArrayLike) -> NDArray[np.int64]:
-    states = np.asarray(n)
-    allowed = f"must be integers from 0 to {queue.capacity}, the capacity"
-    if not np.issubdtype(states.dtype, np.integer):
-        raise ValueError(f"n is {n!r}: {allowed}")
-    if np.any((states < 0) | (states > queue.capacity)):
-        raise ValueError(f"n is {n!r}: {allowed}")
-    return states.astype(np.int64)
-
-
-def _check_rate(name: str, value: object, more: str = "") -> None:
-    try:
-        rate = float(value) if isinstance(value, Real) else math.nan
-    except OverflowError:
-        rate = math.inf
-    if not LEAST_RATE <= rate <= GREATEST_RATE:  # which NaN is not either
-        raise ValueError(
-            f"{name} is {value}: must be a number of packets per second "
-            f"from {LEAST_RATE:g} to {GREATEST_RATE:g}{more}"
-        )
-
-
-def _check_count(name: str, value: object, least: int, most: float, what: str) -> None:
-    if (
-        not isinstance(value, Integral)
-        or isinstance(value, bool)
-        or not least <= int(value) <= most
-    ):
-        bounds = f"of at least {least}" if most == math.inf else f"from {least} to {most:.0f}"
-        raise ValueError(f"{name} is {value}: must be an integer {bounds}, {what}")
+    return wholes("n", n, least=0, most=queue.capacity, note="the capacity").astype(np.int64)

@@ -38,17 +38,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .song2018_arguments import (
-    Floats,
-    checked,
-    choice,
-    links_of,
-    number,
-    same_scenarios,
-    whole,
-    whole_number,
-    with_links,
-)
+from .arguments import Floats, array, choice, number, shared_shape, whole, wholes
 from .song2018_round import (
     ACK_EVERY,
     ROUNDING,
@@ -67,12 +57,14 @@ from .song2018_round import (
     expected_time_not_first,
     first_probability,
     link_in_turn,
+    links_of,
     long_run_probability,
     longest_run,
     run_shares,
     segment_times,
     segments_sent,
     short_run_probability,
+    with_links,
 )
 
 __all__ = [
@@ -216,7 +208,7 @@ def throughput(
     >>> print(f"{one * 8e-3:.1f} and {four * 8e-3:.1f} kbit/s")
     83.4 and 191.6 kbit/s
     """
-    transfer = checked("transfer_bytes", transfer_bytes)
+    transfer = array("transfer_bytes", transfer_bytes, above=0)
     time = transfer_time(
         byte_rate,
         delay_s,
@@ -274,11 +266,11 @@ def transfer_time(
     0.105
     """
     rate, delay = links_of(byte_rate, delay_s)
-    transfer = checked("transfer_bytes", transfer_bytes)
-    segment = number("segment_bytes", segment_bytes)
+    transfer = array("transfer_bytes", transfer_bytes, above=0)
+    segment = number("segment_bytes", segment_bytes, above=0)
     choice("queue", queue, ("printed", "own"))
     choice("start", start, ("in turn", "uniform"))
-    same_scenarios(byte_rate=rate[..., 0], delay_s=delay[..., 0], transfer_bytes=transfer)
+    shared_shape(byte_rate=rate[..., 0], delay_s=delay[..., 0], transfer_bytes=transfer)
     rounds = transfer_rounds(
         float(np.max(transfer, initial=segment)),
         segment_bytes=segment,
@@ -336,11 +328,11 @@ def transfer_rounds(
     >>> transfer_rounds(10 * 536).segments.tolist()
     [1.0, 2.0, 3.0, 3.0, 3.0]
     """
-    transfer = number("transfer_bytes", transfer_bytes)
-    segment = number("segment_bytes", segment_bytes)
-    first = number("initial_window_bytes", initial_window_bytes) / segment
-    threshold = number("ssthresh_bytes", ssthresh_bytes) / segment
-    every = whole_number("ack_every", ack_every)
+    transfer = number("transfer_bytes", transfer_bytes, above=0)
+    segment = number("segment_bytes", segment_bytes, above=0)
+    first = number("initial_window_bytes", initial_window_bytes, above=0) / segment
+    threshold = number("ssthresh_bytes", ssthresh_bytes, above=0) / segment
+    every = whole("ack_every", ack_every)
     if first < 1:
         raise ValueError(
             f"initial_window_bytes is {initial_window_bytes:g}: must be at least one segment, "
@@ -385,7 +377,7 @@ def slow_start_rounds(ssthresh: npt.ArrayLike, initial_window: npt.ArrayLike) ->
     >>> round(float(slow_start_rounds(65_535 / 536, 536 / 536)), 2)
     121.27
     """
-    return checked("ssthresh", ssthresh) - checked("initial_window", initial_window)
+    return array("ssthresh", ssthresh, above=0) - array("initial_window", initial_window, above=0)
 
 
 def next_window(
@@ -422,7 +414,7 @@ def next_window(
     >>> next_window([1, 122], [1, 122], 121.27).round(4).tolist()
     [2.0, 122.0082]
     """
-    return checked("window", window) + _growth(window, round_number, slow_start)
+    return array("window", window, above=0) + _growth(window, round_number, slow_start)
 
 
 def next_segments(
@@ -570,10 +562,10 @@ def with_asymmetry(
     >>> with_asymmetry(0.005, 0.010, 3).round(6).tolist()
     [0.005, 0.0125, 0.02]
     """
-    least = checked("minimum", minimum, least=0)
-    apart = checked("asymmetry", asymmetry, least=0)
-    same_scenarios(minimum=least, asymmetry=apart)
-    n = whole_number("links", links)
+    least = array("minimum", minimum, least=0)
+    apart = array("asymmetry", asymmetry, least=0)
+    shared_shape(minimum=least, asymmetry=apart)
+    n = whole("links", links)
     choice("spread", spread, ("even", "one high", "one low"))
     above = np.zeros(n)
     if spread == "even":
@@ -610,8 +602,8 @@ def prediction_accuracy(predicted: npt.ArrayLike, measured: npt.ArrayLike) -> Fl
     >>> round(float(prediction_accuracy(9.0, 10.0)), 6)
     0.9
     """
-    got = checked("measured", measured)
-    return 1.0 - np.abs(got - checked("predicted", predicted, least=0)) / got
+    got = array("measured", measured, above=0)
+    return 1.0 - np.abs(got - array("predicted", predicted, least=0)) / got
 
 
 @lru_cache(maxsize=16)
@@ -670,9 +662,9 @@ def _growth(
     window: npt.ArrayLike, round_number: npt.ArrayLike, slow_start: npt.ArrayLike
 ) -> Floats:
     """Return what the window grows by after a round: 1 in slow start, then 1 / w."""
-    w = checked("window", window)
-    threshold = checked("slow_start", slow_start, above=None)
-    return np.where(whole("round_number", round_number) < threshold, 1.0, 1.0 / w)
+    w = array("window", window, above=0)
+    threshold = array("slow_start", slow_start)
+    return np.where(wholes("round_number", round_number) < threshold, 1.0, 1.0 / w)
 
 
 def _mean_difference(values: Floats) -> Floats:

@@ -13,17 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import digamma
 
-from .song2018_arguments import (
-    Floats,
-    checked,
-    choice,
-    links_of,
-    number,
-    same_scenarios,
-    whole,
-    whole_number,
-    with_links,
-)
+from .arguments import Floats, array, choice, number, shared_shape, whole, wholes
 
 Queue: TypeAlias = Literal["printed", "own"]
 
@@ -65,7 +55,7 @@ def segments_sent(acknowledged: npt.ArrayLike, window_growth: npt.ArrayLike) -> 
     >>> float(segments_sent(2, 1))
     3.0
     """
-    return checked("acknowledged", acknowledged, least=0) + checked(
+    return array("acknowledged", acknowledged, least=0) + array(
         "window_growth", window_growth, least=0
     )
 
@@ -105,9 +95,9 @@ def link_in_turn(
     >>> link_in_turn([1, 2, 3, 4], 6, links=4).tolist()
     [3, 4, 1, 2]
     """
-    place = whole("position", position)
-    before = np.floor(checked("sent_before", sent_before, least=0) + ROUNDING)
-    turn = (place - 1 + before) % whole_number("links", links) + 1
+    place = wholes("position", position)
+    before = np.floor(array("sent_before", sent_before, least=0) + ROUNDING)
+    turn = (place - 1 + before) % whole("links", links) + 1
     return turn.astype(np.intp)
 
 
@@ -161,10 +151,10 @@ def arrival_time(
     >>> (arrival_time([1, 2], 0, rate, [0.05, 0.06]) * 1e3).round(3).tolist()
     [50.119, 60.466]
     """
-    place = whole("position", position)
+    place = wholes("position", position)
     choice("queue", queue, ("printed", "own"))
     rate, delay = _carriers(place, sent_before, byte_rate, delay_s)
-    segment = number("segment_bytes", segment_bytes)
+    segment = number("segment_bytes", segment_bytes, above=0)
     services = segment_times(np.atleast_1d(place), np.shape(byte_rate)[-1], queue)
     arrival = services * segment / rate + delay
     if not place.ndim:
@@ -216,10 +206,10 @@ def arrival_difference(
     >>> round(float(arrival_difference(2, 0, rate, [0.05, 0.06])) * 1e3, 3)
     10.347
     """
-    place = whole("position", position)
+    place = wholes("position", position)
     both = np.concatenate([[1.0], np.atleast_1d(place)])
     rate, delay = _carriers(both, sent_before, byte_rate, delay_s)
-    segment = number("segment_bytes", segment_bytes)
+    segment = number("segment_bytes", segment_bytes, above=0)
     links = np.shape(byte_rate)[-1]
     first, its = rate[..., :1], rate[..., 1:]
     difference: Floats = (
@@ -259,7 +249,7 @@ def first_probability(segments: npt.ArrayLike) -> Floats:
     >>> float(first_probability(4))
     0.25
     """
-    return 1.0 / checked("segments", segments, least=1)
+    return 1.0 / array("segments", segments, least=1)
 
 
 def short_run_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> Floats:
@@ -329,8 +319,8 @@ def long_run_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> Float
     >>> float(long_run_probability(2, 3))
     0.5
     """
-    k, c = whole("count", count), checked("segments", segments, least=1)
-    reach = np.ones(same_scenarios(count=k, segments=c))
+    k, c = wholes("count", count), array("segments", segments, least=1)
+    reach = np.ones(shared_shape(count=k, segments=c))
     for j in range(1, 1 + longest_run(int(np.max(k, initial=1)) - 1, c)):
         reach = np.where(j < k, reach * _next_in_order(c - j), reach)
     return reach[()]
@@ -401,8 +391,8 @@ def expected_acknowledged_first(segments: npt.ArrayLike, ack_every: int = ACK_EV
     >>> float(expected_acknowledged_first(3))
     1.5
     """
-    c = checked("segments", segments, least=1)
-    return acknowledged_first_mean(c, whole_number("ack_every", ack_every))
+    c = array("segments", segments, least=1)
+    return acknowledged_first_mean(c, whole("ack_every", ack_every))
 
 
 def acknowledged_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> Floats:
@@ -441,8 +431,8 @@ def acknowledged_probability(count: npt.ArrayLike, segments: npt.ArrayLike) -> F
     >>> float(acknowledged_probability(range(1, 9), 8).sum())
     1.0
     """
-    k, c = whole("count", count), whole("segments", segments, least=2)
-    same_scenarios(count=k, segments=c)
+    k, c = wholes("count", count), wholes("segments", segments, least=2)
+    shared_shape(count=k, segments=c)
     at_random = np.where(k < c, 1 / (k * (k + 1)), np.where(k == c, 1 / c, 0.0))
     return np.asarray((at_random - np.where(k == 1, 1 / c, 0.0)) * c / (c - 1))[()]
 
@@ -506,7 +496,7 @@ def expected_acknowledged_not_first(segments: npt.ArrayLike) -> Floats:
     >>> round(float(expected_acknowledged_not_first(3)), 6)
     2.25
     """
-    return acknowledged_not_first_mean(checked("segments", segments, least=1))
+    return acknowledged_not_first_mean(array("segments", segments, least=1))
 
 
 def expected_time(arrival_s: npt.ArrayLike, segments: npt.ArrayLike) -> Floats:
@@ -574,8 +564,8 @@ def expected_acknowledged(segments: npt.ArrayLike, ack_every: int = ACK_EVERY) -
     >>> expected_acknowledged([1, 2, 3]).round(9).tolist()
     [1.0, 2.0, 2.0]
     """
-    c = checked("segments", segments, least=1)
-    return acknowledged_mean(c, whole_number("ack_every", ack_every))
+    c = array("segments", segments, least=1)
+    return acknowledged_mean(c, whole("ack_every", ack_every))
 
 
 def expected_time_by_difference(arrival_s: npt.ArrayLike, segments: npt.ArrayLike) -> Floats:
@@ -665,8 +655,8 @@ def _carriers(
 ) -> tuple[Floats, Floats]:
     """Return rate and delay of the links that carry the segments, one position a column."""
     rate, delay = links_of(byte_rate, delay_s)
-    before = checked("sent_before", sent_before, least=0)
-    scenarios = same_scenarios(byte_rate=rate[..., 0], delay_s=delay[..., 0], sent_before=before)
+    before = array("sent_before", sent_before, least=0)
+    scenarios = shared_shape(byte_rate=rate[..., 0], delay_s=delay[..., 0], sent_before=before)
     link = link_in_turn(np.atleast_1d(position), before[..., np.newaxis], rate.shape[-1]) - 1
     link = np.broadcast_to(link, (*scenarios, link.shape[-1]))
     both = [np.broadcast_to(each, (*scenarios, rate.shape[-1])) for each in (rate, delay)]
@@ -675,6 +665,43 @@ def _carriers(
 
 def _arrivals(arrival_s: npt.ArrayLike, segments: npt.ArrayLike) -> tuple[Floats, Floats]:
     arrival = with_links("arrival_s", arrival_s, least=0)
-    c = checked("segments", segments, least=1)
-    same_scenarios(arrival_s=arrival[..., 0], segments=c)
+    c = array("segments", segments, least=1)
+    shared_shape(arrival_s=arrival[..., 0], segments=c)
     return arrival, c
+
+
+def with_links(name: str, value: npt.ArrayLike, *, least: float | None = None) -> Floats:
+    """Return numbers above 0, or of at least `least`, with at least one link's.
+
+    Examples
+    --------
+    >>> with_links("delay_s", 0.005, least=0)
+    Traceback (most recent call last):
+    ValueError: delay_s has shape (): must have at least one value on its last axis
+    """
+    values = array(name, value, above=0 if least is None else None, least=least)
+    if not values.ndim or not values.shape[-1]:
+        raise ValueError(
+            f"{name} has shape {values.shape}: must have at least one value on its last axis"
+        )
+    return values
+
+
+def links_of(byte_rate: npt.ArrayLike, delay_s: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """Return rates and delays of as many links, which are on the last axis.
+
+    Examples
+    --------
+    >>> links_of([12_500.0, 12_500.0], [0.005])
+    Traceback (most recent call last):
+    ValueError: delay_s has 1 links on its last axis: must have as many as byte_rate, 2
+    """
+    rate = with_links("byte_rate", byte_rate)
+    delay = with_links("delay_s", delay_s, least=0)
+    if rate.shape[-1] != delay.shape[-1]:
+        raise ValueError(
+            f"delay_s has {delay.shape[-1]} links on its last axis: must have as many as "
+            f"byte_rate, {rate.shape[-1]}"
+        )
+    shared_shape(byte_rate=rate[..., 0], delay_s=delay[..., 0])
+    return rate, delay

@@ -10,7 +10,7 @@ import heapq
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arguments import Vector, number, numbers, whole
+from .arguments import Vector, number, numbers, whole, wholes
 
 
 def in_order(arrivals: ArrayLike) -> Vector:
@@ -81,9 +81,7 @@ def striped_arrivals(
     times = _times(sent)
     rate = numbers("rates", rates, above=0)
     delay = numbers("delays", delays, rate.size, least=0)
-    taken = numbers("links", links, times.size, least=0, most=rate.size - 1)
-    if (taken % 1 != 0).any():
-        raise ValueError(f"links has {taken[taken % 1 != 0][0]:g}: must be whole numbers")
+    taken = numbers("links", wholes("links", links, least=0, most=rate.size - 1), times.size)
     arrivals = np.empty_like(times)
     for link in range(rate.size):
         on = taken == link
