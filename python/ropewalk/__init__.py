@@ -1,7 +1,7 @@
 """What several unequal network links give together.
 
 A scenario file describes links, a transport and its traffic; `simulate` runs
-it packet by packet in virtual time.
+it packet by packet in virtual time, and `predict` asks formulas.
 
 Examples
 --------
@@ -14,17 +14,22 @@ Examples
 
 from . import plot
 from ._core import ScenarioError, __version__
+from .prediction import Prediction, Predictions, predict
+from .reproduction import reproduce
 from .results import Results
 from .scenario import Scenario, schema
 from .simulation import simulate
 from .sweeps import sweep
 
 __all__ = [
+    "Prediction",
+    "Predictions",
     "Results",
     "Scenario",
     "ScenarioError",
     "__version__",
     "plot",
+    "predict",
     "schema",
     "simulate",
     "sweep",

@@ -6,13 +6,16 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import plot
 
 if TYPE_CHECKING:
     from .results import Results
+    from .scenario import Scenario
 
 TABLES = (
     "summary",
@@ -31,7 +34,22 @@ PLOTS = {
 }
 RESULT = "result.json"
 SCENARIO = "scenario.toml"
-OURS = {RESULT, SCENARIO, "traces", "delays.png", *PLOTS, *(f"{name}.parquet" for name in TABLES)}
+PICTURE = "picture.png"
+PREDICTED = "models.parquet"
+TABLES_FOLDER = "tables"
+SCENARIOS_FOLDER = "scenarios"
+OURS = {
+    RESULT,
+    SCENARIO,
+    "traces",
+    "delays.png",
+    *PLOTS,
+    *(f"{name}.parquet" for name in TABLES),
+    PICTURE,
+    PREDICTED,
+    TABLES_FOLDER,
+    SCENARIOS_FOLDER,
+}
 
 
 def check_folder(folder: Path) -> None:
@@ -77,10 +95,26 @@ def keep(results: Results, folder: Path) -> list[Path]:
     >>> [path.name for path in plots]
     ['delays.png']
     """
+    with in_place_of(folder) as made:
+        plots = _write(results, made)
+    return [folder / name for name in plots]
+
+
+@contextmanager
+def in_place_of(folder: Path) -> Iterator[Path]:
+    """Give a new folder beside another, and put it in that one's place at the end.
+
+    If something fails, the other one is as it was and the new one is gone.
+
+    Raises
+    ------
+    OSError
+        As `check_folder`.
+    """
     check_folder(folder)
     made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
-        plots = _write(results, made)
+        yield made
         umask = os.umask(0)
         os.umask(umask)
         made.chmod(0o777 & ~umask)
@@ -88,16 +122,20 @@ def keep(results: Results, folder: Path) -> list[Path]:
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
         raise
-    return [folder / name for name in plots]
 
 
-def _write(results: Results, folder: Path) -> list[str]:
-    (folder / RESULT).write_text(json.dumps(results.json(), indent=2) + "\n")
-    text, traces = results.scenario.self_contained()
+def write_head(folder: Path, result: dict[str, Any], scenario: Scenario) -> None:
+    """Write what every folder of results has: the JSON object, the scenario, its traces."""
+    (folder / RESULT).write_text(json.dumps(result, indent=2) + "\n")
+    text, traces = scenario.self_contained()
     (folder / SCENARIO).write_text(text)
     for trace, content in traces.items():
         (folder / trace).parent.mkdir(exist_ok=True)
         (folder / trace).write_text(content)
+
+
+def _write(results: Results, folder: Path) -> list[str]:
+    write_head(folder, results.json(), results.scenario)
     for name in TABLES:
         frame = getattr(results, name)
         if not frame.is_empty():

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from .._core import __version__
-from . import schema, simulate
+from . import predict, schema, simulate
 from .failures import FAILED
 
 app = typer.Typer(
@@ -51,4 +51,5 @@ def _common(
 
 
 app.command("simulate")(simulate.simulate)
+app.command("predict")(predict.predict)
 app.command("schema")(schema.schema)

@@ -1,0 +1,82 @@
+"""What formulas say of a scenario, in milliseconds instead of packet by packet."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ..scenario import Scenario
+from .results import Prediction, Predictions
+
+if TYPE_CHECKING:
+    from .paths import Values
+
+__all__ = ["Prediction", "Predictions", "predict"]
+
+# For each protocol the models that give a goodput, the one to believe first, and why.
+BELIEVED = {
+    "striped-tcp": (("song-2018", "no other model here has packets striped one by one"),),
+}
+OTHERS = (("fluid", "it alone has the queues, the windows and the start of this very scenario"),)
+
+
+def predict(scenario: Scenario | str | os.PathLike[str]) -> Predictions:
+    """Ask all models that apply to a scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario or path
+        What to predict.
+
+    Returns
+    -------
+    Predictions
+        One prediction a model, and the one to believe.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario is wrong.
+    OSError
+        The file cannot be read.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> ropewalk.predict("scenarios/start/two-links.toml").best.name
+    'fluid'
+    """
+    from .models import MODELS
+
+    if not isinstance(scenario, Scenario):
+        scenario = Scenario.load(scenario)
+    values = scenario.values
+    found = {made.name: made for model in MODELS if (made := model(values)) is not None}
+    best = reason = None
+    for name, why in BELIEVED.get(values["transport"]["protocol"], OTHERS):
+        if name in found and found[name].goodput_mbps is not None:
+            best, reason = name, why
+            break
+    order = sorted(found.values(), key=lambda prediction: prediction.name != best)
+    return Predictions(
+        scenario=scenario.title,
+        models=tuple(order),
+        asymmetry=_asymmetry(values),
+        believed=best,
+        reason=reason,
+        warnings=tuple(scenario.warnings),
+    )
+
+
+def _asymmetry(values: Values) -> dict[str, float]:
+    from ..model.song2018 import average_bandwidth_asymmetry, average_delay_asymmetry
+    from .paths import paths
+
+    used = paths(values)
+    if len(used) == 1:
+        return {}
+    known = {"delay_ms": 1e3 * float(average_delay_asymmetry([path.rtt for path in used]))}
+    rates = [path.rate for path in used]
+    if max(rates) < float("inf"):
+        known["bandwidth_mbps"] = 1e-6 * float(average_bandwidth_asymmetry(rates))
+    return known

@@ -1,0 +1,22 @@
+"""The registry of models: one file for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from . import coupled, elahi2011, in_order, loss_limits, park2014, short_transfer, song2018
+from .paths import Values
+from .results import Prediction
+
+Model: TypeAlias = Callable[[Values], Prediction | None]
+
+MODELS: tuple[Model, ...] = (
+    song2018.predict,
+    elahi2011.predict,
+    park2014.predict,
+    in_order.predict,
+    loss_limits.predict,
+    coupled.predict,
+    short_transfer.predict,
+)

@@ -1,0 +1,144 @@
+"""What a scenario's values say of the paths that the measured connection uses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+Values: TypeAlias = Mapping[str, Any]
+
+IP_BYTES = {"ipv4": 20, "ipv6": 40}
+TCP_BYTES = 20
+TIMESTAMP_BYTES = 12
+DSS_BYTES = 24
+TUNNEL_BYTES = 28  # of a striped packet: IPv4 and UDP
+ACK_BYTES = 12  # of MPTCP, besides TCP's: a DSS option with an acknowledgement alone
+
+
+@dataclass(frozen=True)
+class Path:
+    """One path of the measured connection, its hops taken together.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    hops : tuple of int
+        Numbers of its links, in turn.
+    rate : float
+        Of its narrowest link, bit/s of IP packets; infinity if all are unlimited.
+    delay : float
+        Propagation, one way, seconds.
+    rtt : float
+        Propagation there and back, seconds.
+    loss : float
+        Share of packets that random loss takes on the way of the data.
+    reverse_loss : float
+        The same on the way back.
+    """
+
+    name: str
+    hops: tuple[int, ...]
+    rate: float
+    delay: float
+    rtt: float
+    loss: float
+    reverse_loss: float
+
+
+def paths(values: Values) -> tuple[Path, ...]:
+    """Return the paths that the measured connection uses, in their order.
+
+    Parameters
+    ----------
+    values : mapping
+        Of `ropewalk.Scenario.values`.
+
+    Returns
+    -------
+    tuple of Path
+        One for tcp.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> values = ropewalk.Scenario.load("scenarios/start/two-links.toml").values
+    >>> [(path.name, path.rate, path.rtt) for path in paths(values)]
+    [('dsl', 16000000, 0.04), ('cable', 50000000, 0.016)]
+    """
+    hops = {path["name"]: path["hops"] for path in values["path"]}
+    return tuple(
+        _path(values, name, hops.get(name, [name])) for name in values["transport"]["paths"]
+    )
+
+
+def header_bytes(transport: Values) -> int:
+    """Return how many bytes of each full packet are no payload, options included.
+
+    Parameters
+    ----------
+    transport : mapping
+        The key ``transport`` of `ropewalk.Scenario.values`, or a competitor.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> values = ropewalk.Scenario.load("scenarios/start/two-links.toml").values
+    >>> header_bytes(values["transport"]) + values["transport"]["segment"]
+    1500
+    """
+    protocol = transport["protocol"]
+    return (
+        IP_BYTES[transport["ip_version"]]
+        + TCP_BYTES
+        + (TIMESTAMP_BYTES if transport["timestamps"] else 0)
+        + (DSS_BYTES if protocol == "mptcp" else 0)
+        + (TUNNEL_BYTES if protocol == "striped-tcp" else 0)
+    )
+
+
+def ack_bytes(transport: Values) -> int:
+    """Return the size of an acknowledgement's IP packet in bytes.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> values = ropewalk.Scenario.load("scenarios/start/two-links.toml").values
+    >>> ack_bytes(values["transport"])
+    64
+    """
+    multipath = transport["protocol"] == "mptcp"
+    return header_bytes(transport) - (DSS_BYTES - ACK_BYTES if multipath else 0)
+
+
+def payload_share(values: Values) -> float:
+    """Return the share of a full packet that is payload.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> values = ropewalk.Scenario.load("scenarios/start/two-links.toml").values
+    >>> round(payload_share(values), 4)
+    0.9493
+    """
+    segment: int = values["transport"]["segment"]
+    return segment / (segment + header_bytes(values["transport"]))
+
+
+def _path(values: Values, name: str, hops: list[str]) -> Path:
+    numbers = {link["name"]: number for number, link in enumerate(values["link"])}
+    links = [values["link"][numbers[hop]] for hop in hops]
+    forward = [link["forward"] for link in links]
+    reverse = [link["reverse"] for link in links]
+    delay = math.fsum(way["delay"] for way in forward)
+    return Path(
+        name=name,
+        hops=tuple(numbers[hop] for hop in hops),
+        rate=min(way.get("rate", math.inf) for way in forward),
+        delay=delay,
+        rtt=delay + math.fsum(way["delay"] for way in reverse),
+        loss=1 - math.prod(1 - way["loss"] for way in forward),
+        reverse_loss=1 - math.prod(1 - way["loss"] for way in reverse),
+    )
