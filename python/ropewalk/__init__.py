@@ -15,7 +15,6 @@ Examples
 from . import plot
 from ._core import ScenarioError, __version__
 from .prediction import Prediction, Predictions, predict
-from .reproduction import reproduce
 from .results import Results
 from .scenario import Scenario, schema
 from .simulation import simulate
