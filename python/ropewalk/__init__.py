@@ -15,6 +15,7 @@ Examples
 from . import plot
 from ._core import ScenarioError, __version__
 from .prediction import Prediction, Predictions, predict
+from .reproduction import reproduce
 from .results import Results
 from .scenario import Scenario, schema
 from .simulation import simulate
@@ -29,6 +30,7 @@ __all__ = [
     "__version__",
     "plot",
     "predict",
+    "reproduce",
     "schema",
     "simulate",
     "sweep",

@@ -8,20 +8,21 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def progress(doing: str, total: int) -> Iterator[Callable[[int], object] | None]:
+def progress(doing: str, total: int | None = None) -> Iterator[Callable[..., object] | None]:
     """Show on a terminal how much of the work is done; stay silent elsewhere.
 
     Parameters
     ----------
     doing : str
         What is being done, such as ``"simulating"``.
-    total : int
-        Of how many parts the work is.
+    total : int, optional
+        Of how many parts the work is, if that is known before.
 
     Yields
     ------
     callable or None
-        To be called with the number of finished parts; None where nobody looks.
+        To be called with the number of finished parts, and of how many if `total` did not
+        tell; None where nobody looks.
     """
     if not sys.stderr.isatty():
         yield None
@@ -38,4 +39,4 @@ def progress(doing: str, total: int) -> Iterator[Callable[[int], object] | None]
     columns = TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task(doing, total=total)
-        yield lambda finished: shown.update(task, completed=finished)
+        yield lambda finished, of=total: shown.update(task, completed=finished, total=of)

@@ -1,0 +1,148 @@
+"""``ropewalk reproduce``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .. import reproduction
+from ..reproduction.items import Item, find, items
+from ..simulation import SEED_MAX
+from .failures import WRONG_INPUT, fail, failures, wrong_input
+from .options import Json, check_outputs
+from .progress import progress
+
+if TYPE_CHECKING:
+    from ..reproduction import Reproduction
+
+
+def reproduce(
+    paper: Annotated[
+        str | None, typer.Argument(help="The paper, such as song-2018.", show_default=False)
+    ] = None,
+    item: Annotated[
+        str | None, typer.Argument(help="Its table or figure, such as fig9.", show_default=False)
+    ] = None,
+    as_json: Json = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=SEED_MAX,
+            metavar="N",
+            help="Seed of the first run, of what is simulated; default: 1.",
+            show_default=False,
+        ),
+    ] = None,
+    runs: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="How many runs of each simulated scenario; default: the item's own number.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Keep tables (Parquet), picture, scenarios simulated and the JSON object.",
+            show_default=False,
+        ),
+    ] = None,
+    pictures: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="Draw the picture: .png, .svg or .pdf; may be given several times.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Make a published table or figure again: published, ours, difference, reason.
+
+    Without names it lists what there is.
+
+    Example: ropewalk reproduce song-2018 fig9 --plot fig9.png
+    """
+    pictures = pictures or []
+    if paper is None or item is None:
+        _list(paper, as_json)
+        return
+    try:
+        find(paper, item)
+    except ValueError as error:
+        fail(f"{error}\n\n{_items(items())}", WRONG_INPUT)
+    with wrong_input():
+        check_outputs(out, pictures)
+        if pictures:
+            from ..plot import check_format
+
+            for picture in pictures:
+                check_format(picture)
+    with failures(), progress("reproducing") as finished:
+        made = reproduction.reproduce(paper, item, seed=seed, runs=runs, progress=finished)
+    with failures():
+        written = _keep(made, out, pictures)
+    if as_json:
+        print(json.dumps(made.json()))
+    else:
+        _print(made, written)
+    sys.stdout.flush()
+
+
+def _list(paper: str | None, as_json: bool) -> None:
+    """Say which items there are, of one paper or of all."""
+    listed = [each for each in items() if paper in (None, each.paper)]
+    if not listed:
+        with wrong_input():
+            find(str(paper), "")
+    if as_json:
+        entries = [
+            {"paper": each.paper, "item": each.name, "title": each.title} for each in listed
+        ]
+        print(json.dumps({"engine": "reproduce", "items": entries}))
+    else:
+        print(_items(listed))
+    sys.stdout.flush()
+
+
+def _items(listed: Sequence[Item]) -> str:
+    width = max(len(f"{each.paper} {each.name}") for each in listed)
+    lines = []
+    for each in listed:
+        simulated = "" if each.runs is None else f" (simulated, {each.runs} runs each)"
+        lines.append(f"  {f'{each.paper} {each.name}':{width}}  {each.title}{simulated}")
+    return "\n".join(["What can be made again: ropewalk reproduce PAPER ITEM", "", *lines])
+
+
+def _keep(made: Reproduction, out: Path | None, pictures: list[Path]) -> list[str]:
+    """Write what was asked for; say what is where."""
+    written = []
+    if pictures:
+        from ..plot import save
+
+        written += [f"picture: {save(made.figure, picture)}" for picture in pictures]
+    if out is not None:
+        from ..reproduction.keeping import keep
+
+        written += [f"picture: {keep(made, out)}", f"tables:  {out / 'tables'}"]
+    return written or ["picture and tables: --out DIR, picture alone: --plot FILE"]
+
+
+def _print(made: Reproduction, written: list[str]) -> None:
+    from rich.console import Console
+
+    from ..reproduction.report import report
+
+    console = Console(highlight=False)
+    console.print(report(made))
+    for line in written:
+        console.print(line, soft_wrap=True, markup=False)

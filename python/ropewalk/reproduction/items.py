@@ -1,0 +1,160 @@
+"""Which items there are, and how one is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ..simulation import SEED_MAX
+
+if TYPE_CHECKING:
+    from .reproduction import Reproduction
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table or figure of a paper.
+
+    Attributes
+    ----------
+    paper, name : str
+        What it is called, such as ``"song-2018"`` and ``"fig9"``.
+    title : str
+        What it shows.
+    module : str
+        The module of this package whose ``reproduce`` makes it.
+    runs : int or None
+        How many simulated runs of each scenario it has unless told otherwise;
+        None where nothing is simulated.
+    """
+
+    paper: str
+    name: str
+    title: str
+    module: str
+    runs: int | None = None
+
+
+# A new item is a file with a function `reproduce`, and a line here. The function takes
+# nothing where `runs` is None, and otherwise `seed`, `runs` and `progress`.
+ITEMS = (
+    Item(
+        "song-2018", "fig9", "throughput over both asymmetries, one to four links", "song2018_fig9"
+    ),
+    Item(
+        "song-2018",
+        "fig10",
+        "throughput over delay asymmetry, four least delays",
+        "song2018_fig10",
+    ),
+)
+
+
+def items() -> tuple[Item, ...]:
+    """Return the tables and figures that can be made again.
+
+    Returns
+    -------
+    tuple of Item
+        Grouped by paper.
+
+    Examples
+    --------
+    >>> [item.name for item in items() if item.paper == "song-2018"][:2]
+    ['fig9', 'fig10']
+    """
+    return ITEMS
+
+
+def reproduce(
+    paper: str,
+    item: str,
+    *,
+    seed: int | None = None,
+    runs: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Reproduction:
+    """Make a table or figure of a paper again.
+
+    Parameters
+    ----------
+    paper, item : str
+        Which one; `items` lists them.
+    seed : int, optional
+        Seed of the first simulated run, 0 to 2^64 - 1; 1 if not given. Only for an item
+        that is simulated.
+    runs : int, optional
+        How many runs of each scenario, each with the seed after the one before; the
+        item's own number if not given. Only for an item that is simulated.
+    progress : callable, optional
+        Called with the number of finished runs and how many there will be, after each.
+
+    Returns
+    -------
+    Reproduction
+        What was published beside ours, what the paper leaves open, data and picture.
+
+    Raises
+    ------
+    ValueError
+        There is no such paper or item, a number is out of range, or ``seed`` or ``runs``
+        is given for an item in which nothing is simulated.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> made = ropewalk.reproduce("song-2018", "fig9")
+    >>> made.comparisons[0].published
+    1.8
+    """
+    found = find(paper, item)
+    make = import_module(f"{__package__}.{found.module}").reproduce
+    made: Reproduction
+    if found.runs is None:
+        for name, value in (("seed", seed), ("runs", runs)):
+            if value is not None:
+                raise ValueError(f"{name} is {value}: nothing in {paper} {item} is simulated")
+        made = make()
+        return made
+    seed = 1 if seed is None else seed
+    runs = found.runs if runs is None else runs
+    if runs < 1:
+        raise ValueError(f"runs is {runs}: at least 1 is needed")
+    if not 0 <= seed <= SEED_MAX - (runs - 1):
+        raise ValueError(f"seed is {seed} with runs {runs}: seeds go from 0 to 2^64 - 1")
+    made = make(seed=seed, runs=runs, progress=progress)
+    return made
+
+
+def find(paper: str, item: str) -> Item:
+    """Return the item of these names.
+
+    Raises
+    ------
+    ValueError
+        There is none; the message names the nearest.
+
+    Examples
+    --------
+    >>> find("song-2081", "fig9")
+    Traceback (most recent call last):
+    ValueError: song-2081: no such paper; did you mean song-2018?
+    """
+    of_paper = [each for each in ITEMS if each.paper == paper]
+    if not of_paper:
+        papers = list(dict.fromkeys(each.paper for each in ITEMS))
+        raise ValueError(f"{paper}: no such paper{_nearest(paper, papers)}")
+    for each in of_paper:
+        if each.name == item:
+            return each
+    names = [each.name for each in of_paper]
+    raise ValueError(f"{item}: no such item of {paper}{_nearest(item, names)}")
+
+
+def _nearest(word: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word.lower().replace(" ", "").replace("_", "-"), known, n=1)
+    return f"; did you mean {near[0]}?" if near else f"; there are {', '.join(known)}"

@@ -1,0 +1,183 @@
+"""What a reproduction gives: numbers side by side, open choices, data, a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    from ..scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A published value beside ours.
+
+    Attributes
+    ----------
+    quantity : str
+        What it is.
+    ours : float or str
+        Our value; text where the paper states something without a number.
+    published : float or str or None
+        The paper's; None where it states none.
+    unit : str
+        Unit of both, empty for a pure number.
+    digits : int
+        Digits after the point that are worth showing.
+    reason : str or None
+        Why they differ; None where they do not.
+    """
+
+    quantity: str
+    ours: float | str
+    published: float | str | None = None
+    unit: str = ""
+    digits: int = 2
+    reason: str | None = None
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less the published value, in their unit; None where one is no number.
+
+        Examples
+        --------
+        >>> round(Comparison("threshold", 33.5, published=35.5, unit="ms").difference, 9)
+        -2.0
+        """
+        if isinstance(self.published, (int, float)) and isinstance(self.ours, (int, float)):
+            return self.ours - self.published
+        return None
+
+    def json(self) -> dict[str, Any]:
+        """Return it for ``--json``; what is not known is absent."""
+        values = {
+            "quantity": self.quantity,
+            "published": self.published,
+            "ours": self.ours,
+            "difference": self.difference,
+            "unit": self.unit or None,
+            "reason": self.reason,
+        }
+        return {key: value for key, value in values.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One way to settle what a paper leaves open, and the numbers that come of it.
+
+    Attributes
+    ----------
+    name : str
+        What is done.
+    numbers : mapping of str to float
+        Each quantity's value; one that does not exist then is absent.
+    """
+
+    name: str
+    numbers: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a paper leaves open.
+
+    Attributes
+    ----------
+    question : str
+        What is open.
+    chosen : str
+        The name of the alternative that the numbers beside the published ones use.
+    alternatives : tuple of Alternative
+        All that were computed, the chosen one among them.
+    digits : int
+        Digits after the point that are worth showing.
+    """
+
+    question: str
+    chosen: str
+    alternatives: tuple[Alternative, ...]
+    digits: int = 2
+
+    def json(self) -> dict[str, Any]:
+        """Return it for ``--json``."""
+        return {
+            "question": self.question,
+            "chosen": self.chosen,
+            "alternatives": [
+                {"name": each.name, "numbers": dict(each.numbers)} for each in self.alternatives
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A table or figure of a paper, made again.
+
+    Attributes
+    ----------
+    paper, item : str
+        Which one, such as ``"song-2018"`` and ``"fig9"``.
+    title : str
+        What it shows.
+    source : str
+        The paper, cited.
+    comparisons : tuple of Comparison
+        What the paper states beside ours.
+    draw : callable
+        Draws the picture; `figure` calls it once.
+    choices : tuple of Choice
+        What the paper leaves open.
+    tables : mapping of str to polars.DataFrame
+        The data behind the picture and the numbers, units in the columns' names.
+    scenarios : mapping of str to Scenario
+        What was simulated; empty where nothing was.
+    seed, runs : int or None
+        Seed of the first simulated run and how many there were of each scenario;
+        None where nothing was simulated.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> made = ropewalk.reproduce("song-2018", "fig10")
+    >>> made.figure.axes[0].get_ylabel()
+    'throughput (kbit/s)'
+    """
+
+    paper: str
+    item: str
+    title: str
+    source: str
+    comparisons: tuple[Comparison, ...]
+    draw: Callable[[], Figure]
+    choices: tuple[Choice, ...] = ()
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    scenarios: Mapping[str, Scenario] = field(default_factory=dict)
+    seed: int | None = None
+    runs: int | None = None
+
+    @cached_property
+    def figure(self) -> Figure:
+        """The picture."""
+        return self.draw()
+
+    def json(self) -> dict[str, Any]:
+        """Return what ``--json`` prints."""
+        head = {
+            "engine": "reproduce",
+            "paper": self.paper,
+            "item": self.item,
+            "title": self.title,
+            "source": self.source,
+            "seed": self.seed,
+            "runs": self.runs,
+        }
+        return {key: value for key, value in head.items() if value is not None} | {
+            "comparisons": [each.json() for each in self.comparisons],
+            "choices": [each.json() for each in self.choices],
+        }

@@ -1,0 +1,39 @@
+"""What Song et al. 2018 leave open in their figures, in words."""
+
+from __future__ import annotations
+
+WORDS = {
+    "even": "evenly spaced",
+    "one high": "all at the least but one",
+    "one low": "all at one higher value but one",
+    "least": "the least",
+    "mean": "the mean",
+    "greatest": "the greatest",
+    "printed": "as printed: one more for each n-th",
+    "own": "those before it and itself",
+    "in turn": "the next in turn, equation (2)",
+    "uniform": "any, equally likely (section 4.3)",
+}
+
+QUESTIONS = {
+    "delays": "How do the delays lie for an average asymmetry?",
+    "rates": "How do the rates lie for an average asymmetry?",
+    "held_delay": "Which delay stays while the delays' asymmetry grows?",
+    "held_rate": "Which rate stays while the rates' asymmetry grows?",
+    "queue": "What does a segment wait for at its link, equation (3)?",
+    "start": "Which link carries a round's first segment?",
+    "transfer_bytes": "How large is the transfer?",
+}
+
+
+def worded(value: str | float) -> str:
+    """Return a setting in words.
+
+    Examples
+    --------
+    >>> worded("even"), worded(2e4), worded(1e7)
+    ('evenly spaced', '20 kB', '10 MB')
+    """
+    if isinstance(value, str):
+        return WORDS[value]
+    return f"{value / 1e6:g} MB" if value >= 1e6 else f"{value / 1e3:g} kB"
