@@ -40,15 +40,12 @@ class Item:
 # A new item is a file with a function `reproduce`, and a line here. The function takes
 # nothing where `runs` is None, and otherwise `seed`, `runs` and `progress`.
 ITEMS = (
-    Item(
-        "song-2018", "fig9", "throughput over both asymmetries, one to four links", "song2018_fig9"
-    ),
-    Item(
-        "song-2018",
-        "fig10",
-        "throughput over delay asymmetry, four least delays",
-        "song2018_fig10",
-    ),
+    Item("song-2018", "fig9", "throughput over both asymmetries", "song2018_fig9"),
+    Item("song-2018", "fig10", "throughput over delay asymmetry", "song2018_fig10"),
+    Item("elahi-2011", "table1", "transmission rates of six systems", "elahi2011_table1"),
+    Item("elahi-2011", "fig3", "probability of n packets", "elahi2011_fig3"),
+    Item("elahi-2011", "fig4", "probability of at most n packets", "elahi2011_fig4"),
+    Item("elahi-2011", "fig5", "the rates of table 1, drawn", "elahi2011_fig5"),
 )
 
 

@@ -30,8 +30,19 @@ def published(paper: str) -> dict[str, Any]:
     Examples
     --------
     >>> published("elahi-2011")["table1"]["rows"][0]["experimental"]
-    567.0
+    567
     """
     text = files(__package__).joinpath("published.toml").read_text(encoding="utf-8")
     paper_facts: dict[str, Any] = tomllib.loads(text)[paper]
     return paper_facts
+
+
+def printed_digits(number: float) -> int:
+    """Return how many digits after the point a number is printed with.
+
+    Examples
+    --------
+    >>> printed_digits(572.74), printed_digits(286.3), printed_digits(567)
+    (2, 1, 0)
+    """
+    return len(str(number).partition(".")[2])

@@ -88,7 +88,7 @@ def cells(comparisons: Sequence[Comparison]) -> Iterator[tuple[str, str, str, st
             each.quantity,
             _written(each.published, each.digits),
             _written(each.ours, each.digits),
-            "" if each.difference is None else f"{each.difference:+.{each.digits}f}",
+            "" if each.difference is None else _signed(each.difference, each.digits),
             each.unit,
             "" if each.reason is None else str(numbers[each.reason]),
         )
@@ -139,10 +139,7 @@ def choice_rows(choices: Sequence[Choice]) -> Iterator[tuple[str, str, bool, lis
     names = quantities(choices)
     for each in choices:
         for index, other in enumerate(each.alternatives):
-            numbers = [
-                f"{other.numbers[name]:.{each.digits}f}" if name in other.numbers else ""
-                for name in names
-            ]
+            numbers = [_written(other.numbers.get(name), each.digits) for name in names]
             yield ("" if index else each.question, other.name, other.name == each.chosen, numbers)
 
 
@@ -172,7 +169,14 @@ def _choices(choices: Sequence[Choice]) -> Table:
     return shown
 
 
+def _signed(value: float, digits: int) -> str:
+    """With a sign, which what is rounded to zero has none of."""
+    written = f"{value:+.{digits}f}"
+    return written if float(written) else written[1:]
+
+
 def _written(value: float | str | None, digits: int) -> str:
+    """With so many digits, unless it is a whole number or text."""
     if value is None:
         return ""
-    return value if isinstance(value, str) else f"{value:.{digits}f}"
+    return f"{value:.{digits}f}" if isinstance(value, float) else str(value)

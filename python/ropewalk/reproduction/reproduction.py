@@ -92,7 +92,8 @@ class Choice:
     question : str
         What is open.
     chosen : str
-        The name of the alternative that the numbers beside the published ones use.
+        The name of the alternative that the numbers beside the published ones use, or
+        what is done instead of choosing.
     alternatives : tuple of Alternative
         All that were computed, the chosen one among them.
     digits : int
