@@ -141,15 +141,15 @@ impl Observer for Recording {
         }
     }
 
-    fn heard(&mut self, now: Time, sender: &Endpoint) {
+    fn heard(&mut self, now: Time, first: usize, sender: &Endpoint) {
         if let Some(log) = &mut self.log {
-            log.heard(now, sender);
+            log.heard(now, first, sender);
         }
     }
 
-    fn sent(&mut self, now: Time, sender: &Endpoint) {
+    fn sent(&mut self, now: Time, first: usize, sender: &Endpoint) {
         if let Some(log) = &mut self.log {
-            log.sent(now, sender);
+            log.sent(now, first, sender);
         }
     }
 }

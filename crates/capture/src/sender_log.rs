@@ -51,10 +51,10 @@ impl SenderLog {
         })
     }
 
-    /// The sender has heard something, and has not yet sent what follows from it.
-    pub(crate) fn heard(&mut self, now: Time, sender: &Endpoint) {
+    /// A sender has heard something, and has not yet sent what follows from it.
+    pub(crate) fn heard(&mut self, now: Time, first: usize, sender: &Endpoint) {
         for (subflow, state) in sender.subflow_states().iter().enumerate() {
-            let known = &mut self.subflows[subflow];
+            let known = &mut self.subflows[first + subflow];
             if !state.in_recovery && known.lost.is_empty() {
                 continue;
             }
@@ -75,18 +75,18 @@ impl SenderLog {
                         length: Bytes::new(u64::from(len)),
                         cause,
                     });
-                    self.write(now, subflow, &event);
+                    self.write(now, first + subflow, &event);
                 }
             }
         }
     }
 
-    /// The sender has sent what it could.
-    pub(crate) fn sent(&mut self, now: Time, sender: &Endpoint) {
+    /// A sender has sent what it could.
+    pub(crate) fn sent(&mut self, now: Time, first: usize, sender: &Endpoint) {
         for (subflow, state) in sender.subflow_states().iter().enumerate() {
             let opened = state.usable || state.srtt > Time::ZERO;
             if opened {
-                self.write(now, subflow, &QlogEvent::Metrics(metrics(state)));
+                self.write(now, first + subflow, &QlogEvent::Metrics(metrics(state)));
             }
         }
     }
@@ -140,7 +140,8 @@ fn subflow_names(scenario: &Scenario) -> Vec<String> {
     let names: Vec<String> = paths.iter().map(name).collect();
     match config.protocol {
         Protocol::Tcp => names.into_iter().take(1).collect(),
-        Protocol::StripedTcp | Protocol::Bas => vec![names.join("+")],
+        Protocol::StripedTcp => vec![names.join("+")],
+        Protocol::Bas => names,
         Protocol::Mptcp => (1..=config.subflows_per_path)
             .flat_map(|round| {
                 names.iter().map(move |name| match round {

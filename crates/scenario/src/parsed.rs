@@ -12,6 +12,10 @@ use crate::section::Section;
 /// What a sequence number may be instead of a number.
 pub(crate) const RANDOM: &str = "random";
 
+/// So many packets, of a length that another key says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Packets(pub u64);
+
 /// A value of one of the [kinds](crate::keys::Kind).
 #[derive(Clone, Debug)]
 pub(crate) enum Parsed {
@@ -27,6 +31,7 @@ pub(crate) enum Parsed {
     /// To be drawn.
     Random,
     Window(InitialWindow),
+    Packets(Packets),
     Queue(QueueLimit),
     Names(Vec<String>),
     Outages(Vec<Outage>),
@@ -51,6 +56,7 @@ impl Parsed {
             Parsed::Random => format!("{RANDOM:?}"),
             Parsed::Window(InitialWindow::Segments(count)) => format!("\"{count} packets\""),
             Parsed::Window(InitialWindow::Bytes(bytes)) => format!("\"{bytes}\""),
+            Parsed::Packets(Packets(count)) => format!("\"{count} packets\""),
             Parsed::Queue(QueueLimit::Packets(count)) => format!("\"{count} packets\""),
             Parsed::Queue(QueueLimit::Bytes(bytes)) => format!("\"{bytes}\""),
             Parsed::Queue(QueueLimit::Bdp(factor)) => format!("\"{factor} bdp\""),
@@ -100,6 +106,7 @@ held! {
     Rate: Rate,
     Bytes: Bytes,
     InitialWindow: Window,
+    Packets: Packets,
     QueueLimit: Queue,
     Vec<String>: Names,
     Vec<Outage>: Outages,

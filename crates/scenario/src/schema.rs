@@ -135,6 +135,11 @@ fn value(kind: &Kind) -> Value {
             units.extend(["packets?", "segments?"].map(str::to_owned));
             pattern(&quantity(&units))
         }
+        Kind::PacketBuffer => {
+            let mut units = byte_units();
+            units.push("packets?".to_owned());
+            pattern(&quantity(&units))
+        }
         Kind::Queue => {
             let mut units = byte_units();
             units.extend(["packets?", "bdp"].map(str::to_owned));

@@ -127,6 +127,7 @@ fn plain(value: &Parsed, config: &Config) -> Option<Value> {
         Parsed::Window(InitialWindow::Bytes(bytes)) => bytes.as_u64().into(),
         Parsed::Unlimited
         | Parsed::Random
+        | Parsed::Packets(_)
         | Parsed::Queue(_)
         | Parsed::Names(_)
         | Parsed::Outages(_)

@@ -62,6 +62,11 @@ impl Scenario {
             line(out, "subflow", &subflow.to_toml());
         }
         line(out, "scheduler", &config.scheduler.to_parsed().to_toml());
+        line(
+            out,
+            "send_buffer",
+            &config.send_buffer.to_parsed().to_toml(),
+        );
         line(out, "segment", &config.segment.to_parsed().to_toml());
     }
 
@@ -131,10 +136,14 @@ fn write_config(out: &mut String, config: &Config) {
         line(out, "profile", &profile.to_parsed().to_toml());
     }
     line(out, "protocol", &config.protocol.to_parsed().to_toml());
-    let uncoupled = config.congestion == CongestionKind::Uncoupled;
+    let may_be = |key: &str| match key {
+        "subflow" => config.congestion == CongestionKind::Uncoupled,
+        "packet" | "main_buffer" => config.protocol == Protocol::Bas,
+        _ => true,
+    };
     for key in shape.keys {
         if let Some(field) = key.default.field()
-            && (key.name != "subflow" || uncoupled)
+            && may_be(key.name)
         {
             line(out, key.name, &(field.get)(config).to_toml());
         }

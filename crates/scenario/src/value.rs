@@ -12,7 +12,7 @@ use crate::document::{Node, Value};
 use crate::error::Problem;
 use crate::keys::Kind;
 use crate::limits;
-use crate::parsed::{Parsed, RANDOM};
+use crate::parsed::{Packets, Parsed, RANDOM};
 use crate::suggest::nearest;
 
 /// Why a node is not of its kind.
@@ -87,6 +87,7 @@ impl Kind {
                 Parsed::Bytes(within(quantity(node)?, least, limits::LARGEST_BUFFER)?)
             }
             Kind::Window => Parsed::Window(window(node)?),
+            Kind::PacketBuffer => packet_buffer(node)?,
             Kind::Queue => Parsed::Queue(queue(node)?),
             Kind::Names { most } => Parsed::Names(names(node, *most)?),
             Kind::Outages => Parsed::Outages(outages(node)?),
@@ -116,6 +117,9 @@ impl Kind {
             Kind::Bytes { .. } => Bytes::ALLOWED.to_owned(),
             Kind::BytesOrUnlimited => format!(r#"{}, or "unlimited""#, Bytes::ALLOWED),
             Kind::Window => r#"packets or a size, such as "10 packets" or "5360 B""#.to_owned(),
+            Kind::PacketBuffer => {
+                r#"packets or a size, such as "50 packets" or "100 KiB""#.to_owned()
+            }
             Kind::Queue => {
                 r#"packets, a size or a multiple of the bdp, such as "100 packets", "64 KiB" or "1 bdp""#
                     .to_owned()
@@ -262,19 +266,39 @@ fn split(node: &Node) -> Result<(Decimal, &str), Wrong> {
 }
 
 fn window(node: &Node) -> Result<InitialWindow, Wrong> {
-    let count = match &node.value {
+    Ok(
+        match packets(node, &["packets", "packet", "segments", "segment"])? {
+            Some(count) => InitialWindow::Segments(count),
+            None => InitialWindow::Bytes(buffer(node)?),
+        },
+    )
+}
+
+fn packet_buffer(node: &Node) -> Result<Parsed, Wrong> {
+    Ok(match packets(node, &["packets", "packet"])? {
+        Some(count) => Parsed::Packets(Packets(u64::from(count))),
+        None => Parsed::Bytes(buffer(node)?),
+    })
+}
+
+fn buffer(node: &Node) -> Result<Bytes, Wrong> {
+    within(quantity(node)?, Bytes::new(1), limits::LARGEST_BUFFER)
+}
+
+/// How many packets, if the value is in one of these units.
+fn packets(node: &Node, units: &[&str]) -> Result<Option<u32>, Wrong> {
+    let (count, unit) = match &node.value {
         Value::Text(_) => split(node)?,
         _ => (Decimal::ZERO, ""),
     };
-    let (count, "packets" | "packet" | "segments" | "segment") = count else {
-        let bytes = within(quantity(node)?, Bytes::new(1), limits::LARGEST_BUFFER)?;
-        return Ok(InitialWindow::Bytes(bytes));
-    };
+    if !units.contains(&unit) {
+        return Ok(None);
+    }
     match count.as_whole() {
         None => Err(Problem::NotWhole.into()),
         Some(0) => Err(Problem::NotPositive.into()),
         Some(count) => match u32::try_from(count) {
-            Ok(count) if count <= 100_000 => Ok(InitialWindow::Segments(count)),
+            Ok(count) if count <= 100_000 => Ok(Some(count)),
             _ => Err(Problem::AboveMost("100000 packets".to_owned()).into()),
         },
     }

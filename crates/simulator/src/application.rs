@@ -8,6 +8,35 @@ use ropewalk_quantities::Time;
 use ropewalk_scenario::Traffic;
 use ropewalk_transport::Endpoint;
 
+use crate::association::Association;
+
+/// What an application writes into.
+pub(crate) trait Sink {
+    /// Up to `most` bytes; says how many were taken.
+    fn write(&mut self, most: u64) -> u64;
+    /// There will be no more.
+    fn close(&mut self);
+}
+
+impl Sink for Endpoint {
+    #[inline]
+    fn write(&mut self, most: u64) -> u64 {
+        Endpoint::write(self, most)
+    }
+    fn close(&mut self) {
+        Endpoint::close(self);
+    }
+}
+
+impl Sink for Association {
+    fn write(&mut self, most: u64) -> u64 {
+        Association::write(self, most)
+    }
+    fn close(&mut self) {
+        Association::close(self);
+    }
+}
+
 /// The sending application of a flow.
 #[derive(Debug)]
 pub(crate) struct Application {
@@ -130,13 +159,13 @@ impl Application {
 
     /// Fills the send buffer.
     #[inline]
-    pub(crate) fn fill(&mut self, now: Time, endpoint: &mut Endpoint) {
+    pub(crate) fn fill(&mut self, now: Time, sink: &mut impl Sink) {
         match &mut self.source {
             Source::Bulk { left } => {
                 if self.closed {
                     return;
                 }
-                let taken = endpoint.write(left.unwrap_or(u64::MAX));
+                let taken = sink.write(left.unwrap_or(u64::MAX));
                 if taken > 0 {
                     self.written += taken;
                     if self.measured {
@@ -148,13 +177,13 @@ impl Application {
                     *left -= taken;
                     if *left == 0 {
                         self.closed = true;
-                        endpoint.close();
+                        sink.close();
                     }
                 }
             }
             Source::Messages { .. } => {
                 if self.backlog > 0 {
-                    self.backlog -= endpoint.write(self.backlog);
+                    self.backlog -= sink.write(self.backlog);
                 }
             }
         }

@@ -1,7 +1,10 @@
 //! The simulator: a scenario, packet by packet, in virtual time.
 
 mod agenda;
+mod aggregation;
 mod application;
+mod association;
+mod carrier;
 mod metrics;
 mod observer;
 mod outcome;

@@ -36,11 +36,12 @@ pub trait Observer {
     /// had come before.
     fn arrives(&mut self, sighting: &Sighting<'_>, tag: Self::Tag, duplicate: bool);
 
-    /// The measured flow's sender has taken a segment or a timeout, and not yet sent what follows.
-    fn heard(&mut self, now: Time, sender: &Endpoint);
+    /// A sender of the measured flow has taken a segment or a timeout, and not yet sent what
+    /// follows. Its subflows are numbered from `first` among the flow's.
+    fn heard(&mut self, now: Time, first: usize, sender: &Endpoint);
 
-    /// The measured flow's sender has sent all that it has to send now.
-    fn sent(&mut self, now: Time, sender: &Endpoint);
+    /// A sender of the measured flow has sent all that it has to send now.
+    fn sent(&mut self, now: Time, first: usize, sender: &Endpoint);
 }
 
 /// What does not change of a flow.
@@ -50,7 +51,7 @@ pub struct FlowFacts<'a> {
     pub config: &'a Config,
     /// MPTCP's keys of client and server.
     pub keys: [u64; 2],
-    /// Path of each subflow (of each stripe, with `striped-tcp`), by its number in the scenario.
+    /// Path of each subflow (of each stripe with `striped-tcp`, of each connection with `bas`), by its number in the scenario.
     pub paths: Vec<usize>,
     /// For whatever else the packets need at random.
     pub random: Pcg64Mcg,
@@ -97,7 +98,7 @@ impl Observer for () {
     #[inline(always)]
     fn arrives(&mut self, _: &Sighting<'_>, (): (), _: bool) {}
     #[inline(always)]
-    fn heard(&mut self, _: Time, _: &Endpoint) {}
+    fn heard(&mut self, _: Time, _: usize, _: &Endpoint) {}
     #[inline(always)]
-    fn sent(&mut self, _: Time, _: &Endpoint) {}
+    fn sent(&mut self, _: Time, _: usize, _: &Endpoint) {}
 }

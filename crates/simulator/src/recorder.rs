@@ -3,7 +3,7 @@
 use ropewalk_network::Counters as LinkCounters;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
-use ropewalk_transport::Counters;
+use ropewalk_transport::{Counters, Protocol};
 
 use crate::Options;
 use crate::application::Application;
@@ -65,9 +65,11 @@ impl Recorder {
         options: &Options,
         world: &World<T>,
     ) -> Recorder {
-        let unit = world.flows[0]
-            .application
-            .unit(scenario.transport.segment.as_u64());
+        let piece = match scenario.transport.protocol {
+            Protocol::Bas => scenario.transport.packet,
+            Protocol::Tcp | Protocol::StripedTcp | Protocol::Mptcp => scenario.transport.segment,
+        };
+        let unit = world.flows[0].application.unit(piece.as_u64());
         Recorder {
             complete: false,
             delays: Histogram::new(),
@@ -99,7 +101,7 @@ impl Recorder {
     pub(crate) fn sample<T: Copy>(&mut self, now: Time, world: &mut World<T>) {
         if self.baseline.links.is_empty() && now >= self.warmup {
             self.baseline = Baseline::take(now, world);
-            world.flows[0].ends[1].restart_reorder_buffer_max();
+            world.flows[0].carrier.restart_reorder_buffer_max();
             if let Some(reorder) = &mut self.reorder {
                 *reorder = Reorder::joining(REORDER_THRESHOLD);
             }
@@ -147,14 +149,11 @@ impl Recorder {
         let Some(timeline) = &mut self.timeline else {
             return;
         };
-        let flow = &world.flows[0];
-        let [client, server] = &flow.ends;
+        let carrier = &world.flows[0].carrier;
         let span = (now - self.previous.time).as_secs_f64();
         let mbps = |bytes: u64| bytes as f64 * 8.0 / span / 1e6;
         let time_s = now.as_secs_f64();
-        self.previous
-            .by_subflow
-            .resize(client.subflow_states().len(), 0);
+        self.previous.by_subflow.resize(carrier.subflows(), 0);
         let SubflowTimeline {
             time_s: times,
             subflow: subflows,
@@ -164,13 +163,9 @@ impl Recorder {
             in_flight_bytes,
             srtt_ms,
         } = &mut timeline.subflows;
-        let arrived = server.subflow_states().len();
-        for (subflow, state) in client.subflow_states().iter().enumerate() {
-            let delivered = if subflow < arrived {
-                server.delivered_by(subflow)
-            } else {
-                0
-            };
+        for subflow in 0..carrier.subflows() {
+            let state = carrier.state(subflow);
+            let delivered = carrier.delivered_by(subflow);
             times.push(time_s);
             subflows.push(subflow as u32);
             goodput_mbps.push(mbps(delivered - self.previous.by_subflow[subflow]));
@@ -195,9 +190,9 @@ impl Recorder {
             reorder_buffer_bytes,
         } = &mut timeline.connection;
         times.push(time_s);
-        goodput_mbps.push(mbps(server.delivered() - self.previous.delivered));
-        reorder_buffer_bytes.push(server.reorder_buffer());
-        self.previous.delivered = server.delivered();
+        goodput_mbps.push(mbps(carrier.delivered() - self.previous.delivered));
+        reorder_buffer_bytes.push(carrier.reorder_buffer());
+        self.previous.delivered = carrier.delivered();
         let capacity = world.capacity_between(self.previous.time, now);
         capacity_mbps.push(capacity.map_or(f64::NAN, mbps));
         self.previous.time = now;
@@ -211,17 +206,12 @@ impl Baseline {
         let (links, transmitted) = forward
             .map(|link| (link.counters(), link.transmitted(now).as_u64()))
             .unzip();
-        let [client, server] = &world.flows[0].ends;
-        let arrived = server.subflow_states().len();
-        let subflows = (0..client.subflow_states().len())
+        let carrier = &world.flows[0].carrier;
+        let subflows = (0..carrier.subflows())
             .map(|subflow| SubflowBaseline {
-                counters: client.counters(subflow),
-                delivered: if subflow < arrived {
-                    server.delivered_by(subflow)
-                } else {
-                    0
-                },
-                duplicates: server.duplicates(subflow),
+                counters: carrier.counters(subflow),
+                delivered: carrier.delivered_by(subflow),
+                duplicates: carrier.duplicates(subflow),
             })
             .collect();
         Baseline {
@@ -231,9 +221,9 @@ impl Baseline {
             delivered: world
                 .flows
                 .iter()
-                .map(|flow| flow.ends[1].delivered())
+                .map(|flow| flow.carrier.delivered())
                 .collect(),
-            packets: server.packets(),
+            packets: carrier.packets(),
             data_packets: world.data_packets(),
         }
     }

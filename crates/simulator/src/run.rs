@@ -6,12 +6,10 @@ use ropewalk_scenario::Scenario;
 use ropewalk_transport::{Event, Segment};
 
 use crate::agenda::{Agenda, IDLE, Key};
+use crate::carrier::{CLIENT, Carrier, SERVER};
 use crate::observer::{Observer, Sighting};
 use crate::recorder::Recorder;
 use crate::world::{Flow, Packet, World};
-
-const CLIENT: usize = 0;
-const SERVER: usize = 1;
 
 /// A run in progress.
 pub(crate) struct Run<'o, O: Observer> {
@@ -24,7 +22,7 @@ pub(crate) struct Run<'o, O: Observer> {
     agenda: Agenda,
     /// Where segments are written before they enter a link.
     outgoing: Packet<O::Tag>,
-    observer: &'o mut O,
+    pub(crate) observer: &'o mut O,
     /// Counts what was scheduled: equal times go by it.
     order: u64,
     duration: Time,
@@ -80,8 +78,7 @@ impl<'o, O: Observer> Run<'o, O> {
 
     /// Runs on until the measured connection is closed or the duration is over.
     pub(crate) fn close(&mut self) {
-        let closed = |flow: &Flow| flow.ends.iter().all(|end| end.is_closed());
-        while !closed(&self.world.flows[0]) && self.step() {}
+        while !self.world.flows[0].carrier.is_closed() && self.step() {}
     }
 
     /// Lets happen what happens next; false if that would be after the end.
@@ -154,45 +151,51 @@ impl<'o, O: Observer> Run<'o, O> {
                 &mut packet,
                 false,
             );
-        } else if to_client {
-            let flow = &mut flows[index];
-            let client = &mut flow.ends[CLIENT];
-            client.handle_segment(now, usize::from(packet.subflow), &packet.segment);
-            if let Some(sighting) = &sighting {
-                self.observer.arrives(sighting, tag, false);
+            return;
+        }
+        let flow = &mut flows[index];
+        match &mut flow.carrier {
+            Carrier::Connection([client, _]) if to_client => {
+                client.handle_segment(now, usize::from(packet.subflow), &packet.segment);
+                if let Some(sighting) = &sighting {
+                    self.observer.arrives(sighting, tag, false);
+                    if index == 0 {
+                        self.observer.heard(now, 0, client);
+                    }
+                }
+                while client.poll_event().is_some() {}
+                flow.application.fill(now, client);
+                self.flush(index, 0, CLIENT);
+            }
+            Carrier::Connection([_, server]) => {
+                let subflow = usize::from(packet.subflow);
+                let duplicates = O::WATCHES.then(|| server.duplicates(subflow));
+                server.handle_segment(now, subflow, &packet.segment);
+                if let Some(sighting) = &sighting {
+                    let duplicate = duplicates != Some(server.duplicates(subflow));
+                    self.observer.arrives(sighting, tag, duplicate);
+                }
+                let new = server.read(u64::MAX);
+                while let Some(event) = server.poll_event() {
+                    if event == Event::Eof {
+                        server.close();
+                    }
+                }
                 if index == 0 {
-                    self.observer.heard(now, client);
+                    if packet.segment.len > 0 {
+                        self.recorder.arrival(packet.number);
+                    }
+                    if new > 0 {
+                        self.recorder
+                            .delivered(now, server.delivered(), &mut flow.application);
+                    }
                 }
+                self.flush(index, 0, SERVER);
             }
-            while client.poll_event().is_some() {}
-            flow.application.fill(now, client);
-            self.flush(index, CLIENT);
-        } else {
-            let flow = &mut flows[index];
-            let server = &mut flow.ends[SERVER];
-            let subflow = usize::from(packet.subflow);
-            let duplicates = O::WATCHES.then(|| server.duplicates(subflow));
-            server.handle_segment(now, subflow, &packet.segment);
-            if let Some(sighting) = &sighting {
-                let duplicate = duplicates != Some(server.duplicates(subflow));
-                self.observer.arrives(sighting, tag, duplicate);
+            Carrier::Association(_) => {
+                let packet = Packet { tag, ..*packet };
+                self.arrive_at_association(&packet, hop);
             }
-            let new = server.read(u64::MAX);
-            while let Some(event) = server.poll_event() {
-                if event == Event::Eof {
-                    server.close();
-                }
-            }
-            if index == 0 {
-                if packet.segment.len > 0 {
-                    self.recorder.arrival(packet.number);
-                }
-                if new > 0 {
-                    self.recorder
-                        .delivered(now, server.delivered(), &mut flow.application);
-                }
-            }
-            self.flush(index, SERVER);
         }
     }
 
@@ -200,49 +203,63 @@ impl<'o, O: Observer> Run<'o, O> {
     fn timer_due(&mut self, index: usize, end: usize) {
         let source = self.world.hops.len() + 3 * index + end;
         self.agenda.set(source, IDLE);
-        let endpoint = &mut self.world.flows[index].ends[end];
-        endpoint.handle_timeout(self.now);
-        if O::WATCHES && (index, end) == (0, CLIENT) {
-            self.observer.heard(self.now, endpoint);
+        let carrier = &mut self.world.flows[index].carrier;
+        for connection in 0..carrier.connections() {
+            // The timer is that of the first of them that is due.
+            let endpoint = carrier.end_mut(connection, end);
+            endpoint.handle_timeout(self.now);
+            if O::WATCHES && (index, end) == (0, CLIENT) {
+                self.observer.heard(self.now, connection, endpoint);
+            }
+            while endpoint.poll_event().is_some() {}
         }
-        while endpoint.poll_event().is_some() {}
-        self.flush(index, end);
+        for connection in 0..carrier.connections() {
+            self.flush(index, connection, end);
+        }
     }
 
     #[inline(never)]
     fn application_due(&mut self, index: usize) {
         let flow = &mut self.world.flows[index];
-        let client = &mut flow.ends[CLIENT];
-        client.connect();
         flow.application.produce(self.now);
-        flow.application.fill(self.now, client);
         let next = flow.application.next();
+        match &mut flow.carrier {
+            Carrier::Connection([client, _]) => {
+                client.connect();
+                flow.application.fill(self.now, client);
+            }
+            Carrier::Association(association) => association.connect(),
+        }
         self.schedule_at(self.application_source(index), next);
-        self.flush(index, CLIENT);
+        match self.world.flows[index].carrier {
+            Carrier::Connection(_) => self.flush(index, 0, CLIENT),
+            Carrier::Association(_) => self.send_on_association(index),
+        }
     }
 
-    /// Sends everything that an endpoint has to send now, and arms its timer.
+    /// Sends everything that an end of a connection has to send now, and arms its timer.
     ///
     /// A timer is scheduled only if it is earlier than what is scheduled: one that moved back is
     /// looked at again when its old time has come.
     #[inline]
-    fn flush(&mut self, index: usize, end: usize) {
+    pub(crate) fn flush(&mut self, index: usize, connection: usize, end: usize) {
         let now = self.now;
         let World { hops, flows, .. } = &mut self.world;
         let Flow {
-            ends,
+            carrier,
             devices,
             paths,
             packets,
             headers,
             ..
         } = &mut flows[index];
-        let endpoint = &mut ends[end];
+        let endpoint = carrier.end_mut(connection, end);
         let packet = &mut self.outgoing;
         packet.flow = index as u32;
         packet.to_client = end == SERVER;
         while let Some(subflow) = endpoint.poll_transmit(now, &mut packet.segment) {
             let size = *headers + packet.segment.header_len() + packet.segment.len;
+            let subflow = connection + subflow;
             let path = match devices {
                 None => &paths[subflow],
                 Some(devices) => &paths[devices[end].next()],
@@ -266,7 +283,7 @@ impl<'o, O: Observer> Run<'o, O> {
             );
         }
         if O::WATCHES && (index, end) == (0, CLIENT) {
-            self.observer.sent(now, endpoint);
+            self.observer.sent(now, connection, endpoint);
         }
         if let Some(time) = endpoint.poll_timeout() {
             let source = self.world.hops.len() + 3 * index + end;
@@ -332,7 +349,7 @@ fn enter_hop<O: Observer>(
 
 impl<T> Packet<T> {
     /// As an observer sees it at a hop.
-    fn seen(&self, time: Time, hop: usize, first_hop: bool) -> Sighting<'_> {
+    pub(crate) fn seen(&self, time: Time, hop: usize, first_hop: bool) -> Sighting<'_> {
         Sighting {
             time,
             link: hop / 2,

@@ -26,7 +26,6 @@ pub(crate) fn summarise<O: Observer>(
     }
     let world = &run.world;
     let flow = &world.flows[0];
-    let [client, server] = &flow.ends;
 
     let first_write = flow.application.first_write().unwrap_or(Time::ZERO);
     let from = first_write.max(recorder.warmup);
@@ -72,7 +71,7 @@ pub(crate) fn summarise<O: Observer>(
     let subflows = (0..end.subflows.len())
         .map(|subflow| {
             let (from, to) = (&start.subflows[subflow], &end.subflows[subflow]);
-            let state = &client.subflow_states()[subflow];
+            let state = flow.carrier.state(subflow);
             SubflowSummary {
                 link: scenario.paths[usize::from(flow.paths[subflow].route)]
                     .name
@@ -127,7 +126,7 @@ pub(crate) fn summarise<O: Observer>(
                 } else {
                     0.0
                 },
-                buffer_max_bytes: server.reorder_buffer_max(),
+                buffer_max_bytes: flow.carrier.reorder_buffer_max(),
                 metrics: recorder.reorder.as_ref().map(|reorder| reorder.metrics()),
             },
             links,

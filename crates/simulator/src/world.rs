@@ -8,6 +8,8 @@ use ropewalk_transport::{Config, Endpoint, Protocol, SchedulerKind, Segment};
 
 use crate::Unsupported;
 use crate::application::Application;
+use crate::association::Association;
+use crate::carrier::{CLIENT, Carrier, SERVER};
 use crate::observer::{FlowFacts, Observer};
 use crate::streams::stream;
 use crate::virtual_device::VirtualDevice;
@@ -52,15 +54,14 @@ pub(crate) struct FlowPath {
     pub(crate) more_hops: u8,
 }
 
-/// A connection: the client sends, the server receives.
+/// The client sends, the server receives.
 #[derive(Debug)]
 pub(crate) struct Flow {
     /// In random streams.
     pub(crate) name: String,
-    /// Client and server.
-    pub(crate) ends: [Endpoint; 2],
+    pub(crate) carrier: Carrier,
     pub(crate) application: Application,
-    /// Paths of its subflows (or of its virtual device).
+    /// Paths of its subflows (of its virtual device, of its connections).
     pub(crate) paths: Vec<FlowPath>,
     /// One per direction, with `striped-tcp`.
     pub(crate) devices: Option<[VirtualDevice; 2]>,
@@ -158,7 +159,7 @@ impl<T: Copy> World<T> {
         for (number, (flow, config)) in self.flows.iter().zip(configs).enumerate() {
             let facts = FlowFacts {
                 config,
-                keys: [flow.ends[0].key(), flow.ends[1].key()],
+                keys: [CLIENT, SERVER].map(|end| flow.carrier.end(0, end).key()),
                 paths: flow.paths.iter().map(|path| path.route.into()).collect(),
                 random: stream(seed, &format!("{}/wire", flow.name)),
             };
@@ -168,11 +169,10 @@ impl<T: Copy> World<T> {
 
     /// Data packets that all clients have sent.
     pub(crate) fn data_packets(&self) -> u64 {
-        let clients = self.flows.iter().map(|flow| &flow.ends[0]);
-        clients
-            .flat_map(|client| {
-                (0..client.subflow_states().len())
-                    .map(|subflow| client.counters(subflow).segments_sent)
+        let carriers = self.flows.iter().map(|flow| &flow.carrier);
+        carriers
+            .flat_map(|carrier| {
+                (0..carrier.subflows()).map(|subflow| carrier.counters(subflow).segments_sent)
             })
             .sum()
     }
@@ -219,14 +219,7 @@ impl Flow {
         config.nagle &= matches!(traffic, Traffic::Bulk { .. });
         let devices = match config.protocol {
             Protocol::StripedTcp => Some(devices(scenario, &config, paths)?),
-            Protocol::Tcp | Protocol::Mptcp => None,
-            Protocol::Bas => {
-                return Err(Unsupported {
-                    key: "transport.protocol".to_owned(),
-                    value: config.protocol.name().to_owned(),
-                    allowed: "tcp, striped-tcp, mptcp".to_owned(),
-                });
-            }
+            Protocol::Tcp | Protocol::Mptcp | Protocol::Bas => None,
         };
         let mut keys = stream(seed, &format!("{name}/keys"));
         let subflows = match config.protocol {
@@ -236,13 +229,22 @@ impl Flow {
         let flow_paths: Vec<FlowPath> = (0..subflows)
             .map(|subflow| FlowPath::new(scenario, paths[subflow % paths.len()]))
             .collect();
-        let client = Endpoint::client(&config, subflows, keys.next_u64(), keys.next_u64());
-        let server = Endpoint::server(&config, keys.next_u64(), keys.next_u64());
+        let mut connection = |subflows| {
+            let client = Endpoint::client(&config, subflows, keys.next_u64(), keys.next_u64());
+            let server = Endpoint::server(&config, keys.next_u64(), keys.next_u64());
+            [client, server]
+        };
+        let carrier = if config.protocol == Protocol::Bas {
+            let connections = paths.iter().map(|_| connection(1)).collect();
+            Carrier::Association(Box::new(Association::new(&config, connections)))
+        } else {
+            Carrier::Connection(connection(subflows))
+        };
         let random = stream(seed, &format!("{name}/traffic"));
         let measured = name == MEASURED;
         Ok(Flow {
             name: name.to_owned(),
-            ends: [client, server],
+            carrier,
             application: Application::new(traffic, start, random, measured),
             paths: flow_paths,
             devices,

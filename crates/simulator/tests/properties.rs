@@ -43,21 +43,28 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn a_transfer_arrives_whole_and_the_books_balance(
         links in any_links(),
-        protocol in prop::sample::select(vec!["tcp", "mptcp", "striped-tcp"]),
+        protocol in prop::sample::select(vec!["tcp", "mptcp", "striped-tcp", "bas"]),
         profile in prop::sample::select(vec!["linux", "ns-3", "rfc"]),
-        scheduler in prop::sample::select(vec!["min-rtt", "round-robin", "weighted", "redundant", "blest", "ecf"]),
+        scheduler in prop::sample::select(vec![
+            "min-rtt", "round-robin", "weighted", "observed-throughput", "redundant", "blest", "ecf",
+        ]),
         congestion in prop::sample::select(vec!["newreno", "cubic", "lia", "olia", "balia", "fully-coupled"]),
         buffer in prop::sample::select(vec!["20 KiB", "200 KiB", "4 MiB"]),
         sack in any::<bool>(),
         per_path in 1u32..3,
         seed in 0u64..1000,
     ) {
-        let scheduler = if protocol == "striped-tcp" { "round-robin" } else { scheduler };
+        let fits = match protocol {
+            "striped-tcp" => ["round-robin", "weighted"].contains(&scheduler),
+            "bas" => !["redundant", "blest", "ecf"].contains(&scheduler),
+            _ => true,
+        };
+        let scheduler = if fits { scheduler } else { "round-robin" };
         let congestion = if protocol == "mptcp" { congestion } else { "cubic" };
         let mut text = String::from("duration = \"2000 s\"\n");
         for link in &links {

@@ -102,6 +102,8 @@ named! {
         Blest = "blest",
         /// Earliest completion first (Lim et al., CoNEXT 2017).
         Ecf = "ecf",
+        /// As much as each took at its last visit (elahi-2011).
+        ObservedThroughput = "observed-throughput",
     }
 }
 
@@ -164,6 +166,10 @@ pub struct Config {
     pub send_buffer: Bytes,
     /// Most payload of a segment.
     pub segment: Bytes,
+    /// Payload of a full packet of bandwidth aggregation.
+    pub packet: Bytes,
+    /// Bandwidth aggregation's main send buffer: bounds what waits for one of the connections.
+    pub main_buffer: Bytes,
     /// Congestion window after the handshake (RFC 6928).
     pub initial_window: InitialWindow,
     /// Slow-start threshold at the start; `None` is unlimited.
@@ -259,6 +265,8 @@ impl Config {
             receive_buffer: Bytes::from_mib(6),
             send_buffer: Bytes::from_mib(4),
             segment: Bytes::new(1448),
+            packet: Bytes::new(2048),
+            main_buffer: Bytes::new(150 * 2048),
             initial_window: InitialWindow::Segments(10),
             initial_ssthresh: None,
             sack: true,

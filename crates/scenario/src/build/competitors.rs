@@ -14,7 +14,7 @@ use crate::section::{Section, name_list};
 /// The competitors of the file, in its order.
 pub(super) fn competitors(
     root: &Section,
-    inherited: &Transport,
+    measured: &Transport,
     paths: &mut Paths,
     duration: Time,
     report: &mut Report,
@@ -22,7 +22,7 @@ pub(super) fn competitors(
     let mut competitors: Vec<Competitor> = Vec::new();
     let mut total = 0;
     for (index, section) in root.tables("competitor").iter().enumerate() {
-        let competitor = competitor(section, index, inherited, paths, report);
+        let competitor = competitor(section, index, measured, paths, report);
         if competitors
             .iter()
             .any(|other| other.name == competitor.name)
@@ -49,11 +49,11 @@ pub(super) fn competitors(
 fn competitor(
     section: &Section,
     index: usize,
-    inherited: &Transport,
+    measured: &Transport,
     paths: &mut Paths,
     report: &mut Report,
 ) -> Competitor {
-    let transport = config(section, inherited, report);
+    let transport = config(section, measured, report);
     let paths = used_paths(section, &transport, paths, report);
     Competitor {
         name: section
@@ -67,13 +67,13 @@ fn competitor(
     }
 }
 
-fn config(section: &Section, inherited: &Transport, report: &mut Report) -> Config {
-    let mut config = inherited.config.clone();
+fn config(section: &Section, measured: &Transport, report: &mut Report) -> Config {
+    let mut config = measured.inherited.clone();
     config.protocol = section.get("protocol").unwrap_or(Protocol::Tcp);
     if let Some(congestion) = section.get("congestion") {
         config.congestion = congestion;
     } else if !fits(config.congestion, config.protocol) {
-        config.congestion = Config::profile(inherited.profile).congestion;
+        config.congestion = Config::profile(measured.profile).congestion;
     }
     if let Some(subflow) = section.get("subflow") {
         config.subflow_congestion = subflow;
@@ -81,12 +81,19 @@ fn config(section: &Section, inherited: &Transport, report: &mut Report) -> Conf
     if let Some(scheduler) = section.get("scheduler") {
         config.scheduler = scheduler;
     }
+    if let Some(send_buffer) = section.get("send_buffer") {
+        config.send_buffer = send_buffer;
+    }
     if let Some(segment) = section.get("segment") {
         config.segment = segment;
-    } else if !inherited.own_segment {
+    } else if !measured.own_segment {
         config.segment = config.segment_for(ETHERNET_MTU);
     }
     check_congestion(section, &config, report);
+    if section.has("send_buffer") && config.send_buffer < config.segment {
+        let limit = format!("a segment ({})", config.segment);
+        section.complain("send_buffer", Problem::BelowLeast(limit), report);
+    }
     config
 }
 

@@ -1,5 +1,6 @@
 //! From checked tables to a scenario: defaults, references, and checks across keys.
 
+mod aggregation;
 mod competitors;
 mod links;
 mod paths;

@@ -2,15 +2,18 @@
 
 use ropewalk_transport::{Config, CongestionKind, Profile, Protocol, SchedulerKind};
 
+use super::aggregation;
 use super::paths::Paths;
 use crate::error::Problem;
 use crate::limits::MAX_SUBFLOWS;
 use crate::report::Report;
 use crate::section::{Section, name_list};
 
-/// The measured connection's settings, which competitors inherit.
+/// The measured connection's settings.
 pub(super) struct Transport {
     pub config: Config,
+    /// What of them competitors inherit.
+    pub inherited: Config,
     pub profile: Profile,
     /// The file says how long segments are.
     pub own_segment: bool,
@@ -49,8 +52,16 @@ pub(super) fn transport(
     if !section.has("segment") {
         config.segment = config.segment_for(ETHERNET_MTU);
     }
-    if config.protocol == Protocol::StripedTcp {
-        set_stripes(section, &mut config, report);
+    aggregation::set_buffers(section, &mut config, report);
+    check_scheduler(section, &config, report);
+    let chosen = section.has("scheduler");
+    if config.protocol == Protocol::StripedTcp && !chosen {
+        config.scheduler = SchedulerKind::RoundRobin;
+    }
+    let inherited = config.clone();
+    if config.protocol == Protocol::Bas {
+        aggregation::set_defaults(section, &mut config);
+        aggregation::check(section, &config, report);
     }
     check_congestion(section, &config, report);
     check_sizes(section, &config, report);
@@ -60,25 +71,44 @@ pub(super) fn transport(
     }
     let transport = Transport {
         config,
+        inherited,
         profile,
         own_segment: section.has("segment"),
     };
     (transport, used)
 }
 
-/// A virtual device knows the links, but nothing of what TCP measures over them.
-fn set_stripes(section: &Section, config: &mut Config, report: &mut Report) {
-    const FITTING: [SchedulerKind; 2] = [SchedulerKind::RoundRobin, SchedulerKind::Weighted];
-    let Some(scheduler) = section.get("scheduler") else {
-        config.scheduler = SchedulerKind::RoundRobin;
-        return;
-    };
-    if !FITTING.contains(&scheduler) {
-        let problem = Problem::OnlyWith(r#"protocol = "mptcp""#);
-        let names = name_list(FITTING.map(SchedulerKind::name));
-        section.complain("scheduler", problem, report).allowed =
-            Some(format!("for striped-tcp, {names}"));
+/// Whether a scheduler can run a connection of this protocol.
+fn schedules(scheduler: SchedulerKind, protocol: Protocol) -> bool {
+    use SchedulerKind::{MinRtt, ObservedThroughput, RoundRobin, Weighted};
+    match protocol {
+        Protocol::Tcp | Protocol::Mptcp => true,
+        // A virtual device knows the links, but nothing of what TCP measures over them.
+        Protocol::StripedTcp => matches!(scheduler, RoundRobin | Weighted),
+        // Packets go whole on connections that do not share a window.
+        Protocol::Bas => matches!(
+            scheduler,
+            ObservedThroughput | RoundRobin | Weighted | MinRtt
+        ),
     }
+}
+
+fn check_scheduler(section: &Section, config: &Config, report: &mut Report) {
+    if !section.has("scheduler") || schedules(config.scheduler, config.protocol) {
+        return;
+    }
+    let problem = Problem::OnlyWith(if schedules(config.scheduler, Protocol::Bas) {
+        r#"protocol = "mptcp" or "bas""#
+    } else {
+        r#"protocol = "mptcp""#
+    });
+    let fitting = SchedulerKind::ALL.iter().copied();
+    let fitting = fitting.filter(|scheduler| schedules(*scheduler, config.protocol));
+    section.complain("scheduler", problem, report).allowed = Some(format!(
+        "for {}, {}",
+        config.protocol.name(),
+        name_list(fitting.map(SchedulerKind::name))
+    ));
 }
 
 /// Whether a congestion control can run a connection of this protocol.

@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::{Bytes, Time};
 
-use super::transport::{CONGESTION, SCHEDULER, SEGMENT, SUBFLOW};
+use super::transport::{CONGESTION, SCHEDULER, SEGMENT, SEND_BUFFER, SUBFLOW};
 use super::{Alternatives, Default, Kind, Shape, key};
 use crate::limits;
 
@@ -64,6 +64,7 @@ pub(super) static COMPETITOR: Shape = Shape {
         CONGESTION,
         SUBFLOW,
         SCHEDULER,
+        SEND_BUFFER,
         SEGMENT,
     ],
     alternatives: Some(Alternatives {

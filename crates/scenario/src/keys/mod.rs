@@ -102,6 +102,8 @@ pub(crate) enum Kind {
     BytesOrUnlimited,
     /// Packets or a size, above zero.
     Window,
+    /// Packets of bandwidth aggregation, or a size; above zero.
+    PacketBuffer,
     /// Packets, a size, or a multiple of the bandwidth-delay product.
     Queue,
     /// A percentage, or a float from 0 to 1.

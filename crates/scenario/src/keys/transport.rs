@@ -40,14 +40,6 @@ macro_rules! words {
     };
 }
 
-/// Those that are built.
-fn protocols() -> Vec<&'static str> {
-    let built = Protocol::ALL
-        .iter()
-        .filter(|protocol| **protocol != Protocol::Bas);
-    built.map(|protocol| protocol.name()).collect()
-}
-
 const BUFFER: Kind = Kind::Bytes {
     least: Bytes::new(1),
     most: limits::LARGEST_BUFFER,
@@ -71,7 +63,7 @@ pub(super) static TRANSPORT: Shape = Shape {
         ),
         key(
             "protocol",
-            Kind::Word(protocols),
+            words!(Protocol),
             Default::Words("tcp over one path, mptcp over several"),
             "How the stream is carried.",
         ),
@@ -96,7 +88,7 @@ pub(super) static TRANSPORT: Shape = Shape {
         setting!(
             scheduler,
             words!(SchedulerKind),
-            "Which subflow carries the next data; striped-tcp takes round-robin (its default) or weighted."
+            "Which subflow carries the next data; striped-tcp takes round-robin (its default) or weighted, bas observed-throughput (its default), round-robin, weighted or min-rtt."
         ),
         setting!(
             reordering,
@@ -106,12 +98,23 @@ pub(super) static TRANSPORT: Shape = Shape {
         setting!(
             receive_buffer,
             BUFFER,
-            "Bounds what is advertised; at least a segment."
+            "Bounds what is advertised; at least a segment. With bas, of each connection, and what waits for reassembly."
         ),
         setting!(
             send_buffer,
-            BUFFER,
-            "Bounds what is written and not acknowledged; at least a segment."
+            Kind::PacketBuffer,
+            "Bounds what is written and not acknowledged; at least a segment. With bas, of each connection: 50 packets unless given, headers and all."
+        ),
+        setting!(
+            packet,
+            LENGTH,
+            "Payload of a packet, before which 8 bytes of header stand (bas)."
+        ),
+        key(
+            "main_buffer",
+            Kind::PacketBuffer,
+            Default::Derived(field!(main_buffer), "150 packets"),
+            "Bounds what waits for one of the connections; at least a packet (bas).",
         ),
         key(
             "segment",
@@ -277,6 +280,13 @@ pub(super) const SCHEDULER: Key = key(
     words!(SchedulerKind),
     Default::Words("as in [transport]"),
     "Which subflow carries the next data.",
+);
+
+pub(super) const SEND_BUFFER: Key = key(
+    "send_buffer",
+    BUFFER,
+    Default::Words("as in [transport]; the profile's if that does not say"),
+    "Bounds what is written and not acknowledged; at least a segment.",
 );
 
 pub(super) const SEGMENT: Key = key(

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{
-    Blest, BlestConfig, Choice, Ecf, EcfConfig, LingerTime, MinRtt, Pending, Redundant, RoundRobin,
-    Scheduler, Weighted,
+    Blest, BlestConfig, Choice, Ecf, EcfConfig, LingerTime, MinRtt, ObservedThroughput, Pending,
+    Redundant, RoundRobin, Scheduler, Weighted,
 };
 use crate::{Config, SchedulerKind, SubflowState};
 
@@ -24,6 +24,8 @@ pub enum PacketScheduler {
     Blest(Blest),
     /// `ecf`
     Ecf(Ecf),
+    /// `observed-throughput`
+    ObservedThroughput(ObservedThroughput),
     /// A user's own.
     Custom(Box<dyn Scheduler + Send>),
 }
@@ -41,6 +43,9 @@ impl PacketScheduler {
             SchedulerKind::Redundant => PacketScheduler::Redundant(Redundant),
             SchedulerKind::Blest => PacketScheduler::Blest(BlestConfig::default().build()),
             SchedulerKind::Ecf => PacketScheduler::Ecf(EcfConfig::default().build()),
+            SchedulerKind::ObservedThroughput => {
+                PacketScheduler::ObservedThroughput(ObservedThroughput::default())
+            }
         }
     }
 }
@@ -56,13 +61,14 @@ macro_rules! each {
             PacketScheduler::Redundant($algorithm) => $call,
             PacketScheduler::Blest($algorithm) => $call,
             PacketScheduler::Ecf($algorithm) => $call,
+            PacketScheduler::ObservedThroughput($algorithm) => $call,
             PacketScheduler::Custom($algorithm) => $call,
         }
     };
 }
 
 impl Scheduler for PacketScheduler {
-    #[inline]
+    #[inline(always)]
     fn choose(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Choice {
         each!(self, algorithm => algorithm.choose(pending, subflows))
     }
@@ -82,6 +88,7 @@ impl fmt::Debug for PacketScheduler {
             PacketScheduler::Redundant(algorithm) => algorithm.fmt(f),
             PacketScheduler::Blest(algorithm) => algorithm.fmt(f),
             PacketScheduler::Ecf(algorithm) => algorithm.fmt(f),
+            PacketScheduler::ObservedThroughput(algorithm) => algorithm.fmt(f),
             PacketScheduler::Custom(_) => f.write_str("Custom"),
         }
     }

@@ -1,0 +1,209 @@
+//! Bandwidth aggregation over several TCP connections (`bas`).
+
+mod support;
+
+use ropewalk_quantities::Time;
+use ropewalk_simulator::{Options, Summary, simulate};
+use support::{run, scenario};
+
+fn link(name: &str, rate: &str, more: &str) -> String {
+    format!(
+        "[[link]]\nname = \"{name}\"\nrate = \"{rate}\"\ndelay = \"10 ms\"\nqueue = \"50 packets\"\n{more}\n"
+    )
+}
+
+fn summary(links: &[String], transport: &str, rest: &str) -> Summary {
+    let links = links.concat();
+    let text =
+        format!("duration = \"30 s\"\nwarmup = \"5 s\"\n{links}[transport]\n{transport}\n{rest}");
+    run(&text, 1).summary
+}
+
+const BAS: &str = "protocol = \"bas\"";
+
+#[test]
+fn over_one_link_it_is_tcp_but_for_its_headers() {
+    let link = [link("link", "10 Mbit/s", "")];
+    let tcp = "protocol = \"tcp\"\nsend_buffer = \"102800 B\"";
+    let tcp = summary(&link, tcp, "").goodput_mbps;
+    let bas = summary(&link, BAS, "").goodput_mbps;
+    assert!(
+        (bas / tcp * 2056.0 / 2048.0 - 1.0).abs() < 1e-3,
+        "{bas} of {tcp}"
+    );
+}
+
+#[test]
+fn over_unequal_links_it_is_their_sum() {
+    let links = [("a", "5 Mbit/s"), ("b", "3 Mbit/s"), ("c", "2 Mbit/s")];
+    let links = links.map(|(name, rate)| link(name, rate, ""));
+    let all = 10.0 * 1448.0 / 1500.0 * 2048.0 / 2056.0;
+    for scheduler in ["observed-throughput", "round-robin", "weighted", "min-rtt"] {
+        let summary = summary(&links, &format!("{BAS}\nscheduler = \"{scheduler}\""), "");
+        let goodput = summary.goodput_mbps;
+        assert!(
+            (goodput / all - 1.0).abs() < 0.002,
+            "{scheduler}: {goodput} of {all}"
+        );
+        let shares: f64 = summary
+            .subflows
+            .iter()
+            .map(|subflow| subflow.goodput_mbps)
+            .sum();
+        assert!(
+            (shares / goodput - 1.0).abs() < 0.01,
+            "{scheduler}: {shares}, {goodput}"
+        );
+        let names: Vec<&str> = summary
+            .subflows
+            .iter()
+            .map(|subflow| subflow.link.as_str())
+            .collect();
+        assert_eq!(names, ["a", "b", "c"]);
+    }
+}
+
+#[test]
+fn a_finite_transfer_delivers_every_byte() {
+    let links = ["8 Mbit/s", "1 Mbit/s"].map(|rate| link(&rate[..1], rate, "loss = \"1 %\""));
+    for size in [1, 2048, 2049, 1_000_000] {
+        let traffic = format!("[traffic]\nsize = \"{size} B\"");
+        let text = format!(
+            "duration = \"600 s\"\n{}[transport]\n{BAS}\n{traffic}",
+            links.concat()
+        );
+        for seed in 1..4 {
+            let summary = run(&text, seed).summary;
+            assert_eq!(summary.delivered_bytes, size);
+            assert!(summary.completion_s.is_some(), "{size} B, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn loss_on_one_link_leaves_the_other_alone() {
+    let links = [
+        link("clean", "5 Mbit/s", ""),
+        link("lossy", "5 Mbit/s", "loss = \"3 %\""),
+    ];
+    let summary = summary(&links, BAS, "");
+    let [clean, lossy] = summary.subflows.as_slice() else {
+        panic!("{:?}", summary.subflows);
+    };
+    assert!(
+        clean.goodput_mbps > 0.99 * 5.0 * 1448.0 / 1500.0 * 2048.0 / 2056.0,
+        "{clean:?}"
+    );
+    assert!(lossy.retransmissions > 10, "{lossy:?}");
+    assert!(
+        summary.goodput_mbps > clean.goodput_mbps + 0.5,
+        "{summary:?}"
+    );
+    assert!(
+        summary.reordering.out_of_order_ratio > 0.1,
+        "{:?}",
+        summary.reordering
+    );
+}
+
+#[test]
+fn a_dark_link_holds_all_up_once_the_receiver_is_full() {
+    let links = [
+        link("steady", "10 Mbit/s", ""),
+        link("dark", "5 Mbit/s", "down = [[\"10 s\", \"20 s\"]]"),
+    ];
+    let of = |receive_buffer: &str| {
+        let text = format!(
+            "duration = \"40 s\"\n{}[transport]\n{BAS}\nreceive_buffer = \"{receive_buffer}\"",
+            links.concat()
+        );
+        let options = Options {
+            timeline_step: Some(Time::from_secs(1)),
+            ..Options::default()
+        };
+        simulate(&scenario(&text), 1, &options).unwrap()
+    };
+    // Packets that are on the dark link are missing until it is back.
+    let small = of("512 KiB");
+    let held = small.summary.reordering.buffer_max_bytes;
+    assert!((400_000..=512 << 10).contains(&held), "{held}");
+    let goodput = small.timeline.expect("asked for").connection.goodput_mbps;
+    assert!(
+        goodput[12..19].iter().all(|mbps| *mbps < 0.01),
+        "{goodput:?}"
+    );
+    let after: f64 = goodput[30..].iter().sum::<f64>() / 10.0;
+    assert!((after - 14.42).abs() < 0.3, "{goodput:?}");
+    // A large buffer lets the steady link go on meanwhile.
+    let large = of("64 MiB");
+    assert!(large.summary.reordering.buffer_max_bytes > 8_000_000);
+    assert!(large.summary.delivered_bytes > small.summary.delivered_bytes + 8_000_000);
+}
+
+#[test]
+fn messages_wait_for_nothing_while_there_is_room() {
+    let links = [link("a", "10 Mbit/s", ""), link("b", "10 Mbit/s", "")];
+    let traffic = "[traffic]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\nmessage = \"1000 B\"";
+    let delay = summary(&links, BAS, traffic)
+        .delay_ms
+        .expect("something arrived");
+    // 10 ms on the way and 1060 bytes at 10 Mbit/s.
+    assert!((delay.max - 10.0 - 0.848).abs() < 0.02, "{delay:?}");
+}
+
+#[test]
+fn what_waits_is_in_the_main_buffer_and_then_with_the_application() {
+    let link = [link("link", "5 Mbit/s", "")];
+    let delay_of = |main_buffer: &str| {
+        let transport = format!("{BAS}\nmain_buffer = \"{main_buffer}\"");
+        let summary = summary(&link, &transport, "");
+        assert!(summary.goodput_mbps > 4.7);
+        summary.delay_ms.expect("something arrived").mean
+    };
+    // A bulk transfer's delay begins when the main buffer takes the data.
+    let packet = 2048.0 * 8.0 / (5e3 * 1448.0 / 1500.0 * 2048.0 / 2056.0);
+    let more = delay_of("150 packets") - delay_of("50 packets");
+    assert!((more / (100.0 * packet) - 1.0).abs() < 0.02, "{more} ms");
+}
+
+#[test]
+fn a_competitor_shares_a_link_with_one_of_the_connections() {
+    let links = [link("a", "10 Mbit/s", ""), link("b", "10 Mbit/s", "")];
+    let summary = summary(&links, BAS, "[[competitor]]\npath = \"a\"");
+    let [a, b] = summary.subflows.as_slice() else {
+        panic!("{:?}", summary.subflows);
+    };
+    let other = summary.competitors[0].goodput_mbps;
+    assert!((a.goodput_mbps + other - 9.6).abs() < 0.3, "{a:?}, {other}");
+    assert!(b.goodput_mbps > 9.5, "{b:?}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run_however_it_is_watched() {
+    let links = [
+        link("a", "5 Mbit/s", "loss = \"1 %\""),
+        link("b", "2 Mbit/s", "loss = \"1 %\""),
+    ];
+    let traffic = "[traffic]\nkind = \"poisson\"\nrate = \"6 Mbit/s\"\nmessage = \"2048 B\"";
+    let text = format!(
+        "duration = \"10 s\"\n{}[transport]\n{BAS}\n{traffic}",
+        links.concat()
+    );
+    let options = Options {
+        timeline_step: Some(Time::from_millis(100)),
+        reordering: true,
+    };
+    let mut watched = simulate(&scenario(&text), 5, &options).unwrap().summary;
+    watched.reordering.metrics = None;
+    let plain: Vec<Summary> = std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..4)
+            .map(|_| scope.spawn(|| run(&text, 5).summary))
+            .collect();
+        runs.into_iter().map(|run| run.join().unwrap()).collect()
+    });
+    assert!(plain.iter().all(|summary| *summary == watched));
+    assert_ne!(
+        run(&text, 6).summary.delivered_bytes,
+        watched.delivered_bytes
+    );
+}

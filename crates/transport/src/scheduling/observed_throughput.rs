@@ -1,0 +1,143 @@
+//! As much as each took at its last visit (elahi-2011, algorithm 1).
+//!
+//! Subflows are visited in turn. A visit offers as many segments as the subflow
+//! took at the last one, which is its throughput over a round once its buffer is
+//! full, and ends when it takes no more. One that took nothing is passed over for
+//! some rounds and then offered a single segment.
+//!
+//! Algorithm 1 measures by what the socket takes of what is offered, which never
+//! rises; here a subflow that took all of it is offered one more next time, up to
+//! all that it can hold. How many rounds to pass over is not said either.
+
+use super::{Choice, Pending, Scheduler};
+use crate::SubflowState;
+
+/// Rounds that a subflow is passed over before it is tried again.
+const PASSED_OVER: u32 = 8;
+
+/// By the throughput observed at the last visit.
+#[derive(Clone, Debug, Default)]
+pub struct ObservedThroughput {
+    observed: Vec<Observed>,
+    /// The subflow that is being visited, what it is offered and what it has taken.
+    at: usize,
+    offered: u64,
+    taken: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Observed {
+    /// Segments to offer at the next visit.
+    throughput: u64,
+    passed_over: u32,
+}
+
+impl ObservedThroughput {
+    #[inline]
+    fn end_visit(&mut self, subflows: &[SubflowState]) {
+        if self.offered > 0 {
+            let state = &subflows[self.at];
+            let most = (state.cwnd / state.mss.max(1)).max(1);
+            self.observed[self.at].throughput = if self.taken == self.offered {
+                (self.offered + 1).min(most)
+            } else {
+                self.taken
+            };
+        }
+    }
+
+    #[inline]
+    fn begin_visit(&mut self, subflow: usize) {
+        self.at = subflow;
+        self.taken = 0;
+        let observed = &mut self.observed[subflow];
+        self.offered = observed.throughput;
+        if self.offered == 0 {
+            observed.passed_over += 1;
+            if observed.passed_over > PASSED_OVER {
+                observed.passed_over = 0;
+                self.offered = 1;
+            }
+        }
+    }
+}
+
+impl Scheduler for ObservedThroughput {
+    #[inline(never)]
+    fn choose(&mut self, _pending: &Pending, subflows: &[SubflowState]) -> Choice {
+        if !subflows.iter().any(SubflowState::can_send) {
+            return Choice::Wait;
+        }
+        if self.observed.len() != subflows.len() {
+            let fresh = Observed {
+                throughput: 1,
+                passed_over: 0,
+            };
+            self.observed.resize(subflows.len(), fresh);
+            self.begin_visit(self.at % subflows.len());
+        }
+        loop {
+            if self.taken < self.offered && subflows[self.at].can_send() {
+                self.taken += 1;
+                return Choice::Send(self.at);
+            }
+            self.end_visit(subflows);
+            self.begin_visit((self.at + 1) % subflows.len());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduling::testing::{MSS, pending, subflow};
+
+    fn next(scheduler: &mut ObservedThroughput, table: &[SubflowState]) -> usize {
+        match scheduler.choose(&pending(100), table) {
+            Choice::Send(number) => number,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn offers_one_more_after_each_visit_that_took_all() {
+        let table = [subflow(50, 0, 20), subflow(3, 0, 20)];
+        let mut scheduler = ObservedThroughput::default();
+        let turns: Vec<usize> = (0..20).map(|_| next(&mut scheduler, &table)).collect();
+        // 1 and 1, 2 and 2, 3 and 3; then 4, and 3 again, which is all that the second holds.
+        assert_eq!(turns[..12], [0, 1, 0, 0, 1, 1, 0, 0, 0, 1, 1, 1]);
+        assert_eq!(turns[12..], [0, 0, 0, 0, 1, 1, 1, 0]);
+    }
+
+    #[test]
+    fn shares_follow_what_full_buffers_drain() {
+        // Buffers of 10; in each step the first drains 4 segments, the second 1, and 5 come.
+        let mut table = [subflow(10, 10, 20), subflow(10, 10, 20)];
+        let mut scheduler = ObservedThroughput::default();
+        let mut sent = [0; 2];
+        for _ in 0..200 {
+            table[0].in_flight -= 4 * MSS;
+            table[1].in_flight -= MSS;
+            for _ in 0..5 {
+                let number = next(&mut scheduler, &table);
+                table[number].in_flight += MSS;
+                sent[number] += 1;
+            }
+        }
+        assert_eq!(sent, [800, 200]);
+        assert_eq!(scheduler.choose(&pending(1), &table), Choice::Wait);
+    }
+
+    #[test]
+    fn one_that_took_nothing_is_tried_again_with_one_segment() {
+        let mut table = [subflow(2, 0, 20), subflow(2, 2, 20)];
+        let mut scheduler = ObservedThroughput::default();
+        // Past the second once: it takes nothing.
+        assert_eq!([(); 3].map(|()| next(&mut scheduler, &table)), [0, 0, 0]);
+        table[1].in_flight = 0;
+        let turns: Vec<usize> = (0..40).map(|_| next(&mut scheduler, &table)).collect();
+        let first = turns.iter().position(|turn| *turn == 1).unwrap();
+        assert!(first >= PASSED_OVER as usize, "{turns:?}");
+        assert_eq!(turns[first..first + 6], [1, 0, 0, 1, 1, 0]);
+    }
+}
