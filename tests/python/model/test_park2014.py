@@ -1,12 +1,14 @@
 """Park et al.: delays, bounds, and splits against brute force, KKT and linear programming."""
 
+import contextlib
+import itertools
 import math
 
 import numpy as np
 import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
-from scipy.optimize import linprog, nnls
+from scipy.optimize import Bounds, linprog, minimize, nnls
 
 from ropewalk.model import park2014 as park
 from ropewalk.model import park2014_splitting as splitting
@@ -151,6 +153,75 @@ def test_least_cost_is_brute_forces(loss, slack, costs):
     assert cost.min() - split.cost < 0.02 * cost.min() + 10
 
 
+def test_least_cost_of_three_is_brute_forces():
+    capacity, rtt, costs = np.array([250, 500, 1000]), [0.02, 0.1, 0.04], np.array([1, 3, 10])
+    loss = np.array([0.02, 0.0, 0.01])
+    split = splitting.least_cost(900, 0.3, costs, capacity, rtt, 2, loss)
+    half = (1 + capacity * rtt) / 2
+    # Around the split found, and over all that the capacities allow.
+    for width, steps, near in ((1.0, 120, 0.02), (0.02, 121, 5e-4)):
+        axes = [
+            np.linspace(max(0, x - width * c), min(0.999 * c, x + width * c), steps)
+            for x, c in zip(split.rates, capacity, strict=True)
+        ]
+        rates = np.stack(np.meshgrid(*axes, indexing="ij"))
+        shape = (3, 1, 1, 1)
+        delays = half.reshape(shape) / (capacity.reshape(shape) - rates)
+        spare = rates.sum(axis=0) - 900
+        with np.errstate(divide="ignore"):
+            wait = np.where(spare > 0, 1 / spare, np.inf)
+        bound = wait + delays.max(axis=0) + 2 * np.tensordot(loss, delays, axes=1)
+        cost = np.where(bound <= 0.3, np.tensordot(costs, rates, axes=1), np.inf).min()
+        assert split.cost <= cost * (1 + 1e-9)
+        assert cost <= split.cost * (1 + near)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_both_problems_have_the_answers_of_sequential_quadratic_programming(n):
+    """SciPy's, kept where all terms are defined, in cases that it solves well."""
+    rng = np.random.default_rng(n)
+    for _ in range(40):
+        case = random_case(rng, n)
+        c, a = case["capacity"], case["cost"]
+        half = (case["hops"] - 1 + c * case["rtt_min"]) / 2
+        loss = rng.uniform(0, 0.05, n)
+        demand = rng.uniform(0.1, 0.85) * c.sum()
+        paths = {key: case[key] for key in ("capacity", "rtt_min", "hops")}
+        least = splitting.least_delay(demand, **paths, loss=loss)
+        delay = rng.uniform(1.05, 3) * least.delay
+        split = splitting.least_cost(demand, delay, **case, loss=loss)
+
+        # In shares x of the capacity, and network delays at most D times the bound.
+        def bound(z, c=c, half=half, loss=loss, demand=demand, unit=delay):
+            return (1 / (z[:-1] @ c - demand) + 2 * loss @ (half / c / (1 - z[:-1]))) / unit + z[
+                -1
+            ]
+
+        def solve(objective, start, most, last, c=c, half=half, demand=demand, unit=delay):
+            constraints = [
+                lambda z: 1 - z[:-1] - half / c / unit / z[-1],
+                lambda z: (z[:-1] @ c - demand) * unit * most - 1,
+                *last,
+            ]
+            ceilings = np.append(1 - half / c / unit / most, most)
+            return minimize(
+                objective,
+                start,
+                bounds=Bounds(np.append(np.zeros(n), (half / c / unit).max()), ceilings),
+                constraints=[{"type": "ineq", "fun": each} for each in constraints],
+                method="SLSQP",
+                options={"maxiter": 500, "ftol": 1e-13},
+            ).x
+
+        level = (1 + demand / c.sum()) / 2
+        start = np.append(np.full(n, level), (half / c / delay / (1 - level)).max())
+        found = solve(bound, start, bound(start), [])
+        assert bound(found) * delay == pytest.approx(least.delay, rel=1e-6)
+        of_cost = (lambda z, w=a * c / (a @ c): w @ z[:-1], found, 1.0, [lambda z: 1 - bound(z)])
+        cheapest = solve(*of_cost)
+        assert (a * c) @ cheapest[:-1] == pytest.approx(split.cost, rel=1e-6)
+
+
 @seed(1)
 @settings(max_examples=60, deadline=None)
 @given(CASES)
@@ -229,6 +300,31 @@ def test_slow_subflow_is_better_left_out():
     assert split.rates[1] == 0
     with pytest.raises(ValueError, match=r"must be above the least achievable, 1\.0"):
         splitting.least_cost(500, 0.1, [1, 0.1], **slow)
+
+
+def test_leaving_out_is_the_best_of_all_subsets():
+    rng = np.random.default_rng(7)
+    left_out = 0
+    for _ in range(20):
+        case = random_case(rng, 3)
+        capacity, loss = case["capacity"], rng.uniform(0, 0.05, 3)
+        demand = rng.uniform(0.1, 0.6) * capacity.sum()
+        paths = {key: case[key] for key in ("capacity", "rtt_min", "hops")}
+        least = splitting.least_delay(demand, **paths, loss=loss, leave_out=True)
+        delay = rng.uniform(1.05, 4) * least.delay
+        best = math.inf
+        for size in (1, 2, 3):
+            for kept in map(list, itertools.combinations(range(3), size)):
+                part = {key: each[kept] for key, each in case.items()}
+                if capacity[kept].sum() <= demand:
+                    continue
+                with contextlib.suppress(ValueError):
+                    alone = splitting.least_cost(demand, delay, **part, loss=loss[kept])
+                    best = min(best, alone.cost)
+        split = splitting.least_cost(demand, delay, **case, loss=loss, leave_out=True)
+        assert split.cost == pytest.approx(best, rel=1e-7)
+        left_out += not split.counted.all()
+    assert 3 < left_out < 20
 
 
 def test_thresholds_of_the_paper_send_more_over_lte_as_they_tighten():
