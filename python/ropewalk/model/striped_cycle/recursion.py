@@ -1,0 +1,120 @@
+"""The recursion: what is on its way, and what happens when it arrives.
+
+Time is a whole number of nanoseconds and data a whole number of segments, so that a
+state can recur exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from heapq import heappop, heappush
+
+from .links import Links
+from .parameters import OF_HANDSHAKE, SYN_OPTIONS, Blocks, Parameters
+from .receiver import Receiver
+from .sender import Sender
+
+_SEGMENT, _ACK, _DELAYED_ACK = range(3)
+
+
+class Recursion:
+    """The connection: what is on its way, and what happens when it arrives.
+
+    Parameters
+    ----------
+    parameters : Parameters
+        What the ends are set to.
+    there : Links
+        The way of the data.
+    back : Links
+        The way of the acknowledgements.
+
+    The handshake's packets take turns as all others do. The acknowledgement that ends it
+    may be overtaken by data; it is then old, and answered (RFC 9293, 3.10.7.4).
+    """
+
+    def __init__(self, parameters: Parameters, there: Links, back: Links) -> None:
+        self.headers = parameters.headers
+        self.packet = parameters.segment + parameters.headers
+        syn = parameters.headers + SYN_OPTIONS
+        self.now = back.arrival(there.arrival(0, syn), syn)
+        self.there = there
+        self.back = back
+        self.sack = parameters.sack
+        self.sender = Sender(parameters)
+        self.receiver = Receiver(parameters)
+        self._events: list[tuple[int, int, int, int, Blocks]] = []
+        self._order = 0
+        self._schedule(there.arrival(self.now, self.headers), _SEGMENT, OF_HANDSHAKE, ())
+
+    def run(self, total: int, on_recovery: Callable[[], bool]) -> bool:
+        """Go on until `total` segments are delivered in order.
+
+        Parameters
+        ----------
+        total : int
+            Segments, at least one more than were delivered.
+        on_recovery : callable
+            Called whenever a fast recovery begins; whether to stop there.
+
+        Returns
+        -------
+        bool
+            Whether `on_recovery` stopped it.
+        """
+        self._send(total)
+        recoveries = self.sender.recoveries
+        while self.receiver.nxt < total:
+            self.now, _, kind, number, blocks = heappop(self._events)
+            if kind == _SEGMENT:
+                if self.receiver.on_segment(self.now, number):
+                    self._acknowledge(total)
+                elif self.receiver.unacknowledged == 1 and self.receiver.ack_at is not None:
+                    self._schedule(self.receiver.ack_at, _DELAYED_ACK, 0, ())
+            elif kind == _ACK:
+                self._take_ack(number, blocks, total)
+            elif self.receiver.ack_at == self.now:
+                self._acknowledge(total)
+            if self.sender.recoveries > recoveries:
+                recoveries = self.sender.recoveries
+                if on_recovery():
+                    return True
+        return False
+
+    def state(self) -> Hashable:
+        """Return all that the future depends on; equal states have equal futures."""
+        una, nxt = self.sender.una, self.receiver.nxt
+        events = tuple(
+            (
+                time - self.now,
+                kind,
+                number - una,
+                tuple((block.start - una, block.stop - una) for block in blocks),
+            )
+            for time, _, kind, number, blocks in sorted(self._events)
+            if kind != _DELAYED_ACK
+        )
+        ends = self.sender.state(), self.receiver.state(self.now), nxt - una
+        return events, ends, self.there.state(self.now), self.back.state(self.now)
+
+    def _schedule(self, time: int, kind: int, number: int, blocks: Blocks) -> None:
+        self._order += 1
+        heappush(self._events, (time, self._order, kind, number, blocks))
+
+    def _send(self, total: int) -> None:
+        while (segment := self.sender.next_segment(total)) is not None:
+            self._schedule(self.there.arrival(self.now, self.packet), _SEGMENT, segment, ())
+
+    def _acknowledge(self, total: int) -> None:
+        ack, blocks = self.receiver.nxt, self.receiver.blocks() if self.sack else ()
+        self.receiver.acknowledged()
+        size = self.headers + (4 + 8 * len(blocks) if blocks else 0)
+        arrival = self.back.arrival(self.now, size)
+        if arrival == self.now:
+            self._take_ack(ack, blocks, total)
+        else:
+            self._schedule(arrival, _ACK, ack, blocks)
+
+    def _take_ack(self, ack: int, blocks: Blocks, total: int) -> None:
+        self.sender.on_ack(self.now, ack, blocks)
+        self._send(total)
