@@ -36,15 +36,12 @@ def reproduce() -> Reproduction:
         draw=lambda: curves(table, "probability", "probability of at most n packets"),
         choices=(
             Choice(
-                "How many packets fit into the system?",
+                f"How many packets fit into the system? (p of at most {last})",
                 "300 in each row",
                 tuple(
                     Alternative(
                         name,
-                        {
-                            f"at most {last}, row {row.number}": _at(row, last, name)
-                            for row in rows()
-                        },
+                        {f"row {row.number}": _at(row, last, name) for row in rows()},
                     )
                     for name in get_args(Capacity)
                 ),

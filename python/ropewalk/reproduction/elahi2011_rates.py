@@ -69,14 +69,18 @@ def compared(table: pl.DataFrame) -> tuple[Comparison, ...]:
 
 
 def _of_effective(table: pl.DataFrame) -> str:
-    share = (table["experimental_published"] / table["departure"]).to_numpy()
-    nearly = (table["effective"] / table["arrival"]).to_numpy()
     return (
         "The analytic column, N_q / W_s, is no rate at which packets leave: it goes to zero with"
-        f" the load. What leaves the queue is {100 * nearly.min():.1f} to {100 * nearly.max():.1f} % of what"
-        f" arrives. The experiment read {100 * share.min():.1f} to {100 * share.max():.1f} % of what"
-        " the connections can carry, in every row."
+        f" the load. What leaves the queue is {_percent(table, 'effective', 'arrival')} of what"
+        f" arrives. The experiment read {_percent(table, 'experimental_published', 'departure')}"
+        " of what the connections can carry, in every row."
     )
+
+
+def _percent(table: pl.DataFrame, column: str, of: str) -> str:
+    """From which to which share one column is of another."""
+    share = (100 * table[column] / table[of]).to_numpy()
+    return f"{share.min():.1f} to {share.max():.1f} %"
 
 
 def draw(table: pl.DataFrame) -> Figure:
@@ -108,7 +112,8 @@ def draw(table: pl.DataFrame) -> Figure:
             zorder=3,
             label="paper's analytic",
         )
-        axes.set_xticks(table["row"].to_list(), table["system"].to_list(), rotation=20, ha="right")
+        labels = [system.replace(" to ", "\nto ") for system in table["system"]]
+        axes.set_xticks(table["row"].to_list(), labels)
         axes.set(xlabel="packets/s, arriving to departing", ylabel="rate (packets/s)")
         axes.set_ylim(bottom=0)
         axes.legend(fontsize="small")

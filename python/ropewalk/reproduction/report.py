@@ -159,7 +159,7 @@ def _choices(choices: Sequence[Choice]) -> Table:
     shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
     shown.add_column("* is taken")
     for name in quantities(choices):
-        shown.add_column(name, justify="right", vertical="bottom", width=10)
+        shown.add_column(name, justify="right", vertical="bottom", max_width=10)
     for question, name, chosen, numbers in choice_rows(choices):
         if question:
             shown.add_row(Text(question))

@@ -1,0 +1,259 @@
+"""Published tables and figures made again: the numbers, the command, and what is kept."""
+
+import json
+import tomllib
+from importlib.resources import files
+
+import numpy as np
+import polars as pl
+import pytest
+
+import ropewalk
+from places import ROOT
+from ropewalk.reproduction import Choice, Comparison, Reproduction, items
+from ropewalk.reproduction.published import printed_digits, published
+from ropewalk.reproduction.report import cells
+
+NAMES = [(item.paper, item.name) for item in items()]
+FORMULAS = [(item.paper, item.name) for item in items() if item.runs is None]
+
+
+@pytest.fixture(scope="module")
+def made():
+    """Make what formulas give, each once."""
+    return {names: ropewalk.reproduce(*names) for names in FORMULAS}
+
+
+@pytest.mark.parametrize("names", FORMULAS, ids=" ".join)
+def test_each_is_whole(made, names):
+    found = made[names]
+    assert isinstance(found, Reproduction)
+    assert (found.paper, found.item) == names
+    assert found.source == published(found.paper)["citation"]
+    assert found.comparisons
+    assert found.tables
+    for table in found.tables.values():
+        assert table.height > 1
+        floats = table.select(pl.selectors.float())
+        assert floats.select(pl.all().is_finite().all()).row(0) == (True,) * floats.width
+    for choice in found.choices:
+        assert len({each.name for each in choice.alternatives}) == len(choice.alternatives) > 1
+
+
+@pytest.mark.parametrize("names", FORMULAS, ids=" ".join)
+def test_what_differs_says_why(made, names):
+    for each in made[names].comparisons:
+        if each.difference is None or round(each.difference, each.digits):
+            assert each.reason
+
+
+@pytest.mark.parametrize("names", FORMULAS, ids=" ".join)
+def test_the_chosen_alternative_gives_the_numbers_that_are_compared(made, names):
+    ours = [each.ours for each in made[names].comparisons]
+    for choice in made[names].choices:
+        for each in choice.alternatives:
+            if each.name == choice.chosen and names[0] == "song-2018":
+                assert list(each.numbers.values()) == pytest.approx(ours)
+
+
+@pytest.mark.parametrize("names", FORMULAS, ids=" ".join)
+def test_axes_have_names(made, names):
+    figure = made[names].figure
+    assert figure is made[names].figure
+    texts = [figure.get_supxlabel(), figure.get_supylabel()]
+    texts += [text for axes in figure.axes for text in (axes.get_xlabel(), axes.get_ylabel())]
+    assert sum(bool(text) for text in texts) >= 2
+
+
+def test_table_1_of_elahi_is_met_to_the_printed_digit(made):
+    reference = pl.read_csv(ROOT / "tests/reference/elahi-2011-table1.csv")
+    ours = made["elahi-2011", "table1"].tables["rates"]
+    printed = reference["analytic_pps"].to_list()
+    rounded = [round(a, printed_digits(b)) for a, b in zip(ours["analytic"], printed, strict=True)]
+    assert rounded == printed
+    assert ours["analytic_published"].to_list() == printed
+    assert ours["experimental_published"].to_list() == reference["experimental_pps"].to_list()
+    assert ours["arrival"].to_list() == reference["arrival_pps"].to_list()
+    assert (ours["effective"] <= ours["arrival"]).all()
+    assert (ours["effective"] < ours["departure"]).all()
+
+
+def test_elahi_s_distributions(made):
+    pdf = made["elahi-2011", "fig3"].tables["probability"]
+    assert pdf.group_by("row").agg(pl.col("probability").sum())["probability"].to_list() == (
+        pytest.approx([1.0] * 6)
+    )
+    cdf = made["elahi-2011", "fig4"].tables["probability"]
+    assert cdf["packets"].unique().sort().to_list() == list(range(1, 100))
+    for _, part in cdf.group_by("row"):
+        assert (np.diff(part["probability"].to_numpy()) > 0).all()
+        assert part["probability"].max() < 1
+    both = cdf.join(
+        pdf.with_columns(below=pl.col("probability").cum_sum().over("row")), on=["row", "packets"]
+    )
+    assert both["probability"].to_numpy() == pytest.approx(both["below"].to_numpy())
+
+
+def test_figure_5_draws_table_1(made):
+    table, figure = made["elahi-2011", "table1"], made["elahi-2011", "fig5"]
+    assert table.tables["rates"].equals(figure.tables["rates"])
+
+
+def test_figure_9_of_song(made):
+    found = made["song-2018", "fig9"]
+    table = found.tables["throughput"]
+    by_links = table.partition_by("links", as_dict=True)
+    one = by_links[1,]["throughput_kbps"].to_numpy()
+    assert np.ptp(one) == pytest.approx(0, abs=1e-9)
+    at = {
+        (row["bandwidth_asymmetry_kbps"], row["delay_asymmetry_ms"]): row["throughput_kbps"]
+        for row in by_links[4,].iter_rows(named=True)
+    }
+    rates, delays = found.comparisons
+    assert at[0, 35] / at[700, 35] == pytest.approx(rates.ours)
+    assert at[700, 0] / at[700, 35] == pytest.approx(delays.ours)
+    assert rates.ours < 1 < delays.ours
+    held = found.tables["choices"].filter(pl.col("held_delay") == "least")
+    bands = held.group_by("held_rate").agg(
+        low=pl.col("drop over bandwidth asymmetry").min(),
+        high=pl.col("drop over bandwidth asymmetry").max(),
+    )
+    bands = {row["held_rate"]: row for row in bands.iter_rows(named=True)}
+    assert bands["least"]["high"] < 1, "the reason says that it always rises"
+    assert bands["mean"]["low"] > 1, "and that it drops with the mean held"
+    assert bands["greatest"]["low"] > 1
+
+
+def test_figure_10_of_song(made):
+    found = made["song-2018", "fig10"]
+    at_5, at_50, two = (each.ours for each in found.comparisons)
+    assert at_5 == pytest.approx(at_50, abs=1e-3)
+    table = found.tables["throughput"]
+    for least in (5, 20, 35, 50):
+        part = table.filter(pl.col("least_delay_ms") == least)
+        curve = {
+            links: part.filter(pl.col("links") == links)["throughput_kbps"].to_numpy()
+            for links in (1, 2, 3, 4)
+        }
+        asymmetry = part.filter(pl.col("links") == 1)["delay_asymmetry_ms"].to_numpy()
+        assert ((curve[4] < curve[1]) == (asymmetry > at_5)).all()
+        best = np.maximum(curve[3], curve[4])
+        assert ((curve[2] > best) == (asymmetry > two)).all()
+    every = found.tables["choices"]
+    apart = (every["four as one at 5 ms"] - every["four as one at 50 ms"]).abs()
+    assert apart.max() < 0.05
+
+
+def test_a_difference_needs_two_numbers():
+    assert Comparison("a", 2.0, published=1.5).difference == 0.5
+    assert Comparison("a", 2.0).difference is None
+    assert Comparison("a", "no", published="yes").difference is None
+    assert Comparison("a", 2.0).json() == {"quantity": "a", "ours": 2.0}
+    assert next(cells([Comparison("a", 2.001, published=2.002, digits=2)]))[3] == "0.00"
+
+
+def test_what_is_published_is_in_the_package_and_cited():
+    facts = tomllib.loads(files("ropewalk.reproduction").joinpath("published.toml").read_text())
+    assert {item.paper for item in items()} <= facts.keys()
+    assert all(paper["citation"] for paper in facts.values())
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("song-2018", "fig99"), "fig99: no such item of song-2018; did you mean fig9?"),
+        (("song2018", "fig9"), "song2018: no such paper; did you mean song-2018?"),
+        (("elahi-2011", "Table 1"), "Table 1: no such item of elahi-2011; did you mean table1?"),
+        (("x", "fig9"), "x: no such paper; there are "),
+    ],
+    ids=["item", "paper", "spelling", "nothing like it"],
+)
+def test_a_wrong_name_is_told_the_nearest(command, names, said):
+    with pytest.raises(ValueError, match=said.replace("?", r"\?")):
+        ropewalk.reproduce(*names)
+    done = command("reproduce", *names)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith(said)
+    assert "song-2018 fig10" in done.stderr
+
+
+def test_without_names_it_lists_what_there_is(command):
+    done = command("reproduce")
+    assert done.returncode == 0
+    for paper, name in NAMES:
+        assert f"  {paper} {name} " in done.stdout
+    listed = json.loads(command("reproduce", "--json").stdout)["items"]
+    assert [(each["paper"], each["item"]) for each in listed] == NAMES
+    of_one = json.loads(command("reproduce", "song-2018", "--json").stdout)["items"]
+    assert {each["paper"] for each in of_one} == {"song-2018"}
+
+
+def test_json_is_one_object_and_knows_no_null(command):
+    done = command("reproduce", "song-2018", "fig9", "--json")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert done.stdout.count("\n") == 1
+    assert "null" not in done.stdout
+    printed = json.loads(done.stdout)
+    assert printed["engine"] == "reproduce"
+    assert (printed["paper"], printed["item"]) == ("song-2018", "fig9")
+    assert {"published", "ours", "difference", "reason"} <= printed["comparisons"][0].keys()
+    assert {"question", "chosen", "alternatives"} == printed["choices"][0].keys()
+    assert not {"seed", "runs"} & printed.keys()
+
+
+def test_the_table_fits_80_columns(command):
+    done = command("reproduce", "song-2018", "fig10", env={"COLUMNS": "80"})
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "published" in done.stdout
+    assert "--out DIR" in done.stdout
+
+
+def test_out_keeps_all_or_nothing(command, tmp_path):
+    folder = tmp_path / "fig10"
+    for _ in range(2):
+        done = command("reproduce", "song-2018", "fig10", "--out", folder)
+        assert done.returncode == 0, done.stderr
+    kept = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert kept == {
+        "picture.png",
+        "result.json",
+        "tables/choices.parquet",
+        "tables/throughput.parquet",
+    }
+    assert json.loads((folder / "result.json").read_text())["item"] == "fig10"
+    assert pl.read_parquet(folder / "tables/throughput.parquet")["links"].max() == 4
+    assert [path.name for path in tmp_path.iterdir()] == ["fig10"]
+
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis/thesis.tex").write_text("years of work")
+    done = command("reproduce", "song-2018", "fig10", "--out", tmp_path / "thesis")
+    assert done.returncode == 2
+    assert [path.name for path in (tmp_path / "thesis").iterdir()] == ["thesis.tex"]
+
+
+def test_plot_draws_where_it_is_told(command, tmp_path):
+    done = command("reproduce", "elahi-2011", "fig4", "--plot", tmp_path / "fig4.svg")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "fig4.svg").stat().st_size > 5_000
+    assert f"picture: {tmp_path}/fig4.svg" in done.stdout
+    done = command("reproduce", "elahi-2011", "fig4", "--plot", tmp_path / "fig4.gif")
+    assert done.returncode == 2
+    assert ".png, .svg, .pdf" in done.stderr
+
+
+@pytest.mark.parametrize("option", [("--seed", 3), ("--runs", 2)])
+def test_nothing_simulated_takes_no_seed_and_no_runs(command, option):
+    done = command("reproduce", "song-2018", "fig9", *option)
+    assert done.returncode == 2
+    assert "nothing in song-2018 fig9 is simulated" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_choice_says_all_its_alternatives_in_json(made):
+    choice = made["song-2018", "fig9"].choices[0]
+    assert isinstance(choice, Choice)
+    names = [each["name"] for each in choice.json()["alternatives"]]
+    assert names == [each.name for each in choice.alternatives]
+    assert choice.chosen in names
