@@ -81,7 +81,7 @@ impl LingerTime {
 }
 
 impl Scheduler for LingerTime {
-    #[inline]
+    #[inline(always)]
     fn choose(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Choice {
         if self.rates.len() != subflows.len() {
             self.rates.resize(subflows.len(), 0.0);

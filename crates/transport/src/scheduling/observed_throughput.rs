@@ -63,7 +63,7 @@ impl ObservedThroughput {
 }
 
 impl Scheduler for ObservedThroughput {
-    #[inline(never)]
+    #[inline]
     fn choose(&mut self, _pending: &Pending, subflows: &[SubflowState]) -> Choice {
         if !subflows.iter().any(SubflowState::can_send) {
             return Choice::Wait;
