@@ -178,9 +178,24 @@ def test_periods_left_out_change_nothing(delays: list[int], sack: bool) -> None:
     there = Links([8e3 / rate for rate in MBPS[: len(delays)]], [d * 1000 for d in delays], turns)
     back = Links([0.0] * len(delays), [0] * len(delays), replace(turns))
     recursion = Recursion(parameters, there, back)
-    assert not recursion.run(math.ceil(TRANSFER / 536), lambda: False)
+    assert not recursion.run(math.ceil(TRANSFER / 536), 2**62, lambda: False)
     assert whole.time_s == pytest.approx(recursion.now / 1e9, abs=1e-6)
     assert whole.recoveries == recursion.sender.recoveries
+
+
+@settings(max_examples=30, deadline=None)
+@given(delays=DELAYS, share=st.floats(0.1, 0.99))
+def test_a_duration_ends_it(delays: list[int], share: float) -> None:
+    whole = predicted(delays)
+    part = predicted(delays, duration_s=share * whole.time_s)
+    assert 0 < part.time_s <= share * whole.time_s
+    assert part.segments < whole.segments
+    exactly = transfer(
+        np.array(MBPS[: len(delays)]) * 1e6 / 8,
+        np.array(delays) * 1e-6,
+        transfer_bytes=part.segments * 536,
+    )
+    assert exactly.time_s <= share * whole.time_s + 0.2  # a delayed acknowledgement at the end
 
 
 def test_equal_delays_fill_the_links_and_tell_what_waits() -> None:

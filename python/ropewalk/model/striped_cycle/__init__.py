@@ -70,7 +70,7 @@ class Transfer:
     time_s : float
         From the handshake's first packet to the last delivery in order, seconds.
     segments : int
-        Segments delivered.
+        Segments delivered; fewer than the transfer has if the duration ended it.
     recoveries, retransmissions : int
         Fast recoveries, and segments sent again, all of them for nothing.
     cycle : Cycle or None
@@ -96,6 +96,7 @@ def transfer(
     delay_s: ArrayLike,
     *,
     transfer_bytes: float = 1e6,
+    duration_s: float = inf,
     segment_bytes: int = 536,
     header_bytes: int = 80,
     initial_window_bytes: int = 536,
@@ -127,6 +128,8 @@ def transfer(
         Propagation delay of each link on the way of the data, seconds.
     transfer_bytes : float
         Payload; the last segment counts as a full one.
+    duration_s : float
+        It is over then at the latest, seconds after the handshake's first packet.
     segment_bytes, header_bytes : int
         Payload of a segment, and what its packet has besides: IP, UDP, IP, TCP with
         timestamps. An acknowledgement is the headers and its SACK option.
@@ -213,7 +216,10 @@ def transfer(
     back_delay = numbers("return_delay_s", return_delay_s, n, least=0)
     there = _links(rate, delay, weighted=weighted)
     back = _links(back_rate, back_delay, weighted=weighted)
-    return _iterate(Recursion(parameters, there, back), total)
+    until = (
+        UNLIMITED if duration_s == inf else round(number("duration_s", duration_s, above=0) * NS)
+    )
+    return _iterate(Recursion(parameters, there, back), total, until)
 
 
 def rule_of_thumb(delay_s: ArrayLike, *, segment_bytes: float = 536) -> float:
@@ -264,7 +270,7 @@ def _bytes(name: str, value: float, least: int) -> int:
     return int(number(name, value, least=least))
 
 
-def _iterate(recursion: Recursion, total: int) -> Transfer:
+def _iterate(recursion: Recursion, total: int, until: int) -> Transfer:
     """Iterate the map until a state recurs, leave out whole periods, and go on to the end."""
     seen: dict[Hashable, Cycle] = {}
     cycle: Cycle | None = None
@@ -277,20 +283,28 @@ def _iterate(recursion: Recursion, total: int) -> Transfer:
             cycle = _between(before, now)
         return cycle is not None
 
-    periods = 0
-    if recursion.run(total, recurs) and cycle is not None:
+    left_out = Cycle(0.0, 0, 0, 0)
+    if recursion.run(total, until, recurs) and cycle is not None:
         periods = (total - recursion.sender.nxt) // cycle.segments
-        recursion.run(total - periods * cycle.segments, lambda: False)
+        periods = min(periods, int((until - recursion.now) / NS / cycle.period_s))
+        left_out = Cycle(
+            periods * cycle.period_s,
+            periods * cycle.segments,
+            periods * cycle.recoveries,
+            periods * cycle.retransmissions,
+        )
+        rest = until - round(left_out.period_s * NS)
+        recursion.run(total - left_out.segments, rest, lambda: False)
     done = _since_start(recursion)
     links = recursion.there
     return Transfer(
-        time_s=done.period_s + (periods * cycle.period_s if cycle else 0),
-        segments=total,
-        recoveries=done.recoveries + (periods * cycle.recoveries if cycle else 0),
-        retransmissions=done.retransmissions + (periods * cycle.retransmissions if cycle else 0),
+        time_s=recursion.delivered_at / NS + left_out.period_s,
+        segments=done.segments + left_out.segments,
+        recoveries=done.recoveries + left_out.recoveries,
+        retransmissions=done.retransmissions + left_out.retransmissions,
         cycle=cycle,
         queue_bytes=tuple(
-            waited / byte_time
+            waited / byte_time if byte_time else 0.0
             for waited, byte_time in zip(links.waited, links.byte_time, strict=True)
         ),
         longest_silence_s=recursion.sender.longest_silence / NS,

@@ -38,6 +38,7 @@ class Recursion:
         self.packet = parameters.segment + parameters.headers
         syn = parameters.headers + SYN_OPTIONS
         self.now = back.arrival(there.arrival(0, syn), syn)
+        self.delivered_at = self.now
         self.there = there
         self.back = back
         self.sack = parameters.sack
@@ -47,13 +48,15 @@ class Recursion:
         self._order = 0
         self._schedule(there.arrival(self.now, self.headers), _SEGMENT, OF_HANDSHAKE, ())
 
-    def run(self, total: int, on_recovery: Callable[[], bool]) -> bool:
-        """Go on until `total` segments are delivered in order.
+    def run(self, total: int, until: int, on_recovery: Callable[[], bool]) -> bool:
+        """Go on until `total` segments are delivered in order, or it is later than `until`.
 
         Parameters
         ----------
         total : int
             Segments, at least one more than were delivered.
+        until : int
+            Nanoseconds.
         on_recovery : callable
             Called whenever a fast recovery begins; whether to stop there.
 
@@ -64,10 +67,14 @@ class Recursion:
         """
         self._send(total)
         recoveries = self.sender.recoveries
-        while self.receiver.nxt < total:
+        while self.receiver.nxt < total and self._events[0][0] <= until:
             self.now, _, kind, number, blocks = heappop(self._events)
             if kind == _SEGMENT:
-                if self.receiver.on_segment(self.now, number):
+                expected = self.receiver.nxt
+                due = self.receiver.on_segment(self.now, number)
+                if self.receiver.nxt > expected:
+                    self.delivered_at = self.now
+                if due:
                     self._acknowledge(total)
                 elif self.receiver.unacknowledged == 1 and self.receiver.ack_at is not None:
                     self._schedule(self.receiver.ack_at, _DELAYED_ACK, 0, ())
