@@ -15,7 +15,7 @@ __all__ = ["Prediction", "Predictions", "predict"]
 
 # For each protocol the models that give a goodput, the one to believe first, and why.
 BELIEVED = {
-    "striped-tcp": (("song-2018", "no other model here has packets striped one by one"),),
+    "striped-tcp": (("striped-cycle", "it follows the very packets, which nothing random moves"),),
 }
 OTHERS = (("fluid", "it alone has the queues, the windows and the start of this very scenario"),)
 

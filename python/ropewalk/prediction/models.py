@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from . import coupled, elahi2011, in_order, loss_limits, park2014, short_transfer, song2018
+from . import (
+    coupled,
+    elahi2011,
+    in_order,
+    loss_limits,
+    park2014,
+    short_transfer,
+    song2018,
+    striped_cycle,
+)
 from .paths import Values
 from .results import Prediction
 
 Model: TypeAlias = Callable[[Values], Prediction | None]
 
 MODELS: tuple[Model, ...] = (
+    striped_cycle.predict,
     song2018.predict,
     elahi2011.predict,
     park2014.predict,

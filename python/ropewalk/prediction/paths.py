@@ -29,6 +29,8 @@ class Path:
         Numbers of its links, in turn.
     rate : float
         Of its narrowest link, bit/s of IP packets; infinity if all are unlimited.
+    reverse_rate : float
+        The same on the way back.
     delay : float
         Propagation, one way, seconds.
     rtt : float
@@ -42,6 +44,7 @@ class Path:
     name: str
     hops: tuple[int, ...]
     rate: float
+    reverse_rate: float
     delay: float
     rtt: float
     loss: float
@@ -137,6 +140,7 @@ def _path(values: Values, name: str, hops: list[str]) -> Path:
         name=name,
         hops=tuple(numbers[hop] for hop in hops),
         rate=min(way.get("rate", math.inf) for way in forward),
+        reverse_rate=min(way.get("rate", math.inf) for way in reverse),
         delay=delay,
         rtt=delay + math.fsum(way["delay"] for way in reverse),
         loss=1 - math.prod(1 - way["loss"] for way in forward),
