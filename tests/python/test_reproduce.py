@@ -11,6 +11,7 @@ import pytest
 import ropewalk
 from places import ROOT
 from ropewalk.reproduction import Choice, Comparison, Reproduction, items
+from ropewalk.reproduction.keeping import keep
 from ropewalk.reproduction.published import printed_digits, published
 from ropewalk.reproduction.report import cells
 
@@ -22,6 +23,17 @@ FORMULAS = [(item.paper, item.name) for item in items() if item.runs is None]
 def made():
     """Make what formulas give, each once."""
     return {names: ropewalk.reproduce(*names) for names in FORMULAS}
+
+
+@pytest.fixture(scope="module")
+def table_1():
+    """Simulate table 1 of Elahi et al. once for all rows and links."""
+    told = []
+    table = ropewalk.reproduce(
+        "elahi-2011", "table1", seed=7, runs=1, progress=lambda *of: told.append(of)
+    )
+    assert told == [(done, len(told)) for done in range(1, len(told) + 1)]
+    return table
 
 
 @pytest.mark.parametrize("names", FORMULAS, ids=" ".join)
@@ -65,9 +77,9 @@ def test_axes_have_names(made, names):
     assert sum(bool(text) for text in texts) >= 2
 
 
-def test_table_1_of_elahi_is_met_to_the_printed_digit(made):
+def test_table_1_of_elahi_is_met_to_the_printed_digit(table_1):
     reference = pl.read_csv(ROOT / "tests/reference/elahi-2011-table1.csv")
-    ours = made["elahi-2011", "table1"].tables["rates"]
+    ours = table_1.tables["rates"]
     printed = reference["analytic_pps"].to_list()
     rounded = [round(a, printed_digits(b)) for a, b in zip(ours["analytic"], printed, strict=True)]
     assert rounded == printed
@@ -94,9 +106,47 @@ def test_elahi_s_distributions(made):
     assert both["probability"].to_numpy() == pytest.approx(both["below"].to_numpy())
 
 
-def test_figure_5_draws_table_1(made):
-    table, figure = made["elahi-2011", "table1"], made["elahi-2011", "fig5"]
-    assert table.tables["rates"].equals(figure.tables["rates"])
+def test_the_simulated_rates_of_elahi(table_1):
+    """Exact links carry what arrives; decimal Ethernet reads as the experiment, within 2 %."""
+    rates = table_1.tables["rates"]
+    arrival, exact = rates["arrival"].to_numpy(), rates["exact"].to_numpy()
+    assert (abs(exact - arrival) < 4 * np.sqrt(arrival / 100)).all()  # so far random arrivals vary
+    ethernet = (rates["ethernet"] / rates["experimental_published"]).to_numpy()
+    assert (abs(ethernet - 1) < 0.02).all()
+    runs = table_1.tables["simulated"]
+    assert runs["dropped_packets"].sum() == 0
+    assert runs.filter(pl.col("links") == "ethernet")["least_utilization"].min() > 0.98
+    assert runs["segments_per_packet"].to_numpy() == pytest.approx(2, abs=0.05)
+
+
+def test_what_was_simulated_says_so(table_1, tmp_path):
+    assert table_1.json().items() >= {"seed": 7, "runs": 1}.items()
+    assert set(table_1.tables["simulated"]["seed"]) == {7}
+    assert len(table_1.scenarios) == table_1.tables["simulated"].height
+    keep(table_1, tmp_path / "kept")
+    again = ropewalk.simulate(tmp_path / "kept/scenarios/ethernet-row-1.toml", seed=7)
+    packets = again.mean["goodput_mbps"] * 1e6 / 8 / 2048
+    assert packets == pytest.approx(table_1.tables["rates"]["ethernet"][0])
+    assert all(each.reason for each in table_1.comparisons if "experiment" in each.quantity)
+
+
+def test_figure_5_draws_table_1(table_1, monkeypatch):
+    def same(**asked):
+        assert asked == {"seed": 1, "runs": 2, "progress": None}
+        return table_1
+
+    monkeypatch.setattr("ropewalk.reproduction.elahi2011_table1.reproduce", same)
+    figure = ropewalk.reproduce("elahi-2011", "fig5", runs=2)
+    assert figure.item == "fig5"
+    assert figure.comparisons == table_1.comparisons
+    above, below = figure.figure.axes
+    assert len(above.get_lines()) == len(below.get_lines()) == 6
+
+
+@pytest.mark.parametrize("wrong", [{"runs": 0}, {"seed": -1}, {"seed": 2**64 - 1, "runs": 2}])
+def test_runs_and_seeds_out_of_range_are_refused(wrong):
+    with pytest.raises(ValueError, match=r"at least 1|seeds go from 0"):
+        ropewalk.reproduce("elahi-2011", "table1", **wrong)
 
 
 def test_figure_9_of_song(made):

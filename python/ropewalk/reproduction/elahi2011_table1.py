@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import get_args
 
 from ..model.elahi2011 import goodput
-from .elahi2011_rates import compared, draw, rates
+from .elahi2011_rates import compared, draw, rates, share_of_experiment
 from .elahi2011_rows import Capacity, SendBuffers, queue, rows
+from .elahi2011_simulated import DELAYS, ETHERNET, KINDS, simulated
 from .published import printed_digits, published
 from .reproduction import Alternative, Choice, Reproduction
 
 
-def reproduce() -> Reproduction:
+def reproduce(
+    *, seed: int, runs: int, progress: Callable[[int, int], object] | None
+) -> Reproduction:
     """Make table 1 again."""
-    table = rates()
+    runs_of_all, scenarios = simulated(seed=seed, runs=runs, progress=progress)
+    table = rates(runs_of_all)
     return Reproduction(
         paper="elahi-2011",
         item="table1",
         title="Elahi et al. 2011, table 1: transmission rates of six systems",
         source=published("elahi-2011")["citation"],
-        comparisons=compared(table),
+        comparisons=compared(table, runs_of_all),
         draw=lambda: draw(table),
         choices=(
             Choice(
@@ -35,8 +40,29 @@ def reproduce() -> Reproduction:
                     for name in get_args(SendBuffers)
                 ),
             ),
+            Choice(
+                "What do the links carry? (simulated)",
+                ETHERNET.name,
+                tuple(
+                    Alternative(links.name, share_of_experiment(runs_of_all, links))
+                    for links in KINDS
+                ),
+                digits=1,
+            ),
+            Choice(
+                "What delay have they, one way? (simulated)",
+                f"{ETHERNET.delay_ms:g} ms",
+                tuple(
+                    Alternative(f"{links.delay_ms:g} ms", share_of_experiment(runs_of_all, links))
+                    for links in sorted((ETHERNET, *DELAYS), key=lambda links: links.delay_ms)
+                ),
+                digits=1,
+            ),
         ),
-        tables={"rates": table},
+        tables={"rates": table, "simulated": runs_of_all},
+        scenarios=scenarios,
+        seed=seed,
+        runs=runs,
     )
 
 
