@@ -23,9 +23,10 @@ def reproduce() -> Reproduction:
         source=published("elahi-2011")["citation"],
         comparisons=tuple(
             Comparison(
-                f"most probable n, {row.name} packets/s",
-                int(np.argmax(probability(queue(row)))),
+                f"mean n, {row.name} packets/s",
+                mean_packets(queue(row)),
                 unit="packets",
+                digits=1,
                 reason=UNSTATED,
             )
             for row in rows()
@@ -41,7 +42,7 @@ def reproduce() -> Reproduction:
                         {
                             "p of none": float(probability(queue(row))[0]),
                             "greatest p": float(np.max(probability(queue(row)))),
-                            "mean n": mean_packets(queue(row)),
+                            "most probable n": int(np.argmax(probability(queue(row)))),
                         },
                     )
                     for row in rows()

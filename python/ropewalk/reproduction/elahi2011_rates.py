@@ -66,7 +66,7 @@ def compared(table: pl.DataFrame, simulated: pl.DataFrame) -> tuple[Comparison, 
     beside = {
         "effective": ("experiment; leaves the queue", _of_effective(table)),
         EXACT.key: ("experiment; simulated, exact links", _of_exact(table, simulated)),
-        ETHERNET.key: ("experiment; simulated, Ethernet", _of_ethernet(table, simulated)),
+        ETHERNET.key: ("experiment; simulated, Ethernet", of_ethernet(table, simulated)),
     }
     return (
         *analytic,
@@ -119,7 +119,8 @@ def _of_exact(table: pl.DataFrame, simulated: pl.DataFrame) -> str:
     )
 
 
-def _of_ethernet(table: pl.DataFrame, simulated: pl.DataFrame) -> str:
+def of_ethernet(table: pl.DataFrame, simulated: pl.DataFrame) -> str:
+    """Say why the experiment reads what it reads."""
     import polars as pl
 
     found = simulated.filter(pl.col("links") == ETHERNET.key)

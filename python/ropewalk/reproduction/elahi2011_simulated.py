@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -121,12 +121,18 @@ DELAYS = (
 
 
 def simulated(
-    *, seed: int, runs: int, progress: Callable[[int, int], object] | None
+    kinds: Sequence[Links],
+    *,
+    seed: int,
+    runs: int,
+    progress: Callable[[int, int], object] | None,
 ) -> tuple[pl.DataFrame, dict[str, Scenario]]:
-    """Simulate all rows of table 1 over all kinds of links.
+    """Simulate all rows of table 1 over some kinds of links.
 
     Parameters
     ----------
+    kinds : sequence of Links
+        Which.
     seed, runs : int
         Seed of the first run, and how many runs of each scenario.
     progress : callable or None
@@ -143,7 +149,7 @@ def simulated(
     """
     import polars as pl
 
-    todo = [(links, row) for links in (*KINDS, *DELAYS) for row in rows()]
+    todo = [(links, row) for links in kinds for row in rows()]
     scenarios = {f"{links.key}-row-{row.number}": links.scenario(row) for links, row in todo}
     frames = []
     for done, ((links, row), scenario) in enumerate(zip(todo, scenarios.values(), strict=True)):

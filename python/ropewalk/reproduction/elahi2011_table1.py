@@ -17,7 +17,7 @@ def reproduce(
     *, seed: int, runs: int, progress: Callable[[int, int], object] | None
 ) -> Reproduction:
     """Make table 1 again."""
-    runs_of_all, scenarios = simulated(seed=seed, runs=runs, progress=progress)
+    runs_of_all, scenarios = simulated((*KINDS, *DELAYS), seed=seed, runs=runs, progress=progress)
     table = rates(runs_of_all)
     return Reproduction(
         paper="elahi-2011",

@@ -77,6 +77,8 @@ def reasons(comparisons: Sequence[Comparison]) -> list[str]:
 def cells(comparisons: Sequence[Comparison]) -> Iterator[tuple[str, str, str, str, str, str]]:
     """Give quantity, published, ours, difference, unit and number of the reason as text.
 
+    What is published stands as it is printed there.
+
     Examples
     --------
     >>> list(cells([Comparison("threshold", 33.5, published=35.5, unit="ms", digits=1)]))
@@ -86,7 +88,7 @@ def cells(comparisons: Sequence[Comparison]) -> Iterator[tuple[str, str, str, st
     for each in comparisons:
         yield (
             each.quantity,
-            _written(each.published, each.digits),
+            "" if each.published is None else str(each.published),
             _written(each.ours, each.digits),
             "" if each.difference is None else _signed(each.difference, each.digits),
             each.unit,

@@ -208,7 +208,7 @@ def _of_four(facts: dict[str, Any], chosen: Setting, every: pl.DataFrame) -> str
     return (
         "By the paper's equations the threshold cannot depend on the least delay: the rounds"
         f" do not depend on the links, so {high - low} ms more on all of them prolong all"
-        f" {rounds} rounds, and a transfer by {min(added):.2f} to {max(added):.2f} s over any of"
+        f" {rounds} rounds, and a transfer by {', '.join(f'{s:.2f}' for s in added)} s over"
         f" {', '.join(map(str, facts['links']))} links. Over all {every.height} choices the"
         f" two thresholds are at most {apart:.1f} ms apart; with (3) as printed they are"
         f" {printed.min():.1f} to {printed.max():.1f} ms."

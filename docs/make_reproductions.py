@@ -1,0 +1,100 @@
+"""Write docs/reproductions.md and its pictures: what `ropewalk reproduce` gives.
+
+Without names all items are made again; with names (paper, item) that one alone, and the
+others stay on the page as they are.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from ropewalk import plot
+from ropewalk.reproduction import Item, Reproduction, items, reproduce
+from ropewalk.reproduction.items import find
+from ropewalk.reproduction.report import (
+    alike,
+    cells,
+    choice_rows,
+    quantities,
+    reasons,
+    simulated,
+)
+
+PAGE = Path(__file__).with_name("reproductions.md")
+PICTURES = Path(__file__).with_name("images") / "reproductions"
+
+INTRO = """\
+# Reproductions
+
+Tables and figures of papers, made again: what the paper states, what we get, and why the
+two differ where they do. `ropewalk reproduce PAPER ITEM` prints one; the papers' own
+numbers are in
+[published.toml](../python/ropewalk/reproduction/published.toml), each with its section.
+`make reproductions` makes all of them again and writes this page, the numbers in the
+reasons included. Nothing here is typed by hand but this paragraph.
+"""
+
+
+def block(made: Reproduction) -> str:
+    """Return what the page says of an item."""
+    lines = [f"## {made.title}", "", f"    ropewalk reproduce {made.paper} {made.item}", ""]
+    if made.runs is not None:
+        lines += [f"{simulated(made).capitalize()}.", ""]
+    lines += [
+        "| | published | ours | difference | | why |",
+        "| --- | --: | --: | --: | --- | --: |",
+        *(f"| {' | '.join(row)} |" for row in cells(made.comparisons)),
+        "",
+        *(f"{number}. {why}" for number, why in enumerate(reasons(made.comparisons), start=1)),
+        "",
+    ]
+    if made.choices:
+        lines += ["What the paper leaves open, and what each choice gives; * is taken:", ""]
+    for group in alike(made.choices):
+        names = quantities(group)
+        lines += [f"| | {' | '.join(names)} |", f"| --- |{' --: |' * len(names)}"]
+        for question, name, chosen, numbers in choice_rows(group):
+            if question:
+                lines.append(f"| **{question}** |{' |' * len(names)}")
+            lines.append(f"| {name}{' *' if chosen else ''} | {' | '.join(numbers)} |")
+        lines.append("")
+    lines.append(f"![{made.title}](images/reproductions/{made.paper}-{made.item}.png)")
+    return "\n".join(lines)
+
+
+def page(blocks: dict[str, str]) -> str:
+    """Return the whole page, its blocks in the order of the items."""
+    parts = [
+        f"<!-- {name} -->\n{blocks[name]}\n<!-- end -->\n"
+        for name in map(named, items())
+        if name in blocks
+    ]
+    return "\n".join([INTRO, *parts])
+
+
+def on_the_page() -> dict[str, str]:
+    """Return the blocks that the page has."""
+    text = PAGE.read_text() if PAGE.exists() else ""
+    return dict(re.findall(r"^<!-- (\S+ \S+) -->\n(.*?)\n<!-- end -->", text, re.DOTALL | re.M))
+
+
+def named(item: Item) -> str:
+    """Return an item's name as the command takes it."""
+    return f"{item.paper} {item.name}"
+
+
+def main() -> None:
+    """Make the items and write them."""
+    wanted = [find(*sys.argv[1:])] if sys.argv[1:] else items()
+    blocks = on_the_page()
+    PICTURES.mkdir(exist_ok=True)
+    for item in wanted:
+        made = reproduce(item.paper, item.name)
+        blocks[named(item)] = block(made)
+        plot.save(made.figure, PICTURES / f"{made.paper}-{made.item}.png")
+        print(f"made {named(item)} again")
+    PAGE.write_text(page(blocks))
+
+
+if __name__ == "__main__":
+    main()
