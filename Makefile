@@ -25,7 +25,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock \
 	$(shell find crates \( -name '*.rs' -o -name Cargo.toml \) ! -path '*/tests/*' ! -path '*/fuzz/*')
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(MADE)/package ## make .venv/bin/ropewalk, optimised
 
@@ -62,9 +62,10 @@ reference: setup ## print our numbers beside ns-3's, Linux's, htsim's and the fo
 reproductions: setup ## make the papers' tables and figures again; write docs/reproductions.md
 	$(BIN)/python docs/make_reproductions.py
 
-bench: setup ## measure how fast the simulator is, and how fast captures are written
+bench: setup ## measure the simulator, the writing of captures, and the formulas
 	$(CARGO) run --release --locked -p ropewalk-simulator --example throughput
 	$(CARGO) run --release --locked -p ropewalk-capture --example writing
+	$(BIN)/python benches/models.py
 
 clean: ## remove all that was made
 	rm -rf $(VENV) target results .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,55 @@
+"""How long formulas take: a million predictions of song-2018 at once, and `predict` one by one.
+
+Run it with `make bench`. Times are of this machine, the best of some runs.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import ropewalk
+from ropewalk.model.song2018 import throughput
+from ropewalk.model.striped_cycle import transfer
+
+SCENARIOS = Path(__file__).parents[1] / "scenarios"
+MILLION = 1_000_000
+MBPS = 125_000.0
+RATES = np.array([35.9, 18.4, 33.3, 14.7, 14.8, 4.4, 22.5, 12.5])  # song-2018, section 5.1.3
+
+
+def best(call: Callable[[], object], repeats: int = 5) -> float:
+    """Return the shortest time of some calls, in seconds."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def main() -> None:
+    """Print a line for each."""
+    random = np.random.default_rng(1)
+    for links in (2, 4, 8):
+        rates = RATES[:links] * MBPS * random.uniform(0.5, 1.5, (MILLION, links))
+        delays = random.uniform(0.01, 0.2, (MILLION, links))
+        seconds = best(lambda r=rates, d=delays: throughput(r, d), 3)
+        print(f"song-2018, {links} links: a million predictions in {seconds:.2f} s")
+    delays = random.uniform(0.01, 0.2, (20, 8))
+    seconds = best(lambda: [transfer(RATES * MBPS, each) for each in delays], 3) / len(delays)
+    print(f"the cycle of 8 striped links, 1 MB: {seconds * 1e3:.1f} ms each")
+    for path in sorted(SCENARIOS.glob("*/*.toml")):
+        scenario = ropewalk.Scenario.load(path)
+        seconds = best(lambda s=scenario: ropewalk.predict(s))
+        name = path.relative_to(SCENARIOS)
+        print(f"predict {name}: {seconds * 1e3:.1f} ms")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
