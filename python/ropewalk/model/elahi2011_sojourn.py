@@ -47,7 +47,7 @@ from scipy.optimize import brentq
 from scipy.signal import lfilter
 from scipy.special import gammainc, gammaincc, gammaln, xlogy
 
-from .elahi2011 import Queue, departure_rate, log_probability
+from .elahi2011_states import Queue, departure_rate, log_probability
 
 GREATEST_GROWTH = 200.0  # exp() of it, and of its power 1.4, is far from overflow
 NEGLIGIBLE = 40.0  # exp(-40) is below the rounding of 1

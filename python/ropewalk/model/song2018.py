@@ -32,22 +32,32 @@ References
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from .arguments import Floats, array, choice, number, shared_shape, whole, wholes
-from .song2018_round import (
-    ACK_EVERY,
+from .arguments import Floats, array, choice, number, shared_shape
+from .song2018_arrival import (
     ROUNDING,
     SEGMENT_BYTES,
     Queue,
-    acknowledged_mean,
-    acknowledged_probability,
     arrival_difference,
     arrival_time,
+    link_in_turn,
+    links_of,
+    segment_times,
+    segments_sent,
+)
+from .song2018_asymmetry import (
+    Spread,
+    average_bandwidth_asymmetry,
+    average_delay_asymmetry,
+    with_asymmetry,
+)
+from .song2018_round import (
+    ACK_EVERY,
+    acknowledged_probability,
     expected_acknowledged,
     expected_acknowledged_first,
     expected_acknowledged_not_first,
@@ -56,15 +66,20 @@ from .song2018_round import (
     expected_time_first,
     expected_time_not_first,
     first_probability,
-    link_in_turn,
-    links_of,
     long_run_probability,
     longest_run,
     run_shares,
-    segment_times,
-    segments_sent,
     short_run_probability,
-    with_links,
+)
+from .song2018_window import (
+    INITIAL_WINDOW_BYTES,
+    MAX_SEGMENTS,
+    SSTHRESH_BYTES,
+    Rounds,
+    next_segments,
+    next_window,
+    slow_start_rounds,
+    transfer_rounds,
 )
 
 __all__ = [
@@ -105,28 +120,6 @@ __all__ = [
 ]
 
 Start: TypeAlias = Literal["in turn", "uniform"]
-Spread: TypeAlias = Literal["even", "one high", "one low"]
-
-# Table 2 of the paper.
-INITIAL_WINDOW_BYTES = 536.0
-SSTHRESH_BYTES = 65_535.0
-
-MAX_SEGMENTS = 1_000_000  # of a transfer: its rounds are counted one by one, some 10 s for as many
-
-
-class Rounds(NamedTuple):
-    """What the sender does in each round of a transfer.
-
-    Attributes
-    ----------
-    window : numpy.ndarray, shape (rounds,)
-        Congestion window w_i, in segments.
-    segments : numpy.ndarray, shape (rounds,)
-        Segments sent, C_i.
-    """
-
-    window: Floats
-    segments: Floats
 
 
 def throughput(
@@ -286,295 +279,6 @@ def transfer_time(
     return np.asarray(waiting + np.einsum("...n,...n->...", delay, visits[which]))[()]
 
 
-def transfer_rounds(
-    transfer_bytes: float,
-    *,
-    segment_bytes: float = SEGMENT_BYTES,
-    initial_window_bytes: float = INITIAL_WINDOW_BYTES,
-    ssthresh_bytes: float = SSTHRESH_BYTES,
-    ack_every: int = ACK_EVERY,
-) -> Rounds:
-    """Return the window and the segments of each round: section 4.2, steps 1 to 4.
-
-    By (15) and (16), until what was sent reaches the transfer's size. The links
-    play no part in it.
-
-    Parameters
-    ----------
-    transfer_bytes : float
-        Bytes transferred, E.
-    segment_bytes, initial_window_bytes, ssthresh_bytes, ack_every
-        As in `throughput`.
-
-    Returns
-    -------
-    Rounds
-        w_i and C_i.
-
-    Raises
-    ------
-    ValueError
-        An argument is not a finite number above zero, the initial window is
-        below a segment, or the transfer has more than a million segments.
-
-    References
-    ----------
-    Song et al. 2018, section 4.2, steps 1 to 4.
-
-    Examples
-    --------
-    With the paper's table 2, slow start settles at three segments a round:
-
-    >>> transfer_rounds(10 * 536).segments.tolist()
-    [1.0, 2.0, 3.0, 3.0, 3.0]
-    """
-    transfer = number("transfer_bytes", transfer_bytes, above=0)
-    segment = number("segment_bytes", segment_bytes, above=0)
-    first = number("initial_window_bytes", initial_window_bytes, above=0) / segment
-    threshold = number("ssthresh_bytes", ssthresh_bytes, above=0) / segment
-    every = whole("ack_every", ack_every)
-    if first < 1:
-        raise ValueError(
-            f"initial_window_bytes is {initial_window_bytes:g}: must be at least one segment, "
-            f"{segment:g}"
-        )
-    if transfer / segment > MAX_SEGMENTS:
-        raise ValueError(
-            f"transfer_bytes is {transfer:g}, {transfer / segment:.0f} segments: must be at "
-            f"most {MAX_SEGMENTS} segments"
-        )
-    return _rounds(transfer / segment, first, float(slow_start_rounds(threshold, first)), every)
-
-
-def slow_start_rounds(ssthresh: npt.ArrayLike, initial_window: npt.ArrayLike) -> Floats:
-    """Return the number of rounds of slow start: equation (14).
-
-    The window grows by one segment a round, for a round has one acknowledgement.
-
-    Parameters
-    ----------
-    ssthresh, initial_window : array_like
-        Slow-start threshold and initial window, in segments.
-
-    Returns
-    -------
-    numpy.ndarray
-        Rounds, I_s; below zero where the window begins above the threshold.
-
-    Raises
-    ------
-    ValueError
-        An argument is not a finite number above zero.
-
-    References
-    ----------
-    Song et al. 2018, equation (14).
-
-    Examples
-    --------
-    Table 2 has 65 535 and 536 bytes, with segments of 536 bytes:
-
-    >>> round(float(slow_start_rounds(65_535 / 536, 536 / 536)), 2)
-    121.27
-    """
-    return array("ssthresh", ssthresh, above=0) - array("initial_window", initial_window, above=0)
-
-
-def next_window(
-    window: npt.ArrayLike, round_number: npt.ArrayLike, slow_start: npt.ArrayLike
-) -> Floats:
-    """Return the congestion window of the next round: equation (15).
-
-    Parameters
-    ----------
-    window : array_like
-        Congestion window of this round, w_i, in segments.
-    round_number : array_like of int
-        Number of this round, i, from 1.
-    slow_start : array_like
-        Rounds of slow start, I_s.
-
-    Returns
-    -------
-    numpy.ndarray
-        Segments, w_(i+1).
-
-    Raises
-    ------
-    ValueError
-        ``window`` is not above zero, ``round_number`` not whole or below 1, or
-        an argument not finite.
-
-    References
-    ----------
-    Song et al. 2018, equation (15), the first of the two so numbered.
-
-    Examples
-    --------
-    >>> next_window([1, 122], [1, 122], 121.27).round(4).tolist()
-    [2.0, 122.0082]
-    """
-    return array("window", window, above=0) + _growth(window, round_number, slow_start)
-
-
-def next_segments(
-    segments: npt.ArrayLike,
-    window: npt.ArrayLike,
-    round_number: npt.ArrayLike,
-    slow_start: npt.ArrayLike,
-    ack_every: int = ACK_EVERY,
-) -> Floats:
-    """Return the segments that the next round sends: equation (16).
-
-    Parameters
-    ----------
-    segments : array_like
-        Segments of this round, C_i, at least 1.
-    window, round_number, slow_start
-        As in `next_window`.
-    ack_every : int
-        m_ACK.
-
-    Returns
-    -------
-    numpy.ndarray
-        Segments, C_(i+1).
-
-    Raises
-    ------
-    ValueError
-        As `expected_acknowledged` and `next_window`.
-
-    References
-    ----------
-    Song et al. 2018, equation (16), which the text also calls (15).
-
-    Examples
-    --------
-    >>> next_segments([1, 3], [1, 122], [1, 122], 121.27).round(4).tolist()
-    [2.0, 2.0082]
-    """
-    acknowledged = expected_acknowledged(segments, ack_every)
-    return segments_sent(acknowledged, _growth(window, round_number, slow_start))
-
-
-def average_delay_asymmetry(delay_s: npt.ArrayLike) -> Floats:
-    """Return the mean absolute difference in delay of two links: section 4.3.
-
-    Parameters
-    ----------
-    delay_s : array_like, shape (..., n)
-        Delay of each link, seconds.
-
-    Returns
-    -------
-    numpy.ndarray, shape (...)
-        Seconds; 0 for a single link, where the paper divides by zero.
-
-    Raises
-    ------
-    ValueError
-        A delay is negative or not finite, or there is no link.
-
-    References
-    ----------
-    Song et al. 2018, section 4.3, Average Delay Asymmetry.
-
-    Examples
-    --------
-    >>> round(float(average_delay_asymmetry([0.005, 0.010, 0.020])), 6)
-    0.01
-    """
-    return _mean_difference(with_links("delay_s", delay_s, least=0))
-
-
-def average_bandwidth_asymmetry(byte_rate: npt.ArrayLike) -> Floats:
-    """Return the mean absolute difference in rate of two links: section 4.3.
-
-    Parameters
-    ----------
-    byte_rate : array_like, shape (..., n)
-        Rate of each link, bytes per second.
-
-    Returns
-    -------
-    numpy.ndarray, shape (...)
-        Bytes per second; 0 for a single link, where the paper divides by zero.
-
-    Raises
-    ------
-    ValueError
-        A rate is not a finite number above zero, or there is no link.
-
-    References
-    ----------
-    Song et al. 2018, section 4.3, Average Bandwidth Asymmetry.
-
-    Examples
-    --------
-    The eight links of section 5.1.3, in Mbit/s:
-
-    >>> rate = np.array([35.9, 18.4, 33.3, 14.7, 14.8, 4.4, 22.5, 12.5]) * 1e6 / 8
-    >>> round(float(average_bandwidth_asymmetry(rate)) * 8e-6, 2)
-    12.55
-    """
-    return _mean_difference(with_links("byte_rate", byte_rate))
-
-
-def with_asymmetry(
-    minimum: npt.ArrayLike, asymmetry: npt.ArrayLike, links: int, spread: Spread = "even"
-) -> Floats:
-    """Return delays or rates of links that have an average asymmetry.
-
-    The paper's figures 9 and 10 give the minimum and the average asymmetry, not
-    how the links lie between.
-
-    Parameters
-    ----------
-    minimum : array_like, shape (...)
-        The least of the links' values.
-    asymmetry : array_like, shape (...)
-        Mean absolute difference of two links, in the same unit; not used for a
-        single link.
-    links : int
-        Number of links, n.
-    spread : {"even", "one high", "one low"}
-        Evenly spaced and rising; all at the minimum but the last; or all at one
-        larger value but the first.
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., n)
-        One value a link.
-
-    Raises
-    ------
-    ValueError
-        ``minimum`` or ``asymmetry`` is negative or not finite, ``links`` not
-        whole or below 1, or ``spread`` none of the three.
-
-    References
-    ----------
-    Song et al. 2018, section 6, whose figures leave the choice open.
-
-    Examples
-    --------
-    >>> with_asymmetry(0.005, 0.010, 3).round(6).tolist()
-    [0.005, 0.0125, 0.02]
-    """
-    least = array("minimum", minimum, least=0)
-    apart = array("asymmetry", asymmetry, least=0)
-    shared_shape(minimum=least, asymmetry=apart)
-    n = whole("links", links)
-    choice("spread", spread, ("even", "one high", "one low"))
-    above = np.zeros(n)
-    if spread == "even":
-        above = np.arange(n) * 3 / (n + 1)
-    elif n > 1:
-        above[-1 if spread == "one high" else slice(1, None)] = n / 2
-    return least[..., np.newaxis] + apart[..., np.newaxis] * above
-
-
 def prediction_accuracy(predicted: npt.ArrayLike, measured: npt.ArrayLike) -> Floats:
     """Return how near a prediction comes to a measured throughput: section 5.1.4.
 
@@ -606,27 +310,6 @@ def prediction_accuracy(predicted: npt.ArrayLike, measured: npt.ArrayLike) -> Fl
     return 1.0 - np.abs(got - array("predicted", predicted, least=0)) / got
 
 
-@lru_cache(maxsize=16)
-def _rounds(transfer: float, first: float, slow_start: float, ack_every: int) -> Rounds:
-    """Iterate (15) and (16); all in segments."""
-    windows, sent = [], []
-    window = segments = first
-    missing = transfer
-    while True:
-        windows.append(window)
-        sent.append(segments)
-        missing -= segments
-        if missing <= ROUNDING:
-            break
-        growth = 1.0 if len(sent) < slow_start else 1.0 / window
-        segments = float(acknowledged_mean(np.asarray(segments), ack_every)) + growth
-        window += growth
-    rounds = Rounds(np.array(windows), np.array(sent))
-    for column in rounds:
-        column.flags.writeable = False  # the cache's own
-    return rounds
-
-
 def _weights(
     segments: Floats,
     ends: npt.NDArray[np.intp],
@@ -656,25 +339,6 @@ def _weights(
         visits += visited
         services += visited * segment_times(np.asarray(position), links, queue)
     return services.cumsum(axis=0), visits.cumsum(axis=0)
-
-
-def _growth(
-    window: npt.ArrayLike, round_number: npt.ArrayLike, slow_start: npt.ArrayLike
-) -> Floats:
-    """Return what the window grows by after a round: 1 in slow start, then 1 / w."""
-    w = array("window", window, above=0)
-    threshold = array("slow_start", slow_start)
-    return np.where(wholes("round_number", round_number) < threshold, 1.0, 1.0 / w)
-
-
-def _mean_difference(values: Floats) -> Floats:
-    """Return the mean absolute difference of two on the last axis.
-
-    Of n sorted values the k-th is the larger one in k - 1 pairs and the smaller one in n - k.
-    """
-    n = values.shape[-1]
-    signs = 2.0 * np.arange(n) - (n - 1)
-    return np.asarray(np.sort(values) @ signs / max(n * (n - 1) / 2, 1))[()]
 
 
 def _totals(cell: npt.NDArray[np.intp], weight: Floats, cells: int) -> Floats:
