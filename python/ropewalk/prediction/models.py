@@ -8,6 +8,7 @@ from typing import TypeAlias
 from . import (
     coupled,
     elahi2011,
+    fluid,
     in_order,
     loss_limits,
     park2014,
@@ -22,6 +23,7 @@ Model: TypeAlias = Callable[[Values], Prediction | None]
 
 MODELS: tuple[Model, ...] = (
     striped_cycle.predict,
+    fluid.predict,
     song2018.predict,
     elahi2011.predict,
     park2014.predict,

@@ -1,0 +1,135 @@
+"""How a congestion window grows and falls, as a function of time instead of packets.
+
+Windows are segments, times seconds. A window stands for its mean over a round trip.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+CUBIC_BETA = 0.7  # RFC 9438, section 4.6
+CUBIC_C = 0.4  # section 5.1, segments per second cubed
+CUBIC_ALPHA = 3 * (1 - CUBIC_BETA) / (1 + CUBIC_BETA)  # section 4.3
+HYSTART_LEAST = 16.0  # segments (Ha and Rhee, 2011)
+HYSTART_SPACING = 0.002  # seconds between acknowledgements of one train
+HYSTART_RISE = (0.004, 0.016)  # bounds of the rise in delay, seconds
+NEVER = math.inf
+
+
+@dataclass(slots=True)
+class Window:
+    """Congestion window of one subflow.
+
+    Attributes
+    ----------
+    size : float
+        cwnd.
+    threshold : float
+        ssthresh; infinity before the first loss.
+    cubic : bool
+        Whether it is CUBIC's; a coupled one or NewReno's grows by `increase`.
+    """
+
+    size: float
+    threshold: float
+    cubic: bool
+    largest: float = 0.0
+    left_slow_start: bool = False
+    epoch: float = NEVER
+    plateau: float = 0.0
+    inflection: float = 0.0
+    friendly: float = 0.0
+    prior: float = 0.0
+    since_loss: float = field(default=0.0)
+    between_losses: float = 0.0
+
+    @property
+    def slow_start(self) -> bool:
+        """Whether the window is below its threshold."""
+        return self.size < self.threshold
+
+    def double(self, rounds: float, growth: float, most: float) -> float:
+        """Grow by slow start up to the threshold or `most`; give the rounds left over."""
+        goal = min(self.threshold, most)
+        if self.size >= goal:
+            return rounds
+        grown = self.size * growth**rounds
+        if grown <= goal:
+            self.size = grown
+            return 0.0
+        left = rounds - math.log(goal / self.size, growth)
+        self.size = goal
+        return left
+
+    def leave_slow_start(self) -> None:
+        """Go on by congestion avoidance from here, without a loss."""
+        self.threshold = self.size
+        self.left_slow_start = True
+        self.prior = self.size
+
+    def avoid(self, now: float, rtt: float, rounds: float, increase: float) -> None:
+        """Grow by congestion avoidance for some rounds that end now.
+
+        `increase` is in segments a round; CUBIC has its own.
+        """
+        if not self.cubic:
+            self.size = max(self.size + increase * rounds, 1.0)
+            return
+        if self.epoch == NEVER:
+            self.epoch = now - rounds * rtt
+            self.plateau = max(self.plateau, self.size)
+            self.inflection = ((self.plateau - self.size) / CUBIC_C) ** (1 / 3)
+            self.friendly = self.size
+        # RFC 9438, section 4.3: alpha is 1 from the window of the last loss on.
+        self.friendly += (CUBIC_ALPHA if self.friendly < self.prior else 1.0) * rounds
+        since = now - self.epoch + rtt - self.inflection
+        target = min(CUBIC_C * since**3 + self.plateau, 1.5 ** max(rounds, 1.0) * self.size)
+        self.size = max(self.size, target, self.friendly)
+
+    def lose(self, flight: float, share: float = CUBIC_BETA, least: float = 2.0) -> None:
+        """Fall at a loss that found so many segments in flight, to `share` of them."""
+        if self.cubic:
+            fast = self.size < self.plateau and self.prior > 0
+            self.plateau = self.size * (1 + CUBIC_BETA) / 2 if fast else self.size
+            self.prior = self.size
+        self.size = max(flight * share, least)
+        self.threshold = self.size
+        self.epoch = NEVER
+        self.between_losses = self.since_loss
+        self.since_loss = 0.0
+
+    def time_out(self) -> None:
+        """Start again from one segment; the threshold is as `lose` has left it."""
+        self.size = 1.0
+        self.plateau = 0.0
+
+
+def hystart_exit(rate: float, rtt: float, per_ack: float) -> float:
+    """Window at which HyStart leaves slow start, in segments.
+
+    The first of its two signs: acknowledgements back to back for half a round trip,
+    if they come within 2 ms of each other at the bottleneck's rate, or a delay
+    above the least by an eighth.
+
+    Parameters
+    ----------
+    rate : float
+        Segments per second of the bottleneck.
+    rtt : float
+        Least round trip, seconds.
+    per_ack : float
+        Segments that an acknowledgement covers.
+
+    Examples
+    --------
+    >>> round(hystart_exit(1000, 0.1, 1)), round(hystart_exit(100, 0.1, 1))
+    (50, 16)
+    """
+    if math.isinf(rate):
+        return NEVER
+    rise = min(max(rtt / 8, HYSTART_RISE[0]), HYSTART_RISE[1])
+    found = rate * (rtt + rise)
+    if per_ack / rate <= HYSTART_SPACING:
+        found = min(found, rate * (rtt + 0.001) / 2)
+    return max(found, HYSTART_LEAST)

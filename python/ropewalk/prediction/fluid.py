@@ -1,0 +1,251 @@
+"""The fluid model, for bulk and streams over tcp, mptcp and bas."""
+
+from __future__ import annotations
+
+import math
+
+from ..model import fluid
+from .paths import Path, Values, ack_bytes, header_bytes, paths, payload_share
+from .results import Prediction
+
+NAME = "fluid"
+SOURCE = (
+    "ropewalk.model.fluid: windows as a fluid, after Misra, Gong and Towsley, SIGCOMM 2000;"
+    " congestion control by RFC 5681, 6356, 9438 and the papers of olia and balia"
+)
+VALIDITY = (
+    "windows that hold many packets; links whose rate, delay and loss stay as they are. How far"
+    " it was from simulations is in docs/models.md"
+)
+FEW_ROUND_TRIPS = 20
+HELD_UP = 0.3  # share of the time from which on the shared window is the bottleneck
+FULL = 0.85  # of what the links carry
+MUCH_LOSS = 0.05
+
+
+def predict(values: Values) -> Prediction | None:
+    """Predict the goodput of bulk transfers and streams; None for striped-tcp."""
+    transport, traffic = values["transport"], values["traffic"]
+    used = paths(values)
+    endless = any(math.isinf(path.rate) and path.loss == 0 for path in used)
+    if transport["protocol"] == "striped-tcp":
+        return None
+    outcome = run(values)[0]
+    carried = outcome.goodput * 8e-6
+    if not math.isfinite(carried):
+        return None
+    streamed = traffic["kind"] != "bulk"
+    goodput = min(carried, traffic["rate"] * 1e-6) if streamed else carried
+    share = goodput / carried if carried > 0 else 0.0
+    subflows = [
+        {
+            "path": path.name,
+            "goodput_mbps": each * share * 8e-6,
+            "rtt_ms": 1e3 * rtt,
+        }
+        for path, each, rtt in zip(
+            _ways(values, used), outcome.subflows, outcome.rtts, strict=True
+        )
+    ]
+    quantities: dict[str, object] = {"subflows": subflows}
+    if math.isfinite(outcome.completion):
+        quantities["completion_s"] = outcome.completion
+    if streamed:
+        quantities["bulk_goodput_mbps"] = carried
+    else:
+        quantities["window_limited_share"] = outcome.limited
+    return Prediction(
+        NAME,
+        SOURCE,
+        VALIDITY,
+        goodput_mbps=goodput,
+        delay_ms={} if streamed else _delay(values, outcome),
+        bottleneck=(
+            "none: the links carry what is offered"
+            if streamed and share < 1
+            else _bottleneck(values, outcome)
+        ),
+        warnings=_outside(values, endless, outcome),
+        quantities=quantities,
+        cost=_cost(values, subflows),
+    )
+
+
+def _ways(values: Values, used: tuple[Path, ...]) -> list[Path]:
+    """Return the path of each subflow."""
+    transport = values["transport"]
+    many = transport["subflows_per_path"] if transport["protocol"] == "mptcp" else 1
+    return [path for path in used for _ in range(many)]
+
+
+def _delay(values: Values, outcome: fluid.Outcome) -> dict[str, float]:
+    """Mean delay of bytes that wait in a send buffer kept full.
+
+    The first that fill it are all written at once, and wait longer the later they go;
+    each of the others waits for as many as the buffer holds, less the way back of the
+    acknowledgement that let it in.
+    """
+    if outcome.goodput <= 0:
+        return {}
+    held = min(values["transport"]["send_buffer"], outcome.delivered)
+    first = held / outcome.goodput / 2
+    later = max(held / outcome.goodput - min(outcome.rtts) / 2, 0.0)
+    share = held / outcome.delivered if values["warmup"] == 0 else 0.0
+    return {"mean": 1e3 * (share * first + (1 - share) * later)}
+
+
+def _cost(values: Values, subflows: list[dict[str, object]]) -> float:
+    links = values["link"]
+    wire = 1 / payload_share(values)
+    price = {
+        path.name: math.fsum(links[hop]["cost"] for hop in path.hops) for path in paths(values)
+    }
+    return math.fsum(
+        price[str(each["path"])] * float(str(each["goodput_mbps"])) * wire for each in subflows
+    )
+
+
+def _capacity(values: Values) -> float:
+    """Return what the paths carry in bytes of payload per second, each link counted once."""
+    left = [link["forward"].get("rate", math.inf) / 8 for link in values["link"]]
+    total = 0.0
+    for path in sorted(paths(values), key=lambda path: path.rtt):
+        carried = min((left[hop] for hop in path.hops), default=math.inf)
+        for hop in path.hops:
+            left[hop] = max(left[hop] - carried, 0.0) if math.isfinite(carried) else left[hop]
+        total += carried
+    return total * payload_share(values)
+
+
+def _bottleneck(values: Values, outcome: fluid.Outcome) -> str:
+    used = paths(values)
+    if outcome.goodput >= FULL * _capacity(values):
+        names = ", ".join(path.name for path in used)
+        return f"the rate of {names}" if len(used) == 1 else "the links' rates"
+    if outcome.limited > HELD_UP:
+        transport = values["transport"]
+        window = transport["receive_buffer"] * transport["receive_window_share"]
+        what = "send_buffer" if transport["send_buffer"] < window else "receive_buffer"
+        slowest = max(used, key=lambda path: path.rtt)
+        if len(used) == 1:
+            return f"the {what}: less than the path holds"
+        return f"the {what}: it waits for what is on the slowest paths, such as {slowest.name}"
+    if values["competitor"]:
+        return "the links' rates, shared with others"
+    round_trips = values["duration"] / max(outcome.rtts)
+    if math.isfinite(outcome.completion):
+        round_trips = outcome.completion / max(outcome.rtts)
+    if round_trips < FEW_ROUND_TRIPS:
+        return "the start: it is over after few round trips"
+    lossy = [path.name for path in used if path.loss]
+    if lossy:
+        return f"random loss on {', '.join(lossy)}"
+    return "congestion control, whose windows do not fill the paths all the time"
+
+
+def _outside(values: Values, endless: bool, outcome: fluid.Outcome) -> tuple[str, ...]:
+    transport, used = values["transport"], paths(values)
+    links = [values["link"][hop] for path in used for hop in path.hops]
+    jitter = any(link[way]["jitter"] for link in links for way in ("forward", "reverse"))
+    checks = {
+        "a small window over several paths: its turns are single bursts, and simulations were"
+        " half as much or twice as much; `simulate` is quick there": len(used) > 1
+        and transport["protocol"] == "mptcp"
+        and outcome.limited > HELD_UP,
+        "links have jitter: the model has constant delays": jitter,
+        "a link's rate follows a trace: the model has its mean": any(
+            "trace" in link["forward"] for link in links
+        ),
+        "more than 5 % are lost: timeouts rule, which the model has only roughly": any(
+            path.loss > MUCH_LOSS for path in used
+        ),
+        "a link's rate is unlimited and loses nothing: windows grow without end": endless,
+        "schedulers but min-rtt are modelled roughly": len(used) > 1
+        and transport["protocol"] == "mptcp"
+        and transport["scheduler"] != "min-rtt",
+    }
+    return tuple(text for text, holds in checks.items() if holds)
+
+
+def run(values: Values) -> list[fluid.Outcome]:
+    """Run the model on a scenario's values.
+
+    Parameters
+    ----------
+    values : mapping
+        Of `ropewalk.Scenario.values`.
+
+    Returns
+    -------
+    list of ropewalk.model.fluid.Outcome
+        The measured connection's, then those of competitors.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> values = ropewalk.Scenario.load("scenarios/trains/eight-links.toml").values
+    >>> round(run(values)[0].goodput * 8e-6) > 100
+    True
+    """
+    links = [
+        fluid.Link(
+            link["forward"].get("rate", math.inf) / 8,
+            link["forward"].get("queue", math.inf),
+            tuple((begin, end) for begin, end in link["down"]),
+        )
+        for link in values["link"]
+    ]
+    size = values["traffic"].get("size", math.inf)
+    connections = [_connection(values, values["transport"], size, 0.0, 1)]
+    for competitor in values["competitor"]:
+        length = competitor.get("size", math.inf)
+        start, count = competitor["start"], competitor["count"]
+        connections.append(_connection(values, competitor, length, start, count))
+    return fluid.run(links, connections, values["duration"], values["warmup"])
+
+
+def _connection(
+    values: Values, transport: Values, size: float, start: float, count: int
+) -> fluid.Connection:
+    segment = transport["segment"]
+    packet = segment + header_bytes(transport)
+    scheme = transport["congestion"]
+    used = paths({**values, "transport": transport})
+    ways = [_path(values, path, packet, ack_bytes(transport)) for path in used]
+    if transport["protocol"] == "mptcp":
+        ways = [way for way in ways for _ in range(transport["subflows_per_path"])]
+    return fluid.Connection(
+        paths=tuple(ways),
+        congestion=transport["subflow"] if scheme == "uncoupled" else scheme,
+        segment=segment,
+        packet=packet,
+        receive_window=transport["receive_buffer"] * transport["receive_window_share"],
+        send_buffer=transport["send_buffer"],
+        size=size,
+        start=start,
+        count=count,
+        scheduler=transport["scheduler"],
+        assign_ahead=transport["assign_ahead"],
+        charge_reordered=transport["charge_reordered"],
+        hystart=transport["hystart"],
+        byte_counting=transport["byte_counting"],
+        per_ack=transport["delayed_ack"],
+        initial_window=transport["initial_window"] / segment,
+        initial_threshold=transport.get("initial_ssthresh", math.inf) / segment,
+        min_rto=transport["min_rto"],
+        initial_rto=transport["initial_rto"],
+        shared=transport["protocol"] == "mptcp",
+    )
+
+
+def _path(values: Values, path: Path, packet: float, ack: float) -> fluid.Path:
+    links = [values["link"][hop] for hop in path.hops]
+    there = sum(8 * packet / link["forward"].get("rate", math.inf) for link in links)
+    back = sum(8 * ack / link["reverse"].get("rate", math.inf) for link in links)
+    return fluid.Path(
+        links=path.hops,
+        delay=path.delay + there,
+        rtt=max(path.rtt + there + back, 1e-6),
+        loss=min(path.loss, 0.999),
+        reverse_loss=path.reverse_loss,
+    )
