@@ -96,6 +96,25 @@ def test_every_rule_is_kept(captured, name, place):
     assert connection.fin_acked == (True, True)
 
 
+def test_aggregation_is_several_connections(tmp_path):
+    path = tmp_path / "aggregated.pcapng"
+    scenario = ropewalk.Scenario.load(ROOT / "scenarios/start/two-links.toml")
+    changes = {"transport.protocol": "bas", **LOSSES}
+    scenario = scenario.with_({"traffic.size": "3 MB", **changes})
+    results = ropewalk.simulate(scenario, capture=path)
+    report = check(path)
+    assert report.violations == []
+    assert report.packets == results.captured_packets
+    assert [connection.is_multipath for connection in report.connections] == [False, False]
+    assert all(connection.fin_acked == (True, True) for connection in report.connections)
+    # 1465 packets hold 3 MB; each has 8 bytes before it.
+    unique = [connection.unique_bytes for connection in report.connections]
+    assert sum(there for there, _ in unique) == 3_000_000 + 8 * 1465
+    assert all(back == 0 for _, back in unique)
+    for subflow, seen in zip(results.runs[0]["subflows"], report.subflows, strict=True):
+        assert seen.sent[0].retransmitted >= subflow["retransmissions"]
+
+
 @pytest.mark.parametrize("name", ["loss", "an outage", "a duplicate selectively acknowledged"])
 def test_figures_are_those_of_the_summary(captured, name):
     results, path = captured(name)

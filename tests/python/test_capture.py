@@ -54,9 +54,11 @@ def test_numbers_are_the_same_with_and_without(command, tmp_path):
     assert with_both == without
 
 
-def test_a_qlog_is_a_json_text_sequence(command, tmp_path):
+@pytest.mark.parametrize("protocol", ["mptcp", "bas"])
+def test_a_qlog_is_a_json_text_sequence(command, tmp_path, protocol):
     path = tmp_path / "two.sqlog"
-    done = command("simulate", SCENARIO, *SMALL, "--qlog", path)
+    chosen = ("--set", f"transport.protocol={protocol}")
+    done = command("simulate", SCENARIO, *SMALL, *chosen, "--qlog", path)
     assert f"qlog:    {path}" in done.stdout.replace("\n", "")
     empty, *texts = path.read_text().split("\x1e")
     assert empty == ""
