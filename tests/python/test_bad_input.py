@@ -28,6 +28,22 @@ WRONG = {
     "no link at all": ('title = "nothing"\n', ["link"]),
     "a link named twice": (GOOD + GOOD, ["dsl"]),
     "a loss of 120 %": (GOOD + 'loss = "120 %"\n', ["link.dsl.loss", "120 %"]),
+    "aggregation with a coupled congestion control": (
+        GOOD + '[transport]\nprotocol = "bas"\ncongestion = "lia"\n',
+        [":8:", 'transport.congestion = "lia"', 'protocol = "mptcp"', '"newreno", "cubic"'],
+    ),
+    "aggregation with a scheduler of MPTCP": (
+        GOOD + '[transport]\nprotocol = "bas"\nscheduler = "blest"\n',
+        ['transport.scheduler = "blest"', 'protocol = "mptcp"', '"observed-throughput"'],
+    ),
+    "a main buffer without aggregation": (
+        GOOD + '[transport]\nmain_buffer = "150 packets"\n',
+        ['transport.main_buffer = "150 packets"', 'protocol = "bas"'],
+    ),
+    "a send buffer that holds no packet": (
+        GOOD + '[transport]\nprotocol = "bas"\nsend_buffer = "2048 B"\n',
+        ["transport.send_buffer", "at least a packet with its header (2056 B)"],
+    ),
     "not TOML": ("<scenario><link/></scenario>\n", [":1:"]),
 }
 

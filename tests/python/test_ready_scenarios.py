@@ -36,6 +36,16 @@ def test_it_runs_and_delivers(path):
     assert run["goodput_mbps"] > 0
 
 
+def test_aggregation_delivers_what_elahi_et_al_measured():
+    results = ropewalk.simulate(ROOT / "scenarios/papers/elahi-2011.toml", runs=3)
+    for run in results.runs:
+        packets = run["delivered_bytes"] / 2048 / run["duration_s"]
+        # Table 1, first row: 567; what this simulator gives is narrower than how near that is.
+        assert packets == pytest.approx(567, rel=0.005)
+        assert packets == pytest.approx(568.2, abs=0.5)
+        assert all(link["utilization"] > 0.99 for link in run["links"])
+
+
 def test_the_made_traces_are_what_their_script_makes(tmp_path):
     source = ROOT / "scenarios/start/traces/make_traces.py"
     script = tmp_path / source.name

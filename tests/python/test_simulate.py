@@ -58,6 +58,18 @@ def test_recording_changes_no_number(lossy):
     assert plain == recorded
 
 
+def test_aggregation_adds_connections_up(two_links):
+    bulk = two_links.with_({"transport.protocol": "bas"})
+    results = ropewalk.simulate(bulk, step="500 ms")
+    [run] = results.runs
+    # What waits at the end for another packet is delivered by its connection, and not in order.
+    shares = [subflow["goodput_mbps"] for subflow in run["subflows"]]
+    assert sum(shares) == pytest.approx(run["goodput_mbps"], rel=0.02)
+    assert [subflow["link"] for subflow in run["subflows"]] == ["dsl", "cable"]
+    assert results.timeline["subflow"].unique().sort().to_list() == [0, 1]
+    assert numbers(ropewalk.simulate(bulk, step="500 ms")) == numbers(results)
+
+
 def test_progress_counts_the_finished_runs(two_links):
     seen = []
     ropewalk.simulate(two_links, runs=5, progress=seen.append)
