@@ -182,6 +182,20 @@ def test_without_a_bound_equal_rates_give_erlang_c(load, servers):
     assert model.time_in_system(queue) == pytest.approx(wait + 1 / 9, rel=1e-9)
 
 
+@pytest.mark.parametrize("load", [0.1, 0.7, 0.96])
+@pytest.mark.parametrize("servers", [2, 5, 20])
+def test_without_a_bound_equal_rates_delay_as_erlang_says(load, servers):
+    """The wait is 0 or, with Erlang's C, exponential at the spare rate; then comes service."""
+    offered, rate = load * servers, 9.0
+    queue = Queue(offered * rate, [rate] * servers, 3000, servers)
+    waits = math.fsum(model.probability(queue)[servers:])
+    spare = servers * rate - offered * rate
+    times = np.array([0.0, 0.01, 0.1, 0.4, 1.0])
+    both = (spare * np.exp(-rate * times) - rate * np.exp(-spare * times)) / (spare - rate)
+    textbook = (1 - waits) * np.exp(-rate * times) + waits * both
+    np.testing.assert_allclose(SojournTime(queue).sf(times), textbook, rtol=1e-8)
+
+
 @pytest.mark.parametrize("offered", [0.01, 1.0, 12.0, 400.0])
 def test_without_a_queue_equal_rates_lose_what_erlang_b_says(offered):
     blocked = 1.0

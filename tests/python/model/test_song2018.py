@@ -12,6 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ropewalk.model import song2018 as model
+from ropewalk.model.song2018_round import run_shares
 
 RATES_MBPS = [35.9, 18.4, 33.3, 14.7, 14.8, 4.4, 22.5, 12.5]  # section 5.1.3, links I to VIII
 RATE_100_KBPS = 12_500.0
@@ -137,6 +138,17 @@ def test_every_probability_is_one(c, k):
     assert short + long == pytest.approx(1)
     assert model.long_run_probability(k + 1, c) <= long
     assert 0 < model.first_probability(c) <= 1
+
+
+@settings(deadline=None)
+@given(real_c, acks)
+def test_the_runs_of_a_round_are_a_distribution(c, ack_every):
+    shares = run_shares(ack_every, np.array([c]))[0]
+    assert shares.shape == (ack_every,)
+    assert ((shares >= 0) & (shares <= 1)).all()
+    assert math.fsum(shares) == pytest.approx(1, abs=1e-12)
+    longer = [float(model.long_run_probability(k, c)) for k in range(1, ack_every + 1)]
+    assert np.cumsum(shares[::-1])[::-1] == pytest.approx(longer, abs=1e-12)
 
 
 @settings(deadline=None)
