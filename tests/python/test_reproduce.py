@@ -1,6 +1,7 @@
 """Published tables and figures made again: the numbers, the command, and what is kept."""
 
 import json
+import re
 import runpy
 import tomllib
 from importlib.resources import files
@@ -316,3 +317,12 @@ def test_the_page_says_what_comes_out_now(made):
         assert blocks[" ".join(names)] == script["block"](found), "run: make reproductions"
     for paper, name in NAMES:
         assert (script["PICTURES"] / f"{paper}-{name}.png").exists()
+
+
+def test_every_option_is_in_the_guide(command):
+    said = command("reproduce", "--help").stdout
+    options = re.findall(r"^  (--[a-z-]+)", said, re.MULTILINE)
+    guide = (ROOT / "docs/guide.md").read_text().partition("\n## Reproduce\n")[2]
+    assert len(options) > 4
+    assert [option for option in options if option not in guide and option != "--help"] == []
+    assert "Example: ropewalk reproduce" in said

@@ -118,7 +118,8 @@ def _items(listed: Sequence[Item]) -> str:
     width = max(len(f"{each.paper} {each.name}") for each in listed)
     lines = []
     for each in listed:
-        simulated = "" if each.runs is None else f" (simulated, {each.runs} runs each)"
+        runs = "one run" if each.runs == 1 else f"{each.runs} runs"
+        simulated = "" if each.runs is None else f" (simulated, {runs} each)"
         lines.append(f"  {f'{each.paper} {each.name}':{width}}  {each.title}{simulated}")
     return "\n".join(["What can be made again: ropewalk reproduce PAPER ITEM", "", *lines])
 
