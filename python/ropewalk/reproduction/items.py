@@ -47,6 +47,7 @@ ITEMS = (
     Item("elahi-2011", "fig3", "probability of n packets", "elahi2011_fig3"),
     Item("elahi-2011", "fig4", "probability of at most n packets", "elahi2011_fig4"),
     Item("elahi-2011", "fig5", "the rates of table 1, drawn", "elahi2011_fig5", runs=5),
+    Item("park-2014", "delay", "bounds on the delay, greedy split", "park2014_delay", runs=1),
 )
 
 
