@@ -15,11 +15,13 @@ mod summary;
 mod virtual_device;
 mod world;
 
+pub use metrics::Histogram;
 pub use observer::{FlowFacts, Observer, Sighting};
 pub use outcome::{
     CompetitorSummary, ConnectionTimeline, DelayBin, DelaySummary, LinkSummary, Outcome,
     Reordering, ReorderingMetrics, Stats, SubflowSummary, SubflowTimeline, Summary, Timeline,
 };
+pub use streams::{directions, stream};
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;

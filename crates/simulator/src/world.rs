@@ -1,7 +1,7 @@
 //! A scenario made ready to run: links, routes, and a pair of endpoints per flow.
 
 use rand_core::Rng;
-use ropewalk_network::{Capacity, Link, LinkConfig};
+use ropewalk_network::{Capacity, Link};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Scenario, Traffic};
 use ropewalk_transport::{Config, Endpoint, Protocol, SchedulerKind, Segment};
@@ -11,7 +11,7 @@ use crate::application::Application;
 use crate::association::Association;
 use crate::carrier::{CLIENT, Carrier, SERVER};
 use crate::observer::{FlowFacts, Observer};
-use crate::streams::stream;
+use crate::streams::{directions, stream};
 use crate::virtual_device::VirtualDevice;
 
 /// The measured flow's name in random streams.
@@ -176,20 +176,6 @@ impl<T: Copy> World<T> {
             })
             .sum()
     }
-}
-
-fn directions<T: Copy>(link: &LinkConfig, seed: u64) -> [Link<Packet<T>>; 2] {
-    let round_trip = link.round_trip();
-    [(&link.forward, ""), (&link.reverse, "/reverse")].map(|(direction, suffix)| {
-        let draws = |of: &str| stream(seed, &format!("link/{}{suffix}/{of}", link.name));
-        Link::new(
-            direction,
-            round_trip,
-            &link.down,
-            draws("loss"),
-            draws("jitter"),
-        )
-    })
 }
 
 impl FlowPath {

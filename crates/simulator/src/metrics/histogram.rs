@@ -8,7 +8,7 @@ use crate::outcome::{DelayBin, DelaySummary};
 /// buckets an octave above, each no wider than 0.1 % of what it holds. The
 /// count, the mean and the greatest are exact.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Histogram {
+pub struct Histogram {
     /// Only as many as were needed so far; at most 56,320.
     buckets: Vec<u64>,
     count: u64,
@@ -24,13 +24,14 @@ const PER_OCTAVE: usize = 1 << PRECISION;
 const MOST_BINS: usize = 200;
 
 impl Histogram {
-    pub(crate) fn new() -> Histogram {
+    /// Without a delay yet.
+    pub fn new() -> Histogram {
         Histogram::default()
     }
 
     /// Counts one delay.
     #[inline]
-    pub(crate) fn record(&mut self, delay: Time) {
+    pub fn record(&mut self, delay: Time) {
         let bucket = bucket_of(delay.as_nanos());
         if bucket >= self.buckets.len() {
             self.grow(bucket);
@@ -42,13 +43,13 @@ impl Histogram {
     }
 
     /// Whether nothing was counted.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// The least delay that at least this share of all delays (0 to 1) does
     /// not exceed, to within 0.05 %; zero if nothing was counted.
-    pub(crate) fn percentile(&self, share: f64) -> Time {
+    pub fn percentile(&self, share: f64) -> Time {
         let rank = ((share * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
         let mut below = 0;
         for (bucket, &count) in self.buckets.iter().enumerate() {
@@ -62,7 +63,7 @@ impl Histogram {
     }
 
     /// Mean, percentiles and greatest; `None` if nothing was counted.
-    pub(crate) fn summary(&self) -> Option<DelaySummary> {
+    pub fn summary(&self) -> Option<DelaySummary> {
         let percentile_ms = |share| self.percentile(share).as_millis_f64();
         (!self.is_empty()).then(|| DelaySummary {
             mean: self.sum_nanos as f64 / self.count as f64 / 1e6,
@@ -75,7 +76,7 @@ impl Histogram {
 
     /// All bins that are not empty, from the least delay on, at the finest
     /// power-of-two number of bins an octave that gives at most 200 of them.
-    pub(crate) fn bins(&self) -> Vec<DelayBin> {
+    pub fn bins(&self) -> Vec<DelayBin> {
         let bins = |merged: u32| {
             self.buckets
                 .chunks(1 << merged)

@@ -3,5 +3,5 @@
 mod histogram;
 mod reorder;
 
-pub(crate) use histogram::Histogram;
+pub use histogram::Histogram;
 pub(crate) use reorder::Reorder;
