@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..model.elahi2011 import goodput, throughput
 from ..panels import COLOURS, FAINT, INK
 from .elahi2011_rows import queue, rows, system
-from .elahi2011_simulated import ETHERNET, EXACT, FRAME, PER_MBIT, Links
+from .elahi2011_simulated import ETHERNET, EXACT, PER_MBIT, Links
 from .pictures import picture
 from .published import printed_digits
 from .reproduction import Comparison
@@ -131,15 +131,17 @@ def of_ethernet(table: pl.DataFrame, simulated: pl.DataFrame) -> str:
     return (
         f"The departure rates are {', '.join(f'{rate:g}' for rate in rates)} Mbit/s, if a Mbit is"
         " 2^20 bit. On Ethernet links of as many 10^6 bit/s, where the"
-        f" {segments.min():.2f} to {segments.max():.2f} segments of a packet have 40 bytes of"
-        f" headers and {FRAME} of framing each, the links are always full"
+        f" {segments.min():.2f} to {segments.max():.2f} segments of a packet have"
+        f" {ETHERNET.headers} bytes of headers and {ETHERNET.frame} of framing each, the links are"
+        " always full"
         f" ({100 * float(found['least_utilization'].to_numpy().min()):.1f} % at the least): more"
         f" arrives than they carry. That gives {_percent(table, ETHERNET.key, 'departure')} of"
         " the departure rates, where the experiment read"
         f" {_percent(table, 'experimental_published', 'departure')}, alike in every row; the"
         f" analytic column is {_percent(table, 'analytic', 'departure')} of them, and its"
         " nearness then is chance. The paper states neither the Mbit nor the framing, which makes"
-        f" this likely and not certain; its {download['minutes']} minutes for"
+        " this likely and not certain (the item table1 has other framings). Its"
+        f" {download['minutes']} minutes for"
         f" {download['megabytes']} MB at {download['mbps']} Mbit/s are {minutes:.2f} with 2^20"
         " bytes and 10^6 bit."
     )

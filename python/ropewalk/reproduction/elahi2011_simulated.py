@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..scenario import Scenario
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from ..results import Results
 
 SEGMENTS = 2  # a packet of 2056 bytes fills one segment of 1460 and a part of another
-HEADERS = 40  # IPv4 and TCP without timestamps
-FRAME = 38  # IEEE 802.3: preamble 8, header 14, check sequence 4, gap 12
+HEADERS = 40  # IPv4 and TCP
+TIMESTAMPS = 12  # the option, padded
+FRAME = 18  # IEEE 802.3: header 14, check sequence 4
+ON_THE_WIRE = 38  # and preamble 8, gap 12
 PER_MBIT = 64  # packets of 2048 bytes in a Mbit of 2^20 bit
 
 
@@ -36,6 +38,8 @@ class Links:
         2^20; None where a link is as fast as makes its goodput the departure rate.
     frame : int
         Bytes that a frame adds to an IP packet.
+    timestamps : bool
+        Whether TCP's segments have them.
     backbone_mbps : float or None
         Rate of the link that all share, 10^6 bit/s; None for an unlimited one.
     delay_ms : float
@@ -46,6 +50,7 @@ class Links:
     name: str
     mbit: float | None = None
     frame: int = 0
+    timestamps: bool = True
     backbone_mbps: float | None = None
     delay_ms: float = 10
 
@@ -55,7 +60,7 @@ class Links:
         Examples
         --------
         >>> Links("exact", "").rate_bps(320)
-        5468160.0
+        5529600.0
         """
         if self.mbit is None:
             return 8.0 * departure * self._packet_bytes
@@ -84,7 +89,8 @@ class Links:
                 f'title = "Elahi et al. 2011, table 1, row {row.number}, links {self.key}"',
                 f'duration = "{facts["experiment_s"]} s"\n',
                 *links,
-                '[transport]\nprotocol = "bas"\ntimestamps = false',
+                '[transport]\nprotocol = "bas"',
+                f"timestamps = {str(self.timestamps).lower()}",
                 f'packet = "{facts["packet_bytes"]} B"',
                 f'send_buffer = "{facts["connection_buffer_packets"]} packets"',
                 f'main_buffer = "{facts["main_buffer_packets"]} packets"\n',
@@ -95,28 +101,46 @@ class Links:
         return Scenario(text, name=f"{self.key}-row-{row.number}.toml")
 
     @property
+    def headers(self) -> int:
+        """Bytes of a segment's headers."""
+        return HEADERS + TIMESTAMPS * self.timestamps
+
+    @property
     def _packet_bytes(self) -> int:
         """Of all IP packets that carry one packet."""
         facts = system()
         own: int = facts["packet_bytes"] + facts["header_bytes"]
-        return own + SEGMENTS * HEADERS
+        return own + SEGMENTS * self.headers
 
     def _without_frames(self, bps: float) -> float:
         return bps * self._packet_bytes / (self._packet_bytes + SEGMENTS * self.frame)
 
 
 EXACT = Links("exact", "goodput is the departure rate")
-ETHERNET = Links("ethernet", "as many Mbit/s of 10^6, on Ethernet", mbit=1e6, frame=FRAME)
+ETHERNET = Links("ethernet", "as many Mbit/s of 10^6, Ethernet frames", mbit=1e6, frame=FRAME)
 KINDS = (
     EXACT,
     ETHERNET,
-    Links("no-frames", "as many Mbit/s of 10^6, IP alone", mbit=1e6),
-    Links("binary", "as many Mbit/s of 2^20, on Ethernet", mbit=2.0**20, frame=FRAME),
-    Links("backbone", "departure rates, 10 Mbit/s shared", frame=FRAME, backbone_mbps=10),
+    replace(
+        ETHERNET,
+        key="wire",
+        name="the same, all of the wire, no timestamps",
+        frame=ON_THE_WIRE,
+        timestamps=False,
+    ),
+    replace(ETHERNET, key="no-frames", name="as many Mbit/s of 10^6, IP alone", frame=0),
+    replace(ETHERNET, key="binary", name="as many Mbit/s of 2^20, Ethernet frames", mbit=2.0**20),
+    replace(
+        EXACT,
+        key="backbone",
+        name="departure rates, 10 Mbit/s shared",
+        frame=FRAME,
+        backbone_mbps=10,
+    ),
 )
-DELAYS = (
-    Links("ethernet-1ms", "1 ms", mbit=1e6, frame=FRAME, delay_ms=1),
-    Links("ethernet-50ms", "50 ms", mbit=1e6, frame=FRAME, delay_ms=50),
+DELAYS = tuple(
+    replace(ETHERNET, key=f"ethernet-{delay}ms", name=f"{delay} ms", delay_ms=delay)
+    for delay in (1, 50)
 )
 
 
