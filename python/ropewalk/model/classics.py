@@ -10,7 +10,6 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from .arguments import Vector, number, numbers
 
@@ -329,6 +328,8 @@ def lia_windows(losses: ArrayLike, rtts: ArrayLike) -> Vector:
     >>> (windows / windows.sum()).round(6).tolist()
     [0.8, 0.2]
     """
+    from scipy.optimize import brentq  # slow to load, and nothing else here needs it
+
     p = numbers("losses", losses, above=0, below=1)
     r = numbers("rtts", rtts, p.size, above=0)
     r = r / r.min()

@@ -40,11 +40,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
-from scipy.signal import lfilter
 from scipy.special import gammainc, gammaincc, gammaln, xlogy
 
 from .elahi2011_states import Queue, departure_rate, log_probability
@@ -280,7 +280,7 @@ class SojournTime:
             keep = served < 0.5 and served * len(weights) < GREATEST_GROWTH
             if not keep:
                 weights = np.pad(weights, (0, math.ceil(NEGLIGIBLE / served)))
-            part = np.asarray(lfilter([served], [1.0, served - 1.0], weights))
+            part = _smoothed(weights, served)
             parts.append(part)
             if keep:
                 late_rates.append(rate)
@@ -305,6 +305,16 @@ class SojournTime:
         waited, rates, _ = self._late
         growth = np.exp(-rates * time - waited * np.log1p(-rates / self._total))
         return np.asarray(growth * gammainc(waited, (self._total - rates) * time))
+
+
+def _smoothed(weights: NDArray[np.float64], served: float) -> NDArray[np.float64]:
+    """Return y of y_n = served * weights_n + (1 - served) * y_(n-1)."""
+    left = 1.0 - served
+    return np.fromiter(
+        accumulate((served * weights).tolist(), lambda before, new: left * before + new),
+        np.float64,
+        len(weights),
+    )
 
 
 def _found(queue: Queue) -> NDArray[np.float64]:

@@ -124,6 +124,8 @@ def run(
         step = min(
             max(FIRST_STEP * least, min(duration / STEPS, RELATIVE_STEP * now)), duration - now
         )
+        if now < warmup:
+            step = min(step, warmup - now)
         step = max(step, 1e-9)
         now += step
         _fill(links, queues, users, bulks, now)

@@ -14,13 +14,15 @@ charged a second time where the scenario has it so (Linux).
 Linux's scheduler gives data to subflows in bursts, each to the one that would be done with
 what it holds soonest: all hold the same time's worth, L, and at most a burst more, for one
 that has run dry gets the next. A slow subflow that starts on a burst holds up the window
-until it is through with it. The largest L that the window allows is found by halving. The
-other schedulers give data when a congestion window has room; then L bounds the share
-of each window that is used.
+until it is through with it; where the window has room for fewer bursts than there are
+subflows, D is the mean of the largest among so many. The largest L that the window allows
+is found by halving. The other schedulers give data when a congestion window has room;
+then L bounds the share of each window that is used.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 PACING = 1.2  # of the window per round trip; twice the window in slow start, as Linux
 SLOW_START_PACING = 2.0
 BURST_BYTES = 65_428.0  # MPTCP_SEND_BURST_SIZE
-BURST_HELD = 0.1  # of a burst in the mean, besides L; found by comparing with simulations
+BURST_HELD = 0.2  # of a burst in the mean, besides L; found by comparing with simulations
 HALVINGS = 8
 
 
@@ -68,9 +70,10 @@ def share(bulk: Bulk, subflows: Sequence[Subflow]) -> None:
             low = middle
         else:
             high = middle
-    share_left = _allowed(bulk, subflows, low or high, burst, sent, received)
+    left = min(_allowed(bulk, subflows, low or high, burst, sent, received), 1.0)
+    bulk.waiting *= left
     for each in subflows:
-        each.held *= min(share_left, 1.0)
+        each.held *= left
         each.in_flight = min(each.held, each.window.size)
 
 
@@ -112,7 +115,8 @@ def _allowed(
     received: float,
 ) -> float:
     """Let each hold what it sends in so much time; return what the windows allow of that."""
-    latest = total = arriving = 0.0
+    total = arriving = 0.0
+    delays = []
     for each in subflows:
         size, rtt = each.window.size, each.rtt
         held = linger * _pace(each) * size / rtt
@@ -123,12 +127,23 @@ def _allowed(
         each.in_flight = min(each.held, size)
         rate = min(each.in_flight / rtt, each.narrowest)
         late = max(each.peak - size, 0.0) / min(size / rtt, each.narrowest)
-        delay = rtt - each.path.rtt + each.path.delay + late
+        queued = max(rtt - each.path.rtt, min(burst, size) / each.narrowest)
+        delay = each.path.delay + queued + late
         total += rate
         arriving += rate * delay
-        latest = max(latest, delay)
-    waiting = total * latest - arriving
+        delays.append(delay)
+    latest = _latest(delays, min(sent, received) / burst if burst else math.inf)
+    waiting = max(total * latest - arriving, 0.0)
     bulk.waiting = waiting * bulk.connection.segment
     span = total * (latest + min(each.path.rtt - each.path.delay for each in subflows))
     charged = waiting if bulk.connection.charge_reordered else 0.0
     return min(sent / span, received / (span + charged))
+
+
+def _latest(delays: list[float], bursts: float) -> float:
+    """Mean of the largest delay of so many bursts at a time, each on any of the subflows."""
+    if bursts >= len(delays):
+        return max(delays)
+    shares: list[float] = [(place / len(delays)) ** bursts for place in range(len(delays) + 1)]
+    steps = zip(sorted(delays), shares[1:], shares[:-1], strict=True)
+    return sum(delay * (upto - below) for delay, upto, below in steps)

@@ -21,6 +21,7 @@ FEW_ROUND_TRIPS = 20
 HELD_UP = 0.3  # share of the time from which on the shared window is the bottleneck
 FULL = 0.85  # of what the links carry
 MUCH_LOSS = 0.05
+MOST_LOSS = 0.999  # nothing gets through in any time that matters
 
 
 def predict(values: Values) -> Prediction | None:
@@ -159,7 +160,8 @@ def _outside(values: Values, endless: bool, outcome: fluid.Outcome) -> tuple[str
         "more than 5 % are lost: timeouts rule, which the model has only roughly": any(
             path.loss > MUCH_LOSS for path in used
         ),
-        "a link's rate is unlimited and loses nothing: windows grow without end": endless,
+        "a link's rate is unlimited and nothing is lost: the goodput is a window over a round"
+        " trip": endless,
         "schedulers but min-rtt are modelled roughly": len(used) > 1
         and transport["protocol"] == "mptcp"
         and transport["scheduler"] != "min-rtt",
@@ -246,6 +248,6 @@ def _path(values: Values, path: Path, packet: float, ack: float) -> fluid.Path:
         links=path.hops,
         delay=path.delay + there,
         rtt=max(path.rtt + there + back, 1e-6),
-        loss=min(path.loss, 0.999),
-        reverse_loss=path.reverse_loss,
+        loss=min(path.loss, MOST_LOSS),
+        reverse_loss=min(path.reverse_loss, MOST_LOSS),
     )
