@@ -163,7 +163,7 @@ def test_help_lists_the_verbs_and_shows_an_example(command):
     "arguments",
     [
         ["simulate"],
-        ["predict", TWO_LINKS],
+        ["simulated", TWO_LINKS],
         ["simulate", TWO_LINKS, "--seed", "-1"],
         ["simulate", TWO_LINKS, "--runs", "0"],
         ["simulate", TWO_LINKS, "--runs", "many"],
