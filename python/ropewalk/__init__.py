@@ -14,6 +14,8 @@ Examples
 
 from . import plot
 from ._core import ScenarioError, __version__
+from .advice import Advice, Counsel, advise
+from .comparison import Comparison, compare
 from .prediction import Prediction, Predictions, predict
 from .reproduction import reproduce
 from .results import Results
@@ -22,12 +24,17 @@ from .simulation import simulate
 from .sweeps import sweep
 
 __all__ = [
+    "Advice",
+    "Comparison",
+    "Counsel",
     "Prediction",
     "Predictions",
     "Results",
     "Scenario",
     "ScenarioError",
     "__version__",
+    "advise",
+    "compare",
     "plot",
     "predict",
     "reproduce",

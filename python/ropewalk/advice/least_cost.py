@@ -1,0 +1,305 @@
+"""At what cost can a rate be had within a delay? Problem (10) of Park et al. 2014."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .._core import ScenarioError
+from ..prediction.paths import header_bytes
+from ..prediction.paths import paths as described
+from ..scenario import Scenario
+from .bench import Bench, Measured
+from .results import Advice, Evidence
+from .subsets import Paths, over
+
+if TYPE_CHECKING:
+    from ..model.park2014_splitting import Split
+
+SOURCE = (
+    "split: Park et al. 2014, problem (10), whose bound (9) on the mean delay takes paths to"
+    " share no link and losses to be repaired by one fast retransmission"
+)
+LEAVE_OUT_MOST = 10  # paths of which any may be left out: 1023 choices
+NOTHING = 1e-6  # of the demand: what the solver's tolerance leaves on a path
+STEPS = (1.25, 2.0, 4.0, 8.0)  # of the least delay, where none is asked for
+QUANTITIES = {"rate": "traffic.rate", "delay": "link.a.delay"}
+BLANK = """
+[[link]]
+name = "a"
+rate = "1 Mbit/s"
+[traffic]
+kind = "cbr"
+rate = "1 Mbit/s"
+"""
+
+
+def quantity(kind: str, value: str, name: str) -> float:
+    """Read a rate or a delay as scenario files spell it.
+
+    Parameters
+    ----------
+    kind : {"rate", "delay"}
+        Which.
+    value : str
+        Such as ``"6 Mbit/s"`` or ``"150 ms"``.
+    name : str
+        What errors call it.
+
+    Returns
+    -------
+    float
+        Bit/s or seconds, above 0.
+
+    Raises
+    ------
+    ValueError
+        It is none; the message names it, the value and what is allowed.
+
+    Examples
+    --------
+    >>> quantity("rate", "6 Mbit/s", "--rate")
+    6000000.0
+    >>> quantity("delay", "soon", "--delay")
+    Traceback (most recent call last):
+    ValueError: --delay "soon": must begin with a number; allowed: a time such as "10 ms" \
+(units: ns us ms s min h)
+    """
+    key = QUANTITIES[kind]
+    try:
+        values = Scenario(BLANK).with_({key: value}).values
+    except ScenarioError as error:
+        _, found, said = str(error).partition(f"{value}: ")
+        if not found:
+            _, found, said = str(error).partition(f'{value}": ')
+        raise ValueError(f'{name} "{value}": {said if found else error}') from None
+    if kind == "rate":
+        return float(values["traffic"]["rate"])
+    delay = float(values["link"][0]["forward"]["delay"])
+    if delay == 0:
+        raise ValueError(f'{name} "{value}": must be greater than zero')
+    return delay
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked for: a rate in bit/s, and within how many seconds if that matters."""
+
+    rate: float
+    delay: float | None = None
+
+
+def advise_least_cost(bench: Bench, paths: Paths, wish: Wish) -> Advice:
+    """Split a rate over paths at least cost within a delay, beside the plain scheduler.
+
+    Parameters
+    ----------
+    bench : Bench
+        Simulates the plain scheduler.
+    paths : tuple of str
+        Over which.
+    wish : Wish
+        The rate, and the delay.
+    """
+    values = bench.scenario.values
+    offer = _Offer.of(values, paths, wish.rate)
+    wanted = f"{wish.rate * 1e-6:,.4g} Mbit/s"
+    title = "What does a rate within a delay cost at least?"
+    if offer is None:
+        return _unanswered(title, f"A link has no limit: {wanted} is no question of its cost.")
+    if wish.rate >= offer.most:
+        most = f"{offer.most * 1e-6:,.4g} Mbit/s"
+        return _unanswered(
+            title,
+            f"No split carries {wanted}: the links carry less than {most} in such messages.",
+            {"rate_mbps": wish.rate * 1e-6, "most_mbps": offer.most * 1e-6},
+        )
+    least = offer.least_delay()
+    numbers = {"rate_mbps": wish.rate * 1e-6, "least_delay_ms": 1e3 * least.delay}
+    reachable = f"The least attainable bound is {1e3 * least.delay:,.4g} ms."
+    plain, notes = _plain(bench, paths, wish.rate, offer.message)
+    notes = [*notes, *_outside(values, paths)]
+    if wish.delay is not None and wish.delay <= least.delay:
+        return Advice(
+            question="least-cost",
+            title=title,
+            answer=(
+                f"No split has a bound of {1e3 * wish.delay:,.4g} ms at {wanted}. {reachable}"
+                f"{_cautious(plain, wish.delay)}"
+            ),
+            numbers=numbers | {"delay_ms": 1e3 * wish.delay},
+            evidence=(
+                offer.evidence(f"least delay, {1e3 * least.delay:,.4g} ms", least),
+                *_simulated(bench, plain),
+            ),
+            notes=(SOURCE, *notes),
+        )
+    bounds = [wish.delay] if wish.delay is not None else [step * least.delay for step in STEPS]
+    splits = [offer.least_cost(bound) for bound in bounds]
+    rows = [
+        offer.evidence(f"split within {1e3 * bound:,.4g} ms", split)
+        for bound, split in zip(bounds, splits, strict=True)
+    ]
+    cheapest = splits[0] if wish.delay is not None else splits[1]
+    within = bounds[0] if wish.delay is not None else bounds[1]
+    numbers |= {"delay_ms": 1e3 * within, "cost": offer.cost_of(cheapest)}
+    answer = (
+        f"{wanted} with a bound of {1e3 * within:,.4g} ms cost at least {numbers['cost']:,.4g}:"
+        f" {offer.shares(cheapest)}. "
+    )
+    cheaper = plain is not None and plain.numbers.get("cost", math.inf) < numbers["cost"]
+    if plain is not None and "cost" in plain.numbers:
+        numbers["plain_cost"] = plain.numbers["cost"]
+        scheduler = values["transport"]["scheduler"]
+        answer += f"The plain {scheduler} costs {plain.numbers['cost']:,.4g}"
+        if "delay_p95_ms" in plain.numbers:
+            answer += f", 95 % of messages within {plain.delay:,.4g} ms"
+        answer += f" ({plain.goodput:,.4g} Mbit/s carried). "
+    return Advice(
+        question="least-cost",
+        title=title,
+        answer=answer + reachable + (_cautious(plain, within) if cheaper else ""),
+        numbers=numbers,
+        evidence=(*rows, *_simulated(bench, plain)),
+        notes=(SOURCE, *notes),
+    )
+
+
+@dataclass(frozen=True)
+class _Offer:
+    """The paths as problem (10) wants them: packets of one message per second."""
+
+    names: Paths
+    message: int
+    wire: float
+    demand: float
+    capacity: list[float]
+    rtt: list[float]
+    hops: list[float]
+    loss: list[float]
+    cost: list[float]
+
+    @staticmethod
+    def of(values: dict[str, Any], names: Paths, rate: float) -> _Offer | None:
+        transport, traffic = values["transport"], values["traffic"]
+        used = described({**values, "transport": transport | {"paths": list(names)}})
+        if any(math.isinf(path.rate) for path in used):
+            return None
+        message = traffic["message"] if traffic["kind"] != "bulk" else transport["segment"]
+        packets = math.ceil(message / transport["segment"])
+        wire = 8 * (message + packets * header_bytes(transport))
+        return _Offer(
+            names=names,
+            message=message,
+            wire=wire,
+            demand=rate / (8 * message),
+            capacity=[path.rate / wire for path in used],
+            rtt=[path.rtt + wire / path.rate for path in used],
+            hops=[float(len(path.hops)) for path in used],
+            loss=[min(path.loss, 1 - 1e-9) for path in used],
+            cost=[
+                sum(values["link"][hop]["cost"] for hop in path.hops) * wire * 1e-6
+                for path in used
+            ],
+        )
+
+    @property
+    def most(self) -> float:
+        """What all paths carry of the application's bits, bit/s."""
+        return sum(self.capacity) * 8 * self.message
+
+    def least_delay(self) -> Split:
+        from ..model.park2014_splitting import least_delay
+
+        return least_delay(
+            self.demand, self.capacity, self.rtt, self.hops, self.loss, leave_out=self._leave_out
+        )
+
+    def least_cost(self, delay: float) -> Split:
+        from ..model.park2014_splitting import least_cost
+
+        return least_cost(
+            self.demand,
+            delay,
+            self.cost,
+            self.capacity,
+            self.rtt,
+            self.hops,
+            self.loss,
+            leave_out=self._leave_out,
+        )
+
+    @property
+    def _leave_out(self) -> bool:
+        return len(self.names) <= LEAVE_OUT_MOST
+
+    def cost_of(self, split: Split) -> float:
+        return float(sum(rate * cost for rate, cost in zip(split.rates, self.cost, strict=True)))
+
+    def shares(self, split: Split) -> str:
+        """Say how many Mbit/s of IP packets each path gets."""
+        said = (f"{name} {share:,.3g}" for name, share in self.used(split).items())
+        return f"{', '.join(said)} Mbit/s of IP packets"
+
+    def used(self, split: Split) -> dict[str, float]:
+        """Return the Mbit/s of each path that gets a share worth the name."""
+        return {
+            name: float(rate) * self.wire * 1e-6
+            for name, rate in zip(self.names, split.rates, strict=True)
+            if rate > NOTHING * self.demand
+        }
+
+    def evidence(self, what: str, split: Split) -> Evidence:
+        rates = {f"split_{name}_mbps": share for name, share in self.used(split).items()}
+        bound = {"cost": self.cost_of(split), "delay_bound_ms": 1e3 * split.delay}
+        return Evidence(what, bound | rates, remarks=("predicted by park-2014",))
+
+
+def _plain(
+    bench: Bench, paths: Paths, rate: float, message: int
+) -> tuple[Measured | None, list[str]]:
+    """Simulate the scenario's own scheduler under that rate."""
+    changes = over(bench.scenario, paths)
+    traffic = bench.scenario.values["traffic"]
+    if traffic["kind"] == "bulk":
+        changes |= {"traffic.kind": "cbr", "traffic.message": f"{message} B"}
+    if traffic.get("rate") != rate:
+        changes |= {"traffic.rate": f"{rate:.0f} bit/s"}
+    try:
+        return bench.one(changes), []
+    except ScenarioError as error:
+        return None, [f"the plain scheduler was not simulated: {error}"]
+
+
+def _outside(values: dict[str, Any], paths: Paths) -> list[str]:
+    """Say in what the scenario lies outside problem (10)."""
+    used = described({**values, "transport": values["transport"] | {"paths": list(paths)}})
+    hops = [hop for path in used for hop in path.hops]
+    notes = []
+    if len(hops) > len(set(hops)):
+        notes.append("paths share a link here: the split may ask more of it than it carries")
+    if values["competitor"]:
+        notes.append("others use the links: the split takes them to be its own")
+    return notes
+
+
+def _cautious(plain: Measured | None, within: float) -> str:
+    """Say where the simulator kept a delay that is above what the bound allows for."""
+    if plain is None or plain.delay > 1e3 * within:
+        return ""
+    return (
+        " In the simulator the plain scheduler keeps that delay: a bound on a mean is cautious"
+        " where queues stay short."
+    )
+
+
+def _simulated(bench: Bench, plain: Measured | None) -> list[Evidence]:
+    if plain is None:
+        return []
+    scheduler = bench.scenario.values["transport"]["scheduler"]
+    return [Evidence(f"plain {scheduler}", plain.numbers, plain.changes, ("present",))]
+
+
+def _unanswered(title: str, answer: str, numbers: dict[str, float] | None = None) -> Advice:
+    return Advice("least-cost", title, answer, numbers=numbers or {})

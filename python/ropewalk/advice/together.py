@@ -1,0 +1,70 @@
+"""What does all the advice give together? The scenario as it is beside it, simulated."""
+
+from __future__ import annotations
+
+from .bench import Bench, Changes
+from .judging import Judge, gain, written
+from .results import Advice, Evidence
+
+
+def advise_together(
+    bench: Bench,
+    judge: Judge,
+    settings: Changes,
+    with_buffers: Changes,
+    *,
+    fair: bool = True,
+) -> Advice:
+    """Set the advice beside the scenario as it is.
+
+    Parameters
+    ----------
+    bench : Bench
+        Simulates.
+    judge : Judge
+        Compares.
+    settings : mapping of str to value
+        What is advised with the buffers as they are.
+    with_buffers : mapping of str to value
+        What is advised with other buffers; empty if none are.
+    fair : bool
+        Whether the scenario as it is leaves others their share; it is no choice if not.
+    """
+    tried: list[tuple[str, Changes]] = [("as it is", {})]
+    if settings:
+        tried.append(("as advised, with the present buffers", settings))
+    if with_buffers:
+        tried.append(("as advised, with the advised buffers", with_buffers))
+    made = bench.measure([changes for _, changes in tried])
+    present = made[0]
+    allowed = made if fair else made[1:]
+    best = judge.best(allowed)
+    best = next(each for each in allowed if judge.as_good(each, best))
+    rows = [
+        Evidence(
+            what,
+            each.numbers,
+            changes,
+            ("advised",) * (each is best) + ("present",) * (each is present),
+        )
+        for (what, changes), each in zip(tried, made, strict=True)
+    ]
+    share = gain(best.goodput, present.goodput)
+    if best is present:
+        answer = f"Leave it as it is: {present.goodput:,.2f} Mbit/s, and nothing here is better."
+    else:
+        answer = f"{best.goodput:,.2f} Mbit/s, where it gives {present.goodput:,.2f} as it is"
+        answer += "" if share is None else f" ({written(share)})"
+        if judge.stream:
+            answer += (
+                f"; 95 % of messages within {best.delay:,.0f} ms, now within {present.delay:,.0f}"
+            )
+        answer += "." if fair else ": what is fair to others has its price."
+    return Advice(
+        question="together",
+        title="And all together?",
+        answer=answer,
+        settings=best.changes,
+        numbers={} if share is None else {"gain_over_present": share},
+        evidence=tuple(rows),
+    )

@@ -1,0 +1,131 @@
+"""``ropewalk advise``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .. import advice
+from .failures import failures, wrong_input
+from .options import Changes, Json, ScenarioFile, Seed, check_outputs, load
+from .progress import progress
+
+if TYPE_CHECKING:
+    from ..advice import Counsel
+
+
+def advise(
+    scenario: ScenarioFile,
+    as_json: Json = False,
+    rate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RATE",
+            help="Carry this at least cost, such as \"6 Mbit/s\"; default: cbr's or poisson's.",
+            show_default=False,
+        ),
+    ] = None,
+    delay: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help='Within this delay, such as "150 ms".',
+            show_default=False,
+        ),
+    ] = None,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Simulate all subsets of up to 10 links, and say which place the advised takes.",
+        ),
+    ] = False,
+    seed: Seed = 1,
+    runs: Annotated[
+        int,
+        typer.Option(min=1, metavar="N", help="Runs of each candidate, where anything is random."),
+    ] = advice.RUNS,
+    changes: Changes = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Keep tables (Parquet), the picture, the scenario used and the JSON object.",
+            show_default=False,
+        ),
+    ] = None,
+    pictures: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="Draw the goodput of subsets by how many links they have: .png, .svg or .pdf.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Advise: which links, which scheduler, which buffers, at what cost.
+
+    Example: ropewalk advise scenarios/trains/eight-links.toml
+    --rate "6 Mbit/s" --delay "150 ms" --plot subsets.png
+    """
+    pictures = pictures or []
+    with wrong_input():
+        loaded = load(scenario, changes)
+        advice.wished(loaded, rate, delay, "--")
+        if check:
+            advice.allow_check(loaded, "--check")
+        check_outputs(out, pictures)
+        if pictures:
+            from ..plot import check_format
+
+            for picture in pictures:
+                check_format(picture)
+    with failures(), progress("advising") as finished:
+        counsel = advice.advise(
+            loaded,
+            rate=rate,
+            delay=delay,
+            seed=seed,
+            runs=runs,
+            check=check,
+            progress=finished,
+        )
+    with failures():
+        written = _keep(counsel, out, pictures)
+    if as_json:
+        print(json.dumps(counsel.json()))
+    else:
+        _print(counsel, written)
+    sys.stdout.flush()
+
+
+def _keep(counsel: Counsel, out: Path | None, pictures: list[Path]) -> list[str]:
+    """Write what was asked for; say what is where."""
+    written = []
+    if pictures:
+        from ..advice.picture import draw
+        from ..plot import save
+
+        figure = draw(counsel)
+        written += [f"picture: {save(figure, picture)}" for picture in pictures]
+    if out is not None:
+        from ..advice.store import keep
+
+        written += [f"picture: {keep(counsel, out)}", f"tables:  {out / 'tables'}"]
+    return written
+
+
+def _print(counsel: Counsel, written: list[str]) -> None:
+    from rich.console import Console
+
+    from ..advice.table import table
+
+    console = Console(highlight=False)
+    console.print(table(counsel))
+    for line in written:
+        console.print(line, soft_wrap=True, markup=False)
