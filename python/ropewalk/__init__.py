@@ -15,7 +15,6 @@ Examples
 from . import plot
 from ._core import ScenarioError, __version__
 from .advice import Advice, Counsel, advise
-from .comparison import Comparison, compare
 from .prediction import Prediction, Predictions, predict
 from .reproduction import reproduce
 from .results import Results
@@ -25,7 +24,6 @@ from .sweeps import sweep
 
 __all__ = [
     "Advice",
-    "Comparison",
     "Counsel",
     "Prediction",
     "Predictions",
@@ -34,7 +32,6 @@ __all__ = [
     "ScenarioError",
     "__version__",
     "advise",
-    "compare",
     "plot",
     "predict",
     "reproduce",
