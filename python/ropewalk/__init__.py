@@ -15,6 +15,7 @@ Examples
 from . import plot
 from ._core import ScenarioError, __version__
 from .advice import Advice, Counsel, advise
+from .comparison import Comparison, compare
 from .prediction import Prediction, Predictions, predict
 from .reproduction import reproduce
 from .results import Results
@@ -24,6 +25,7 @@ from .sweeps import sweep
 
 __all__ = [
     "Advice",
+    "Comparison",
     "Counsel",
     "Prediction",
     "Predictions",
@@ -32,6 +34,7 @@ __all__ = [
     "ScenarioError",
     "__version__",
     "advise",
+    "compare",
     "plot",
     "predict",
     "reproduce",

@@ -64,14 +64,13 @@ def goodput(axes: Axes, results: Results, seed: int) -> None:
         )
     # What waited behind a gap is delivered at a stroke, far above what the links carry;
     # means over some steps keep the line readable, and the frame at the links' height.
-    together = max(1, len(time) // 60)
-    total = _means(connection["goodput_mbps"].to_numpy(), steps, together)
+    total_edges, total, together = delivered(results, seed)
     top = 1.3 * max(np.nan_to_num(capacity).max(), np.quantile(base, 0.99), 1e-3)
     notes = [f"mean over {together * (steps[1] - steps[0]):.3g} s"] if together > 1 else []
     notes += [f"up to {total.max():,.0f}"] if total.max() > top else []
     axes.stairs(
         total,
-        np.unique([*steps[::together], steps[-1]]),
+        total_edges,
         baseline=None,
         color=INK,
         linewidth=1.0,
@@ -89,6 +88,18 @@ def goodput(axes: Axes, results: Results, seed: int) -> None:
         borderaxespad=0,
         fontsize="small",
     )
+
+
+def delivered(results: Results, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
+    """What the application gets in order: edges in s, means in Mbit/s, and over how many steps."""
+    import numpy as np
+
+    connection = _of_run(results.connection, seed)
+    time = connection["time_s"].to_numpy()
+    steps = _edges(time)
+    together = max(1, len(time) // 60)
+    means = _means(connection["goodput_mbps"].to_numpy(), steps, together)
+    return np.unique([*steps[::together], steps[-1]]), means, together
 
 
 def windows(figure: Figure | SubFigure, results: Results, seed: int) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from .._core import __version__
-from . import advise, predict, reproduce, schema, simulate
+from . import advise, compare, predict, reproduce, schema, simulate
 from .failures import FAILED
 
 app = typer.Typer(
@@ -53,5 +53,6 @@ def _common(
 app.command("simulate")(simulate.simulate)
 app.command("reproduce")(reproduce.reproduce)
 app.command("predict")(predict.predict)
+app.command("compare")(compare.compare)
 app.command("advise")(advise.advise)
 app.command("schema")(schema.schema)

@@ -1,0 +1,122 @@
+"""``ropewalk compare``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .. import comparison
+from .failures import failures, wrong_input
+from .options import Changes, Json, ScenarioFile, Seed, check_outputs, load
+from .progress import progress
+from .simulate import STEP
+
+if TYPE_CHECKING:
+    from ..comparison import Comparison
+
+
+def compare(
+    scenario: ScenarioFile,
+    as_json: Json = False,
+    ways: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WAY,WAY",
+            help=f"Of {', '.join(comparison.WAYS)}; default: all that apply.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Seed = 1,
+    runs: Annotated[
+        int,
+        typer.Option(
+            min=1, metavar="N", help="How many runs of each way; formulas are asked once."
+        ),
+    ] = 1,
+    changes: Changes = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Keep tables (Parquet), the picture, the scenario used and the JSON object.",
+            show_default=False,
+        ),
+    ] = None,
+    pictures: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="Draw bars with intervals, and goodput over time: .png, .svg or .pdf.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Run a scenario in several ways; show how near they come, and why they differ.
+
+    Example: ropewalk compare scenarios/start/two-links.toml --runs 10 --plot compared.png
+    """
+    pictures = pictures or []
+    with wrong_input():
+        chosen = None if ways is None else _chosen(ways)
+        loaded = load(scenario, changes)
+        check_outputs(out, pictures)
+        if pictures:
+            from ..plot import check_format
+
+            for picture in pictures:
+                check_format(picture)
+    with failures(), progress("comparing") as finished:
+        made = comparison.compare(
+            loaded,
+            ways=chosen,
+            seed=seed,
+            runs=runs,
+            step=STEP if out or pictures else None,
+            progress=finished,
+        )
+    with failures():
+        written = _keep(made, out, pictures)
+    if as_json:
+        print(json.dumps(made.json()))
+    else:
+        _print(made, written)
+    sys.stdout.flush()
+
+
+def _chosen(ways: str) -> tuple[str, ...]:
+    try:
+        return comparison.wanted([way.strip() for way in ways.split(",") if way.strip()])
+    except ValueError as error:
+        raise ValueError(f"--ways {ways}: {error}") from None
+
+
+def _keep(made: Comparison, out: Path | None, pictures: list[Path]) -> list[str]:
+    """Write what was asked for; say what is where."""
+    written = []
+    if pictures:
+        from ..comparison.picture import draw
+        from ..plot import save
+
+        figure = draw(made)
+        written += [f"picture: {save(figure, picture)}" for picture in pictures]
+    if out is not None:
+        from ..comparison.store import keep
+
+        written += [f"picture: {keep(made, out)}", f"tables:  {out / 'tables'}"]
+    return written
+
+
+def _print(made: Comparison, written: list[str]) -> None:
+    from rich.console import Console
+
+    from ..comparison.table import table
+
+    console = Console(highlight=False)
+    console.print(table(made))
+    for line in written:
+        console.print(line, soft_wrap=True, markup=False)

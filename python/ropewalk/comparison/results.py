@@ -1,0 +1,137 @@
+"""What several ways of running one scenario gave, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from .explanation import explain
+from .numbers import flat, predicted
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ..prediction import Predictions
+    from ..results import Results
+    from ..scenario import Scenario
+
+# Each pair: what is judged, and against what.
+PAIRS = (("predict", "simulate"),)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One scenario, predicted and simulated.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        What was run.
+    predictions : Predictions or None
+        What formulas say; None if they were not asked or know no goodput.
+    simulated : Results or None
+        What the simulator gave; None if it was not asked or cannot run this.
+    left_out : mapping of str to str
+        Ways that do not apply, each with the reason in one line.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> comparison = ropewalk.compare("scenarios/start/two-links.toml")
+    >>> comparison.ways
+    ('predict', 'simulate')
+    >>> comparison.accuracy["predict_against_simulate"] > 0.9
+    True
+    """
+
+    scenario: Scenario
+    predictions: Predictions | None = None
+    simulated: Results | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def ran(self) -> dict[str, Results]:
+        """The ways that carried packets, by their names."""
+        of = {"simulate": self.simulated}
+        return {way: results for way, results in of.items() if results is not None}
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """The ways that are compared."""
+        return (*(("predict",) if self.predictions is not None else ()), *self.ran)
+
+    @cached_property
+    def means(self) -> dict[str, dict[str, float]]:
+        """Each way's numbers, over its runs in the mean, by flat names.
+
+        Names are the JSON object's with dots: ``"goodput_mbps"``, ``"delay_ms.p95"``,
+        ``"subflows.wifi.goodput_mbps"``, ``"links.wifi.dropped_packets"``.
+        """
+        known = {} if self.predictions is None else {"predict": predicted(self.predictions)}
+        return known | {way: flat(results.mean) for way, results in self.ran.items()}
+
+    @cached_property
+    def ci95(self) -> dict[str, dict[str, float]]:
+        """Half the width of the 95 % confidence interval of each mean; empty for one run."""
+        return {way: {} for way in self.ways} | {
+            way: flat(results.ci95) for way, results in self.ran.items()
+        }
+
+    @cached_property
+    def accuracy(self) -> dict[str, float]:
+        """How near one way's goodput comes to another's, 1 for the same.
+
+        ``"predict_against_simulate"`` is 1 - |P - S| / S of the mean goodputs P and S, the
+        prediction accuracy of Song et al. 2018, section 5.1.4. Pairs of which one has no
+        goodput are absent.
+        """
+        from ..model.song2018 import prediction_accuracy
+
+        found = {}
+        for judged, against in PAIRS:
+            one, other = (self.means.get(way, {}).get("goodput_mbps") for way in (judged, against))
+            if one is not None and other:
+                found[f"{judged}_against_{against}"] = float(prediction_accuracy(one, other))
+        return found
+
+    @cached_property
+    def explanation(self) -> tuple[str, ...]:
+        """Why ways differ, in sentences; empty where they agree."""
+        return explain(self)
+
+    @cached_property
+    def numbers(self) -> pl.DataFrame:
+        """One row per quantity that a way knows: ``quantity``, each way, and ``ci95_`` of each.
+
+        Columns of intervals are there for ways with several runs. Units are in the names.
+        """
+        import polars as pl
+
+        names = dict.fromkeys(name for way in self.ways for name in self.means[way])
+        columns: dict[str, Any] = {"quantity": list(names)}
+        for way in self.ways:
+            columns[way] = [self.means[way].get(name) for name in names]
+            if self.ci95[way]:
+                columns[f"ci95_{way}"] = [self.ci95[way].get(name) for name in names]
+        floats = dict.fromkeys([*columns][1:], pl.Float64)
+        return pl.DataFrame(columns, schema={"quantity": pl.String, **floats})
+
+    def json(self) -> dict[str, Any]:
+        """Return what ``--json`` prints: each way's own object, and the accuracy."""
+        ways = {} if self.predictions is None else {"predict": self.predictions.json()}
+        known: dict[str, Any] = {
+            "engine": "compare",
+            "scenario": self.scenario.title,
+            "ways": ways | {way: results.json() for way, results in self.ran.items()},
+            "accuracy": self.accuracy,
+        }
+        optional = {"explanation": list(self.explanation), "left_out": dict(self.left_out)}
+        return known | {key: value for key, value in optional.items() if value}
+
+    def __repr__(self) -> str:
+        said = ", ".join(
+            f"{way} {self.means[way].get('goodput_mbps', float('nan')):.2f}" for way in self.ways
+        )
+        return f"<Comparison of {self.scenario.title!r}: {said} Mbit/s>"

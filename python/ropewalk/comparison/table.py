@@ -1,0 +1,149 @@
+"""A comparison as a table for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from .numbers import entries, total
+from .results import Comparison
+
+SUMMARY = {
+    "goodput, Mbit/s": ("goodput_mbps", 1.0, ",.2f"),
+    "complete after, s": ("completion_s", 1.0, ",.2f"),
+    "delay, ms: mean": ("delay_ms.mean", 1.0, ",.1f"),
+    "median": ("delay_ms.p50", 1.0, ",.1f"),
+    "95 %": ("delay_ms.p95", 1.0, ",.1f"),
+    "99 %": ("delay_ms.p99", 1.0, ",.1f"),
+    "max": ("delay_ms.max", 1.0, ",.1f"),
+    "waited for another, %": ("reordering.out_of_order_ratio", 100.0, ",.1f"),
+    "waited at most, kB": ("reordering.buffer_max_bytes", 1e-3, ",.0f"),
+    "cost": ("cost", 1.0, ",.2f"),
+}
+SUMS = {"sent again": "retransmissions", "timeouts": "timeouts"}
+SUBFLOW = {
+    "Mbit/s": ("goodput_mbps", 1.0, ",.2f"),
+    "sent again": ("retransmissions", 1.0, ",.0f"),
+}
+LINK = {
+    "lost": ("lost_packets", 1.0, ",.0f"),
+    "dropped": ("dropped_packets", 1.0, ",.0f"),
+    "utilized, %": ("utilization", 100.0, ",.1f"),
+}
+
+
+def table(comparison: Comparison) -> RenderableType:
+    """Return what `rich.print` shows of a comparison.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Of one scenario.
+
+    Returns
+    -------
+    rich.console.RenderableType
+        The ways side by side, subflows, links, the accuracy, and why the ways differ.
+
+    Examples
+    --------
+    >>> import rich, ropewalk
+    >>> comparison = ropewalk.compare("scenarios/start/two-links.toml")
+    >>> rich.print(table(comparison))  # doctest: +ELLIPSIS
+    Two unequal links...
+    """
+    parts: list[RenderableType] = [
+        Text.assemble((comparison.scenario.title, "bold"), (_runs(comparison), "dim")),
+        _summary(comparison),
+    ]
+    if len(comparison.scenario.links) > 1:
+        parts.append(_each(comparison, "subflows", "subflow", SUBFLOW))
+    if comparison.ran:
+        parts.append(_each(comparison, "links", "link", LINK))
+    for pair, accuracy in comparison.accuracy.items():
+        parts.append(Text(f"accuracy of {pair.replace('_', ' ')}: {accuracy:.1%}"))
+    parts += [Text(sentence) for sentence in comparison.explanation]
+    parts += [
+        Text(f"left out: {way}: {reason}", style="dim")
+        for way, reason in comparison.left_out.items()
+    ]
+    parts += [Text(f"warning: {each}", style="yellow") for each in _warnings(comparison)]
+    return Group(*parts)
+
+
+def _runs(comparison: Comparison) -> str:
+    for results in comparison.ran.values():
+        seeds = results.seeds
+        if len(seeds) == 1:
+            return f"  (seed {seeds[0]})"
+        return f"  (means of {len(seeds)} runs, seeds {seeds[0]} to {seeds[-1]}, ± 95 % interval)"
+    return ""
+
+
+def _summary(comparison: Comparison) -> Table:
+    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
+    shown.add_column("")
+    for way in comparison.ways:
+        shown.add_column(way, justify="right", no_wrap=True)
+    for label, (key, scale, digits) in SUMMARY.items():
+        _row(shown, label, [_cell(comparison, way, key, scale, digits) for way in comparison.ways])
+    for label, key in SUMS.items():
+        sums = [total(comparison.means[way], key) for way in comparison.ways]
+        _row(shown, label, ["" if value is None else f"{value:,.0f}" for value in sums])
+    return shown
+
+
+def _row(shown: Table, label: str, cells: Sequence[str]) -> None:
+    if any(cells):
+        shown.add_row(Text(label), *cells)
+
+
+def _cell(comparison: Comparison, way: str, key: str, scale: float, digits: str) -> str:
+    value = comparison.means[way].get(key)
+    if value is None:
+        return ""
+    interval = comparison.ci95[way].get(key)
+    known = f"{scale * value:{digits}}"
+    return known if interval is None else f"{known} ± {scale * interval:{digits}}"
+
+
+def _each(
+    comparison: Comparison, kind: str, what: str, columns: Mapping[str, tuple[str, float, str]]
+) -> Table:
+    """One row for each subflow or link, and for each of its numbers a column a way."""
+    known = list(
+        dict.fromkeys(
+            name for way in comparison.ways for name in entries(comparison.means[way], kind)
+        )
+    )
+    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
+    shown.add_column(what, overflow="fold", min_width=min(16, max(map(len, known), default=0)))
+    filled: list[list[str]] = []
+    for heading, (key, scale, digits) in columns.items():
+        title = heading
+        for way in comparison.ways:
+            of = comparison.means[way]
+            values = [of.get(f"{kind}.{name}.{key}") for name in known]
+            if any(value is not None for value in values):
+                shown.add_column(f"{title}\n{way}", justify="right", no_wrap=True)
+                filled.append(["" if v is None else f"{scale * v:{digits}}" for v in values])
+                title = ""
+    for name, *cells in zip(known, *filled, strict=True):
+        shown.add_row(Text(name), *cells)
+    return shown
+
+
+def _warnings(comparison: Comparison) -> list[str]:
+    """Return the warnings of the ways that carried packets, each once."""
+    return list(
+        dict.fromkeys(
+            warning
+            for results in comparison.ran.values()
+            for run in results.runs
+            for warning in run.get("warnings", [])
+        )
+    )

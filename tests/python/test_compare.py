@@ -1,0 +1,179 @@
+"""Several ways to run one scenario, side by side."""
+
+import json
+
+import polars as pl
+import pytest
+
+import ropewalk
+from places import ROOT, TWO_LINKS
+from ropewalk import plot
+from ropewalk.comparison.picture import draw
+
+MODELLED = ["--ways", "predict,simulate"]
+
+
+@pytest.fixture(scope="module")
+def compared(two_links):
+    return ropewalk.compare(two_links, ways=["predict", "simulate"], runs=3, step="100 ms")
+
+
+def test_each_way_says_what_it_says_alone(compared, two_links):
+    alone = ropewalk.simulate(two_links, runs=3, step="100 ms").json()
+    printed = compared.json()
+    for run in [*alone["runs"], *printed["ways"]["simulate"]["runs"]]:
+        del run["stats"]["wall_s"]
+    for result in (alone, printed["ways"]["simulate"]):
+        for of in ("mean", "ci95"):
+            del result[of]["stats"]["wall_s"]
+    assert printed["engine"] == "compare"
+    assert printed["ways"]["simulate"] == alone
+    assert printed["ways"]["predict"] == ropewalk.predict(two_links).json()
+
+
+def test_accuracy_is_that_of_song_2018(compared):
+    [predicted, simulated] = (compared.means[way]["goodput_mbps"] for way in compared.ways)
+    assert compared.accuracy["predict_against_simulate"] == pytest.approx(
+        1 - abs(simulated - predicted) / simulated, abs=1e-12
+    )
+
+
+def test_numbers_stand_side_by_side_with_their_intervals(compared):
+    rows = {row["quantity"]: row for row in compared.numbers.iter_rows(named=True)}
+    assert compared.numbers.columns == ["quantity", "predict", "simulate", "ci95_simulate"]
+    goodput = rows["goodput_mbps"]
+    assert goodput["simulate"] == compared.simulated.mean["goodput_mbps"]
+    assert goodput["ci95_simulate"] == compared.simulated.ci95["goodput_mbps"]
+    subflows = compared.simulated.mean["subflows"]
+    assert rows["subflows.cable.goodput_mbps"]["simulate"] == subflows[1]["goodput_mbps"]
+    # Formulas count no packets.
+    assert rows["links.dsl.sent_packets"]["predict"] is None
+
+
+def test_subflows_on_one_path_stay_apart(two_links):
+    many = two_links.with_({"transport.subflows_per_path": 2})
+    compared = ropewalk.compare(many, ways=["simulate"])
+    names = [subflow["link"] for subflow in compared.simulated.runs[0]["subflows"]]
+    known = [name for name in compared.means["simulate"] if name.endswith("srtt_ms")]
+    assert len(known) == len(names) == 4
+
+
+def test_ways_that_agree_need_no_explanation(two_links):
+    compared = ropewalk.compare(two_links, ways=["predict", "simulate"])
+    one, other = (compared.means[way]["goodput_mbps"] for way in compared.ways)
+    assert bool(compared.explanation) == (abs(one - other) > 0.05 * other)
+
+
+def test_ways_that_differ_are_explained(two_links):
+    lossy = two_links.with_({"link.cable.loss": "8 %", "link.dsl.jitter": "4 ms"})
+    compared = ropewalk.compare(lossy, ways=["predict", "simulate"])
+    assert abs(1 - compared.accuracy["predict_against_simulate"]) > 0.05
+    said = " ".join(compared.explanation)
+    subflows = compared.simulated.runs[0]["subflows"]
+    again = sum(each["retransmissions"] for each in subflows)
+    share = again / sum(each["segments_sent"] for each in subflows)
+    assert f"simulate sent {share:.1%} of its segments again" in said
+    assert "links have jitter" in said
+    assert compared.predictions.best.bottleneck in said
+
+
+def test_a_difference_within_the_intervals_is_none(two_links):
+    """Two runs of a short lossy transfer lie so far apart that a mean says little."""
+    lossy = two_links.with_({"link.cable.loss": "3 %", "traffic.size": "300 kB"})
+    compared = ropewalk.compare(lossy, ways=["predict", "simulate"], runs=2)
+    one, other = (compared.means[way]["goodput_mbps"] for way in compared.ways)
+    half = compared.ci95["simulate"]["goodput_mbps"]
+    assert abs(one - other) < half, "the case is not as meant"
+    assert compared.explanation == ()
+
+
+def test_what_delivers_nothing_has_no_accuracy(two_links):
+    dark = two_links.with_(
+        {name: [["0 s", "30 s"]] for name in ("link.dsl.down", "link.cable.down")}
+    )
+    compared = ropewalk.compare(dark, ways=["predict", "simulate"])
+    assert compared.accuracy == {}
+    assert draw(compared).axes
+
+
+def test_a_way_that_does_not_apply_is_left_out_with_the_reason(two_links):
+    stream = two_links.with_(
+        {
+            "transport.protocol": "striped-tcp",
+            "traffic": {"kind": "cbr", "rate": "1 Mbit/s", "message": "1 kB"},
+            "duration": "2 s",
+        }
+    )
+    compared = ropewalk.compare(stream, ways=None)
+    assert "predict" not in compared.ways
+    assert compared.json()["left_out"]["predict"] == "no model gives a goodput of this scenario"
+    with pytest.raises(ropewalk.ScenarioError, match="predict: no model"):
+        ropewalk.compare(stream, ways=["predict", "simulate"])
+
+
+def test_the_picture_shows_each_way_and_the_capacity(compared, tmp_path):
+    figure = draw(compared)
+    bars, delays, time = figure.axes
+    assert [label.get_text() for label in bars.get_xticklabels()] == ["predict", "simulate"]
+    heights = [bar.get_height() for bar in bars.patches]
+    assert heights == [compared.means[way]["goodput_mbps"] for way in compared.ways]
+    assert bars.lines[-1].get_ydata()[0] == 66
+    assert delays.get_ylabel() == "delay (ms)"
+    assert [patch.get_label() for patch in time.patches] == ["simulate"]
+    assert plot.save(figure, tmp_path / "compared.svg").stat().st_size > 4000
+
+
+def test_json_is_one_object_and_nothing_else(command):
+    done = command("compare", TWO_LINKS, "--json", *MODELLED)
+    assert (done.returncode, done.stderr) == (0, "")
+    printed = json.loads(done.stdout)
+    assert list(printed["ways"]) == ["predict", "simulate"]
+    assert list(printed["accuracy"]) == ["predict_against_simulate"]
+    assert "null" not in done.stdout
+
+
+def test_the_table_names_ways_subflows_links_and_accuracy(command):
+    done = command("compare", TWO_LINKS, "--runs", 2, *MODELLED)
+    assert (done.returncode, done.stderr) == (0, "")
+    for word in ("predict", "simulate", "goodput", "dsl", "cable", "±", "accuracy of predict"):
+        assert word in done.stdout
+
+
+def test_out_keeps_numbers_of_all_ways(command, tmp_path):
+    folder = tmp_path / "kept"
+    for _ in range(2):
+        done = command("compare", TWO_LINKS, *MODELLED, "--out", folder)
+        assert (done.returncode, done.stderr) == (0, "")
+    printed = json.loads((folder / "result.json").read_text())
+    numbers = pl.read_parquet(folder / "tables/numbers.parquet")
+    goodput = numbers.row(by_predicate=pl.col("quantity") == "goodput_mbps", named=True)
+    assert goodput["simulate"] == printed["ways"]["simulate"]["goodput_mbps"]
+    assert not pl.read_parquet(folder / "tables/simulate-connection.parquet").is_empty()
+    assert (folder / "picture.png").stat().st_size > 10_000
+    assert ropewalk.Scenario.load(folder / "scenario.toml").links == ["dsl", "cable"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--ways", "predict,guess"], "--ways predict,guess: no way 'guess'; there are: predict,"),
+        (["--ways", ","], "--ways ,: no way at all; there are: predict,"),
+        (["--plot", "page.gif"], ".png, .svg, .pdf"),
+        (["--set", "link.wifi.delay=1ms"], 'no link is called "wifi"'),
+    ],
+)
+def test_wrong_input_ends_with_status_2(command, arguments, said):
+    done = command("compare", TWO_LINKS, *arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_every_option_is_in_the_guide(command):
+    help_text = command("compare", "--help").stdout
+    guide = (ROOT / "docs/guide.md").read_text()
+    section = guide.partition("\n## Compare\n")[2].partition("\n## ")[0]
+    for option in ("--ways", "--runs", "--seed", "--set", "--json", "--out", "--plot"):
+        assert option in help_text
+        assert option in section
