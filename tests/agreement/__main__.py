@@ -2,6 +2,7 @@
 
 import cellular
 import coupling
+import fluid
 import formulas
 import linux
 import ns3_single_path
@@ -11,7 +12,7 @@ from tables import ROOT, write_into_page
 
 tables = [
     table
-    for module in (ns3_single_path, formulas, linux, coupling, ns3_striped, cellular)
+    for module in (ns3_single_path, formulas, linux, coupling, ns3_striped, cellular, fluid)
     for table in module.tables()
 ]
 for table in tables:

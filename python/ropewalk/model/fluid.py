@@ -282,8 +282,7 @@ def _grow(bulk: Bulk, links: Sequence[Link], now: float, step: float) -> None:
             left -= lasts
             if lost:
                 lose_one(subflow, now - left)
-                if subflow.silent_until > now - left:
-                    break
+                left -= max(subflow.silent_until - (now - left), 0.0)
 
 
 def _rate(subflow: Subflow, size: float, filled: float, rate: float) -> float:

@@ -9,6 +9,7 @@ from . import fluid_coupling
 from .fluid_parts import Link, Subflow
 from .fluid_window import NEVER
 
+DUPLICATES = 3
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -38,9 +39,11 @@ def lose_one(subflow: Subflow, now: float) -> None:
     """Fall at a random loss, and find out how far it is to the next."""
     connection, window = subflow.connection, subflow.window
     flight = min(window.size, max(subflow.in_flight, 1.0))
-    few = min(1.0, 3.0 / max(flight, 1e-9)) if flight > 3 else 1.0
     fluid_coupling.lose(connection.congestion, subflow, flight)
-    subflow.timeouts += few * subflow.path.loss * 3 if flight > 3 else 1.0
+    # Three duplicate acknowledgements must come of it: none do of so few segments, and of
+    # few more one may be lost as well.
+    few = DUPLICATES / flight if flight > DUPLICATES else 1.0
+    subflow.timeouts += few * min(DUPLICATES * subflow.path.loss, 1.0) if few < 1 else 1.0
     if subflow.timeouts >= 1:
         subflow.timeouts -= 1
         window.time_out()

@@ -33,13 +33,19 @@ def predict(values: Values) -> Prediction | None:
     message = traffic["message"]
     packets = math.ceil(message / transport["segment"])
     wire = 8 * (message + packets * header_bytes(transport))
-    capacity = min(max(transport["send_buffer"] // message, len(used)), MOST_MESSAGES)
-    in_network = sum(path.rtt * path.rate + 8 * _queue(values, path.hops) for path in used)
+    if transport["protocol"] == "bas":
+        in_buffers = len(used) * transport["send_buffer"]
+        room = in_buffers + transport["main_buffer"]
+    else:
+        # What the network holds of a connection stands for the paper's send buffers.
+        room = transport["send_buffer"]
+        in_buffers = sum(path.rtt * path.rate / 8 + _queue(values, path.hops) for path in used)
+    capacity = min(max(room // message, len(used)), MOST_MESSAGES)
     queue = elahi2011.Queue(
         arrival_rate=traffic["rate"] / (8 * message),
         departure_rates=[path.rate / wire for path in used],
         capacity=capacity,
-        send_buffers=min(max(int(in_network / wire), len(used)), capacity),
+        send_buffers=min(max(int(in_buffers // message), len(used)), capacity),
     )
     load = elahi2011.load(queue)
     true = elahi2011.throughput(queue)

@@ -15,7 +15,7 @@ SOURCE = (
 )
 VALIDITY = (
     "windows that hold many packets; links whose rate, delay and loss stay as they are. How far"
-    " it was from simulations is in docs/models.md"
+    " it was from simulations is in docs/agreement.md"
 )
 FEW_ROUND_TRIPS = 20
 HELD_UP = 0.3  # share of the time from which on the shared window is the bottleneck
@@ -80,7 +80,7 @@ def _ways(values: Values, used: tuple[Path, ...]) -> list[Path]:
 
 
 def _delay(values: Values, outcome: fluid.Outcome) -> dict[str, float]:
-    """Mean delay of bytes that wait in a send buffer kept full.
+    """Mean delay of bytes that wait in a send buffer kept full; unknown for bas under loss.
 
     The first that fill it are all written at once, and wait longer the later they go;
     each of the others waits for as many as the buffer holds, less the way back of the
@@ -88,7 +88,13 @@ def _delay(values: Values, outcome: fluid.Outcome) -> dict[str, float]:
     """
     if outcome.goodput <= 0:
         return {}
-    held = min(values["transport"]["send_buffer"], outcome.delivered)
+    transport = values["transport"]
+    room = transport["send_buffer"]
+    if transport["protocol"] == "bas":
+        if any(path.loss for path in paths(values)):
+            return {}
+        room = transport["main_buffer"] + len(outcome.rtts) * room
+    held = min(room, outcome.delivered)
     first = held / outcome.goodput / 2
     later = max(held / outcome.goodput - min(outcome.rtts) / 2, 0.0)
     share = held / outcome.delivered if values["warmup"] == 0 else 0.0

@@ -21,12 +21,12 @@ MOST_SEGMENTS = 20_000  # rounds are counted one by one, and have settled long b
 
 def predict(values: Values) -> Prediction | None:
     """Predict the goodput of striped-tcp; None for anything else."""
-    from ..model.song2018 import throughput
-
     transport, traffic, used = values["transport"], values["traffic"], paths(values)
     fast = any(math.isinf(path.rate) for path in used)
     if transport["protocol"] != "striped-tcp" or traffic["kind"] != "bulk" or fast:
         return None
+    from ..model.song2018 import throughput
+
     # All in bytes on the wire, as the links count them.
     segment = transport["segment"]
     packet = segment + header_bytes(transport)

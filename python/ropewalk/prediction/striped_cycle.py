@@ -23,12 +23,12 @@ QUICK_ACKS = 16
 
 def predict(values: Values) -> Prediction | None:
     """Predict a bulk transfer of striped-tcp; None for anything else."""
-    from ..model.striped_cycle import rule_of_thumb
-
     transport, traffic, used = values["transport"], values["traffic"], paths(values)
     fast = any(math.isinf(path.rate) for path in used)
     if transport["protocol"] != "striped-tcp" or traffic["kind"] != "bulk" or fast:
         return None
+    from ..model.striped_cycle import rule_of_thumb
+
     whole = _transfer(values, used, values["duration"])
     before = _transfer(values, used, values["warmup"]) if values["warmup"] > 0 else None
     segments = whole.segments - (before.segments if before else 0)

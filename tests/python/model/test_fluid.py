@@ -1,0 +1,161 @@
+"""The fluid model: what must hold of any, and how near it is to the simulator."""
+
+import math
+
+import pytest
+
+import ropewalk
+from ropewalk.model.fluid import Connection, Link, Path, run
+from ropewalk.model.fluid_parts import SCHEMES
+from ropewalk.model.fluid_window import Window, hystart_exit
+from ropewalk.prediction import fluid
+
+MBIT = 1e6 / 8
+
+
+def tcp(path, congestion="newreno", **more):
+    return Connection((path,), congestion, segment=1448, packet=1500, **more)
+
+
+def goodput(links, connection, duration=60.0, **more):
+    return run(links, [connection], duration, **more)[0].goodput
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("loss", [0.0, 0.01])
+def test_no_link_carries_more_than_its_rate(scheme, loss):
+    paths = tuple(Path((number,), 0.02, 0.04, loss) for number in (0, 1))
+    both = Connection(paths, scheme, segment=1424, packet=1500)
+    links = [Link(10 * MBIT, 50e3), Link(5 * MBIT, 25e3)]
+    outcome = run(links, [both], 30)[0]
+    for carried, link in zip(outcome.subflows, links, strict=True):
+        assert 0 < carried <= 1.0001 * link.rate * 1424 / 1500
+
+
+def test_a_window_over_a_round_trip():
+    path = Path((0,), 0.05, 0.1)
+    carried = goodput([Link(1e9)], tcp(path, receive_window=1e5), duration=600.0)
+    assert carried == pytest.approx(1e5 / 0.1, rel=0.01)
+
+
+@pytest.mark.parametrize("loss", [0.001, 0.01])
+def test_newreno_under_loss_keeps_mathiss_window(loss):
+    path = Path((), 0.05, 0.1, loss)
+    window = goodput([], tcp(path), duration=2000.0) * 0.1 / 1448
+    assert window == pytest.approx(math.sqrt(1.5 / loss), rel=0.15)
+
+
+def test_cubic_is_ahead_of_newreno_on_a_long_fat_path():
+    path = Path((), 0.1, 0.2, 1e-5)
+    assert goodput([], tcp(path, "cubic"), 600.0) > 1.3 * goodput([], tcp(path), 600.0)
+
+
+def test_equal_flows_share_a_link_equally():
+    path = Path((0,), 0.02, 0.04)
+    link = Link(20 * MBIT, 1e5)
+    first, second = run([link], [tcp(path), tcp(path)], 120.0)
+    assert first.goodput == pytest.approx(second.goodput, rel=0.2)
+    assert first.goodput + second.goodput == pytest.approx(20 * MBIT * 1448 / 1500, rel=0.1)
+
+
+def test_an_outage_costs_its_time_and_the_timers():
+    path = Path((0,), 0.02, 0.04)
+    whole = goodput([Link(10 * MBIT, 5e4)], tcp(path), 20.0)
+    cut = goodput([Link(10 * MBIT, 5e4, ((5.0, 9.0),))], tcp(path), 20.0)
+    assert 0.5 * whole < cut < 0.8 * whole
+
+
+def test_a_short_transfer_ends_after_its_slow_start():
+    path = Path((0,), 0.05, 0.1)
+    short = tcp(path, "cubic", size=70 * 1448.0, initial_window=10.0)
+    completion = run([Link(1e9)], [short], 30.0)[0].completion
+    assert 0.35 < completion < 0.55  # a handshake, three rounds, and the way there
+
+
+def test_a_slow_path_holds_up_a_small_window():
+    fast, slow = Path((0,), 0.01, 0.02), Path((1,), 0.2, 0.4)
+    links = [Link(20 * MBIT, 5e4), Link(1 * MBIT, 5e4)]
+    alone = Connection((fast,), "cubic", 1424, 1500, receive_window=131072)
+    both = Connection((fast, slow), "cubic", 1424, 1500, receive_window=131072)
+    assert goodput(links, both) < 0.5 * goodput(links, alone)
+
+
+def test_the_same_arguments_give_the_same_numbers():
+    path = Path((0,), 0.02, 0.04, 0.003)
+    assert goodput([Link(1e6, 4e4)], tcp(path)) == goodput([Link(1e6, 4e4)], tcp(path))
+
+
+def test_a_cubic_window_is_back_at_its_plateau_after_k_seconds():
+    window = Window(70.0, 70.0, cubic=True, plateau=100.0)
+    k = (30 / 0.4) ** (1 / 3)
+    rtt = 0.001  # so short that it hardly looks ahead; too long to be in the friendly region
+    window.avoid(rtt, rtt, 1.0, 1.0)
+    window.epoch, window.friendly = 0.0, 0.0
+    window.avoid(k - rtt, rtt, 0.0, 1.0)
+    assert window.size == pytest.approx(100.0, rel=1e-6)
+
+
+def test_hystart_leaves_before_the_path_is_full():
+    assert hystart_exit(1000.0, 0.1, 1.0) < 1000.0 * 0.1
+    assert hystart_exit(math.inf, 0.1, 1.0) == math.inf
+
+
+GOOD_PATH = Path((0,), 0.02, 0.04)
+WRONG = {
+    "a rate of NaN": (([Link(math.nan)], [tcp(GOOD_PATH)], 1.0), "links[0].rate is nan"),
+    "a rate of 0": (([Link(0.0)], [tcp(GOOD_PATH)], 1.0), "links[0].rate is 0"),
+    "a queue below 0": (([Link(1.0, -1.0)], [tcp(GOOD_PATH)], 1.0), "queue is -1"),
+    "an endless run": (([Link(1.0)], [tcp(GOOD_PATH)], math.inf), "duration is inf"),
+    "a round trip of NaN": (
+        ([Link(1.0)], [tcp(Path((0,), 0.0, math.nan))], 1.0),
+        "paths[0].rtt is nan",
+    ),
+    "a loss of 1": (([Link(1.0)], [tcp(Path((0,), 0.0, 1.0, 1.0))], 1.0), "loss is 1"),
+    "an unknown scheme": (([Link(1.0)], [tcp(GOOD_PATH, "vegas")], 1.0), "'vegas'"),
+    "a link that is not there": (([], [tcp(GOOD_PATH)], 1.0), "there are 0 links"),
+    "no connection": (([Link(1.0)], [], 1.0), "at least one"),
+    "a size of NaN": (([Link(1.0)], [tcp(GOOD_PATH, size=math.nan)], 1.0), "size is nan"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_argument_is_named(case):
+    arguments, words = WRONG[case]
+    with pytest.raises(ValueError, match=r".") as raised:
+        run(*arguments)
+    assert words in str(raised.value)
+
+
+# Changes to the two links of scenarios/start, and how far the model may be off.
+NEAR = {
+    "both links": ({}, 0.1),
+    "tcp": ({"transport.protocol": "tcp"}, 0.05),
+    "newreno under loss": (
+        {"transport.protocol": "tcp", "transport.congestion": "newreno", "link.dsl.loss": "1 %"},
+        0.15,
+    ),
+    "a window": ({"transport.protocol": "tcp", "transport.receive_buffer": "64 KiB"}, 0.05),
+    "loss on both": ({"link.dsl.loss": "0.5 %", "link.cable.loss": "0.2 %"}, 0.2),
+    "lia": ({"transport.congestion": "lia"}, 0.15),
+    "a long run": ({"traffic.size": "200 MB", "duration": "20 s"}, 0.05),
+}
+
+
+@pytest.mark.parametrize("case", NEAR)
+def test_it_is_near_the_simulator(two_links, case):
+    changes, apart = NEAR[case]
+    scenario = two_links.with_(changes)
+    simulated = ropewalk.simulate(scenario, runs=6).mean["goodput_mbps"]
+    assert fluid.run(scenario.values)[0].goodput * 8e-6 == pytest.approx(simulated, rel=apart)
+
+
+@pytest.mark.parametrize("buffer", ["256 KiB", "4 MiB"])
+def test_the_subset_of_links_that_it_chooses_is_a_good_one(buffer):
+    train = ropewalk.Scenario.load("scenarios/trains/eight-links.toml").with_(
+        {"duration": "10 s", "transport.receive_buffer": buffer, "transport.send_buffer": buffer}
+    )
+    prefixes = [train.with_({"transport.paths": train.links[:count]}) for count in range(1, 9)]
+    predicted = [fluid.run(scenario.values)[0].goodput for scenario in prefixes]
+    simulated = [ropewalk.simulate(each).runs[0]["goodput_mbps"] for each in prefixes]
+    assert simulated[predicted.index(max(predicted))] > 0.9 * max(simulated)
+    assert max(simulated) > 1.2 * simulated[-1], "all eight are not the best here"

@@ -1,0 +1,245 @@
+"""Predictions: each model where it applies, the contract's keys, the command, bad input."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+import ropewalk
+from places import ROOT, TWO_LINKS
+
+READY = sorted((ROOT / "scenarios").rglob("*.toml"))
+STREAM = {
+    "transport.protocol": "mptcp",
+    "traffic.kind": "poisson",
+    "traffic.rate": "10 Mbit/s",
+}
+
+
+@pytest.fixture(scope="module")
+def stream():
+    text = TWO_LINKS.read_text().replace('size = "20 MB"', "")
+    return ropewalk.Scenario(text).with_(STREAM)
+
+
+def names(scenario):
+    return {model.name for model in ropewalk.predict(scenario).models}
+
+
+@pytest.mark.parametrize("path", READY, ids=lambda path: path.stem)
+def test_every_ready_scenario_predicts(path):
+    predictions = ropewalk.predict(path)
+    assert predictions.best is not None
+    assert 0 < predictions.best.goodput_mbps < 1000
+    for model in predictions.models:
+        assert model.source
+        assert model.validity
+
+
+def test_the_json_keeps_the_contract():
+    printed = ropewalk.predict(TWO_LINKS).json()
+    assert printed["engine"] == "predict"
+    assert printed["scenario"] == "Two unequal links"
+    assert printed["goodput_mbps"] > 0
+    assert printed["cost"] > 0
+    assert printed["delay_ms"]["mean"] > 0
+    for model in printed["models"]:
+        assert {"name", "source", "validity"} <= model.keys()
+    assert printed["models"][0]["name"] == printed["best"]
+    assert "null" not in json.dumps(printed)
+
+
+def test_asymmetry_is_the_mean_difference_of_two_paths():
+    predictions = ropewalk.predict(TWO_LINKS)
+    assert predictions.asymmetry == pytest.approx({"delay_ms": 24.0, "bandwidth_mbps": 34.0})
+
+
+def test_models_come_where_they_apply(two_links, stream):
+    assert "fluid" in names(two_links)
+    assert "song-2018" not in names(two_links)
+    striped = names(two_links.with_({"transport.protocol": "striped-tcp"}))
+    assert "song-2018" in striped
+    assert "fluid" not in striped
+    assert {"elahi-2011", "park-2014", "in-order"} <= names(stream)
+    single = two_links.with_({"transport.protocol": "tcp", "link.dsl.loss": "0.1 %"})
+    assert {"loss-limits", "cardwell-2000"} <= names(single)
+    lossy = {"link.dsl.loss": "1 %", "transport.congestion": "lia"}
+    assert "lia-at-rest" in names(two_links.with_(lossy))
+
+
+def test_a_model_that_does_not_apply_is_named(two_links):
+    with pytest.raises(ValueError, match=r"no prediction 'song-2018'; there are: fluid"):
+        ropewalk.predict(two_links).model("song-2018")
+
+
+def test_a_stream_gets_what_it_offers_and_no_more(stream):
+    assert ropewalk.predict(stream).best.goodput_mbps == pytest.approx(10, rel=0.01)
+    more = stream.with_({"traffic.rate": "100 Mbit/s"})
+    assert 50 < ropewalk.predict(more).best.goodput_mbps < 66
+
+
+def test_an_overloaded_queue_still_answers_and_says_so(stream):
+    over = ropewalk.predict(stream.with_({"traffic.rate": "100 Mbit/s"}))
+    queue = over.model("elahi-2011")
+    assert queue.quantities["load"] > 1
+    assert "above what the links carry" in " ".join(queue.warnings)
+    assert 50 < queue.goodput_mbps < 66
+    assert over.model("park-2014").delay_ms == {}
+    assert "no bound" in " ".join(over.model("park-2014").warnings)
+
+
+def test_delays_of_a_stream_are_in_order(stream):
+    predictions = ropewalk.predict(stream)
+    least = predictions.model("in-order").delay_ms["least"]
+    bound = predictions.model("park-2014").delay_ms
+    assert least < bound["bound"]
+    assert bound["bound"] == pytest.approx(bound["send"] + bound["network"] + bound["loss"])
+    queue = predictions.model("elahi-2011").delay_ms
+    assert queue["queue_p50"] < queue["queue_p95"] < queue["queue_p99"]
+
+
+def test_bas_is_a_tcp_on_each_path(two_links):
+    scenario = two_links.with_({"transport.protocol": "bas", "traffic.size": "100 MB"})
+    simulated = ropewalk.simulate(scenario).runs[0]
+    best = ropewalk.predict(scenario).best
+    assert best.name == "fluid"
+    assert best.goodput_mbps == pytest.approx(simulated["goodput_mbps"], rel=0.05)
+
+
+def test_delay_of_bulk_is_the_simulators(two_links):
+    endless = two_links.with_({"traffic.size": "200 MB", "duration": "20 s"})
+    predicted = ropewalk.predict(endless).best.delay_ms["mean"]
+    simulated = ropewalk.simulate(endless).mean["delay_ms"]["mean"]
+    assert predicted == pytest.approx(simulated, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({}, "rate"),
+        ({"transport.receive_buffer": "64 KiB"}, "receive_buffer"),
+        ({"transport.send_buffer": "64 KiB"}, "send_buffer"),
+        ({"link.dsl.loss": "2 %", "link.cable.loss": "2 %"}, "loss"),
+        ({"traffic.size": "100 kB"}, "start"),
+    ],
+    ids=["rate", "receive buffer", "send buffer", "loss", "start"],
+)
+def test_the_bottleneck_is_named(two_links, changes, word):
+    assert word in ropewalk.predict(two_links.with_(changes)).best.bottleneck
+
+
+ODD = {
+    "an unlimited link": {"link.dsl.rate": "unlimited"},
+    "no delay": {"link.dsl.delay": "0 ms", "link.cable.delay": "0 ms"},
+    "all is lost": {"link.dsl.loss": "100 %", "link.cable.loss": "100 %"},
+    "down all the time": {"link.dsl.down": [["0 s", "30 s"]]},
+    "a buffer of one segment": {
+        "transport.receive_buffer": "1500 B",
+        "transport.send_buffer": "1500 B",
+    },
+    "a millisecond": {"duration": "1 ms"},
+    "a byte": {"traffic.size": "1 B"},
+    "no queue": {"link.dsl.queue": "0 packets"},
+    "striped": {"transport.protocol": "striped-tcp"},
+    "striped over an unlimited link": {
+        "transport.protocol": "striped-tcp",
+        "link.dsl.rate": "unlimited",
+    },
+}
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_odd_scenarios_give_numbers_or_nothing(two_links, case):
+    printed = ropewalk.predict(two_links.with_(ODD[case])).json()
+    json.dumps(printed, allow_nan=False)
+    assert printed.get("goodput_mbps", 0) >= 0
+
+
+@pytest.mark.parametrize("protocol", ["mptcp", "striped-tcp"])
+def test_forty_links(protocol):
+    links = "".join(
+        f'[[link]]\nname = "l{number}"\nrate = "10 Mbit/s"\ndelay = "{number + 1} ms"\n'
+        for number in range(40)
+    )
+    scenario = ropewalk.Scenario(f'{links}[transport]\nprotocol = "{protocol}"\n')
+    assert 0 < ropewalk.predict(scenario).best.goodput_mbps < 400
+
+
+def test_the_command_prints_one_object(command):
+    done = command("predict", TWO_LINKS, "--json")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert done.stdout.count("\n") == 1
+    assert json.loads(done.stdout) == ropewalk.predict(TWO_LINKS).json()
+
+
+@pytest.mark.parametrize("path", READY, ids=lambda path: path.stem)
+def test_the_table_fits_a_terminal(command, path):
+    done = command("predict", path, env=os.environ | {"COLUMNS": "80"})
+    assert done.returncode == 0, done.stderr
+    assert "goodput" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_the_table_warns(command):
+    done = command("predict", TWO_LINKS, "--set", "transport.protocol=striped-tcp")
+    assert "warning: " in done.stdout
+    assert "song-2018" in done.stdout
+
+
+def test_out_keeps_everything_and_replaces_what_simulate_kept(command, tmp_path):
+    folder = tmp_path / "results"
+    assert command("simulate", TWO_LINKS, "--out", folder).returncode == 0
+    done = command("predict", TWO_LINKS, "--set", "link.dsl.delay=30ms", "--out", folder)
+    assert done.returncode == 0, done.stderr
+    kept = {file.name for file in folder.iterdir()}
+    assert kept == {"models.parquet", "result.json", "scenario.toml"}
+    assert json.loads((folder / "result.json").read_text())["engine"] == "predict"
+    assert "fluid" in pl.read_parquet(folder / "models.parquet")["name"].to_list()
+    assert 'delay = "30ms"' in (folder / "scenario.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["none.toml"], "none.toml"),
+        ([TWO_LINKS, "--set", "link.dsl.rate=0 Mbit/s"], "greater than zero"),
+        ([TWO_LINKS, "--set", "link.dsl.rat=1"], "rat"),
+        ([TWO_LINKS, "--out", TWO_LINKS], "two-links.toml"),
+        ([TWO_LINKS, "--seed", "1"], "--seed"),
+    ],
+    ids=["no file", "no rate", "no key", "no folder", "no option"],
+)
+def test_wrong_input_ends_with_status_2(command, arguments, word):
+    done = command("predict", *arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert word in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_bulk_prediction_without_loss_loads_nothing_heavy():
+    code = (
+        "import sys\n"
+        "from ropewalk.cli import app\n"
+        f"app(['predict', {str(TWO_LINKS)!r}, '--json', '--set', 'link.cable.loss=0'],"
+        " standalone_mode=False)\n"
+        "heavy = {'polars', 'matplotlib', 'scipy', 'numpy'} & sys.modules.keys()\n"
+        "sys.exit(str(heavy) if heavy else 0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_option_model_and_key_is_in_the_guide(command, two_links, stream):
+    guide = (ROOT / "docs/guide.md").read_text()
+    options = re.findall(r"^  (--[a-z-]+)", command("predict", "--help").stdout, re.MULTILINE)
+    assert {"--json", "--set", "--out"} <= set(options)
+    told = {*options, *ropewalk.predict(two_links).json(), *names(two_links), *names(stream)}
+    assert [word for word in sorted(told) if word not in guide] == []
