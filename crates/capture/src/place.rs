@@ -50,7 +50,7 @@ impl Place {
     }
 
     /// The links whose packets pass there, by number.
-    pub(crate) fn links(self, scenario: &Scenario) -> Vec<usize> {
+    pub fn links(self, scenario: &Scenario) -> Vec<usize> {
         let paths = scenario
             .transport_paths
             .iter()
@@ -66,7 +66,7 @@ impl Place {
     }
 
     /// In words, for the file's comment.
-    pub(crate) fn describe(self, scenario: &Scenario) -> String {
+    pub fn describe(self, scenario: &Scenario) -> String {
         match self {
             Place::Sender => "at the sender".to_owned(),
             Place::Receiver => "at the receiver".to_owned(),

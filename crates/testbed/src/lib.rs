@@ -1,4 +1,23 @@
 //! The testbed: a scenario on the Linux kernel's own TCP and MPTCP, over emulated links.
 
+mod capture;
 pub mod counters;
+mod emulator;
+mod error;
+mod iproute;
+mod kernel;
+mod namespace;
+mod network;
+mod plan;
+mod syscalls;
+mod sysctl;
 pub mod traffic;
+mod tun;
+mod user_namespace;
+
+pub use emulator::{Carried, Emulator, HopCarried, Lateness, LatenessSummary};
+pub use error::Error;
+pub use namespace::Namespace;
+pub use network::Testbed;
+pub use plan::{PathPlan, Plan};
+pub use user_namespace::{Right, acquire, die_with_parent};

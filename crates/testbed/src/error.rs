@@ -1,0 +1,65 @@
+//! Why there is no result.
+
+use std::io;
+
+/// Why a scenario could not be run; each is one line.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The scenario is wrong; the text names every error with its line.
+    #[error("{0}")]
+    Scenario(#[from] ropewalk_scenario::Errors),
+    /// The scenario asks for what the kernel cannot do, or cannot be made to do.
+    #[error("{key} = {value}: {reason}; allowed here: {allowed}")]
+    Unsupported {
+        /// The scenario's key.
+        key: String,
+        /// What stands there, as TOML.
+        value: String,
+        /// What is in the way.
+        reason: String,
+        /// What would do.
+        allowed: String,
+    },
+    /// Not root, and no user namespace either.
+    #[error(
+        "the testbed needs root or a user namespace, and the kernel gives none ({0}); see user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns"
+    )]
+    NoUserNamespace(#[source] io::Error),
+    /// No network namespace.
+    #[error("cannot make a network namespace: {0}")]
+    NoNamespace(#[source] io::Error),
+    /// No TUN device.
+    #[error("cannot make a TUN device of /dev/net/tun: {0}")]
+    NoTun(#[source] io::Error),
+    /// A setting of a namespace that the kernel did not take.
+    #[error("cannot set {name} to {value:?}: {source}")]
+    Setting {
+        /// As sysctl(8) spells it.
+        name: String,
+        /// What it was to be.
+        value: String,
+        /// What the kernel says.
+        source: io::Error,
+    },
+    /// `ip` or `tc` is not there.
+    #[error("cannot run {program} (of iproute2): {source}")]
+    NoProgram {
+        /// Which of them.
+        program: &'static str,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// `ip` or `tc` said no.
+    #[error("{program} refused {line:?}: {message}")]
+    Refused {
+        /// Which of them.
+        program: &'static str,
+        /// The line, without the program's name.
+        line: String,
+        /// What it said.
+        message: String,
+    },
+    /// The emulator could not go on.
+    #[error("the link emulator stopped: {0}")]
+    Emulator(#[source] io::Error),
+}

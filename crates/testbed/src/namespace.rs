@@ -1,0 +1,93 @@
+//! A network namespace that lives as long as its thread.
+//!
+//! It has no name and no file: when the process ends, however it ends, the
+//! kernel removes the namespace with its devices, addresses, routes and rules.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+
+use rustix::thread::gettid;
+
+use crate::syscalls::unshare_network;
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// A network namespace, in which a thread of its own runs what it is given.
+#[derive(Debug)]
+pub struct Namespace {
+    /// Dropped first, so that the thread ends.
+    jobs: Option<mpsc::Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+    thread_id: i32,
+}
+
+impl Namespace {
+    /// A new and empty namespace: a loopback device that is down.
+    ///
+    /// # Errors
+    /// The kernel refuses: EPERM without CAP_SYS_ADMIN.
+    pub fn create(name: &str) -> io::Result<Namespace> {
+        let (jobs, queue) = mpsc::channel::<Job>();
+        let (ready, is_ready) = mpsc::channel();
+        let thread = thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(move || {
+                let made = unshare_network().map(|()| gettid().as_raw_nonzero().get());
+                let failed = made.is_err();
+                if ready.send(made).is_err() || failed {
+                    return;
+                }
+                for job in queue {
+                    job();
+                }
+            })?;
+        let thread_id = is_ready
+            .recv()
+            .expect("the namespace's thread says whether it is ready")?;
+        Ok(Namespace {
+            jobs: Some(jobs),
+            thread: Some(thread),
+            thread_id,
+        })
+    }
+
+    /// Does something in the namespace and waits for it; a panic in there goes on here.
+    pub fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> T {
+        let (done, result) = mpsc::channel();
+        let job = move || {
+            // Who waits for the result is still there.
+            let _ = done.send(catch_unwind(AssertUnwindSafe(job)));
+        };
+        let jobs = self.jobs.as_ref().expect("there until it is dropped");
+        jobs.send(Box::new(job)).expect("the thread runs");
+        match result.recv().expect("the thread does every job") {
+            Ok(value) => value,
+            Err(panic) => resume_unwind(panic),
+        }
+    }
+
+    /// Starts a further thread in the namespace.
+    pub fn spawn<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> JoinHandle<T> {
+        self.run(|| thread::spawn(job))
+    }
+
+    /// The number by which `ip` can be told of the namespace (`ip link ... netns NUMBER`).
+    pub fn thread_id(&self) -> i32 {
+        self.thread_id
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            // It catches the panics of its jobs.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Who has which address, and which way leads where: the plan of both namespaces.
+//!
+//! Each path has a device at either end. The client has an address of its own
+//! on each path (one for each subflow there), the server has one for all, on
+//! its loopback device. A packet from an address of a path takes that path
+//! (`ip rule from ADDRESS lookup TABLE`, ip-rule(8)), and what comes back to
+//! it takes the same one.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use ropewalk_scenario::Scenario;
+use ropewalk_transport::{Config, IpVersion, Protocol};
+
+use crate::kernel::RouteMetrics;
+
+/// The kernel's limit of an MPTCP connection's further subflows (`MPTCP_PM_ADDR_MAX`,
+/// net/mptcp/protocol.h).
+pub const MOST_FURTHER_SUBFLOWS: usize = 8;
+/// The table of the first path; 253 to 255 are the kernel's own.
+const FIRST_TABLE: usize = 1000;
+/// How many packets wait at a device for the emulator, far more than it leaves there: the queues
+/// that count are the links'.
+const DEVICE_QUEUE: usize = 10_000;
+
+/// Addresses and routes of both ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Of the scenario's paths, in their order.
+    pub paths: Vec<PathPlan>,
+    /// The server's address.
+    pub server: IpAddr,
+    /// What a packet may have, in bytes.
+    pub mtu: u64,
+    /// Client addresses of further MPTCP subflows, with their paths.
+    pub endpoints: Vec<(IpAddr, usize)>,
+    /// The path that a connection takes if nothing else says so.
+    pub default_path: usize,
+    metrics: RouteMetrics,
+}
+
+/// A path as both ends have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathPlan {
+    /// Its device's name, the same at both ends.
+    pub device: String,
+    /// The client's addresses on it; the first is the path's own.
+    pub client: Vec<IpAddr>,
+}
+
+impl Plan {
+    /// The plan for a scenario.
+    pub(crate) fn new(scenario: &Scenario, mtu: u64, metrics: RouteMetrics) -> Plan {
+        let version = scenario.transport.ip_version;
+        let subflows = subflows(&scenario.transport, scenario.transport_paths.len());
+        let path_of =
+            |subflow: usize| scenario.transport_paths[subflow % scenario.transport_paths.len()];
+        let paths = (0..scenario.paths.len()).map(|path| {
+            let on_it = (0..subflows).filter(|&subflow| path_of(subflow) == path);
+            PathPlan {
+                device: format!("path{path}"),
+                client: (0..on_it.count().max(1))
+                    .map(|number| client_address(version, path, number))
+                    .collect(),
+            }
+        });
+        let paths: Vec<PathPlan> = paths.collect();
+        let endpoints = (1..subflows).map(|subflow| {
+            let path = path_of(subflow);
+            let number = subflow / scenario.transport_paths.len();
+            (paths[path].client[number], path)
+        });
+        Plan {
+            endpoints: endpoints.collect(),
+            server: server_address(version),
+            mtu,
+            default_path: path_of(0),
+            paths,
+            metrics,
+        }
+    }
+
+    /// What `ip -batch` is told in the client's namespace, once the devices are there.
+    pub fn client_lines(&self) -> Vec<String> {
+        let mut lines = vec!["link set lo up".to_owned()];
+        for (number, path) in self.paths.iter().enumerate() {
+            let (device, table) = (&path.device, FIRST_TABLE + number);
+            self.device_lines(device, &mut lines);
+            for &address in &path.client {
+                lines.push(format!(
+                    "addr add {} dev {device}{}",
+                    host(address),
+                    nodad(address)
+                ));
+                lines.push(format!(
+                    "{}rule add from {} lookup {table}",
+                    family(address),
+                    host(address)
+                ));
+            }
+            let source = path.client[0];
+            let route = format!("default dev {device} src {source}{}", self.metrics);
+            lines.push(format!("{}route add {route} table {table}", family(source)));
+            if number == self.default_path {
+                lines.push(format!("{}route add {route}", family(source)));
+            }
+        }
+        if !self.endpoints.is_empty() {
+            lines.push(limits());
+        }
+        for &(address, path) in &self.endpoints {
+            let device = &self.paths[path].device;
+            lines.push(format!("mptcp endpoint add {address} dev {device} subflow"));
+        }
+        lines
+    }
+
+    /// What `ip -batch` is told in the server's namespace, once the devices are there.
+    pub fn server_lines(&self) -> Vec<String> {
+        let server = self.server;
+        let mut lines = vec![
+            "link set lo up".to_owned(),
+            format!("addr add {} dev lo{}", host(server), nodad(server)),
+        ];
+        for path in &self.paths {
+            let device = &path.device;
+            self.device_lines(device, &mut lines);
+            for &address in &path.client {
+                lines.push(format!(
+                    "{}route add {} dev {device} src {server}{}",
+                    family(address),
+                    host(address),
+                    self.metrics
+                ));
+            }
+        }
+        if !self.endpoints.is_empty() {
+            lines.push(limits());
+        }
+        lines
+    }
+
+    fn device_lines(&self, device: &str, lines: &mut Vec<String>) {
+        lines.push(format!(
+            "link set {device} mtu {} txqueuelen {DEVICE_QUEUE} up",
+            self.mtu
+        ));
+    }
+}
+
+/// How many subflows a connection is to have over so many paths.
+pub(crate) fn subflows(transport: &Config, paths: usize) -> usize {
+    match transport.protocol {
+        Protocol::Mptcp => paths * transport.subflows_per_path as usize,
+        Protocol::Tcp | Protocol::StripedTcp | Protocol::Bas => 1,
+    }
+}
+
+fn limits() -> String {
+    format!("mptcp limits set subflow {MOST_FURTHER_SUBFLOWS} add_addr_accepted 0")
+}
+
+fn client_address(version: IpVersion, path: usize, number: usize) -> IpAddr {
+    let host = number as u16 + 1;
+    match version {
+        IpVersion::V4 => {
+            let [high, low] = (path as u16).to_be_bytes();
+            IpAddr::V4(Ipv4Addr::new(10, high, low, host as u8))
+        }
+        IpVersion::V6 => IpAddr::V6(Ipv6Addr::new(0xfd00, 0, 0, path as u16, 0, 0, 0, host)),
+    }
+}
+
+fn server_address(version: IpVersion) -> IpAddr {
+    match version {
+        IpVersion::V4 => IpAddr::V4(Ipv4Addr::new(192, 168, 0, 1)),
+        IpVersion::V6 => IpAddr::V6(Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 1)),
+    }
+}
+
+/// The address alone, as a network.
+fn host(address: IpAddr) -> String {
+    match address {
+        IpAddr::V4(address) => format!("{address}/32"),
+        IpAddr::V6(address) => format!("{address}/128"),
+    }
+}
+
+/// Nobody else can have an address of IPv6 there.
+fn nodad(address: IpAddr) -> &'static str {
+    if address.is_ipv6() { " nodad" } else { "" }
+}
+
+fn family(address: IpAddr) -> &'static str {
+    if address.is_ipv6() { "-6 " } else { "" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(more: &str) -> Plan {
+        let text = format!(
+            "[[link]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
+             [[link]]\nname = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n{more}"
+        );
+        let mut no_traces = |_: &str| Err("none".to_owned());
+        let scenario = Scenario::parse(&text, "plan.toml", &[], &mut no_traces).unwrap();
+        Plan::new(&scenario, 1500, RouteMetrics::default())
+    }
+
+    #[test]
+    fn two_paths_of_ipv4() {
+        let plan = plan("");
+        assert_eq!(
+            plan.client_lines(),
+            [
+                "link set lo up",
+                "link set path0 mtu 1500 txqueuelen 10000 up",
+                "addr add 10.0.0.1/32 dev path0",
+                "rule add from 10.0.0.1/32 lookup 1000",
+                "route add default dev path0 src 10.0.0.1 table 1000",
+                "route add default dev path0 src 10.0.0.1",
+                "link set path1 mtu 1500 txqueuelen 10000 up",
+                "addr add 10.0.1.1/32 dev path1",
+                "rule add from 10.0.1.1/32 lookup 1001",
+                "route add default dev path1 src 10.0.1.1 table 1001",
+                "mptcp limits set subflow 8 add_addr_accepted 0",
+                "mptcp endpoint add 10.0.1.1 dev path1 subflow",
+            ]
+        );
+        assert_eq!(
+            plan.server_lines(),
+            [
+                "link set lo up",
+                "addr add 192.168.0.1/32 dev lo",
+                "link set path0 mtu 1500 txqueuelen 10000 up",
+                "route add 10.0.0.1/32 dev path0 src 192.168.0.1",
+                "link set path1 mtu 1500 txqueuelen 10000 up",
+                "route add 10.0.1.1/32 dev path1 src 192.168.0.1",
+                "mptcp limits set subflow 8 add_addr_accepted 0",
+            ]
+        );
+    }
+
+    #[test]
+    fn ipv6_asks_nobody_for_its_addresses() {
+        let lines = plan("[transport]\nip_version = \"ipv6\"\n").client_lines();
+        assert!(lines.contains(&"addr add fd00:0:0:1::1/128 dev path1 nodad".to_owned()));
+        assert!(lines.contains(&"-6 rule add from fd00:0:0:1::1/128 lookup 1001".to_owned()));
+    }
+
+    #[test]
+    fn subflows_take_the_paths_in_turn() {
+        let plan = plan("[transport]\nsubflows_per_path = 2\npaths = [\"b\", \"a\"]\n");
+        let addresses: Vec<String> = plan
+            .endpoints
+            .iter()
+            .map(|(at, _)| at.to_string())
+            .collect();
+        assert_eq!(plan.default_path, 1);
+        assert_eq!(addresses, ["10.0.0.1", "10.0.1.2", "10.0.0.2"]);
+    }
+
+    #[test]
+    fn tcp_has_no_endpoints_and_takes_its_path() {
+        let plan = plan("[transport]\nprotocol = \"tcp\"\npaths = [\"b\"]\n");
+        assert_eq!(plan.endpoints, []);
+        assert_eq!(plan.default_path, 1);
+    }
+}

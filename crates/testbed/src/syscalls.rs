@@ -1,0 +1,72 @@
+//! The calls of Linux that no safe library of ours offers.
+#![allow(unsafe_code)]
+
+use std::fs::File;
+use std::io;
+use std::mem;
+use std::os::fd::AsRawFd;
+
+use rustix::thread::{UnshareFlags, unshare_unsafe};
+
+/// Moves the calling thread into a network namespace of its own (unshare(2)); threads and
+/// processes that it starts from then on are in it, too.
+///
+/// # Errors
+/// EPERM without CAP_SYS_ADMIN in the thread's user namespace.
+pub(crate) fn unshare_network() -> io::Result<()> {
+    // SAFETY: the file descriptors stay shared: UnshareFlags::FILES is not among the flags.
+    Ok(unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?)
+}
+
+/// Moves the process into a user namespace of its own, in which it may do everything to what is
+/// made there.
+///
+/// # Errors
+/// EINVAL if the process has several threads, EPERM or ENOSPC where the kernel allows none.
+pub(crate) fn unshare_user() -> io::Result<()> {
+    // SAFETY: as above.
+    Ok(unsafe { unshare_unsafe(UnshareFlags::NEWUSER) }?)
+}
+
+/// Makes an open /dev/net/tun the TUN device of that name in the calling thread's network
+/// namespace: bare IP packets, one a read or write, no offloads (TUNSETIFF; the kernel's
+/// Documentation/networking/tuntap.rst). The device goes when the file is closed.
+///
+/// # Errors
+/// What the ioctl says: EPERM without CAP_NET_ADMIN, EBUSY if the name is taken.
+///
+/// # Panics
+/// If the name is empty or longer than 15 bytes.
+pub(crate) fn attach_tun(file: &File, name: &str) -> io::Result<()> {
+    assert!(!name.is_empty() && name.len() < libc::IFNAMSIZ, "{name:?}");
+    // SAFETY: ifreq is a C struct of integers and arrays of them: all zeros are a value.
+    let mut request: libc::ifreq = unsafe { mem::zeroed() };
+    for (to, &from) in request.ifr_name.iter_mut().zip(name.as_bytes()) {
+        *to = from as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    // SAFETY: TUNSETIFF reads and writes an ifreq, which lives until the call is over.
+    let done = unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &mut request) };
+    check(done)
+}
+
+/// Makes the calling thread one of real time (SCHED_FIFO, sched(7)): it runs before all ordinary
+/// ones whenever it has something to do. Threads and processes that it starts are ordinary again.
+///
+/// # Errors
+/// EPERM without CAP_SYS_NICE and a limit (RLIMIT_RTPRIO) that allows it.
+pub(crate) fn schedule_fifo(priority: i32) -> io::Result<()> {
+    // SAFETY: sched_param is a C struct of integers: all zeros are a value.
+    let mut parameters: libc::sched_param = unsafe { mem::zeroed() };
+    parameters.sched_priority = priority;
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    // SAFETY: the parameters live until the call is over; 0 is the calling thread.
+    check(unsafe { libc::sched_setscheduler(0, policy, &parameters) })
+}
+
+fn check(done: libc::c_int) -> io::Result<()> {
+    if done < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
