@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -57,87 +58,114 @@ def share(bulk: Bulk, subflows: Sequence[Subflow]) -> None:
         return
     ahead = connection.assign_ahead and connection.scheduler == "min-rtt"
     burst = min(BURST_BYTES / connection.segment, sent, received) if ahead else 0.0
+    room = _Room(sent, received, burst, connection.charge_reordered)
     if connection.scheduler == "min-rtt" and not ahead:
-        subflows = _fastest(bulk, subflows, sent, received)
-    enough = _enough(subflows)
-    bulk.held_up = _allowed(bulk, subflows, enough, burst, sent, received) < 1
-    if not bulk.held_up:
-        return
-    low, high = 0.0, enough
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        if _allowed(bulk, subflows, middle, burst, sent, received) >= 1:
-            low = middle
-        else:
-            high = middle
-    left = min(_allowed(bulk, subflows, low or high, burst, sent, received), 1.0)
-    bulk.waiting *= left
-    for each in subflows:
-        each.held *= left
-        each.in_flight = min(each.held, each.window.size)
+        subflows = _fastest(subflows, room)
+    facts = _Facts.of(subflows, burst)
+    linger = facts.enough
+    allowed, waiting = _allowed(facts, room, linger)
+    bulk.held_up = allowed < 1
+    if bulk.held_up:
+        low, high = 0.0, linger
+        for _ in range(HALVINGS):
+            linger = (low + high) / 2
+            if _allowed(facts, room, linger)[0] >= 1:
+                low = linger
+            else:
+                high = linger
+        linger = low or high
+        allowed, waiting = _allowed(facts, room, linger)
+    left = min(allowed, 1.0)
+    bulk.waiting = waiting * left * connection.segment
+    for each, (size, _, paced, _, _) in zip(subflows, facts.flows, strict=True):
+        held = linger * paced if ahead else min(linger * paced, size)
+        each.peak = held + burst
+        each.held = (held + BURST_HELD * burst) * left
+        each.in_flight = min(each.held, size)
 
 
-def _fastest(
-    bulk: Bulk, subflows: Sequence[Subflow], sent: float, received: float
-) -> Sequence[Subflow]:
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """What the windows have room for, and in what portions it is used, in segments."""
+
+    sent: float
+    received: float
+    burst: float
+    charged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What of the subflows does not depend on L.
+
+    Attributes
+    ----------
+    flows : list of (float, float, float, float, float)
+        Window, round trip, pacing rate, highest rate, and delay of what need not wait
+        for the congestion window.
+    back : float
+        The quickest way back.
+    enough : float
+        L from which on every subflow fills its congestion window.
+    """
+
+    flows: list[tuple[float, float, float, float, float]]
+    back: float
+    enough: float
+
+    @classmethod
+    def of(cls, subflows: Sequence[Subflow], burst: float) -> _Facts:
+        """Gather them."""
+        flows = []
+        enough = 0.0
+        for each in subflows:
+            window, rtt = each.window, each.rtt
+            slow_start = window.size < window.threshold / 2
+            pace = SLOW_START_PACING if slow_start else PACING
+            queued = max(rtt - each.path.rtt, min(burst, window.size) / each.narrowest)
+            rate = window.size / rtt
+            most = min(rate, each.narrowest)
+            flows.append((window.size, rtt, pace * rate, most, each.path.delay + queued))
+            enough = max(enough, rtt / pace)
+        return cls(flows, min(each.path.rtt - each.path.delay for each in subflows), enough)
+
+
+def _fastest(subflows: Sequence[Subflow], room: _Room) -> Sequence[Subflow]:
     """Return the fastest subflows that the window has room for, and the one after them."""
     order = sorted(subflows, key=lambda each: each.rtt)
     count = 1
     while count < len(order):
-        some = order[: count + 1]
-        if _allowed(bulk, some, _enough(some), 0.0, sent, received) < 1:
+        facts = _Facts.of(order[: count + 1], 0.0)
+        if _allowed(facts, room, facts.enough)[0] < 1:
             break
         count += 1
-    fit = sum(each.window.size for each in order[:count]) < min(sent, received)
-    count += fit
+    count += sum(each.window.size for each in order[:count]) < min(room.sent, room.received)
     for each in order[count:]:
-        each.peak = 0.0
-        each.held = each.in_flight = 0.0
+        each.peak = each.held = each.in_flight = 0.0
     return order[:count]
 
 
-def _enough(subflows: Sequence[Subflow]) -> float:
-    """Time's worth of data from which on every subflow fills its congestion window."""
-    return max(each.rtt / _pace(each) for each in subflows)
-
-
-def _pace(subflow: Subflow) -> float:
-    window = subflow.window
-    return SLOW_START_PACING if window.size < window.threshold / 2 else PACING
-
-
-def _allowed(
-    bulk: Bulk,
-    subflows: Sequence[Subflow],
-    linger: float,
-    burst: float,
-    sent: float,
-    received: float,
-) -> float:
-    """Let each hold what it sends in so much time; return what the windows allow of that."""
+def _allowed(facts: _Facts, room: _Room, linger: float) -> tuple[float, float]:
+    """Return what the windows allow of L, as a share, and what waits at the receiver."""
+    burst, rest = room.burst, BURST_HELD * room.burst
     total = arriving = 0.0
     delays = []
-    for each in subflows:
-        size, rtt = each.window.size, each.rtt
-        held = linger * _pace(each) * size / rtt
-        if burst == 0:
-            held = min(held, size)
-        each.peak = held + burst
-        each.held = held + BURST_HELD * burst
-        each.in_flight = min(each.held, size)
-        rate = min(each.in_flight / rtt, each.narrowest)
-        late = max(each.peak - size, 0.0) / min(size / rtt, each.narrowest)
-        queued = max(rtt - each.path.rtt, min(burst, size) / each.narrowest)
-        delay = each.path.delay + queued + late
+    for size, rtt, paced, most, came in facts.flows:
+        held = linger * paced
+        if burst == 0 and held > size:
+            held = size
+        rate = (held + rest) / rtt
+        rate = min(rate, most)
+        late = held + burst - size
+        delay = came + late / most if late > 0 else came
         total += rate
         arriving += rate * delay
         delays.append(delay)
-    latest = _latest(delays, min(sent, received) / burst if burst else math.inf)
+    latest = _latest(delays, min(room.sent, room.received) / burst if burst else math.inf)
     waiting = max(total * latest - arriving, 0.0)
-    bulk.waiting = waiting * bulk.connection.segment
-    span = total * (latest + min(each.path.rtt - each.path.delay for each in subflows))
-    charged = waiting if bulk.connection.charge_reordered else 0.0
-    return min(sent / span, received / (span + charged))
+    span = total * (latest + facts.back)
+    charged = waiting if room.charged else 0.0
+    return min(room.sent / span, room.received / (span + charged)), waiting
 
 
 def _latest(delays: list[float], bursts: float) -> float:
