@@ -49,8 +49,7 @@ def goodput(axes: Axes, results: Results, seed: int) -> None:
         axes.stairs(
             base, edges, baseline=below, fill=True, color=_colour(index), label=name, linewidth=0
         )
-    capacity = connection["capacity_mbps"].fill_null(math.nan).to_numpy()
-    capacity = _means(capacity, steps, together)
+    capacity = _means(_capacity(connection), steps, together)
     if not np.isnan(capacity).all():
         steady = np.nanmax(capacity) - np.nanmin(capacity) < 0.01 * np.nanmax(capacity)
         axes.stairs(
@@ -207,6 +206,11 @@ def reorder_buffer(axes: Axes, results: Results, seed: int) -> None:
     axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, fontsize="small")
 
 
+def has_reorder_buffer(results: Results) -> bool:
+    """Whether the timeline knows what waits for a gap to close."""
+    return "reorder_buffer_bytes" in results.connection.columns
+
+
 def subflows_of(results: Results, seed: int) -> list[tuple[int, str, pl.DataFrame]]:
     """Number, name and timeline of each subflow; names that come twice are numbered."""
     return list(_named(_of_run(results.timeline, seed)))
@@ -222,6 +226,15 @@ def _named(rows: pl.DataFrame) -> Iterator[tuple[int, str, pl.DataFrame]]:
 
 def _of_run(frame: pl.DataFrame, seed: int) -> pl.DataFrame:
     return frame.filter(frame["seed"] == seed)
+
+
+def _capacity(connection: pl.DataFrame) -> NDArray[np.float64]:
+    """What the links carry in each step, 10^6 bit/s; NaN where that is not known."""
+    import numpy as np
+
+    if "capacity_mbps" not in connection.columns:
+        return np.full(connection.height, math.nan)
+    return connection["capacity_mbps"].fill_null(math.nan).to_numpy()
 
 
 def grid(count: int) -> tuple[int, int]:

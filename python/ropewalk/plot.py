@@ -153,7 +153,8 @@ def reorder_buffer(results: Results, *, seed: int | None = None) -> Figure:
     Raises
     ------
     ValueError
-        There is no such run, or it has no timeline.
+        There is no such run, or it has no timeline, or one without this: the kernel does
+        not tell.
 
     Examples
     --------
@@ -162,15 +163,18 @@ def reorder_buffer(results: Results, *, seed: int | None = None) -> Figure:
     >>> reorder_buffer(results).axes[0].get_xlabel()
     'time (s)'
     """
+    seed = _seed(results, seed)
+    if not panels.has_reorder_buffer(results):
+        raise ValueError("the timeline has no reorder buffer")
     figure = _figure(9, 3)
     with _style():
-        panels.reorder_buffer(figure.subplots(), results, _seed(results, seed))
+        panels.reorder_buffer(figure.subplots(), results, seed)
         figure.suptitle(results.scenario.title, x=0.01, ha="left")
     return figure
 
 
 def overview(results: Results, *, seed: int | None = None) -> Figure:
-    """All four pictures on one page.
+    """All pictures of the results on one page.
 
     Parameters
     ----------
@@ -205,9 +209,10 @@ def overview(results: Results, *, seed: int | None = None) -> Figure:
         panels.goodput(top.subplots(), results, seed)
         middle.suptitle("windows", x=0.01, ha="left")
         panels.windows(middle, results, seed)
-        left, right = bottom.subplots(1, 2)
+        left, *right = bottom.subplots(1, 1 + panels.has_reorder_buffer(results), squeeze=False)[0]
         panels.delays(left, results)
-        panels.reorder_buffer(right, results, seed)
+        for axes in right:
+            panels.reorder_buffer(axes, results, seed)
         figure.suptitle(results.scenario.title, x=0.01, ha="left")
     return figure
 
@@ -282,5 +287,5 @@ def _seed(results: Results, seed: int | None) -> int:
     if seed not in results.seeds:
         raise ValueError(f"no run has the seed {seed}; there are {results.seeds}")
     if results.connection.is_empty():
-        raise ValueError("there is no timeline: simulate with a step, such as step='100 ms'")
+        raise ValueError("there is no timeline: run with a step, such as step='100 ms'")
     return seed

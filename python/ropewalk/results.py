@@ -5,14 +5,34 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from . import _core, statistics
+from . import statistics
 from .scenario import Scenario
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
+
+
+class Run(Protocol):
+    """What one run recorded: of the simulator, or of whatever else carried packets."""
+
+    @property
+    def captured_packets(self) -> int | None:
+        """How many packets are in its capture; None without one."""
+
+    def summary_json(self) -> str:
+        """Return its numbers with the keys of the JSON contract, as JSON text."""
+
+    def subflow_timeline(self) -> Mapping[str, NDArray[Any]] | None:
+        """Return columns, a row per step and subflow; None without a timeline."""
+
+    def connection_timeline(self) -> Mapping[str, NDArray[Any]] | None:
+        """Return columns, a row per step; None without a timeline."""
+
+    def delay_bins(self) -> Mapping[str, NDArray[Any]]:
+        """Return the histogram of delays: ``up_to_ms`` and ``count``."""
 
 
 class Results:
@@ -25,8 +45,8 @@ class Results:
     ----------
     scenario : Scenario
         What was run.
-    runs : sequence of runs
-        What the binding gave.
+    runs : sequence of Run
+        What each recorded.
 
     Examples
     --------
@@ -38,7 +58,7 @@ class Results:
     ['seed', 'time_s', 'subflow', 'link']
     """
 
-    def __init__(self, scenario: Scenario, runs: Sequence[_core.Run]) -> None:
+    def __init__(self, scenario: Scenario, runs: Sequence[Run]) -> None:
         self.scenario = scenario
         self.runs: list[dict[str, Any]] = [json.loads(run.summary_json()) for run in runs]
         self._recorded = list(runs)
@@ -141,7 +161,7 @@ class Results:
         """
         rows = []
         for run in self.runs:
-            metrics = run["reordering"].get("metrics")
+            metrics = run.get("reordering", {}).get("metrics")
             if metrics is None:
                 continue
             series = {
@@ -166,7 +186,7 @@ class Results:
         count = "1 run" if len(self.runs) == 1 else f"{len(self.runs)} runs"
         return f"<Results of {self.scenario.title!r}: {count}, {goodput:.2f} Mbit/s>"
 
-    def _with_recorded(self) -> Iterator[tuple[dict[str, Any], _core.Run]]:
+    def _with_recorded(self) -> Iterator[tuple[dict[str, Any], Run]]:
         return zip(self.runs, self._recorded, strict=True)
 
     def _entries(self, key: str, number: str | None = None) -> Iterator[dict[str, Any]]:
@@ -181,10 +201,9 @@ def _flat(run: dict[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {k: v for k, v in run.items() if isinstance(v, (str, int, float))}
     delay = run.get("delay_ms", {})
     row |= {f"delay_{name}_ms": value for name, value in delay.items()}
-    row |= {
-        key: value for key, value in run["reordering"].items() if isinstance(value, (int, float))
-    }
-    metrics = run["reordering"].get("metrics", {})
+    reordering = run.get("reordering", {})
+    row |= {key: value for key, value in reordering.items() if isinstance(value, (int, float))}
+    metrics = reordering.get("metrics", {})
     if "reordered_ratio" in metrics:
         row["reordered_ratio"] = metrics["reordered_ratio"]
     row |= run.get("stats", {})

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import plot
+from . import panels, plot
 
 if TYPE_CHECKING:
     from .results import Results
@@ -142,9 +142,11 @@ def _write(results: Results, folder: Path) -> list[str]:
             frame.write_parquet(folder / f"{name}.parquet")
     plots = []
     if not results.connection.is_empty():
+        known = panels.has_reorder_buffer(results)
         for name, draw in PLOTS.items():
-            plot.save(draw(results), folder / name)
-            plots.append(name)
+            if known or draw is not plot.reorder_buffer:
+                plot.save(draw(results), folder / name)
+                plots.append(name)
     plot.save(plot.delays(results), folder / "delays.png")
     return [*plots, "delays.png"]
 

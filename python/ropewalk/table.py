@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -12,6 +12,8 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from .results import Results
+
+Columns: TypeAlias = Mapping[str, tuple[str, float, str]]  # heading: key, times, format
 
 
 def table(results: Results) -> RenderableType:
@@ -92,64 +94,71 @@ def _summary_lines(
             f"mean {delay['mean']:,.0f}, median {delay['p50']:,.0f}, 95 % {delay['p95']:,.0f},"
             f" 99 % {delay['p99']:,.0f}, max {delay['max']:,.0f} ms",
         )
-    reordering = mean["reordering"]
-    yield (
-        "reordering",
-        f"{reordering['out_of_order_ratio']:.1%} of packets waited for another,"
-        f" at most {reordering['buffer_max_bytes'] / 1e3:,.0f} kB",
-    )
+    if "reordering" in mean:
+        reordering = mean["reordering"]
+        yield (
+            "reordering",
+            f"{reordering['out_of_order_ratio']:.1%} of packets waited for another,"
+            f" at most {reordering['buffer_max_bytes'] / 1e3:,.0f} kB",
+        )
     subflows = mean.get("subflows", [])
-    sent = sum(subflow["segments_sent"] for subflow in subflows)
+    sent = sum(subflow.get("segments_sent", 0) for subflow in subflows)
     again = sum(subflow["retransmissions"] for subflow in subflows)
     if sent:
         yield "sent again", f"{again:,.0f} of {sent:,.0f} segments ({again / sent:.2%})"
     if mean.get("cost"):
         yield "cost", f"{mean['cost']:,.2f} (each link's price times its Mbit/s)"
-    stats = mean["stats"]
-    wall = f" in {stats['wall_s']:,.2f} s" if "wall_s" in stats else ""
-    yield "simulated", f"{stats['data_packets']:,.0f} data packets{wall}"
+    if "stats" in mean:
+        stats = mean["stats"]
+        wall = f" in {stats['wall_s']:,.2f} s" if "wall_s" in stats else ""
+        yield "simulated", f"{stats['data_packets']:,.0f} data packets{wall}"
 
 
 def _subflows(entries: list[dict[str, Any]]) -> Table:
     columns = {
-        "goodput\nMbit/s": lambda e: f"{e['goodput_mbps']:,.2f}",
-        "segments": lambda e: f"{e['segments_sent']:,.0f}",
-        "sent\nagain": lambda e: f"{e['retransmissions']:,.0f}",
-        "spu-\nrious": lambda e: f"{e['spurious_retransmissions']:,.0f}",
-        "recov-\neries": lambda e: f"{e['fast_recoveries']:,.0f}",
-        "time-\nouts": lambda e: f"{e['timeouts']:,.0f}",
-        "srtt\nms": lambda e: f"{e['srtt_ms']:,.1f}" if "srtt_ms" in e else "",
+        "goodput\nMbit/s": ("goodput_mbps", 1, ",.2f"),
+        "segments": ("segments_sent", 1, ",.0f"),
+        "sent\nagain": ("retransmissions", 1, ",.0f"),
+        "spu-\nrious": ("spurious_retransmissions", 1, ",.0f"),
+        "recov-\neries": ("fast_recoveries", 1, ",.0f"),
+        "time-\nouts": ("timeouts", 1, ",.0f"),
+        "srtt\nms": ("srtt_ms", 1, ",.1f"),
     }
     return _entries("subflow", "link", entries, columns)
 
 
 def _links(entries: list[dict[str, Any]]) -> Table:
     columns = {
-        "packets\nsent": lambda e: f"{e['sent_packets']:,.0f}",
-        "lost": lambda e: f"{e['lost_packets']:,.0f}",
-        "dropped": lambda e: f"{e['dropped_packets']:,.0f}",
-        "delivered\nMB": lambda e: f"{e['delivered_bytes'] / 1e6:,.1f}",
-        "utilization": lambda e: f"{e['utilization']:.1%}" if "utilization" in e else "",
+        "packets\nsent": ("sent_packets", 1, ",.0f"),
+        "lost": ("lost_packets", 1, ",.0f"),
+        "dropped": ("dropped_packets", 1, ",.0f"),
+        "delivered\nMB": ("delivered_bytes", 1e-6, ",.1f"),
+        "utilization": ("utilization", 1, ".1%"),
     }
     return _entries("link", "name", entries, columns)
 
 
 def _competitors(entries: list[dict[str, Any]]) -> Table:
-    columns = {
-        "flows": lambda e: f"{e['count']:,.0f}",
-        "each\nMbit/s": lambda e: f"{e['goodput_mbps']:,.2f}",
-    }
+    columns = {"flows": ("count", 1, ",.0f"), "each\nMbit/s": ("goodput_mbps", 1, ",.2f")}
     return _entries("competitor", "name", entries, columns)
 
 
-def _entries(
-    what: str, label: str, entries: list[dict[str, Any]], columns: dict[str, Any]
-) -> Table:
+def _entries(what: str, label: str, entries: list[dict[str, Any]], columns: Columns) -> Table:
+    """One row an entry, one column a number that an entry knows."""
     shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=True)
     longest = max((len(entry[label]) for entry in entries), default=0)
     shown.add_column(what, overflow="fold", min_width=min(longest, 16))
-    for heading in columns:
+    known = {
+        heading: cell
+        for heading, cell in columns.items()
+        if not entries or any(cell[0] in entry for entry in entries)
+    }
+    for heading in known:
         shown.add_column(heading, justify="right", vertical="bottom", no_wrap=True)
     for entry in entries:
-        shown.add_row(Text(entry[label]), *(cell(entry) for cell in columns.values()))
+        shown.add_row(Text(entry[label]), *(_cell(entry, *cell) for cell in known.values()))
     return shown
+
+
+def _cell(entry: dict[str, Any], key: str, times: float, digits: str) -> str:
+    return f"{times * entry[key]:{digits}}" if key in entry else ""
