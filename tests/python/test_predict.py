@@ -152,6 +152,18 @@ ODD = {
 }
 
 
+def test_what_lies_outside_is_warned_of(two_links):
+    assert ropewalk.predict(two_links).best.warnings == ()
+    changes = {
+        "transport.congestion": "lia",
+        "transport.receive_buffer": "64 KiB",
+        "link.dsl.jitter": "1 ms",
+    }
+    warned = " ".join(ropewalk.predict(two_links.with_(changes)).best.warnings)
+    for word in ("couples", "small window", "jitter"):
+        assert word in warned
+
+
 @pytest.mark.parametrize("case", ODD)
 def test_odd_scenarios_give_numbers_or_nothing(two_links, case):
     printed = ropewalk.predict(two_links.with_(ODD[case])).json()

@@ -35,9 +35,9 @@ from .fluid_window import NEVER, Window, hystart_exit
 
 __all__ = ["Connection", "Link", "Outcome", "Path", "run"]
 
-STEPS = 50  # in the long run; more at the start
+STEPS = 40  # in the long run; more at the start
 FIRST_STEP = 0.25  # of the least round trip
-RELATIVE_STEP = 0.1  # of the time so far
+RELATIVE_STEP = 0.2  # of the time so far
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ FEW_ROUND_TRIPS = 20
 HELD_UP = 0.3  # share of the time from which on the shared window is the bottleneck
 FULL = 0.85  # of what the links carry
 MUCH_LOSS = 0.05
+COUPLED = ("fully-coupled", "linked-increases", "lia", "olia", "balia")
 MOST_LOSS = 0.999  # nothing gets through in any time that matters
 
 
@@ -159,6 +160,8 @@ def _outside(values: Values, endless: bool, outcome: fluid.Outcome) -> tuple[str
         " half as much or twice as much; `simulate` is quick there": len(used) > 1
         and transport["protocol"] == "mptcp"
         and outcome.limited > HELD_UP,
+        f"{transport['congestion']} couples the windows of several paths: simulations mostly gave"
+        " less, by a third in the mean": len(used) > 1 and transport["congestion"] in COUPLED,
         "links have jitter: the model has constant delays": jitter,
         "a link's rate follows a trace: the model has its mean": any(
             "trace" in link["forward"] for link in links
