@@ -156,12 +156,12 @@ def _outside(values: Values, endless: bool, outcome: fluid.Outcome) -> tuple[str
     links = [values["link"][hop] for path in used for hop in path.hops]
     jitter = any(link[way]["jitter"] for link in links for way in ("forward", "reverse"))
     checks = {
-        "a small window over several paths: its turns are single bursts, and simulations were"
-        " half as much or twice as much; `simulate` is quick there": len(used) > 1
+        "a small window over several paths: its turns are single bursts, and simulations can"
+        " give half as much or twice as much; `simulate` is quick there": len(used) > 1
         and transport["protocol"] == "mptcp"
         and outcome.limited > HELD_UP,
-        f"{transport['congestion']} couples the windows of several paths: simulations mostly gave"
-        " less, by a third in the mean": len(used) > 1 and transport["congestion"] in COUPLED,
+        f"{transport['congestion']} couples the windows of several paths: simulations mostly give"
+        " less": len(used) > 1 and transport["congestion"] in COUPLED,
         "links have jitter: the model has constant delays": jitter,
         "a link's rate follows a trace: the model has its mean": any(
             "trace" in link["forward"] for link in links
