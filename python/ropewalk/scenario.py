@@ -166,6 +166,11 @@ class Scenario:
         """What to read before trusting the numbers."""
         return self._core.warnings
 
+    @property
+    def files(self) -> dict[str, str]:
+        """Content of the trace files, by the names that the scenario has for them."""
+        return dict(self._files)
+
     @cached_property
     def values(self) -> dict[str, Any]:
         """Every key's value in base units, with every default filled in.

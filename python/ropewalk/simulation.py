@@ -85,12 +85,9 @@ def simulate(
     """
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(scenario)
-    if runs < 1:
-        raise ValueError(f"runs = {runs}; at least 1 is needed")
+    check_runs(seed, runs)
     if threads is not None and threads < 1:
         raise ValueError(f"threads = {threads}; at least 1 is needed")
-    if not 0 <= seed <= SEED_MAX - (runs - 1):
-        raise ValueError(f"seed = {seed} with runs = {runs}; seeds go from 0 to 2^64 - 1")
     if snaplen is not None and not 1 <= snaplen <= SNAPLEN_MAX:
         raise ValueError(f"snaplen = {snaplen}; 1 to {SNAPLEN_MAX} bytes")
     finished = _core.simulate(
@@ -106,3 +103,23 @@ def simulate(
         qlog=qlog,
     )
     return Results(scenario, finished)
+
+
+def check_runs(seed: int, runs: int) -> None:
+    """Make sure that there are so many runs, and a seed for each.
+
+    Raises
+    ------
+    ValueError
+        There is no run, or a seed is out of range.
+
+    Examples
+    --------
+    >>> check_runs(1, 0)
+    Traceback (most recent call last):
+    ValueError: runs = 0; at least 1 is needed
+    """
+    if runs < 1:
+        raise ValueError(f"runs = {runs}; at least 1 is needed")
+    if not 0 <= seed <= SEED_MAX - (runs - 1):
+        raise ValueError(f"seed = {seed} with runs = {runs}; seeds go from 0 to 2^64 - 1")

@@ -11,7 +11,7 @@ import typer
 
 from .. import advice
 from .failures import failures, wrong_input
-from .options import Changes, Json, ScenarioFile, Seed, check_outputs, load
+from .options import Changes, Json, ScenarioFile, Seed, check_outputs, check_pictures, load
 from .progress import progress
 
 if TYPE_CHECKING:
@@ -80,11 +80,7 @@ def advise(
         if check:
             advice.allow_check(loaded, "--check")
         check_outputs(out, pictures)
-        if pictures:
-            from ..plot import check_format
-
-            for picture in pictures:
-                check_format(picture)
+        check_pictures(pictures)
     with failures(), progress("advising") as finished:
         counsel = advice.advise(
             loaded,

@@ -11,7 +11,7 @@ import typer
 
 from .. import comparison
 from .failures import failures, wrong_input
-from .options import Changes, Json, ScenarioFile, Seed, check_outputs, load
+from .options import Changes, Json, ScenarioFile, Seed, check_outputs, check_pictures, load
 from .progress import progress
 from .simulate import STEP
 
@@ -65,11 +65,7 @@ def compare(
         chosen = None if ways is None else _chosen(ways)
         loaded = load(scenario, changes)
         check_outputs(out, pictures)
-        if pictures:
-            from ..plot import check_format
-
-            for picture in pictures:
-                check_format(picture)
+        check_pictures(pictures)
     with failures(), progress("comparing") as finished:
         made = comparison.compare(
             loaded,

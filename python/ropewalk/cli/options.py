@@ -62,6 +62,21 @@ def check_outputs(out: Path | None, files: list[Path]) -> None:
             raise IsADirectoryError(f"{file}: is a folder")
 
 
+def check_pictures(pictures: list[Path]) -> None:
+    """Make sure that pictures can be written to files of these names.
+
+    Raises
+    ------
+    ValueError
+        A name ends in no format of pictures.
+    """
+    if pictures:
+        from ..plot import check_format
+
+        for picture in pictures:
+            check_format(picture)
+
+
 def _override(change: str) -> tuple[str, str]:
     key, equals, value = change.partition("=")
     if not equals or not key.strip():

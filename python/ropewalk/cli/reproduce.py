@@ -14,7 +14,7 @@ from .. import reproduction
 from ..reproduction.items import Item, find, items
 from ..simulation import SEED_MAX
 from .failures import WRONG_INPUT, fail, failures, wrong_input
-from .options import Json, check_outputs
+from .options import Json, check_outputs, check_pictures
 from .progress import progress
 
 if TYPE_CHECKING:
@@ -82,11 +82,7 @@ def reproduce(
         fail(f"{error}\n\n{_items(items())}", WRONG_INPUT)
     with wrong_input():
         check_outputs(out, pictures)
-        if pictures:
-            from ..plot import check_format
-
-            for picture in pictures:
-                check_format(picture)
+        check_pictures(pictures)
     with failures(), progress("reproducing") as finished:
         made = reproduction.reproduce(paper, item, seed=seed, runs=runs, progress=finished)
     with failures():

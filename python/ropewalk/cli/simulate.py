@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from .. import simulation
 from ..simulation import SNAPLEN_MAX
 from .failures import failures, wrong_input
-from .options import Changes, Json, ScenarioFile, Seed, check_outputs, load
+from .options import Changes, Json, ScenarioFile, Seed, check_outputs, check_pictures, load
+from .output import captured, keep_results, print_results
 from .progress import progress
-
-if TYPE_CHECKING:
-    from ..results import Results
 
 STEP = "100 ms"
 
@@ -113,7 +111,7 @@ def simulate(
     with wrong_input():
         loaded = load(scenario, changes)
         check_outputs(out, [*pictures, *(path for path in (capture, qlog) if path)])
-        _check_pictures(pictures)
+        check_pictures(pictures)
         for option, value in (("--capture-at", capture_at), ("--snaplen", snaplen)):
             if value is not None and capture is None:
                 raise ValueError(f"{option} {value}: only with --capture")
@@ -134,52 +132,13 @@ def simulate(
             qlog=qlog,
         )
     with failures():
-        written = _keep(results, out, pictures)
+        written = keep_results(results, out, pictures)
         if capture is not None:
-            place = f"at {capture_at}" if capture_at else "at the sender"
-            count = f"{results.captured_packets:,}".replace(",", " ")
-            written.append(f"packets: {capture} ({count}, {place})")
+            written.append(captured(results, capture, capture_at))
         if qlog is not None:
             written.append(f"qlog:    {qlog}")
     if as_json:
         print(json.dumps(results.json()))
     else:
-        _print(results, written)
+        print_results(results, written)
     sys.stdout.flush()
-
-
-def _check_pictures(pictures: list[Path]) -> None:
-    if pictures:
-        from ..plot import check_format
-
-        for picture in pictures:
-            check_format(picture)
-
-
-def _keep(results: Results, out: Path | None, pictures: list[Path]) -> list[str]:
-    """Write what was asked for; say what is where."""
-    written = []
-    if pictures:
-        from .. import plot
-
-        page = plot.overview(results)
-        written += [f"picture: {plot.save(page, picture)}" for picture in pictures]
-    if out is not None:
-        from ..store import keep
-
-        first, *others = keep(results, out)
-        also = ", ".join(path.name for path in others)
-        written.append(f"picture: {first}" + (f" (beside it: {also})" if also else ""))
-        written.append(f"tables:  {out}")
-    return written
-
-
-def _print(results: Results, written: list[str]) -> None:
-    from rich.console import Console
-
-    from ..table import table
-
-    console = Console(highlight=False)
-    console.print(table(results))
-    for line in written:
-        console.print(line, soft_wrap=True, markup=False)
