@@ -1,1 +1,34 @@
 //! Traffic by the scenario, from a client to a server, and what is measured of it.
+//!
+//! Both are threads of one process, each in its own network namespace (namespaces(7): a thread's),
+//! and share a clock and a [`Session`]. The numbers mean what those of `ropewalk_simulator` mean:
+//!
+//! - Zero is the session's start. The client opens the connection then, and its first bytes count
+//!   as written then, whether it is open or not.
+//! - A delay is that from the application's write (of a message: when it was due) until the
+//!   server's application has the last byte of the piece, in order.
+//! - Every byte that the server reads is compared with what was sent.
+
+mod client;
+mod deliveries;
+mod error;
+mod outcome;
+mod pattern;
+mod plan;
+mod sampler;
+mod schedule;
+mod server;
+mod session;
+mod socket;
+mod tcp_info;
+#[cfg(test)]
+mod tests;
+
+pub use client::{ClientReport, run_client};
+pub use error::{Side, TrafficError};
+pub use outcome::{ConnectionTimeline, Subflow, Timeline, TrafficOutcome, outcome};
+pub use pattern::{Corruption, Pattern};
+pub use plan::{Carrier, Path, Plan};
+pub use schedule::Schedule;
+pub use server::{ServerReport, run_server};
+pub use session::Session;

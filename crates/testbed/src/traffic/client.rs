@@ -1,0 +1,325 @@
+//! The end that writes.
+
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::num::NonZeroU64;
+
+use ropewalk_quantities::Time;
+use ropewalk_simulator::Histogram;
+use socket2::Socket;
+
+use super::error::{Side, TrafficError};
+use super::pattern::Pattern;
+use super::sampler::{Measured, Sampler};
+use super::schedule::Schedule;
+use super::session::Session;
+use super::socket;
+
+/// What the client has seen.
+#[derive(Debug)]
+pub struct ClientReport {
+    /// When the client began to connect; it should have been at zero.
+    pub(crate) began: Time,
+    /// When the connection was open; `None` if it never was.
+    pub(crate) connected: Option<Time>,
+    /// How late messages were handed to a socket that had room for them.
+    pub(crate) lateness: Histogram,
+    pub(crate) measured: Measured,
+}
+
+/// Runs the client on this thread, in the network namespace that it is in, until the transfer is
+/// complete or the duration is over; at most two seconds more.
+///
+/// # Errors
+/// Whatever keeps the numbers from meaning what they say.
+pub fn run_client(session: &Session) -> Result<ClientReport, TrafficError> {
+    let _presence = session.enter(Side::Client);
+    // A message that is due is not held back to save a wake-up (50 us by default, prctl(2)).
+    let slack = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+    slack.map_err(|errno| TrafficError::System {
+        call: "prctl",
+        source: errno.into(),
+    })?;
+    let socket = socket::client(session.plan())?;
+    let port = session.wait_for_start()?;
+    let began = session.now();
+    let mut report = ClientReport {
+        began,
+        connected: None,
+        lateness: Histogram::new(),
+        measured: Measured::default(),
+    };
+    if !connect(session, &socket, port)? {
+        session.measured(Side::Client);
+        socket::abort(socket);
+        return Ok(report);
+    }
+    report.connected = Some(session.now());
+    let mut writer = Writer::new(session, &socket, began);
+    let complete = writer.run()?;
+    report.measured = writer.sampler.finish(
+        &socket,
+        complete.unwrap_or(session.plan().duration),
+        session.now(),
+        writer.application.written,
+    )?;
+    report.lateness = writer.application.lateness;
+    session.measured(Side::Client);
+    match complete {
+        Some(_) => close(&socket)?,
+        None => socket::abort(socket),
+    }
+    Ok(report)
+}
+
+/// Opens the connection; false if the duration was over before it was open.
+fn connect(session: &Session, socket: &Socket, port: u16) -> Result<bool, TrafficError> {
+    let plan = session.plan();
+    let to = SocketAddr::new(plan.paths[0].server, port);
+    let refused = |source| TrafficError::Connect {
+        to: to.to_string(),
+        source,
+    };
+    match socket.connect(&to.into()) {
+        Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => {
+            return Err(refused(error));
+        }
+        _ => {}
+    }
+    loop {
+        let now = session.now();
+        if now >= plan.duration {
+            return Ok(false);
+        }
+        let pause = LOOK.min(plan.duration - now);
+        if socket::wait(socket, true, pause)?.write {
+            let error = socket.take_error().map_err(refused)?;
+            return error.map_or(Ok(true), |error| Err(refused(error)));
+        }
+        session.check(Side::Client)?;
+    }
+}
+
+/// The orderly end: the server has read everything and closes, then so does the client. Where its
+/// word does not come, a reset ends what is left.
+fn close(socket: &Socket) -> Result<(), TrafficError> {
+    if !socket::wait(socket, false, CLOSING)?.read {
+        // As in `socket::abort`.
+        let _ = socket.set_linger(Some(std::time::Duration::ZERO));
+    }
+    Ok(())
+}
+
+/// Between looks at whether it makes sense to go on.
+const LOOK: Time = Time::from_millis(100);
+
+/// For the server's end of the stream to arrive.
+const CLOSING: Time = Time::from_secs(1);
+
+/// A write is of at most so many bytes: they fit the second-level cache beside what the kernel
+/// needs.
+const CHUNK: usize = 128 << 10;
+
+/// The loop of a connected client.
+struct Writer<'a> {
+    session: &'a Session,
+    socket: &'a Socket,
+    sampler: Sampler,
+    application: Application,
+    chunk: Chunk,
+    /// When what has no time of its own was first written: as in the simulator, the application
+    /// does not wait for the connection to be open.
+    began: Option<Time>,
+    duration: Time,
+}
+
+impl<'a> Writer<'a> {
+    fn new(session: &'a Session, socket: &'a Socket, began: Time) -> Writer<'a> {
+        let plan = session.plan();
+        Writer {
+            session,
+            socket,
+            sampler: Sampler::new(plan),
+            application: Application {
+                schedule: plan.schedule(),
+                size: plan.size(),
+                due: 0,
+                written: 0,
+                lateness: Histogram::new(),
+            },
+            chunk: Chunk::new(plan.pattern()),
+            began: Some(began),
+            duration: plan.duration,
+        }
+    }
+
+    /// Until the transfer is complete, and when it was, or until the duration is over.
+    fn run(&mut self) -> Result<Option<Time>, TrafficError> {
+        let mut blocked = false;
+        loop {
+            let now = self.session.now();
+            self.look(now)?;
+            if now >= self.duration {
+                return Ok(None);
+            }
+            self.application.produce(now, blocked);
+            let most = self.application.writable();
+            if most > 0 && !blocked {
+                blocked = !self.write(now, most)?;
+                continue;
+            }
+            if self.application.size == Some(self.application.written) {
+                return self.wait_for_the_server();
+            }
+            let next = self.sampler.next().min(self.duration);
+            let next = next.min(self.application.next().unwrap_or(Time::MAX));
+            let ready = socket::wait(self.socket, blocked, next.saturating_sub(now))?;
+            if ready.read {
+                // The server has nothing to say.
+                return Err(self.ended());
+            }
+            blocked &= !ready.write;
+        }
+    }
+
+    /// All is written. Until it is read, or the duration is over.
+    fn wait_for_the_server(&mut self) -> Result<Option<Time>, TrafficError> {
+        let shutdown = self.socket.shutdown(std::net::Shutdown::Write);
+        shutdown.map_err(|error| self.lost(error))?;
+        loop {
+            let until = self.sampler.next().min(self.duration);
+            if let Some(at) = self.session.wait_complete(until) {
+                return Ok(Some(at));
+            }
+            let now = self.session.now();
+            self.look(now)?;
+            if now >= self.duration {
+                return Ok(None);
+            }
+            if let Some(error) = self.socket.take_error().ok().flatten() {
+                return Err(self.lost(error));
+            }
+        }
+    }
+
+    fn look(&mut self, now: Time) -> Result<(), TrafficError> {
+        if now >= self.sampler.next() {
+            self.session.check(Side::Client)?;
+            self.sampler
+                .look(self.socket, now, self.application.written)?;
+        }
+        Ok(())
+    }
+
+    /// Writes once; false if the socket had no room.
+    fn write(&mut self, now: Time, most: u64) -> Result<bool, TrafficError> {
+        let application = &mut self.application;
+        let bytes = self.chunk.at(application.written, most);
+        if application.schedule.is_none() {
+            let at = self.began.take().unwrap_or(now);
+            self.session.writes().writing(application.written, at);
+        }
+        match self.socket.send_with_flags(bytes, libc::MSG_NOSIGNAL) {
+            Ok(taken) => {
+                application.written += taken as u64;
+                Ok(true)
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
+            Err(error) if error.kind() == ErrorKind::Interrupted => Ok(true),
+            Err(error) => Err(self.lost(error)),
+        }
+    }
+
+    fn ended(&self) -> TrafficError {
+        match self.socket.take_error().ok().flatten() {
+            Some(error) => self.lost(error),
+            None => TrafficError::Ended {
+                side: Side::Client,
+                at: self.session.now(),
+            },
+        }
+    }
+
+    fn lost(&self, source: io::Error) -> TrafficError {
+        TrafficError::Lost {
+            side: Side::Client,
+            at: self.session.now(),
+            source,
+        }
+    }
+}
+
+/// What the application has to write, as crates/simulator has it.
+struct Application {
+    /// When messages are due; a bulk transfer writes what the socket takes.
+    schedule: Option<Schedule>,
+    /// Of a finite transfer.
+    size: Option<u64>,
+    /// Bytes of the messages that were due so far.
+    due: u64,
+    written: u64,
+    lateness: Histogram,
+}
+
+impl Application {
+    /// Messages whose time has come wait to be written; `blocked` is whether those before them
+    /// still do for want of room in the socket.
+    fn produce(&mut self, now: Time, blocked: bool) {
+        while let Some(schedule) = &mut self.schedule
+            && schedule.next() <= now
+        {
+            self.due += schedule.message();
+            if !blocked {
+                self.lateness.record(now - schedule.next());
+            }
+            schedule.advance();
+        }
+    }
+
+    /// When it has more to write by itself.
+    fn next(&self) -> Option<Time> {
+        self.schedule.as_ref().map(Schedule::next)
+    }
+
+    /// Bytes that it has to write now.
+    fn writable(&self) -> u64 {
+        match (&self.schedule, self.size) {
+            (Some(_), _) => self.due - self.written,
+            (None, Some(size)) => size - self.written,
+            (None, None) => u64::MAX,
+        }
+    }
+}
+
+/// A part of the stream in memory.
+struct Chunk {
+    pattern: Pattern,
+    bytes: Box<[u8]>,
+    /// Of the first byte.
+    offset: u64,
+    /// So many of them are of the stream.
+    filled: usize,
+}
+
+impl Chunk {
+    fn new(pattern: Pattern) -> Chunk {
+        Chunk {
+            pattern,
+            bytes: vec![0; CHUNK].into_boxed_slice(),
+            offset: 0,
+            filled: 0,
+        }
+    }
+
+    /// At least one and at most so many bytes of the stream from this offset on.
+    fn at(&mut self, offset: u64, most: u64) -> &[u8] {
+        if offset >= self.offset + self.filled as u64 {
+            self.offset = offset;
+            self.filled = (self.bytes.len() as u64).min(most.max(1)) as usize;
+            self.pattern.fill(offset, &mut self.bytes[..self.filled]);
+        }
+        let from = (offset - self.offset) as usize;
+        let to = (from as u64).saturating_add(most).min(self.filled as u64);
+        &self.bytes[from..to as usize]
+    }
+}

@@ -1,0 +1,89 @@
+//! What the server's application got, and how long each piece was on its way.
+
+use ropewalk_quantities::Time;
+use ropewalk_simulator::Histogram;
+
+use super::plan::Plan;
+use super::schedule::Schedule;
+use super::session::WriteLog;
+
+/// Deliveries in order: delays, the last one, the longest time without any.
+#[derive(Debug)]
+pub(crate) struct Deliveries {
+    warmup: Time,
+    size: Option<u64>,
+    /// When messages were due; a bulk client logs its writes.
+    schedule: Option<Schedule>,
+    /// Size of what a delay is measured of, and the end of the next such piece.
+    unit: u64,
+    next_mark: u64,
+    /// All that was read.
+    pub(crate) bytes: u64,
+    /// What was read before the end of the warm-up.
+    pub(crate) warmup_bytes: u64,
+    pub(crate) delays: Histogram,
+    pub(crate) last: Option<Time>,
+    longest_gap: Time,
+}
+
+impl Deliveries {
+    pub(crate) fn new(plan: &Plan) -> Deliveries {
+        let schedule = plan.schedule();
+        let unit = match &schedule {
+            Some(schedule) => schedule.message(),
+            None => plan.segment.as_u64(),
+        };
+        let unit = unit.max(1);
+        Deliveries {
+            warmup: plan.warmup,
+            size: plan.size(),
+            schedule,
+            unit,
+            next_mark: unit,
+            bytes: 0,
+            warmup_bytes: 0,
+            delays: Histogram::new(),
+            last: None,
+            longest_gap: Time::ZERO,
+        }
+    }
+
+    /// So many bytes more were read now.
+    pub(crate) fn read(&mut self, now: Time, bytes: u64, writes: &mut WriteLog) {
+        self.bytes += bytes;
+        if now < self.warmup {
+            self.warmup_bytes = self.bytes;
+        }
+        self.longest_gap = self.longest_gap(now).unwrap_or(Time::ZERO);
+        self.last = Some(now);
+        let end = self.bytes;
+        while self.next_mark <= end || self.is_complete() && self.next_mark < end + self.unit {
+            let written = match &mut self.schedule {
+                Some(schedule) => {
+                    let due = schedule.next();
+                    schedule.advance();
+                    Some(due)
+                }
+                None => writes.written_at(self.next_mark.min(end) - 1),
+            };
+            if let Some(written) = written
+                && now >= self.warmup
+            {
+                self.delays.record(now.saturating_sub(written));
+            }
+            self.next_mark += self.unit;
+        }
+    }
+
+    /// Everything that a finite transfer has was read.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.size == Some(self.bytes)
+    }
+
+    /// The longest time without a delivery, after the warm-up and the first one, if the run (or
+    /// the last such time) ends then; `None` if nothing was delivered.
+    pub(crate) fn longest_gap(&self, end: Time) -> Option<Time> {
+        let gap = end.saturating_sub(self.last?.max(self.warmup));
+        Some(self.longest_gap.max(gap))
+    }
+}

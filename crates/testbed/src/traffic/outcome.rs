@@ -1,0 +1,288 @@
+//! From what both ends have seen to the numbers that every run prints.
+
+use ropewalk_quantities::Time;
+use ropewalk_simulator::{DelayBin, DelaySummary, SubflowTimeline};
+
+use super::client::ClientReport;
+use super::error::TrafficError;
+use super::plan::{Carrier, Plan};
+use super::sampler::Row;
+use super::server::ServerReport;
+use super::session::Session;
+use super::tcp_info::SubflowState;
+
+/// The numbers of one connection; its keys are those of the JSON contract.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct TrafficOutcome {
+    /// Bytes that the application got in order, over the time from the first write (or the end of
+    /// the warm-up) to the last delivery; 10^6 bit/s.
+    pub goodput_mbps: f64,
+    /// Bytes that the application got in order, in the measured time.
+    pub delivered_bytes: u64,
+    /// First write to last delivery of a finite transfer that was completed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion_s: Option<f64>,
+    /// How long the run lasted, warm-up included.
+    pub duration_s: f64,
+    /// Application's write to delivery in order; absent when nothing was delivered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_ms: Option<DelaySummary>,
+    /// The longest time after the warm-up and the first delivery in which the application got
+    /// nothing, the end of a run that was not complete included; absent when nothing was delivered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub longest_gap_s: Option<f64>,
+    /// How late this machine handed messages to a socket with room: a part of `delay_ms`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_lateness_ms: Option<DelaySummary>,
+    /// In the order of the plan's paths.
+    pub subflows: Vec<Subflow>,
+    /// "Read this before trusting the numbers".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// State at regular steps, where the plan asked for it.
+    #[serde(skip)]
+    pub timeline: Option<Timeline>,
+    /// Delay from the application's write to delivery in order.
+    #[serde(skip)]
+    pub delays: Vec<DelayBin>,
+}
+
+/// One subflow over the measured time: what the client's kernel counts, and for the goodput the
+/// server's.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Subflow {
+    /// Its path's name; the client's address, where the plan has no path of that address.
+    pub link: String,
+    /// Bytes that this subflow brought, in its own order; 10^6 bit/s. Unlike the simulator's it
+    /// counts what another subflow had brought before: the kernel does not tell them apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goodput_mbps: Option<f64>,
+    /// Data segments sent, again or for the first time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segments_sent: Option<u64>,
+    /// Segments sent again, on the same subflow. Those of the SYN are among them where the subflow
+    /// was added to a connection.
+    pub retransmissions: u64,
+    /// Times that the retransmission timer ran out (Linux 6.7 and later).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeouts: Option<u64>,
+    /// Retransmissions of segments that the receiver had, as its D-SACKs tell: without SACK there
+    /// are none, and those of lost acknowledgements are missing (Linux 4.19 and later).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spurious_retransmissions: Option<u64>,
+    /// Smoothed round-trip time at the end; absent when none was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub srtt_ms: Option<f64>,
+}
+
+/// State of the connection at regular steps, as columns of equal length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Timeline {
+    /// One row per step and subflow, the columns those of the simulator. The goodput is that of
+    /// [`Subflow::goodput_mbps`], NaN where the kernel does not tell.
+    pub subflows: SubflowTimeline,
+    /// One row per step.
+    pub connection: ConnectionTimeline,
+}
+
+/// One row per step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ConnectionTimeline {
+    /// End of the step.
+    pub time_s: Vec<f64>,
+    /// Delivered in order in the step; 10^6 bit/s.
+    pub goodput_mbps: Vec<f64>,
+}
+
+/// The numbers of a session, from what [`run_client`](super::run_client) and
+/// [`run_server`](super::run_server) gave.
+///
+/// # Errors
+/// That of the end which failed first, where one or both have.
+pub fn outcome(
+    session: &Session,
+    client: Result<ClientReport, TrafficError>,
+    server: Result<ServerReport, TrafficError>,
+) -> Result<TrafficOutcome, TrafficError> {
+    let (client, server) = match (client, server) {
+        (Ok(client), Ok(server)) => (client, server),
+        (Err(error), Ok(_)) | (Ok(_), Err(error)) => return Err(error),
+        (Err(client), Err(server)) if client.is_consequence() => return Err(server),
+        (Err(client), Err(_)) => return Err(client),
+    };
+    let plan = session.plan();
+    let order = Order::of(plan, &client, &server);
+    let end = server.complete.unwrap_or(plan.duration);
+    let last = server.last_delivery.unwrap_or(Time::ZERO);
+    let span = last.saturating_sub(plan.warmup).as_secs_f64();
+    let [before, all] = server.bytes;
+    Ok(TrafficOutcome {
+        goodput_mbps: mbps(all - before, span),
+        delivered_bytes: all - before,
+        completion_s: server.complete.map(Time::as_secs_f64),
+        duration_s: end.as_secs_f64(),
+        delay_ms: server.delays.summary(),
+        longest_gap_s: server.longest_gap.map(Time::as_secs_f64),
+        write_lateness_ms: client.lateness.summary(),
+        subflows: order.subflows(plan, &client, &server, span),
+        warnings: warnings(plan, &client, &order),
+        timeline: plan.step.map(|_| order.timeline(&client, &server)),
+        delays: server.delays.bins(),
+    })
+}
+
+/// Subflows in the order of the paths, and where each is in the rows of the two ends.
+struct Order(Vec<Place>);
+
+struct Place {
+    /// Index into the plan's paths.
+    path: Option<usize>,
+    link: String,
+    client: usize,
+    /// The server may have seen fewer.
+    server: Option<usize>,
+}
+
+impl Order {
+    fn of(plan: &Plan, client: &ClientReport, server: &ServerReport) -> Order {
+        let places = client.measured.addresses.iter().enumerate();
+        let mut places: Vec<Place> = places
+            .map(|(number, ends)| {
+                let local = ends.local.ip();
+                let path = plan.paths.iter().position(|path| path.client == local);
+                let mut others = server.measured.addresses.iter();
+                Place {
+                    path,
+                    link: path.map_or_else(|| local.to_string(), |at| plan.paths[at].name.clone()),
+                    client: number,
+                    server: others
+                        .position(|other| (other.local, other.remote) == (ends.remote, ends.local)),
+                }
+            })
+            .collect();
+        places.sort_by_key(|place| (place.path.unwrap_or(usize::MAX), place.client));
+        Order(places)
+    }
+
+    fn subflows(
+        &self,
+        plan: &Plan,
+        client: &ClientReport,
+        server: &ServerReport,
+        span: f64,
+    ) -> Vec<Subflow> {
+        let nothing = Row::default();
+        let baseline = |of: &Option<Row>, end: &Row| of.clone().unwrap_or_else(|| end.clone());
+        let (sent, received) = (&client.measured, &server.measured);
+        let sent_before = baseline(&sent.baseline, &sent.end);
+        // The first bytes may have come before the server looked for the first time.
+        let received_before = match plan.warmup {
+            Time::ZERO => nothing,
+            _ => baseline(&received.baseline, &received.end),
+        };
+        let places = self.0.iter().map(|place| {
+            let state = place.sent(&sent.end);
+            let before = place.sent(&sent_before);
+            let bytes = place.received_between(&received_before, &received.end);
+            Subflow {
+                link: place.link.clone(),
+                goodput_mbps: bytes.map(|bytes| mbps(bytes, span)),
+                segments_sent: grown(state.data_segments, before.data_segments),
+                retransmissions: state.retransmissions.saturating_sub(before.retransmissions),
+                timeouts: grown(state.timeouts, before.timeouts),
+                spurious_retransmissions: grown(state.dsack_duplicates, before.dsack_duplicates),
+                srtt_ms: state.srtt.map(Time::as_millis_f64),
+            }
+        });
+        places.collect()
+    }
+
+    /// Rows that both ends have; the client's state, the server's goodput.
+    fn timeline(&self, client: &ClientReport, server: &ServerReport) -> Timeline {
+        let mut timeline = Timeline::default();
+        let mut received = server.measured.rows.iter().peekable();
+        let start = Row::default();
+        let mut previous = &start;
+        for sent in &client.measured.rows {
+            while received.next_if(|row| row.due < sent.due).is_some() {}
+            let Some(row) = received.next_if(|row| row.due == sent.due) else {
+                continue;
+            };
+            let span = row.at.saturating_sub(previous.at).as_secs_f64();
+            let time_s = row.at.as_secs_f64();
+            let connection = &mut timeline.connection;
+            connection.time_s.push(time_s);
+            connection
+                .goodput_mbps
+                .push(mbps(row.bytes - previous.bytes, span));
+            let rows = &mut timeline.subflows;
+            for (number, place) in self.0.iter().enumerate() {
+                let Some(state) = sent.subflows.get(place.client) else {
+                    continue;
+                };
+                let bytes = place.received_between(previous, row);
+                rows.time_s.push(time_s);
+                rows.subflow.push(number as u32);
+                rows.goodput_mbps
+                    .push(bytes.map_or(f64::NAN, |bytes| mbps(bytes, span)));
+                rows.cwnd_bytes.push(state.cwnd);
+                let ssthresh = state.ssthresh.map_or(f64::NAN, |bytes| bytes as f64);
+                rows.ssthresh_bytes.push(ssthresh);
+                rows.in_flight_bytes.push(state.in_flight);
+                rows.srtt_ms
+                    .push(state.srtt.map_or(f64::NAN, Time::as_millis_f64));
+            }
+            previous = row;
+        }
+        timeline
+    }
+}
+
+impl Place {
+    fn sent(&self, row: &Row) -> SubflowState {
+        row.subflows.get(self.client).copied().unwrap_or_default()
+    }
+
+    /// Bytes that came between the two; `None` where the server's kernel does not tell.
+    fn received_between(&self, from: &Row, to: &Row) -> Option<u64> {
+        let received = |row: &Row| match row.subflows.get(self.server?) {
+            Some(state) => state.received,
+            None => Some(0),
+        };
+        grown(received(to), received(from))
+    }
+}
+
+fn warnings(plan: &Plan, client: &ClientReport, order: &Order) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if client.began >= LATE {
+        let late = client.began.as_millis_f64();
+        warnings.push(format!(
+            "the client began {late:.1} ms late: the machine is busy"
+        ));
+    }
+    if client.connected.is_none() {
+        warnings.push("the connection was never open: nothing was delivered".to_owned());
+    } else if plan.carrier == Carrier::Mptcp {
+        let missing = plan.paths.iter().enumerate();
+        let missing = missing.filter(|(path, _)| order.0.iter().all(|of| of.path != Some(*path)));
+        warnings.extend(missing.map(|(_, path)| format!("no subflow came up on {:?}", path.name)));
+    }
+    warnings
+}
+
+/// A client that begins later than this is told of.
+const LATE: Time = Time::from_millis(2);
+
+/// What a counter that there is has grown by.
+fn grown(to: Option<u64>, from: Option<u64>) -> Option<u64> {
+    Some(to?.saturating_sub(from.unwrap_or(0)))
+}
+
+fn mbps(bytes: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 {
+        bytes as f64 * 8.0 / seconds / 1e6
+    } else {
+        0.0
+    }
+}

@@ -1,0 +1,172 @@
+//! What the kernel tells of a connection's subflows, at regular times.
+
+use ropewalk_quantities::Time;
+use socket2::Socket;
+
+use super::error::TrafficError;
+use super::plan::{Carrier, Plan};
+use super::tcp_info::{Addresses, SubflowState, is_fallback, mptcp_states, tcp_state};
+
+/// Looks at a connected socket: at the end of the warm-up, at each step of the timeline, at the
+/// end, and often enough in between to know what a subflow that went away had done.
+#[derive(Debug)]
+pub(crate) struct Sampler {
+    carrier: Carrier,
+    warmup: Time,
+    step: Option<Time>,
+    next_step: Time,
+    next_look: Time,
+    /// In the order in which they were first seen, gone or not.
+    subflows: Vec<(Addresses, SubflowState)>,
+    measured: Measured,
+}
+
+/// What was seen of a connection.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Measured {
+    /// Of all subflows there ever were, in the order of the states.
+    pub(crate) addresses: Vec<Addresses>,
+    /// At the end of the warm-up; `None` if it was never reached.
+    pub(crate) baseline: Option<Row>,
+    /// One a step; the last one may be shorter.
+    pub(crate) rows: Vec<Row>,
+    /// At the end.
+    pub(crate) end: Row,
+}
+
+/// A connection at one time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Row {
+    /// The end of the step: the same at both ends of the connection.
+    pub(crate) due: Time,
+    /// When the kernel was asked.
+    pub(crate) at: Time,
+    /// Bytes that the application had read or written by then.
+    pub(crate) bytes: u64,
+    /// Subflows that were not there yet are missing.
+    pub(crate) subflows: Vec<SubflowState>,
+}
+
+/// Between looks, at the most.
+const LOOK: Time = Time::from_millis(100);
+
+impl Sampler {
+    /// Of a socket that is connected.
+    pub(crate) fn new(plan: &Plan) -> Sampler {
+        Sampler {
+            carrier: plan.carrier,
+            warmup: plan.warmup,
+            step: plan.step,
+            next_step: plan.step.unwrap_or(Time::MAX),
+            next_look: Time::ZERO,
+            subflows: Vec::new(),
+            measured: Measured::default(),
+        }
+    }
+
+    /// When to look next.
+    pub(crate) fn next(&self) -> Time {
+        let warmup = match self.measured.baseline {
+            None => self.warmup,
+            Some(_) => Time::MAX,
+        };
+        warmup.min(self.next_step).min(self.next_look)
+    }
+
+    /// Looks, `bytes` being what the application has read or written so far.
+    ///
+    /// # Errors
+    /// A connection that was to be one of MPTCP is not, or the kernel does not tell.
+    pub(crate) fn look(
+        &mut self,
+        socket: &Socket,
+        now: Time,
+        bytes: u64,
+    ) -> Result<(), TrafficError> {
+        self.next_look = now + LOOK;
+        self.observe(socket)?;
+        if self.measured.baseline.is_none() && now >= self.warmup {
+            self.measured.baseline = Some(self.row(self.warmup, now, bytes));
+        }
+        if let Some(step) = self.step
+            && now >= self.next_step
+        {
+            // Where steps were missed, one row covers them.
+            let step = step.max(Time::from_nanos(1));
+            let passed = now.saturating_sub(self.next_step).as_nanos() / step.as_nanos();
+            let due = self.next_step + step * passed;
+            let row = self.row(due, now, bytes);
+            self.measured.rows.push(row);
+            self.next_step = due + step;
+        }
+        Ok(())
+    }
+
+    /// Looks for the last time, the run having ended at `end`.
+    ///
+    /// # Errors
+    /// As [`Sampler::look`].
+    pub(crate) fn finish(
+        mut self,
+        socket: &Socket,
+        end: Time,
+        now: Time,
+        bytes: u64,
+    ) -> Result<Measured, TrafficError> {
+        self.observe(socket)?;
+        let row = self.row(end, now, bytes);
+        let last = self.measured.rows.last().map_or(Time::ZERO, |row| row.due);
+        if self.step.is_some() && end > last {
+            self.measured.rows.push(row.clone());
+        }
+        self.measured.end = row;
+        self.measured.addresses = self.subflows.iter().map(|subflow| subflow.0).collect();
+        Ok(self.measured)
+    }
+
+    fn row(&self, due: Time, at: Time, bytes: u64) -> Row {
+        Row {
+            due,
+            at,
+            bytes,
+            subflows: self.subflows.iter().map(|subflow| subflow.1).collect(),
+        }
+    }
+
+    fn observe(&mut self, socket: &Socket) -> Result<(), TrafficError> {
+        match self.carrier {
+            Carrier::Tcp => {
+                let state = tcp_state(socket).map_err(TrafficError::State)?;
+                let Some(state) = state else {
+                    return Ok(());
+                };
+                match self.subflows.first_mut() {
+                    Some(subflow) => subflow.1 = state,
+                    None => self.subflows.push((addresses(socket)?, state)),
+                }
+            }
+            Carrier::Mptcp => {
+                if is_fallback(socket).map_err(TrafficError::State)? {
+                    return Err(TrafficError::Fallback);
+                }
+                for (addresses, state) in mptcp_states(socket).map_err(TrafficError::State)? {
+                    let known = self.subflows.iter_mut().find(|known| known.0 == addresses);
+                    match known {
+                        Some(subflow) => subflow.1 = state,
+                        None => self.subflows.push((addresses, state)),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn addresses(socket: &Socket) -> Result<Addresses, TrafficError> {
+    let ends = || {
+        let local = socket.local_addr().ok()?.as_socket()?;
+        let remote = socket.peer_addr().ok()?.as_socket()?;
+        Some(Addresses { local, remote })
+    };
+    ends().ok_or_else(|| TrafficError::State(std::io::ErrorKind::NotConnected.into()))
+}

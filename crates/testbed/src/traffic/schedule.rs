@@ -1,0 +1,140 @@
+//! When messages are due: constant rate or Poisson, the very times that the simulator writes at.
+
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+use ropewalk_quantities::Time;
+use ropewalk_scenario::Traffic;
+
+/// Times at which messages of one size are due, from zero on.
+///
+/// It is a function of the scenario and the seed: the end that reads has one of its own, and knows
+/// when what it reads was due without being told.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    message: u64,
+    spacing: Spacing,
+    next: Time,
+}
+
+#[derive(Clone, Debug)]
+enum Spacing {
+    Constant(Time),
+    Exponential { mean_ns: f64, random: Pcg64Mcg },
+}
+
+impl Schedule {
+    /// The first message is due at once; `None` for bulk, which has no messages.
+    pub fn new(traffic: &Traffic, random: Pcg64Mcg) -> Option<Schedule> {
+        let (message, spacing) = match *traffic {
+            Traffic::Bulk { .. } => return None,
+            Traffic::Cbr { rate, message } => {
+                (message, Spacing::Constant(rate.transmission_time(message)))
+            }
+            Traffic::Poisson { rate, message } => {
+                let mean_ns = message.as_u64() as f64 * 8e9 / rate.as_bps() as f64;
+                (message, Spacing::Exponential { mean_ns, random })
+            }
+        };
+        Some(Schedule {
+            message: message.as_u64(),
+            spacing,
+            next: Time::ZERO,
+        })
+    }
+
+    /// Bytes of a message.
+    pub fn message(&self) -> u64 {
+        self.message
+    }
+
+    /// When the next message is due.
+    pub fn next(&self) -> Time {
+        self.next
+    }
+
+    /// Goes on to the message after the next.
+    pub fn advance(&mut self) {
+        self.next += match &mut self.spacing {
+            Spacing::Constant(spacing) => (*spacing).max(Time::from_nanos(1)),
+            Spacing::Exponential { mean_ns, random } => {
+                Time::from_nanos((-uniform(random).ln() * *mean_ns) as u64)
+            }
+        };
+    }
+}
+
+/// Uniform in (0, 1], from the upper 53 bits of a draw.
+fn uniform(random: &mut Pcg64Mcg) -> f64 {
+    ((random.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use ropewalk_quantities::{Bytes, Rate};
+    use ropewalk_scenario::Scenario;
+    use ropewalk_simulator::{Options, simulate, stream};
+
+    use super::*;
+
+    #[test]
+    fn constant_rate_is_evenly_spaced() {
+        let traffic = Traffic::Cbr {
+            rate: Rate::from_bps(160_000),
+            message: Bytes::new(200),
+        };
+        let mut schedule = Schedule::new(&traffic, stream(1, "flow/traffic")).unwrap();
+        assert_eq!(schedule.message(), 200);
+        for number in 0..5 {
+            assert_eq!(schedule.next(), Time::from_millis(10 * number));
+            schedule.advance();
+        }
+    }
+
+    #[test]
+    fn bulk_has_no_messages() {
+        let traffic = Traffic::Bulk { size: None };
+        assert!(Schedule::new(&traffic, stream(1, "flow/traffic")).is_none());
+    }
+
+    /// Over a link with time to spare, what was due 10 ms before the end has arrived, and what was
+    /// due less than 5 ms before the end has not.
+    #[test]
+    fn poisson_is_the_simulators() {
+        let text = r#"
+            duration = "3 s"
+            [[link]]
+            name = "wire"
+            rate = "10 Gbit/s"
+            delay = "5 ms"
+            [transport]
+            protocol = "tcp"
+            [traffic]
+            kind = "poisson"
+            rate = "400 kbit/s"
+            message = "100 B"
+        "#;
+        let mut no_traces = |_: &str| Err("no such file".to_owned());
+        let scenario = Scenario::parse(text, "poisson.toml", &[], &mut no_traces).unwrap();
+        for seed in 1..=5 {
+            let simulated = simulate(&scenario, seed, &Options::default()).unwrap();
+            let mut schedule =
+                Schedule::new(&scenario.traffic, stream(seed, "flow/traffic")).unwrap();
+            let mut due_before = |millis| {
+                let mut count = 0;
+                while schedule.next() < Time::from_millis(millis) {
+                    schedule.advance();
+                    count += 1;
+                }
+                count
+            };
+            let surely = due_before(2_990);
+            let perhaps = surely + due_before(2_995);
+            let arrived = simulated.summary.delivered_bytes / 100;
+            assert!(
+                (surely..=perhaps).contains(&arrived),
+                "{surely} {arrived} {perhaps}"
+            );
+            assert!(perhaps - surely < 15);
+        }
+    }
+}

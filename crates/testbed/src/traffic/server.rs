@@ -1,0 +1,161 @@
+//! The end that reads.
+
+use std::io::{ErrorKind, Read};
+
+use ropewalk_quantities::Time;
+use ropewalk_simulator::Histogram;
+use socket2::Socket;
+
+use super::deliveries::Deliveries;
+use super::error::{Side, TrafficError};
+use super::sampler::{Measured, Sampler};
+use super::session::Session;
+use super::socket;
+
+/// What the server has seen.
+#[derive(Debug)]
+pub struct ServerReport {
+    /// When the last byte of a finite transfer was read.
+    pub(crate) complete: Option<Time>,
+    /// When the last bytes were read; `None` if none ever were.
+    pub(crate) last_delivery: Option<Time>,
+    /// Bytes read until the end of the warm-up, and all.
+    pub(crate) bytes: [u64; 2],
+    pub(crate) delays: Histogram,
+    /// After the warm-up; `None` if nothing was read.
+    pub(crate) longest_gap: Option<Time>,
+    pub(crate) measured: Measured,
+}
+
+/// Runs the server on this thread, in the network namespace that it is in, until the transfer is
+/// complete or the duration is over; at most two seconds more. Every word that it reads is checked.
+///
+/// # Errors
+/// Whatever keeps the numbers from meaning what they say.
+pub fn run_server(session: &Session) -> Result<ServerReport, TrafficError> {
+    let _presence = session.enter(Side::Server);
+    let plan = session.plan();
+    let (listener, port) = socket::server(plan)?;
+    session.listening(port);
+    let mut deliveries = Deliveries::new(plan);
+    let accepted = accept(session, &listener)?;
+    let (mut measured, mut complete) = (Measured::default(), None);
+    if let Some(socket) = &accepted {
+        let mut sampler = Sampler::new(plan);
+        complete = read(session, socket, &mut sampler, &mut deliveries)?;
+        if let Some(at) = complete {
+            session.complete(at);
+        }
+        let end = complete.unwrap_or(plan.duration);
+        measured = sampler.finish(socket, end, session.now(), deliveries.bytes)?;
+    }
+    session.measured(Side::Server);
+    if let Some(socket) = accepted
+        && complete.is_none()
+    {
+        socket::abort(socket);
+    }
+    Ok(ServerReport {
+        complete,
+        last_delivery: deliveries.last,
+        bytes: [deliveries.warmup_bytes, deliveries.bytes],
+        longest_gap: deliveries.longest_gap(complete.unwrap_or(plan.duration)),
+        delays: deliveries.delays,
+        measured,
+    })
+}
+
+/// The client's connection; `None` if the duration was over before it came.
+fn accept(session: &Session, listener: &Socket) -> Result<Option<Socket>, TrafficError> {
+    let duration = session.plan().duration;
+    loop {
+        let now = session.now();
+        if now >= duration {
+            return Ok(None);
+        }
+        if socket::wait(listener, false, LOOK.min(duration - now))?.read {
+            match listener.accept() {
+                Ok((socket, _)) => {
+                    let nonblocking = socket.set_nonblocking(true);
+                    nonblocking.map_err(|source| TrafficError::System {
+                        call: "fcntl",
+                        source,
+                    })?;
+                    return Ok(Some(socket));
+                }
+                // It was gone again before it was accepted (accept(2)).
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::WouldBlock
+                            | ErrorKind::Interrupted
+                            | ErrorKind::ConnectionAborted
+                    ) => {}
+                Err(source) => {
+                    return Err(TrafficError::System {
+                        call: "accept",
+                        source,
+                    });
+                }
+            }
+        }
+        session.check(Side::Server)?;
+    }
+}
+
+/// Between looks at whether it makes sense to go on.
+const LOOK: Time = Time::from_millis(100);
+
+/// Most bytes of a read: what is read is checked while it is in the cache.
+const CHUNK: usize = 256 << 10;
+
+/// Reads until the transfer is complete, and says when it was, or until the duration is over.
+fn read(
+    session: &Session,
+    socket: &Socket,
+    sampler: &mut Sampler,
+    deliveries: &mut Deliveries,
+) -> Result<Option<Time>, TrafficError> {
+    let plan = session.plan();
+    let pattern = plan.pattern();
+    let mut chunk = vec![0; CHUNK];
+    let mut reader = socket;
+    loop {
+        let now = session.now();
+        if now >= sampler.next() {
+            session.check(Side::Server)?;
+            sampler.look(socket, now, deliveries.bytes)?;
+        }
+        if now >= plan.duration {
+            return Ok(None);
+        }
+        match reader.read(&mut chunk) {
+            Ok(0) => {
+                return Err(TrafficError::Ended {
+                    side: Side::Server,
+                    at: now,
+                });
+            }
+            Ok(len) => {
+                let now = session.now();
+                pattern.check(deliveries.bytes, &chunk[..len])?;
+                deliveries.read(now, len as u64, &mut session.writes());
+                if deliveries.is_complete() {
+                    return Ok(Some(now));
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                let until = sampler.next().min(plan.duration);
+                socket::wait(socket, false, until.saturating_sub(now))?;
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(source) => {
+                return Err(TrafficError::Lost {
+                    side: Side::Server,
+                    at: now,
+                    source,
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! What the two ends of a connection share: they are threads of one process with one clock.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use ropewalk_quantities::Time;
+
+use super::error::{Side, TrafficError};
+use super::plan::Plan;
+
+/// One connection of a run. Its client and its server each borrow it, on a thread of their own.
+#[derive(Debug)]
+pub struct Session {
+    plan: Plan,
+    start: Instant,
+    state: Mutex<State>,
+    changed: Condvar,
+    writes: Mutex<WriteLog>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Where the server listens.
+    port: Option<u16>,
+    /// When the last byte of a finite transfer was read.
+    complete: Option<Time>,
+    stopped: bool,
+    ends: [End; 2],
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct End {
+    /// Has all its numbers, and keeps the socket open for the other to have its own.
+    measured: bool,
+    /// Its thread is gone.
+    left: bool,
+}
+
+impl Session {
+    /// The connection is opened at `start`, which is zero in all its results. Give both threads
+    /// the time to begin before it.
+    pub fn new(plan: Plan, start: Instant) -> Session {
+        Session {
+            plan,
+            start,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            writes: Mutex::default(),
+        }
+    }
+
+    /// What the ends are to do.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Makes both ends give up, within a tenth of a second.
+    pub fn stop(&self) {
+        self.state().stopped = true;
+        self.changed.notify_all();
+    }
+
+    /// Time since the start; zero before it.
+    pub(crate) fn now(&self) -> Time {
+        Time::from_nanos(self.start.elapsed().as_nanos() as u64)
+    }
+
+    /// Waits for the start, and until the server listens; its port.
+    pub(crate) fn wait_for_start(&self) -> Result<u16, TrafficError> {
+        let mut state = self.state();
+        loop {
+            self.check_state(&state, Side::Client)?;
+            let before = self.start.saturating_duration_since(Instant::now());
+            if let Some(port) = state.port
+                && before.is_zero()
+            {
+                return Ok(port);
+            }
+            if self.now() >= self.plan.duration {
+                return Err(TrafficError::NoServer);
+            }
+            let pause = if before.is_zero() { PAUSE } else { before };
+            state = self.wait(state, pause);
+        }
+    }
+
+    /// The server listens there.
+    pub(crate) fn listening(&self, port: u16) {
+        self.state().port = Some(port);
+        self.changed.notify_all();
+    }
+
+    /// The finite transfer is complete.
+    pub(crate) fn complete(&self, at: Time) {
+        self.state().complete = Some(at);
+        self.changed.notify_all();
+    }
+
+    /// Waits until the transfer is complete, but no longer than that; when it was.
+    pub(crate) fn wait_complete(&self, until: Time) -> Option<Time> {
+        let state = self.state();
+        if state.complete.is_some() {
+            return state.complete;
+        }
+        let pause = until.saturating_sub(self.now());
+        self.wait(state, Duration::from_nanos(pause.as_nanos()))
+            .complete
+    }
+
+    /// This end has all its numbers. Waits for the other to have its own, or to be gone.
+    pub(crate) fn measured(&self, side: Side) {
+        let mut state = self.state();
+        state.ends[side as usize].measured = true;
+        self.changed.notify_all();
+        let until = Instant::now() + GRACE;
+        loop {
+            let other = state.ends[side.other() as usize];
+            let left = until.saturating_duration_since(Instant::now());
+            if other.measured || other.left || state.stopped || left.is_zero() {
+                return;
+            }
+            state = self.wait(state, left);
+        }
+    }
+
+    /// Whether it makes sense to go on.
+    pub(crate) fn check(&self, side: Side) -> Result<(), TrafficError> {
+        self.check_state(&self.state(), side)
+    }
+
+    /// This end is here until what is returned is dropped.
+    pub(crate) fn enter(&self, side: Side) -> Presence<'_> {
+        Presence {
+            session: self,
+            side,
+        }
+    }
+
+    /// The log of a bulk client's writes.
+    pub(crate) fn writes(&self) -> MutexGuard<'_, WriteLog> {
+        self.writes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn check_state(&self, state: &State, side: Side) -> Result<(), TrafficError> {
+        let other = state.ends[side.other() as usize];
+        if state.stopped {
+            return Err(TrafficError::Stopped);
+        }
+        if other.left && !other.measured {
+            return Err(TrafficError::Gone(side.other()));
+        }
+        Ok(())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>, pause: Duration) -> MutexGuard<'a, State> {
+        let waited = self.changed.wait_timeout(state, pause);
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+/// Between looks at what nobody wakes us for.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// An end that is done waits so long for the other, which has nothing left to do but to read
+/// counters.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// An end's thread is in its loop.
+pub(crate) struct Presence<'a> {
+    session: &'a Session,
+    side: Side,
+}
+
+impl Drop for Presence<'_> {
+    fn drop(&mut self) {
+        self.session.state().ends[self.side as usize].left = true;
+        self.session.changed.notify_all();
+    }
+}
+
+/// When which byte of a bulk transfer was written.
+///
+/// It holds what was written and not yet read: the socket's buffers bound it.
+#[derive(Debug, Default)]
+pub(crate) struct WriteLog(VecDeque<(u64, Time)>);
+
+impl WriteLog {
+    /// Bytes from this offset on are about to be written. It is told before the write, since the
+    /// other end may have them before the call returns; one that took nothing is told again.
+    pub(crate) fn writing(&mut self, offset: u64, at: Time) {
+        match self.0.back_mut() {
+            Some(last) if last.0 == offset => last.1 = at,
+            _ => self.0.push_back((offset, at)),
+        }
+    }
+
+    /// When the byte at that offset was written; none before it will be asked for again.
+    pub(crate) fn written_at(&mut self, offset: u64) -> Option<Time> {
+        while self.0.get(1).is_some_and(|&(next, _)| next <= offset) {
+            self.0.pop_front();
+        }
+        let &(first, at) = self.0.front()?;
+        (first <= offset).then_some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_has_the_time_of_its_write() {
+        let at = Time::from_millis;
+        let mut log = WriteLog::default();
+        assert_eq!(log.written_at(0), None);
+        log.writing(0, at(1));
+        log.writing(100, at(2));
+        // The write at 2 ms took nothing, the one at 3 ms did.
+        log.writing(100, at(3));
+        log.writing(300, at(4));
+        for (offset, millis) in [(0, 1), (99, 1), (100, 3), (299, 3), (300, 4), (5_000, 4)] {
+            assert_eq!(log.written_at(offset), Some(at(millis)), "{offset}");
+        }
+        assert_eq!(log.0.len(), 1, "what was asked for is forgotten");
+    }
+}

@@ -1,0 +1,159 @@
+//! Sockets with everything set that a plan says.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+use ropewalk_quantities::{Bytes, Time};
+use ropewalk_scenario::Traffic;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::sockopt;
+use socket2::{Domain, Protocol, Socket, Type};
+
+use super::error::TrafficError;
+use super::plan::{Carrier, Plan};
+
+/// The client's, bound to its address of the first path.
+pub(crate) fn client(plan: &Plan) -> Result<Socket, TrafficError> {
+    let socket = open(plan)?;
+    let path = &plan.paths[0];
+    let local = SocketAddr::new(path.client, 0);
+    set("the address", local, socket.bind(&local.into()))?;
+    if let Some(device) = &path.device {
+        let bound = socket.bind_device(Some(device.as_bytes()));
+        set("SO_BINDTODEVICE", device, bound)?;
+    }
+    Ok(socket)
+}
+
+/// The server's, listening on every address; and its port.
+pub(crate) fn server(plan: &Plan) -> Result<(Socket, u16), TrafficError> {
+    let socket = open(plan)?;
+    let any = match plan.paths[0].server {
+        IpAddr::V4(_) => IpAddr::from(Ipv4Addr::UNSPECIFIED),
+        IpAddr::V6(_) => IpAddr::from(Ipv6Addr::UNSPECIFIED),
+    };
+    let listen = || {
+        socket.bind(&SocketAddr::new(any, 0).into())?;
+        socket.listen(1)?;
+        let address = socket.local_addr()?.as_socket();
+        Ok(address.map_or(0, |address| address.port()))
+    };
+    let port = listen().map_err(TrafficError::Listen)?;
+    Ok((socket, port))
+}
+
+/// What a socket became ready for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ready {
+    /// It can be read: data, or the end of them.
+    pub(crate) read: bool,
+    /// It can be written.
+    pub(crate) write: bool,
+}
+
+/// Waits until the socket can be read (or written, if asked for), but no longer than this.
+pub(crate) fn wait(socket: &Socket, write: bool, most: Time) -> Result<Ready, TrafficError> {
+    let write = if write {
+        PollFlags::OUT
+    } else {
+        PollFlags::empty()
+    };
+    let mut fds = [PollFd::new(socket, PollFlags::IN | write)];
+    let nanos = most.as_nanos();
+    let timeout = Timespec {
+        tv_sec: (nanos / 1_000_000_000) as i64,
+        tv_nsec: (nanos % 1_000_000_000) as i64,
+    };
+    match poll(&mut fds, Some(&timeout)) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => {}
+        Err(errno) => {
+            return Err(TrafficError::System {
+                call: "poll",
+                source: errno.into(),
+            });
+        }
+    }
+    let ready = fds[0].revents();
+    let broken = ready.intersects(PollFlags::ERR | PollFlags::HUP);
+    Ok(Ready {
+        read: broken || ready.contains(PollFlags::IN),
+        write: broken || ready.contains(PollFlags::OUT),
+    })
+}
+
+/// Closes at once, by a reset: nothing of the connection stays behind and keeps its namespace.
+pub(crate) fn abort(socket: Socket) {
+    // A socket that is gone already has nothing to reset.
+    let _ = socket.set_linger(Some(Duration::ZERO));
+}
+
+fn open(plan: &Plan) -> Result<Socket, TrafficError> {
+    let (protocol, name) = match plan.carrier {
+        Carrier::Tcp => (Protocol::TCP, "TCP"),
+        Carrier::Mptcp => (Protocol::MPTCP, "MPTCP"),
+    };
+    let domain = match plan.paths[0].client {
+        IpAddr::V4(_) => Domain::IPV4,
+        IpAddr::V6(_) => Domain::IPV6,
+    };
+    let socket = Socket::new(domain, Type::STREAM, Some(protocol));
+    let socket = socket.map_err(|source| TrafficError::Socket {
+        protocol: name,
+        source,
+    })?;
+    set("O_NONBLOCK", true, socket.set_nonblocking(true))?;
+    let congestion = socket.set_tcp_congestion(plan.congestion.as_bytes());
+    set("TCP_CONGESTION", &plan.congestion, congestion)?;
+    let nodelay = !plan.nagle || !matches!(plan.traffic, Traffic::Bulk { .. });
+    set("TCP_NODELAY", nodelay, socket.set_tcp_nodelay(nodelay))?;
+    if let Some(unsent) = plan.unsent {
+        let done = socket.set_tcp_notsent_lowat(unsent);
+        set("TCP_NOTSENT_LOWAT", unsent, done)?;
+    }
+    if let Some(size) = plan.send_buffer {
+        // The kernel doubles what it is told (socket(7)); the forced one may exceed wmem_max.
+        let half = (size.as_u64() / 2) as usize;
+        let done = sockopt::set_socket_send_buffer_size_force(&socket, half)
+            .or_else(|_| sockopt::set_socket_send_buffer_size(&socket, half));
+        set("SO_SNDBUF", half, done.map_err(io::Error::from))?;
+        buffer("SO_SNDBUF", size, socket.send_buffer_size())?;
+    }
+    if let Some(size) = plan.receive_buffer {
+        let half = (size.as_u64() / 2) as usize;
+        let done = sockopt::set_socket_recv_buffer_size_force(&socket, half)
+            .or_else(|_| sockopt::set_socket_recv_buffer_size(&socket, half));
+        set("SO_RCVBUF", half, done.map_err(io::Error::from))?;
+        buffer("SO_RCVBUF", size, socket.recv_buffer_size())?;
+    }
+    Ok(socket)
+}
+
+fn set(
+    option: &'static str,
+    value: impl ToString,
+    done: io::Result<()>,
+) -> Result<(), TrafficError> {
+    done.map_err(|source| TrafficError::Setting {
+        option,
+        value: value.to_string(),
+        source,
+    })
+}
+
+/// The kernel bounds what it is told without a word.
+fn buffer(option: &'static str, wanted: Bytes, got: io::Result<usize>) -> Result<(), TrafficError> {
+    let got = got.map_err(|source| TrafficError::System {
+        call: "getsockopt",
+        source,
+    })? as u64;
+    let wanted = wanted.as_u64() / 2 * 2;
+    if got != wanted {
+        return Err(TrafficError::Buffer {
+            option,
+            wanted,
+            got,
+        });
+    }
+    Ok(())
+}
