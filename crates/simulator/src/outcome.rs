@@ -155,7 +155,7 @@ pub struct Stats {
 }
 
 /// A bin of the delay histogram.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct DelayBin {
     /// Upper edge, in milliseconds.
     pub up_to_ms: f64,
@@ -173,7 +173,7 @@ pub struct Timeline {
 }
 
 /// One row per step and subflow.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct SubflowTimeline {
     /// End of the step.
     pub time_s: Vec<f64>,

@@ -2,6 +2,9 @@
 
 use std::io;
 
+use crate::counters::CountersError;
+use crate::traffic::TrafficError;
+
 /// Why a scenario could not be run; each is one line.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -59,7 +62,45 @@ pub enum Error {
         /// What it said.
         message: String,
     },
+    /// The kernel has no netem.
+    #[error("emulator = \"netem\": this kernel has none (sch_netem); allowed here: \"own\"")]
+    NoNetem,
+    /// The scenario has no such place to capture at.
+    #[error(transparent)]
+    NoPlace(#[from] ropewalk_capture::UnknownPlace),
+    /// The capture cannot be begun.
+    #[error(transparent)]
+    Capture(#[from] ropewalk_capture::FileError),
+    /// The kernel's counters cannot be read.
+    #[error(transparent)]
+    Counters(#[from] CountersError),
+    /// The connection gave no numbers.
+    #[error(transparent)]
+    Traffic(#[from] TrafficError),
     /// The emulator could not go on.
     #[error("the link emulator stopped: {0}")]
     Emulator(#[source] io::Error),
+}
+
+impl Error {
+    /// Whether it is what was asked for that is wrong, not the run.
+    pub fn is_input(&self) -> bool {
+        match self {
+            Error::Scenario(_)
+            | Error::Unsupported { .. }
+            | Error::NoNetem
+            | Error::NoPlace(_)
+            | Error::Capture(ropewalk_capture::FileError::UnknownEnding { .. }) => true,
+            Error::NoUserNamespace(_)
+            | Error::NoNamespace(_)
+            | Error::NoTun(_)
+            | Error::Setting { .. }
+            | Error::NoProgram { .. }
+            | Error::Refused { .. }
+            | Error::Capture(_)
+            | Error::Counters(_)
+            | Error::Traffic(_)
+            | Error::Emulator(_) => false,
+        }
+    }
 }

@@ -10,6 +10,7 @@ use ropewalk_transport::{
 };
 
 use crate::error::Error;
+use crate::sysctl;
 
 /// What an Ethernet frame carries, and links do by default.
 const FULL_PACKET: u32 = 1500;
@@ -62,6 +63,34 @@ pub(crate) fn congestion(transport: &Config) -> Result<&'static str, Error> {
         SinglePathKind::NewReno => "reno",
         SinglePathKind::Cubic => "cubic",
     })
+}
+
+/// That the kernel has a congestion control of that name.
+///
+/// # Errors
+/// It has none; those that it has are named.
+pub(crate) fn check_congestion(own_name: bool, name: &str) -> Result<(), Error> {
+    let available = available_congestion();
+    if available.iter().any(|other| other == name) {
+        return Ok(());
+    }
+    let key = if own_name {
+        "kernel_congestion"
+    } else {
+        "transport.congestion"
+    };
+    Err(Error::Unsupported {
+        key: key.to_owned(),
+        value: format!("{name:?}"),
+        reason: "this kernel has no such module".to_owned(),
+        allowed: available.join(", "),
+    })
+}
+
+/// The kernel's congestion controls, by its own names.
+pub(crate) fn available_congestion() -> Vec<String> {
+    let names = sysctl::get("net.ipv4.tcp_available_congestion_control").unwrap_or_default();
+    names.split_whitespace().map(str::to_owned).collect()
 }
 
 /// How long packets must be so that segments are as the scenario has them.

@@ -12,9 +12,9 @@ use crate::emulator::{Emulator, Network, Path};
 use crate::error::Error;
 use crate::namespace::Namespace;
 use crate::plan::Plan;
-use crate::{iproute, kernel, sysctl, tun};
+use crate::{iproute, kernel, netem, sysctl, tun};
 
-/// A client's and a server's namespace, joined by the links of a scenario.
+/// A client's and a server's namespace, joined by the paths of a scenario.
 #[derive(Debug)]
 pub struct Testbed {
     /// Sends.
@@ -33,37 +33,73 @@ impl Testbed {
     /// # Errors
     /// The scenario asks for what the kernel cannot do, or the machine does not let us.
     pub fn build(scenario: &Scenario) -> Result<Testbed, Error> {
-        kernel::check(scenario)?;
-        let transport = &scenario.transport;
-        let plan = Plan::new(
-            scenario,
-            kernel::mtu(transport)?,
-            kernel::route_metrics(transport),
-        );
-        let client = Namespace::create("client").map_err(Error::NoNamespace)?;
-        let server = Namespace::create("server").map_err(Error::NoNamespace)?;
-        let settings = kernel::settings(transport);
-        let names: Vec<String> = plan.paths.iter().map(|path| path.device.clone()).collect();
-        let set_up = |namespace: &Namespace, lines: Vec<String>| {
-            let (settings, names) = (settings.clone(), names.clone());
+        let mut testbed = Testbed::prepare(scenario)?;
+        let names = testbed.plan.paths.iter().map(|path| path.device.clone());
+        let names: Vec<String> = names.collect();
+        let create = |namespace: &Namespace| {
+            let names = names.clone();
             namespace.run(move || {
-                sysctl::set(&settings)?;
-                let devices: io::Result<Vec<File>> =
-                    names.iter().map(|name| tun::create(name)).collect();
-                let devices = devices.map_err(Error::NoTun)?;
-                iproute::run("ip", &lines)?;
-                Ok::<_, Error>(devices)
+                let devices = names.iter().map(|name| tun::create(name));
+                devices.collect::<io::Result<Vec<File>>>()
             })
         };
-        let at_client = set_up(&client, plan.client_lines())?;
-        let at_server = set_up(&server, plan.server_lines())?;
+        let at_client = create(&testbed.client).map_err(Error::NoTun)?;
+        let at_server = create(&testbed.server).map_err(Error::NoTun)?;
         let devices = at_client.into_iter().zip(at_server);
+        testbed.devices = devices.map(|(client, server)| [client, server]).collect();
+        testbed.address()?;
+        Ok(testbed)
+    }
+
+    /// The same with the kernel's netem on the paths, which carries at once; the lines of `tc`, at
+    /// the client and at the server.
+    ///
+    /// # Errors
+    /// As above, and where there is no netem.
+    pub fn build_netem(scenario: &Scenario) -> Result<(Testbed, [Vec<String>; 2]), Error> {
+        let testbed = Testbed::prepare(scenario)?;
+        let lines = netem::lines(scenario, &testbed.plan)?;
+        let pairs = netem::veth_lines(&testbed.plan, testbed.server.thread_id());
+        testbed.client.run(move || iproute::run("ip", &pairs))?;
+        testbed.address()?;
+        for (namespace, lines) in [&testbed.client, &testbed.server].into_iter().zip(&lines) {
+            let lines = lines.clone();
+            let done = namespace.run(move || iproute::run("tc", &lines));
+            done.map_err(netem::explain)?;
+        }
+        Ok((testbed, lines))
+    }
+
+    /// Both namespaces, with their settings.
+    fn prepare(scenario: &Scenario) -> Result<Testbed, Error> {
+        kernel::check(scenario)?;
+        let transport = &scenario.transport;
+        let create = |name| {
+            let namespace = Namespace::create(name).map_err(Error::NoNamespace)?;
+            let settings = kernel::settings(transport);
+            namespace.run(move || sysctl::set(&settings))?;
+            Ok::<_, Error>(namespace)
+        };
+        let mtu = kernel::mtu(transport)?;
         Ok(Testbed {
-            client,
-            server,
-            plan,
-            devices: devices.map(|(client, server)| [client, server]).collect(),
+            client: create("client")?,
+            server: create("server")?,
+            plan: Plan::new(scenario, mtu, kernel::route_metrics(transport)),
+            devices: Vec::new(),
         })
+    }
+
+    /// Addresses and routes of both, once the devices are there.
+    fn address(&self) -> Result<(), Error> {
+        let (client, server) = (self.plan.client_lines(), self.plan.server_lines());
+        self.client.run(move || iproute::run("ip", &client))?;
+        self.server.run(move || iproute::run("ip", &server))
+    }
+
+    /// Packets that the kernel dropped at a device, before the emulator could take them.
+    pub fn drops(&self) -> u64 {
+        let at = |namespace: &Namespace| namespace.run(device_drops);
+        at(&self.client) + at(&self.server)
     }
 
     /// Starts carrying packets, over links that draw their losses as the simulator's do in the run
@@ -96,5 +132,35 @@ impl Testbed {
             warmup: scenario.warmup,
         };
         Emulator::start(network, epoch, tap).map_err(Error::Emulator)
+    }
+}
+
+/// What the devices of the calling thread's namespace did not send (proc_pid_net(5), `dev`).
+fn device_drops() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
+    transmit_drops(&text)
+}
+
+/// After the name and eight columns of what was received: bytes, packets, errors, drops.
+fn transmit_drops(text: &str) -> u64 {
+    let devices = text.lines().filter_map(|line| line.split_once(':'));
+    let drops = devices.filter_map(|(_, columns)| columns.split_whitespace().nth(8 + 3));
+    drops.filter_map(|drops| drops.parse::<u64>().ok()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_of_all_devices_are_summed() {
+        let text = "\
+Inter-|   Receive                                                |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
+    lo:       0       0    0    1    0     0          0         0        0       0    0    0    0     0       0          0
+ path0:    1000      10    0    2    0     0          0         0     2000      20    0    5    0     0       0          0
+ path1:    1000      10    0    0    0     0          0         0     2000      20    0    7    0     0       0          0
+";
+        assert_eq!(transmit_drops(text), 12);
     }
 }

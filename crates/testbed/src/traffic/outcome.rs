@@ -76,7 +76,7 @@ pub struct Subflow {
 }
 
 /// State of the connection at regular steps, as columns of equal length.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Timeline {
     /// One row per step and subflow, the columns those of the simulator. The goodput is that of
     /// [`Subflow::goodput_mbps`], NaN where the kernel does not tell.
@@ -86,7 +86,7 @@ pub struct Timeline {
 }
 
 /// One row per step.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct ConnectionTimeline {
     /// End of the step.
     pub time_s: Vec<f64>,

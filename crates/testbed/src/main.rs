@@ -1,0 +1,151 @@
+//! `ropewalk-testbed`: a run of its own process, as JSON.
+//!
+//!     ropewalk-testbed run SCENARIO [--seed N] [--set KEY=VALUE]... [--step TIME] [--histogram]
+//!                      [--emulator own|netem] [--congestion NAME] [--capture FILE] [--at PLACE]
+//!     ropewalk-testbed world < REQUEST
+//!     ropewalk-testbed doctor [SCENARIO] [--set KEY=VALUE]...
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::ExitCode;
+
+use ropewalk_scenario::Scenario;
+use ropewalk_testbed::{EmulatorKind, Error, Request, acquire, die_with_parent, world};
+
+const USAGE: &str = "usage: ropewalk-testbed run SCENARIO [--seed N] [--set KEY=VALUE]... \
+[--step TIME] [--histogram] [--emulator own|netem] [--congestion NAME] [--capture FILE] \
+[--at PLACE]; ropewalk-testbed world < REQUEST; ropewalk-testbed doctor [SCENARIO] \
+[--set KEY=VALUE]...";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match command(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{}", failure.text);
+            ExitCode::from(failure.status)
+        }
+    }
+}
+
+/// What ends the program, and its exit status: 1 the run failed, 2 the input is wrong.
+struct Failure {
+    text: String,
+    status: u8,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure {
+            status: if error.is_input() { 2 } else { 1 },
+            text: error.to_string(),
+        }
+    }
+}
+
+fn wrong(text: impl ToString) -> Failure {
+    Failure {
+        text: text.to_string(),
+        status: 2,
+    }
+}
+
+fn command(arguments: &[String]) -> Result<(), Failure> {
+    let Some((verb, rest)) = arguments.split_first() else {
+        return Err(wrong(USAGE));
+    };
+    match verb.as_str() {
+        "run" => run(&request(rest)?),
+        "world" => {
+            let mut text = String::new();
+            io::stdin().read_to_string(&mut text).map_err(wrong)?;
+            run(&serde_json::from_str(&text).map_err(wrong)?)
+        }
+        _ => Err(wrong(USAGE)),
+    }
+}
+
+fn run(request: &Request) -> Result<(), Failure> {
+    // Before there is a second thread.
+    acquire()?;
+    die_with_parent().map_err(|error| Failure {
+        text: error.to_string(),
+        status: 1,
+    })?;
+    let report = world(request)?;
+    println!("{}", serde_json::to_string(&report).map_err(wrong)?);
+    Ok(())
+}
+
+/// The request that options make.
+fn request(arguments: &[String]) -> Result<Request, Failure> {
+    let mut request = Request {
+        seed: 1,
+        ..Request::default()
+    };
+    let mut arguments = arguments.iter();
+    let mut scenario = None;
+    while let Some(argument) = arguments.next() {
+        if argument == "--histogram" {
+            request.histogram = true;
+            continue;
+        }
+        if !argument.starts_with("--") {
+            if scenario.replace(argument).is_some() {
+                return Err(wrong(USAGE));
+            }
+            continue;
+        }
+        let Some(value) = arguments.next() else {
+            return Err(wrong(format!("{argument} needs a value")));
+        };
+        match argument.as_str() {
+            "--seed" => {
+                request.seed = value
+                    .parse()
+                    .map_err(|error| wrong(format!("--seed {value}: {error}")))?
+            }
+            "--set" => {
+                let (key, value) = value
+                    .split_once('=')
+                    .ok_or_else(|| wrong(format!("--set {value}: not KEY=VALUE")))?;
+                request.overrides.push((key.to_owned(), value.to_owned()));
+            }
+            "--step" => request.step = Some(value.clone()),
+            "--emulator" => {
+                request.emulator = match value.as_str() {
+                    "own" => EmulatorKind::Own,
+                    "netem" => EmulatorKind::Netem,
+                    _ => return Err(wrong(format!("--emulator {value}: allowed: own, netem"))),
+                }
+            }
+            "--congestion" => request.kernel_congestion = Some(value.clone()),
+            "--capture" => request.capture = Some(value.into()),
+            "--at" => request.capture_at = Some(value.clone()),
+            _ => return Err(wrong(format!("unknown option {argument}; {USAGE}"))),
+        }
+    }
+    let scenario = scenario.ok_or_else(|| wrong(USAGE))?;
+    load(scenario, &mut request)?;
+    Ok(request)
+}
+
+/// Reads the scenario file, and the trace files that it names.
+fn load(path: &str, request: &mut Request) -> Result<(), Failure> {
+    let content = fs::read(path).map_err(|error| wrong(format!("{path}: {error}")))?;
+    let text = ropewalk_scenario::decode(&content, path).map_err(wrong)?;
+    let folder = Path::new(path).parent().unwrap_or(Path::new(""));
+    let mut files = BTreeMap::new();
+    let mut read = |name: &str| {
+        let text = fs::read_to_string(folder.join(name)).map_err(|error| error.to_string())?;
+        files.insert(name.to_owned(), text.clone());
+        Ok(text)
+    };
+    Scenario::parse(text, path, &request.overrides, &mut read).map_err(wrong)?;
+    request.scenario = text.to_owned();
+    request.name = path.to_owned();
+    request.files = files;
+    Ok(())
+}

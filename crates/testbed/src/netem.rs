@@ -1,0 +1,168 @@
+//! Links by the kernel's own emulator, tc-netem(8), where it has it.
+//!
+//! Each path is a pair of veth devices, and each end of it a netem for what it
+//! sends. Its rate, delay, jitter and loss are netem's; of the queue it knows
+//! packets alone, and those on their way count among them.
+
+use ropewalk_network::{Capacity, DirectionConfig, Jitter, LinkConfig, Loss, QueueLimit};
+use ropewalk_scenario::Scenario;
+
+use crate::error::Error;
+use crate::plan::Plan;
+
+/// What a packet of the queue has, where a scenario counts it in bytes.
+const FULL_PACKET: u64 = 1500;
+
+/// The lines of `tc` at the client and at the server, for `tc -batch`.
+///
+/// # Errors
+/// The scenario asks for what netem does not do.
+pub(crate) fn lines(scenario: &Scenario, plan: &Plan) -> Result<[Vec<String>; 2], Error> {
+    let mut lines = [Vec::new(), Vec::new()];
+    let mut used = vec![false; scenario.links.len()];
+    for (path, planned) in scenario.paths.iter().zip(&plan.paths) {
+        let [link] = path.hops[..] else {
+            let allowed = "one link a path, each in one path";
+            return Err(refused(&format!("path.{}", path.name), allowed));
+        };
+        let link_config = &scenario.links[link];
+        let name = &link_config.name;
+        if std::mem::replace(&mut used[link], true) {
+            let allowed = "one link a path, each in one path";
+            return Err(refused(&format!("link.{name}"), allowed));
+        }
+        if !link_config.down.is_empty() {
+            return Err(refused(&format!("link.{name}.down"), "no outage"));
+        }
+        let directions = [&link_config.forward, &link_config.reverse];
+        for (lines, direction) in lines.iter_mut().zip(directions) {
+            let netem = netem(link_config, direction)?;
+            lines.push(format!(
+                "qdisc add dev {} root netem{netem}",
+                planned.device
+            ));
+        }
+    }
+    Ok(lines)
+}
+
+/// Makes the devices: lines of `ip` for the client's namespace. Both ends have the same address of
+/// Ethernet, so that none needs to be asked for; packets leave one by one, as over a link.
+pub(crate) fn veth_lines(plan: &Plan, server_thread: i32) -> Vec<String> {
+    let pair = |(number, path): (usize, &crate::plan::PathPlan)| {
+        let device = &path.device;
+        let [high, low] = (number as u16).to_be_bytes();
+        let end = format!("address 02:00:00:00:{high:02x}:{low:02x} gso_max_segs 1");
+        format!("link add {device} {end} type veth peer name {device} {end} netns {server_thread}")
+    };
+    plan.paths.iter().enumerate().map(pair).collect()
+}
+
+/// As a kernel without netem says it.
+pub(crate) fn explain(error: Error) -> Error {
+    match error {
+        Error::Refused { message, .. } if message.contains("qdisc kind is unknown") => {
+            Error::NoNetem
+        }
+        other => other,
+    }
+}
+
+/// The parameters of one direction, with a space before each.
+fn netem(link: &LinkConfig, direction: &DirectionConfig) -> Result<String, Error> {
+    let mut text = String::new();
+    match &direction.capacity {
+        Capacity::Unlimited => {}
+        Capacity::Rate(rate) => text += &format!(" rate {}bit", rate.as_bps()),
+        Capacity::Trace(_) => {
+            return Err(refused(&format!("link.{}.trace", link.name), "a rate"));
+        }
+    }
+    text += &format!(" delay {}ns", direction.delay.as_nanos());
+    if let Some(Jitter { amount, .. }) = direction.jitter {
+        text += &format!(" {}ns", amount.as_nanos());
+    }
+    match direction.loss {
+        Loss::None => {}
+        Loss::Bernoulli(share) => text += &format!(" loss random {}%", 100.0 * share),
+        Loss::GilbertElliott { p, r, h, k } => {
+            let [p, r, bad, good] = [p, r, 1.0 - h, 1.0 - k].map(|share| 100.0 * share);
+            text += &format!(" loss gemodel {p}% {r}% {bad}% {good}%");
+        }
+    }
+    let waiting = match direction.queue {
+        QueueLimit::Packets(packets) => packets,
+        other => {
+            let bytes = other.bytes(&direction.capacity, link.round_trip());
+            bytes.as_u64().div_ceil(FULL_PACKET)
+        }
+    };
+    let under_way = direction.capacity.mean_rate().map_or(100_000, |rate| {
+        rate.bytes_in(direction.delay)
+            .as_u64()
+            .div_ceil(FULL_PACKET)
+    });
+    // Besides the one that is being sent.
+    text += &format!(" limit {}", waiting + under_way + 1);
+    Ok(text)
+}
+
+fn refused(key: &str, allowed: &str) -> Error {
+    Error::Unsupported {
+        key: key.to_owned(),
+        value: "...".to_owned(),
+        reason: "not with the netem emulator".to_owned(),
+        allowed: allowed.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel;
+
+    fn lines_of(text: &str) -> Result<[Vec<String>; 2], Error> {
+        let mut no_traces = |_: &str| Err("none".to_owned());
+        let scenario = Scenario::parse(text, "netem.toml", &[], &mut no_traces).unwrap();
+        let metrics = kernel::route_metrics(&scenario.transport);
+        lines(&scenario, &Plan::new(&scenario, 1500, metrics))
+    }
+
+    #[test]
+    fn a_link_is_a_netem_at_each_end() {
+        let [client, server] = lines_of(
+            r#"
+            [[link]]
+            name = "a"
+            rate = "12 Mbit/s"
+            delay = "10 ms"
+            jitter = "1 ms"
+            loss = "1 %"
+            queue = "50 packets"
+            reverse = { delay = "5 ms", jitter = "0 ms", loss = { model = "gilbert-elliott", p = 0.1, r = 0.5, h = 0.25, k = 1.0 } }
+            "#,
+        )
+        .unwrap();
+        assert_eq!(
+            client,
+            [
+                "qdisc add dev path0 root netem rate 12000000bit delay 10000000ns 1000000ns loss random 1% limit 61"
+            ]
+        );
+        assert_eq!(
+            server,
+            [
+                "qdisc add dev path0 root netem rate 12000000bit delay 5000000ns loss gemodel 10% 50% 75% 0% limit 56"
+            ]
+        );
+    }
+
+    #[test]
+    fn what_netem_does_not_do_is_refused() {
+        let outage = "[[link]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\ndown = [[\"1 s\", \"2 s\"]]\n";
+        assert_eq!(
+            lines_of(outage).unwrap_err().to_string(),
+            "link.a.down = ...: not with the netem emulator; allowed here: no outage"
+        );
+    }
+}

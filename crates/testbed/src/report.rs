@@ -1,0 +1,202 @@
+//! The numbers of a run, with the keys that every way of running prints.
+
+use std::collections::BTreeMap;
+
+use ropewalk_quantities::Time;
+use ropewalk_scenario::Scenario;
+use ropewalk_simulator::{DelayBin, LinkSummary};
+
+use crate::emulator::{Carried, LatenessSummary};
+use crate::sysctl;
+use crate::traffic::{Timeline, TrafficOutcome};
+
+/// What a run has measured.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Report {
+    /// `"testbed"`.
+    pub engine: &'static str,
+    /// The scenario's title.
+    pub scenario: String,
+    /// The run's seed.
+    pub seed: u64,
+    /// What the two ends have measured.
+    #[serde(flatten)]
+    pub traffic: TrafficOutcome,
+    /// Each link's price times the Mbit/s of IP packets that it delivered, summed; netem does not
+    /// tell, nor of its links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// Per link, as in the scenario; forward direction.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkSummary>,
+    /// How well the links were emulated, by our own emulator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub emulator: Option<EmulatorSummary>,
+    /// The lines of `tc`, with netem.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tc: Option<Ends<Vec<String>>>,
+    /// Whose TCP it was, and what that counted.
+    pub kernel: KernelSummary,
+    /// Packets in the capture, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub captured_packets: Option<u64>,
+    /// "Read this before trusting the numbers".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// State at regular steps, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<Timeline>,
+    /// The histogram of delays, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delays: Option<Vec<DelayBin>>,
+}
+
+/// How well the links were emulated.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct EmulatorSummary {
+    /// When packets were handed on, less when they were due; absent when there were none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lateness_ms: Option<LatenessSummary>,
+    /// False if the p99 of that is above 1 ms.
+    pub trusted: bool,
+    /// Packets that were handed on, both ways.
+    pub packets: u64,
+    /// Whether its thread ran with a real-time priority.
+    pub real_time: bool,
+    /// Processor time that its thread took, what the receiving kernel did in it included; in
+    /// seconds.
+    pub cpu_s: f64,
+}
+
+/// Whose TCP it was, and what that counted.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct KernelSummary {
+    /// Its version.
+    pub release: String,
+    /// The congestion control, by its own name.
+    pub congestion: String,
+    /// By how much its counters grew, by nstat's names.
+    pub counters: Ends<BTreeMap<String, u64>>,
+}
+
+/// Something of both ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Ends<T> {
+    /// The end that sends.
+    pub client: T,
+    /// The end that receives.
+    pub server: T,
+}
+
+/// What a run leaves to report on.
+pub(crate) struct Measured {
+    pub(crate) traffic: TrafficOutcome,
+    /// With our own emulator.
+    pub(crate) carried: Option<Carried>,
+    /// With netem: its lines at the client and at the server.
+    pub(crate) tc: Option<[Vec<String>; 2]>,
+    pub(crate) counters: Ends<BTreeMap<String, u64>>,
+    /// Packets that devices dropped before the emulator saw them.
+    pub(crate) drops: u64,
+    pub(crate) congestion: String,
+    pub(crate) histogram: bool,
+}
+
+impl Report {
+    pub(crate) fn new(scenario: &Scenario, seed: u64, measured: Measured) -> Report {
+        let mut traffic = measured.traffic;
+        let mut warnings = scenario.warnings.clone();
+        warnings.append(&mut traffic.warnings);
+        let timeline = traffic.timeline.take();
+        let delays = std::mem::take(&mut traffic.delays);
+        let (mut links, mut cost) = (Vec::new(), None);
+        if let Some(carried) = &measured.carried {
+            warnings.extend(emulator_warnings(carried, measured.drops));
+            let (of_links, sum) = self::links(scenario, carried);
+            (links, cost) = (of_links, Some(sum));
+        }
+        Report {
+            engine: "testbed",
+            scenario: scenario.title.clone(),
+            seed,
+            traffic,
+            cost,
+            links,
+            captured_packets: measured
+                .carried
+                .as_ref()
+                .and_then(|carried| carried.captured),
+            emulator: measured.carried.map(|carried| EmulatorSummary {
+                lateness_ms: carried.lateness.summary(),
+                trusted: carried.lateness.is_trusted(),
+                packets: carried.packets,
+                real_time: carried.real_time,
+                cpu_s: carried.cpu_s,
+            }),
+            tc: measured.tc.map(|[client, server]| Ends { client, server }),
+            kernel: KernelSummary {
+                release: sysctl::get("kernel.osrelease").unwrap_or_default(),
+                congestion: measured.congestion,
+                counters: measured.counters,
+            },
+            warnings,
+            timeline,
+            delays: measured.histogram.then_some(delays),
+        }
+    }
+}
+
+fn links(scenario: &Scenario, carried: &Carried) -> (Vec<LinkSummary>, f64) {
+    let measured = carried.duration.saturating_sub(scenario.warmup);
+    let mut cost = 0.0;
+    // The way there alone: every second one.
+    let hops = scenario.links.iter().zip(carried.hops.iter().step_by(2));
+    let links = hops.map(|(link, hop)| {
+        let (from, to) = (hop.before, hop.after);
+        let delivered_bytes = to.delivered_bytes - from.delivered_bytes;
+        if measured > Time::ZERO {
+            cost += link.cost * delivered_bytes as f64 * 8.0 / measured.as_secs_f64() / 1e6;
+        }
+        let capacity = hop.capacity.map(|bytes| bytes.as_u64());
+        LinkSummary {
+            name: link.name.clone(),
+            sent_packets: to.sent_packets - from.sent_packets,
+            lost_packets: to.lost_packets - from.lost_packets,
+            dropped_packets: to.dropped_packets - from.dropped_packets,
+            delivered_bytes,
+            utilization: capacity
+                .filter(|&bytes| bytes > 0)
+                .map(|bytes| hop.transmitted as f64 / bytes as f64),
+        }
+    });
+    (links.collect(), cost)
+}
+
+fn emulator_warnings(carried: &Carried, drops: u64) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Some(late) = carried.lateness.summary()
+        && !carried.lateness.is_trusted()
+    {
+        let priority = if carried.real_time {
+            ""
+        } else {
+            ", without a real-time priority"
+        };
+        warnings.push(format!(
+            "not to be trusted: the link emulator handed packets on {:.1} ms late at p99, more than 1 ms{priority}",
+            late.p99
+        ));
+    }
+    if drops > 0 {
+        warnings.push(format!(
+            "not to be trusted: {drops} packets were dropped before the link emulator took them"
+        ));
+    }
+    if carried.refused > 0 {
+        warnings.push(format!(
+            "not to be trusted: the kernel took {} packets from the link emulator no more",
+            carried.refused
+        ));
+    }
+    warnings
+}

@@ -1,0 +1,154 @@
+//! A run: namespaces, links, traffic, and what both ends and the links say afterwards.
+
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use ropewalk_capture::Place;
+use ropewalk_quantities::Time;
+use ropewalk_scenario::Scenario;
+use ropewalk_transport::Protocol;
+
+use crate::capture::Tap;
+use crate::counters::Counters;
+use crate::error::Error;
+use crate::kernel;
+use crate::network::Testbed;
+use crate::plan::Plan;
+use crate::report::{Ends, Measured, Report};
+use crate::request::{EmulatorKind, Request};
+use crate::traffic::{self, Carrier, Session};
+
+/// All threads wait for the start by then.
+const BEFORE_START: Duration = Duration::from_millis(50);
+
+/// Runs a scenario on the kernel's own TCP or MPTCP, over emulated links between namespaces of its
+/// own, which are gone when it returns, and when the process ends in any other way.
+///
+/// It takes as long as the scenario says. Who is not root calls [`acquire`](crate::acquire) first.
+///
+/// # Errors
+/// The scenario is wrong or asks for what the kernel cannot do, the machine does not let us, or
+/// the connection gave no numbers.
+pub fn world(request: &Request) -> Result<Report, Error> {
+    let scenario = request.parse()?;
+    let step = request.timeline_step(scenario.duration)?;
+    kernel::check(&scenario)?;
+    let congestion = match &request.kernel_congestion {
+        Some(name) => name.clone(),
+        None => kernel::congestion(&scenario.transport)?.to_owned(),
+    };
+    kernel::check_congestion(request.kernel_congestion.is_some(), &congestion)?;
+    let tap = tap(request, &scenario)?;
+    let (mut testbed, tc) = match request.emulator {
+        EmulatorKind::Own => (Testbed::build(&scenario)?, None),
+        EmulatorKind::Netem => {
+            let (testbed, lines) = Testbed::build_netem(&scenario)?;
+            (testbed, Some(lines))
+        }
+    };
+
+    let plan = traffic_plan(&scenario, request.seed, &testbed.plan, &congestion, step);
+    let before = counters(&testbed)?;
+    let start = Instant::now() + BEFORE_START;
+    let emulator = match request.emulator {
+        EmulatorKind::Own => Some(testbed.start(&scenario, request.seed, start, tap)?),
+        EmulatorKind::Netem => None,
+    };
+    let session = Arc::new(Session::new(plan, start));
+    let (at_client, at_server) = (Arc::clone(&session), Arc::clone(&session));
+    let server = testbed
+        .server
+        .spawn(move || traffic::run_server(&at_server));
+    let client = testbed
+        .client
+        .spawn(move || traffic::run_client(&at_client));
+    let (client, server) = (joined(client), joined(server));
+    let carried = emulator.map(|emulator| emulator.stop()).transpose();
+    let carried = carried.map_err(Error::Emulator)?;
+    let traffic = traffic::outcome(&session, client, server)?;
+    let after = counters(&testbed)?;
+    let measured = Measured {
+        traffic,
+        carried,
+        tc,
+        counters: Ends {
+            client: after.client.since(&before.client),
+            server: after.server.since(&before.server),
+        },
+        drops: testbed.drops(),
+        congestion,
+        histogram: request.histogram,
+    };
+    Ok(Report::new(&scenario, request.seed, measured))
+}
+
+fn tap(request: &Request, scenario: &Scenario) -> Result<Option<Tap>, Error> {
+    let Some(path) = &request.capture else {
+        return Ok(None);
+    };
+    if request.emulator == EmulatorKind::Netem {
+        return Err(Error::Unsupported {
+            key: "capture".to_owned(),
+            value: format!("{path:?}"),
+            reason: "netem shows nobody its packets".to_owned(),
+            allowed: "emulator = \"own\"".to_owned(),
+        });
+    }
+    let place = request.capture_at.as_deref().unwrap_or("sender");
+    let place = Place::parse(place, scenario)?;
+    let title = format!("{}, testbed, seed {}", scenario.title, request.seed);
+    Ok(Some(Tap::create(path, place, scenario, &title)?))
+}
+
+fn traffic_plan(
+    scenario: &Scenario,
+    seed: u64,
+    plan: &Plan,
+    congestion: &str,
+    step: Option<Time>,
+) -> traffic::Plan {
+    let transport = &scenario.transport;
+    let first = (plan.paths[plan.default_path].client[0], plan.default_path);
+    let ends = std::iter::once(&first).chain(&plan.endpoints);
+    traffic::Plan {
+        // The measured flow's name in the simulator's streams.
+        name: "flow".to_owned(),
+        seed,
+        carrier: match transport.protocol {
+            Protocol::Mptcp => Carrier::Mptcp,
+            Protocol::Tcp | Protocol::StripedTcp | Protocol::Bas => Carrier::Tcp,
+        },
+        congestion: congestion.to_owned(),
+        traffic: scenario.traffic,
+        segment: transport.segment,
+        warmup: scenario.warmup,
+        duration: scenario.duration,
+        step,
+        nagle: transport.nagle,
+        // The namespaces' limits bound them.
+        send_buffer: None,
+        receive_buffer: None,
+        unsent: None,
+        paths: ends
+            .map(|&(client, path)| traffic::Path {
+                name: scenario.paths[path].name.clone(),
+                client,
+                server: plan.server,
+                device: None,
+            })
+            .collect(),
+    }
+}
+
+fn counters(testbed: &Testbed) -> Result<Ends<Counters>, Error> {
+    Ok(Ends {
+        client: testbed.client.run(Counters::read)?,
+        server: testbed.server.run(Counters::read)?,
+    })
+}
+
+fn joined<T>(thread: JoinHandle<T>) -> T {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+}
