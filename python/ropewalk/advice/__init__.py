@@ -100,8 +100,8 @@ def advise(
         scenario = Scenario.load(scenario)
     if runs < 1:
         raise ValueError(f"runs = {runs}; at least 1 is needed")
-    if not 0 <= seed <= SEED_MAX - (runs - 1):
-        raise ValueError(f"seed = {seed} with runs = {runs}; seeds go from 0 to 2^64 - 1")
+    if not 0 <= seed <= SEED_MAX - (2 * runs - 1):
+        raise ValueError(f"seed = {seed} with 2 x runs = {2 * runs}; seeds go from 0 to 2^64 - 1")
     wish = wished(scenario, rate, delay)
     paths = candidates(scenario)
     if check:
@@ -109,12 +109,14 @@ def advise(
 
     tally = Tally(progress)
     bench = Bench(scenario, seed, runs, executor, tally)
+    # The best of many noisy means flatters itself: what all gives together is drawn anew.
+    anew = bench if bench.runs == 1 else Bench(scenario, seed + runs, runs, executor, tally)
     judge = Judge(stream=scenario.values["traffic"]["kind"] != "bulk")
     predictor = Predictor(scenario)
     predictor.rank(paths, tally)
     chosen = choose(bench, judge, predictor, paths)
     advice = [chosen.advice, advise_weakest(bench, judge, predictor, paths)]
-    advice += _on_transport(bench, judge, chosen, paths)
+    advice += _on_transport(bench, anew, judge, chosen, paths)
     if wish is not None:
         advice.append(advise_least_cost(bench, paths, wish))
     checked = checking.check(bench, judge, predictor, paths, chosen.paths) if check else None
@@ -122,7 +124,7 @@ def advise(
         scenario=scenario,
         seed=seed,
         runs=bench.runs,
-        simulated=bench.simulated,
+        simulated=bench.simulated + (0 if anew is bench else anew.simulated),
         advice=tuple(each for each in advice if each is not None),
         subsets=_subsets(predictor, chosen, checked),
         advised=chosen.paths,
@@ -168,7 +170,9 @@ def wished(
     return None
 
 
-def _on_transport(bench: Bench, judge: Judge, chosen: Chosen, paths: Paths) -> list[Advice | None]:
+def _on_transport(
+    bench: Bench, anew: Bench, judge: Judge, chosen: Chosen, paths: Paths
+) -> list[Advice | None]:
     """Advise on scheduler, congestion control and buffers in turn, and on all together."""
     base = over(bench.scenario, chosen.paths)
     scheduler = advise_scheduler(bench, judge, base, chosen.paths)
@@ -185,7 +189,7 @@ def _on_transport(bench: Bench, judge: Judge, chosen: Chosen, paths: Paths) -> l
     besides = [own] if own == algorithms else [own, algorithms]
     buffers = advise_buffers(bench, judge, [(each, base) for each in sets for base in besides])
     together = advise_together(
-        bench,
+        anew,
         judge,
         {**chosen.advice.settings, **algorithms},
         buffers.settings,

@@ -13,7 +13,7 @@ from .judging import Judge
 from .results import Advice, Evidence
 from .subsets import Paths, over, settings_for
 
-ENOUGH = 0.95  # of what plenty of buffer gives
+ENOUGH = 0.95  # of what is as good as any
 LEAST_KIB = 16
 MOST_KIB = 256 * 1024
 PLENTY = 4  # times the round trip with full queues, at all rates together
@@ -25,9 +25,10 @@ RECEIVE, SEND = "transport.receive_buffer", "transport.send_buffer"
 def advise_buffers(bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Changes]]) -> Advice:
     """Find the smallest buffers for the best of some ways to use the links.
 
-    First the smallest receive buffer, with plenty to send from; then the smallest send
-    buffer beside it. Each is searched on a ladder of factors of 2 and then between two
-    rungs; it and all rungs above it give 95 % of what plenty gives.
+    What is enough is set by buffers of one size both ways: the smallest that is as good as
+    any up to plenty. Then the smallest receive buffer is searched beside that send buffer,
+    and the smallest send buffer beside it: on a ladder of factors of 2 and then between two
+    rungs; it and all rungs above it give 95 %.
 
     Parameters
     ----------
@@ -36,82 +37,74 @@ def advise_buffers(bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Ch
     judge : Judge
         Compares.
     choices : sequence of (tuple of str, mapping of str to value)
-        Paths, and what is set besides. The one that is best with plenty of buffer is
-        looked at; the first of equal ones.
+        Paths, and what is set besides. The one that is best with plenty of buffer, or
+        with the present ones, is looked at; the first of equal ones.
 
     Returns
     -------
     Advice
-        Without settings where a link is unlimited, so that no buffer is ever enough, or
-        where nothing is delivered.
+        Without settings where a link is unlimited, so that no buffer is ever enough,
+        where nothing is delivered, or where the present buffers are better than all of
+        one size.
     """
     values = bench.scenario.values
     every = list(dict.fromkeys(name for paths, _ in choices for name in paths))
     if any(math.isinf(path.rate) for path in described(_with_paths(values, every))):
-        return _unanswered(
-            "A link is unlimited: it carries what the buffers allow, however large."
+        return Advice(
+            "buffers", TITLE, "A link is unlimited: it takes whatever the buffers allow."
         )
     plenty = max(_plenty_kib(values, paths) for paths, _ in choices)
-    ways = [{**base, **over(bench.scenario, paths)} for paths, base in choices]
-    ample = bench.measure([{**way, **_sizes(plenty, plenty)} for way in ways])
-    best = judge.best(ample)
-    first = next(number for number, made in enumerate(ample) if judge.as_good(made, best))
-    most, fixed = ample[first], ways[first]
-    paths, base = choices[first]
-    if most.goodput == 0:
-        return _unanswered("Nothing is delivered, whatever the buffers.")
+    fixed, way = _way(bench, judge, choices, plenty)
 
-    def search(sizes: Callable[[int], Changes]) -> _Search:
-        return _search(bench, judge, most, plenty, lambda size: {**fixed, **sizes(size)})
+    def search(up_to: int, enough: Measured | None, sizes: Callable[[int], Changes]) -> _Search:
+        return _search(bench, judge, enough, up_to, lambda size: {**fixed, **sizes(size)})
 
-    receive = search(lambda size: _sizes(size, plenty))
-    send = search(lambda size: _sizes(receive.size, size))
     present = bench.one(fixed)
-    both = send.found
-    settings = {
-        **settings_for(bench.scenario, paths),
-        **base,
-        **_sizes(receive.size, send.size),
-    }
-    rule = _rule(values, paths)
-    lost = 1 - present.goodput / most.goodput
-    rows = [
-        *_rows("receive", receive, lambda size: f"receive {kib(size)}, send plenty"),
-        *_rows("send", send, lambda size: f"receive {kib(receive.size)}, send {kib(size)}"),
-        Evidence("plenty of both", most.numbers, most.changes, ("plenty",)),
-        Evidence(f"as they are: {_present(values)}", present.numbers, fixed, ("present",)),
-    ]
+    alike = search(plenty, None, lambda size: _sizes(size, size))
+    best = judge.best([present, *alike.tried.values()])
+    if best.goodput == 0:
+        return Advice("buffers", TITLE, "Nothing is delivered, whatever the buffers.")
+    if not judge.as_good(alike.found, best):
+        return _keep(values, alike, present, plenty)
+    receive = search(alike.size, alike.found, lambda size: _sizes(size, alike.size))
+    send = search(alike.size, alike.found, lambda size: _sizes(receive.size, size))
+    most, largest = alike.found, f"{kib(alike.size)} each"
+    top = judge.best(list(send.tried.values()))
+    if not judge.as_good(most, top):  # less to send is better here: what is enough is more
+        size = next(size for size, made in send.tried.items() if made is top)
+        most, largest = top, f"{kib(receive.size)} to receive and {kib(size)} to send"
+        again = search(size, top, lambda size: _sizes(receive.size, size))
+        send = _Search(again.size, again.found, send.tried | again.tried)
+    found = _Found(way, alike, receive, send, most, largest, present)
     return Advice(
         question="buffers",
         title=TITLE,
-        answer=_answer(
-            judge, values, choices[first], (receive.size, send.size), both, most, present
-        ),
-        settings=settings,
-        numbers={
-            "receive_buffer_bytes": 1024.0 * receive.size,
-            "send_buffer_bytes": 1024.0 * send.size,
-            "plenty_bytes": 1024.0 * plenty,
-            "rule_of_thumb_bytes": rule,
-            "goodput_mbps": both.goodput,
-            "plenty_mbps": most.goodput,
-            "present_mbps": present.goodput,
-            "lost_by_present": lost,
+        answer=_answer(judge, values, found),
+        settings={
+            **settings_for(bench.scenario, way[0]),
+            **way[1],
+            **_sizes(receive.size, send.size),
         },
-        evidence=tuple(rows),
+        numbers={
+            "receive_buffer_bytes": 1024 * receive.size,
+            "send_buffer_bytes": 1024 * send.size,
+            "rule_of_thumb_bytes": _rule(values, way[0]),
+            "goodput_mbps": send.found.goodput,
+            "most_mbps": most.goodput,
+            "present_mbps": present.goodput,
+            "lost_by_present": 1 - present.goodput / most.goodput,
+        },
+        evidence=_evidence(values, found),
         notes=(
-            f"enough is {ENOUGH:.0%} of the goodput with plenty ({kib(plenty)} each)"
+            f"enough is {ENOUGH:.0%} of the goodput with {largest}"
             + (f", and a delay of at most 1/{ENOUGH:g} of that" if judge.stream else "")
-            + "; searched on a ladder of factors of 2, then between two rungs to 9 %",
+            + f", which is as good as any up to {kib(plenty)}; searched on a ladder of factors of"
+            " 2, then between two rungs to 9 %",
             "rule of thumb: 2 x sum of rates x largest round trip (RFC 6182, 5.3), without queues"
             " and losses that time out; buffers larger than needed fill queues and lengthen the"
             " delay",
         ),
     )
-
-
-def _unanswered(answer: str) -> Advice:
-    return Advice("buffers", TITLE, answer)
 
 
 @dataclass(frozen=True)
@@ -123,23 +116,54 @@ class _Search:
     tried: dict[int, Measured]
 
 
+@dataclass(frozen=True)
+class _Found:
+    """What was found for one way to use the links, beside what is as good as any."""
+
+    way: tuple[Paths, Changes]
+    alike: _Search
+    receive: _Search
+    send: _Search
+    most: Measured
+    largest: str
+    present: Measured
+
+
+def _way(
+    bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Changes]], plenty: int
+) -> tuple[Changes, tuple[Paths, Changes]]:
+    """Return what to set for the best of some ways to use the links, and which it is."""
+    ways = [{**base, **over(bench.scenario, paths)} for paths, base in choices]
+    present = bench.measure(ways)
+    ample = bench.measure([{**way, **_sizes(plenty, plenty)} for way in ways])
+    better = [judge.best(list(pair)) for pair in zip(present, ample, strict=True)]
+    best = judge.best(better)
+    first = next(number for number, made in enumerate(better) if judge.as_good(made, best))
+    return ways[first], choices[first]
+
+
 def _search(
     bench: Bench,
     judge: Judge,
-    most: Measured,
-    plenty: int,
+    most: Measured | None,
+    up_to: int,
     changes: Callable[[int], Changes],
 ) -> _Search:
-    ladder = [LEAST_KIB * 2**step for step in range(int(math.log2(plenty / LEAST_KIB)) + 1)]
+    """Find the smallest size from which on all are enough; without `most`, as good as any."""
+    ladder = [LEAST_KIB * 2**step for step in range(int(math.log2(up_to / LEAST_KIB)) + 1)]
+    ladder += [up_to] if ladder[-1] < up_to else []
     tried = dict(zip(ladder, bench.measure([changes(size) for size in ladder]), strict=True))
+    if most is None:
+        best = judge.best(list(tried.values()))
+        size = next(size for size in ladder if judge.as_good(tried[size], best))
+        return _Search(size, tried[size], tried)
 
     def enough(size: int) -> bool:
         slow = judge.stream and tried[size].delay > most.delay / ENOUGH
         return tried[size].goodput >= ENOUGH * most.goodput and not slow
 
-    short = [size for size in ladder if not enough(size)]
-    low = max(short, default=0)
-    high = min((size for size in ladder if size > low), default=plenty)
+    low = max((size for size in ladder if not enough(size)), default=0)
+    high = min((size for size in ladder if size > low), default=up_to)
     for _ in range(HALVINGS if 0 < low < high else 0):
         middle = round(math.sqrt(low * high))
         tried[middle] = bench.one(changes(middle))
@@ -147,13 +171,61 @@ def _search(
     return _Search(high, tried[high], tried)
 
 
-def _rows(name: str, search: _Search, what: Callable[[int], str]) -> list[Evidence]:
+def _keep(values: dict[str, Any], alike: _Search, present: Measured, plenty: int) -> Advice:
+    return Advice(
+        "buffers",
+        TITLE,
+        f"Keep the present ones, {_present(values)}: {present.goodput:,.2f} Mbit/s. None of one"
+        f" size both ways is as good, up to {kib(plenty)} ({alike.found.goodput:,.2f} Mbit/s at"
+        f" {kib(alike.size)}).",
+        evidence=(
+            _now(values, present),
+            *_rows("both", alike, None, alike.found, lambda size: f"{kib(size)} each"),
+        ),
+    )
+
+
+def _evidence(values: dict[str, Any], found: _Found) -> tuple[Evidence, ...]:
+    alike, receive, send = kib(found.alike.size), found.receive.size, found.send.size
+    most = found.most
+    return (
+        *_rows("both", found.alike, None, most, lambda size: f"{kib(size)} each"),
+        *_rows(
+            "receive",
+            found.receive,
+            receive,
+            most,
+            lambda size: f"receive {kib(size)}, send {alike}",
+        ),
+        *_rows(
+            "send",
+            found.send,
+            send,
+            most,
+            lambda size: f"receive {kib(receive)}, send {kib(size)}",
+        ),
+        _now(values, found.present),
+    )
+
+
+def _now(values: dict[str, Any], present: Measured) -> Evidence:
+    what = f"as they are: {_present(values)}"
+    return Evidence(what, present.numbers, present.changes, ("present",))
+
+
+def _rows(
+    name: str,
+    search: _Search,
+    advised: int | None,
+    most: Measured,
+    what: Callable[[int], str],
+) -> list[Evidence]:
     return [
         Evidence(
             what(size),
-            made.numbers | {f"{name}_buffer_bytes": 1024.0 * size},
+            made.numbers | {f"{name}_buffer_bytes": 1024 * size},
             made.changes,
-            ("advised",) if size == search.size else (),
+            ("advised",) * (size == advised) + ("as good as any",) * (made is most),
         )
         for size, made in sorted(search.tried.items())
     ]
@@ -197,24 +269,18 @@ def _rule(values: dict[str, Any], paths: Paths) -> float:
     return 2 * sum(path.rate for path in used) / 8 * max(path.rtt for path in used)
 
 
-def _answer(
-    judge: Judge,
-    values: dict[str, Any],
-    way: tuple[Paths, Changes],
-    sizes: tuple[int, int],
-    both: Measured,
-    most: Measured,
-    present: Measured,
-) -> str:
-    paths, base = way
-    receive, send = sizes
+def _answer(judge: Judge, values: dict[str, Any], found: _Found) -> str:
+    paths, base = found.way
+    receive, send, present = found.receive, found.send, found.present
+    most, both = found.most, found.send.found
     used = ", ".join([*paths, *(str(value) for value in base.values())])
     rule = _rule(values, paths)
     share = values["transport"]["receive_window_share"]
     said = (
-        f"Over {used}: {kib(receive)} to receive and {kib(send)} to send give"
-        f" {both.goodput:,.2f} Mbit/s, {both.goodput / most.goodput:.1%} of what plenty gives"
-        f" ({most.goodput:,.2f}). The rule of thumb says {kib(rule / 1024)} each"
+        f"Over {used}: {kib(receive.size)} to receive and {kib(send.size)} to send give"
+        f" {both.goodput:,.2f} Mbit/s, {both.goodput / most.goodput:.1%} of the"
+        f" {most.goodput:,.2f} with {found.largest}. The rule of thumb says"
+        f" {kib(rule / 1024)} each"
     )
     if share < 1:
         said += f" ({kib(rule / share / 1024)} to receive where {share:.0%} of it is advertised)"
@@ -225,7 +291,7 @@ def _answer(
     elif lost > 0:
         said += f"cost {lost:.1%} of goodput ({present.goodput:,.2f} Mbit/s)"
     else:
-        said += f"give {-lost:.1%} more goodput than plenty does ({present.goodput:,.2f} Mbit/s)"
+        said += f"give {-lost:.1%} more ({present.goodput:,.2f} Mbit/s)"
     if math.isfinite(both.delay) and math.isfinite(present.delay):
         what = "messages" if judge.stream else "the data"
         said += (

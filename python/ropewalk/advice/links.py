@@ -11,7 +11,6 @@ from .bench import Bench, Measured
 from .judging import NOISE_MOST, SAME, SAME_DELAY, Judge, gain, written
 from .results import Advice, Evidence
 from .subsets import (
-    MOST_PREDICTED,
     Paths,
     Predictor,
     all_subsets,
@@ -234,7 +233,7 @@ def _notes(
     single = bench.scenario.values["transport"]["protocol"] == "tcp"
     if predictor.name is None:
         notes.append("no model gives a goodput here: nothing was predicted")
-    elif single or len(paths) <= MOST_PREDICTED:
+    elif predictor.all:
         notes.append(f"{len(predictor.ranking)} subsets predicted by {predictor.name}")
     else:
         notes.append(
@@ -252,7 +251,7 @@ def _notes(
     if bench.runs > 1:
         notes.append(
             f"{bench.runs} runs of each with the same seeds, ± 95 % interval; the best of many"
-            " noisy means is a little flattered"
+            " noisy means is a little flattered: see the last question"
         )
     noise = f"within {SAME:.0%} of goodput"
     if judge.stream:

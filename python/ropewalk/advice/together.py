@@ -20,7 +20,7 @@ def advise_together(
     Parameters
     ----------
     bench : Bench
-        Simulates.
+        Simulates, where anything is random with seeds that chose nothing.
     judge : Judge
         Compares.
     settings : mapping of str to value
@@ -67,4 +67,12 @@ def advise_together(
         settings=best.changes,
         numbers={} if share is None else {"gain_over_present": share},
         evidence=tuple(rows),
+        notes=_notes(bench),
     )
+
+
+def _notes(bench: Bench) -> tuple[str, ...]:
+    if bench.runs == 1:
+        return ()
+    last = bench.seed + bench.runs - 1
+    return (f"seeds {bench.seed} to {last}, on which nothing was chosen",)
