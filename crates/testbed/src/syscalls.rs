@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io;
 use std::mem;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
@@ -62,6 +62,32 @@ pub(crate) fn schedule_fifo(priority: i32) -> io::Result<()> {
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
     // SAFETY: the parameters live until the call is over; 0 is the calling thread.
     check(unsafe { libc::sched_setscheduler(0, policy, &parameters) })
+}
+
+/// getsockopt(2) into a buffer of any size; how much of it the kernel wrote.
+///
+/// # Errors
+/// What the call says: ENOPROTOOPT or EOPNOTSUPP where the socket has no such option.
+pub(crate) fn socket_option(
+    socket: &impl AsFd,
+    level: libc::c_int,
+    option: libc::c_int,
+    buffer: &mut [u8],
+) -> io::Result<usize> {
+    let mut len = buffer.len() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `len` bytes to the buffer, which has as many and takes
+    // any; both pointers live until the call is over.
+    let done = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            level,
+            option,
+            buffer.as_mut_ptr().cast(),
+            &mut len,
+        )
+    };
+    check(done)?;
+    Ok((len as usize).min(buffer.len()))
 }
 
 fn check(done: libc::c_int) -> io::Result<()> {

@@ -8,10 +8,9 @@ use ropewalk_quantities::Time;
 use ropewalk_simulator::Histogram;
 use socket2::Socket;
 
+use super::application::{Application, Chunk};
 use super::error::{Side, TrafficError};
-use super::pattern::Pattern;
 use super::sampler::{Measured, Sampler};
-use super::schedule::Schedule;
 use super::session::Session;
 use super::socket;
 
@@ -116,10 +115,6 @@ const LOOK: Time = Time::from_millis(100);
 /// For the server's end of the stream to arrive.
 const CLOSING: Time = Time::from_secs(1);
 
-/// A write is of at most so many bytes: they fit the second-level cache beside what the kernel
-/// needs.
-const CHUNK: usize = 128 << 10;
-
 /// The loop of a connected client.
 struct Writer<'a> {
     session: &'a Session,
@@ -140,13 +135,7 @@ impl<'a> Writer<'a> {
             session,
             socket,
             sampler: Sampler::new(plan),
-            application: Application {
-                schedule: plan.schedule(),
-                size: plan.size(),
-                due: 0,
-                written: 0,
-                lateness: Histogram::new(),
-            },
+            application: Application::new(plan),
             chunk: Chunk::new(plan.pattern()),
             began: Some(began),
             duration: plan.duration,
@@ -168,7 +157,7 @@ impl<'a> Writer<'a> {
                 blocked = !self.write(now, most)?;
                 continue;
             }
-            if self.application.size == Some(self.application.written) {
+            if self.application.is_done() {
                 return self.wait_for_the_server();
             }
             let next = self.sampler.next().min(self.duration);
@@ -215,7 +204,7 @@ impl<'a> Writer<'a> {
     fn write(&mut self, now: Time, most: u64) -> Result<bool, TrafficError> {
         let application = &mut self.application;
         let bytes = self.chunk.at(application.written, most);
-        if application.schedule.is_none() {
+        if application.is_bulk() {
             let at = self.began.take().unwrap_or(now);
             self.session.writes().writing(application.written, at);
         }
@@ -246,80 +235,5 @@ impl<'a> Writer<'a> {
             at: self.session.now(),
             source,
         }
-    }
-}
-
-/// What the application has to write, as crates/simulator has it.
-struct Application {
-    /// When messages are due; a bulk transfer writes what the socket takes.
-    schedule: Option<Schedule>,
-    /// Of a finite transfer.
-    size: Option<u64>,
-    /// Bytes of the messages that were due so far.
-    due: u64,
-    written: u64,
-    lateness: Histogram,
-}
-
-impl Application {
-    /// Messages whose time has come wait to be written; `blocked` is whether those before them
-    /// still do for want of room in the socket.
-    fn produce(&mut self, now: Time, blocked: bool) {
-        while let Some(schedule) = &mut self.schedule
-            && schedule.next() <= now
-        {
-            self.due += schedule.message();
-            if !blocked {
-                self.lateness.record(now - schedule.next());
-            }
-            schedule.advance();
-        }
-    }
-
-    /// When it has more to write by itself.
-    fn next(&self) -> Option<Time> {
-        self.schedule.as_ref().map(Schedule::next)
-    }
-
-    /// Bytes that it has to write now.
-    fn writable(&self) -> u64 {
-        match (&self.schedule, self.size) {
-            (Some(_), _) => self.due - self.written,
-            (None, Some(size)) => size - self.written,
-            (None, None) => u64::MAX,
-        }
-    }
-}
-
-/// A part of the stream in memory.
-struct Chunk {
-    pattern: Pattern,
-    bytes: Box<[u8]>,
-    /// Of the first byte.
-    offset: u64,
-    /// So many of them are of the stream.
-    filled: usize,
-}
-
-impl Chunk {
-    fn new(pattern: Pattern) -> Chunk {
-        Chunk {
-            pattern,
-            bytes: vec![0; CHUNK].into_boxed_slice(),
-            offset: 0,
-            filled: 0,
-        }
-    }
-
-    /// At least one and at most so many bytes of the stream from this offset on.
-    fn at(&mut self, offset: u64, most: u64) -> &[u8] {
-        if offset >= self.offset + self.filled as u64 {
-            self.offset = offset;
-            self.filled = (self.bytes.len() as u64).min(most.max(1)) as usize;
-            self.pattern.fill(offset, &mut self.bytes[..self.filled]);
-        }
-        let from = (offset - self.offset) as usize;
-        let to = (from as u64).saturating_add(most).min(self.filled as u64);
-        &self.bytes[from..to as usize]
     }
 }

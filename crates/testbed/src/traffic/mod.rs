@@ -9,6 +9,7 @@
 //!   server's application has the last byte of the piece, in order.
 //! - Every byte that the server reads is compared with what was sent.
 
+mod application;
 mod client;
 mod deliveries;
 mod error;

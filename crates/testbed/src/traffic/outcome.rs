@@ -272,7 +272,7 @@ fn warnings(plan: &Plan, client: &ClientReport, order: &Order) -> Vec<String> {
 }
 
 /// A client that begins later than this is told of.
-const LATE: Time = Time::from_millis(2);
+const LATE: Time = Time::from_millis(10);
 
 /// What a counter that there is has grown by.
 fn grown(to: Option<u64>, from: Option<u64>) -> Option<u64> {

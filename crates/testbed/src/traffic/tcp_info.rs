@@ -2,14 +2,15 @@
 //! MPTCP_SUBFLOW_ADDRS (include/uapi/linux/tcp.h, include/uapi/linux/mptcp.h).
 //!
 //! Every kernel gives as much of a struct as it knows; a field beyond what it gave is absent.
-#![allow(unsafe_code)]
 
 use std::io;
 use std::mem::offset_of;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 
 use ropewalk_quantities::Time;
+
+use crate::syscalls::socket_option;
 
 /// `SOL_MPTCP` of include/linux/socket.h, and the options below it.
 const SOL_MPTCP: libc::c_int = 284;
@@ -126,7 +127,7 @@ pub(crate) struct Addresses {
 /// The state of a TCP connection; `None` if it is closed.
 pub(crate) fn tcp_state(socket: &impl AsFd) -> io::Result<Option<SubflowState>> {
     let mut info = [0; LAYOUT];
-    let len = get(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info)?;
+    let len = socket_option(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info)?;
     Ok(SubflowState::read(&info[..len]))
 }
 
@@ -137,7 +138,7 @@ pub(crate) fn tcp_state(socket: &impl AsFd) -> io::Result<Option<SubflowState>> 
 pub(crate) fn is_fallback(socket: &impl AsFd) -> io::Result<bool> {
     // mptcpi_flags comes after eight numbers of a byte, two of them padding.
     let mut info = [0; 12];
-    match get(socket, SOL_MPTCP, MPTCP_INFO, &mut info) {
+    match socket_option(socket, SOL_MPTCP, MPTCP_INFO, &mut info) {
         Ok(_) => Ok(number(&info, 8) & MPTCP_INFO_FLAG_FALLBACK != 0),
         // What a connection that fell back answers is the answer of TCP, which has no such level.
         Err(error) => match error.raw_os_error() {
@@ -217,7 +218,7 @@ impl Array {
         // the middle, and the last to what it wrote of each element.
         bytes[..4].copy_from_slice(&(ARRAY_HEADER as u32).to_ne_bytes());
         bytes[12..16].copy_from_slice(&(element as u32).to_ne_bytes());
-        let len = get(socket, SOL_MPTCP, option, &mut bytes)?;
+        let len = socket_option(socket, SOL_MPTCP, option, &mut bytes)?;
         if len < ARRAY_HEADER {
             return Err(io::ErrorKind::InvalidData.into());
         }
@@ -262,31 +263,6 @@ fn number(bytes: &[u8], at: usize) -> u32 {
     let mut number = [0; 4];
     number.copy_from_slice(&bytes[at..at + 4]);
     u32::from_ne_bytes(number)
-}
-
-/// getsockopt(2); how much of the buffer the kernel wrote.
-fn get(
-    socket: &impl AsFd,
-    level: libc::c_int,
-    option: libc::c_int,
-    buffer: &mut [u8],
-) -> io::Result<usize> {
-    let mut len = buffer.len() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `len` bytes to the buffer, which has as many and takes
-    // any; both pointers live until the call is over.
-    let done = unsafe {
-        libc::getsockopt(
-            socket.as_fd().as_raw_fd(),
-            level,
-            option,
-            buffer.as_mut_ptr().cast(),
-            &mut len,
-        )
-    };
-    if done < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok((len as usize).min(buffer.len()))
 }
 
 #[cfg(test)]
