@@ -1,19 +1,19 @@
 //! `ip` and `tc` of iproute2, told many lines at once.
 
 use std::io::{self, Write};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use crate::error::Error;
 
-/// Runs lines of `ip` or `tc` in the network namespace of the calling thread.
+/// Runs lines of `ip` or `tc`, with these options, in the network namespace of the calling thread.
 ///
 /// # Errors
 /// The program is missing, or it refused a line; those before it have been done.
-pub(crate) fn run(program: &'static str, lines: &[String]) -> Result<(), Error> {
+pub(crate) fn run(program: &'static str, options: &[&str], lines: &[String]) -> Result<(), Error> {
     let mut text = lines.join("\n");
     text.push('\n');
     let missing = |source| Error::NoProgram { program, source };
-    let output = feed(program, &text).map_err(missing)?;
+    let output = feed(program, options, &text).map_err(missing)?;
     if output.status.success() {
         return Ok(());
     }
@@ -35,8 +35,9 @@ pub(crate) fn run(program: &'static str, lines: &[String]) -> Result<(), Error> 
     })
 }
 
-fn feed(program: &str, text: &str) -> io::Result<std::process::Output> {
+fn feed(program: &str, options: &[&str], text: &str) -> io::Result<Output> {
     let mut child = Command::new(program)
+        .args(options)
         .args(["-batch", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -10,6 +10,7 @@ use ropewalk_transport::{
 };
 
 use crate::error::Error;
+use crate::plan::{self, MOST_FURTHER_SUBFLOWS};
 use crate::sysctl;
 
 /// What an Ethernet frame carries, and links do by default.
@@ -209,6 +210,27 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
             return refuse("protocol", value, reason, "\"tcp\", \"mptcp\"");
         }
     }
+    let subflows = plan::subflows(transport, scenario.transport_paths.len());
+    if subflows > 1 + MOST_FURTHER_SUBFLOWS {
+        let (per_path, paths) = (transport.subflows_per_path, scenario.transport_paths.len());
+        return Err(Error::Unsupported {
+            key: if per_path > 1 {
+                "transport.subflows_per_path"
+            } else {
+                "transport.paths"
+            }
+            .to_owned(),
+            value: if per_path > 1 {
+                per_path.to_string()
+            } else {
+                format!("{paths} paths")
+            },
+            reason: format!(
+                "{subflows} subflows, and the kernel adds at most {MOST_FURTHER_SUBFLOWS} to the first"
+            ),
+            allowed: format!("{} subflows", 1 + MOST_FURTHER_SUBFLOWS),
+        });
+    }
     let fixed = fixed(transport);
     if let Some((key, value, allowed)) = fixed.first() {
         for profile in [Profile::Ns3, Profile::Rfc] {
@@ -381,6 +403,10 @@ mod tests {
             (
                 "protocol = \"bas\"",
                 "transport.protocol = \"bas\": not on the testbed yet; allowed here: \"tcp\", \"mptcp\"",
+            ),
+            (
+                "subflows_per_path = 5",
+                "transport.subflows_per_path = 5: 10 subflows, and the kernel adds at most 8 to the first; allowed here: 9 subflows",
             ),
             (
                 "delayed_ack = 4",

@@ -2,6 +2,7 @@
 
 mod capture;
 pub mod counters;
+mod doctor;
 mod emulator;
 mod error;
 mod iproute;
@@ -19,6 +20,7 @@ mod tun;
 mod user_namespace;
 mod world;
 
+pub use doctor::{Check, Diagnosis, Machine, Suitability, doctor};
 pub use emulator::{Carried, Emulator, HopCarried, Lateness, LatenessSummary};
 pub use error::Error;
 pub use namespace::Namespace;

@@ -3,7 +3,7 @@
 //!     ropewalk-testbed run SCENARIO [--seed N] [--set KEY=VALUE]... [--step TIME] [--histogram]
 //!                      [--emulator own|netem] [--congestion NAME] [--capture FILE] [--at PLACE]
 //!     ropewalk-testbed world < REQUEST
-//!     ropewalk-testbed doctor [SCENARIO] [--set KEY=VALUE]...
+//!     ropewalk-testbed doctor [SCENARIO] [--set KEY=VALUE]... [--json]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,19 +12,21 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use ropewalk_scenario::Scenario;
-use ropewalk_testbed::{EmulatorKind, Error, Request, acquire, die_with_parent, world};
+use ropewalk_testbed::{EmulatorKind, Error, Request, acquire, die_with_parent, doctor, world};
 
 const USAGE: &str = "usage: ropewalk-testbed run SCENARIO [--seed N] [--set KEY=VALUE]... \
 [--step TIME] [--histogram] [--emulator own|netem] [--congestion NAME] [--capture FILE] \
 [--at PLACE]; ropewalk-testbed world < REQUEST; ropewalk-testbed doctor [SCENARIO] \
-[--set KEY=VALUE]...";
+[--set KEY=VALUE]... [--json]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match command(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("{}", failure.text);
+            if !failure.text.is_empty() {
+                eprintln!("{}", failure.text);
+            }
             ExitCode::from(failure.status)
         }
     }
@@ -63,7 +65,39 @@ fn command(arguments: &[String]) -> Result<(), Failure> {
             io::stdin().read_to_string(&mut text).map_err(wrong)?;
             run(&serde_json::from_str(&text).map_err(wrong)?)
         }
+        "doctor" => {
+            let json = rest.iter().any(|argument| argument == "--json");
+            let rest: Vec<String> = rest
+                .iter()
+                .filter(|&argument| argument != "--json")
+                .cloned()
+                .collect();
+            let request = if rest.is_empty() {
+                None
+            } else {
+                Some(request(&rest)?)
+            };
+            examine(request.as_ref(), json)
+        }
         _ => Err(wrong(USAGE)),
+    }
+}
+
+/// Says what works here; fails if what is needed does not.
+fn examine(request: Option<&Request>, json: bool) -> Result<(), Failure> {
+    // Where there is no right to namespaces, the diagnosis says so.
+    let _ = acquire();
+    let diagnosis = doctor(request)?;
+    match json {
+        true => println!("{}", serde_json::to_string(&diagnosis).map_err(wrong)?),
+        false => print!("{diagnosis}"),
+    }
+    match diagnosis.ready {
+        true => Ok(()),
+        false => Err(Failure {
+            text: String::new(),
+            status: 1,
+        }),
     }
 }
 

@@ -5,6 +5,7 @@
 //! packets alone, and those on their way count among them.
 
 use ropewalk_network::{Capacity, DirectionConfig, Jitter, LinkConfig, Loss, QueueLimit};
+use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 
 use crate::error::Error;
@@ -78,9 +79,10 @@ fn netem(link: &LinkConfig, direction: &DirectionConfig) -> Result<String, Error
             return Err(refused(&format!("link.{}.trace", link.name), "a rate"));
         }
     }
-    text += &format!(" delay {}ns", direction.delay.as_nanos());
+    let micros = |time: Time| time.as_nanos() as f64 / 1e3;
+    text += &format!(" delay {}us", micros(direction.delay));
     if let Some(Jitter { amount, .. }) = direction.jitter {
-        text += &format!(" {}ns", amount.as_nanos());
+        text += &format!(" {}us", micros(amount));
     }
     match direction.loss {
         Loss::None => {}
@@ -146,13 +148,13 @@ mod tests {
         assert_eq!(
             client,
             [
-                "qdisc add dev path0 root netem rate 12000000bit delay 10000000ns 1000000ns loss random 1% limit 61"
+                "qdisc add dev path0 root netem rate 12000000bit delay 10000us 1000us loss random 1% limit 61"
             ]
         );
         assert_eq!(
             server,
             [
-                "qdisc add dev path0 root netem rate 12000000bit delay 5000000ns loss gemodel 10% 50% 75% 0% limit 56"
+                "qdisc add dev path0 root netem rate 12000000bit delay 5000us loss gemodel 10% 50% 75% 0% limit 56"
             ]
         );
     }

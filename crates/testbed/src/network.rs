@@ -60,11 +60,13 @@ impl Testbed {
         let testbed = Testbed::prepare(scenario)?;
         let lines = netem::lines(scenario, &testbed.plan)?;
         let pairs = netem::veth_lines(&testbed.plan, testbed.server.thread_id());
-        testbed.client.run(move || iproute::run("ip", &pairs))?;
+        testbed
+            .client
+            .run(move || iproute::run("ip", &[], &pairs))?;
         testbed.address()?;
         for (namespace, lines) in [&testbed.client, &testbed.server].into_iter().zip(&lines) {
             let lines = lines.clone();
-            let done = namespace.run(move || iproute::run("tc", &lines));
+            let done = namespace.run(move || iproute::run("tc", &[], &lines));
             done.map_err(netem::explain)?;
         }
         Ok((testbed, lines))
@@ -92,8 +94,15 @@ impl Testbed {
     /// Addresses and routes of both, once the devices are there.
     fn address(&self) -> Result<(), Error> {
         let (client, server) = (self.plan.client_lines(), self.plan.server_lines());
-        self.client.run(move || iproute::run("ip", &client))?;
-        self.server.run(move || iproute::run("ip", &server))
+        let options: &'static [&str] = if self.plan.server.is_ipv6() {
+            &["-6"]
+        } else {
+            &[]
+        };
+        self.client
+            .run(move || iproute::run("ip", options, &client))?;
+        self.server
+            .run(move || iproute::run("ip", options, &server))
     }
 
     /// Packets that the kernel dropped at a device, before the emulator could take them.

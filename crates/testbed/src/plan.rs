@@ -91,17 +91,13 @@ impl Plan {
                     host(address),
                     nodad(address)
                 ));
-                lines.push(format!(
-                    "{}rule add from {} lookup {table}",
-                    family(address),
-                    host(address)
-                ));
+                lines.push(format!("rule add from {} lookup {table}", host(address)));
             }
             let source = path.client[0];
             let route = format!("default dev {device} src {source}{}", self.metrics);
-            lines.push(format!("{}route add {route} table {table}", family(source)));
+            lines.push(format!("route add {route} table {table}"));
             if number == self.default_path {
-                lines.push(format!("{}route add {route}", family(source)));
+                lines.push(format!("route add {route}"));
             }
         }
         if !self.endpoints.is_empty() {
@@ -126,8 +122,7 @@ impl Plan {
             self.device_lines(device, &mut lines);
             for &address in &path.client {
                 lines.push(format!(
-                    "{}route add {} dev {device} src {server}{}",
-                    family(address),
+                    "route add {} dev {device} src {server}{}",
                     host(address),
                     self.metrics
                 ));
@@ -190,10 +185,6 @@ fn nodad(address: IpAddr) -> &'static str {
     if address.is_ipv6() { " nodad" } else { "" }
 }
 
-fn family(address: IpAddr) -> &'static str {
-    if address.is_ipv6() { "-6 " } else { "" }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,7 +237,7 @@ mod tests {
     fn ipv6_asks_nobody_for_its_addresses() {
         let lines = plan("[transport]\nip_version = \"ipv6\"\n").client_lines();
         assert!(lines.contains(&"addr add fd00:0:0:1::1/128 dev path1 nodad".to_owned()));
-        assert!(lines.contains(&"-6 rule add from fd00:0:0:1::1/128 lookup 1001".to_owned()));
+        assert!(lines.contains(&"rule add from fd00:0:0:1::1/128 lookup 1001".to_owned()));
     }
 
     #[test]

@@ -23,8 +23,8 @@ pub enum Right {
 /// # Errors
 /// The kernel allows no user namespace, or the process has several threads.
 pub fn acquire() -> Result<Right, Error> {
-    if geteuid().is_root() {
-        return Ok(Right::Root);
+    if let Some(right) = right() {
+        return Ok(right);
     }
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     let enter = || -> io::Result<()> {
@@ -36,6 +36,22 @@ pub fn acquire() -> Result<Right, Error> {
     };
     enter().map_err(Error::NoUserNamespace)?;
     Ok(Right::UserNamespace)
+}
+
+/// The right that the process has.
+pub(crate) fn right() -> Option<Right> {
+    if !geteuid().is_root() {
+        return None;
+    }
+    // Of the first user namespace, that every user is himself (user_namespaces(7)).
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    let mut columns = map.split_whitespace();
+    let everyone = columns.next() == Some("0") && columns.next() == Some("0");
+    Some(if everyone {
+        Right::Root
+    } else {
+        Right::UserNamespace
+    })
 }
 
 /// Lets the kernel kill this process when the thread that started it ends: with it go its

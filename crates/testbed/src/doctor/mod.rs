@@ -1,0 +1,86 @@
+//! What this machine can do, and what would keep a scenario from running on it.
+
+mod machine;
+mod obstacles;
+
+use std::fmt;
+
+use crate::error::Error;
+use crate::network::Testbed;
+use crate::request::Request;
+
+pub use machine::{Check, Machine};
+
+/// What this machine can do, and whether a scenario can run on it.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Diagnosis {
+    /// Whether the testbed works here, and the scenario on it.
+    pub ready: bool,
+    /// What was found of the machine.
+    pub machine: Machine,
+    /// What was found of the scenario, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<Suitability>,
+}
+
+/// Whether a scenario can run here.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Suitability {
+    /// What keeps it from running at all; the testbed was built as far as it went.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+    /// Why a subflow would not come up, or come up late.
+    pub subflows: Vec<String>,
+}
+
+/// Examines the machine and, if there is one, whether a scenario can run on it: all but the
+/// traffic is made, in namespaces that are gone at the end.
+///
+/// # Errors
+/// The scenario is wrong.
+pub fn doctor(request: Option<&Request>) -> Result<Diagnosis, Error> {
+    let machine = Machine::examine();
+    let scenario = match request {
+        Some(request) => Some(request.parse()?),
+        None => None,
+    };
+    let scenario = scenario.map(|scenario| Suitability {
+        refused: Testbed::build(&scenario)
+            .err()
+            .map(|error| error.to_string()),
+        subflows: obstacles::of(&scenario),
+    });
+    let suits = |scenario: &Suitability| scenario.refused.is_none() && scenario.subflows.is_empty();
+    Ok(Diagnosis {
+        ready: machine.is_ready() && scenario.as_ref().is_none_or(suits),
+        machine,
+        scenario,
+    })
+}
+
+/// A line for each thing.
+impl fmt::Display for Diagnosis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "Linux {}", self.machine.kernel)?;
+        for check in &self.machine.checks {
+            let mark = match (check.works, check.needed) {
+                (true, _) => "yes",
+                (false, true) => "NO",
+                (false, false) => "no",
+            };
+            writeln!(f, "{mark:<4} {:<20} {}", check.name, check.detail)?;
+        }
+        let Some(scenario) = &self.scenario else {
+            return Ok(());
+        };
+        if let Some(refused) = &scenario.refused {
+            writeln!(f, "NO   the scenario: {refused}")?;
+        } else {
+            writeln!(f, "yes  the scenario can be built")?;
+        }
+        for obstacle in &scenario.subflows {
+            writeln!(f, "NO   {obstacle}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! Why a subflow would not come up, or come up late, though everything can be built.
+
+use ropewalk_quantities::Time;
+use ropewalk_scenario::Scenario;
+use ropewalk_transport::Protocol;
+
+/// A handshake takes this and one and a half round trips where its first packet is lost
+/// (tcp(7), RFC 6298).
+const FIRST_RETRY: Time = Time::from_secs(1);
+
+/// A line each.
+pub(super) fn of(scenario: &Scenario) -> Vec<String> {
+    let mut lines = Vec::new();
+    let used = &scenario.transport_paths;
+    if scenario.transport.protocol != Protocol::Mptcp {
+        let others = scenario.paths.iter().enumerate();
+        let others = others.filter(|(path, _)| !used.contains(path));
+        lines.extend(others.map(|(_, path)| {
+            let protocol = scenario.transport.protocol.name();
+            format!(
+                "{:?} carries nothing: protocol = {protocol:?} takes one path",
+                path.name
+            )
+        }));
+    }
+    for (number, &path) in used.iter().enumerate() {
+        let path = &scenario.paths[path];
+        let mut round_trip = Time::ZERO;
+        for &link in &path.hops {
+            let link = &scenario.links[link];
+            round_trip += link.round_trip();
+            let both = [(&link.forward, "there"), (&link.reverse, "back")];
+            for (_, way) in both
+                .iter()
+                .filter(|(direction, _)| direction.loss.mean() >= 1.0)
+            {
+                lines.push(format!(
+                    "no subflow on {:?}: {:?} loses every packet {way}",
+                    path.name, link.name
+                ));
+            }
+            let down = link.down.iter().find(|outage| outage.start <= round_trip);
+            if let Some(outage) = down {
+                let what = if number == 0 {
+                    "the connection"
+                } else {
+                    "its subflow"
+                };
+                lines.push(format!(
+                    "{:?}: {:?} is silent until {}, so that {what} comes up {FIRST_RETRY} late at the soonest",
+                    path.name, link.name, outage.end
+                ));
+            }
+        }
+        // The first subflow's handshake, then the address's own.
+        let handshakes = if number == 0 { 1 } else { 2 };
+        let needed = Time::from_nanos(handshakes * round_trip.as_nanos());
+        if needed >= scenario.duration {
+            lines.push(format!(
+                "no subflow on {:?}: its handshake takes {needed}, the run {}",
+                path.name, scenario.duration
+            ));
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn obstacles(text: &str) -> Vec<String> {
+        let mut no_traces = |_: &str| Err("none".to_owned());
+        let scenario = Scenario::parse(text, "doctor.toml", &[], &mut no_traces).unwrap();
+        of(&scenario)
+    }
+
+    const TWO: &str = "[[link]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"10 ms\"\n\
+                       [[link]]\nname = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 s\"\n";
+
+    #[test]
+    fn nothing_is_in_the_way_of_an_ordinary_scenario() {
+        assert_eq!(obstacles(TWO), [""; 0]);
+    }
+
+    #[test]
+    fn silence_total_loss_and_a_short_run_are() {
+        let silent = format!("{TWO}down = [[\"0 s\", \"3 s\"]]\n");
+        assert_eq!(
+            obstacles(&silent),
+            [
+                "\"b\": \"b\" is silent until 3 s, so that its subflow comes up 1 s late at the soonest"
+            ]
+        );
+        let deaf = format!("{TWO}reverse = {{ loss = \"100 %\" }}\n");
+        assert_eq!(
+            obstacles(&deaf),
+            ["no subflow on \"b\": \"b\" loses every packet back"]
+        );
+        assert_eq!(
+            obstacles(&format!("duration = \"3 s\"\n{TWO}")),
+            ["no subflow on \"b\": its handshake takes 4 s, the run 3 s"]
+        );
+        assert_eq!(
+            obstacles(&format!("{TWO}[transport]\nprotocol = \"tcp\"\n")),
+            ["\"b\" carries nothing: protocol = \"tcp\" takes one path"]
+        );
+    }
+}
