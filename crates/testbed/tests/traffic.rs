@@ -73,18 +73,18 @@ fn run(plan: Plan) -> Result<TrafficOutcome, TrafficError> {
 
 #[test]
 fn a_bulk_transfer_arrives_whole_with_either_congestion_control() {
-    let available = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-    let available = std::fs::read_to_string(available).unwrap();
     for congestion in ["cubic", "reno"] {
-        if !available.split_whitespace().any(|name| name == congestion) {
-            println!("skipped: this kernel has no {congestion}");
-            continue;
-        }
         let outcome = run(Plan {
             congestion: congestion.to_owned(),
             ..bulk(30)
         });
-        let outcome = outcome.unwrap();
+        let outcome = match outcome {
+            Err(error @ TrafficError::Setting { .. }) => {
+                println!("skipped: {error}");
+                continue;
+            }
+            outcome => outcome.unwrap(),
+        };
         assert_eq!(outcome.delivered_bytes, 30_000_000);
         let completion = outcome.completion_s.unwrap();
         assert_eq!(outcome.duration_s, completion);
@@ -228,7 +228,8 @@ fn mptcp_is_mptcp() {
     assert_eq!(outcome.subflows.len(), 1);
     let subflow = &outcome.subflows[0];
     assert_eq!(subflow.link, "loopback");
-    assert!((subflow.goodput_mbps.unwrap() / outcome.goodput_mbps - 1.0).abs() < 1e-3);
+    // It may have brought some of the data twice.
+    assert!(subflow.goodput_mbps.unwrap() > 0.999 * outcome.goodput_mbps);
     assert!(subflow.segments_sent.unwrap() > 0);
     assert_eq!(outcome.warnings, Vec::<String>::new());
     assert!(!outcome.timeline.unwrap().subflows.time_s.is_empty());

@@ -20,8 +20,9 @@ const MPTCP_SUBFLOW_ADDRS: libc::c_int = 3;
 
 const MPTCP_INFO_FLAG_FALLBACK: u32 = 1;
 
-/// `TCP_CLOSE` of include/net/tcp_states.h.
-const TCP_CLOSE: u8 = 7;
+/// Not open yet, or no more: `TCP_SYN_SENT`, `TCP_SYN_RECV` and `TCP_CLOSE` of
+/// include/net/tcp_states.h.
+const NOT_OPEN: [u8; 3] = [2, 3, 7];
 
 /// `TCP_INFINITE_SSTHRESH` of include/net/tcp.h.
 const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
@@ -124,7 +125,7 @@ pub(crate) struct Addresses {
     pub(crate) remote: SocketAddr,
 }
 
-/// The state of a TCP connection; `None` if it is closed.
+/// The state of a TCP connection; `None` if it is not open.
 pub(crate) fn tcp_state(socket: &impl AsFd) -> io::Result<Option<SubflowState>> {
     let mut info = [0; LAYOUT];
     let len = socket_option(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info)?;
@@ -148,7 +149,7 @@ pub(crate) fn is_fallback(socket: &impl AsFd) -> io::Result<bool> {
     }
 }
 
-/// The addresses and the state of every subflow that is not closed.
+/// The addresses and the state of every subflow that is open.
 ///
 /// # Errors
 /// EOPNOTSUPP before Linux 5.16.
@@ -173,12 +174,12 @@ pub(crate) fn mptcp_states(socket: &impl AsFd) -> io::Result<Vec<(Addresses, Sub
 }
 
 impl SubflowState {
-    /// From as much of a `struct tcp_info` as the kernel gave; `None` if the socket is closed.
+    /// From as much of a `struct tcp_info` as the kernel gave; `None` if the socket is not open.
     fn read(info: &[u8]) -> Option<SubflowState> {
         let field = |at: usize| info.get(at..at + 4).map(|_| number(info, at));
         let count = |at| field(at).map(u64::from);
         let need = |at| field(at).unwrap_or(0);
-        if info.first().is_none_or(|&state| state == TCP_CLOSE) {
+        if info.first().is_none_or(|state| NOT_OPEN.contains(state)) {
             return None;
         }
         let mss = u64::from(need(offset_of!(Layout, snd_mss)));
@@ -321,10 +322,12 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_socket_has_no_state() {
+    fn a_socket_that_is_not_open_has_no_state() {
         let mut info = info(&[]);
-        info[0] = TCP_CLOSE;
-        assert_eq!(SubflowState::read(&info), None);
+        for state in NOT_OPEN {
+            info[0] = state;
+            assert_eq!(SubflowState::read(&info), None);
+        }
         assert_eq!(SubflowState::read(&[]), None);
     }
 
