@@ -231,7 +231,7 @@ fn mptcp_is_mptcp() {
     // It may have brought some of the data twice.
     assert!(subflow.goodput_mbps.unwrap() > 0.999 * outcome.goodput_mbps);
     assert!(subflow.segments_sent.unwrap() > 0);
-    assert_eq!(outcome.warnings, Vec::<String>::new());
+    assert_eq!(missing(&outcome), Vec::<&String>::new());
     assert!(!outcome.timeline.unwrap().subflows.time_s.is_empty());
 }
 
@@ -252,8 +252,14 @@ fn a_path_without_a_subflow_is_told_of() {
             println!("skipped: this kernel makes no socket of MPTCP: {source}");
         }
         outcome => assert_eq!(
-            outcome.unwrap().warnings,
+            missing(&outcome.unwrap()),
             [r#"no subflow came up on "lte""#]
         ),
     }
+}
+
+/// What is told of paths: a busy machine has other warnings.
+fn missing(outcome: &TrafficOutcome) -> Vec<&String> {
+    let warnings = outcome.warnings.iter();
+    warnings.filter(|text| text.contains("subflow")).collect()
 }
