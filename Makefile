@@ -38,9 +38,9 @@ test-rust: setup ## run the Rust tests, doctests included
 	$(CARGO) test --workspace --locked --no-fail-fast
 
 test-python: setup $(MADE)/test capture-tools ## run the Python tests, doctests included
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 	$(BIN)/python -m pytest tests/agreement
-	$(BIN)/python -m pytest tests/captures
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/captures
 
 lint: setup $(MADE)/lint $(MADE)/test ## check formatting, lints and types
 	@$(CARGO) fmt --version >/dev/null 2>&1 && $(CARGO) clippy --version >/dev/null 2>&1 \

@@ -7,9 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import ropewalk
 from places import ROOT, TWO_LINKS
+
+# How fast the machine is at the moment is nothing that a test may depend on.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
