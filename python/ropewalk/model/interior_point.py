@@ -131,8 +131,7 @@ def _newton(programme: Programme, z: Vector, sharpness: float) -> tuple[float, V
     values, slopes = programme.constraints(z)
     weights = 1 / (-values * sharpness)
     push = programme.gradient(z) + slopes.T @ weights
-    hessian = programme.hessian(z, weights) + slopes.T @ ((weights / -values)[:, None] * slopes)
-    step = np.linalg.solve(hessian, -push).astype(np.float64)
+    step = _solved(programme.hessian(z, weights), slopes, values**2 * sharpness, -push)
     decrement = -sharpness * float(push @ step)
     length = 1.0 if decrement > CENTRED else 0.0
     before = programme.merit(z, sharpness)
@@ -141,3 +140,16 @@ def _newton(programme: Programme, z: Vector, sharpness: float) -> tuple[float, V
     ):
         length /= 2
     return (length if length > 1e-9 else 0.0), step
+
+
+def _solved(hessian: Matrix, slopes: Matrix, slack: Vector, right: Vector) -> Vector:
+    """Solve (hessian + slopes^T diag(1 / slack) slopes) x = right.
+
+    Near the bounds the parts of the sum differ by more than floats resolve. Kept apart, with
+    the constraints' curvatures as unknowns of their own, they are not lost.
+    """
+    unit = 1 / np.sqrt(np.maximum(slack, 1.0))
+    scaled = unit[:, None] * slopes
+    whole = np.block([[hessian, scaled.T], [scaled, -np.diag(slack * unit**2)]])
+    found = np.linalg.solve(whole, np.append(right, np.zeros(slack.size)))
+    return found[: right.size].astype(np.float64)

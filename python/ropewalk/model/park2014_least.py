@@ -9,6 +9,7 @@ which then stand for all.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from .arguments import Vector, number, numbers
 from .interior_point import Matrix, Programme, minimise
 from .park2014 import paths
+
+PRUNED = 1e-7  # of the cost: a choice that could only save less is not tried
+SECTIONS = 60
+GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 @dataclass(frozen=True)
@@ -85,10 +90,7 @@ def least_delay(
     (0.04398, [181.2, 449.4])
     """
     problem = Problem.of(demand, capacity, rtt_min, hops, loss, 0.0, limit)
-    return min(
-        (problem.least_delay(chosen) for chosen in problem.choices(leave_out)),
-        key=lambda split: split.delay,
-    )
+    return problem.quickest(leave_out=leave_out)
 
 
 def least_cost(
@@ -158,8 +160,7 @@ def least_cost(
     problem = Problem.of(demand, capacity, rtt_min, hops, loss, cost, limit)
     best = problem.least_cost(wanted, leave_out=leave_out)
     if best is None:
-        splits = (problem.least_delay(chosen) for chosen in problem.choices(leave_out))
-        least = min(split.delay for split in splits)
+        least = problem.quickest(leave_out=leave_out).delay
         raise ValueError(f"delay is {wanted:g}: must be above the least achievable, {least:.6g}")
     return best
 
@@ -224,6 +225,25 @@ class Problem:
         found = minimise(scaled.delay_programme(), start, lambda z: scaled.bound(z) < stop)
         return self.split(chosen, found[:-1] * scaled.rate)
 
+    def quickest(self, *, leave_out: bool) -> Split:
+        """Minimise (9) over the choices, too, those that could be quickest first."""
+        bounds = [(self.delay_at_least(chosen), chosen) for chosen in self.choices(leave_out)]
+        bounds.sort(key=lambda pair: pair[0])
+        best = self.least_delay(bounds[0][1])
+        for at_least, chosen in bounds[1:]:
+            if at_least >= best.delay:
+                break
+            split = self.least_delay(chosen)
+            if split.delay < best.delay:
+                best = split
+        return best
+
+    def delay_at_least(self, chosen: NDArray[np.bool_]) -> float:
+        """Return what (9) exceeds: the wait at full rates, and the rest at none."""
+        rest = self.half[chosen] / self.capacity[chosen]
+        wait = 1 / (float(self.limit[chosen].sum()) - self.demand)
+        return wait + float(rest.max() + 2 * self.loss[chosen] @ rest)
+
     def least_cost(self, delay: float, *, leave_out: bool) -> Split | None:
         """Minimise the cost with (9) at most `delay`, or return None where nothing is below it."""
         bounds = [
@@ -231,7 +251,7 @@ class Problem:
         ]
         best: Split | None = None
         for at_least, chosen in sorted(bounds, key=lambda pair: pair[0]):
-            if at_least >= (math.inf if best is None else best.cost):
+            if at_least >= (math.inf if best is None else (1 - PRUNED) * best.cost):
                 break
             split = self.cheapest(chosen, delay)
             if split is not None and (best is None or split.cost < best.cost):
@@ -239,16 +259,38 @@ class Problem:
         return best
 
     def cost_at_least(self, chosen: NDArray[np.bool_], delay: float) -> float:
-        """Return what any split within the delay costs: each term of (9) alone is within it."""
-        most = np.minimum(self.limit, self.capacity - self.half / delay)[chosen]
-        missing, cost = self.demand + 1 / delay, 0.0
-        if (most < 0).any() or most.sum() <= missing:
+        """Return what any split within the delay costs, infinity if there is none.
+
+        With the losses' delays as at rest, (9) leaves the rest to (1) and the largest (4).
+        For each share of that the rates have bounds and a sum: a fractional knapsack, whose
+        cost is convex in the share. Without loss it is the least cost itself.
+        """
+        c, half = self.capacity[chosen], self.half[chosen]
+        cheapest = np.argsort(self.cost[chosen], kind="stable")
+        price = self.cost[chosen][cheapest]
+        rest = half / c
+        left = delay - 2 * float(self.loss[chosen] @ rest)
+        if left <= rest.max():
             return math.inf
-        for subflow in np.argsort(self.cost[chosen]):
-            taken = min(missing, most[subflow])
-            missing -= taken
-            cost += taken * self.cost[chosen][subflow]
-        return float(cost)
+
+        def most(network: float) -> Vector:
+            return np.minimum(self.limit[chosen], c - half / network).clip(min=0.0)
+
+        def missing(network: float) -> float:
+            return self.demand + 1 / (left - network) - float(most(network).sum())
+
+        def cost(network: float) -> float:
+            rates = most(network)[cheapest]
+            before = np.cumsum(rates) - rates
+            needed = self.demand + 1 / (left - network)
+            return float(price @ np.clip(needed - before, 0.0, rates))
+
+        least, most_left = float(rest.max()), left * (1 - 1e-12)
+        middle = _minimum(missing, least, most_left)
+        if missing(middle) > 0:
+            return math.inf
+        low, high = _edge(missing, middle, least), _edge(missing, middle, most_left)
+        return cost(_minimum(cost, low, high)) * (1 - PRUNED / 10)
 
     def cheapest(self, chosen: NDArray[np.bool_], delay: float) -> Split | None:
         """Minimise the cost over the rates of the chosen subflows."""
@@ -370,6 +412,25 @@ class _Scaled:
             lambda z, weights: self.bend(z, float(weights[-1]), weights[:n]),
             self.carries,
         )
+
+
+def _minimum(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a convex function of one variable is least, by golden sections."""
+    for _ in range(SECTIONS):
+        span = GOLDEN * (high - low)
+        left, right = high - span, low + span
+        low, high = (low, right) if function(left) <= function(right) else (left, high)
+    return (low + high) / 2
+
+
+def _edge(function: Callable[[float], float], inside: float, outside: float) -> float:
+    """Return the last point where a function is not above 0, on the way from where it is not."""
+    if function(outside) <= 0:
+        return outside
+    for _ in range(SECTIONS):
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if function(middle) <= 0 else (inside, middle)
+    return inside
 
 
 def window_limit(limit: ArrayLike | None, capacity: Vector) -> Vector:
