@@ -145,8 +145,8 @@ def advise_least_cost(bench: Bench, paths: Paths, wish: Wish) -> Advice:
     within = bounds[0] if wish.delay is not None else bounds[1]
     numbers |= {"delay_ms": 1e3 * within, "cost": offer.cost_of(cheapest)}
     answer = (
-        f"{wanted} with a bound of {1e3 * within:,.4g} ms cost at least {numbers['cost']:,.4g}:"
-        f" {offer.shares(cheapest)}. "
+        f"By the bound, {wanted} within {1e3 * within:,.4g} ms cost at least"
+        f" {numbers['cost']:,.4g}: {offer.shares(cheapest)}. "
     )
     cheaper = plain is not None and plain.numbers.get("cost", math.inf) < numbers["cost"]
     if plain is not None and "cost" in plain.numbers:

@@ -51,7 +51,8 @@ def advise_together(
     ]
     share = gain(best.goodput, present.goodput)
     if best is present:
-        answer = f"Leave it as it is: {present.goodput:,.2f} Mbit/s, and nothing here is better."
+        better = "is better" if judge.stream else "gives more"
+        answer = f"Leave it as it is: {present.goodput:,.2f} Mbit/s, and nothing here {better}."
     else:
         answer = f"{best.goodput:,.2f} Mbit/s, where it gives {present.goodput:,.2f} as it is"
         answer += "" if share is None else f" ({written(share)})"
@@ -60,6 +61,12 @@ def advise_together(
                 f"; 95 % of messages within {best.delay:,.0f} ms, now within {present.delay:,.0f}"
             )
         answer += "." if fair else ": what is fair to others has its price."
+    last = made[-1]
+    if not judge.stream and last is not best and 2 * last.delay < best.delay:
+        answer += (
+            f" Where delay matters, take the advised buffers, too: {last.goodput:,.2f} Mbit/s, 95 % of the data"
+            f" within {last.delay:,.0f} ms, not {best.delay:,.0f}."
+        )
     return Advice(
         question="together",
         title="And all together?",
