@@ -6,6 +6,7 @@
 mod run;
 mod scenario;
 mod simulate;
+mod testbed;
 
 use pyo3::prelude::*;
 
@@ -45,6 +46,8 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Run>()?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(testbed::testbed_world, module)?)?;
+    module.add_function(wrap_pyfunction!(testbed::testbed_doctor, module)?)?;
     module.add_function(wrap_pyfunction!(decode, module)?)?;
     module.add_function(wrap_pyfunction!(effective, module)?)?;
     module.add_function(wrap_pyfunction!(schema_json, module)?)?;

@@ -28,6 +28,12 @@ pub enum Error {
         "the testbed needs root or a user namespace, and the kernel gives none ({0}); see user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns"
     )]
     NoUserNamespace(#[source] io::Error),
+    /// Only a process of one thread can move into a user namespace.
+    #[error("the testbed needs root, or a process of one thread: this one has more")]
+    Threads,
+    /// The process cannot be bound to the one that started it.
+    #[error("cannot ask to end with the process that started this one: {0}")]
+    NoParent(#[source] io::Error),
     /// No network namespace.
     #[error("cannot make a network namespace: {0}")]
     NoNamespace(#[source] io::Error),
@@ -92,6 +98,8 @@ impl Error {
             | Error::NoPlace(_)
             | Error::Capture(ropewalk_capture::FileError::UnknownEnding { .. }) => true,
             Error::NoUserNamespace(_)
+            | Error::Threads
+            | Error::NoParent(_)
             | Error::NoNamespace(_)
             | Error::NoTun(_)
             | Error::Setting { .. }

@@ -104,10 +104,7 @@ fn examine(request: Option<&Request>, json: bool) -> Result<(), Failure> {
 fn run(request: &Request) -> Result<(), Failure> {
     // Before there is a second thread.
     acquire()?;
-    die_with_parent().map_err(|error| Failure {
-        text: error.to_string(),
-        status: 1,
-    })?;
+    die_with_parent().map_err(Error::NoParent)?;
     let report = world(request)?;
     println!("{}", serde_json::to_string(&report).map_err(wrong)?);
     Ok(())

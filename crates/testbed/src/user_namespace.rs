@@ -34,7 +34,10 @@ pub fn acquire() -> Result<Right, Error> {
         fs::write("/proc/self/uid_map", format!("0 {user} 1"))?;
         fs::write("/proc/self/gid_map", format!("0 {group} 1"))
     };
-    enter().map_err(Error::NoUserNamespace)?;
+    enter().map_err(|error| match error.raw_os_error() {
+        Some(libc::EINVAL) => Error::Threads,
+        _ => Error::NoUserNamespace(error),
+    })?;
     Ok(Right::UserNamespace)
 }
 
