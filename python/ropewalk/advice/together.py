@@ -62,10 +62,10 @@ def advise_together(
             )
         answer += "." if fair else ": what is fair to others has its price."
     last = made[-1]
-    if not judge.stream and last is not best and 2 * last.delay < best.delay:
+    if with_buffers and not judge.stream and last is not best and 2 * last.delay < best.delay:
         answer += (
-            f" Where delay matters, take the advised buffers, too: {last.goodput:,.2f} Mbit/s, 95 % of the data"
-            f" within {last.delay:,.0f} ms, not {best.delay:,.0f}."
+            f" Where delay matters, take the advised buffers, too: {last.goodput:,.2f} Mbit/s,"
+            f" 95 % of the data within {last.delay:,.0f} ms, not {best.delay:,.0f}."
         )
     return Advice(
         question="together",
