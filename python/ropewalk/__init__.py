@@ -16,6 +16,7 @@ from . import plot
 from ._core import ScenarioError, __version__
 from .advice import Advice, Counsel, advise
 from .comparison import Comparison, compare
+from .emulation import testbed
 from .prediction import Prediction, Predictions, predict
 from .reproduction import reproduce
 from .results import Results
@@ -41,4 +42,5 @@ __all__ = [
     "schema",
     "simulate",
     "sweep",
+    "testbed",
 ]

@@ -49,7 +49,7 @@ def goodput(axes: Axes, results: Results, seed: int) -> None:
         axes.stairs(
             base, edges, baseline=below, fill=True, color=_colour(index), label=name, linewidth=0
         )
-    capacity = _means(_capacity(connection), steps, together)
+    capacity = _means(_capacity(results, connection), steps, together)
     if not np.isnan(capacity).all():
         steady = np.nanmax(capacity) - np.nanmin(capacity) < 0.01 * np.nanmax(capacity)
         axes.stairs(
@@ -228,13 +228,15 @@ def _of_run(frame: pl.DataFrame, seed: int) -> pl.DataFrame:
     return frame.filter(frame["seed"] == seed)
 
 
-def _capacity(connection: pl.DataFrame) -> NDArray[np.float64]:
+def _capacity(results: Results, connection: pl.DataFrame) -> NDArray[np.float64]:
     """What the links carry in each step, 10^6 bit/s; NaN where that is not known."""
     import numpy as np
 
-    if "capacity_mbps" not in connection.columns:
-        return np.full(connection.height, math.nan)
-    return connection["capacity_mbps"].fill_null(math.nan).to_numpy()
+    if "capacity_mbps" in connection.columns:
+        return connection["capacity_mbps"].fill_null(math.nan).to_numpy()
+    steady = not any("trace" in link["forward"] for link in results.scenario.values["link"])
+    capacity = results.scenario.capacity_mbps if steady else None
+    return np.full(connection.height, math.nan if capacity is None else capacity)
 
 
 def grid(count: int) -> tuple[int, int]:

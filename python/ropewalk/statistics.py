@@ -58,13 +58,18 @@ def _each_number(
             continue
         if all(isinstance(value, dict) for value in values):
             folded[key] = _each_number([value for value in values if value is not None], fold)
-        elif all(isinstance(value, (int, float)) for value in values):
+        elif all(_is_number(value) for value in values):
             folded[key] = fold([value for value in values if value is not None])
         elif all(isinstance(value, list) for value in values):
             entries = [value for value in values if value is not None]
             if _same_entries(entries):
                 folded[key] = [_entry(same, fold) for same in zip(*entries, strict=True)]
     return folded
+
+
+def _is_number(value: Any) -> bool:
+    """Whether there is a mean of it: there is none of true and false."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _same_entries(lists: Sequence[list[Any]]) -> bool:

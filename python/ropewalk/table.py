@@ -108,10 +108,25 @@ def _summary_lines(
         yield "sent again", f"{again:,.0f} of {sent:,.0f} segments ({again / sent:.2%})"
     if mean.get("cost"):
         yield "cost", f"{mean['cost']:,.2f} (each link's price times its Mbit/s)"
+    if "longest_gap_s" in mean:
+        yield "longest gap", f"{mean['longest_gap_s']:,.3f} s without a delivery"
     if "stats" in mean:
         stats = mean["stats"]
         wall = f" in {stats['wall_s']:,.2f} s" if "wall_s" in stats else ""
         yield "simulated", f"{stats['data_packets']:,.0f} data packets{wall}"
+    if "emulator" in mean:
+        yield "emulated", _emulated(results, mean["emulator"])
+
+
+def _emulated(results: Results, emulator: dict[str, Any]) -> str:
+    """On which kernel, and how well the links kept their time."""
+    kernel = results.runs[0]["kernel"]
+    known = f"Linux {kernel['release']}, {kernel['congestion']}; "
+    known += f"{emulator['packets']:,.0f} packets"
+    if "lateness_ms" in emulator:
+        late = emulator["lateness_ms"]
+        known += f", {late['p50']:.3f} ms late at the median, {late['p99']:.3f} at 99 %"
+    return known
 
 
 def _subflows(entries: list[dict[str, Any]]) -> Table:

@@ -9,8 +9,10 @@ from typing import Annotated
 import typer
 
 from .._core import __version__
-from . import advise, compare, predict, reproduce, schema, simulate
+from . import advise, compare, predict, reproduce, schema, simulate, testbed
 from .failures import FAILED
+
+TWO_WORDS = ["testbed", "doctor"]
 
 app = typer.Typer(
     add_completion=False,
@@ -24,7 +26,7 @@ app = typer.Typer(
 def main() -> None:
     """Run the command line and exit: 0 done, 1 the run failed, 2 the input is wrong."""
     try:
-        app()
+        app(_verb_first(sys.argv[1:]))
     except OSError as error:
         # Nothing more can be said on standard output, not even at exit. If whoever read it
         # has left, nothing is to be said at all.
@@ -32,6 +34,13 @@ def main() -> None:
         if not isinstance(error, BrokenPipeError):
             print(f"standard output: {error.strerror or error}".lower(), file=sys.stderr)
         sys.exit(FAILED)
+
+
+def _verb_first(arguments: list[str]) -> list[str]:
+    """Make one word of the verb that has two."""
+    if arguments[:2] == TWO_WORDS:
+        return [" ".join(TWO_WORDS), *arguments[2:]]
+    return arguments
 
 
 def _version(wanted: bool) -> None:
@@ -53,6 +62,8 @@ def _common(
 app.command("simulate")(simulate.simulate)
 app.command("reproduce")(reproduce.reproduce)
 app.command("predict")(predict.predict)
+app.command("testbed")(testbed.testbed)
+app.command(" ".join(TWO_WORDS))(testbed.doctor)
 app.command("compare")(compare.compare)
 app.command("advise")(advise.advise)
 app.command("schema")(schema.schema)

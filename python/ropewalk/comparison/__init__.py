@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from typing import Any
 
+from .. import emulation
 from .._core import ScenarioError
 from ..prediction import Predictions, predict
-from ..results import Results
 from ..scenario import Scenario
-from ..simulation import simulate
+from ..simulation import check_runs, simulate
 from .results import Comparison
 
 __all__ = ["WAYS", "Comparison", "compare", "wanted"]
 
-WAYS = ("predict", "simulate")
+WAYS = ("predict", "simulate", "testbed")
 
 
 def compare(
@@ -33,8 +34,9 @@ def compare(
     scenario : Scenario or path
         What to run.
     ways : sequence of str, optional
-        Of ``"predict"`` and ``"simulate"``; all that apply if not given. One that is asked
-        for and does not apply is an error.
+        Of ``"predict"``, ``"simulate"`` and ``"testbed"``; all that apply if not given. One
+        that is asked for and does not apply is an error. The testbed takes its time: as long
+        as the scenario says, for each run.
     seed : int
         Seed of the first run, 0 to 2^64 - 1.
     runs : int
@@ -42,7 +44,8 @@ def compare(
     step : str, optional
         Record timelines with this step, such as ``"100 ms"``.
     progress : callable, optional
-        Called with the number of finished runs, and of how many, after each.
+        Called with how many seconds of the scenario are over, and of how many, all ways and
+        runs together.
 
     Returns
     -------
@@ -52,33 +55,46 @@ def compare(
     Raises
     ------
     ScenarioError
-        The scenario is wrong, or no way applies to it.
+        The scenario is wrong, or a way that was asked for cannot run it.
     ValueError
-        Another argument is wrong, or a way that was asked for does not apply.
+        Another argument is wrong.
     OSError
         A file could not be read.
     RuntimeError
-        A run failed.
+        A run failed, or the testbed was asked for and this machine cannot.
 
     Examples
     --------
     >>> import ropewalk
-    >>> comparison = ropewalk.compare("scenarios/start/two-links.toml", runs=3)
+    >>> scenario = "scenarios/start/two-links.toml"
+    >>> comparison = ropewalk.compare(scenario, ways=["predict", "simulate"], runs=3)
     >>> sorted(comparison.accuracy)
     ['predict_against_simulate']
     """
     asked = wanted(ways)
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(scenario)
+    check_runs(seed, runs)
+    options: dict[str, Any] = {"seed": seed, "runs": runs, "step": step}
     left_out: dict[str, str] = {}
-    predictions = simulated = None
-    if "predict" in asked:
-        predictions = _predicted(scenario, left_out)
-    if "simulate" in asked:
-        simulated = _simulated(scenario, left_out, seed, runs, step, progress)
-    if left_out and (ways is not None or len(left_out) == len(asked)):
-        raise ScenarioError("; ".join(f"{way}: {reason}" for way, reason in left_out.items()))
-    return Comparison(scenario, predictions, simulated, left_out)
+    predictions = simulated = measured = None
+    each = scenario.duration_s
+    total = each * runs * sum(way != "predict" for way in asked)
+    for way in asked:
+        try:
+            if way == "predict":
+                predictions = _predicted(scenario)
+            elif way == "simulate":
+                tell = _teller(progress, 0.0, each, total)
+                simulated = simulate(scenario, **options, progress=tell)
+            else:
+                tell = _teller(progress, total - each * runs, 1.0, total)
+                measured = emulation.testbed(scenario, **options, progress=tell)
+        except (ScenarioError, emulation.UnavailableError) as error:
+            left_out[way] = str(error).partition("\n")[0]
+            if ways is not None or len(left_out) == len(asked):
+                raise
+    return Comparison(scenario, predictions, simulated, measured, left_out)
 
 
 def wanted(ways: Sequence[str] | None) -> tuple[str, ...]:
@@ -95,7 +111,7 @@ def wanted(ways: Sequence[str] | None) -> tuple[str, ...]:
     ('predict', 'simulate')
     >>> wanted(["guess"])
     Traceback (most recent call last):
-    ValueError: no way 'guess'; there are: predict, simulate
+    ValueError: no way 'guess'; there are: predict, simulate, testbed
     """
     if ways is None:
         return WAYS
@@ -107,25 +123,18 @@ def wanted(ways: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(way for way in WAYS if way in ways)
 
 
-def _predicted(scenario: Scenario, left_out: dict[str, str]) -> Predictions | None:
+def _predicted(scenario: Scenario) -> Predictions:
     predictions = predict(scenario)
     if predictions.best is None:
-        left_out["predict"] = "no model gives a goodput of this scenario"
-        return None
+        raise ScenarioError("no model gives a goodput of this scenario")
     return predictions
 
 
-def _simulated(
-    scenario: Scenario,
-    left_out: dict[str, str],
-    seed: int,
-    runs: int,
-    step: str | None,
-    progress: Callable[[int, int], object] | None,
-) -> Results | None:
-    count = None if progress is None else lambda finished: progress(finished, runs)
-    try:
-        return simulate(scenario, seed=seed, runs=runs, step=step, progress=count)
-    except ScenarioError as error:
-        left_out["simulate"] = str(error).partition("\n")[0]
+def _teller(
+    progress: Callable[[int, int], object] | None, before: float, each: float, total: float
+) -> Callable[..., object] | None:
+    """Return what a way tells its progress: `each` seconds for all that it counts."""
+    if progress is None:
         return None
+    whole = max(round(total), 1)
+    return lambda finished, *_: progress(min(round(before + each * finished), whole), whole)

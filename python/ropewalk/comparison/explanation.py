@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from .numbers import entries, total
 
@@ -11,6 +11,19 @@ if TYPE_CHECKING:
     from .results import Comparison
 
 MUCH = 0.05  # differences in goodput from which on reasons are given
+# Counters of what the simulator leaves out or does otherwise: whose, nstat's name, in words.
+COUNTERS = (
+    ("client", "MPTcpExtMPTCPRetrans", "reinjections on another subflow"),
+    ("client", "MPTcpExtSubflowStale", "subflows taken for stale"),
+    ("client", "TcpExtTCPLossProbes", "tail loss probes"),
+    ("client", "TcpExtTCPSpuriousRTOs", "timeouts found spurious (F-RTO)"),
+    ("client", "TcpExtTCPDSACKUndo", "recoveries undone by D-SACK"),
+    ("client", "TcpExtTCPTSReorder", "signs of reordering by time stamps"),
+    ("client", "TcpExtTCPSACKReorder", "signs of reordering by SACK"),
+    ("server", "TcpExtTCPRcvCollapsed", "segments collapsed in a full receive buffer"),
+    ("server", "TcpExtPruneCalled", "times that the receive buffer was pruned"),
+    ("server", "TcpExtTCPRcvQDrop", "segments dropped by a full receive buffer"),
+)
 MANY = 0.01  # of segments sent again, that are worth a word
 
 
@@ -24,7 +37,7 @@ def explain(comparison: Comparison) -> tuple[str, ...]:
     >>> import ropewalk
     >>> scenario = ropewalk.Scenario.load("scenarios/start/two-links.toml")
     >>> short = scenario.with_({"traffic.size": "100 kB"})
-    >>> explain(ropewalk.compare(short))[0]  # doctest: +ELLIPSIS
+    >>> explain(ropewalk.compare(short, ways=["predict", "simulate"]))[0]  # doctest: +ELLIPSIS
     'predict is ...% ... simulate...'
     """
     said: list[str] = []
@@ -50,6 +63,8 @@ def _pair(comparison: Comparison, judged: str, against: str) -> Iterator[str]:
         yield from _model(comparison)
     for way in (judged, against):
         yield from _repairs(comparison, way)
+    if against == "testbed":
+        yield from _kernel(comparison)
 
 
 def _place(comparison: Comparison, judged: str, against: str) -> str:
@@ -92,3 +107,30 @@ def _repairs(comparison: Comparison, way: str) -> Iterator[str]:
         told.append(f"had {timeouts:,.0f} timeout{'' if round(timeouts) == 1 else 's'}")
     if told:
         yield f"{way} {', '.join(told)}."
+
+
+def _kernel(comparison: Comparison) -> Iterator[str]:
+    """Say how late the emulator was, and what the kernel counted that the simulator has not."""
+    if comparison.measured is None:
+        return
+    runs = comparison.measured.runs
+    untrusted = [run["emulator"] for run in runs if not run["emulator"]["trusted"]]
+    if untrusted:
+        worst = max(each["lateness_ms"]["p99"] for each in untrusted)
+        yield (
+            f"The emulator handed packets on up to {worst:,.1f} ms late at 99 % in"
+            f" {len(untrusted)} of {len(runs)} runs: the machine was too busy to trust them."
+        )
+    counted = [
+        f"{count:,.0f} {what}"
+        for end, name, what in COUNTERS
+        if (count := _counted(runs, end, name)) > 0
+    ]
+    if counted:
+        yield f"The kernel counted, a run: {', '.join(counted)}."
+
+
+def _counted(runs: Sequence[Mapping[str, Any]], end: str, name: str) -> float:
+    """Return the mean of a counter over the runs; 0 where it did not grow."""
+    counts = [float(run["kernel"]["counters"][end].get(name, 0)) for run in runs]
+    return sum(counts) / len(counts)

@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = {"predict": panels.COLOURS[3], "simulate": panels.COLOURS[0]}
+COLOURS = {
+    "predict": panels.COLOURS[3],
+    "simulate": panels.COLOURS[0],
+    "testbed": panels.COLOURS[4],
+}
 QUANTILES = {"mean": "mean", "p50": "50 %", "p95": "95 %", "p99": "99 %"}
 
 
@@ -33,7 +37,8 @@ def draw(comparison: Comparison) -> Figure:
     Examples
     --------
     >>> import ropewalk
-    >>> comparison = ropewalk.compare("scenarios/start/two-links.toml", step="100 ms")
+    >>> scenario = "scenarios/start/two-links.toml"
+    >>> comparison = ropewalk.compare(scenario, ways=["predict", "simulate"], step="100 ms")
     >>> [axes.get_ylabel() for axes in draw(comparison).axes]
     ['goodput (Mbit/s)', 'delay (ms)', 'delivered (Mbit/s)']
     """
@@ -89,7 +94,7 @@ def _delay(axes: Axes, comparison: Comparison) -> None:
     axes.set_xticks(range(len(QUANTILES)), list(QUANTILES.values()))
     axes.set_ylabel("delay (ms)")
     axes.grid(visible=False, axis="x")
-    axes.legend(loc="upper left", fontsize="small")
+    axes.legend(loc="best", fontsize="small")
 
 
 def _timelines(axes: Axes, comparison: Comparison, timed: list[str]) -> None:

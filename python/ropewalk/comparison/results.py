@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from ..scenario import Scenario
 
 # Each pair: what is judged, and against what.
-PAIRS = (("predict", "simulate"),)
+PAIRS = (("predict", "simulate"), ("simulate", "testbed"), ("predict", "testbed"))
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One scenario, predicted and simulated.
+    """One scenario, predicted, simulated, and measured on the kernel.
 
     Attributes
     ----------
@@ -33,13 +33,16 @@ class Comparison:
         What formulas say; None if they were not asked or know no goodput.
     simulated : Results or None
         What the simulator gave; None if it was not asked or cannot run this.
+    measured : Results or None
+        What the testbed gave; None if it was not asked or cannot run this here.
     left_out : mapping of str to str
         Ways that do not apply, each with the reason in one line.
 
     Examples
     --------
     >>> import ropewalk
-    >>> comparison = ropewalk.compare("scenarios/start/two-links.toml")
+    >>> scenario = "scenarios/start/two-links.toml"
+    >>> comparison = ropewalk.compare(scenario, ways=["predict", "simulate"])
     >>> comparison.ways
     ('predict', 'simulate')
     >>> comparison.accuracy["predict_against_simulate"] > 0.9
@@ -49,12 +52,13 @@ class Comparison:
     scenario: Scenario
     predictions: Predictions | None = None
     simulated: Results | None = None
+    measured: Results | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def ran(self) -> dict[str, Results]:
         """The ways that carried packets, by their names."""
-        of = {"simulate": self.simulated}
+        of = {"simulate": self.simulated, "testbed": self.measured}
         return {way: results for way, results in of.items() if results is not None}
 
     @property
@@ -84,8 +88,9 @@ class Comparison:
         """How near one way's goodput comes to another's, 1 for the same.
 
         ``"predict_against_simulate"`` is 1 - |P - S| / S of the mean goodputs P and S, the
-        prediction accuracy of Song et al. 2018, section 5.1.4. Pairs of which one has no
-        goodput are absent.
+        prediction accuracy of Song et al. 2018, section 5.1.4; so are
+        ``"simulate_against_testbed"`` and ``"predict_against_testbed"``. Pairs of which one
+        has no goodput are absent.
         """
         from ..model.song2018 import prediction_accuracy
 

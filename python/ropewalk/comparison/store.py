@@ -35,7 +35,8 @@ def keep(comparison: Comparison, folder: Path) -> Path:
     Examples
     --------
     >>> import ropewalk, tempfile
-    >>> comparison = ropewalk.compare("scenarios/start/two-links.toml")
+    >>> scenario = "scenarios/start/two-links.toml"
+    >>> comparison = ropewalk.compare(scenario, ways=["predict", "simulate"])
     >>> with tempfile.TemporaryDirectory() as temporary:
     ...     keep(comparison, Path(temporary) / "two-links").name
     'picture.png'

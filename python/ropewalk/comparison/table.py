@@ -52,7 +52,8 @@ def table(comparison: Comparison) -> RenderableType:
     Examples
     --------
     >>> import rich, ropewalk
-    >>> comparison = ropewalk.compare("scenarios/start/two-links.toml")
+    >>> scenario = "scenarios/start/two-links.toml"
+    >>> comparison = ropewalk.compare(scenario, ways=["predict", "simulate"])
     >>> rich.print(table(comparison))  # doctest: +ELLIPSIS
     Two unequal links...
     """

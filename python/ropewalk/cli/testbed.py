@@ -1,0 +1,158 @@
+"""``ropewalk testbed`` and ``ropewalk testbed doctor``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .. import emulation
+from .failures import FAILED, failures, wrong_input
+from .options import Changes, Json, ScenarioFile, Seed, check_outputs, check_pictures, load
+from .output import captured, keep_results, print_results
+from .progress import progress
+from .simulate import STEP
+
+
+class Emulator(StrEnum):
+    """What carries the packets."""
+
+    OWN = "own"
+    NETEM = "netem"
+
+
+def testbed(
+    scenario: ScenarioFile,
+    as_json: Json = False,
+    seed: Seed = 1,
+    runs: Annotated[
+        int,
+        typer.Option(min=1, metavar="N", help="How many runs, one after the other."),
+    ] = 1,
+    changes: Changes = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Keep tables (Parquet), plots, the scenario used and the JSON object.",
+            show_default=False,
+        ),
+    ] = None,
+    pictures: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--plot",
+            metavar="FILE",
+            help="Draw all plots of the first run on one page: .png, .svg or .pdf.",
+            show_default=False,
+        ),
+    ] = None,
+    step: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help=f"Step of the timeline that --out keeps and plots show; default: {STEP}.",
+            show_default=False,
+        ),
+    ] = None,
+    emulator: Annotated[
+        Emulator, typer.Option(help="Our links on the real clock, or the kernel's netem.")
+    ] = Emulator.OWN,
+    kernel_congestion: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Congestion control by the kernel's name, such as bbr; default: the scenario's.",
+            show_default=False,
+        ),
+    ] = None,
+    capture: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the packets of the first run, for Wireshark: .pcapng or .pcap.",
+            show_default=False,
+        ),
+    ] = None,
+    capture_at: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            help="Where --capture sees them: sender, receiver, or a link's name; default: sender.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Run a scenario on the Linux kernel's own TCP and MPTCP, over emulated links.
+
+    In real time, as root or in a user namespace. What this machine can do: ropewalk testbed doctor
+
+    Example: ropewalk testbed scenarios/start/two-links.toml --capture two.pcapng
+    """
+    pictures = pictures or []
+    with wrong_input():
+        loaded = load(scenario, changes)
+        check_outputs(out, [*pictures, *([capture] if capture else [])])
+        check_pictures(pictures)
+        if capture_at is not None and capture is None:
+            raise ValueError(f"--capture-at {capture_at}: only with --capture")
+        if step is not None and not (out or pictures):
+            raise ValueError(f"--step {step}: only with --out or --plot")
+    with failures(), progress("running, s") as finished:
+        results = emulation.testbed(
+            loaded,
+            seed=seed,
+            runs=runs,
+            step=(step or STEP) if out or pictures else None,
+            emulator=emulator.value,
+            kernel_congestion=kernel_congestion,
+            progress=finished,
+            capture=capture,
+            capture_at=capture_at,
+        )
+    with failures():
+        written = keep_results(results, out, pictures)
+        if capture is not None:
+            written.append(captured(results, capture, capture_at))
+    if as_json:
+        print(json.dumps(results.json()))
+    else:
+        print_results(results, written)
+    sys.stdout.flush()
+
+
+def doctor(
+    scenario: Annotated[
+        Path | None,
+        typer.Argument(help="A scenario file that is to be run.", show_default=False),
+    ] = None,
+    as_json: Json = False,
+    changes: Changes = None,
+) -> None:
+    """Say what this machine can do, and what keeps a scenario from running on it.
+
+    The exit status is 1 where something is in the way.
+
+    Example: ropewalk testbed doctor scenarios/start/two-links.toml
+    """
+    with wrong_input():
+        if scenario is None and changes:
+            raise ValueError(f"--set {changes[0]}: only with a scenario")
+        loaded = None if scenario is None else load(scenario, changes)
+    with failures():
+        diagnosis = emulation.doctor(loaded)
+    if as_json:
+        print(json.dumps(diagnosis))
+    else:
+        from rich.console import Console
+
+        from ..emulation.table import table
+
+        Console(highlight=False).print(table(diagnosis))
+    sys.stdout.flush()
+    if not diagnosis["ready"]:
+        raise typer.Exit(FAILED)

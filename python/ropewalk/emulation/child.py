@@ -1,0 +1,131 @@
+"""The process that is the testbed's world: started, asked, and gone at the end whatever happens.
+
+It is a process of its own because it changes its namespaces, which only a process with one
+thread may, and because with it goes all that the kernel made for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .._core import ScenarioError
+
+WORLD = (sys.executable, "-P", "-m", "ropewalk.emulation.world")
+# Its exit status.
+FAILED = 1
+WRONG_INPUT = 2  # the scenario is wrong, or asks for what the kernel does not have
+UNAVAILABLE = 3  # this machine, or this user, cannot
+GRACE_S = 30.0  # for all that is not the scenario's own time
+LOOK_S = 0.2
+LAST_WORDS_S = 5.0
+
+
+class UnavailableError(RuntimeError):
+    """The machine cannot, or does not let this user; the text says what is missing."""
+
+
+def ask(
+    verb: str,
+    request: Mapping[str, Any] | None,
+    *,
+    seconds: float = 0.0,
+    progress: Callable[[float], object] | None = None,
+) -> dict[str, Any]:
+    """Start the world, hand it a request, and return what it reports.
+
+    Parameters
+    ----------
+    verb : str
+        ``"run"`` or ``"doctor"``.
+    request : mapping or None
+        What the world takes, JSON; the doctor needs none.
+    seconds : float
+        How long it may take, besides half a minute of grace.
+    progress : callable, optional
+        Called every now and then with the seconds since the start.
+
+    Returns
+    -------
+    dict
+        Its report.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario is wrong, or asks for what the kernel does not have.
+    UnavailableError
+        The machine cannot, or does not let this user.
+    RuntimeError
+        The run failed; the text is what the world said.
+    """
+    # In a session of its own, so that an interrupt from the terminal comes to us alone.
+    with subprocess.Popen(
+        [*WORLD, verb, str(os.getpid())],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as child:
+        try:
+            printed, said = _wait(child, json.dumps(request), seconds, progress)
+        finally:
+            _end(child)
+    if child.returncode == WRONG_INPUT:
+        raise ScenarioError(said.strip())
+    if child.returncode == UNAVAILABLE:
+        raise UnavailableError(said.strip())
+    if child.returncode != 0:
+        raise RuntimeError(_reason(child.returncode, said))
+    report: dict[str, Any] = json.loads(printed)
+    return report
+
+
+def _wait(
+    child: subprocess.Popen[str],
+    text: str,
+    seconds: float,
+    progress: Callable[[float], object] | None,
+) -> tuple[str, str]:
+    """Wait for the child's last word, but no longer than the scenario takes and the grace."""
+    start = time.monotonic()
+    given: str | None = text
+    while True:
+        elapsed = time.monotonic() - start
+        left = seconds + GRACE_S - elapsed
+        if left <= 0:
+            raise RuntimeError(
+                f"the testbed did not end within {seconds + GRACE_S:,.0f} s and was ended"
+            )
+        try:
+            return child.communicate(given, timeout=min(LOOK_S, left) if progress else left)
+        except subprocess.TimeoutExpired:
+            given = None
+        if progress is not None:
+            progress(time.monotonic() - start)
+
+
+def _end(child: subprocess.Popen[str]) -> None:
+    """End the child if it is still there; the kernel then removes its namespaces."""
+    if child.poll() is not None:
+        return
+    child.terminate()
+    try:
+        child.wait(LAST_WORDS_S)
+    except subprocess.TimeoutExpired:
+        child.kill()
+
+
+def _reason(status: int, said: str) -> str:
+    if said.strip():
+        return said.strip()
+    if status < 0:
+        return f"the testbed was ended by {signal.Signals(-status).name}"
+    return f"the testbed ended with status {status} and said nothing"

@@ -1,0 +1,70 @@
+"""What one run on the testbed recorded, as `ropewalk.Results` takes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+RECORDED = ("timeline", "delays", "captured_packets")  # no numbers of the JSON contract
+COUNTS = ("subflow", "cwnd_bytes", "in_flight_bytes")
+
+
+class Run:
+    """One run, made from what the world reports.
+
+    Parameters
+    ----------
+    report : mapping
+        The contract's keys; ``timeline`` with the columns of ``subflows`` and ``connection``;
+        ``delays``, bins of the histogram; ``captured_packets``.
+
+    Examples
+    --------
+    >>> run = Run({"goodput_mbps": 9.0, "delays": [{"up_to_ms": 1.5, "count": 3}]})
+    >>> run.summary_json()
+    '{"goodput_mbps": 9.0}'
+    >>> run.delay_bins()["count"].tolist()
+    [3]
+    """
+
+    def __init__(self, report: Mapping[str, Any]) -> None:
+        self._summary = {key: value for key, value in report.items() if key not in RECORDED}
+        self._timeline = report.get("timeline")
+        self._delays = report.get("delays", [])
+        self.captured_packets: int | None = report.get("captured_packets")
+
+    def summary_json(self) -> str:
+        """Return the numbers with the keys of the JSON contract, as JSON text."""
+        return json.dumps(self._summary)
+
+    def subflow_timeline(self) -> dict[str, NDArray[Any]] | None:
+        """Return columns, a row per step and subflow; None without a timeline."""
+        return self._columns("subflows")
+
+    def connection_timeline(self) -> dict[str, NDArray[Any]] | None:
+        """Return columns, a row per step; None without a timeline."""
+        return self._columns("connection")
+
+    def delay_bins(self) -> dict[str, NDArray[Any]]:
+        """Return the histogram of delays: ``up_to_ms`` and ``count``."""
+        import numpy as np
+
+        return {
+            "up_to_ms": np.array([each["up_to_ms"] for each in self._delays], dtype=np.float64),
+            "count": np.array([each["count"] for each in self._delays], dtype=np.uint64),
+        }
+
+    def _columns(self, kind: str) -> dict[str, NDArray[Any]] | None:
+        import numpy as np
+
+        if self._timeline is None:
+            return None
+        return {
+            # What the kernel did not tell stands there as null.
+            name: np.array(column, dtype=np.uint64 if name in COUNTS else np.float64)
+            for name, column in self._timeline[kind].items()
+        }

@@ -1,0 +1,272 @@
+"""The testbed: the kernel's own TCP and MPTCP, in a process that leaves nothing behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import ropewalk
+from places import ROOT, TWO_LINKS
+from ropewalk import emulation, plot
+from ropewalk.comparison.picture import draw
+from ropewalk.emulation import child
+from ropewalk.table import table
+
+PCAPNG = bytes.fromhex("0a0d0d0a")
+PROGRAM = Path(sys.executable).with_name("ropewalk")
+
+
+@pytest.fixture(scope="module")
+def machine():
+    """Skip what this machine cannot, with the reason."""
+    lacking = [
+        f"{check['name']}: {check['detail']}"
+        for check in emulation.doctor()["machine"]["checks"]
+        if not check["works"] and (check["needed"] or check["name"] == "MPTCP")
+    ]
+    if lacking:
+        pytest.skip("; ".join(lacking))
+
+
+@pytest.fixture(scope="module")
+def small(two_links):
+    return two_links.with_({"traffic.size": "2 MB", "duration": "10 s"})
+
+
+@pytest.fixture(scope="module")
+def results(machine, small):
+    return ropewalk.testbed(small, step="50 ms", seed=4, runs=2)
+
+
+def worlds(name):
+    """Return the processes that are a world of this scenario file's run."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        try:
+            command = (folder / "cmdline").read_bytes()
+            environment = (folder / "environ").read_bytes()
+        except OSError:
+            continue
+        if b"ropewalk.emulation.world" in command and f"MARK={name}".encode() in environment:
+            found.append(int(folder.name))
+    return found
+
+
+def started(name, *arguments):
+    """Start the command with a mark in its environment; wait until its world is there."""
+    process = subprocess.Popen(
+        [PROGRAM, "testbed", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+        env=os.environ | {"MARK": name},
+        start_new_session=True,
+    )
+    until = time.monotonic() + 30
+    while not worlds(name) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert worlds(name)
+    return process
+
+
+def gone(name):
+    until = time.monotonic() + 10
+    while worlds(name) and time.monotonic() < until:
+        time.sleep(0.05)
+    return not worlds(name)
+
+
+def test_both_links_carry_every_byte(results):
+    for run in results.runs:
+        assert run["engine"] == "testbed"
+        assert run["delivered_bytes"] == 2_000_000
+        assert [subflow["link"] for subflow in run["subflows"]] == ["dsl", "cable"]
+        assert all(subflow["goodput_mbps"] > 0 for subflow in run["subflows"])
+        assert 0 < run["goodput_mbps"] < 66
+        assert run["emulator"]["lateness_ms"]["p99"] >= 0
+    assert results.seeds == [4, 5]
+
+
+def test_frames_are_those_of_the_simulator(results, small):
+    simulated = ropewalk.simulate(small, step="50 ms")
+    assert results.links.columns == simulated.links.columns
+    assert set(results.timeline.columns) == set(simulated.timeline.columns)
+    assert results.timeline["link"].unique().sort().to_list() == ["cable", "dsl"]
+    assert results.delays["count"].sum() > 0
+    delivered = results.connection.filter(pl.col("seed") == 4)
+    steps = delivered["time_s"].diff().fill_null(delivered["time_s"][0])
+    megabytes = (delivered["goodput_mbps"] * steps).sum() / 8
+    assert megabytes == pytest.approx(2, rel=0.02)
+
+
+def test_tables_and_pictures_do_without_what_the_kernel_does_not_tell(results, tmp_path):
+    assert table(results)
+    assert plot.save(plot.overview(results), tmp_path / "page.svg").stat().st_size > 10_000
+    with pytest.raises(ValueError, match="no reorder buffer"):
+        plot.reorder_buffer(results)
+
+
+def test_true_and_false_have_no_mean(results):
+    assert "packets" in results.mean["emulator"]
+    assert "trusted" not in results.mean["emulator"]
+
+
+def test_the_command_prints_one_object_and_writes_the_capture(machine, command, tmp_path):
+    capture = tmp_path / "two.pcapng"
+    done = command(
+        *("testbed", TWO_LINKS, "--set", "traffic.size=1MB", "--json"),
+        *("--capture", capture, "--out", tmp_path / "kept", "--step", "20 ms"),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    printed = json.loads(done.stdout)
+    assert printed["delivered_bytes"] == 1_000_000
+    assert "null" not in done.stdout
+    assert capture.read_bytes()[:4] == PCAPNG
+    assert not pl.read_parquet(tmp_path / "kept/connection.parquet").is_empty()
+    assert (tmp_path / "kept/goodput.png").stat().st_size > 10_000
+    assert not (tmp_path / "kept/reorder-buffer.png").exists()
+
+
+def test_the_table_names_kernel_and_lateness(machine, command):
+    done = command("testbed", TWO_LINKS, "--set", "traffic.size=1MB")
+    assert (done.returncode, done.stderr) == (0, "")
+    for word in ("dsl", "cable", "cubic", "late", f"Linux {os.uname().release}"):
+        assert word in done.stdout
+
+
+def test_progress_is_told_in_seconds_and_ends_with_all(machine, small):
+    told = []
+    ropewalk.testbed(small, progress=lambda *of: told.append(of))
+    assert told == sorted(told)
+    assert told[-1] == (10, 10)
+
+
+def test_compare_lays_the_kernel_beside_the_others(machine, small):
+    compared = ropewalk.compare(small, step="50 ms")
+    assert compared.ways == ("predict", "simulate", "testbed")
+    assert sorted(compared.accuracy) == [
+        "predict_against_simulate",
+        "predict_against_testbed",
+        "simulate_against_testbed",
+    ]
+    bars, _, time_axes = draw(compared).axes
+    assert len(bars.patches) == 3
+    assert [patch.get_label() for patch in time_axes.patches] == ["simulate", "testbed"]
+
+
+@pytest.mark.parametrize("way", ["testbed", "compare"])
+def test_what_the_kernel_lacks_is_wrong_input(machine, command, way):
+    only = ["--ways", "testbed"] if way == "compare" else []
+    done = command(way, TWO_LINKS, "--set", "transport.scheduler=blest", *only)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert 'transport.scheduler = "blest"' in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_whoever_ends_the_command_ends_the_world(machine, end):
+    name = f"ended-{end.name}"
+    process = started(name, str(TWO_LINKS), "--set", "traffic.size=1GB")
+    process.send_signal(end)
+    process.communicate(timeout=20)
+    assert process.returncode != 0
+    assert gone(name)
+
+
+def test_a_world_that_was_killed_is_a_failed_run(machine):
+    name = "killed"
+    process = started(name, str(TWO_LINKS), "--set", "traffic.size=1GB")
+    for world in worlds(name):
+        os.kill(world, signal.SIGKILL)
+    printed, said = process.communicate(timeout=20)
+    assert (process.returncode, printed) == (1, b"")
+    assert said == b"the testbed was ended by SIGKILL\n"
+
+
+def test_a_world_that_does_not_end_is_ended(machine, monkeypatch, two_links):
+    monkeypatch.setattr(child, "GRACE_S", 2.0)
+    request = {"scenario": two_links.text, "name": "two", "overrides": [("traffic.size", "1GB")]}
+    with pytest.raises(RuntimeError, match="did not end within 2 s"):
+        child.ask("run", {**request, "seed": 1})
+
+
+@pytest.mark.parametrize(
+    ("program", "error", "said"),
+    [
+        ("exit('a: b: c')", RuntimeError, "^a: b: c$"),
+        ("sys.stderr.write('line 3'); exit(2)", ropewalk.ScenarioError, "^line 3$"),
+        ("sys.stderr.write('no TUN'); exit(3)", emulation.UnavailableError, "^no TUN$"),
+        ("exit(7)", RuntimeError, "^the testbed ended with status 7 and said nothing$"),
+        ("os.kill(os.getpid(), 9)", RuntimeError, "^the testbed was ended by SIGKILL$"),
+    ],
+)
+def test_how_a_world_ends_is_told(monkeypatch, program, error, said):
+    monkeypatch.setattr(
+        child, "WORLD", (sys.executable, "-c", f"import os, sys; sys.stdin.read(); {program}")
+    )
+    with pytest.raises(error, match=said):
+        child.ask("run", {})
+
+
+def test_a_machine_that_cannot_is_left_out_of_a_comparison(monkeypatch, small):
+    monkeypatch.setattr(
+        child, "WORLD", (sys.executable, "-c", "import sys; sys.stderr.write('no'); exit(3)")
+    )
+    compared = ropewalk.compare(small)
+    assert compared.ways == ("predict", "simulate")
+    assert compared.left_out == {"testbed": "no"}
+    with pytest.raises(emulation.UnavailableError, match="no"):
+        ropewalk.compare(small, ways=["simulate", "testbed"])
+
+
+def test_the_doctor_says_what_this_machine_can_do(command):
+    done = command("testbed", "doctor", "--json")
+    diagnosis = json.loads(done.stdout)
+    assert done.returncode == (0 if diagnosis["ready"] else 1)
+    names = {check["name"] for check in diagnosis["machine"]["checks"]}
+    assert {"network namespaces", "MPTCP", "netem"} <= names
+    shown = command("testbed", "doctor")
+    assert f"Linux {os.uname().release}" in shown.stdout
+    assert all(name in shown.stdout for name in names)
+
+
+def test_the_doctor_says_what_is_in_a_scenarios_way(machine, command):
+    assert command("testbed", "doctor", TWO_LINKS).returncode == 0
+    refused = command("testbed", "doctor", TWO_LINKS, "--set", "transport.scheduler=blest")
+    assert refused.returncode == 1
+    assert "blest" in refused.stdout
+    late = command("testbed", "doctor", TWO_LINKS, "--set", 'link.cable.down=[["0 s", "3 s"]]')
+    assert late.returncode == 1
+    assert "cable" in late.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--emulator", "tc"], "'tc' is not one of 'own', 'netem'"),
+        (["--step", "10 ms"], "--step 10 ms: only with --out or --plot\n"),
+        (["--capture-at", "dsl"], "--capture-at dsl: only with --capture\n"),
+        (["--plot", "page.gif"], ".png, .svg, .pdf"),
+        (["--runs", "0"], "--runs"),
+    ],
+)
+def test_a_wrong_argument_ends_with_status_2(command, arguments, said):
+    done = command("testbed", TWO_LINKS, *arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert said in done.stderr
+
+
+def test_every_option_is_in_the_guide(command):
+    guide = (ROOT / "docs/guide.md").read_text()
+    section = guide.partition("\n## Testbed\n")[2].partition("\n## ")[0]
+    for option in ("--emulator", "--kernel-congestion", "--capture", "--capture-at", "--step"):
+        assert option in command("testbed", "--help").stdout
+        assert option in section
