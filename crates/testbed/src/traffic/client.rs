@@ -2,7 +2,6 @@
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
-use std::num::NonZeroU64;
 
 use ropewalk_quantities::Time;
 use ropewalk_simulator::Histogram;
@@ -10,6 +9,7 @@ use socket2::Socket;
 
 use super::application::{Application, Chunk};
 use super::error::{Side, TrafficError};
+use super::punctual::be_punctual;
 use super::sampler::{Measured, Sampler};
 use super::session::Session;
 use super::socket;
@@ -27,18 +27,14 @@ pub struct ClientReport {
 }
 
 /// Runs the client on this thread, in the network namespace that it is in, until the transfer is
-/// complete or the duration is over; at most two seconds more.
+/// complete or the duration is over; at most two seconds more. Give it a thread of its own: it
+/// takes a real-time priority for thin streams, and keeps it.
 ///
 /// # Errors
 /// Whatever keeps the numbers from meaning what they say.
 pub fn run_client(session: &Session) -> Result<ClientReport, TrafficError> {
     let _presence = session.enter(Side::Client);
-    // A message that is due is not held back to save a wake-up (50 us by default, prctl(2)).
-    let slack = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-    slack.map_err(|errno| TrafficError::System {
-        call: "prctl",
-        source: errno.into(),
-    })?;
+    be_punctual(session.plan())?;
     let socket = socket::client(session.plan())?;
     let port = session.wait_for_start()?;
     let began = session.now();

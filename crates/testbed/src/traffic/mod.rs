@@ -16,6 +16,7 @@ mod error;
 mod outcome;
 mod pattern;
 mod plan;
+mod punctual;
 mod sampler;
 mod schedule;
 mod server;

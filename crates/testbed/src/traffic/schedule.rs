@@ -47,6 +47,14 @@ impl Schedule {
         self.message
     }
 
+    /// Between two messages, in the mean.
+    pub(crate) fn spacing(&self) -> Time {
+        match self.spacing {
+            Spacing::Constant(spacing) => spacing,
+            Spacing::Exponential { mean_ns, .. } => Time::from_nanos(mean_ns as u64),
+        }
+    }
+
     /// When the next message is due.
     pub fn next(&self) -> Time {
         self.next

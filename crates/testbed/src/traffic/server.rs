@@ -8,6 +8,7 @@ use socket2::Socket;
 
 use super::deliveries::Deliveries;
 use super::error::{Side, TrafficError};
+use super::punctual::be_punctual;
 use super::sampler::{Measured, Sampler};
 use super::session::Session;
 use super::socket;
@@ -29,12 +30,14 @@ pub struct ServerReport {
 
 /// Runs the server on this thread, in the network namespace that it is in, until the transfer is
 /// complete or the duration is over; at most two seconds more. Every word that it reads is checked.
+/// Give it a thread of its own, as [`run_client`](super::run_client).
 ///
 /// # Errors
 /// Whatever keeps the numbers from meaning what they say.
 pub fn run_server(session: &Session) -> Result<ServerReport, TrafficError> {
     let _presence = session.enter(Side::Server);
     let plan = session.plan();
+    be_punctual(plan)?;
     let (listener, port) = socket::server(plan)?;
     session.listening(port);
     let mut deliveries = Deliveries::new(plan);
