@@ -83,6 +83,9 @@ pub enum Error {
     /// The connection gave no numbers.
     #[error(transparent)]
     Traffic(#[from] TrafficError),
+    /// A competitor has no socket.
+    #[error("cannot make a socket for a competitor: {0}")]
+    Competitor(#[source] io::Error),
     /// The emulator could not go on.
     #[error("the link emulator stopped: {0}")]
     Emulator(#[source] io::Error),
@@ -108,6 +111,7 @@ impl Error {
             | Error::Capture(_)
             | Error::Counters(_)
             | Error::Traffic(_)
+            | Error::Competitor(_)
             | Error::Emulator(_) => false,
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_scenario::Scenario;
+use ropewalk_scenario::{Competitor, Scenario};
 use ropewalk_transport::{
     Config, CongestionKind, InitialWindow, IpVersion, Profile, Protocol, SchedulerKind,
     SinglePathKind,
@@ -250,6 +250,45 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
     }
     congestion(transport)?;
     mtu(transport)?;
+    scenario
+        .competitors
+        .iter()
+        .try_for_each(|competitor| check_competitor(competitor, transport))
+}
+
+/// That a competitor asks for nothing that its namespace has but once.
+fn check_competitor(competitor: &Competitor, measured: &Config) -> Result<(), Error> {
+    let refuse = |key: &str, value: String, reason: &str, allowed: String| {
+        Err(Error::Unsupported {
+            key: format!("competitor.{}.{key}", competitor.name),
+            value,
+            reason: reason.to_owned(),
+            allowed,
+        })
+    };
+    let transport = &competitor.transport;
+    if transport.protocol != Protocol::Tcp {
+        let value = format!("{:?}", transport.protocol.name());
+        let reason = "not on the testbed yet";
+        return refuse("protocol", value, reason, "\"tcp\"".to_owned());
+    }
+    congestion(transport)?;
+    let once = "all flows of the testbed have the same";
+    if mtu(transport)? != mtu(measured)? {
+        let value = format!("\"{}\"", transport.segment);
+        let headers = u64::from(FULL_PACKET) - transport.segment_for(FULL_PACKET).as_u64();
+        let allowed = format!("\"{}\"", Bytes::new(mtu(measured)? - headers));
+        return refuse("segment", value, once, allowed);
+    }
+    if transport.send_buffer != measured.send_buffer {
+        let value = format!("\"{}\"", transport.send_buffer);
+        return refuse(
+            "send_buffer",
+            value,
+            once,
+            format!("\"{}\"", measured.send_buffer),
+        );
+    }
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! The testbed: a scenario on the Linux kernel's own TCP and MPTCP, over emulated links.
 
 mod capture;
+mod competitors;
 pub mod counters;
 mod doctor;
 mod emulator;
@@ -13,6 +14,7 @@ mod network;
 mod plan;
 mod report;
 mod request;
+mod steal;
 mod syscalls;
 mod sysctl;
 pub mod traffic;

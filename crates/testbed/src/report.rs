@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
-use ropewalk_simulator::{DelayBin, LinkSummary};
+use ropewalk_simulator::{CompetitorSummary, DelayBin, LinkSummary};
 
 use crate::emulator::{Carried, LatenessSummary};
 use crate::sysctl;
 use crate::traffic::{Timeline, TrafficOutcome};
+
+/// A pause of the machine that shows in the greatest delays, in milliseconds.
+const LONG_PAUSE_MS: f64 = 10.0;
 
 /// What a run has measured.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -29,6 +32,9 @@ pub struct Report {
     /// Per link, as in the scenario; forward direction.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkSummary>,
+    /// Per competitor of the scenario.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub competitors: Vec<CompetitorSummary>,
     /// How well the links were emulated, by our own emulator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emulator: Option<EmulatorSummary>,
@@ -66,6 +72,10 @@ pub struct EmulatorSummary {
     /// Processor time that its thread took, what the receiving kernel did in it included; in
     /// seconds.
     pub cpu_s: f64,
+    /// Processor time that a hypervisor kept from this machine meanwhile, in seconds, to 10 ms;
+    /// absent where the kernel does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stolen_s: Option<f64>,
 }
 
 /// Whose TCP it was, and what that counted.
@@ -91,6 +101,7 @@ pub struct Ends<T> {
 /// What a run leaves to report on.
 pub(crate) struct Measured {
     pub(crate) traffic: TrafficOutcome,
+    pub(crate) competitors: Vec<CompetitorSummary>,
     /// With our own emulator.
     pub(crate) carried: Option<Carried>,
     /// With netem: its lines at the client and at the server.
@@ -98,6 +109,8 @@ pub(crate) struct Measured {
     pub(crate) counters: Ends<BTreeMap<String, u64>>,
     /// Packets that devices dropped before the emulator saw them.
     pub(crate) drops: u64,
+    /// Processor time that a hypervisor kept from this machine meanwhile.
+    pub(crate) stolen: Option<Time>,
     pub(crate) congestion: String,
     pub(crate) histogram: bool,
 }
@@ -111,7 +124,7 @@ impl Report {
         let delays = std::mem::take(&mut traffic.delays);
         let (mut links, mut cost) = (Vec::new(), None);
         if let Some(carried) = &measured.carried {
-            warnings.extend(emulator_warnings(carried, measured.drops));
+            warnings.extend(emulator_warnings(carried, measured.drops, measured.stolen));
             let (of_links, sum) = self::links(scenario, carried);
             (links, cost) = (of_links, Some(sum));
         }
@@ -122,6 +135,7 @@ impl Report {
             traffic,
             cost,
             links,
+            competitors: measured.competitors,
             captured_packets: measured
                 .carried
                 .as_ref()
@@ -132,6 +146,7 @@ impl Report {
                 packets: carried.packets,
                 real_time: carried.real_time,
                 cpu_s: carried.cpu_s,
+                stolen_s: measured.stolen.map(Time::as_secs_f64),
             }),
             tc: measured.tc.map(|[client, server]| Ends { client, server }),
             kernel: KernelSummary {
@@ -172,20 +187,30 @@ fn links(scenario: &Scenario, carried: &Carried) -> (Vec<LinkSummary>, f64) {
     (links.collect(), cost)
 }
 
-fn emulator_warnings(carried: &Carried, drops: u64) -> Vec<String> {
+fn emulator_warnings(carried: &Carried, drops: u64, stolen: Option<Time>) -> Vec<String> {
     let mut warnings = Vec::new();
-    if let Some(late) = carried.lateness.summary()
-        && !carried.lateness.is_trusted()
-    {
-        let priority = if carried.real_time {
-            ""
-        } else {
-            ", without a real-time priority"
-        };
-        warnings.push(format!(
-            "not to be trusted: the link emulator handed packets on {:.1} ms late at p99, more than 1 ms{priority}",
-            late.p99
-        ));
+    if let Some(late) = carried.lateness.summary() {
+        let LatenessSummary { p99, max, .. } = late;
+        let stolen = stolen.unwrap_or(Time::ZERO).as_millis_f64();
+        if !carried.lateness.is_trusted() {
+            let priority = if carried.real_time {
+                ""
+            } else {
+                ", without a real-time priority"
+            };
+            warnings.push(format!(
+                "not to be trusted: the link emulator handed packets on {p99:.1} ms late at p99, more than 1 ms{priority}"
+            ));
+        } else if max > LONG_PAUSE_MS {
+            let why = if stolen > 0.0 {
+                format!("; a hypervisor kept {stolen:.0} ms from the processors meanwhile")
+            } else {
+                String::new()
+            };
+            warnings.push(format!(
+                "the link emulator handed packets on up to {max:.0} ms late: delays near the greatest are the machine's, not the links'{why}"
+            ));
+        }
     }
     if drops > 0 {
         warnings.push(format!(

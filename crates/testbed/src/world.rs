@@ -11,6 +11,7 @@ use ropewalk_scenario::Scenario;
 use ropewalk_transport::Protocol;
 
 use crate::capture::Tap;
+use crate::competitors::Competitors;
 use crate::counters::Counters;
 use crate::error::Error;
 use crate::kernel;
@@ -18,6 +19,7 @@ use crate::network::Testbed;
 use crate::plan::Plan;
 use crate::report::{Ends, Measured, Report};
 use crate::request::{EmulatorKind, Request};
+use crate::steal::stolen;
 use crate::traffic::{self, Carrier, Session};
 
 /// All threads wait for the start by then.
@@ -51,11 +53,13 @@ pub fn world(request: &Request) -> Result<Report, Error> {
 
     let plan = traffic_plan(&scenario, request.seed, &testbed.plan, &congestion, step);
     let before = counters(&testbed)?;
+    let stolen_before = stolen();
     let start = Instant::now() + BEFORE_START;
     let emulator = match request.emulator {
         EmulatorKind::Own => Some(testbed.start(&scenario, request.seed, start, tap)?),
         EmulatorKind::Netem => None,
     };
+    let competitors = Competitors::start(&scenario, &testbed, start)?;
     let session = Arc::new(Session::new(plan, start));
     let (at_client, at_server) = (Arc::clone(&session), Arc::clone(&session));
     let server = testbed
@@ -65,12 +69,14 @@ pub fn world(request: &Request) -> Result<Report, Error> {
         .client
         .spawn(move || traffic::run_client(&at_client));
     let (client, server) = (joined(client), joined(server));
+    let competitors = competitors.stop(&scenario);
     let carried = emulator.map(|emulator| emulator.stop()).transpose();
     let carried = carried.map_err(Error::Emulator)?;
     let traffic = traffic::outcome(&session, client, server)?;
     let after = counters(&testbed)?;
     let measured = Measured {
         traffic,
+        competitors,
         carried,
         tc,
         counters: Ends {
@@ -78,6 +84,9 @@ pub fn world(request: &Request) -> Result<Report, Error> {
             server: after.server.since(&before.server),
         },
         drops: testbed.drops(),
+        stolen: stolen()
+            .zip(stolen_before)
+            .map(|(after, before)| after.saturating_sub(before)),
         congestion,
         histogram: request.histogram,
     };

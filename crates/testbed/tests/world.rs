@@ -161,6 +161,39 @@ fn a_capture_holds_what_the_sender_sent_and_got() {
     assert!(content.len() as u64 > 4_000_000);
 }
 
+#[test]
+fn competitors_share_the_link() {
+    if !possible() {
+        return;
+    }
+    let scenario = r#"
+        duration = "6 s"
+        warmup = "1 s"
+        [[link]]
+        name = "dsl"
+        rate = "10 Mbit/s"
+        delay = "10 ms"
+        [transport]
+        protocol = "tcp"
+        [[competitor]]
+        name = "others"
+        count = 2
+    "#;
+    let report = run(scenario, &[]);
+    let others = &report["competitors"][0];
+    assert_eq!(others["count"], 2);
+    let [measured, other] = [&report, others].map(|of| of["goodput_mbps"].as_f64().unwrap());
+    assert!(
+        measured > 0.5 && other > 0.5,
+        "{measured} and twice {other}"
+    );
+    // Of 1500 bytes a segment carries 1448.
+    assert!(
+        measured + 2.0 * other < 10.0,
+        "{measured} and twice {other}"
+    );
+}
+
 /// The network namespaces of a process's threads, but for our own.
 fn namespaces(process: u32) -> BTreeSet<String> {
     let own = fs::read_link("/proc/self/ns/net").unwrap();
