@@ -189,26 +189,24 @@ fn links(scenario: &Scenario, carried: &Carried) -> (Vec<LinkSummary>, f64) {
 
 fn emulator_warnings(carried: &Carried, drops: u64, stolen: Option<Time>) -> Vec<String> {
     let mut warnings = Vec::new();
-    if let Some(late) = carried.lateness.summary() {
-        let LatenessSummary { p99, max, .. } = late;
-        let stolen = stolen.unwrap_or(Time::ZERO).as_millis_f64();
+    if let Some(LatenessSummary { p99, max, .. }) = carried.lateness.summary() {
+        let mut why = String::new();
+        if !carried.real_time {
+            why += "; it had no real-time priority";
+        }
+        if let Some(stolen) = stolen
+            && stolen > Time::ZERO
+        {
+            let ms = stolen.as_millis_f64();
+            why += &format!("; a hypervisor kept {ms:.0} ms from the processors meanwhile");
+        }
         if !carried.lateness.is_trusted() {
-            let priority = if carried.real_time {
-                ""
-            } else {
-                ", without a real-time priority"
-            };
             warnings.push(format!(
-                "not to be trusted: the link emulator handed packets on {p99:.1} ms late at p99, more than 1 ms{priority}"
+                "not to be trusted: the link emulator handed packets on {p99:.1} ms late at p99, more than 1 ms{why}"
             ));
         } else if max > LONG_PAUSE_MS {
-            let why = if stolen > 0.0 {
-                format!("; a hypervisor kept {stolen:.0} ms from the processors meanwhile")
-            } else {
-                String::new()
-            };
             warnings.push(format!(
-                "the link emulator handed packets on up to {max:.0} ms late: delays near the greatest are the machine's, not the links'{why}"
+                "the link emulator handed packets on up to {max:.0} ms late: the greatest delays are the machine's, not the links'{why}"
             ));
         }
     }
