@@ -1,0 +1,221 @@
+//! What a scenario asks of the kernel's TCP: how it is told, or that it cannot be.
+
+mod refusals;
+
+use std::fmt;
+
+use ropewalk_quantities::{Bytes, Time};
+use ropewalk_transport::{
+    Config, CongestionKind, InitialWindow, IpVersion, Profile, Protocol, SinglePathKind,
+};
+
+pub(crate) use refusals::check;
+
+use crate::error::Error;
+use crate::sysctl;
+
+/// What an Ethernet frame carries, and links do by default.
+const FULL_PACKET: u32 = 1500;
+/// Longest packet of a TUN device (drivers/net/tun.c, `MAX_MTU`).
+const LONGEST_PACKET: u64 = 65_535;
+
+/// Metrics of all routes (ip-route(8)).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RouteMetrics {
+    initial_window: Option<u64>,
+    min_rto: Option<Time>,
+    quick_ack: bool,
+}
+
+/// As `ip route` takes them, with a space before each.
+impl fmt::Display for RouteMetrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(packets) = self.initial_window {
+            write!(f, " initcwnd {packets}")?;
+        }
+        if let Some(time) = self.min_rto {
+            write!(f, " rto_min {}ms", time.as_nanos() / 1_000_000)?;
+        }
+        if self.quick_ack {
+            write!(f, " quickack 1")?;
+        }
+        Ok(())
+    }
+}
+
+/// The kernel's own name of a congestion control.
+///
+/// # Errors
+/// The kernel has none like it.
+pub(crate) fn congestion(transport: &Config) -> Result<&'static str, Error> {
+    let single = match transport.congestion {
+        CongestionKind::NewReno => SinglePathKind::NewReno,
+        CongestionKind::Cubic => SinglePathKind::Cubic,
+        CongestionKind::Uncoupled => transport.subflow_congestion,
+        other => {
+            return Err(Error::Unsupported {
+                key: "transport.congestion".to_owned(),
+                value: format!("{:?}", other.name()),
+                reason: "the kernel's MPTCP couples no subflows".to_owned(),
+                allowed: "\"cubic\", \"newreno\", \"uncoupled\"".to_owned(),
+            });
+        }
+    };
+    Ok(match single {
+        SinglePathKind::NewReno => "reno",
+        SinglePathKind::Cubic => "cubic",
+    })
+}
+
+/// That the kernel has a congestion control of that name.
+///
+/// # Errors
+/// It has none; those that it has are named.
+pub(crate) fn check_congestion(own_name: bool, name: &str) -> Result<(), Error> {
+    let available = available_congestion();
+    if available.iter().any(|other| other == name) {
+        return Ok(());
+    }
+    let key = if own_name {
+        "kernel_congestion"
+    } else {
+        "transport.congestion"
+    };
+    Err(Error::Unsupported {
+        key: key.to_owned(),
+        value: format!("{name:?}"),
+        reason: "this kernel has no such module".to_owned(),
+        allowed: available.join(", "),
+    })
+}
+
+/// The kernel's congestion controls, by its own names.
+pub(crate) fn available_congestion() -> Vec<String> {
+    let names = sysctl::get("net.ipv4.tcp_available_congestion_control").unwrap_or_default();
+    names.split_whitespace().map(str::to_owned).collect()
+}
+
+/// How long packets must be so that segments are as the scenario has them.
+///
+/// # Errors
+/// No device has such packets.
+pub(crate) fn mtu(transport: &Config) -> Result<u64, Error> {
+    let headers = u64::from(FULL_PACKET) - transport.segment_for(FULL_PACKET).as_u64();
+    let mtu = transport.segment.as_u64() + headers;
+    let least = match transport.ip_version {
+        // RFC 791 lets a packet have 68 bytes; TCP's options alone may take 40 of the payload.
+        IpVersion::V4 => 128,
+        IpVersion::V6 => 1280,
+    };
+    if (least..=LONGEST_PACKET).contains(&mtu) {
+        return Ok(mtu);
+    }
+    Err(Error::Unsupported {
+        key: "transport.segment".to_owned(),
+        value: format!("\"{}\"", transport.segment),
+        reason: format!("packets would have {mtu} bytes"),
+        allowed: format!(
+            "\"{}\" to \"{}\"",
+            Bytes::new(least - headers),
+            Bytes::new(LONGEST_PACKET - headers)
+        ),
+    })
+}
+
+/// What all routes of both ends must say.
+pub(crate) fn route_metrics(transport: &Config) -> RouteMetrics {
+    let standard = Config::profile(Profile::Linux);
+    let packets = match transport.initial_window {
+        InitialWindow::Segments(count) => u64::from(count),
+        InitialWindow::Bytes(bytes) => (bytes.as_u64() / transport.segment.as_u64()).max(1),
+    };
+    let usual = InitialWindow::Segments(packets as u32) == standard.initial_window;
+    RouteMetrics {
+        initial_window: (!usual).then_some(packets),
+        min_rto: (transport.min_rto != standard.min_rto).then_some(transport.min_rto),
+        quick_ack: transport.delayed_ack == 1,
+    }
+}
+
+/// Settings of both namespaces, as sysctl(8) spells them.
+pub(crate) fn settings(transport: &Config) -> Vec<(&'static str, String)> {
+    // Least, at the start, greatest (Documentation/networking/ip-sysctl.rst).
+    let buffer = |start: u64, most: Bytes| {
+        let most = most.as_u64();
+        format!("{} {} {most}", most.min(4096), most.min(start))
+    };
+    let switch = |on: bool| u8::from(on).to_string();
+    let mut settings = vec![
+        (
+            "net.ipv4.tcp_rmem",
+            buffer(131_072, transport.receive_buffer),
+        ),
+        ("net.ipv4.tcp_wmem", buffer(16_384, transport.send_buffer)),
+        ("net.ipv4.tcp_sack", switch(transport.sack)),
+        ("net.ipv4.tcp_timestamps", switch(transport.timestamps)),
+        // A connection learns nothing of one before it.
+        ("net.ipv4.tcp_no_metrics_save", switch(true)),
+        ("net.ipv4.conf.all.rp_filter", switch(false)),
+        ("net.ipv4.conf.default.rp_filter", switch(false)),
+    ];
+    if transport.max_rto != Config::profile(Profile::Linux).max_rto {
+        let ms = transport.max_rto.as_nanos() / 1_000_000;
+        settings.push(("net.ipv4.tcp_rto_max_ms", ms.to_string()));
+    }
+    if transport.protocol == Protocol::Mptcp {
+        settings.push(("net.mptcp.enabled", switch(true)));
+        settings.push(("net.mptcp.checksum_enabled", switch(transport.checksum)));
+    }
+    settings.extend(match transport.ip_version {
+        IpVersion::V4 => vec![
+            ("net.ipv6.conf.all.disable_ipv6", switch(true)),
+            ("net.ipv6.conf.default.disable_ipv6", switch(true)),
+        ],
+        // Addresses are given, and nobody else is there.
+        IpVersion::V6 => vec![
+            ("net.ipv6.conf.default.accept_ra", switch(false)),
+            ("net.ipv6.conf.default.accept_dad", switch(false)),
+            ("net.ipv6.conf.default.router_solicitations", switch(false)),
+            ("net.ipv6.conf.default.addr_gen_mode", switch(true)),
+        ],
+    });
+    settings
+}
+
+#[cfg(test)]
+mod tests {
+    use ropewalk_scenario::Scenario;
+
+    use super::*;
+
+    pub(super) fn scenario(transport: &str) -> Scenario {
+        let text = format!(
+            "[[link]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
+             [[link]]\nname = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n[transport]\n{transport}"
+        );
+        let mut no_traces = |_: &str| Err("none".to_owned());
+        Scenario::parse(&text, "kernel.toml", &[], &mut no_traces).unwrap()
+    }
+
+    #[test]
+    fn routes_tell_what_differs_from_linux() {
+        assert_eq!(route_metrics(&scenario("").transport).to_string(), "");
+        let other = scenario("initial_window = \"4 packets\"\nmin_rto = \"1 s\"\ndelayed_ack = 1");
+        assert_eq!(
+            route_metrics(&other.transport).to_string(),
+            " initcwnd 4 rto_min 1000ms quickack 1"
+        );
+    }
+
+    #[test]
+    fn full_packets_by_default() {
+        for transport in [
+            "",
+            "protocol = \"tcp\"",
+            "timestamps = false",
+            "ip_version = \"ipv6\"",
+        ] {
+            assert_eq!(mtu(&scenario(transport).transport).unwrap(), 1500);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! What a scenario asks that the kernel cannot be made to do.
+
+use ropewalk_quantities::Bytes;
+use ropewalk_scenario::{Competitor, Scenario};
+use ropewalk_transport::{Config, Profile, Protocol, SchedulerKind};
+
+use super::{FULL_PACKET, congestion, mtu};
+use crate::error::Error;
+use crate::plan::{self, MOST_FURTHER_SUBFLOWS};
+
+/// That the kernel can do what a scenario asks, as far as it can be known without asking it.
+///
+/// # Errors
+/// The first key that it cannot.
+pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
+    let transport = &scenario.transport;
+    let refuse = |key: &str, value: String, reason: &str, allowed: &str| {
+        Err(Error::Unsupported {
+            key: format!("transport.{key}"),
+            value,
+            reason: reason.to_owned(),
+            allowed: allowed.to_owned(),
+        })
+    };
+    match transport.protocol {
+        Protocol::Tcp => {}
+        Protocol::Mptcp => {
+            if transport.scheduler != SchedulerKind::MinRtt {
+                let value = format!("{:?}", transport.scheduler.name());
+                let reason = "the kernel's MPTCP has one scheduler";
+                return refuse("scheduler", value, reason, "\"min-rtt\"");
+            }
+        }
+        Protocol::StripedTcp | Protocol::Bas => {
+            let value = format!("{:?}", transport.protocol.name());
+            let reason = "not on the testbed yet";
+            return refuse("protocol", value, reason, "\"tcp\", \"mptcp\"");
+        }
+    }
+    let subflows = plan::subflows(transport, scenario.transport_paths.len());
+    if subflows > 1 + MOST_FURTHER_SUBFLOWS {
+        let (per_path, paths) = (transport.subflows_per_path, scenario.transport_paths.len());
+        return Err(Error::Unsupported {
+            key: if per_path > 1 {
+                "transport.subflows_per_path"
+            } else {
+                "transport.paths"
+            }
+            .to_owned(),
+            value: if per_path > 1 {
+                per_path.to_string()
+            } else {
+                format!("{paths} paths")
+            },
+            reason: format!(
+                "{subflows} subflows, and the kernel adds at most {MOST_FURTHER_SUBFLOWS} to the first"
+            ),
+            allowed: format!("{} subflows", 1 + MOST_FURTHER_SUBFLOWS),
+        });
+    }
+    let fixed = fixed(transport);
+    if let Some((key, value, allowed)) = fixed.first() {
+        for profile in [Profile::Ns3, Profile::Rfc] {
+            let config = Config {
+                initial_ssthresh: transport.initial_ssthresh,
+                initial_sequence_number: transport.initial_sequence_number,
+                ..Config::profile(profile)
+            };
+            if self::fixed(&config) == fixed {
+                let value = format!("{:?}", profile.name());
+                let reason = "the kernel is Linux";
+                return refuse("profile", value, reason, "\"linux\"");
+            }
+        }
+        let reason = "the kernel has no such setting";
+        return refuse(key, value.clone(), reason, allowed);
+    }
+    congestion(transport)?;
+    mtu(transport)?;
+    scenario
+        .competitors
+        .iter()
+        .try_for_each(|competitor| check_competitor(competitor, transport))
+}
+
+/// That a competitor asks for nothing that its namespace has but once.
+fn check_competitor(competitor: &Competitor, measured: &Config) -> Result<(), Error> {
+    let refuse = |key: &str, value: String, reason: &str, allowed: String| {
+        Err(Error::Unsupported {
+            key: format!("competitor.{}.{key}", competitor.name),
+            value,
+            reason: reason.to_owned(),
+            allowed,
+        })
+    };
+    let transport = &competitor.transport;
+    if transport.protocol != Protocol::Tcp {
+        let value = format!("{:?}", transport.protocol.name());
+        let reason = "not on the testbed yet";
+        return refuse("protocol", value, reason, "\"tcp\"".to_owned());
+    }
+    congestion(transport)?;
+    let once = "all flows of the testbed have the same";
+    if mtu(transport)? != mtu(measured)? {
+        let value = format!("\"{}\"", transport.segment);
+        let headers = u64::from(FULL_PACKET) - transport.segment_for(FULL_PACKET).as_u64();
+        let allowed = format!("\"{}\"", Bytes::new(mtu(measured)? - headers));
+        return refuse("segment", value, once, allowed);
+    }
+    if transport.send_buffer != measured.send_buffer {
+        let value = format!("\"{}\"", transport.send_buffer);
+        return refuse(
+            "send_buffer",
+            value,
+            once,
+            format!("\"{}\"", measured.send_buffer),
+        );
+    }
+    Ok(())
+}
+
+/// Keys that ask for what no Linux does, or cannot be told to: key, value, what is allowed.
+fn fixed(transport: &Config) -> Vec<(&'static str, String, String)> {
+    let linux = Config::profile(Profile::Linux);
+    let mut keys = Vec::new();
+    let mut key = |key, of: fn(&Config) -> String| {
+        if of(transport) != of(&linux) {
+            keys.push((key, of(transport), of(&linux)));
+        }
+    };
+    key("assign_ahead", |of| of.assign_ahead.to_string());
+    key("byte_counting", |of| of.byte_counting.to_string());
+    key("charge_reordered", |of| of.charge_reordered.to_string());
+    key("delayed_ack_timeout", |of| {
+        format!("\"{}\"", of.delayed_ack_timeout)
+    });
+    key("grow_in_disorder", |of| of.grow_in_disorder.to_string());
+    key("halve_pipe", |of| of.halve_pipe.to_string());
+    key("hystart", |of| of.hystart.to_string());
+    key("initial_rto", |of| format!("\"{}\"", of.initial_rto));
+    key("limited_transmit", |of| of.limited_transmit.to_string());
+    key("min_rto_on_variance", |of| {
+        of.min_rto_on_variance.to_string()
+    });
+    key("opportunistic_retransmission", |of| {
+        of.opportunistic_retransmission.to_string()
+    });
+    key("penalisation", |of| of.penalisation.to_string());
+    key("prr", |of| of.prr.to_string());
+    key("quick_ack", |of| of.quick_ack.to_string());
+    key("receive_window_share", |of| {
+        of.receive_window_share.to_string()
+    });
+    key("initial_ssthresh", |of| {
+        let size = of.initial_ssthresh.map(|bytes| bytes.to_string());
+        format!("{:?}", size.as_deref().unwrap_or("unlimited"))
+    });
+    key("initial_sequence_number", |of| {
+        let number = of.initial_sequence_number.map(|number| number.to_string());
+        number.unwrap_or_else(|| "\"random\"".to_owned())
+    });
+    if transport.delayed_ack > 2 {
+        let allowed = "1, 2".to_owned();
+        keys.push(("delayed_ack", transport.delayed_ack.to_string(), allowed));
+    }
+    keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::tests::scenario;
+
+    #[test]
+    fn what_linux_does_is_taken() {
+        for transport in [
+            "",
+            "protocol = \"tcp\"",
+            "congestion = \"uncoupled\"\nsubflow = \"newreno\"",
+            "initial_window = \"4 packets\"\nmin_rto = \"1 s\"\ndelayed_ack = 1",
+            "sack = false\ntimestamps = false\nip_version = \"ipv6\"",
+        ] {
+            check(&scenario(transport)).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_it_does_not_is_refused_in_a_line() {
+        for (transport, line) in [
+            (
+                "profile = \"ns-3\"",
+                "transport.profile = \"ns-3\": the kernel is Linux; allowed here: \"linux\"",
+            ),
+            (
+                "scheduler = \"blest\"",
+                "transport.scheduler = \"blest\": the kernel's MPTCP has one scheduler; allowed here: \"min-rtt\"",
+            ),
+            (
+                "congestion = \"olia\"",
+                "transport.congestion = \"olia\": the kernel's MPTCP couples no subflows; allowed here: \"cubic\", \"newreno\", \"uncoupled\"",
+            ),
+            (
+                "prr = false",
+                "transport.prr = false: the kernel has no such setting; allowed here: true",
+            ),
+            (
+                "protocol = \"bas\"",
+                "transport.protocol = \"bas\": not on the testbed yet; allowed here: \"tcp\", \"mptcp\"",
+            ),
+            (
+                "subflows_per_path = 5",
+                "transport.subflows_per_path = 5: 10 subflows, and the kernel adds at most 8 to the first; allowed here: 9 subflows",
+            ),
+            (
+                "delayed_ack = 4",
+                "transport.delayed_ack = 4: the kernel has no such setting; allowed here: 1, 2",
+            ),
+            (
+                "ip_version = \"ipv6\"\nsegment = \"500 B\"",
+                "transport.segment = \"500 B\": packets would have 596 bytes; allowed here: \"1184 B\" to \"65439 B\"",
+            ),
+        ] {
+            assert_eq!(check(&scenario(transport)).unwrap_err().to_string(), line);
+        }
+    }
+}
