@@ -47,13 +47,14 @@ pub(crate) fn lines(scenario: &Scenario, plan: &Plan) -> Result<[Vec<String>; 2]
     Ok(lines)
 }
 
-/// Makes the devices: lines of `ip` for the client's namespace. Both ends have the same address of
-/// Ethernet, so that none needs to be asked for; packets leave one by one, as over a link.
+/// Makes the devices: lines of `ip` for the client's namespace. Nobody is asked for addresses of
+/// Ethernet (without ARP a device takes its own for the other's, so both ends have the same);
+/// packets leave one by one, as over a link.
 pub(crate) fn veth_lines(plan: &Plan, server_thread: i32) -> Vec<String> {
     let pair = |(number, path): (usize, &crate::plan::PathPlan)| {
         let device = &path.device;
         let [high, low] = (number as u16).to_be_bytes();
-        let end = format!("address 02:00:00:00:{high:02x}:{low:02x} gso_max_segs 1");
+        let end = format!("address 02:00:00:00:{high:02x}:{low:02x} arp off gso_max_segs 1");
         format!("link add {device} {end} type veth peer name {device} {end} netns {server_thread}")
     };
     plan.paths.iter().enumerate().map(pair).collect()

@@ -91,6 +91,13 @@ impl Testbed {
         })
     }
 
+    /// Pairs of veth devices, with addresses and routes.
+    fn pair(&self) -> Result<(), Error> {
+        let pairs = netem::veth_lines(&self.plan, self.server.thread_id());
+        self.client.run(move || iproute::run("ip", &[], &pairs))?;
+        self.address()
+    }
+
     /// Addresses and routes of both, once the devices are there.
     fn address(&self) -> Result<(), Error> {
         let (client, server) = (self.plan.client_lines(), self.plan.server_lines());
@@ -159,7 +166,46 @@ fn transmit_drops(text: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::net::UdpSocket;
+    use std::time::Duration;
+
     use super::*;
+
+    #[test]
+    fn pairs_carry_packets_before_there_is_a_netem() {
+        for version in ["ipv4", "ipv6"] {
+            let text = format!(
+                "[[link]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
+                 [[link]]\nname = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
+                 [transport]\nip_version = {version:?}\n"
+            );
+            let mut no_traces = |_: &str| Err("none".to_owned());
+            let scenario = Scenario::parse(&text, "pair.toml", &[], &mut no_traces).unwrap();
+            let testbed = match Testbed::prepare(&scenario) {
+                Ok(testbed) => testbed,
+                Err(error @ Error::NoNamespace(_)) => {
+                    println!("skipped: {error}");
+                    return;
+                }
+                Err(error) => panic!("{error}"),
+            };
+            testbed.pair().unwrap();
+            let (to, from) = (testbed.plan.server, testbed.plan.paths[1].client[0]);
+            let server = testbed
+                .server
+                .run(move || UdpSocket::bind((to, 0)).unwrap());
+            let port = server.local_addr().unwrap().port();
+            testbed.client.run(move || {
+                let client = UdpSocket::bind((from, 0)).unwrap();
+                client.send_to(b"word", (to, port)).unwrap();
+            });
+            server
+                .set_read_timeout(Some(Duration::from_secs(10)))
+                .unwrap();
+            let (length, sender) = server.recv_from(&mut [0; 16]).unwrap();
+            assert_eq!((length, sender.ip()), (4, from));
+        }
+    }
 
     #[test]
     fn drops_of_all_devices_are_summed() {
