@@ -40,7 +40,8 @@ def table(results: Results) -> RenderableType:
     mean, ci95 = results.mean, results.ci95
     parts: list[RenderableType] = [_heading(results), _summary(results, mean, ci95)]
     parts.append(_subflows(mean.get("subflows", [])))
-    parts.append(_links(mean.get("links", [])))
+    if mean.get("links"):
+        parts.append(_links(mean["links"]))
     if mean.get("competitors"):
         parts.append(_competitors(mean["competitors"]))
     for warning in results.runs[0].get("warnings", []):
@@ -114,19 +115,21 @@ def _summary_lines(
         stats = mean["stats"]
         wall = f" in {stats['wall_s']:,.2f} s" if "wall_s" in stats else ""
         yield "simulated", f"{stats['data_packets']:,.0f} data packets{wall}"
+    yield from _testbed(results.runs[0], mean)
+
+
+def _testbed(run: dict[str, Any], mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """On which kernel it ran, and how well its links kept their time."""
+    if "kernel" in run:
+        yield "kernel", f"Linux {run['kernel']['release']}, {run['kernel']['congestion']}"
     if "emulator" in mean:
-        yield "emulated", _emulated(results, mean["emulator"])
-
-
-def _emulated(results: Results, emulator: dict[str, Any]) -> str:
-    """On which kernel, and how well the links kept their time."""
-    kernel = results.runs[0]["kernel"]
-    known = f"Linux {kernel['release']}, {kernel['congestion']}; "
-    known += f"{emulator['packets']:,.0f} packets"
-    if "lateness_ms" in emulator:
-        late = emulator["lateness_ms"]
-        known += f", {late['p50']:.3f} ms late at the median, {late['p99']:.3f} at 99 %"
-    return known
+        known = f"{mean['emulator']['packets']:,.0f} packets"
+        if "lateness_ms" in mean["emulator"]:
+            late = mean["emulator"]["lateness_ms"]
+            known += f", {late['p50']:.3f} ms late at the median, {late['p99']:.3f} at 99 %"
+        yield "emulated", known
+    for end, lines in run.get("tc", {}).items():
+        yield f"tc, {end}", "\n".join(lines)
 
 
 def _subflows(entries: list[dict[str, Any]]) -> Table:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from rich.console import Console
 
 import ropewalk
 from places import ROOT, TWO_LINKS
@@ -110,6 +111,28 @@ def test_tables_and_pictures_do_without_what_the_kernel_does_not_tell(results, t
     assert plot.save(plot.overview(results), tmp_path / "page.svg").stat().st_size > 10_000
     with pytest.raises(ValueError, match="no reorder buffer"):
         plot.reorder_buffer(results)
+
+
+def test_netems_lines_stand_where_links_of_our_own_would_be_counted(small):
+    line = "qdisc add dev path0 root netem rate 16mbit delay 20ms"
+    report = {
+        "engine": "testbed",
+        "scenario": small.title,
+        "seed": 1,
+        "goodput_mbps": 14.0,
+        "delivered_bytes": 2_000_000,
+        "duration_s": 1.1,
+        "subflows": [{"link": "dsl", "goodput_mbps": 14.0, "retransmissions": 3}],
+        "kernel": {"release": "6.18", "congestion": "cubic", "counters": {}},
+        "tc": {"client": [line], "server": []},
+    }
+    results = ropewalk.Results(small, [emulation.Run(report)])
+    console = Console(width=100)
+    with console.capture() as shown:
+        console.print(table(results))
+    assert line in shown.get()
+    assert "packets" not in shown.get()
+    assert results.links.is_empty()
 
 
 def test_true_and_false_have_no_mean(results):

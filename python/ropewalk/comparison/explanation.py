@@ -114,7 +114,8 @@ def _kernel(comparison: Comparison) -> Iterator[str]:
     if comparison.measured is None:
         return
     runs = comparison.measured.runs
-    untrusted = [run["emulator"] for run in runs if not run["emulator"]["trusted"]]
+    links = [run["emulator"] for run in runs if "emulator" in run]
+    untrusted = [each for each in links if not each["trusted"]]
     if untrusted:
         worst = max(each["lateness_ms"]["p99"] for each in untrusted)
         yield (

@@ -14,7 +14,7 @@ from ..simulation import check_runs
 from .child import UnavailableError, ask
 from .run import Run
 
-__all__ = ["EMULATORS", "UnavailableError", "doctor", "testbed"]
+__all__ = ["EMULATORS", "Run", "UnavailableError", "doctor", "testbed"]
 
 EMULATORS = ("own", "netem")
 
