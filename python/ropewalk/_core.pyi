@@ -15,6 +15,8 @@ __all__ = [
     "effective",
     "schema_json",
     "simulate",
+    "testbed_doctor",
+    "testbed_world",
 ]
 
 __version__: str
