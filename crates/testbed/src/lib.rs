@@ -1,4 +1,30 @@
 //! The testbed: a scenario on the Linux kernel's own TCP and MPTCP, over emulated links.
+//!
+//! One process is a run's whole [`world`]. A thread of it has a network namespace
+//! for the client, another one for the server; each path has a TUN device in
+//! both, and the [`Emulator`] carries packets between them over the very links
+//! that the simulator runs in virtual time, on the real clock. Namespaces and
+//! devices have no names outside of the process: however it ends, the kernel
+//! removes them, and several runs do not know of each other.
+//!
+//! Root may do this, and whoever the kernel gives a user namespace ([`acquire`])
+//! and access to /dev/net/tun. [`doctor`] says what is missing.
+//!
+//! ```no_run
+//! use ropewalk_testbed::{Request, acquire, die_with_parent, world};
+//!
+//! // In a process started for it, which still has one thread.
+//! acquire()?;
+//! die_with_parent()?;
+//! let report = world(&Request {
+//!     scenario: std::fs::read_to_string("scenarios/start/two-links.toml")?,
+//!     name: "two-links.toml".to_owned(),
+//!     seed: 1,
+//!     ..Request::default()
+//! })?;
+//! println!("{} Mbit/s", report.traffic.goodput_mbps);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod capture;
 mod competitors;
@@ -22,6 +48,7 @@ mod tun;
 mod user_namespace;
 mod world;
 
+pub use capture::Tap;
 pub use doctor::{Check, Diagnosis, Machine, Suitability, doctor};
 pub use emulator::{Carried, Emulator, HopCarried, Lateness, LatenessSummary};
 pub use error::Error;

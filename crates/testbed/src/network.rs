@@ -59,11 +59,7 @@ impl Testbed {
     pub fn build_netem(scenario: &Scenario) -> Result<(Testbed, [Vec<String>; 2]), Error> {
         let testbed = Testbed::prepare(scenario)?;
         let lines = netem::lines(scenario, &testbed.plan)?;
-        let pairs = netem::veth_lines(&testbed.plan, testbed.server.thread_id());
-        testbed
-            .client
-            .run(move || iproute::run("ip", &[], &pairs))?;
-        testbed.address()?;
+        testbed.pair()?;
         for (namespace, lines) in [&testbed.client, &testbed.server].into_iter().zip(&lines) {
             let lines = lines.clone();
             let done = namespace.run(move || iproute::run("tc", &[], &lines));

@@ -12,6 +12,8 @@ use crate::traffic::{Timeline, TrafficOutcome};
 
 /// A pause of the machine that shows in the greatest delays, in milliseconds.
 const LONG_PAUSE_MS: f64 = 10.0;
+/// A pause of a processor without the emulator's may show in the delays, too.
+const LONG_THEFT: Time = Time::from_millis(50);
 
 /// What a run has measured.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -191,14 +193,12 @@ fn emulator_warnings(carried: &Carried, drops: u64, stolen: Option<Time>) -> Vec
     let mut warnings = Vec::new();
     if let Some(LatenessSummary { p99, max, .. }) = carried.lateness.summary() {
         let mut why = String::new();
+        let stolen = stolen.unwrap_or(Time::ZERO);
         if !carried.real_time {
             why += "; it had no real-time priority";
         }
-        if let Some(stolen) = stolen
-            && stolen > Time::ZERO
-        {
-            let ms = stolen.as_millis_f64();
-            why += &format!("; a hypervisor kept {ms:.0} ms from the processors meanwhile");
+        if stolen > Time::ZERO {
+            why += &format!("; a hypervisor kept {stolen} from the processors meanwhile");
         }
         if !carried.lateness.is_trusted() {
             warnings.push(format!(
@@ -207,6 +207,10 @@ fn emulator_warnings(carried: &Carried, drops: u64, stolen: Option<Time>) -> Vec
         } else if max > LONG_PAUSE_MS {
             warnings.push(format!(
                 "the link emulator handed packets on up to {max:.0} ms late: the greatest delays are the machine's, not the links'{why}"
+            ));
+        } else if stolen > LONG_THEFT {
+            warnings.push(format!(
+                "a hypervisor kept {stolen} from the processors: the greatest delays may be the machine's, not the links'"
             ));
         }
     }

@@ -20,37 +20,37 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
 
 pub use lateness::{Lateness, LatenessSummary};
-pub use run::Packet;
+pub(crate) use run::Packet;
 
 use crate::capture::Tap;
 use run::Run;
 
 /// What an emulator carries packets over.
 #[derive(Debug)]
-pub struct Network {
+pub(crate) struct Network {
     /// Directions of links: link `l` there is `2 l`, back is `2 l + 1`.
-    pub hops: Vec<Link<Packet>>,
+    pub(crate) hops: Vec<Link<Packet>>,
     /// Paths, in the order of their numbers.
-    pub paths: Vec<Path>,
+    pub(crate) paths: Vec<Path>,
     /// The longest packet, in bytes.
-    pub mtu: usize,
+    pub(crate) mtu: usize,
     /// The counters of links are noted down at this time, too.
-    pub warmup: Time,
+    pub(crate) warmup: Time,
 }
 
 /// A path as an emulator has it.
 #[derive(Debug)]
-pub struct Path {
+pub(crate) struct Path {
     /// At the client and at the server.
-    pub devices: [File; 2],
+    pub(crate) devices: [File; 2],
     /// From client to server, and from server to client.
-    pub routes: [Vec<u16>; 2],
+    pub(crate) routes: [Vec<u16>; 2],
 }
 
 /// What an emulator has done.
 #[derive(Clone, Debug)]
 pub struct Carried {
-    /// Each direction's, in the order of [`Network::hops`].
+    /// Each direction's: of link `l` there is `2 l`, back is `2 l + 1`.
     pub hops: Vec<HopCarried>,
     /// How late packets were handed on.
     pub lateness: Lateness,
@@ -94,7 +94,11 @@ impl Emulator {
     ///
     /// # Errors
     /// The system has no thread, or no file for it to wait on.
-    pub fn start(network: Network, epoch: Instant, tap: Option<Tap>) -> io::Result<Emulator> {
+    pub(crate) fn start(
+        network: Network,
+        epoch: Instant,
+        tap: Option<Tap>,
+    ) -> io::Result<Emulator> {
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let run = Run::new(network, epoch, &stop, tap)?;
         let thread = thread::Builder::new()

@@ -27,7 +27,7 @@ const STOP: u64 = u64::MAX;
 
 /// A packet on its way: where its bytes are, and where it goes.
 #[derive(Clone, Copy, Debug)]
-pub struct Packet {
+pub(crate) struct Packet {
     slot: u32,
     path: u16,
     /// How many hops of its route it has behind it, but for the one that it is on.
