@@ -107,7 +107,7 @@ def test_a_way_that_does_not_apply_is_left_out_with_the_reason(two_links):
     compared = ropewalk.compare(stream, ways=None)
     assert "predict" not in compared.ways
     assert compared.json()["left_out"]["predict"] == "no model gives a goodput of this scenario"
-    with pytest.raises(ropewalk.ScenarioError, match="predict: no model"):
+    with pytest.raises(ropewalk.ScenarioError, match="no model gives a goodput"):
         ropewalk.compare(stream, ways=["predict", "simulate"])
 
 
