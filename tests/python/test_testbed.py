@@ -194,13 +194,22 @@ def test_what_the_kernel_lacks_is_wrong_input(machine, command, way):
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_whoever_ends_the_command_ends_the_world(machine, end):
+def test_whoever_ends_the_command_ends_the_world(machine, end, tmp_path):
     name = f"ended-{end.name}"
-    process = started(name, str(TWO_LINKS), "--set", "traffic.size=1GB")
+    capture = tmp_path / "half.pcap"
+    process = started(name, str(TWO_LINKS), "--set", "traffic.size=1GB", "--capture", str(capture))
+    until = time.monotonic() + 20
+    while not [*tmp_path.iterdir()] and time.monotonic() < until:
+        time.sleep(0.05)
+    assert [*tmp_path.iterdir()], "nothing was captured yet"
     process.send_signal(end)
     process.communicate(timeout=20)
     assert process.returncode != 0
     assert gone(name)
+    # Who is killed has no time to tidy up; but nothing bears the name of a capture.
+    assert not capture.exists()
+    if end != signal.SIGKILL:
+        assert [*tmp_path.iterdir()] == []
 
 
 def test_a_world_that_was_killed_is_a_failed_run(machine):

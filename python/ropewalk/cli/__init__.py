@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import Annotated
 
@@ -24,7 +25,11 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Run the command line and exit: 0 done, 1 the run failed, 2 the input is wrong."""
+    """Run the command line and exit: 0 done, 1 the run failed, 2 the input is wrong.
+
+    Whoever ends it with SIGTERM lets it tidy up, as with an interrupt.
+    """
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         app(_verb_first(sys.argv[1:]))
     except OSError as error:

@@ -97,21 +97,15 @@ def testbed(
         "emulator": emulator,
         **_given(step=step, kernel_congestion=kernel_congestion),
     }
-    duration = scenario.duration_s
-    total = math.ceil(runs * duration)
+    file = None if capture is None else Path(capture).absolute()
+    first = {} if file is None else {"capture": str(file), **_given(capture_at=capture_at)}
+    each, total = scenario.duration_s, math.ceil(runs * scenario.duration_s)
     finished = []
     for number in range(runs):
-        first = {}
-        if number == 0 and capture is not None:
-            first = _given(capture=str(Path(capture).absolute()), capture_at=capture_at)
-        tell = None
-        if progress is not None:
-
-            def tell(elapsed: float, before: float = number * duration) -> object:
-                return progress(int(before + min(elapsed, duration)), total)
-
-        asked = {**request, "seed": seed + number, **first}
-        finished.append(Run(ask("run", asked, seconds=duration, progress=tell)))
+        asked = {**request, "seed": seed + number, **(first if number == 0 else {})}
+        tell = None if progress is None else _teller(progress, number * each, each, total)
+        folder = None if file is None else file.resolve().parent
+        finished.append(Run(ask("run", asked, seconds=each, progress=tell, folder=folder)))
     if progress is not None:
         progress(total, total)
     return Results(scenario, finished)
@@ -160,3 +154,10 @@ def _of(scenario: Scenario) -> dict[str, Any]:
 
 def _given(**options: str | None) -> dict[str, str]:
     return {key: value for key, value in options.items() if value is not None}
+
+
+def _teller(
+    progress: Callable[[int, int], object], before: float, each: float, total: int
+) -> Callable[[float], object]:
+    """Return what is told of a run: its seconds, after those of the runs before it."""
+    return lambda elapsed: progress(int(before + min(elapsed, each)), total)

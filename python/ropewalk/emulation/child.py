@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from .._core import ScenarioError
@@ -22,6 +23,7 @@ WORLD = (sys.executable, "-P", "-m", "ropewalk.emulation.world")
 FAILED = 1
 WRONG_INPUT = 2  # the scenario is wrong, or asks for what the kernel does not have
 UNAVAILABLE = 3  # this machine, or this user, cannot
+PARTIAL = ".ropewalk-{}-*.partial"  # what crates/capture calls a file that is not complete
 GRACE_S = 30.0  # for all that is not the scenario's own time
 LOOK_S = 0.2
 LAST_WORDS_S = 5.0
@@ -37,6 +39,7 @@ def ask(
     *,
     seconds: float = 0.0,
     progress: Callable[[float], object] | None = None,
+    folder: Path | None = None,
 ) -> dict[str, Any]:
     """Start the world, hand it a request, and return what it reports.
 
@@ -50,6 +53,8 @@ def ask(
         How long it may take, besides half a minute of grace.
     progress : callable, optional
         Called every now and then with the seconds since the start.
+    folder : Path, optional
+        Where the world writes a file; what it has begun is removed if it is ended.
 
     Returns
     -------
@@ -78,6 +83,8 @@ def ask(
             printed, said = _wait(child, json.dumps(request), seconds, progress)
         finally:
             _end(child)
+            for begun in [] if folder is None else folder.glob(PARTIAL.format(child.pid)):
+                begun.unlink(missing_ok=True)
     if child.returncode == WRONG_INPUT:
         raise ScenarioError(said.strip())
     if child.returncode == UNAVAILABLE:
