@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python lint docs reference reproductions bench clean tools capture-tools
+.PHONY: help setup demo test test-rust test-python lint docs reference kernel reproductions bench clean tools capture-tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -58,6 +58,9 @@ docs: setup ## write docs/keys.md from the schema
 
 reference: setup ## print our numbers beside ns-3's, Linux's, htsim's and the formulas'
 	$(BIN)/python tests/agreement
+
+kernel: setup ## print our numbers beside those of this machine's kernel, in a quarter of an hour
+	$(BIN)/python tests/agreement/kernel.py
 
 reproductions: setup ## make the papers' tables and figures again; write docs/reproductions.md
 	$(BIN)/python docs/make_reproductions.py

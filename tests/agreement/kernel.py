@@ -1,0 +1,152 @@
+"""TCP and MPTCP of this machine's kernel on the testbed, beside the simulator.
+
+    python tests/agreement/kernel.py [A.down A.up B.down B.up]
+
+One, two, four and eight links, buffers, congestion controls, losses, an outage, traces: those
+of files in mahimahi's format, or made-up ones. It runs in real time, some ten minutes.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+import cellular
+import linux
+import ropewalk
+from tables import Table, write_into_page
+
+LINKS = ("35.9/40", "18.4/50", "33.3/60", "14.7/80", "14.8/70", "4.4/120", "22.5/45", "12.5/55")
+COUNTS = (1, 2, 4, 8)
+BUFFERS = ("256k", "1M", "16M")
+LOSSES = ("0.1 %", "1 %")
+OUTAGE = [["6 s", "8 s"]]
+SIMULATED_RUNS = 20  # where anything is random
+MEASURED_RUNS = 3  # there, and over eight links, where the kernel's runs differ most
+ATTEMPTS = 3  # for a run that the machine was too busy for
+
+
+@dataclass(frozen=True)
+class Case:
+    """One scenario and what it is called."""
+
+    links: str
+    congestion: str
+    buffers: str
+    event: str
+    scenario: ropewalk.Scenario
+
+    @property
+    def random(self) -> bool:
+        """Whether its runs differ."""
+        return "loss" in self.event
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.links, self.congestion, self.buffers, self.event)))
+
+
+def steady(count: int, congestion: str, buffers: str, **changes: str) -> ropewalk.Scenario:
+    """Return the first links of linux-links.toml: TCP over one, MPTCP over several."""
+    method = "tcp" if count == 1 else "mptcp"
+    return linux.scenario("+".join(LINKS[:count]), method, congestion, buffers, **changes)
+
+
+def cases(traces: Sequence[str] = ()) -> Iterator[Case]:
+    """Yield all scenarios of the table."""
+    for count in COUNTS:
+        for congestion in ("cubic", "reno"):
+            for buffers in BUFFERS:
+                scenario = steady(count, congestion, buffers)
+                yield Case(str(count), congestion, buffers, "", scenario)
+    for count in COUNTS:
+        for loss in LOSSES:
+            lossy = {f"link.l{number}.loss": loss for number in range(1, count + 1)}
+            for congestion in ("cubic", "reno") if count <= 2 else ("cubic",):
+                scenario = steady(count, congestion, "4M", **lossy)
+                yield Case(str(count), congestion, "4M", f"loss {loss}", scenario)
+    for count in (1, 2, 4):
+        scenario = steady(count, "cubic", "4M").with_({"link.l1.down": OUTAGE})
+        yield Case(str(count), "cubic", "4M", "l1 is dark for 2 s", scenario)
+    both = cellular.scenario(list(traces)).with_({"duration": "20 s", "warmup": "3 s"})
+    alone = both.with_({"transport.protocol": "tcp", "transport.paths": ["a"]})
+    for count, scenario in (("1", alone), ("2", both)):
+        yield Case(count, "cubic", "4M", "trace" if traces else "made-up trace", scenario)
+
+
+def measured(case: Case) -> ropewalk.Results:
+    """Run a case on the testbed, again where the links came late."""
+    runs = MEASURED_RUNS if case.random or case.links == "8" else 1
+    for _ in range(ATTEMPTS):
+        results = ropewalk.testbed(case.scenario, runs=runs)
+        if all(run["emulator"]["trusted"] for run in results.runs):
+            break
+    return results
+
+
+def row(case: Case) -> dict[str, object]:
+    """Simulate and measure one case."""
+    simulated = ropewalk.simulate(case.scenario, runs=SIMULATED_RUNS if case.random else 1)
+    real = measured(case)
+    ours, theirs = (results.mean["goodput_mbps"] for results in (simulated, real))
+    late = max(run["emulator"]["lateness_ms"]["p99"] for run in real.runs)
+    return {
+        "links": case.links,
+        "congestion": case.congestion,
+        "buffers": case.buffers,
+        "event": case.event,
+        "simulated": ours,
+        "measured": theirs,
+        "difference %": 100 * (ours / theirs - 1),
+        "late ms": late,
+        "trusted": all(run["emulator"]["trusted"] for run in real.runs),
+    }
+
+
+def compared(chosen: Sequence[Case]) -> pl.DataFrame:
+    """Simulate and measure cases, and say on a terminal how far it is."""
+    rows = []
+    for number, case in enumerate(chosen, start=1):
+        if sys.stderr.isatty():
+            print(f"\r{number} of {len(chosen)}", end="", file=sys.stderr, flush=True)
+        rows.append(row(case))
+    if sys.stderr.isatty():
+        print("\r", end="", file=sys.stderr)
+    return pl.DataFrame(rows)
+
+
+def summary(found: pl.DataFrame) -> pl.DataFrame:
+    """Return the median and the worst difference of the rows that can be trusted."""
+    trusted = found.filter("trusted").with_columns(pl.col("difference %").abs().alias("off"))
+    worst = trusted.sort("off").tail(1)
+    return pl.DataFrame(
+        {
+            "scenarios": [found.height],
+            "trusted": [trusted.height],
+            "median of the differences %": [trusted["off"].median()],
+            "worst %": [worst["difference %"].item()],
+            "below 5 %": [trusted.filter(pl.col("off") < 5).height],
+            "below 15 %": [trusted.filter(pl.col("off") < 15).height],
+        }
+    )
+
+
+def tables(traces: Sequence[str] = ()) -> list[Table]:
+    """Return what the kernel shows; it takes as long as all scenarios together."""
+    found = compared(list(cases(traces)))
+    formats = {"simulated": ".2f", "measured": ".2f", "difference %": "+.1f", "late ms": ".2f"}
+    percent = {"median of the differences %": ".1f", "worst %": "+.1f"}
+    return [
+        Table("kernel", "Goodput in Mbit/s, this kernel beside the simulator", found, formats),
+        Table("kernel-summary", "Differences to this kernel", summary(found), percent),
+    ]
+
+
+if __name__ == "__main__":
+    given = sys.argv[1:]
+    if len(given) not in {0, 4}:
+        sys.exit(__doc__)
+    made = tables(given)
+    for table in made:
+        table.print()
+    write_into_page(made)

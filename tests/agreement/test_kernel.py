@@ -1,0 +1,59 @@
+"""Simulator and kernel agree, where the kernel can be asked."""
+
+import pytest
+
+import kernel
+from ropewalk import emulation
+
+# How far the simulated goodput may be from the measured one, as a share of it.
+LARGE_BUFFERS = 0.03
+SMALLER_BUFFERS = 0.05  # over at most two links
+TRACE = 0.05  # over one link
+LOSSES = 0.15  # of 1 %: a run has a few dozen
+
+
+def band(case: kernel.Case) -> float | None:
+    """Return the band of a case.
+
+    None where the page tells that they differ, or where the kernel's own runs do by more than
+    a band is worth: over eight links, two traces, or with a handful of losses.
+    """
+    links = int(case.links)
+    match case.event, case.buffers:
+        case "", "16M" if links <= 4:
+            return LARGE_BUFFERS
+        case "", "1M" if links <= 2:
+            return SMALLER_BUFFERS
+        case "loss 1 %", _ if links <= 2 and case.congestion == "cubic":
+            return LOSSES
+        case "made-up trace", _ if links == 1:
+            return TRACE
+    return None
+
+
+CASES = [case for case in kernel.cases() if band(case) is not None]
+
+
+@pytest.fixture(scope="module")
+def machine():
+    """Skip what this machine cannot, with the reason."""
+    lacking = [
+        f"{check['name']}: {check['detail']}"
+        for check in emulation.doctor()["machine"]["checks"]
+        if not check["works"] and (check["needed"] or check["name"] == "MPTCP")
+    ]
+    if lacking:
+        pytest.skip("; ".join(lacking))
+
+
+def test_there_is_a_dozen_of_scenarios():
+    assert len(CASES) >= 12
+    assert {case.links for case in CASES} == {"1", "2", "4"}
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_simulator_and_kernel_agree(machine, case):
+    found = kernel.row(case)
+    if not found["trusted"]:
+        pytest.skip(f"the links came up to {found['late ms']:.1f} ms late: the machine is busy")
+    assert abs(found["difference %"]) < 100 * band(case), found
