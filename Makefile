@@ -39,7 +39,8 @@ test-rust: setup ## run the Rust tests, doctests included
 
 test-python: setup $(MADE)/test capture-tools ## run the Python tests, doctests included
 	$(BIN)/python -m pytest -n 2 --dist loadfile
-	$(BIN)/python -m pytest tests/agreement
+	$(BIN)/python -m pytest tests/agreement --ignore tests/agreement/test_kernel.py
+	$(BIN)/python -m pytest -n 2 tests/agreement/test_kernel.py
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/captures
 
 lint: setup $(MADE)/lint $(MADE)/test ## check formatting, lints and types
