@@ -69,6 +69,7 @@ mod field;
 pub mod checksum;
 pub mod connection;
 pub mod error;
+pub mod gateway;
 pub mod ip;
 pub mod ipv4;
 pub mod ipv6;

@@ -1,0 +1,310 @@
+//! The frames of an association.
+
+use thiserror::Error;
+
+use crate::field::{put, u16_at, u32_at, u64_at};
+
+/// Most payload of a [`Frame::Data`], in bytes: with header and authentication tag it still fits
+/// an encrypted record of 65 535 bytes.
+pub const MAX_PAYLOAD: usize = 65_472;
+
+/// Offsets, final sizes and window limits stay below this, so that sums of them cannot overflow.
+pub const MAX_OFFSET: u64 = 1 << 62;
+
+/// What the longest header takes, in bytes.
+pub const MAX_HEADER_LEN: usize = 17;
+
+const DATA: u8 = 1;
+const ACK: u8 = 2;
+const WINDOW: u8 = 3;
+const RESET: u8 = 4;
+const STOP: u8 = 5;
+const PING: u8 = 6;
+const PONG: u8 = 7;
+const CLOSE: u8 = 8;
+
+/// In the flags of [`Frame::Data`]: the stream ends with this payload.
+const FIN: u8 = 1;
+
+/// A frame. `P` is what stands for the payload: its bytes, or, where only the header has been
+/// read, its length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frame<P> {
+    /// Part of a stream.
+    ///
+    /// elahi-2011's header says association and sequence in 64 bits. Here the association is
+    /// the carrier's, and the sequence is a stream and a place in it, so that streams do not wait
+    /// for each other and any part can be sent again over any carrier.
+    Data {
+        /// The stream; never zero.
+        stream: u32,
+        /// Place of the first byte of the payload.
+        offset: u64,
+        /// The stream ends with this payload, which may then be empty.
+        fin: bool,
+        /// At most [`MAX_PAYLOAD`] bytes.
+        payload: P,
+    },
+    /// Frames of the types data, window, reset and stop that arrived on this carrier so far.
+    Ack {
+        /// Cumulative, since a carrier is in order.
+        count: u64,
+    },
+    /// How many distinct bytes of a stream may be sent in all.
+    Window {
+        /// The stream; never zero.
+        stream: u32,
+        /// Never less than what was said before.
+        limit: u64,
+    },
+    /// The sender gives a stream up.
+    Reset {
+        /// The stream; never zero.
+        stream: u32,
+        /// The application's reason.
+        code: u32,
+        /// End of the last byte that was sent.
+        final_size: u64,
+    },
+    /// The receiver will read no more of a stream; its sender answers with a reset.
+    Stop {
+        /// The stream; never zero.
+        stream: u32,
+        /// The application's reason.
+        code: u32,
+    },
+    /// To be answered at once, on the same carrier.
+    Ping {
+        /// Comes back with the answer.
+        token: u64,
+    },
+    /// The answer to a ping.
+    Pong {
+        /// The ping's.
+        token: u64,
+    },
+    /// The association ends.
+    Close {
+        /// Why.
+        code: u32,
+    },
+}
+
+/// Why bytes are no frame. Nothing that follows on the carrier can be understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum MalformedFrame {
+    /// No such type.
+    #[error("unknown frame type {0}")]
+    Type(u8),
+    /// Data with more payload than a frame may have.
+    #[error("payload of {0} bytes, allowed are at most {MAX_PAYLOAD}")]
+    Payload(usize),
+    /// Stream zero, which is none.
+    #[error("frame of stream 0")]
+    Stream,
+    /// A place, size or limit beyond what streams can have.
+    #[error("offset {0}, allowed are those below 2^62")]
+    Offset(u64),
+    /// A join of another version of this protocol.
+    #[error("version {0} of the protocol, known is {known}", known = super::join::VERSION)]
+    Version(u8),
+    /// A name that is too long, or no UTF-8, or empty where one is needed.
+    #[error("a name that is none: UTF-8 of 1 to {max} bytes", max = super::MAX_NAME_LEN)]
+    Name,
+}
+
+impl Frame<usize> {
+    /// Reads the header at the front of `bytes`: the frame with the length of its payload, and
+    /// what the header takes; the payload follows it. `None` if the header is not all there.
+    pub fn parse(bytes: &[u8]) -> Result<Option<(Frame<usize>, usize)>, MalformedFrame> {
+        let Some(&kind) = bytes.first() else {
+            return Ok(None);
+        };
+        let header_len = header_len(kind).ok_or(MalformedFrame::Type(kind))?;
+        if bytes.len() < header_len {
+            return Ok(None);
+        }
+        let frame = match kind {
+            DATA => {
+                let payload = usize::from(u16_at(bytes, 2));
+                let offset = offset_at(bytes, 8)?;
+                if payload > MAX_PAYLOAD {
+                    return Err(MalformedFrame::Payload(payload));
+                }
+                if offset + payload as u64 >= MAX_OFFSET {
+                    return Err(MalformedFrame::Offset(offset));
+                }
+                Frame::Data {
+                    stream: stream_at(bytes, 4)?,
+                    offset,
+                    fin: bytes[1] & FIN != 0,
+                    payload,
+                }
+            }
+            ACK => Frame::Ack {
+                count: u64_at(bytes, 1),
+            },
+            WINDOW => Frame::Window {
+                stream: stream_at(bytes, 1)?,
+                limit: offset_at(bytes, 5)?,
+            },
+            RESET => Frame::Reset {
+                stream: stream_at(bytes, 1)?,
+                code: u32_at(bytes, 5),
+                final_size: offset_at(bytes, 9)?,
+            },
+            STOP => Frame::Stop {
+                stream: stream_at(bytes, 1)?,
+                code: u32_at(bytes, 5),
+            },
+            PING => Frame::Ping {
+                token: u64_at(bytes, 1),
+            },
+            PONG => Frame::Pong {
+                token: u64_at(bytes, 1),
+            },
+            _ => Frame::Close {
+                code: u32_at(bytes, 1),
+            },
+        };
+        Ok(Some((frame, header_len)))
+    }
+}
+
+impl<P> Frame<P> {
+    /// The same frame with another payload, such as the bytes in place of their length.
+    pub fn map<Q>(self, other: impl FnOnce(P) -> Q) -> Frame<Q> {
+        match self {
+            Frame::Data {
+                stream,
+                offset,
+                fin,
+                payload,
+            } => Frame::Data {
+                stream,
+                offset,
+                fin,
+                payload: other(payload),
+            },
+            Frame::Ack { count } => Frame::Ack { count },
+            Frame::Window { stream, limit } => Frame::Window { stream, limit },
+            Frame::Reset {
+                stream,
+                code,
+                final_size,
+            } => Frame::Reset {
+                stream,
+                code,
+                final_size,
+            },
+            Frame::Stop { stream, code } => Frame::Stop { stream, code },
+            Frame::Ping { token } => Frame::Ping { token },
+            Frame::Pong { token } => Frame::Pong { token },
+            Frame::Close { code } => Frame::Close { code },
+        }
+    }
+
+    /// What the header takes, in bytes.
+    #[inline]
+    #[must_use]
+    pub fn header_len(&self) -> usize {
+        match self {
+            Frame::Data { .. } => 16,
+            Frame::Ack { .. } | Frame::Stop { .. } | Frame::Ping { .. } | Frame::Pong { .. } => 9,
+            Frame::Window { .. } => 13,
+            Frame::Reset { .. } => 17,
+            Frame::Close { .. } => 5,
+        }
+    }
+
+    /// Whether the other end counts it in its acknowledgements.
+    #[inline]
+    #[must_use]
+    pub fn is_ack_eliciting(&self) -> bool {
+        matches!(
+            self,
+            Frame::Data { .. } | Frame::Window { .. } | Frame::Reset { .. } | Frame::Stop { .. }
+        )
+    }
+
+    /// Writes the header of a frame with `payload_len` bytes of payload to the front of `out`;
+    /// returns what it takes.
+    ///
+    /// # Panics
+    /// If `out` is shorter than the header, or the payload is longer than [`MAX_PAYLOAD`].
+    pub fn emit_header(&self, payload_len: usize, out: &mut [u8]) -> usize {
+        match self {
+            Frame::Data {
+                stream,
+                offset,
+                fin,
+                ..
+            } => {
+                assert!(payload_len <= MAX_PAYLOAD, "payload of {payload_len} bytes");
+                out[0] = DATA;
+                out[1] = if *fin { FIN } else { 0 };
+                let at = put(out, 2, (payload_len as u16).to_be_bytes());
+                let at = put(out, at, stream.to_be_bytes());
+                put(out, at, offset.to_be_bytes())
+            }
+            Frame::Ack { count } => number(out, ACK, *count),
+            Frame::Window { stream, limit } => {
+                out[0] = WINDOW;
+                let at = put(out, 1, stream.to_be_bytes());
+                put(out, at, limit.to_be_bytes())
+            }
+            Frame::Reset {
+                stream,
+                code,
+                final_size,
+            } => {
+                out[0] = RESET;
+                let at = put(out, 1, stream.to_be_bytes());
+                let at = put(out, at, code.to_be_bytes());
+                put(out, at, final_size.to_be_bytes())
+            }
+            Frame::Stop { stream, code } => {
+                out[0] = STOP;
+                let at = put(out, 1, stream.to_be_bytes());
+                put(out, at, code.to_be_bytes())
+            }
+            Frame::Ping { token } => number(out, PING, *token),
+            Frame::Pong { token } => number(out, PONG, *token),
+            Frame::Close { code } => {
+                out[0] = CLOSE;
+                put(out, 1, code.to_be_bytes())
+            }
+        }
+    }
+}
+
+/// A type and one number.
+fn number(out: &mut [u8], kind: u8, value: u64) -> usize {
+    out[0] = kind;
+    put(out, 1, value.to_be_bytes())
+}
+
+fn header_len(kind: u8) -> Option<usize> {
+    Some(match kind {
+        DATA => 16,
+        ACK | STOP | PING | PONG => 9,
+        WINDOW => 13,
+        RESET => 17,
+        CLOSE => 5,
+        _ => return None,
+    })
+}
+
+fn stream_at(bytes: &[u8], at: usize) -> Result<u32, MalformedFrame> {
+    match u32_at(bytes, at) {
+        0 => Err(MalformedFrame::Stream),
+        stream => Ok(stream),
+    }
+}
+
+fn offset_at(bytes: &[u8], at: usize) -> Result<u64, MalformedFrame> {
+    match u64_at(bytes, at) {
+        offset if offset >= MAX_OFFSET => Err(MalformedFrame::Offset(offset)),
+        offset => Ok(offset),
+    }
+}

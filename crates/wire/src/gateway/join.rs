@@ -1,0 +1,105 @@
+//! What a carrier says first: whose it is, and on what terms.
+
+use super::MalformedFrame;
+use crate::field::{array, put, u16_at, u32_at, u64_at};
+
+/// Version of this protocol.
+pub(super) const VERSION: u8 = 1;
+
+const JOIN: u8 = 64;
+
+/// Most bytes of a name.
+pub const MAX_NAME_LEN: usize = 64;
+
+/// The first frame of a carrier after its handshake, from the end that dialled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Join {
+    /// Drawn at random by the end that opens the association; the same on all its carriers.
+    pub association: [u8; 16],
+    /// Price of a megabyte, in thousandths of whatever the user counts in.
+    pub cost: u32,
+    /// Bytes that the link may carry from now on, both ways together; `None` if it is not counted.
+    pub quota: Option<u64>,
+    /// Carriers of a higher number are left for when those of a lower one do not suffice.
+    pub priority: u8,
+    /// Name of the link: 1 to [`MAX_NAME_LEN`] bytes.
+    pub link: String,
+    /// Name of the scheduler that the other end shall use: 1 to [`MAX_NAME_LEN`] bytes.
+    pub scheduler: String,
+}
+
+impl Join {
+    /// What comes before the names: type, version, association, cost, quota, priority, and the
+    /// lengths of the two names.
+    const FIXED_LEN: usize = 2 + 16 + 4 + 8 + 1 + 2;
+
+    /// Most that a join takes, in bytes.
+    pub const MAX_LEN: usize = Join::FIXED_LEN + 2 * MAX_NAME_LEN;
+
+    /// Reads the join at the front of `bytes`, and says what it takes. `None` if it is not all there.
+    pub fn parse(bytes: &[u8]) -> Result<Option<(Join, usize)>, MalformedFrame> {
+        match bytes.first() {
+            None => return Ok(None),
+            Some(&JOIN) => {}
+            Some(&kind) => return Err(MalformedFrame::Type(kind)),
+        }
+        match bytes.get(1) {
+            None => return Ok(None),
+            Some(&VERSION) => {}
+            Some(&version) => return Err(MalformedFrame::Version(version)),
+        }
+        if bytes.len() < Join::FIXED_LEN {
+            return Ok(None);
+        }
+        let [link, scheduler] = u16_at(bytes, 31).to_be_bytes().map(usize::from);
+        if [link, scheduler]
+            .iter()
+            .any(|len| !(1..=MAX_NAME_LEN).contains(len))
+        {
+            return Err(MalformedFrame::Name);
+        }
+        let len = Join::FIXED_LEN + link + scheduler;
+        if bytes.len() < len {
+            return Ok(None);
+        }
+        let names = &bytes[Join::FIXED_LEN..len];
+        let join = Join {
+            association: array(bytes, 2),
+            cost: u32_at(bytes, 18),
+            quota: Some(u64_at(bytes, 22)).filter(|quota| *quota != u64::MAX),
+            priority: bytes[30],
+            link: name(&names[..link])?,
+            scheduler: name(&names[link..])?,
+        };
+        Ok(Some((join, len)))
+    }
+
+    /// Writes it after what `out` holds.
+    ///
+    /// # Panics
+    /// If a name is empty or longer than [`MAX_NAME_LEN`] bytes.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        let lens = [&self.link, &self.scheduler].map(|name| {
+            assert!((1..=MAX_NAME_LEN).contains(&name.len()), "name {name:?}");
+            name.len() as u8
+        });
+        let mut fixed = [0; Join::FIXED_LEN];
+        fixed[0] = JOIN;
+        fixed[1] = VERSION;
+        let at = put(&mut fixed, 2, self.association);
+        let at = put(&mut fixed, at, self.cost.to_be_bytes());
+        let at = put(&mut fixed, at, self.quota.unwrap_or(u64::MAX).to_be_bytes());
+        let at = put(&mut fixed, at, [self.priority]);
+        put(&mut fixed, at, lens);
+        out.extend_from_slice(&fixed);
+        out.extend_from_slice(self.link.as_bytes());
+        out.extend_from_slice(self.scheduler.as_bytes());
+    }
+}
+
+fn name(bytes: &[u8]) -> Result<String, MalformedFrame> {
+    match std::str::from_utf8(bytes) {
+        Ok(name) => Ok(name.to_owned()),
+        Err(_) => Err(MalformedFrame::Name),
+    }
+}

@@ -1,0 +1,12 @@
+//! What the gateway's two ends say to each other.
+//!
+//! A carrier is a TCP connection, so its bytes are frames one after another: a
+//! type, fields of fixed length in network byte order, and for [`Frame::Data`]
+//! the payload. Nothing is negotiated and nothing is optional; what a frame may
+//! say is bounded here, before anybody sees it.
+
+mod frame;
+mod join;
+
+pub use frame::{Frame, MAX_HEADER_LEN, MAX_OFFSET, MAX_PAYLOAD, MalformedFrame};
+pub use join::{Join, MAX_NAME_LEN};
