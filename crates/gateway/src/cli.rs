@@ -1,0 +1,74 @@
+//! The command line: a verb a file.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+use tracing_subscriber::filter::LevelFilter;
+
+use crate::{Failure, keygen};
+
+/// Lay the real links of this machine together.
+#[derive(Debug, Parser)]
+#[command(name = "ropewalk-gateway", version, about, max_term_width = 100)]
+struct Command {
+    /// What is logged on standard error: error, warn, info, debug, trace.
+    #[arg(long, global = true, default_value = "info", value_name = "LEVEL")]
+    log: LevelFilter,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Keygen(keygen::Arguments),
+}
+
+/// Does what a command line says; the first argument is the program's name.
+///
+/// The exit status is 0 if it was done, 1 if it failed, 2 if the command line is wrong.
+pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> ExitCode {
+    let command = match Command::try_parse_from(arguments) {
+        Ok(command) => command,
+        Err(error) => return complain(&error),
+    };
+    // In an interpreter there may have been a call before, which has set it.
+    let _ = tracing_subscriber::fmt()
+        .with_max_level(command.log)
+        .with_writer(std::io::stderr)
+        .with_target(false)
+        .try_init();
+    match run(command.verb) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            failure.exit_code()
+        }
+    }
+}
+
+fn run(verb: Verb) -> Result<(), Failure> {
+    match verb {
+        Verb::Keygen(arguments) => keygen::run(&arguments),
+    }
+}
+
+/// Help goes to standard output; what is wrong becomes one line.
+fn complain(error: &clap::Error) -> ExitCode {
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    ) {
+        print!("{error}");
+        return ExitCode::SUCCESS;
+    }
+    let text = error.to_string();
+    let lines = text
+        .lines()
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+    let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
+    let line = words.join(" ");
+    eprintln!("{}", line.strip_prefix("error: ").unwrap_or(&line));
+    ExitCode::from(2)
+}

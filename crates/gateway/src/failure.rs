@@ -1,0 +1,34 @@
+//! What ends a verb, and with which exit status.
+
+use std::process::ExitCode;
+
+/// Why a verb ended; one line.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// What was asked for is wrong: exit status 2.
+    #[error("{0}")]
+    Input(String),
+    /// The input is right, but it could not be done: exit status 1.
+    #[error("{0}")]
+    Run(String),
+}
+
+impl Failure {
+    /// The input is wrong.
+    pub fn input(text: impl ToString) -> Failure {
+        Failure::Input(text.to_string())
+    }
+
+    /// It could not be done.
+    pub fn run(text: impl ToString) -> Failure {
+        Failure::Run(text.to_string())
+    }
+
+    /// 2 if the input is wrong, else 1.
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Failure::Input(_) => ExitCode::from(2),
+            Failure::Run(_) => ExitCode::from(1),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! `keygen`: a key of one's own, and what others may know of it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::Failure;
+use crate::keys::{KeyFileError, SecretKey, write_key_files};
+
+/// Make a pair of keys: NAME.key, which stays here, and NAME.pub, which the other end gets.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example: a relay that knows one client
+  ropewalk keygen relay          # at the relay: relay.key, relay.pub
+  ropewalk keygen van            # at the client: van.key, van.pub
+  cat van.pub >> clients         # at the relay, with the client's van.pub")]
+pub struct Arguments {
+    /// Beginning of the files' names; its last part is also the name in NAME.pub.
+    name: PathBuf,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let secret = SecretKey::generate();
+    let written = write_key_files(&arguments.name, &secret);
+    let files = written.map_err(|error| match error {
+        KeyFileError::Name { .. } | KeyFileError::Exists { .. } => Failure::input(error),
+        _ => Failure::run(error),
+    })?;
+    println!("{} (keep it secret)", files.secret.display());
+    println!("{}", files.public.display());
+    Ok(())
+}

@@ -1,0 +1,196 @@
+//! Which clients a relay knows, and what each may have.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use ropewalk_quantities::{Bytes, Rate};
+
+use super::files::is_name;
+use super::{KeyError, PublicKey};
+
+/// Longest list of clients, in bytes.
+const LONGEST: u64 = 16 << 20;
+
+const LIMITS: &str = "streams=NUMBER, memory=SIZE, rate=RATE";
+
+/// What one client may have; `None`: the relay's own default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Streams open at a time.
+    pub streams: Option<u32>,
+    /// Bytes that wait at the relay.
+    pub memory: Option<Bytes>,
+    /// From the client and to it, each.
+    pub rate: Option<Rate>,
+}
+
+/// A client that may connect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Client {
+    /// As the list calls it; the key's beginning if it does not.
+    pub name: String,
+    /// What it may have.
+    pub limits: Limits,
+}
+
+/// The clients of a list, by key.
+#[derive(Clone, Debug, Default)]
+pub struct Clients {
+    clients: HashMap<PublicKey, Client>,
+}
+
+/// Why there is no list of clients.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientsError {
+    /// The file cannot be read.
+    #[error("{}: {source}", .path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A line is wrong.
+    #[error(
+        "{}:{line}: {problem}; allowed: ropewalk-public-key BASE64 NAME, then {LIMITS}",
+        .path.display()
+    )]
+    Line {
+        /// Which file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+impl Clients {
+    /// Reads a list: lines as in `NAME.pub`, each with limits behind it if wanted.
+    ///
+    /// ```text
+    /// # what follows # is not read
+    /// ropewalk-public-key hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo= van streams=200 rate=50mbit
+    /// ```
+    ///
+    /// # Errors
+    /// The first line that is none, a key that stands there twice, or no such file.
+    pub fn read(path: &Path) -> Result<Clients, ClientsError> {
+        let mut text = String::new();
+        let read = File::open(path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
+        read.map_err(|source| ClientsError::File {
+            path: path.into(),
+            source,
+        })?;
+        Clients::parse(&text).map_err(|(line, problem)| ClientsError::Line {
+            path: path.into(),
+            line,
+            problem,
+        })
+    }
+
+    /// The client that has this key.
+    #[must_use]
+    pub fn get(&self, key: &PublicKey) -> Option<&Client> {
+        self.clients.get(key)
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.clients.len()
+    }
+
+    /// Whether nobody may connect.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.clients.is_empty()
+    }
+
+    fn parse(text: &str) -> Result<Clients, (usize, String)> {
+        let mut clients = HashMap::new();
+        for (index, line) in text.lines().enumerate() {
+            let line = line.split('#').next().unwrap_or_default();
+            if line.trim().is_empty() {
+                continue;
+            }
+            let (key, client) = parse_line(line).map_err(|problem| (index + 1, problem))?;
+            if clients.insert(key, client).is_some() {
+                return Err((index + 1, format!("key {key} stands here twice")));
+            }
+        }
+        Ok(Clients { clients })
+    }
+}
+
+fn parse_line(line: &str) -> Result<(PublicKey, Client), String> {
+    let (key, words) = PublicKey::from_line(line).map_err(|error: KeyError| error.to_string())?;
+    let mut name = None;
+    let mut limits = Limits::default();
+    for word in words {
+        let Some((limit, value)) = word.split_once('=') else {
+            if name.is_some() || !is_name(word) {
+                return Err(format!("{word:?} is no name"));
+            }
+            name = Some(word.to_owned());
+            continue;
+        };
+        let wrong = |error: &dyn ToString| format!("{limit}={value}: {}", error.to_string());
+        match limit {
+            "streams" => limits.streams = Some(value.parse().map_err(|error| wrong(&error))?),
+            "memory" => limits.memory = Some(value.parse().map_err(|error| wrong(&error))?),
+            "rate" => limits.rate = Some(value.parse().map_err(|error| wrong(&error))?),
+            _ => return Err(format!("{limit:?} is no limit")),
+        }
+    }
+    let name = name.unwrap_or_else(|| key.to_string().chars().take(8).collect());
+    Ok((key, Client { name, limits }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::SecretKey;
+
+    fn key(byte: u8) -> PublicKey {
+        SecretKey::from_bytes([byte; 32]).public()
+    }
+
+    #[test]
+    fn lines_of_public_keys_are_a_list() {
+        let text = format!(
+            "# clients\n\n{}{} # the train\n{}",
+            key(1).to_line("van"),
+            key(2).to_line("train streams=20 rate=50mbit").trim_end(),
+            key(3).to_line("").trim_end(),
+        );
+        let clients = Clients::parse(&text).unwrap();
+        assert_eq!(clients.len(), 3);
+        assert_eq!(clients.get(&key(1)).unwrap().name, "van");
+        let train = clients.get(&key(2)).unwrap();
+        assert_eq!(train.limits.streams, Some(20));
+        assert_eq!(train.limits.rate, Some(Rate::from_bps(50_000_000)));
+        let unnamed = &clients.get(&key(3)).unwrap().name;
+        assert_eq!(*unnamed, key(3).to_string()[..8]);
+        assert_eq!(clients.get(&key(4)), None);
+    }
+
+    #[test]
+    fn wrong_lines_are_named() {
+        let van = key(1).to_line("van");
+        for (second, says) in [
+            (van.as_str(), "twice"),
+            ("ssh-ed25519 AAAA", "does not begin with"),
+            (&key(2).to_line("a b"), "\"b\" is no name"),
+            (&key(2).to_line("a streams=-1"), "streams=-1"),
+            (&key(2).to_line("a memory=1"), "memory=1"),
+            (&key(2).to_line("a color=red"), "\"color\" is no limit"),
+        ] {
+            let (line, problem) = Clients::parse(&format!("{van}{second}")).unwrap_err();
+            assert_eq!(line, 2);
+            assert!(problem.contains(says), "{problem}");
+        }
+    }
+}

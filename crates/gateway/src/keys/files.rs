@@ -1,0 +1,206 @@
+//! Keys in files.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use tracing::warn;
+use zeroize::Zeroizing;
+
+use super::{KeyError, PublicKey, SecretKey};
+
+/// A key's file is a line; what is longer is another file.
+const LONGEST: u64 = 4096;
+
+/// Where a pair of keys was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyFiles {
+    /// `NAME.key`, which its owner alone can read.
+    pub secret: PathBuf,
+    /// `NAME.pub`.
+    pub public: PathBuf,
+}
+
+/// Why there is no key.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyFileError {
+    /// A name that could not stand in a file of keys.
+    #[error("{}: allowed as a name: letters, digits, '.', '_' and '-'", .path.display())]
+    Name {
+        /// What was given.
+        path: PathBuf,
+    },
+    /// There is a file already, which is not written over.
+    #[error("{}: is there already; remove it first or choose another name", .path.display())]
+    Exists {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// The file cannot be read or written.
+    #[error("{}: {source}", .path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file holds something else.
+    #[error("{}: {problem}; allowed: a file that `ropewalk keygen` wrote", .path.display())]
+    Content {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with its text.
+        problem: KeyError,
+    },
+}
+
+/// Writes `NAME.key` (mode 0600) and `NAME.pub`, neither over a file that is there.
+///
+/// # Errors
+/// A name of other characters, a file that is there, or what the system says.
+pub fn write_key_files(name: &Path, secret: &SecretKey) -> Result<KeyFiles, KeyFileError> {
+    let short = name.file_name().and_then(|short| short.to_str());
+    let Some(short) = short.filter(|short| is_name(short)) else {
+        return Err(KeyFileError::Name { path: name.into() });
+    };
+    let files = KeyFiles {
+        secret: with_ending(name, ".key"),
+        public: with_ending(name, ".pub"),
+    };
+    if let Some(path) = [&files.public, &files.secret]
+        .into_iter()
+        .find(|path| path.exists())
+    {
+        return Err(KeyFileError::Exists { path: path.clone() });
+    }
+    create(&files.secret, 0o600, secret.to_line().as_bytes())?;
+    create(
+        &files.public,
+        0o644,
+        secret.public().to_line(short).as_bytes(),
+    )?;
+    Ok(files)
+}
+
+/// Reads a secret key; warns if others than its owner could, too.
+///
+/// # Errors
+/// No such file, or another kind of file.
+pub fn read_secret_key(path: &Path) -> Result<SecretKey, KeyFileError> {
+    let text = read(path)?;
+    let mode = fs::metadata(path).map(|file| file.permissions().mode());
+    if mode.is_ok_and(|mode| mode & 0o077 != 0) {
+        warn!(
+            "{}: others can read this secret key; chmod 600 {0}",
+            path.display()
+        );
+    }
+    SecretKey::from_line(&text).map_err(|problem| KeyFileError::Content {
+        path: path.into(),
+        problem,
+    })
+}
+
+/// Reads a public key.
+///
+/// # Errors
+/// No such file, or another kind of file.
+pub fn read_public_key(path: &Path) -> Result<PublicKey, KeyFileError> {
+    let text = read(path)?;
+    let key = PublicKey::from_line(&text).map(|(key, _)| key);
+    key.map_err(|problem| KeyFileError::Content {
+        path: path.into(),
+        problem,
+    })
+}
+
+/// Whether it may name a client or a link.
+pub(crate) fn is_name(text: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
+    (1..=64).contains(&text.len()) && text.chars().all(allowed) && !text.starts_with(['.', '-'])
+}
+
+fn read(path: &Path) -> Result<Zeroizing<String>, KeyFileError> {
+    let mut text = Zeroizing::new(String::new());
+    let read = File::open(path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
+    read.map_err(|source| KeyFileError::File {
+        path: path.into(),
+        source,
+    })?;
+    Ok(text)
+}
+
+fn create(path: &Path, mode: u32, content: &[u8]) -> Result<(), KeyFileError> {
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create_new(true).mode(mode).open(path);
+    let written = file.and_then(|mut file| {
+        file.write_all(content)?;
+        file.sync_all()
+    });
+    written.map_err(|source| match source.kind() {
+        io::ErrorKind::AlreadyExists => KeyFileError::Exists { path: path.into() },
+        _ => KeyFileError::File {
+            path: path.into(),
+            source,
+        },
+    })
+}
+
+/// `relay` + `.key`; unlike `Path::with_extension`, `van.2` keeps its 2.
+fn with_ending(name: &Path, ending: &str) -> PathBuf {
+    let mut path = OsString::from(name);
+    path.push(ending);
+    path.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_read_as_they_were_written_and_never_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = folder.path().join("van.2");
+        let secret = SecretKey::generate();
+        let files = write_key_files(&name, &secret).unwrap();
+        assert_eq!(files.secret, folder.path().join("van.2.key"));
+        let mode = fs::metadata(&files.secret).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let read = read_secret_key(&files.secret).unwrap();
+        assert_eq!(read.as_bytes(), secret.as_bytes());
+        assert_eq!(read_public_key(&files.public).unwrap(), secret.public());
+
+        for file in [&files.public, &files.secret] {
+            let again = write_key_files(&name, &SecretKey::generate());
+            assert!(
+                matches!(again, Err(KeyFileError::Exists { .. })),
+                "{again:?}"
+            );
+            fs::remove_file(file).unwrap();
+        }
+        assert!(write_key_files(&name, &secret).is_ok());
+    }
+
+    #[test]
+    fn names_and_files_that_are_none_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["", ".hidden", "a b", "x\n", "-x", ".."] {
+            let written = write_key_files(&folder.path().join(name), &SecretKey::generate());
+            let is_refused = matches!(written, Err(KeyFileError::Name { .. })) || name.is_empty();
+            assert!(is_refused, "{name:?}");
+        }
+        let path = folder.path().join("other");
+        fs::write(&path, "ropewalk-public-key x").unwrap();
+        let error = read_secret_key(&path).unwrap_err().to_string();
+        assert!(
+            error.contains("does not begin with \"ropewalk-secret-key\""),
+            "{error}"
+        );
+        assert!(matches!(
+            read_secret_key(folder.path()),
+            Err(KeyFileError::File { .. })
+        ));
+    }
+}

@@ -1,0 +1,17 @@
+//! The gateway: the real links of a machine laid together.
+//!
+//! A `proxy` at the near end takes connections of programs and carries them over
+//! one TCP connection a link ([`Link`]) to a `relay` at the far end, which opens
+//! the targets. Both ends have keys in files ([`keys`]) and prove them to each
+//! other ([`noise`]).
+
+mod cli;
+mod failure;
+mod keygen;
+pub mod keys;
+pub mod links;
+pub mod noise;
+
+pub use cli::main;
+pub use failure::Failure;
+pub use links::Link;

@@ -1,0 +1,253 @@
+//! The links of this machine: what the command line says of one, and sockets that use it alone.
+
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
+
+use ropewalk_quantities::{Bytes, Rate};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::keys::is_name;
+
+/// What a link may look like, for error messages.
+const ALLOWED: &str =
+    "NAME=INTERFACE or NAME=ADDRESS, then ,rate=RATE ,cost=NUMBER ,quota=SIZE ,priority=0..255";
+
+/// A link, as `NAME=INTERFACE|ADDRESS[,rate=20mbit][,cost=1][,quota=5GB][,priority=1]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Letters, digits, `.`, `_`, `-`; at most 64.
+    pub name: String,
+    /// Where packets leave.
+    pub place: Place,
+    /// What it is known to carry; `None`: it is measured.
+    pub rate: Option<Rate>,
+    /// Cost of a byte, in any unit; 1 unless told.
+    pub cost: f64,
+    /// What it may carry in all, there and back.
+    pub quota: Option<Bytes>,
+    /// Lower ones are used first where the mode looks at it; 0 unless told.
+    pub priority: u8,
+}
+
+/// Where a link's packets leave the machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// By the interface of this name (SO_BINDTODEVICE), with the address that it has.
+    Interface(String),
+    /// From this address; routing rules (ip-rule(8)) choose the interface.
+    Address(IpAddr),
+}
+
+/// A link's text that is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?}: {problem}; allowed: {ALLOWED}")]
+pub struct LinkError {
+    text: String,
+    problem: String,
+}
+
+impl Link {
+    /// A link with nothing known of it.
+    #[must_use]
+    pub fn new(name: impl Into<String>, place: Place) -> Link {
+        Link {
+            name: name.into(),
+            place,
+            rate: None,
+            cost: 1.0,
+            quota: None,
+            priority: 0,
+        }
+    }
+
+    /// A TCP socket whose packets leave by the link; not connected, and never blocking.
+    ///
+    /// # Errors
+    /// What the system says: ENODEV if there is no such interface, EADDRNOTAVAIL if no such
+    /// address, EPERM where binding to an interface needs a right (before Linux 5.7), and
+    /// EAFNOSUPPORT if the link's address and the peer's are not of one family.
+    pub fn tcp_socket(&self, peer: SocketAddr) -> io::Result<Socket> {
+        self.socket(peer, Type::STREAM, Protocol::TCP)
+    }
+
+    /// A UDP socket whose packets leave by the link; not connected, and never blocking.
+    ///
+    /// # Errors
+    /// As [`Link::tcp_socket`].
+    pub fn udp_socket(&self, peer: SocketAddr) -> io::Result<Socket> {
+        self.socket(peer, Type::DGRAM, Protocol::UDP)
+    }
+
+    fn socket(&self, peer: SocketAddr, kind: Type, protocol: Protocol) -> io::Result<Socket> {
+        let socket = Socket::new(
+            Domain::for_address(peer),
+            kind.nonblocking(),
+            Some(protocol),
+        )?;
+        match &self.place {
+            Place::Interface(interface) => socket.bind_device(Some(interface.as_bytes()))?,
+            Place::Address(address) => {
+                if address.is_ipv4() != peer.is_ipv4() {
+                    return Err(io::Error::from(rustix::io::Errno::AFNOSUPPORT));
+                }
+                socket.bind(&SocketAddr::new(*address, 0).into())?;
+            }
+        }
+        Ok(socket)
+    }
+}
+
+impl FromStr for Link {
+    type Err = LinkError;
+
+    fn from_str(text: &str) -> Result<Link, LinkError> {
+        parse(text).map_err(|problem| LinkError {
+            text: text.to_owned(),
+            problem,
+        })
+    }
+}
+
+fn parse(text: &str) -> Result<Link, String> {
+    let mut parts = text.split(',');
+    let (name, place) = parts
+        .next()
+        .and_then(|first| first.split_once('='))
+        .ok_or("no '=' after a name")?;
+    if !is_name(name) {
+        return Err(format!("name {name:?}"));
+    }
+    let mut link = Link::new(name, place.parse()?);
+    for part in parts {
+        let Some((key, value)) = part.split_once('=') else {
+            return Err(format!("{part:?}"));
+        };
+        let wrong = |error: &dyn fmt::Display| format!("{key}={value}: {error}");
+        match key {
+            "rate" => link.rate = Some(value.parse().map_err(|error| wrong(&error))?),
+            "quota" => link.quota = Some(value.parse().map_err(|error| wrong(&error))?),
+            "priority" => link.priority = value.parse().map_err(|error| wrong(&error))?,
+            "cost" => {
+                let cost: f64 = value.parse().map_err(|error| wrong(&error))?;
+                if !(0.0..=1e9).contains(&cost) {
+                    return Err(wrong(&"not from 0 to 1e9"));
+                }
+                link.cost = cost;
+            }
+            _ => return Err(format!("{key:?} is nothing that a link has")),
+        }
+    }
+    if link.rate.is_some_and(|rate| rate.as_bps() == 0) {
+        return Err("rate=0".to_owned());
+    }
+    Ok(link)
+}
+
+/// An address, or else the name of an interface: at most 15 bytes, as Linux has them.
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Place, String> {
+        if let Ok(address) = text.parse() {
+            return Ok(Place::Address(address));
+        }
+        let is_interface = (1..=15).contains(&text.len())
+            && !text.contains(|c: char| c == '/' || c.is_whitespace() || c.is_control())
+            && text != "."
+            && text != "..";
+        match is_interface {
+            true => Ok(Place::Interface(text.to_owned())),
+            false => Err(format!("{text:?} is neither an interface nor an address")),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Interface(interface) => f.write_str(interface),
+            Place::Address(address) => address.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::net::Ipv4Addr;
+
+    #[test]
+    fn a_link_is_read_with_all_that_is_known_of_it() {
+        let link: Link = "lte=wwan0,rate=20mbit,cost=2.5,quota=5GB,priority=1"
+            .parse()
+            .unwrap();
+        let expected = Link {
+            name: "lte".to_owned(),
+            place: Place::Interface("wwan0".to_owned()),
+            rate: Some(Rate::from_bps(20_000_000)),
+            cost: 2.5,
+            quota: Some(Bytes::new(5_000_000_000)),
+            priority: 1,
+        };
+        assert_eq!(link, expected);
+        let link: Link = "home=fe80::1".parse().unwrap();
+        assert_eq!(
+            link,
+            Link::new("home", Place::Address("fe80::1".parse().unwrap()))
+        );
+    }
+
+    #[test]
+    fn what_is_no_link_is_refused_in_one_line() {
+        for (text, says) in [
+            ("", "no '='"),
+            ("eth0", "no '='"),
+            ("=eth0", "name \"\""),
+            ("a b=eth0", "name \"a b\""),
+            ("a=", "neither an interface nor an address"),
+            (
+                "a=an-interface-too-long",
+                "neither an interface nor an address",
+            ),
+            ("a=eth0,rate=20", "rate=20"),
+            ("a=eth0,rate=0mbit", "rate=0"),
+            ("a=eth0,cost=nan", "cost=nan"),
+            ("a=eth0,cost=-1", "cost=-1"),
+            ("a=eth0,priority=256", "priority=256"),
+            ("a=eth0,colour=red", "\"colour\""),
+            ("a=eth0,", "\"\""),
+        ] {
+            let error = text.parse::<Link>().unwrap_err().to_string();
+            assert!(error.contains(says), "{error}");
+            assert!(error.contains("allowed: NAME=INTERFACE") && !error.contains('\n'));
+        }
+    }
+
+    #[test]
+    fn a_socket_has_the_links_address() {
+        let link = Link::new("a", Place::Address(Ipv4Addr::new(127, 0, 0, 7).into()));
+        let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 9));
+        for socket in [link.tcp_socket(peer), link.udp_socket(peer)] {
+            let local = socket.unwrap().local_addr().unwrap().as_socket().unwrap();
+            assert_eq!(local.ip(), Ipv4Addr::new(127, 0, 0, 7));
+        }
+        let six = "[::1]:9".parse().unwrap();
+        let error = link.tcp_socket(six).unwrap_err();
+        assert_eq!(
+            error.raw_os_error(),
+            Some(rustix::io::Errno::AFNOSUPPORT.raw_os_error())
+        );
+        let gone = Link::new("b", Place::Interface("no-such-device".to_owned()));
+        assert!(gone.tcp_socket(peer).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_link_or_an_error(text in ".{0,80}") {
+            let _ = text.parse::<Link>();
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! `ropewalk-gateway`: see [`ropewalk_gateway::main`].
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ropewalk_gateway::main(std::env::args_os())
+}

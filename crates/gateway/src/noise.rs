@@ -1,0 +1,366 @@
+//! Who is at the other end, and keys that the two ends alone have: Noise IK
+//! (The Noise Protocol Framework, revision 34, section 7.5), for TCP and UDP.
+//!
+//! The initiator knows the responder's static key beforehand; its first message
+//! carries its own, encrypted, so the responder knows from the first message who
+//! wants in. That message may be a replay of an old one: a responder allocates
+//! nothing for it before the first record under the new keys, which a replayer
+//! cannot make.
+//!
+//! Nothing here does input or output: messages and records are bytes.
+
+use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, Tag, UnboundKey};
+use snow::resolvers::{DefaultResolver, FallbackResolver, RingResolver};
+use snow::{Builder, HandshakeState};
+
+use crate::keys::{PublicKey, SecretKey};
+
+/// Both ends must mean the same by what they say.
+const PATTERN: &str = "Noise_IK_25519_AESGCM_SHA256";
+
+/// Bytes by which a sealed record is longer than what is in it.
+pub const TAG_LEN: usize = 16;
+
+/// Bytes of the first message without payload: ephemeral key, sealed static key, seal.
+pub const HELLO_LEN: usize = 32 + 48 + TAG_LEN;
+
+/// Bytes of the second message without payload: ephemeral key, seal.
+pub const ANSWER_LEN: usize = 32 + TAG_LEN;
+
+/// Most bytes of a message's payload here.
+pub const MAX_PAYLOAD: usize = 1024;
+
+/// What the two ends want of each other; a handshake for one is worth nothing for the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A carrier of an association, over TCP.
+    Carrier,
+    /// A link of a tunnel, over UDP.
+    Tunnel,
+}
+
+impl Purpose {
+    fn prologue(self) -> &'static [u8] {
+        match self {
+            Purpose::Carrier => b"ropewalk carrier 1",
+            Purpose::Tunnel => b"ropewalk tunnel 1",
+        }
+    }
+}
+
+/// Why a message or a record is not accepted; it tells a stranger nothing more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoiseError {
+    /// The message is too short or too long to be one.
+    #[error("a handshake message of {0} bytes")]
+    Length(usize),
+    /// Made with other keys, for another purpose, or changed on the way.
+    #[error("a handshake message made with other keys")]
+    Handshake,
+    /// Made with other keys, at another place of the stream, or changed on the way.
+    #[error("a record that does not open")]
+    Record,
+}
+
+/// The end that begins.
+pub struct Initiator(HandshakeState);
+
+/// The end that answers, after it has read the first message.
+pub struct Responder {
+    state: HandshakeState,
+    peer: PublicKey,
+}
+
+/// The keys of an association's carrier or of a tunnel's link, one for each way.
+#[derive(Debug)]
+pub struct Session {
+    /// For what leaves.
+    pub seal: RecordKey,
+    /// For what arrives.
+    pub open: RecordKey,
+}
+
+/// A key of one way; records are numbered by whoever uses it.
+#[derive(Debug)]
+pub struct RecordKey(LessSafeKey);
+
+impl Initiator {
+    /// Wants to talk to the responder who has this key; also makes the first message.
+    ///
+    /// # Panics
+    /// If the payload is longer than [`MAX_PAYLOAD`].
+    #[must_use]
+    pub fn new(
+        purpose: Purpose,
+        secret: &SecretKey,
+        responder: &PublicKey,
+        payload: &[u8],
+    ) -> (Initiator, Vec<u8>) {
+        assert!(payload.len() <= MAX_PAYLOAD);
+        let mut state = builder(purpose, secret)
+            .remote_public_key(responder.as_bytes())
+            .and_then(Builder::build_initiator)
+            .expect("keys of the right length, and a pattern that is known");
+        let mut hello = vec![0; HELLO_LEN + payload.len()];
+        let len = state
+            .write_message(payload, &mut hello)
+            .expect("the buffer is large enough");
+        hello.truncate(len);
+        (Initiator(state), hello)
+    }
+
+    /// Reads the answer: the keys, and the answer's payload.
+    ///
+    /// # Errors
+    /// Not the answer of that responder to this first message.
+    pub fn finish(mut self, answer: &[u8]) -> Result<(Session, Vec<u8>), NoiseError> {
+        if !(ANSWER_LEN..=ANSWER_LEN + MAX_PAYLOAD).contains(&answer.len()) {
+            return Err(NoiseError::Length(answer.len()));
+        }
+        let payload = read(&mut self.0, answer)?;
+        let (ours, theirs) = self.0.dangerously_get_raw_split();
+        Ok((Session::new(&ours, &theirs), payload))
+    }
+}
+
+impl Responder {
+    /// Reads a first message: who sent it (the caller decides whether it is allowed), its payload.
+    ///
+    /// # Errors
+    /// Not made for this responder's key.
+    pub fn read(
+        purpose: Purpose,
+        secret: &SecretKey,
+        hello: &[u8],
+    ) -> Result<(Responder, Vec<u8>), NoiseError> {
+        if !(HELLO_LEN..=HELLO_LEN + MAX_PAYLOAD).contains(&hello.len()) {
+            return Err(NoiseError::Length(hello.len()));
+        }
+        let mut state = builder(purpose, secret)
+            .build_responder()
+            .expect("keys of the right length, and a pattern that is known");
+        let payload = read(&mut state, hello)?;
+        let peer = state
+            .get_remote_static()
+            .and_then(|key| key.try_into().ok());
+        let peer = PublicKey::from_bytes(peer.ok_or(NoiseError::Handshake)?);
+        Ok((Responder { state, peer }, payload))
+    }
+
+    /// Who sent the first message, or had it sent before.
+    #[must_use]
+    pub fn peer(&self) -> &PublicKey {
+        &self.peer
+    }
+
+    /// Answers: the message, and the keys.
+    ///
+    /// # Panics
+    /// If the payload is longer than [`MAX_PAYLOAD`].
+    #[must_use]
+    pub fn answer(mut self, payload: &[u8]) -> (Vec<u8>, Session) {
+        assert!(payload.len() <= MAX_PAYLOAD);
+        let mut answer = vec![0; ANSWER_LEN + payload.len()];
+        let len = self
+            .state
+            .write_message(payload, &mut answer)
+            .expect("the buffer is large enough");
+        answer.truncate(len);
+        let (theirs, ours) = self.state.dangerously_get_raw_split();
+        (answer, Session::new(&ours, &theirs))
+    }
+}
+
+impl Session {
+    fn new(ours: &[u8; 32], theirs: &[u8; 32]) -> Session {
+        Session {
+            seal: RecordKey::new(ours),
+            open: RecordKey::new(theirs),
+        }
+    }
+}
+
+impl RecordKey {
+    fn new(key: &[u8; 32]) -> RecordKey {
+        let key = UnboundKey::new(&AES_256_GCM, key).expect("a key of 32 bytes");
+        RecordKey(LessSafeKey::new(key))
+    }
+
+    /// Encrypts in place, and gives the tag to put behind; `associated` is covered but not changed.
+    ///
+    /// No number may be used twice.
+    #[must_use]
+    pub fn seal(&self, number: u64, associated: &[u8], data: &mut [u8]) -> [u8; TAG_LEN] {
+        let tag = self
+            .0
+            .seal_in_place_separate_tag(nonce(number), Aad::from(associated), data)
+            .expect("a record is far below the 64 GiB that one nonce may cover");
+        let mut bytes = [0; TAG_LEN];
+        bytes.copy_from_slice(tag.as_ref());
+        bytes
+    }
+
+    /// Decrypts in place; `sealed` ends with the tag, and what was sealed comes back.
+    ///
+    /// # Errors
+    /// Not sealed by the other end under this number and with this associated data.
+    pub fn open<'a>(
+        &self,
+        number: u64,
+        associated: &[u8],
+        sealed: &'a mut [u8],
+    ) -> Result<&'a mut [u8], NoiseError> {
+        let len = sealed
+            .len()
+            .checked_sub(TAG_LEN)
+            .ok_or(NoiseError::Record)?;
+        let (data, tag) = sealed.split_at_mut(len);
+        let tag = Tag::try_from(&*tag).map_err(|_| NoiseError::Record)?;
+        self.0
+            .open_in_place_separate_tag(nonce(number), Aad::from(associated), tag, data, 0..)
+            .map_err(|_| NoiseError::Record)
+    }
+}
+
+/// Four bytes of zero and the number, most significant byte first (revision 34, section 12.4).
+fn nonce(number: u64) -> Nonce {
+    let mut bytes = [0; 12];
+    bytes[4..].copy_from_slice(&number.to_be_bytes());
+    Nonce::assume_unique_for_key(bytes)
+}
+
+fn builder(purpose: Purpose, secret: &SecretKey) -> Builder<'_> {
+    let resolver = FallbackResolver::new(Box::new(RingResolver), Box::new(DefaultResolver));
+    let pattern = PATTERN.parse().expect("a pattern of the framework");
+    Builder::with_resolver(pattern, Box::new(resolver))
+        .prologue(purpose.prologue())
+        .and_then(|builder| builder.local_private_key(secret.as_bytes()))
+        .expect("set once each")
+}
+
+fn read(state: &mut HandshakeState, message: &[u8]) -> Result<Vec<u8>, NoiseError> {
+    let mut payload = vec![0; message.len()];
+    let len = state.read_message(message, &mut payload);
+    payload.truncate(len.map_err(|_| NoiseError::Handshake)?);
+    Ok(payload)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys() -> (SecretKey, SecretKey) {
+        (
+            SecretKey::from_bytes([1; 32]),
+            SecretKey::from_bytes([2; 32]),
+        )
+    }
+
+    fn sessions() -> (Session, Session) {
+        let (client, relay) = keys();
+        let (initiator, hello) = Initiator::new(Purpose::Carrier, &client, &relay.public(), b"");
+        let (responder, _) = Responder::read(Purpose::Carrier, &relay, &hello).unwrap();
+        let (answer, theirs) = responder.answer(b"");
+        (initiator.finish(&answer).unwrap().0, theirs)
+    }
+
+    #[test]
+    fn both_ends_know_each_other_and_have_the_same_keys() {
+        let (client, relay) = keys();
+        let (initiator, hello) = Initiator::new(Purpose::Tunnel, &client, &relay.public(), b"hi");
+        assert_eq!(hello.len(), HELLO_LEN + 2);
+        let (responder, payload) = Responder::read(Purpose::Tunnel, &relay, &hello).unwrap();
+        assert_eq!(
+            (responder.peer(), &payload[..]),
+            (&client.public(), &b"hi"[..])
+        );
+        let (answer, theirs) = responder.answer(b"hello");
+        assert_eq!(answer.len(), ANSWER_LEN + 5);
+        let (ours, payload) = initiator.finish(&answer).unwrap();
+        assert_eq!(payload, b"hello");
+
+        for (from, to) in [(&ours, &theirs), (&theirs, &ours)] {
+            let mut record = b"some bytes".to_vec();
+            let tag = from.seal.seal(7, b"header", &mut record);
+            assert_ne!(record, b"some bytes");
+            record.extend_from_slice(&tag);
+            assert_eq!(
+                to.open.open(7, b"header", &mut record).unwrap(),
+                b"some bytes"
+            );
+        }
+    }
+
+    #[test]
+    fn a_first_message_for_another_key_or_purpose_is_refused() {
+        let (client, relay) = keys();
+        let (_, hello) = Initiator::new(Purpose::Carrier, &client, &client.public(), b"");
+        let read = |purpose, hello: &[u8]| Responder::read(purpose, &relay, hello).err();
+        assert_eq!(read(Purpose::Carrier, &hello), Some(NoiseError::Handshake));
+
+        let (_, hello) = Initiator::new(Purpose::Carrier, &client, &relay.public(), b"");
+        assert_eq!(read(Purpose::Carrier, &hello), None);
+        assert_eq!(read(Purpose::Tunnel, &hello), Some(NoiseError::Handshake));
+        assert_eq!(
+            read(Purpose::Carrier, &hello[..95]),
+            Some(NoiseError::Length(95))
+        );
+        assert_eq!(
+            read(Purpose::Carrier, &[0; 2000]),
+            Some(NoiseError::Length(2000))
+        );
+        for index in 0..hello.len() {
+            let mut changed = hello.clone();
+            changed[index] ^= 1;
+            assert!(read(Purpose::Carrier, &changed).is_some(), "byte {index}");
+        }
+    }
+
+    #[test]
+    fn a_replayed_first_message_gives_other_keys() {
+        let (client, relay) = keys();
+        let (initiator, hello) = Initiator::new(Purpose::Carrier, &client, &relay.public(), b"");
+        let answer = || {
+            let (responder, _) = Responder::read(Purpose::Carrier, &relay, &hello).unwrap();
+            responder.answer(b"")
+        };
+        let (first, _) = answer();
+        let (_, replayed) = answer();
+        let (session, _) = initiator.finish(&first).unwrap();
+        let mut record = [0; 4 + TAG_LEN];
+        let tag = session.seal.seal(0, b"", &mut record[..4]);
+        record[4..].copy_from_slice(&tag);
+        assert_eq!(
+            replayed.open.open(0, b"", &mut record),
+            Err(NoiseError::Record)
+        );
+    }
+
+    #[test]
+    fn a_changed_record_does_not_open() {
+        let (ours, theirs) = sessions();
+        let mut sealed = [5; 4 + TAG_LEN];
+        let tag = ours.seal.seal(0, b"a", &mut sealed[..4]);
+        sealed[4..].copy_from_slice(&tag);
+        let open = |number, associated: &[u8], mut sealed: Vec<u8>| {
+            theirs
+                .open
+                .open(number, associated, &mut sealed)
+                .map(|data| data.to_vec())
+        };
+        assert_eq!(open(0, b"a", sealed.to_vec()), Ok(vec![5; 4]));
+        assert_eq!(open(1, b"a", sealed.to_vec()), Err(NoiseError::Record));
+        assert_eq!(open(0, b"b", sealed.to_vec()), Err(NoiseError::Record));
+        for len in 0..sealed.len() {
+            assert_eq!(
+                open(0, b"a", sealed[..len].to_vec()),
+                Err(NoiseError::Record)
+            );
+        }
+        for index in 0..sealed.len() {
+            let mut changed = sealed.to_vec();
+            changed[index] ^= 0x80;
+            assert_eq!(open(0, b"a", changed), Err(NoiseError::Record));
+        }
+    }
+}
