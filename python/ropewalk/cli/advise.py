@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .. import advice
+from ..advice.picture import draw
+from ..advice.store import keep
 from .failures import failures, wrong_input
 from .options import Changes, Json, ScenarioFile, Seed, check_outputs, check_pictures, load
+from .output import answer, keep_made
 from .progress import progress
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from ..advice import Counsel
 
 
@@ -92,36 +95,11 @@ def advise(
             progress=finished,
         )
     with failures():
-        written = _keep(counsel, out, pictures)
-    if as_json:
-        print(json.dumps(counsel.json()))
-    else:
-        _print(counsel, written)
-    sys.stdout.flush()
+        written = keep_made(counsel, out, pictures, draw, keep)
+    answer(counsel, _table, written, as_json=as_json)
 
 
-def _keep(counsel: Counsel, out: Path | None, pictures: list[Path]) -> list[str]:
-    """Write what was asked for; say what is where."""
-    written = []
-    if pictures:
-        from ..advice.picture import draw
-        from ..plot import save
-
-        figure = draw(counsel)
-        written += [f"picture: {save(figure, picture)}" for picture in pictures]
-    if out is not None:
-        from ..advice.store import keep
-
-        written += [f"picture: {keep(counsel, out)}", f"tables:  {out / 'tables'}"]
-    return written
-
-
-def _print(counsel: Counsel, written: list[str]) -> None:
-    from rich.console import Console
-
+def _table(counsel: Counsel) -> RenderableType:
     from ..advice.table import table
 
-    console = Console(highlight=False)
-    console.print(table(counsel))
-    for line in written:
-        console.print(line, soft_wrap=True, markup=False)
+    return table(counsel)

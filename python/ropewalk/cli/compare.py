@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .. import comparison
+from ..comparison.picture import draw
+from ..comparison.store import keep
 from .failures import failures, wrong_input
 from .options import Changes, Json, ScenarioFile, Seed, check_outputs, check_pictures, load
+from .output import answer, keep_made
 from .progress import progress
 from .simulate import STEP
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from ..comparison import Comparison
 
 
@@ -76,12 +79,8 @@ def compare(
             progress=finished,
         )
     with failures():
-        written = _keep(made, out, pictures)
-    if as_json:
-        print(json.dumps(made.json()))
-    else:
-        _print(made, written)
-    sys.stdout.flush()
+        written = keep_made(made, out, pictures, draw, keep)
+    answer(made, _table, written, as_json=as_json)
 
 
 def _chosen(ways: str) -> tuple[str, ...]:
@@ -91,28 +90,7 @@ def _chosen(ways: str) -> tuple[str, ...]:
         raise ValueError(f"--ways {ways}: {error}") from None
 
 
-def _keep(made: Comparison, out: Path | None, pictures: list[Path]) -> list[str]:
-    """Write what was asked for; say what is where."""
-    written = []
-    if pictures:
-        from ..comparison.picture import draw
-        from ..plot import save
-
-        figure = draw(made)
-        written += [f"picture: {save(figure, picture)}" for picture in pictures]
-    if out is not None:
-        from ..comparison.store import keep
-
-        written += [f"picture: {keep(made, out)}", f"tables:  {out / 'tables'}"]
-    return written
-
-
-def _print(made: Comparison, written: list[str]) -> None:
-    from rich.console import Console
-
+def _table(made: Comparison) -> RenderableType:
     from ..comparison.table import table
 
-    console = Console(highlight=False)
-    console.print(table(made))
-    for line in written:
-        console.print(line, soft_wrap=True, markup=False)
+    return table(made)

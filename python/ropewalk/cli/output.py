@@ -1,26 +1,51 @@
-"""What verbs that run a scenario do with its results: keep, draw, print."""
+"""What a verb does at its end: draw and keep what it made, say what is where, print."""
 
 from __future__ import annotations
 
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from .. import plot, store
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.console import RenderableType
+
     from ..results import Results
 
 
-def keep_results(results: Results, out: Path | None, pictures: list[Path]) -> list[str]:
-    """Write what was asked for; say what is where."""
-    written = []
-    if pictures:
-        from .. import plot
+class Made(Protocol):
+    """What a verb made."""
 
-        page = plot.overview(results)
-        written += [f"picture: {plot.save(page, picture)}" for picture in pictures]
+    def json(self) -> dict[str, Any]:
+        """Return what ``--json`` prints."""
+
+
+M = TypeVar("M", bound=Made)
+
+
+def keep_made(
+    made: M,
+    out: Path | None,
+    pictures: list[Path],
+    draw: Callable[[M], Figure],
+    keep: Callable[[M, Path], Path],
+) -> list[str]:
+    """Write what was asked for, of what has one picture; say what is where."""
+    written = _save(made, pictures, draw)
     if out is not None:
-        from ..store import keep
+        written += [f"picture: {keep(made, out)}", f"tables:  {out / store.TABLES_FOLDER}"]
+    return written
 
-        first, *others = keep(results, out)
+
+def keep_results(results: Results, out: Path | None, pictures: list[Path]) -> list[str]:
+    """Write what was asked for, of runs, which have several pictures; say what is where."""
+    written = _save(results, pictures, plot.overview)
+    if out is not None:
+        first, *others = store.keep(results, out)
         also = ", ".join(path.name for path in others)
         written.append(f"picture: {first}" + (f" (beside it: {also})" if also else ""))
         written.append(f"tables:  {out}")
@@ -33,13 +58,46 @@ def captured(results: Results, capture: Path, place: str | None) -> str:
     return f"packets: {capture} ({count}, at {place or 'the sender'})"
 
 
-def print_results(results: Results, written: list[str]) -> None:
-    """Print the table, and what was written."""
-    from rich.console import Console
+def answer(
+    made: M,
+    table: Callable[[M], RenderableType],
+    written: Sequence[str],
+    *,
+    as_json: bool,
+) -> None:
+    """Print the JSON object alone, or the table and what was written."""
+    if as_json:
+        print_json(made.json())
+    else:
+        print_table(table(made), written)
 
+
+def results_table(results: Results) -> RenderableType:
+    """Return the table of runs."""
     from ..table import table
 
+    return table(results)
+
+
+def print_json(printed: Mapping[str, Any]) -> None:
+    """Print one JSON object, on a line."""
+    print(json.dumps(printed))
+    sys.stdout.flush()
+
+
+def print_table(table: RenderableType, written: Sequence[str] = ()) -> None:
+    """Print a table, and below it what was written."""
+    from rich.console import Console
+
     console = Console(highlight=False)
-    console.print(table(results))
+    console.print(table)
     for line in written:
         console.print(line, soft_wrap=True, markup=False)
+    sys.stdout.flush()
+
+
+def _save(made: M, pictures: list[Path], draw: Callable[[M], Figure]) -> list[str]:
+    if not pictures:
+        return []
+    figure = draw(made)
+    return [f"picture: {plot.save(figure, picture)}" for picture in pictures]

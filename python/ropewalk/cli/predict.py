@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .. import prediction
+from ..prediction.store import keep
 from .failures import failures, wrong_input
 from .options import Changes, Json, ScenarioFile, check_outputs, load
+from .output import answer
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ..prediction import Predictions
 
 
 def predict(
@@ -37,19 +42,14 @@ def predict(
         check_outputs(out, [])
     with failures():
         predictions = prediction.predict(loaded)
+        written = []
         if out is not None:
-            from ..prediction.store import keep
-
             keep(predictions, loaded, out)
-    if as_json:
-        print(json.dumps(predictions.json()))
-    else:
-        from rich.console import Console
+            written.append(f"tables:  {out}")
+    answer(predictions, _table, written, as_json=as_json)
 
-        from ..prediction.table import table
 
-        console = Console(highlight=False)
-        console.print(table(predictions))
-        if out is not None:
-            console.print(f"tables:  {out}", soft_wrap=True, markup=False)
-    sys.stdout.flush()
+def _table(predictions: Predictions) -> RenderableType:
+    from ..prediction.table import table
+
+    return table(predictions)

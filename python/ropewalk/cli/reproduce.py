@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,12 +11,17 @@ import typer
 
 from .. import reproduction
 from ..reproduction.items import Item, find, items
+from ..reproduction.keeping import keep
 from ..simulation import SEED_MAX
 from .failures import WRONG_INPUT, fail, failures, wrong_input
 from .options import Json, check_outputs, check_pictures
+from .output import answer, keep_made, print_json
 from .progress import progress
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.console import RenderableType
+
     from ..reproduction import Reproduction
 
 
@@ -86,12 +90,10 @@ def reproduce(
     with failures(), progress("reproducing") as finished:
         made = reproduction.reproduce(paper, item, seed=seed, runs=runs, progress=finished)
     with failures():
-        written = _keep(made, out, pictures)
-    if as_json:
-        print(json.dumps(made.json()))
-    else:
-        _print(made, written)
-    sys.stdout.flush()
+        written = keep_made(made, out, pictures, _figure, keep)
+    if not written:
+        written = ["picture and tables: --out DIR, picture alone: --plot FILE"]
+    answer(made, _table, written, as_json=as_json)
 
 
 def _list(paper: str | None, as_json: bool) -> None:
@@ -104,10 +106,10 @@ def _list(paper: str | None, as_json: bool) -> None:
         entries = [
             {"paper": each.paper, "item": each.name, "title": each.title} for each in listed
         ]
-        print(json.dumps({"engine": "reproduce", "items": entries}))
+        print_json({"engine": "reproduce", "items": entries})
     else:
         print(_items(listed))
-    sys.stdout.flush()
+        sys.stdout.flush()
 
 
 def _items(listed: Sequence[Item]) -> str:
@@ -120,26 +122,11 @@ def _items(listed: Sequence[Item]) -> str:
     return "\n".join(["What can be made again: ropewalk reproduce PAPER ITEM", "", *lines])
 
 
-def _keep(made: Reproduction, out: Path | None, pictures: list[Path]) -> list[str]:
-    """Write what was asked for; say what is where."""
-    written = []
-    if pictures:
-        from ..plot import save
-
-        written += [f"picture: {save(made.figure, picture)}" for picture in pictures]
-    if out is not None:
-        from ..reproduction.keeping import keep
-
-        written += [f"picture: {keep(made, out)}", f"tables:  {out / 'tables'}"]
-    return written or ["picture and tables: --out DIR, picture alone: --plot FILE"]
+def _figure(made: Reproduction) -> Figure:
+    return made.figure
 
 
-def _print(made: Reproduction, written: list[str]) -> None:
-    from rich.console import Console
-
+def _table(made: Reproduction) -> RenderableType:
     from ..reproduction.report import report
 
-    console = Console(highlight=False)
-    console.print(report(made))
-    for line in written:
-        console.print(line, soft_wrap=True, markup=False)
+    return report(made)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +11,7 @@ from .. import simulation
 from ..simulation import SNAPLEN_MAX
 from .failures import failures, wrong_input
 from .options import Changes, Json, ScenarioFile, Seed, check_outputs, check_pictures, load
-from .output import captured, keep_results, print_results
+from .output import answer, captured, keep_results, results_table
 from .progress import progress
 
 STEP = "100 ms"
@@ -137,8 +135,4 @@ def simulate(
             written.append(captured(results, capture, capture_at))
         if qlog is not None:
             written.append(f"qlog:    {qlog}")
-    if as_json:
-        print(json.dumps(results.json()))
-    else:
-        print_results(results, written)
-    sys.stdout.flush()
+    answer(results, results_table, written, as_json=as_json)

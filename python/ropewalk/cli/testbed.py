@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +11,7 @@ import typer
 from .. import emulation
 from .failures import FAILED, failures, wrong_input
 from .options import Changes, Json, ScenarioFile, Seed, check_outputs, check_pictures, load
-from .output import captured, keep_results, print_results
+from .output import answer, captured, keep_results, print_json, print_table, results_table
 from .progress import progress
 from .simulate import STEP
 
@@ -118,11 +116,7 @@ def testbed(
         written = keep_results(results, out, pictures)
         if capture is not None:
             written.append(captured(results, capture, capture_at))
-    if as_json:
-        print(json.dumps(results.json()))
-    else:
-        print_results(results, written)
-    sys.stdout.flush()
+    answer(results, results_table, written, as_json=as_json)
 
 
 def doctor(
@@ -146,13 +140,10 @@ def doctor(
     with failures():
         diagnosis = emulation.doctor(loaded)
     if as_json:
-        print(json.dumps(diagnosis))
+        print_json(diagnosis)
     else:
-        from rich.console import Console
-
         from ..emulation.table import table
 
-        Console(highlight=False).print(table(diagnosis))
-    sys.stdout.flush()
+        print_table(table(diagnosis))
     if not diagnosis["ready"]:
         raise typer.Exit(FAILED)
