@@ -11,7 +11,18 @@ from .. import advice
 from ..advice.picture import draw
 from ..advice.store import keep
 from .failures import failures, wrong_input
-from .options import Changes, Json, ScenarioFile, Seed, check_outputs, check_pictures, load
+from .options import (
+    Changes,
+    Json,
+    PictureFolder,
+    ScenarioFile,
+    Seed,
+    check_outputs,
+    check_pictures,
+    load,
+    plot_option,
+    runs_option,
+)
 from .output import answer, keep_made
 from .progress import progress
 
@@ -49,26 +60,12 @@ def advise(
     ] = False,
     seed: Seed = 1,
     runs: Annotated[
-        int,
-        typer.Option(min=1, metavar="N", help="Runs of each candidate, where anything is random."),
+        int, runs_option("Runs of each candidate, where anything is random.")
     ] = advice.RUNS,
     changes: Changes = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Keep tables (Parquet), the picture, the scenario used and the JSON object.",
-            show_default=False,
-        ),
-    ] = None,
+    out: PictureFolder = None,
     pictures: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--plot",
-            metavar="FILE",
-            help="Draw the goodput of subsets by how many links they have: .png, .svg or .pdf.",
-            show_default=False,
-        ),
+        list[Path] | None, plot_option("the goodput of subsets by how many links they have")
     ] = None,
 ) -> None:
     """Advise: which links, which scheduler, which buffers, at what cost.

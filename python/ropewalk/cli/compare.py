@@ -11,10 +11,21 @@ from .. import comparison
 from ..comparison.picture import draw
 from ..comparison.store import keep
 from .failures import failures, wrong_input
-from .options import Changes, Json, ScenarioFile, Seed, check_outputs, check_pictures, load
+from .options import (
+    Changes,
+    Json,
+    PictureFolder,
+    ScenarioFile,
+    Seed,
+    check_outputs,
+    check_pictures,
+    load,
+    plot_option,
+    runs_option,
+    step_wanted,
+)
 from .output import answer, keep_made
 from .progress import progress
-from .simulate import STEP
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -34,29 +45,11 @@ def compare(
         ),
     ] = None,
     seed: Seed = 1,
-    runs: Annotated[
-        int,
-        typer.Option(
-            min=1, metavar="N", help="How many runs of each way; formulas are asked once."
-        ),
-    ] = 1,
+    runs: Annotated[int, runs_option("How many runs of each way; formulas are asked once.")] = 1,
     changes: Changes = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Keep tables (Parquet), the picture, the scenario used and the JSON object.",
-            show_default=False,
-        ),
-    ] = None,
+    out: PictureFolder = None,
     pictures: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--plot",
-            metavar="FILE",
-            help="Draw bars with intervals, and goodput over time: .png, .svg or .pdf.",
-            show_default=False,
-        ),
+        list[Path] | None, plot_option("bars with intervals, and goodput over time")
     ] = None,
 ) -> None:
     """Run a scenario in several ways; show how near they come, and why they differ.
@@ -75,7 +68,7 @@ def compare(
             ways=chosen,
             seed=seed,
             runs=runs,
-            step=STEP if out or pictures else None,
+            step=step_wanted(None, out, pictures),
             progress=finished,
         )
     with failures():

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from ..scenario import Scenario
 from ..simulation import SEED_MAX
+
+STEP = "100 ms"
 
 ScenarioFile: TypeAlias = Annotated[
     Path, typer.Argument(help="The scenario file.", show_default=False)
@@ -25,8 +27,68 @@ Changes: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
-Seed: TypeAlias = Annotated[
-    int, typer.Option(min=0, max=SEED_MAX, metavar="N", help="Seed of the first run.")
+Capture: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write the packets of the first run, for Wireshark: .pcapng or .pcap.",
+        show_default=False,
+    ),
+]
+CaptureAt: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PLACE",
+        help="Where --capture sees them: sender, receiver, or a link's name; default: sender.",
+        show_default=False,
+    ),
+]
+Step: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help=f"Step of the timeline that --out keeps and plots show; default: {STEP}.",
+        show_default=False,
+    ),
+]
+
+
+def seed_option(what: str) -> Any:
+    """Return ``--seed``: help as given, any seed that there is."""
+    return typer.Option(min=0, max=SEED_MAX, metavar="N", help=what)
+
+
+def runs_option(what: str) -> Any:
+    """Return ``--runs``: help as given, at least one."""
+    return typer.Option(min=1, metavar="N", help=what)
+
+
+def out_option(kept: str) -> Any:
+    """Return ``--out``, which keeps this and the JSON object in a folder."""
+    return typer.Option(
+        metavar="DIR", help=f"Keep {kept} and the JSON object.", show_default=False
+    )
+
+
+def plot_option(drawn: str, more: str = "") -> Any:
+    """Return ``--plot``, which draws this; `more` ends the help."""
+    return typer.Option(
+        "--plot",
+        metavar="FILE",
+        help=f"Draw {drawn}: .png, .svg or .pdf{more}.",
+        show_default=False,
+    )
+
+
+Seed: TypeAlias = Annotated[int, seed_option("Seed of the first run.")]
+RunsFolder: TypeAlias = Annotated[
+    Path | None, out_option("tables (Parquet), plots, the scenario used")
+]
+RunsPage: TypeAlias = Annotated[
+    list[Path] | None, plot_option("all plots of the first run on one page")
+]
+PictureFolder: TypeAlias = Annotated[
+    Path | None, out_option("tables (Parquet), the picture, the scenario used")
 ]
 
 
@@ -75,6 +137,43 @@ def check_pictures(pictures: list[Path]) -> None:
 
         for picture in pictures:
             check_format(picture)
+
+
+def check_needed(option: str, value: object, needed: str, *given: object) -> None:
+    """Make sure that an option stands with one that it needs.
+
+    Parameters
+    ----------
+    option, value
+        The option, and its value if it is given.
+    needed : str
+        The options of which it needs one.
+    *given
+        Their values.
+
+    Raises
+    ------
+    ValueError
+        None of them is given.
+    """
+    if value is not None and not any(given):
+        raise ValueError(f"{option} {value}: only with {needed}")
+
+
+def check_step(step: str | None, out: Path | None, pictures: list[Path]) -> None:
+    """Make sure that somebody wants the timeline that ``--step`` is for.
+
+    Raises
+    ------
+    ValueError
+        Nobody does.
+    """
+    check_needed("--step", step, "--out or --plot", out, pictures)
+
+
+def step_wanted(step: str | None, out: Path | None, pictures: list[Path]) -> str | None:
+    """Return the timeline's step; None if nobody keeps or draws it."""
+    return (step or STEP) if out or pictures else None
 
 
 def _override(change: str) -> tuple[str, str]:

@@ -5,12 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from .. import prediction
 from ..prediction.store import keep
 from .failures import failures, wrong_input
-from .options import Changes, Json, ScenarioFile, check_outputs, load
+from .options import (
+    Changes,
+    Json,
+    ScenarioFile,
+    check_outputs,
+    load,
+    out_option,
+)
 from .output import answer
 
 if TYPE_CHECKING:
@@ -24,12 +29,7 @@ def predict(
     as_json: Json = False,
     changes: Changes = None,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Keep the models' table (Parquet), the scenario used and the JSON object.",
-            show_default=False,
-        ),
+        Path | None, out_option("the models' table (Parquet), the scenario used")
     ] = None,
 ) -> None:
     """Ask formulas what a scenario gives, in milliseconds.

@@ -12,9 +12,16 @@ import typer
 from .. import reproduction
 from ..reproduction.items import Item, find, items
 from ..reproduction.keeping import keep
-from ..simulation import SEED_MAX
 from .failures import WRONG_INPUT, fail, failures, wrong_input
-from .options import Json, check_outputs, check_pictures
+from .options import (
+    Json,
+    check_outputs,
+    check_pictures,
+    out_option,
+    plot_option,
+    runs_option,
+    seed_option,
+)
 from .output import answer, keep_made, print_json
 from .progress import progress
 
@@ -35,39 +42,17 @@ def reproduce(
     as_json: Json = False,
     seed: Annotated[
         int | None,
-        typer.Option(
-            min=0,
-            max=SEED_MAX,
-            metavar="N",
-            help="Seed of the first run, of what is simulated; default: 1.",
-            show_default=False,
-        ),
+        seed_option("Seed of the first run, of what is simulated; default: 1."),
     ] = None,
     runs: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="How many runs of each simulated scenario; default: the item's own number.",
-            show_default=False,
-        ),
+        runs_option("How many runs of each simulated scenario; default: the item's own number."),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Keep tables (Parquet), picture, scenarios simulated and the JSON object.",
-            show_default=False,
-        ),
+        Path | None, out_option("tables (Parquet), picture, scenarios simulated")
     ] = None,
     pictures: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--plot",
-            metavar="FILE",
-            help="Draw the picture: .png, .svg or .pdf; may be given several times.",
-            show_default=False,
-        ),
+        list[Path] | None, plot_option("the picture", "; may be given several times")
     ] = None,
 ) -> None:
     """Make a published table or figure again: published, ours, difference, reason.

@@ -10,11 +10,26 @@ import typer
 from .. import simulation
 from ..simulation import SNAPLEN_MAX
 from .failures import failures, wrong_input
-from .options import Changes, Json, ScenarioFile, Seed, check_outputs, check_pictures, load
+from .options import (
+    Capture,
+    CaptureAt,
+    Changes,
+    Json,
+    RunsFolder,
+    RunsPage,
+    ScenarioFile,
+    Seed,
+    Step,
+    check_needed,
+    check_outputs,
+    check_pictures,
+    check_step,
+    load,
+    runs_option,
+    step_wanted,
+)
 from .output import answer, captured, keep_results, results_table
 from .progress import progress
-
-STEP = "100 ms"
 
 
 def simulate(
@@ -22,56 +37,17 @@ def simulate(
     as_json: Json = False,
     seed: Seed = 1,
     runs: Annotated[
-        int,
-        typer.Option(
-            min=1, metavar="N", help="How many runs; each has the seed after the one before."
-        ),
+        int, runs_option("How many runs; each has the seed after the one before.")
     ] = 1,
     changes: Changes = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Keep tables (Parquet), plots, the scenario used and the JSON object.",
-            show_default=False,
-        ),
-    ] = None,
-    pictures: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--plot",
-            metavar="FILE",
-            help="Draw all plots of the first run on one page: .png, .svg or .pdf.",
-            show_default=False,
-        ),
-    ] = None,
-    step: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help=f"Step of the timeline that --out keeps and plots show; default: {STEP}.",
-            show_default=False,
-        ),
-    ] = None,
+    out: RunsFolder = None,
+    pictures: RunsPage = None,
+    step: Step = None,
     reordering: Annotated[
         bool, typer.Option("--reordering", help="Measure reordering by RFC 4737 and RFC 5236.")
     ] = False,
-    capture: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the packets of the first run, for Wireshark: .pcapng or .pcap.",
-            show_default=False,
-        ),
-    ] = None,
-    capture_at: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PLACE",
-            help="Where --capture sees them: sender, receiver, or a link's name; default: sender.",
-            show_default=False,
-        ),
-    ] = None,
+    capture: Capture = None,
+    capture_at: CaptureAt = None,
     snaplen: Annotated[
         int | None,
         typer.Option(
@@ -110,17 +86,15 @@ def simulate(
         loaded = load(scenario, changes)
         check_outputs(out, [*pictures, *(path for path in (capture, qlog) if path)])
         check_pictures(pictures)
-        for option, value in (("--capture-at", capture_at), ("--snaplen", snaplen)):
-            if value is not None and capture is None:
-                raise ValueError(f"{option} {value}: only with --capture")
-        if step is not None and not (out or pictures):
-            raise ValueError(f"--step {step}: only with --out or --plot")
+        check_needed("--capture-at", capture_at, "--capture", capture)
+        check_needed("--snaplen", snaplen, "--capture", capture)
+        check_step(step, out, pictures)
     with failures(), progress("simulating", runs) as finished:
         results = simulation.simulate(
             loaded,
             seed=seed,
             runs=runs,
-            step=(step or STEP) if out or pictures else None,
+            step=step_wanted(step, out, pictures),
             reordering=reordering,
             threads=threads,
             progress=finished,

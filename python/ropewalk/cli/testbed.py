@@ -10,10 +10,26 @@ import typer
 
 from .. import emulation
 from .failures import FAILED, failures, wrong_input
-from .options import Changes, Json, ScenarioFile, Seed, check_outputs, check_pictures, load
+from .options import (
+    Capture,
+    CaptureAt,
+    Changes,
+    Json,
+    RunsFolder,
+    RunsPage,
+    ScenarioFile,
+    Seed,
+    Step,
+    check_needed,
+    check_outputs,
+    check_pictures,
+    check_step,
+    load,
+    runs_option,
+    step_wanted,
+)
 from .output import answer, captured, keep_results, print_json, print_table, results_table
 from .progress import progress
-from .simulate import STEP
 
 
 class Emulator(StrEnum):
@@ -27,36 +43,11 @@ def testbed(
     scenario: ScenarioFile,
     as_json: Json = False,
     seed: Seed = 1,
-    runs: Annotated[
-        int,
-        typer.Option(min=1, metavar="N", help="How many runs, one after the other."),
-    ] = 1,
+    runs: Annotated[int, runs_option("How many runs, one after the other.")] = 1,
     changes: Changes = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Keep tables (Parquet), plots, the scenario used and the JSON object.",
-            show_default=False,
-        ),
-    ] = None,
-    pictures: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--plot",
-            metavar="FILE",
-            help="Draw all plots of the first run on one page: .png, .svg or .pdf.",
-            show_default=False,
-        ),
-    ] = None,
-    step: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help=f"Step of the timeline that --out keeps and plots show; default: {STEP}.",
-            show_default=False,
-        ),
-    ] = None,
+    out: RunsFolder = None,
+    pictures: RunsPage = None,
+    step: Step = None,
     emulator: Annotated[
         Emulator, typer.Option(help="Our links on the real clock, or the kernel's netem.")
     ] = Emulator.OWN,
@@ -68,22 +59,8 @@ def testbed(
             show_default=False,
         ),
     ] = None,
-    capture: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the packets of the first run, for Wireshark: .pcapng or .pcap.",
-            show_default=False,
-        ),
-    ] = None,
-    capture_at: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PLACE",
-            help="Where --capture sees them: sender, receiver, or a link's name; default: sender.",
-            show_default=False,
-        ),
-    ] = None,
+    capture: Capture = None,
+    capture_at: CaptureAt = None,
 ) -> None:
     """Run a scenario on the Linux kernel's own TCP and MPTCP, over emulated links.
 
@@ -96,16 +73,14 @@ def testbed(
         loaded = load(scenario, changes)
         check_outputs(out, [*pictures, *([capture] if capture else [])])
         check_pictures(pictures)
-        if capture_at is not None and capture is None:
-            raise ValueError(f"--capture-at {capture_at}: only with --capture")
-        if step is not None and not (out or pictures):
-            raise ValueError(f"--step {step}: only with --out or --plot")
+        check_needed("--capture-at", capture_at, "--capture", capture)
+        check_step(step, out, pictures)
     with failures(), progress("running, s") as finished:
         results = emulation.testbed(
             loaded,
             seed=seed,
             runs=runs,
-            step=(step or STEP) if out or pictures else None,
+            step=step_wanted(step, out, pictures),
             emulator=emulator.value,
             kernel_congestion=kernel_congestion,
             progress=finished,
