@@ -194,7 +194,7 @@ def test_what_the_kernel_lacks_is_wrong_input(machine, command, way):
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_whoever_ends_the_command_ends_the_world(machine, end, tmp_path):
+def test_whoever_ends_the_command_ends_the_world(machine, command, end, tmp_path):
     name = f"ended-{end.name}"
     capture = tmp_path / "half.pcap"
     process = started(name, str(TWO_LINKS), "--set", "traffic.size=1GB", "--capture", str(capture))
@@ -206,9 +206,16 @@ def test_whoever_ends_the_command_ends_the_world(machine, end, tmp_path):
     process.communicate(timeout=20)
     assert process.returncode != 0
     assert gone(name)
-    # Who is killed has no time to tidy up; but nothing bears the name of a capture.
+    # Who is killed has no time to tidy up; but nothing bears the name of a capture, and the
+    # next run tidies up.
     assert not capture.exists()
-    if end != signal.SIGKILL:
+    if end == signal.SIGKILL:
+        again = command(
+            *("testbed", TWO_LINKS, "--set", "traffic.size=100kB", "--capture", capture)
+        )
+        assert (again.returncode, again.stderr) == (0, "")
+        assert [*tmp_path.iterdir()] == [capture]
+    else:
         assert [*tmp_path.iterdir()] == []
 
 

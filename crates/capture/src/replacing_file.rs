@@ -1,10 +1,14 @@
 //! A file that appears under its name when it is complete.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{FlockOperation, flock};
 
 use crate::error::FileError;
 
@@ -16,6 +20,10 @@ const BUFFER: usize = 1 << 20;
 /// Until then it is a hidden file in the same folder, since a rename is atomic
 /// within a file system alone. What is no ordinary file (a FIFO, a device,
 /// standard output) cannot be replaced: it is written at once.
+///
+/// Who is killed leaves the hidden file; the next one in that folder removes it.
+/// It knows by a lock (flock(2)) that nobody writes there any longer: the kernel
+/// lifts it with the process, and no number can be mistaken for another's.
 pub(crate) struct ReplacingFile {
     path: PathBuf,
     writer: BufWriter<File>,
@@ -106,6 +114,13 @@ fn create_beside(path: &Path) -> io::Result<(File, Replacement)> {
             .open(&temporary)
         {
             Ok(file) => {
+                // Where files have no locks, nobody removes another's.
+                let _ = flock(&file, FlockOperation::LockExclusive);
+                if file.metadata()?.nlink() == 0 {
+                    // Removed as a leftover before it had its lock.
+                    continue;
+                }
+                remove_leftovers(&temporary);
                 let replacement = Replacement {
                     temporary,
                     destination,
@@ -117,4 +132,31 @@ fn create_beside(path: &Path) -> io::Result<(File, Replacement)> {
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Removes what killed processes have left beside a file that is being written. What cannot be
+/// looked at or removed stays.
+fn remove_leftovers(beside: &Path) {
+    let folder = beside.parent().filter(|parent| *parent != Path::new(""));
+    let Ok(entries) = fs::read_dir(folder.unwrap_or(Path::new("."))) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        if is_temporary(&entry.file_name())
+            && entry.file_type().is_ok_and(|kind| kind.is_file())
+            && let Ok(file) = File::open(entry.path())
+            && flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
+        {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Whether a file of this name is one of ours: `.ropewalk-PROCESS-NUMBER.partial`.
+fn is_temporary(name: &OsStr) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    name.to_str()
+        .and_then(|name| name.strip_prefix(".ropewalk-")?.strip_suffix(".partial"))
+        .and_then(|numbers| numbers.split_once('-'))
+        .is_some_and(|(process, number)| digits(process) && digits(number))
 }

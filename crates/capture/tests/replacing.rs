@@ -83,6 +83,39 @@ fn of_two_files_of_one_name_the_last_finished_stays() {
     assert_eq!(names_in(folder.path()), ["run.pcap"]);
 }
 
+/// What a process left that was killed: its locks are gone, its file is not.
+#[test]
+fn what_the_killed_left_is_removed_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let others = [
+        ".ropewalk-17-0.partial.txt",
+        ".ropewalk-17.partial",
+        ".ropewalk-17-.partial",
+        ".ropewalk-17-x.partial",
+        "ropewalk-17-0.partial",
+    ];
+    for name in others {
+        fs::write(folder.path().join(name), "somebody's").unwrap();
+    }
+    let subfolder = ".ropewalk-17-2.partial";
+    fs::create_dir(folder.path().join(subfolder)).unwrap();
+    let living = begin(&folder.path().join("living.pcap")).unwrap();
+    for name in [".ropewalk-17-0.partial", ".ropewalk-4194304-12.partial"] {
+        fs::write(folder.path().join(name), "half a run").unwrap();
+    }
+
+    begin(&folder.path().join("run.pcap"))
+        .unwrap()
+        .finish()
+        .unwrap();
+    living.finish().unwrap();
+    let mut left = names_in(folder.path());
+    left.sort();
+    let mut expected = [&others[..], &[subfolder, "living.pcap", "run.pcap"]].concat();
+    expected.sort();
+    assert_eq!(left, expected);
+}
+
 #[test]
 fn a_missing_folder_is_an_error_that_names_the_file() {
     let folder = tempfile::tempdir().unwrap();
