@@ -27,6 +27,7 @@ pub use config::{
     SchedulerKind, SinglePathKind,
 };
 pub use endpoint::{Endpoint, Event, MAX_SUBFLOWS};
+pub use range_set::RangeSet;
 pub use segment::{Flags, Options, SackList, Segment, SynMultipath, SynOptions};
 pub use sender::Counters;
 pub use subflow_state::SubflowState;

@@ -5,35 +5,58 @@ use std::collections::VecDeque;
 /// Made for reassembly: most inserts extend the last range or close the first
 /// gap, and both are cheap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct RangeSet {
+pub struct RangeSet {
     ranges: VecDeque<(u64, u64)>,
     covered: u64,
 }
 
 impl RangeSet {
+    /// Whether it covers nothing.
     #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
     /// Bytes in all ranges.
     #[inline]
-    pub(crate) fn covered(&self) -> u64 {
+    pub fn covered(&self) -> u64 {
         self.covered
     }
 
+    /// The lowest range.
     #[inline]
-    pub(crate) fn first(&self) -> Option<(u64, u64)> {
+    pub fn first(&self) -> Option<(u64, u64)> {
         self.ranges.front().copied()
     }
 
-    #[cfg(test)]
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+    /// The highest range.
+    #[inline]
+    pub fn last(&self) -> Option<(u64, u64)> {
+        self.ranges.back().copied()
+    }
+
+    /// Where the first range begins that begins after `offset`.
+    pub fn next_after(&self, offset: u64) -> Option<u64> {
+        let at = self.ranges.partition_point(|&(start, _)| start <= offset);
+        self.ranges.get(at).map(|&(start, _)| start)
+    }
+
+    /// What it covers of `start..end`, in rising order.
+    pub fn within(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let first = self.ranges.partition_point(|&(_, e)| e <= start);
+        self.ranges
+            .range(first..)
+            .take_while(move |&&(s, _)| s < end)
+            .map(move |&(s, e)| (s.max(start), e.min(end)))
+    }
+
+    /// The ranges in rising order.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.ranges.iter().copied()
     }
 
     /// The range that holds `offset`.
-    pub(crate) fn containing(&self, offset: u64) -> Option<(u64, u64)> {
+    pub fn containing(&self, offset: u64) -> Option<(u64, u64)> {
         let at = self.ranges.partition_point(|&(_, end)| end <= offset);
         self.ranges
             .get(at)
@@ -42,7 +65,7 @@ impl RangeSet {
     }
 
     /// Adds `start..end`; says how many of its bytes are new.
-    pub(crate) fn insert(&mut self, start: u64, end: u64) -> u64 {
+    pub fn insert(&mut self, start: u64, end: u64) -> u64 {
         if start >= end {
             return 0;
         }
@@ -90,7 +113,7 @@ impl RangeSet {
     }
 
     /// Forgets everything below `offset`.
-    pub(crate) fn remove_below(&mut self, offset: u64) {
+    pub fn remove_below(&mut self, offset: u64) {
         while let Some(front) = self.ranges.front_mut() {
             if front.1 <= offset {
                 self.covered -= front.1 - front.0;
@@ -105,8 +128,43 @@ impl RangeSet {
         }
     }
 
+    /// Forgets `start..end`; says how many of its bytes were there.
+    pub fn remove(&mut self, start: u64, end: u64) -> u64 {
+        if start >= end {
+            return 0;
+        }
+        let before = self.covered;
+        let mut at = self.ranges.partition_point(|&(_, e)| e <= start);
+        while let Some(range) = self.ranges.get_mut(at) {
+            let (s, e) = *range;
+            if s >= end {
+                break;
+            }
+            self.covered -= e.min(end) - s.max(start);
+            match (s < start, e > end) {
+                (true, true) => {
+                    range.1 = start;
+                    self.ranges.insert(at + 1, (end, e));
+                    break;
+                }
+                (true, false) => {
+                    range.1 = start;
+                    at += 1;
+                }
+                (false, true) => {
+                    range.0 = end;
+                    break;
+                }
+                (false, false) => {
+                    self.ranges.remove(at);
+                }
+            }
+        }
+        before - self.covered
+    }
+
     /// Takes up to `most` bytes off the front of the first range.
-    pub(crate) fn take_first(&mut self, most: u64) -> Option<(u64, u64)> {
+    pub fn take_first(&mut self, most: u64) -> Option<(u64, u64)> {
         let (start, end) = self.first()?;
         let taken = end.min(start + most);
         self.remove_below(taken);
@@ -151,7 +209,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn behaves_as_a_bitmap(inserts in prop::collection::vec((0u64..64, 0u64..16), 0..40), cut in 0u64..70) {
+        fn behaves_as_a_bitmap(
+            inserts in prop::collection::vec((0u64..64, 0u64..16), 0..40),
+            removes in prop::collection::vec((0u64..64, 0u64..16), 0..10),
+            cut in 0u64..70,
+        ) {
             let mut bits = [false; 96];
             let mut ranges = RangeSet::default();
             for (start, len) in inserts {
@@ -161,6 +223,11 @@ mod tests {
             }
             ranges.remove_below(cut);
             bits[..cut as usize].fill(false);
+            for (start, len) in removes {
+                let known = (start..start + len).filter(|&at| bits[at as usize]).count() as u64;
+                bits[start as usize..(start + len) as usize].fill(false);
+                prop_assert_eq!(ranges.remove(start, start + len), known);
+            }
             prop_assert_eq!(ranges.covered(), bits.iter().filter(|&&bit| bit).count() as u64);
             let mut last_end = None;
             for (start, end) in ranges.iter() {

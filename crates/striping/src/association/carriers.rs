@@ -1,0 +1,84 @@
+//! Carriers come, go, and say whether they take more.
+
+use ropewalk_quantities::Time;
+
+use super::{Association, wake};
+use crate::carrier::Carrier;
+use crate::{CarrierConfig, CarrierId, Event, Payload};
+
+impl<P: Payload> Association<P> {
+    /// A connection is there that may carry frames.
+    pub fn carrier_up(&mut self, now: Time, config: CarrierConfig) -> CarrierId {
+        let id = CarrierId(self.next_carrier);
+        self.next_carrier += 1;
+        self.carriers.push(Carrier::new(now, id, config));
+        self.alone_since = None;
+        self.chosen = None;
+        self.wake_all();
+        id
+    }
+
+    /// A connection is no more: closed, reset, or replaced by another. What it held goes out over
+    /// the others.
+    pub fn carrier_down(&mut self, now: Time, id: CarrierId) {
+        let Some(at) = self.position(id) else {
+            return;
+        };
+        self.give_up(at);
+        self.carriers.remove(at);
+        self.copies.retain(|(carrier, _)| *carrier != id);
+        self.chosen = None;
+        if self.carriers.is_empty() {
+            self.alone_since = Some(now);
+        }
+        self.wake_all();
+    }
+
+    /// The carrier's socket would block: it is not asked for frames until it is
+    /// [`writable`](Association::writable).
+    pub fn blocked(&mut self, id: CarrierId) {
+        if let Some(at) = self.position(id) {
+            self.carriers[at].blocked = true;
+            if self.chosen == Some(id) {
+                self.chosen = None;
+            }
+            // What only this one could have taken may be another's now.
+            self.wake_all();
+        }
+    }
+
+    /// The carrier's socket takes more; a [`CarrierWake`](Event::CarrierWake) follows.
+    pub fn writable(&mut self, id: CarrierId) {
+        if let Some(at) = self.position(id) {
+            let carrier = &mut self.carriers[at];
+            carrier.blocked = false;
+            carrier.asleep = false;
+            self.events.push_back(Event::CarrierWake(id));
+        }
+    }
+
+    /// The last time that the other end's TCP acknowledged anything on this carrier (Linux:
+    /// `TCP_INFO`, now less `tcpi_last_ack_recv`): a sign of life when frames' acknowledgements wait
+    /// behind a lost segment. To be told before [`handle_timeout`](Association::handle_timeout).
+    pub fn heard(&mut self, id: CarrierId, at: Time) {
+        if let Some(position) = self.position(id) {
+            self.hear(position, at);
+        }
+    }
+
+    /// A sign of life of a carrier.
+    pub(super) fn hear(&mut self, position: usize, at: Time) {
+        if self.carriers[position].on_heard(at) {
+            self.trust(position);
+        }
+    }
+
+    /// A suspected carrier lives: what it holds that nobody has sent again is left to it.
+    fn trust(&mut self, position: usize) {
+        self.take_back(position);
+        let carrier = &mut self.carriers[position];
+        self.events.push_back(Event::CarrierTrusted(carrier.id));
+        wake(carrier, &mut self.events);
+        self.wake_all();
+    }
+}

@@ -1,0 +1,183 @@
+//! Carriers that fall silent or late: what they hold goes elsewhere.
+
+use ropewalk_quantities::Time;
+
+use super::Association;
+use crate::carrier::in_flight::Content;
+use crate::event::NO_CARRIER;
+use crate::{Event, Payload};
+
+/// Least time that an oldest frame is overdue before it is sent again.
+const OVERDUE: Time = Time::from_millis(25);
+
+impl<P: Payload> Association<P> {
+    /// When [`handle_timeout`](Association::handle_timeout) wants to be called; may change after
+    /// any call.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Time> {
+        if self.closed.is_some() {
+            return None;
+        }
+        let mut next = self
+            .alone_since
+            .map_or(Time::MAX, |since| since.saturating_add(self.config.timeout));
+        for (at, carrier) in self.carriers.iter().enumerate() {
+            let waking = carrier.acknowledgement.due().filter(|_| carrier.asleep);
+            let own = [
+                waking,
+                carrier.suspicious_at(),
+                self.overdue_at(at),
+                self.probe_at(at),
+            ];
+            next = own.into_iter().flatten().fold(next, Time::min);
+        }
+        (next < Time::MAX).then_some(next)
+    }
+
+    /// Time has passed. The driver calls it at [`poll_timeout`](Association::poll_timeout) or
+    /// later; sooner does no harm.
+    pub fn handle_timeout(&mut self, now: Time) {
+        if self.closed.is_some() {
+            return;
+        }
+        if self
+            .alone_since
+            .is_some_and(|since| since.saturating_add(self.config.timeout) <= now)
+        {
+            self.end(NO_CARRIER);
+            return;
+        }
+        for at in 0..self.carriers.len() {
+            let is_past = |time: Option<Time>| time.is_some_and(|time| time <= now);
+            if is_past(self.carriers[at].acknowledgement.due()) {
+                super::wake(&mut self.carriers[at], &mut self.events);
+            }
+            if is_past(self.carriers[at].suspicious_at()) {
+                self.suspect(now, at);
+            } else if is_past(self.overdue_at(at)) {
+                self.overtake(now, at);
+            }
+            if is_past(self.probe_at(at)) {
+                self.carriers[at].ping_due = true;
+                super::wake(&mut self.carriers[at], &mut self.events);
+            }
+        }
+    }
+
+    /// The association is over, and not by this end's wish.
+    pub(super) fn end(&mut self, code: u32) {
+        for number in self.streams.keys() {
+            let stream = crate::StreamId(*number);
+            self.events.push_back(Event::StreamReset { stream, code });
+        }
+        self.streams.clear();
+        self.closed = Some(code);
+        self.events.push_back(Event::Closed { code });
+    }
+
+    /// When an idle carrier is to be probed.
+    fn probe_at(&self, at: usize) -> Option<Time> {
+        let carrier = &self.carriers[at];
+        let idle = carrier.waiting_since().is_none() && !carrier.ping_due;
+        (idle && !self.streams.is_empty())
+            .then(|| carrier.listening.heard_at() + self.config.keepalive)
+    }
+
+    /// Nothing was heard of a carrier for too long.
+    fn suspect(&mut self, now: Time, at: usize) {
+        let carrier = &mut self.carriers[at];
+        carrier.listening.suspect(now);
+        carrier.late = false;
+        if carrier.ping.is_none() {
+            carrier.ping_due = true;
+            super::wake(carrier, &mut self.events);
+        }
+        self.events.push_back(Event::CarrierSuspected(carrier.id));
+        if self.chosen == Some(carrier.id) {
+            self.chosen = None;
+        }
+        self.give_up(at);
+        self.wake_all();
+    }
+
+    /// When the oldest frame of a carrier is so late that another is asked to carry it, too.
+    fn overdue_at(&self, at: usize) -> Option<Time> {
+        let carrier = &self.carriers[at];
+        let oldest = carrier.in_flight.oldest()?;
+        if !carrier.is_good() || oldest.elsewhere {
+            return None;
+        }
+        let fastest = self
+            .carriers
+            .iter()
+            .enumerate()
+            .filter(|(other, carrier)| *other != at && carrier.is_good() && carrier.has_quota())
+            .filter_map(|(_, carrier)| carrier.round_trip.smoothed())
+            .min()?;
+        Some(oldest.due + fastest.max(OVERDUE))
+    }
+
+    /// What a carrier holds beyond its time is sent again over others; it gets nothing new until
+    /// its oldest frame is acknowledged.
+    fn overtake(&mut self, now: Time, at: usize) {
+        self.carriers[at].late = true;
+        self.give_up_if(at, |due| due <= now);
+        self.wake_all();
+    }
+
+    /// All that a carrier holds is to go elsewhere.
+    pub(super) fn give_up(&mut self, at: usize) {
+        self.give_up_if(at, |_| true);
+    }
+
+    fn give_up_if(&mut self, at: usize, is_meant: impl Fn(Time) -> bool) {
+        let carrier = &mut self.carriers[at];
+        let mut bytes = 0;
+        for sent in carrier.in_flight.iter_mut() {
+            if sent.elsewhere || !is_meant(sent.due) {
+                continue;
+            }
+            sent.elsewhere = true;
+            match sent.content {
+                Content::Control(control) => self.control.push_again(control),
+                Content::Data {
+                    stream: number,
+                    start,
+                    end,
+                    fin,
+                } => {
+                    let Some(stream) = self.streams.get_mut(&number) else {
+                        continue;
+                    };
+                    if stream.send_ended {
+                        continue;
+                    }
+                    let again = stream.send.on_lost(start, end, fin);
+                    stream.resent_bytes += again;
+                    bytes += again;
+                    self.turns.enter(number, stream);
+                }
+            }
+        }
+        carrier.resent_bytes += bytes;
+        self.resent_bytes += bytes;
+    }
+
+    /// What a carrier holds, and nobody has sent again yet, is left to it.
+    pub(super) fn take_back(&mut self, at: usize) {
+        for sent in self.carriers[at].in_flight.iter_mut() {
+            if let Content::Data {
+                stream,
+                start,
+                end,
+                fin,
+            } = sent.content
+                && sent.elsewhere
+                && let Some(stream) = self.streams.get_mut(&stream)
+                && stream.send.on_found(start, end, fin)
+            {
+                sent.elsewhere = false;
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The association: streams over carriers.
+
+mod carriers;
+mod failure;
+mod receive;
+mod schedule;
+mod statistics;
+mod streams;
+mod transmit;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use ropewalk_quantities::Time;
+use ropewalk_transport::SubflowState;
+use ropewalk_transport::scheduling::PacketScheduler;
+
+use crate::carrier::Carrier;
+use crate::control::ControlQueue;
+use crate::stream::Stream;
+use crate::stream::window::Memory;
+use crate::stream_ids::StreamIds;
+use crate::turns::Turns;
+use crate::{CarrierId, Config, Event, Payload, Role, StreamId};
+
+pub use statistics::{CarrierStatistics, StreamStatistics};
+
+/// One end of an association: many independent streams over several carriers.
+///
+/// The driver owns the connections. It tells of each one that comes and goes
+/// ([`carrier_up`](Association::carrier_up), [`carrier_down`](Association::carrier_down)), hands in
+/// what they bring ([`received`](Association::received)) and takes what they shall carry
+/// ([`poll_transmit`](Association::poll_transmit)). After any call it looks at
+/// [`poll_event`](Association::poll_event) until there is none, and at
+/// [`poll_timeout`](Association::poll_timeout).
+///
+/// All times are of one clock, and never go back.
+///
+/// ```
+/// use bytes::Bytes;
+/// use ropewalk_quantities::Time;
+/// use ropewalk_striping::{Association, CarrierConfig, Config, Event, Role};
+///
+/// let now = Time::from_millis(1);
+/// let mut near = Association::new(Role::Initiator, Config::default());
+/// let mut far = Association::new(Role::Responder, Config::default());
+/// let here = near.carrier_up(now, CarrierConfig::default());
+/// let there = far.carrier_up(now, CarrierConfig::default());
+///
+/// let stream = near.open().unwrap();
+/// let mut hello = Bytes::from("hello");
+/// assert_eq!(near.write(stream, &mut hello), 5);
+/// near.finish(stream);
+/// while let Some(frame) = near.poll_transmit(now, here) {
+///     far.received(now, there, frame).unwrap();
+/// }
+/// let opened = std::iter::from_fn(|| far.poll_event()).find(|event| *event == Event::StreamOpened(stream));
+/// assert!(opened.is_some());
+/// assert_eq!(far.read(now, stream), Some(Bytes::from("hello")));
+/// ```
+#[derive(Debug)]
+pub struct Association<P> {
+    role: Role,
+    config: Config,
+    /// Those that live, in the order in which they came.
+    carriers: Vec<Carrier>,
+    next_carrier: u32,
+    streams: BTreeMap<u32, Stream<P>>,
+    /// Streams of this end, and of the other.
+    own_ids: StreamIds,
+    peer_ids: StreamIds,
+    peer_streams: u32,
+    turns: Turns,
+    control: ControlQueue,
+    memory: Memory,
+    events: VecDeque<Event>,
+    scheduler: Option<PacketScheduler>,
+    /// Carriers as that scheduler sees them, and whose turn it said it is.
+    table: Vec<SubflowState>,
+    chosen: Option<CarrierId>,
+    /// For the redundant mode: what each carrier has yet to carry that another has carried.
+    copies: Vec<(CarrierId, VecDeque<Copied>)>,
+    /// Since when no carrier lives.
+    alone_since: Option<Time>,
+    next_token: u64,
+    closed: Option<u32>,
+    resent_bytes: u64,
+}
+
+/// A part of a stream that another carrier has sent.
+#[derive(Clone, Copy, Debug)]
+struct Copied {
+    stream: u32,
+    start: u64,
+    end: u64,
+}
+
+impl<P: Payload> Association<P> {
+    /// Without carriers and streams.
+    #[must_use]
+    pub fn new(role: Role, config: Config) -> Association<P> {
+        Association {
+            role,
+            carriers: Vec::new(),
+            next_carrier: 0,
+            streams: BTreeMap::new(),
+            own_ids: StreamIds::default(),
+            peer_ids: StreamIds::default(),
+            peer_streams: 0,
+            turns: Turns::default(),
+            control: ControlQueue::default(),
+            memory: Memory::new(config.memory.as_u64()),
+            events: VecDeque::new(),
+            scheduler: schedule::scheduler(&config),
+            table: Vec::new(),
+            chosen: None,
+            copies: Vec::new(),
+            alone_since: None,
+            next_token: 0,
+            closed: None,
+            resent_bytes: 0,
+            config,
+        }
+    }
+
+    /// What happened, in its order; may change after any call.
+    #[must_use]
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// Ends the association: streams are dropped, and each carrier carries a last frame that says
+    /// so. The driver closes them when [`poll_transmit`](Association::poll_transmit) has no more.
+    pub fn close(&mut self, code: u32) {
+        if self.closed.is_none() {
+            self.closed = Some(code);
+            self.streams.clear();
+            self.control = ControlQueue::default();
+            self.copies.clear();
+            self.wake_all();
+        }
+    }
+
+    /// Whether it has ended, by either end.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.closed.is_some()
+    }
+
+    /// Streams that are open in at least one direction.
+    pub fn streams(&self) -> impl Iterator<Item = StreamId> + '_ {
+        self.streams.keys().map(|number| StreamId(*number))
+    }
+
+    /// Carriers that live, suspected ones included.
+    pub fn carriers(&self) -> impl Iterator<Item = CarrierId> + '_ {
+        self.carriers.iter().map(|carrier| carrier.id)
+    }
+
+    /// Where the carrier stands in the list; `None` if it is gone.
+    fn position(&self, id: CarrierId) -> Option<usize> {
+        self.carriers.iter().position(|carrier| carrier.id == id)
+    }
+
+    /// Something changed that may give carriers work: those that had none are asked again.
+    fn wake_all(&mut self) {
+        for carrier in &mut self.carriers {
+            wake(carrier, &mut self.events);
+        }
+    }
+}
+
+/// The carrier is to be asked again, if it was asked and had nothing.
+fn wake(carrier: &mut Carrier, events: &mut VecDeque<Event>) {
+    if carrier.asleep && !carrier.blocked {
+        carrier.asleep = false;
+        events.push_back(Event::CarrierWake(carrier.id));
+    }
+}

@@ -1,0 +1,230 @@
+//! What a frame from the other end does.
+
+use ropewalk_quantities::Time;
+use ropewalk_wire::gateway::Frame;
+
+use super::Association;
+use crate::carrier::in_flight::Content;
+use crate::control::Control;
+use crate::event::TOO_MANY_STREAMS;
+use crate::stream::Stream;
+use crate::stream_ids::{index, is_opened_by};
+use crate::{CarrierId, Event, Payload, ProtocolError, StreamId};
+
+/// Streams that may be passed over, and refusals that may wait, beyond what may be open.
+const STRAY: u64 = 65_536;
+
+impl<P: Payload> Association<P> {
+    /// A frame came on a carrier. One of a carrier that is down is dropped.
+    ///
+    /// # Errors
+    /// If the other end breaks the protocol; the association cannot go on.
+    pub fn received(
+        &mut self,
+        now: Time,
+        id: CarrierId,
+        frame: Frame<P>,
+    ) -> Result<(), ProtocolError> {
+        let Some(at) = self.position(id).filter(|_| self.closed.is_none()) else {
+            return Ok(());
+        };
+        let payload_len = match &frame {
+            Frame::Data { payload, .. } => payload.len(),
+            _ => 0,
+        };
+        let carrier = &mut self.carriers[at];
+        carrier.on_received((frame.header_len() + payload_len) as u64);
+        if frame.is_ack_eliciting() {
+            carrier.acknowledgement.on_received();
+            if carrier.acknowledgement.due().is_some_and(|due| due <= now) {
+                super::wake(carrier, &mut self.events);
+            }
+        }
+        match frame {
+            Frame::Ack { count } => self.on_ack(now, at, count)?,
+            Frame::Data {
+                stream,
+                offset,
+                fin,
+                payload,
+            } => self.on_data(now, stream, offset, fin, payload)?,
+            Frame::Window { stream, limit } => {
+                if let Some(state) = self.stream_of_peer(stream)?
+                    && state.send.on_window(limit)
+                    && state.send.pending() > 0
+                {
+                    self.enter(stream);
+                    self.wake_all();
+                }
+            }
+            Frame::Reset { stream, code, .. } => self.on_reset(stream, code)?,
+            Frame::Stop { stream, code } => {
+                let open = self.stream_of_peer(stream)?;
+                if open.is_some_and(|state| !state.send_ended) {
+                    self.events.push_back(Event::StreamStopped {
+                        stream: StreamId(stream),
+                        code,
+                    });
+                    self.reset_send(stream, code);
+                    self.forget_if_over(stream);
+                }
+            }
+            Frame::Ping { token } => {
+                let carrier = &mut self.carriers[at];
+                carrier.pong = Some(token);
+                super::wake(carrier, &mut self.events);
+            }
+            Frame::Pong { token } => {
+                let carrier = &mut self.carriers[at];
+                if let Some((expected, left)) = carrier.ping
+                    && expected == token
+                {
+                    carrier.ping = None;
+                    carrier.round_trip.sample(now, now.saturating_sub(left));
+                }
+            }
+            Frame::Close { code } => {
+                self.end(code);
+                return Ok(());
+            }
+        }
+        self.hear(at, now);
+        Ok(())
+    }
+
+    fn on_ack(&mut self, now: Time, at: usize, count: u64) -> Result<(), ProtocolError> {
+        let carrier = &mut self.carriers[at];
+        let sent = carrier.in_flight.sent();
+        if count > sent {
+            return Err(ProtocolError::Acknowledged {
+                acknowledged: count,
+                sent,
+            });
+        }
+        let mut bytes = 0;
+        let mut newest = None;
+        while let Some(sent) = self.carriers[at].in_flight.pop_acknowledged(count) {
+            bytes += sent.wire_len;
+            if let Content::Data {
+                stream: number,
+                start,
+                end,
+                fin,
+            } = sent.content
+                && let Some(stream) = self.streams.get_mut(&number)
+                && !stream.send_ended
+            {
+                stream.send.on_acknowledged(start, end, fin);
+                self.after_acknowledged(number);
+            }
+            newest = Some(sent);
+        }
+        if let Some(newest) = newest {
+            self.carriers[at].on_acknowledged(now, bytes, &newest);
+            self.wake_all();
+        }
+        Ok(())
+    }
+
+    fn on_data(
+        &mut self,
+        now: Time,
+        number: u32,
+        offset: u64,
+        fin: bool,
+        payload: P,
+    ) -> Result<(), ProtocolError> {
+        let Some(state) = self.stream_of_peer(number)? else {
+            return Ok(());
+        };
+        if state.receive_ended {
+            return Ok(());
+        }
+        let limit = state.window.limit();
+        state.receive.insert(number, offset, payload, fin, limit)?;
+        let stream = StreamId(number);
+        if state.receive.is_finished() {
+            if !state.receive.is_discarding() {
+                self.events.push_back(Event::StreamFinished(stream));
+            }
+            self.end_receive(number);
+        } else if state.receive.is_discarding() {
+            self.give_credit(now, number);
+        } else if state.wants_data && state.receive.is_readable() {
+            state.wants_data = false;
+            self.events.push_back(Event::Readable(stream));
+        }
+        Ok(())
+    }
+
+    fn on_reset(&mut self, number: u32, code: u32) -> Result<(), ProtocolError> {
+        let Some(state) = self.stream_of_peer(number)? else {
+            return Ok(());
+        };
+        if state.receive_ended {
+            return Ok(());
+        }
+        if !state.receive.is_discarding() {
+            self.events.push_back(Event::StreamReset {
+                stream: StreamId(number),
+                code,
+            });
+        }
+        self.end_receive(number);
+        Ok(())
+    }
+
+    pub(super) fn enter(&mut self, number: u32) {
+        if let Some(stream) = self.streams.get_mut(&number) {
+            self.turns.enter(number, stream);
+        }
+    }
+
+    /// The stream that a frame is about: an open one, or one that the other end opens with it.
+    /// `None` if it is over, or refused.
+    fn stream_of_peer(&mut self, number: u32) -> Result<Option<&mut Stream<P>>, ProtocolError> {
+        if self.streams.contains_key(&number) {
+            return Ok(self.streams.get_mut(&number));
+        }
+        let index = index(number);
+        if is_opened_by(number, self.role) {
+            return if self.own_ids.is_known(index) {
+                Ok(None)
+            } else {
+                Err(ProtocolError::Unopened(number))
+            };
+        }
+        if self.peer_ids.is_known(index) {
+            return Ok(None);
+        }
+        if self.peer_ids.passed_over(index) > STRAY {
+            return Err(ProtocolError::TooManyStreams(number));
+        }
+        self.peer_ids.insert(index);
+        if self.peer_streams >= self.config.streams {
+            return self.refuse(number).map(|()| None);
+        }
+        self.peer_streams += 1;
+        self.events.push_back(Event::StreamOpened(StreamId(number)));
+        let stream = Stream::new(self.config.buffer.as_u64());
+        Ok(Some(self.streams.entry(number).or_insert(stream)))
+    }
+
+    /// One stream too many: both directions are given up, and nothing is kept of it.
+    fn refuse(&mut self, number: u32) -> Result<(), ProtocolError> {
+        if self.control.len() as u64 > STRAY {
+            return Err(ProtocolError::TooManyStreams(number));
+        }
+        self.control.push(Control::Reset {
+            stream: number,
+            code: TOO_MANY_STREAMS,
+            final_size: 0,
+        });
+        self.control.push(Control::Stop {
+            stream: number,
+            code: TOO_MANY_STREAMS,
+        });
+        self.wake_all();
+        Ok(())
+    }
+}

@@ -1,0 +1,296 @@
+//! Which carrier takes which part of which stream.
+
+use std::collections::VecDeque;
+
+use ropewalk_quantities::Time;
+use ropewalk_transport::scheduling::{Choice, PacketScheduler, Pending, Scheduler};
+use ropewalk_transport::{Profile, SubflowState};
+
+use super::{Association, Copied, wake};
+use crate::carrier::Carrier;
+use crate::earliest_arrival::{Lane, gap, share};
+use crate::stream::send::Part;
+use crate::{Config, Payload, Scheduling};
+
+/// Streams that are looked at for a part ahead; with more, the gap is small anyway.
+const LOOKED_AT: usize = 64;
+
+/// What goes out next.
+pub(super) struct Next {
+    pub(super) stream: u32,
+    pub(super) part: Part,
+    /// Another carrier answers for it.
+    pub(super) copy: bool,
+}
+
+/// The transport's scheduler that a configuration names, if it names one.
+pub(super) fn scheduler(config: &Config) -> Option<PacketScheduler> {
+    let Scheduling::Table(kind) = config.scheduling else {
+        return None;
+    };
+    Some(PacketScheduler::new(&ropewalk_transport::Config {
+        scheduler: kind,
+        assign_ahead: false,
+        ..ropewalk_transport::Config::profile(Profile::Linux)
+    }))
+}
+
+impl<P: Payload> Association<P> {
+    /// Whether a carrier may be given anything about streams.
+    pub(super) fn may_send(&self, at: usize) -> bool {
+        let carrier = &self.carriers[at];
+        if carrier.listening.is_suspected() {
+            return false;
+        }
+        let others = || {
+            let numbered = self.carriers.iter().enumerate();
+            numbered.filter(|(other, carrier)| *other != at && carrier.is_good())
+        };
+        if carrier.late && others().next().is_some() {
+            return false;
+        }
+        carrier.has_quota() || !others().any(|(_, carrier)| carrier.has_quota())
+    }
+
+    /// Whether no other carrier that takes something has a shorter round trip.
+    pub(super) fn is_quickest(&self, at: usize) -> bool {
+        let srtt = |carrier: &Carrier| carrier.round_trip.smoothed().unwrap_or(Time::MAX);
+        let own = srtt(&self.carriers[at]);
+        (0..self.carriers.len()).all(|other| {
+            let carrier = &self.carriers[other];
+            other == at
+                || carrier.blocked
+                || (srtt(carrier), other) > (own, at)
+                || !self.may_send(other)
+        })
+    }
+
+    /// What this carrier, which has room, takes now.
+    pub(super) fn schedule(&mut self, now: Time, at: usize) -> Option<Next> {
+        match self.config.scheduling {
+            Scheduling::EarliestArrival => self.by_earliest_arrival(at, |_, _| true),
+            Scheduling::Overflow => {
+                let waiting = self.waiting();
+                if !self.is_needed(at, waiting) {
+                    return None;
+                }
+                self.by_earliest_arrival(at, |own, other| own.is_needed(other, waiting))
+            }
+            Scheduling::Redundant => self.copy(at).or_else(|| self.head(at)),
+            Scheduling::Table(_) => self.by_table(now, at),
+        }
+    }
+
+    /// The next part in turn.
+    fn head(&mut self, at: usize) -> Option<Next> {
+        let number = self.turns.next(&mut self.streams)?;
+        let most = self.carriers[at].payload_len() as u64;
+        let send = &self.streams[&number].send;
+        let part = if send.owes_fin_alone() {
+            send.end_alone()
+        } else {
+            send.part(0, most)?
+        };
+        Some(Next {
+            stream: number,
+            part,
+            copy: false,
+        })
+    }
+
+    fn by_earliest_arrival(
+        &mut self,
+        at: usize,
+        is_used: impl Fn(&Self, usize) -> bool,
+    ) -> Option<Next> {
+        let len = self.carriers[at].payload_len() as u64;
+        let own = self.carriers[at].arrives_in(len);
+        let others = (0..self.carriers.len())
+            .filter(|other| *other != at && self.may_send(*other) && is_used(self, *other));
+        let lanes = others.map(|other| {
+            let carrier = &self.carriers[other];
+            Lane {
+                arrives_in: carrier.arrives_in(carrier.payload_len() as u64),
+                rate: carrier.rate_or_guess(),
+            }
+        });
+        let gap = gap(own, lanes);
+        if gap < len / 2 {
+            return self.head(at);
+        }
+        let pending = self
+            .turns
+            .iter()
+            .take(LOOKED_AT)
+            .filter_map(|number| self.streams.get(&number))
+            .map(|stream| stream.send.pending());
+        let skip = share(gap, self.turns.len(), pending);
+        self.turns.iter().take(LOOKED_AT).find_map(|number| {
+            let send = &self.streams.get(&number)?.send;
+            let part = send.part(skip, len)?;
+            // Short ones are left to those that are sooner there.
+            (part.end - part.start >= len / 2).then_some(Next {
+                stream: number,
+                part,
+                copy: false,
+            })
+        })
+    }
+
+    /// Bytes that wait in all streams.
+    fn waiting(&self) -> u64 {
+        let streams = self
+            .turns
+            .iter()
+            .filter_map(|number| self.streams.get(&number));
+        streams.map(|stream| stream.send.pending()).sum()
+    }
+
+    /// Whether the cheaper carriers would need too long for what waits.
+    fn is_needed(&self, at: usize, waiting: u64) -> bool {
+        let rank = |carrier: &Carrier| (carrier.config.priority, carrier.config.cost);
+        let own = rank(&self.carriers[at]);
+        let mut cheaper = (0..self.carriers.len())
+            .filter(|other| rank(&self.carriers[*other]) < own && self.may_send(*other))
+            .peekable();
+        if cheaper.peek().is_none() {
+            return true;
+        }
+        let rate: f64 = cheaper
+            .map(|other| self.carriers[other].rate_or_guess())
+            .sum();
+        waiting as f64 / rate > self.config.overflow_after.as_secs_f64()
+    }
+
+    /// What another carrier has sent and this one has not.
+    fn copy(&mut self, at: usize) -> Option<Next> {
+        let id = self.carriers[at].id;
+        let most = self.carriers[at].payload_len() as u64;
+        let (_, copies) = self.copies.iter_mut().find(|(carrier, _)| *carrier == id)?;
+        while let Some(copied) = copies.front_mut() {
+            let open = self.streams.get(&copied.stream);
+            let Some(stream) = open.filter(|stream| !stream.send_ended) else {
+                copies.pop_front();
+                continue;
+            };
+            copied.start = copied.start.max(stream.send.base());
+            if copied.start >= copied.end {
+                copies.pop_front();
+                continue;
+            }
+            return Some(Next {
+                stream: copied.stream,
+                part: Part {
+                    start: copied.start,
+                    end: copied.end.min(copied.start + most),
+                },
+                copy: true,
+            });
+        }
+        None
+    }
+
+    /// A part went out: in the redundant mode, the others are to carry it, too.
+    pub(super) fn after_sent(&mut self, at: usize, stream: u32, part: Part, copy: bool) {
+        let id = self.carriers[at].id;
+        if copy {
+            if let Some((_, copies)) = self.copies.iter_mut().find(|(carrier, _)| *carrier == id)
+                && let Some(copied) = copies.front_mut()
+            {
+                copied.start = part.end;
+            }
+            return;
+        }
+        if self.chosen == Some(id) {
+            self.chosen = None;
+        }
+        if self.config.scheduling != Scheduling::Redundant {
+            return;
+        }
+        let (start, end) = (part.start, part.end);
+        let streams = &self.streams;
+        let is_old = |copied: &Copied| {
+            streams
+                .get(&copied.stream)
+                .is_none_or(|stream| stream.send_ended || copied.end <= stream.send.base())
+        };
+        for carrier in self.carriers.iter_mut().filter(|other| other.id != id) {
+            let known = self.copies.iter().position(|(of, _)| *of == carrier.id);
+            let known = known.unwrap_or_else(|| {
+                self.copies.push((carrier.id, VecDeque::new()));
+                self.copies.len() - 1
+            });
+            let copies = &mut self.copies[known].1;
+            while copies.front().is_some_and(is_old) {
+                copies.pop_front();
+            }
+            copies.push_back(Copied { stream, start, end });
+            wake(carrier, &mut self.events);
+        }
+    }
+
+    fn by_table(&mut self, now: Time, at: usize) -> Option<Next> {
+        self.turns.next(&mut self.streams)?;
+        let own = self.carriers[at].id;
+        if self.chosen.is_none() {
+            self.choose(now, at);
+        }
+        let chosen = self.chosen?;
+        if chosen == own {
+            return self.head(at);
+        }
+        if let Some(other) = self.position(chosen) {
+            wake(&mut self.carriers[other], &mut self.events);
+        }
+        None
+    }
+
+    /// Asks the transport's scheduler whose turn it is.
+    fn choose(&mut self, now: Time, at: usize) {
+        self.table.clear();
+        for number in 0..self.carriers.len() {
+            let row = self.row(now, number);
+            self.table.push(row);
+        }
+        let unsent = self.waiting().max(1);
+        let pending = Pending {
+            now,
+            unsent,
+            window: u64::MAX,
+            window_size: self.config.buffer.as_u64(),
+        };
+        let Some(scheduler) = &mut self.scheduler else {
+            return;
+        };
+        let choice = match scheduler.choose(&pending, &self.table) {
+            Choice::Send(number) | Choice::Assign(number) => Some(number),
+            Choice::SendOn(several) => several.iter().next(),
+            // Nothing is under way that could change its mind.
+            Choice::Wait | Choice::WaitUntil(_) => self
+                .carriers
+                .iter()
+                .all(|carrier| carrier.in_flight.is_empty())
+                .then_some(at),
+        };
+        self.chosen = choice.map(|number| self.carriers[number].id);
+    }
+
+    /// A carrier as a subflow.
+    fn row(&self, now: Time, at: usize) -> SubflowState {
+        let carrier = &self.carriers[at];
+        let mss = carrier.payload_len() as u64;
+        let in_flight = carrier.in_flight.bytes();
+        let room = if carrier.has_room(now) { mss } else { 0 };
+        SubflowState {
+            usable: self.may_send(at),
+            mss,
+            cwnd: in_flight + room,
+            in_flight,
+            srtt: carrier.round_trip.smoothed().unwrap_or(Time::ZERO),
+            rttvar: carrier.round_trip.deviation(),
+            min_rtt: carrier.round_trip.min().unwrap_or(Time::MAX),
+            delivery_rate: carrier.rate.estimate().unwrap_or(0.0),
+            ..SubflowState::default()
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! What is known of carriers and streams, for people and pictures.
+
+use ropewalk_quantities::{Bytes, Rate, Time};
+
+use super::Association;
+use crate::{CarrierId, Payload, StreamId};
+
+/// A carrier at a moment.
+#[derive(Clone, Copy, Debug)]
+pub struct CarrierStatistics {
+    /// The driver's number of its link.
+    pub link: u32,
+    /// Nothing was heard of it for too long.
+    pub suspected: bool,
+    /// Smoothed round trip, queues and socket included; `None` before it was measured.
+    pub srtt: Option<Time>,
+    /// Least round trip of the last ten seconds.
+    pub min_rtt: Option<Time>,
+    /// Rate of delivery, frames with their headers; `None` before it was measured.
+    pub rate: Option<Rate>,
+    /// Given to it and not acknowledged, headers included.
+    pub in_flight: Bytes,
+    /// Given to it so far, headers included.
+    pub sent: Bytes,
+    /// Acknowledged so far, headers included.
+    pub acknowledged: Bytes,
+    /// What came on it, headers included.
+    pub received: Bytes,
+    /// Of what it held, payload that went out again elsewhere.
+    pub resent: Bytes,
+    /// What its quota leaves, if it has one.
+    pub quota_left: Option<Bytes>,
+}
+
+/// A stream at a moment.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamStatistics {
+    /// Written at this end so far.
+    pub written: Bytes,
+    /// Of that, what the other end has in order.
+    pub acknowledged: Bytes,
+    /// Of that, what waits for a carrier, for the first time or again.
+    pub waiting: Bytes,
+    /// Sent again so far.
+    pub resent: Bytes,
+    /// Something waits that the other end's window does not allow.
+    pub window_blocked: bool,
+    /// Read at this end so far.
+    pub read: Bytes,
+    /// Came and was not read.
+    pub held: Bytes,
+    /// Of that, what waits for bytes before it.
+    pub reassembling: Bytes,
+    /// Most that may be held: the window that the other end was promised.
+    pub window: Bytes,
+}
+
+impl<P: Payload> Association<P> {
+    /// Of a carrier that lives.
+    #[must_use]
+    pub fn carrier_statistics(&self, id: CarrierId) -> Option<CarrierStatistics> {
+        let carrier = &self.carriers[self.position(id)?];
+        let rate = carrier.rate.estimate();
+        Some(CarrierStatistics {
+            link: carrier.config.link,
+            suspected: carrier.listening.is_suspected(),
+            srtt: carrier.round_trip.smoothed(),
+            min_rtt: carrier.round_trip.min(),
+            rate: rate.map(|rate| Rate::from_mbps(rate * 8e-6)),
+            in_flight: Bytes::new(carrier.in_flight.bytes()),
+            sent: Bytes::new(carrier.sent_bytes),
+            acknowledged: Bytes::new(carrier.rate.delivered()),
+            received: Bytes::new(carrier.received_bytes),
+            resent: Bytes::new(carrier.resent_bytes),
+            quota_left: carrier.quota_left.map(Bytes::new),
+        })
+    }
+
+    /// Of a stream that is open in at least one direction.
+    #[must_use]
+    pub fn stream_statistics(&self, stream: StreamId) -> Option<StreamStatistics> {
+        let state = self.streams.get(&stream.0)?;
+        let (held, reassembling) = state.receive.held();
+        Some(StreamStatistics {
+            written: Bytes::new(state.send.written()),
+            acknowledged: Bytes::new(state.send.base()),
+            waiting: Bytes::new(state.send.pending()),
+            resent: Bytes::new(state.resent_bytes),
+            window_blocked: state.send.is_window_blocked(),
+            read: Bytes::new(state.receive.consumed()),
+            held: Bytes::new(held),
+            reassembling: Bytes::new(reassembling),
+            window: Bytes::new(state.window.size()),
+        })
+    }
+
+    /// Payload that was sent again so far, on all carriers.
+    #[must_use]
+    pub fn resent(&self) -> Bytes {
+        Bytes::new(self.resent_bytes)
+    }
+}

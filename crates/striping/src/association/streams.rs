@@ -1,0 +1,195 @@
+//! What the application does with streams.
+
+use ropewalk_quantities::Time;
+
+use super::Association;
+use crate::control::Control;
+use crate::stream::Stream;
+use crate::stream_ids::{is_opened_by, number};
+use crate::{Event, Payload, StreamId};
+
+/// Room that a writer is told of, unless the buffer is smaller than four times that.
+const WORTH_WRITING: u64 = 64 << 10;
+
+impl<P: Payload> Association<P> {
+    /// A new stream. The other end hears of it with the first frame about it. `None` if the
+    /// association is closed, or all 2^31 numbers are used up.
+    #[must_use]
+    pub fn open(&mut self) -> Option<StreamId> {
+        if self.closed.is_some() || self.own_ids.is_used_up() {
+            return None;
+        }
+        let number = number(self.own_ids.open(), self.role);
+        let stream = Stream::new(self.config.buffer.as_u64());
+        self.streams.insert(number, stream);
+        Some(StreamId(number))
+    }
+
+    /// Takes off the front of `payload` what the stream has room for; returns how many bytes that
+    /// were. If any are left, [`Writable`](Event::Writable) tells when there is room again. Nothing
+    /// is taken once the direction has ended.
+    ///
+    /// Short pieces are sent as they come if a carrier has room for them, and joined if not.
+    pub fn write(&mut self, stream: StreamId, payload: &mut P) -> usize {
+        let Some(state) = self.streams.get_mut(&stream.0) else {
+            return 0;
+        };
+        if state.send_ended || state.send.is_finished() {
+            return 0;
+        }
+        let room = (self.config.send_buffer.as_u64()).saturating_sub(state.send.held());
+        let taken = payload
+            .len()
+            .min(usize::try_from(room).unwrap_or(usize::MAX));
+        state.wants_room = taken < payload.len();
+        if taken > 0 {
+            state.send.write(payload.split_to(taken));
+            self.turns.enter(stream.0, state);
+            self.wake_all();
+        }
+        taken
+    }
+
+    /// Nothing more will be written. The other direction goes on.
+    pub fn finish(&mut self, stream: StreamId) {
+        let Some(state) = self.streams.get_mut(&stream.0) else {
+            return;
+        };
+        if !state.send_ended {
+            state.send.finish();
+            self.turns.enter(stream.0, state);
+            self.wake_all();
+        }
+    }
+
+    /// Gives this end's direction up: what has not arrived yet is lost, and the other end's reader
+    /// is told. The other direction goes on.
+    pub fn reset(&mut self, stream: StreamId, code: u32) {
+        self.reset_send(stream.0, code);
+        self.forget_if_over(stream.0);
+    }
+
+    pub(super) fn reset_send(&mut self, number: u32, code: u32) {
+        let Some(state) = self.streams.get_mut(&number) else {
+            return;
+        };
+        if !state.send_ended {
+            state.send_ended = true;
+            let final_size = state.send.sent_end();
+            state.send.clear();
+            self.control.push(Control::Reset {
+                stream: number,
+                code,
+                final_size,
+            });
+            self.wake_all();
+        }
+    }
+
+    /// Reads no more: what comes is dropped, and the other end is asked to give its direction up.
+    pub fn stop(&mut self, stream: StreamId, code: u32) {
+        let Some(state) = self.streams.get_mut(&stream.0) else {
+            return;
+        };
+        if !state.receive_ended && !state.receive.is_discarding() {
+            state.receive.discard();
+            let number = stream.0;
+            self.control.push(Control::Stop {
+                stream: number,
+                code,
+            });
+            self.wake_all();
+            if self.streams[&number].receive.is_finished() {
+                self.end_receive(number);
+            }
+        }
+    }
+
+    /// The next piece in order. Reading gives the other end leave to send more.
+    ///
+    /// After `None`, [`Readable`](Event::Readable) tells when there is more, and
+    /// [`StreamFinished`](Event::StreamFinished) or [`StreamReset`](Event::StreamReset) when there
+    /// will be none.
+    #[must_use]
+    pub fn read(&mut self, now: Time, stream: StreamId) -> Option<P> {
+        let state = self.streams.get_mut(&stream.0)?;
+        if state.receive_ended {
+            return None;
+        }
+        let Some(piece) = state.receive.read() else {
+            state.wants_data = true;
+            return None;
+        };
+        if state.receive.is_finished() {
+            self.events.push_back(Event::StreamFinished(stream));
+            self.end_receive(stream.0);
+        } else {
+            self.give_credit(now, stream.0);
+        }
+        Some(piece)
+    }
+
+    /// Something was consumed: the other end may send more.
+    pub(super) fn give_credit(&mut self, now: Time, number: u32) {
+        let slowest = self.slowest_round_trip();
+        let Some(state) = self.streams.get_mut(&number) else {
+            return;
+        };
+        let consumed = state.receive.consumed();
+        let worth_telling = state
+            .window
+            .on_read(now, consumed, slowest, &mut self.memory);
+        if worth_telling && !state.window.queued && !state.receive.is_whole() {
+            state.window.queued = true;
+            self.control.push(Control::Window { stream: number });
+            self.wake_all();
+        }
+    }
+
+    /// Smoothed round trip of the slowest carrier that may be in use.
+    fn slowest_round_trip(&self) -> Time {
+        let good = self.carriers.iter().filter(|carrier| carrier.is_good());
+        good.filter_map(|carrier| carrier.round_trip.smoothed())
+            .max()
+            .unwrap_or(Time::from_millis(100))
+    }
+
+    /// The other end's direction is over.
+    pub(super) fn end_receive(&mut self, number: u32) {
+        if let Some(state) = self.streams.get_mut(&number) {
+            state.receive_ended = true;
+            state.receive.discard();
+            self.memory.give_back(&mut state.window);
+        }
+        self.forget_if_over(number);
+    }
+
+    /// Nothing is left of a stream that has ended both ways.
+    pub(super) fn forget_if_over(&mut self, number: u32) {
+        if self.streams.get(&number).is_some_and(Stream::is_over) {
+            self.streams.remove(&number);
+            if !is_opened_by(number, self.role) {
+                self.peer_streams -= 1;
+            }
+            self.events.push_back(Event::StreamClosed(StreamId(number)));
+        }
+    }
+
+    /// What was written has arrived up to some place: there may be room, or all may be done.
+    pub(super) fn after_acknowledged(&mut self, number: u32) {
+        let Some(state) = self.streams.get_mut(&number) else {
+            return;
+        };
+        if state.send.is_done() && !state.send_ended {
+            state.send_ended = true;
+            self.forget_if_over(number);
+            return;
+        }
+        let buffer = self.config.send_buffer.as_u64();
+        let room = buffer.saturating_sub(state.send.held());
+        if state.wants_room && room >= WORTH_WRITING.min(buffer / 4).max(1) {
+            state.wants_room = false;
+            self.events.push_back(Event::Writable(StreamId(number)));
+        }
+    }
+}

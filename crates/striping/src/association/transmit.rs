@@ -1,0 +1,143 @@
+//! What a carrier is given to carry.
+
+use ropewalk_quantities::Time;
+use ropewalk_wire::gateway::Frame;
+
+use super::Association;
+use super::schedule::Next;
+use crate::carrier::in_flight::Content;
+use crate::control::Control;
+use crate::{CarrierId, Payload};
+
+impl<P: Payload> Association<P> {
+    /// The next frame for this carrier; it must then go out on it. `None` if there is nothing for
+    /// it now: [`CarrierWake`](crate::Event::CarrierWake) tells when to ask again.
+    #[must_use]
+    pub fn poll_transmit(&mut self, now: Time, id: CarrierId) -> Option<Frame<P>> {
+        let at = self.position(id).filter(|at| !self.carriers[*at].blocked)?;
+        let frame = self.next_frame(now, at);
+        let carrier = &mut self.carriers[at];
+        match &frame {
+            None => carrier.asleep = true,
+            Some(frame) => {
+                let payload_len = match frame {
+                    Frame::Data { payload, .. } => payload.len(),
+                    _ => 0,
+                };
+                carrier.count_sent((frame.header_len() + payload_len) as u64);
+            }
+        }
+        frame
+    }
+
+    fn next_frame(&mut self, now: Time, at: usize) -> Option<Frame<P>> {
+        if let Some(code) = self.closed {
+            let carrier = &mut self.carriers[at];
+            let first = !carrier.close_sent;
+            carrier.close_sent = true;
+            return first.then_some(Frame::Close { code });
+        }
+        let carrier = &mut self.carriers[at];
+        if let Some(token) = carrier.pong.take() {
+            return Some(Frame::Pong { token });
+        }
+        if let Some(count) = carrier.acknowledgement.take(now) {
+            return Some(Frame::Ack { count });
+        }
+        if carrier.ping_due {
+            carrier.ping_due = false;
+            let token = self.next_token;
+            self.next_token += 1;
+            self.carriers[at].ping = Some((token, now));
+            return Some(Frame::Ping { token });
+        }
+        if !self.may_send(at) {
+            return None;
+        }
+        self.next_control(now, at)
+            .or_else(|| self.next_data(now, at))
+    }
+
+    /// Frames about streams go by the carrier that is there first.
+    fn next_control(&mut self, now: Time, at: usize) -> Option<Frame<P>> {
+        if self.control.is_empty() || !self.is_quickest(at) {
+            return None;
+        }
+        loop {
+            let control = self.control.pop()?;
+            let frame = match control {
+                Control::Window { stream: number } => {
+                    let Some(stream) = self.streams.get_mut(&number) else {
+                        continue;
+                    };
+                    stream.window.queued = false;
+                    Frame::Window {
+                        stream: number,
+                        limit: stream.window.limit(),
+                    }
+                }
+                Control::Reset {
+                    stream,
+                    code,
+                    final_size,
+                } => Frame::Reset {
+                    stream,
+                    code,
+                    final_size,
+                },
+                Control::Stop { stream, code } => Frame::Stop { stream, code },
+            };
+            let wire_len = frame.header_len() as u64;
+            self.carriers[at].on_sent(now, Content::Control(control), wire_len, false);
+            return Some(frame);
+        }
+    }
+
+    fn next_data(&mut self, now: Time, at: usize) -> Option<Frame<P>> {
+        if !self.carriers[at].has_room(now) {
+            return None;
+        }
+        let Some(next) = self.schedule(now, at) else {
+            let carrier = &mut self.carriers[at];
+            carrier.rate.on_app_limited(carrier.in_flight.bytes());
+            return None;
+        };
+        Some(self.send(now, at, next))
+    }
+
+    fn send(&mut self, now: Time, at: usize, next: Next) -> Frame<P> {
+        let Next {
+            stream: number,
+            mut part,
+            copy,
+        } = next;
+        let stream = self
+            .streams
+            .get_mut(&number)
+            .expect("only open streams are scheduled");
+        let payload = stream.send.bytes(part.start, part.end);
+        part.end = part.start + payload.len() as u64;
+        let fin = if copy {
+            stream.send.ends_at(part.end)
+        } else {
+            stream.send.take(part)
+        };
+        let frame = Frame::Data {
+            stream: number,
+            offset: part.start,
+            fin,
+            payload,
+        };
+        let wire_len = frame.header_len() as u64 + (part.end - part.start);
+        stream.deficit -= wire_len as i64;
+        let content = Content::Data {
+            stream: number,
+            start: part.start,
+            end: part.end,
+            fin,
+        };
+        self.carriers[at].on_sent(now, content, wire_len, copy);
+        self.after_sent(at, number, part, copy);
+        frame
+    }
+}

@@ -1,0 +1,179 @@
+//! How fast a carrier delivers, by its acknowledgements.
+//!
+//! A sample is what was acknowledged since a frame left, over the longer of the two spans in which
+//! it was sent and acknowledged (draft-cheng-iccrg-delivery-rate-estimation-02). The estimate is the
+//! largest sample of the last rounds, since a carrier that had nothing to send says only what it
+//! can do at least (BBR, draft-cardwell-iccrg-bbr-congestion-control-02, section 4.1).
+
+use std::collections::VecDeque;
+
+use ropewalk_quantities::Time;
+
+use super::in_flight::Sent;
+
+/// Rounds that a sample counts.
+const ROUNDS: u64 = 10;
+/// Rounds without growth after which the carrier is known to be full.
+const PLATEAU: u32 = 3;
+
+/// Delivery rate, and whether start-up is over.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DeliveryRate {
+    delivered: u64,
+    delivered_at: Time,
+    /// When the frame left that was acknowledged last.
+    first_sent_at: Time,
+    /// Until so much is delivered, samples are of a carrier without work.
+    app_limited_until: Option<u64>,
+    round: u64,
+    round_ends: u64,
+    /// Largest samples with their rounds, falling (a monotonic queue).
+    largest: VecDeque<(f64, u64)>,
+    full: bool,
+    plateau: (f64, u32),
+}
+
+impl DeliveryRate {
+    /// Fills in what a sample will need. `idle`: nothing else is in flight.
+    pub(crate) fn on_sent(&mut self, now: Time, idle: bool, sent: &mut Sent) {
+        if idle {
+            self.delivered_at = now;
+            self.first_sent_at = now;
+        }
+        sent.delivered = self.delivered;
+        sent.delivered_at = self.delivered_at;
+        sent.first_sent_at = self.first_sent_at;
+        sent.app_limited = self.app_limited_until.is_some();
+    }
+
+    /// The carrier could have taken more than there was, with `in_flight` bytes under way.
+    pub(crate) fn on_app_limited(&mut self, in_flight: u64) {
+        self.app_limited_until = Some(self.delivered + in_flight.max(1));
+    }
+
+    /// These frames were acknowledged at once: their bytes, and the newest of them.
+    pub(crate) fn on_acknowledged(&mut self, now: Time, bytes: u64, newest: &Sent) {
+        self.delivered += bytes;
+        self.delivered_at = now;
+        self.first_sent_at = newest.at;
+        if self
+            .app_limited_until
+            .is_some_and(|until| self.delivered > until)
+        {
+            self.app_limited_until = None;
+        }
+        let new_round = newest.delivered >= self.round_ends;
+        if new_round {
+            self.round += 1;
+            self.round_ends = self.delivered;
+        }
+        let acknowledging = now.saturating_sub(newest.delivered_at);
+        let sending = newest.at.saturating_sub(newest.first_sent_at);
+        let span = acknowledging.max(sending).as_secs_f64();
+        if span > 0.0 {
+            let rate = (self.delivered - newest.delivered) as f64 / span;
+            if !newest.app_limited || Some(rate) >= self.estimate() {
+                self.insert(rate);
+            }
+        }
+        if new_round && !newest.app_limited && !self.full {
+            self.check_plateau();
+        }
+    }
+
+    fn insert(&mut self, rate: f64) {
+        while self.largest.back().is_some_and(|(old, _)| *old <= rate) {
+            self.largest.pop_back();
+        }
+        self.largest.push_back((rate, self.round));
+        while self
+            .largest
+            .front()
+            .is_some_and(|(_, round)| round + ROUNDS < self.round)
+        {
+            self.largest.pop_front();
+        }
+    }
+
+    fn check_plateau(&mut self) {
+        let rate = self.estimate().unwrap_or(0.0);
+        if rate >= self.plateau.0 * 1.25 {
+            self.plateau = (rate, 0);
+        } else {
+            self.plateau.1 += 1;
+            self.full = self.plateau.1 >= PLATEAU;
+        }
+    }
+
+    /// Bytes per second; `None` before the first sample.
+    pub(crate) fn estimate(&self) -> Option<f64> {
+        self.largest.front().map(|(rate, _)| *rate)
+    }
+
+    /// The rate has stopped to grow with what is in flight.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// Bytes acknowledged so far.
+    pub(crate) fn delivered(&self) -> u64 {
+        self.delivered
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::carrier::in_flight::Content;
+    use crate::control::Control;
+
+    const MS: fn(u64) -> Time = Time::from_millis;
+
+    fn send(rate: &mut DeliveryRate, at: Time, idle: bool) -> Sent {
+        let mut sent = Sent {
+            content: Content::Control(Control::Window { stream: 1 }),
+            wire_len: 1000,
+            at,
+            elsewhere: false,
+            due: at,
+            delivered: 0,
+            delivered_at: Time::ZERO,
+            first_sent_at: Time::ZERO,
+            app_limited: false,
+        };
+        rate.on_sent(at, idle, &mut sent);
+        sent
+    }
+
+    /// 1000 bytes a millisecond, acknowledged 20 ms later.
+    #[test]
+    fn a_steady_carrier_is_measured() {
+        let mut rate = DeliveryRate::default();
+        let mut sent: VecDeque<Sent> = VecDeque::new();
+        for ms in 0..200 {
+            if ms >= 20 {
+                let newest = sent.pop_front().unwrap();
+                rate.on_acknowledged(MS(ms), 1000, &newest);
+            }
+            sent.push_back(send(&mut rate, MS(ms), sent.is_empty()));
+        }
+        let estimate = rate.estimate().unwrap();
+        assert!((estimate - 1e6).abs() < 6e4, "{estimate}");
+        assert!(rate.is_full());
+    }
+
+    #[test]
+    fn without_work_only_larger_samples_count() {
+        let mut rate = DeliveryRate::default();
+        let first = send(&mut rate, MS(0), true);
+        rate.on_acknowledged(MS(10), 1000, &first);
+        assert_eq!(rate.estimate(), Some(1e5));
+        for round in 1..40 {
+            rate.on_app_limited(0);
+            let sent = send(&mut rate, MS(round * 100), true);
+            rate.on_acknowledged(MS(round * 100 + 50), 1000, &sent);
+        }
+        assert_eq!(rate.estimate(), Some(1e5));
+        assert!(!rate.is_full());
+    }
+}

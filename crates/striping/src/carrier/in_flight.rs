@@ -1,0 +1,121 @@
+//! What a carrier holds: frames that count, in the order in which they went out.
+
+use std::collections::VecDeque;
+
+use ropewalk_quantities::Time;
+
+use crate::control::Control;
+
+/// What has to go elsewhere if the carrier dies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    Data {
+        stream: u32,
+        start: u64,
+        end: u64,
+        fin: bool,
+    },
+    Control(Control),
+}
+
+/// A frame that was given to a carrier and is not acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    pub(crate) content: Content,
+    /// What it takes of the carrier, header included.
+    pub(crate) wire_len: u64,
+    pub(crate) at: Time,
+    /// Another carrier answers for what it holds, or will: nothing is to be done if this one dies.
+    pub(crate) elsewhere: bool,
+    /// When its acknowledgement was expected.
+    pub(crate) due: Time,
+    /// The carrier's state when it was sent, for the delivery rate.
+    pub(crate) delivered: u64,
+    pub(crate) delivered_at: Time,
+    pub(crate) first_sent_at: Time,
+    pub(crate) app_limited: bool,
+}
+
+/// First in, first acknowledged: a carrier is in order, so an acknowledgement is a count.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct InFlight {
+    frames: VecDeque<Sent>,
+    bytes: u64,
+    sent: u64,
+    acknowledged: u64,
+}
+
+impl InFlight {
+    pub(crate) fn push(&mut self, sent: Sent) {
+        self.bytes += sent.wire_len;
+        self.sent += 1;
+        self.frames.push_back(sent);
+    }
+
+    /// The next frame that the other end has, if it says that `count` arrived in all.
+    pub(crate) fn pop_acknowledged(&mut self, count: u64) -> Option<Sent> {
+        if self.acknowledged >= count {
+            return None;
+        }
+        let sent = self.frames.pop_front()?;
+        self.acknowledged += 1;
+        self.bytes -= sent.wire_len;
+        Some(sent)
+    }
+
+    /// Frames sent so far.
+    pub(crate) fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// Bytes not acknowledged.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    pub(crate) fn oldest(&self) -> Option<&Sent> {
+        self.frames.front()
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Sent> {
+        self.frames.iter_mut()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(stream: u32, wire_len: u64) -> Sent {
+        Sent {
+            content: Content::Control(Control::Stop { stream, code: 0 }),
+            wire_len,
+            at: Time::ZERO,
+            elsewhere: false,
+            due: Time::ZERO,
+            delivered: 0,
+            delivered_at: Time::ZERO,
+            first_sent_at: Time::ZERO,
+            app_limited: false,
+        }
+    }
+
+    #[test]
+    fn acknowledged_up_to_a_count() {
+        let mut in_flight = InFlight::default();
+        for stream in 1..=3 {
+            in_flight.push(sent(stream, 10 * u64::from(stream)));
+        }
+        assert_eq!((in_flight.bytes(), in_flight.sent()), (60, 3));
+        let first = in_flight.pop_acknowledged(2).unwrap();
+        assert_eq!(first.wire_len, 10);
+        assert!(in_flight.pop_acknowledged(2).is_some());
+        assert!(in_flight.pop_acknowledged(2).is_none());
+        assert!(in_flight.pop_acknowledged(1).is_none());
+        assert_eq!((in_flight.bytes(), in_flight.iter_mut().count()), (30, 1));
+    }
+}

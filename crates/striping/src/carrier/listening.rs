@@ -1,0 +1,117 @@
+//! Whether the other end of a carrier is still heard.
+
+use ropewalk_quantities::Time;
+
+/// Least silence that means anything on a carrier that was heard all the time.
+const LEAST_SILENCE: Time = Time::from_millis(60);
+/// So many times the usual distance between two signs of life is silence.
+const USUAL_GAPS: u64 = 8;
+/// Beyond a round trip and its deviation, to say what was not heard in time.
+const SLACK: Time = Time::from_millis(25);
+
+/// When a carrier was heard, how often it usually is, and whether it is suspected.
+#[derive(Clone, Debug)]
+pub(crate) struct Listening {
+    heard_at: Time,
+    /// Smoothed distance between signs of life while something was in flight.
+    gap: Option<Time>,
+    suspected_at: Option<Time>,
+}
+
+impl Listening {
+    pub(crate) fn new(now: Time) -> Listening {
+        Listening {
+            heard_at: now,
+            gap: None,
+            suspected_at: None,
+        }
+    }
+
+    /// A sign of life at `at`; `waiting_since`: when the oldest thing left that is not answered.
+    /// Says whether this ends a suspicion.
+    pub(crate) fn on_heard(&mut self, at: Time, waiting_since: Option<Time>) -> bool {
+        if at <= self.heard_at {
+            return false;
+        }
+        let busy = waiting_since.is_some_and(|since| since <= self.heard_at);
+        if busy && self.suspected_at.is_none() {
+            let gap = at - self.heard_at;
+            self.gap = Some(
+                self.gap
+                    .map_or(gap, |smoothed| smoothed - smoothed / 8 + gap / 8),
+            );
+        }
+        self.heard_at = at;
+        if self.suspected_at.is_some_and(|since| at > since) {
+            self.suspected_at = None;
+            return true;
+        }
+        false
+    }
+
+    /// When silence becomes suspicious, if the oldest thing without an answer left at
+    /// `waiting_since`, for a round trip of `srtt` and its deviation.
+    ///
+    /// On a carrier that is heard every few milliseconds a short silence says much; one that was
+    /// idle cannot answer before a round trip has passed.
+    pub(crate) fn deadline(&self, waiting_since: Time, srtt: Time, rttvar: Time) -> Time {
+        let round_trip = self.heard_at.max(waiting_since) + srtt + rttvar * 4 + SLACK;
+        match self.gap {
+            None => round_trip,
+            Some(gap) => {
+                let answer = self.heard_at.max(waiting_since + srtt);
+                round_trip.min(answer + LEAST_SILENCE.max(gap * USUAL_GAPS))
+            }
+        }
+    }
+
+    pub(crate) fn suspect(&mut self, now: Time) {
+        self.suspected_at = Some(now);
+    }
+
+    pub(crate) fn is_suspected(&self) -> bool {
+        self.suspected_at.is_some()
+    }
+
+    pub(crate) fn heard_at(&self) -> Time {
+        self.heard_at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Time = Time::from_millis;
+
+    #[test]
+    fn a_busy_carrier_is_missed_after_sixty_milliseconds() {
+        let mut listening = Listening::new(MS(0));
+        for at in 20..100 {
+            listening.on_heard(MS(at), Some(MS(at - 20)));
+        }
+        assert_eq!(listening.deadline(MS(75), MS(20), MS(20)), MS(99 + 60));
+    }
+
+    #[test]
+    fn an_idle_one_has_a_round_trip() {
+        let mut listening = Listening::new(MS(0));
+        // Nothing is known of its usual gaps.
+        assert_eq!(listening.deadline(MS(500), MS(200), MS(10)), MS(765));
+        for at in 210..300 {
+            listening.on_heard(MS(at), Some(MS(at - 210)));
+        }
+        assert_eq!(listening.deadline(MS(1000), MS(200), MS(100)), MS(1260));
+    }
+
+    #[test]
+    fn trusted_again_when_heard_after_the_suspicion() {
+        let mut listening = Listening::new(MS(0));
+        listening.suspect(MS(100));
+        // The driver asked the socket: the sign of life is older than the suspicion.
+        assert!(!listening.on_heard(MS(90), None));
+        assert!(listening.is_suspected());
+        assert!(listening.on_heard(MS(101), None));
+        assert!(!listening.is_suspected());
+    }
+}

@@ -1,0 +1,230 @@
+//! A carrier as this end sees it: a connection that is reliable and in order until it dies.
+
+pub(crate) mod acknowledgement;
+pub(crate) mod delivery_rate;
+pub(crate) mod in_flight;
+pub(crate) mod listening;
+pub(crate) mod round_trip;
+
+use ropewalk_quantities::Time;
+use ropewalk_wire::gateway::MAX_PAYLOAD;
+
+use crate::{CarrierConfig, CarrierId};
+use acknowledgement::Acknowledgement;
+use delivery_rate::DeliveryRate;
+use in_flight::{Content, InFlight, Sent};
+use listening::Listening;
+use round_trip::RoundTrip;
+
+/// Payload of a frame until the rate is known.
+const FIRST_PAYLOAD: usize = 16 << 10;
+/// A frame takes a carrier about this long.
+const FRAME_SECONDS: f64 = 0.005;
+/// No frame is cut shorter than this to keep to that time.
+const LEAST_PAYLOAD: usize = 1400;
+/// More than the rate times the round trip may be in flight, by this factor: as much as a queue on
+/// the way is asked to hold, and as fast as the estimate can grow in a round.
+const CAP_GAIN: f64 = 1.25;
+/// While the queue on the way is drained, to see the round trip without it.
+const DRAIN_GAIN: f64 = 0.75;
+/// However short the round trip is, this much of the rate may be in flight.
+const CAP_SECONDS: f64 = 0.010;
+/// However slow the carrier is.
+const CAP_FRAMES: usize = 4;
+/// What TCP sends in the first round trip (RFC 6928): a first guess at the rate.
+const INITIAL_WINDOW: f64 = 14_600.0;
+/// A first guess at a round trip.
+const INITIAL_RTT: f64 = 0.1;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Carrier {
+    pub(crate) id: CarrierId,
+    pub(crate) config: CarrierConfig,
+    /// Bytes that the quota leaves.
+    pub(crate) quota_left: Option<u64>,
+    /// Its socket would block.
+    pub(crate) blocked: bool,
+    /// It was asked and had nothing to send: to be woken when that may have changed.
+    pub(crate) asleep: bool,
+    pub(crate) in_flight: InFlight,
+    pub(crate) round_trip: RoundTrip,
+    pub(crate) rate: DeliveryRate,
+    pub(crate) acknowledgement: Acknowledgement,
+    pub(crate) listening: Listening,
+    /// The oldest frame is overdue; it has been sent again elsewhere.
+    pub(crate) late: bool,
+    pub(crate) ping_due: bool,
+    /// The probe under way: its token and when it left.
+    pub(crate) ping: Option<(u64, Time)>,
+    /// The answer that is owed.
+    pub(crate) pong: Option<u64>,
+    pub(crate) close_sent: bool,
+    drain_until: Time,
+    pub(crate) sent_bytes: u64,
+    pub(crate) received_bytes: u64,
+    pub(crate) resent_bytes: u64,
+}
+
+impl Carrier {
+    pub(crate) fn new(now: Time, id: CarrierId, config: CarrierConfig) -> Carrier {
+        Carrier {
+            id,
+            quota_left: config.quota.map(|quota| quota.as_u64()),
+            round_trip: RoundTrip::new(now, config.rtt),
+            config,
+            blocked: false,
+            asleep: true,
+            in_flight: InFlight::default(),
+            rate: DeliveryRate::default(),
+            acknowledgement: Acknowledgement::default(),
+            listening: Listening::new(now),
+            late: false,
+            ping_due: true,
+            ping: None,
+            pong: None,
+            close_sent: false,
+            drain_until: Time::ZERO,
+            sent_bytes: 0,
+            received_bytes: 0,
+            resent_bytes: 0,
+        }
+    }
+
+    /// It may be given data: heard in time, and what it holds is not overdue.
+    pub(crate) fn is_good(&self) -> bool {
+        !self.listening.is_suspected() && !self.late
+    }
+
+    pub(crate) fn has_quota(&self) -> bool {
+        self.quota_left != Some(0)
+    }
+
+    /// Seconds of the least round trip, or a guess.
+    fn min_rtt(&self) -> f64 {
+        self.round_trip.min().map_or(INITIAL_RTT, Time::as_secs_f64)
+    }
+
+    /// Bytes per second, or a guess that is surely too low.
+    pub(crate) fn rate_or_guess(&self) -> f64 {
+        self.rate
+            .estimate()
+            .unwrap_or_else(|| INITIAL_WINDOW / self.min_rtt())
+            .max(1.0)
+    }
+
+    /// Seconds until the acknowledgement of a frame that is sent now, after `more` bytes: a round
+    /// trip, or as long as what is in flight takes, if that fills more than a round trip.
+    fn acknowledged_in(&self, more: u64) -> f64 {
+        let queued = (self.in_flight.bytes() + more) as f64 / self.rate_or_guess();
+        queued.max(self.min_rtt())
+    }
+
+    /// Seconds until the other end has a frame that is sent now, after `more` bytes: half a least
+    /// round trip before its acknowledgement is here.
+    pub(crate) fn arrives_in(&self, more: u64) -> f64 {
+        self.acknowledged_in(more) - self.min_rtt() / 2.0
+    }
+
+    /// Payload of its frames.
+    pub(crate) fn payload_len(&self) -> usize {
+        match self.rate.estimate() {
+            None => FIRST_PAYLOAD,
+            Some(rate) => ((rate * FRAME_SECONDS) as usize).clamp(LEAST_PAYLOAD, MAX_PAYLOAD),
+        }
+    }
+
+    /// Most that may be in flight; `None` in start-up, when the socket alone limits it.
+    pub(crate) fn cap(&self, now: Time) -> Option<u64> {
+        let rate = self.rate.estimate().filter(|_| self.rate.is_full())?;
+        let gain = if now < self.drain_until {
+            DRAIN_GAIN
+        } else {
+            CAP_GAIN
+        };
+        let pipe = gain * rate * self.min_rtt();
+        let least = (rate * CAP_SECONDS).max((CAP_FRAMES * self.payload_len()) as f64);
+        Some(pipe.max(least) as u64)
+    }
+
+    /// Whether one more frame may be put on it now.
+    pub(crate) fn has_room(&self, now: Time) -> bool {
+        !self.blocked && self.cap(now).is_none_or(|cap| self.in_flight.bytes() < cap)
+    }
+
+    /// A frame that counts goes out.
+    pub(crate) fn on_sent(&mut self, now: Time, content: Content, wire_len: u64, elsewhere: bool) {
+        let due = now
+            + Time::from_secs_f64(self.acknowledged_in(wire_len))
+            + self.round_trip.deviation() * 4;
+        let mut sent = Sent {
+            content,
+            wire_len,
+            at: now,
+            elsewhere,
+            due,
+            delivered: 0,
+            delivered_at: now,
+            first_sent_at: now,
+            app_limited: false,
+        };
+        self.rate.on_sent(now, self.in_flight.is_empty(), &mut sent);
+        self.in_flight.push(sent);
+    }
+
+    /// A frame of this length goes out.
+    pub(crate) fn count_sent(&mut self, wire_len: u64) {
+        self.sent_bytes += wire_len;
+        self.charge(wire_len);
+    }
+
+    /// A frame of this length came.
+    pub(crate) fn on_received(&mut self, wire_len: u64) {
+        self.received_bytes += wire_len;
+        self.charge(wire_len);
+    }
+
+    fn charge(&mut self, wire_len: u64) {
+        if let Some(left) = &mut self.quota_left {
+            *left = left.saturating_sub(wire_len);
+        }
+    }
+
+    /// Frames were acknowledged, `bytes` in all, of which this is the newest.
+    pub(crate) fn on_acknowledged(&mut self, now: Time, bytes: u64, newest: &Sent) {
+        if self.round_trip.min_is_old(now) {
+            self.drain_until = now + Time::from_secs_f64(2.0 * self.min_rtt());
+        }
+        self.round_trip.sample(now, now.saturating_sub(newest.at));
+        self.rate.on_acknowledged(now, bytes, newest);
+        self.late = false;
+    }
+
+    /// A sign of life at `at`; says whether this ends a suspicion.
+    pub(crate) fn on_heard(&mut self, at: Time) -> bool {
+        let waiting_since = self.waiting_since();
+        self.listening.on_heard(at, waiting_since)
+    }
+
+    /// When the oldest thing left to which there is no answer.
+    pub(crate) fn waiting_since(&self) -> Option<Time> {
+        let frame = self.in_flight.oldest().map(|sent| sent.at);
+        let ping = self.ping.map(|(_, at)| at);
+        match (frame, ping) {
+            (Some(frame), Some(ping)) => Some(frame.min(ping)),
+            (frame, ping) => frame.or(ping),
+        }
+    }
+
+    /// When its silence becomes suspicious; `None` if it owes no answer or is suspected already.
+    pub(crate) fn suspicious_at(&self) -> Option<Time> {
+        if self.listening.is_suspected() {
+            return None;
+        }
+        let srtt = self.round_trip.smoothed().unwrap_or(Time::from_secs(1));
+        let since = self.waiting_since()?;
+        Some(
+            self.listening
+                .deadline(since, srtt, self.round_trip.deviation()),
+        )
+    }
+}

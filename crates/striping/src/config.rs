@@ -1,0 +1,127 @@
+//! What an association is set to.
+
+use ropewalk_quantities::{Bytes, Time};
+use ropewalk_transport::SchedulerKind;
+
+/// Which end of the association this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Dialled the carriers; its streams have odd numbers.
+    Initiator,
+    /// Took them; its streams have even numbers.
+    Responder,
+}
+
+/// Number of a carrier in its association; never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CarrierId(
+    /// Counts from zero.
+    pub u32,
+);
+
+/// Number of a stream in its association, the same at both ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StreamId(
+    /// Odd from the initiator, even from the responder, never zero.
+    pub u32,
+);
+
+/// Which carrier takes which data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheduling {
+    /// `earliest-arrival`: each carrier takes what it would deliver in order, and none what another
+    /// would deliver sooner.
+    EarliestArrival,
+    /// `overflow`: the same, but a dearer carrier only while the cheaper ones would need longer than
+    /// [`Config::overflow_after`] for what waits.
+    Overflow,
+    /// `redundant`: everything on every carrier.
+    Redundant,
+    /// Another of the transport's schedulers, which sees carriers as subflows.
+    Table(SchedulerKind),
+}
+
+impl Scheduling {
+    /// Its name, as files, options and joins spell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Scheduling::EarliestArrival => "earliest-arrival",
+            Scheduling::Overflow => "overflow",
+            Scheduling::Redundant => SchedulerKind::Redundant.name(),
+            Scheduling::Table(kind) => kind.name(),
+        }
+    }
+
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Scheduling> {
+        let own = [
+            Scheduling::EarliestArrival,
+            Scheduling::Overflow,
+            Scheduling::Redundant,
+        ];
+        let tables = SchedulerKind::ALL
+            .iter()
+            .filter(|kind| **kind != SchedulerKind::Redundant);
+        own.into_iter()
+            .chain(tables.map(|kind| Scheduling::Table(*kind)))
+    }
+
+    /// The one of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Scheduling> {
+        Scheduling::all().find(|scheduling| scheduling.name() == name)
+    }
+}
+
+/// What an association is set to; each end has its own.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Which carrier takes which data of this end.
+    pub scheduling: Scheduling,
+    /// Most that a stream's window grows to: what it may hold here that was not read.
+    pub buffer: Bytes,
+    /// Most of a stream that waits here to be sent and acknowledged.
+    pub send_buffer: Bytes,
+    /// Most that the windows of all streams are beyond their initial 64 KiB, together.
+    pub memory: Bytes,
+    /// Most streams of the other end at a time; more are refused.
+    pub streams: u32,
+    /// How long streams wait when no carrier lives.
+    pub timeout: Time,
+    /// An idle carrier is probed this often while there are streams.
+    pub keepalive: Time,
+    /// For [`Scheduling::Overflow`]: how long cheaper carriers may need for what waits.
+    pub overflow_after: Time,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            scheduling: Scheduling::EarliestArrival,
+            buffer: Bytes::new(4 << 20),
+            send_buffer: Bytes::new(4 << 20),
+            memory: Bytes::new(64 << 20),
+            streams: 4096,
+            timeout: Time::from_secs(60),
+            keepalive: Time::from_secs(5),
+            overflow_after: Time::from_millis(100),
+        }
+    }
+}
+
+/// What is known of a carrier when it comes up.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CarrierConfig {
+    /// The driver's number of its link, for statistics.
+    pub link: u32,
+    /// Price of a megabyte; the unit is the user's.
+    pub cost: f64,
+    /// Bytes that it may still carry, both ways together; then it is used only if nothing else
+    /// lives. `None` if they are not counted.
+    pub quota: Option<Bytes>,
+    /// Carriers of a higher number count as dearer than those of a lower one, whatever their cost.
+    pub priority: u8,
+    /// Round trip of its handshake, if it was timed: until data are acknowledged, the only estimate.
+    pub rtt: Option<Time>,
+}

@@ -1,0 +1,77 @@
+//! Earliest arrival: each carrier takes what it would deliver in order.
+//!
+//! A carrier that delivers later than others takes data ahead. The gap that it leaves is what the
+//! others can bring until its own would arrive, so that all arrives in order, and the slow
+//! carrier's data wait for none before them. If there is not that much data, it stays idle: using
+//! it would only delay. The idea is that of OTIAS (Yang et al., INFOCOM 2014) and STMS (Shi et al.,
+//! USENIX ATC 2018), which leave gaps of the size of the faster path's window; ECF (Lim et al.,
+//! CoNEXT 2017) waits for the faster path, and leaves none.
+
+/// A carrier as the others see it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lane {
+    /// Seconds until a frame that it is given now would be at the other end.
+    pub(crate) arrives_in: f64,
+    /// Bytes per second.
+    pub(crate) rate: f64,
+}
+
+/// What the other carriers can bring before a frame of this one would arrive, in bytes.
+pub(crate) fn gap(own_arrives_in: f64, others: impl Iterator<Item = Lane>) -> u64 {
+    let bytes: f64 = others
+        .map(|lane| lane.rate * (own_arrives_in - lane.arrives_in).max(0.0))
+        .sum();
+    bytes as u64
+}
+
+/// What of the gap is one stream's, if the others have `pending` to send.
+///
+/// They take turns, so each gets the same, but for those that have less: what these leave goes to
+/// the others.
+pub(crate) fn share(gap: u64, streams: usize, pending: impl Iterator<Item = u64> + Clone) -> u64 {
+    let mut left = gap;
+    let mut sharing = streams.max(1) as u64;
+    let mut level = 0;
+    // Each pass finds those that the last one's level satisfies; two passes find nearly all.
+    for _ in 0..3 {
+        let next = left / sharing;
+        if next <= level {
+            break;
+        }
+        level = next;
+        let small = pending.clone().filter(|bytes| *bytes < level);
+        let (count, bytes) = small.fold((0, 0), |(count, sum), bytes| (count + 1, sum + bytes));
+        left = gap - bytes.min(gap);
+        sharing = (streams as u64).saturating_sub(count).max(1);
+    }
+    level.max(left / sharing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gap_is_what_the_faster_ones_bring() {
+        let fast = Lane {
+            arrives_in: 0.010,
+            rate: 2.5e6,
+        };
+        let slower = Lane {
+            arrives_in: 0.120,
+            rate: 1e6,
+        };
+        assert_eq!(gap(0.110, [fast, slower].into_iter()), 250_000);
+        assert_eq!(gap(0.010, [fast, slower].into_iter()), 0);
+    }
+
+    #[test]
+    fn streams_that_have_little_leave_the_rest_to_others() {
+        let all = |pending: &'static [u64]| share(900, pending.len(), pending.iter().copied());
+        assert_eq!(all(&[1000, 1000, 1000]), 300);
+        assert_eq!(all(&[1000, 100, 1000]), 400);
+        assert_eq!(all(&[5000]), 900);
+        assert_eq!(all(&[100, 5000]), 800);
+        assert_eq!(share(900, 0, std::iter::empty()), 900);
+    }
+}

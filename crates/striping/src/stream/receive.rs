@@ -1,0 +1,221 @@
+//! A stream's way in: puts parts in order again, in bounded memory.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::{Payload, ProtocolError};
+
+/// Early pieces below this are joined with their neighbour.
+const JOIN_BELOW: usize = 1024;
+/// Pieces that may wait whatever the window is; beyond, one for each [`BYTES_PER_PIECE`].
+const PIECES: usize = 4096;
+const BYTES_PER_PIECE: u64 = 256;
+
+/// What came and was not read.
+#[derive(Clone, Debug)]
+pub(crate) struct ReceiveBuffer<P> {
+    /// In order, to be read.
+    ready: VecDeque<P>,
+    /// Came before what is in front of them; disjoint, by place.
+    early: BTreeMap<u64, P>,
+    early_bytes: u64,
+    /// End of what is in order.
+    edge: u64,
+    /// Bytes read.
+    read: u64,
+    final_size: Option<u64>,
+    highest: u64,
+    /// The reader wants no more: what comes is dropped.
+    discard: bool,
+}
+
+impl<P: Payload> ReceiveBuffer<P> {
+    pub(crate) fn new() -> ReceiveBuffer<P> {
+        ReceiveBuffer {
+            ready: VecDeque::new(),
+            early: BTreeMap::new(),
+            early_bytes: 0,
+            edge: 0,
+            read: 0,
+            final_size: None,
+            highest: 0,
+            discard: false,
+        }
+    }
+
+    /// A part came. Of its bytes, those that came before are dropped. Says how many bytes are new;
+    /// `limit` is what may come in all.
+    pub(crate) fn insert(
+        &mut self,
+        stream: u32,
+        offset: u64,
+        mut payload: P,
+        fin: bool,
+        limit: u64,
+    ) -> Result<u64, ProtocolError> {
+        let end = offset + payload.len() as u64;
+        self.check_final_size(stream, end, fin)?;
+        self.highest = self.highest.max(end);
+        if end <= self.edge {
+            return Ok(0);
+        }
+        let before = self.received();
+        let mut start = offset;
+        if start < self.edge {
+            let _ = payload.split_to((self.edge - start) as usize);
+            start = self.edge;
+        }
+        if start == self.edge && self.early.is_empty() {
+            self.push_ready(payload);
+        } else {
+            self.insert_early(start, payload);
+            self.move_up();
+        }
+        if self.received() > limit {
+            return Err(ProtocolError::Window {
+                stream,
+                received: self.received(),
+                limit,
+            });
+        }
+        if self.early.len() > PIECES + (limit.saturating_sub(self.read) / BYTES_PER_PIECE) as usize
+        {
+            return Err(ProtocolError::Pieces(stream));
+        }
+        Ok(self.received() - before)
+    }
+
+    fn check_final_size(&mut self, stream: u32, end: u64, fin: bool) -> Result<(), ProtocolError> {
+        let wrong = match self.final_size {
+            Some(size) => end > size || fin && end != size,
+            None => fin && end < self.highest,
+        };
+        if wrong {
+            return Err(ProtocolError::FinalSize {
+                stream,
+                offset: end,
+            });
+        }
+        if fin {
+            self.final_size = Some(end);
+        }
+        Ok(())
+    }
+
+    fn push_ready(&mut self, payload: P) {
+        let len = payload.len() as u64;
+        self.edge += len;
+        if self.discard {
+            self.read += len;
+        } else if len > 0 {
+            match self.ready.back_mut() {
+                None => self.ready.push_back(payload),
+                Some(last) => {
+                    if let Err(payload) = last.append(payload) {
+                        self.ready.push_back(payload);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts what of `payload` is new between the early pieces.
+    fn insert_early(&mut self, mut start: u64, mut payload: P) {
+        if let Some((begin, piece)) = self.early.range(..=start).next_back() {
+            let piece_end = begin + piece.len() as u64;
+            if piece_end > start {
+                let known = (piece_end - start).min(payload.len() as u64);
+                let _ = payload.split_to(known as usize);
+                start += known;
+            }
+        }
+        while !payload.is_empty() {
+            let end = start + payload.len() as u64;
+            let next = self.early.range(start..end).next();
+            let Some((begin, piece_len)) = next.map(|(begin, piece)| (*begin, piece.len() as u64))
+            else {
+                self.keep_early(start, payload);
+                return;
+            };
+            if begin > start {
+                let new = payload.split_to((begin - start) as usize);
+                self.keep_early(start, new);
+            }
+            let known = piece_len.min(payload.len() as u64);
+            let _ = payload.split_to(known as usize);
+            start = begin + known;
+        }
+    }
+
+    fn keep_early(&mut self, start: u64, payload: P) {
+        self.early_bytes += payload.len() as u64;
+        if let Some((begin, piece)) = self.early.range_mut(..start).next_back()
+            && begin + piece.len() as u64 == start
+            && piece.len() + payload.len() < JOIN_BELOW
+        {
+            let len = piece.len() + payload.len();
+            *piece = P::join([piece.clone(), payload].into_iter(), len);
+            return;
+        }
+        self.early.insert(start, payload);
+    }
+
+    /// Takes over the early pieces that are in order now.
+    fn move_up(&mut self) {
+        while let Some(entry) = self.early.first_entry() {
+            if *entry.key() != self.edge {
+                break;
+            }
+            let piece = entry.remove();
+            self.early_bytes -= piece.len() as u64;
+            self.push_ready(piece);
+        }
+    }
+
+    /// The next piece in order.
+    pub(crate) fn read(&mut self) -> Option<P> {
+        let piece = self.ready.pop_front()?;
+        self.read += piece.len() as u64;
+        Some(piece)
+    }
+
+    /// The reader wants no more.
+    pub(crate) fn discard(&mut self) {
+        self.discard = true;
+        self.ready.clear();
+        self.read = self.edge;
+    }
+
+    pub(crate) fn is_discarding(&self) -> bool {
+        self.discard
+    }
+
+    /// Whether there is something to read.
+    pub(crate) fn is_readable(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// Bytes read, or dropped in their place.
+    pub(crate) fn consumed(&self) -> u64 {
+        self.read
+    }
+
+    /// Distinct bytes that came.
+    pub(crate) fn received(&self) -> u64 {
+        self.edge + self.early_bytes
+    }
+
+    /// Bytes that wait here: to be read, and of these, for others before them.
+    pub(crate) fn held(&self) -> (u64, u64) {
+        (self.received() - self.read, self.early_bytes)
+    }
+
+    /// All came, and all was read.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.final_size == Some(self.read)
+    }
+
+    /// The end is known, and all before it is here.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.final_size == Some(self.edge)
+    }
+}

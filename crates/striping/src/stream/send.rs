@@ -1,0 +1,289 @@
+//! A stream's way out: what was written, what of it was sent, what is acknowledged.
+
+use std::collections::VecDeque;
+
+use ropewalk_transport::RangeSet;
+
+use crate::Payload;
+
+/// A frame that would need several pieces ends with the first if that is at least this long;
+/// below, pieces are joined by copying.
+const JOIN_BELOW: usize = 4096;
+
+/// Bytes of a stream from the first that is not acknowledged.
+#[derive(Clone, Debug)]
+pub(crate) struct SendBuffer<P> {
+    /// Pieces with the place where each begins.
+    pieces: VecDeque<(u64, P)>,
+    written: u64,
+    /// To be sent, for the first time or again.
+    pending: RangeSet,
+    /// Sent at least once: what counts against the window.
+    claimed: RangeSet,
+    acknowledged: RangeSet,
+    /// Distinct bytes that may be sent in all.
+    limit: u64,
+    finished: bool,
+    fin_pending: bool,
+    fin_acknowledged: bool,
+}
+
+/// A part of a stream that a frame can carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+}
+
+impl<P: Payload> SendBuffer<P> {
+    pub(crate) fn new(limit: u64) -> SendBuffer<P> {
+        SendBuffer {
+            pieces: VecDeque::new(),
+            written: 0,
+            pending: RangeSet::default(),
+            claimed: RangeSet::default(),
+            acknowledged: RangeSet::default(),
+            limit,
+            finished: false,
+            fin_pending: false,
+            fin_acknowledged: false,
+        }
+    }
+
+    /// Puts a piece behind the others.
+    pub(crate) fn write(&mut self, mut piece: P) {
+        let start = self.written;
+        self.written += piece.len() as u64;
+        self.pending.insert(start, self.written);
+        if let Some((_, last)) = self.pieces.back_mut() {
+            match last.append(piece) {
+                Ok(()) => return,
+                Err(back) => piece = back,
+            }
+        }
+        self.pieces.push_back((start, piece));
+    }
+
+    pub(crate) fn finish(&mut self) {
+        if !self.finished {
+            self.finished = true;
+            self.fin_pending = true;
+        }
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    /// Bytes held: from the first that is not acknowledged.
+    pub(crate) fn held(&self) -> u64 {
+        self.written - self.base()
+    }
+
+    /// Place of the first byte that is not acknowledged.
+    pub(crate) fn base(&self) -> u64 {
+        match self.acknowledged.first() {
+            Some((0, end)) => end,
+            _ => 0,
+        }
+    }
+
+    /// End of what was ever sent.
+    pub(crate) fn sent_end(&self) -> u64 {
+        self.claimed.last().map_or(0, |(_, end)| end)
+    }
+
+    pub(crate) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Bytes to be sent, for the first time or again.
+    pub(crate) fn pending(&self) -> u64 {
+        self.pending.covered()
+    }
+
+    /// All has arrived, the end of the stream included.
+    pub(crate) fn is_done(&self) -> bool {
+        self.fin_acknowledged && self.base() == self.written
+    }
+
+    /// The other end's window; says whether it grew.
+    pub(crate) fn on_window(&mut self, limit: u64) -> bool {
+        let grew = limit > self.limit;
+        self.limit = self.limit.max(limit);
+        grew
+    }
+
+    fn credit(&self) -> u64 {
+        self.limit - self.claimed.covered()
+    }
+
+    /// Bytes sent above the lowest that was not.
+    fn ahead(&self) -> u64 {
+        match self.claimed.first() {
+            Some((0, end)) => self.claimed.covered() - end,
+            _ => self.claimed.covered(),
+        }
+    }
+
+    /// Whether there is anything that may go out next.
+    pub(crate) fn is_ready(&self) -> bool {
+        match self.pending.first() {
+            None => self.fin_pending,
+            Some((start, _)) => self.credit() > 0 || self.claimed.containing(start).is_some(),
+        }
+    }
+
+    /// Something waits that the window does not allow.
+    pub(crate) fn is_window_blocked(&self) -> bool {
+        !self.is_ready() && self.pending.covered() > 0
+    }
+
+    /// The next part, of at most `most` bytes, that begins after `skip` bytes to be sent.
+    ///
+    /// Of bytes that were never sent, those ahead of the lowest may take half of the window that is
+    /// left above it: else all credit could lie ahead of a gap that could then not be closed.
+    pub(crate) fn part(&self, skip: u64, most: u64) -> Option<Part> {
+        let mut left = skip;
+        let (start, end) = self.pending.iter().find_map(|(start, end)| {
+            if left < end - start {
+                Some((start + left, end))
+            } else {
+                left -= end - start;
+                None
+            }
+        })?;
+        let end = end.min(start + most);
+        if let Some((_, sent_end)) = self.claimed.containing(start) {
+            let end = end.min(sent_end);
+            return Some(Part { start, end });
+        }
+        let lowest = match self.claimed.first() {
+            Some((0, end)) => end,
+            _ => 0,
+        };
+        let mut allowed = self.credit();
+        if start > lowest {
+            allowed = allowed.saturating_sub(self.ahead()) / 2;
+        }
+        let next_claimed = self.claimed.next_after(start).unwrap_or(u64::MAX);
+        let end = end.min(next_claimed).min(start + allowed);
+        (start < end).then_some(Part { start, end })
+    }
+
+    /// The part goes out; says whether the stream ends with it.
+    pub(crate) fn take(&mut self, part: Part) -> bool {
+        self.pending.remove(part.start, part.end);
+        self.claimed.insert(part.start, part.end);
+        let fin = self.ends_at(part.end);
+        if fin {
+            self.fin_pending = false;
+        }
+        fin
+    }
+
+    /// Whether a frame that ends the stream, and has no data, is to be sent.
+    pub(crate) fn owes_fin_alone(&self) -> bool {
+        self.fin_pending && self.pending.is_empty()
+    }
+
+    /// No data: just the end of the stream.
+    pub(crate) fn end_alone(&self) -> Part {
+        Part {
+            start: self.written,
+            end: self.written,
+        }
+    }
+
+    /// Whether the stream is known to end at `end`.
+    pub(crate) fn ends_at(&self, end: u64) -> bool {
+        self.finished && end == self.written
+    }
+
+    /// The bytes from `start` on: up to `end`, or to the end of a long piece.
+    pub(crate) fn bytes(&self, start: u64, end: u64) -> P {
+        if start == end {
+            return P::join(std::iter::empty(), 0);
+        }
+        let at = self.pieces.partition_point(|(begin, _)| *begin <= start) - 1;
+        let cut = |index: usize, from: u64| {
+            let (begin, piece) = &self.pieces[index];
+            let mut rest = piece.clone();
+            if from > *begin {
+                let _ = rest.split_to((from - begin) as usize);
+            }
+            let most = (end - from).min(rest.len() as u64);
+            rest.split_to(most as usize)
+        };
+        let first = cut(at, start);
+        let len = (end - start) as usize;
+        if first.len() == len || first.len() >= JOIN_BELOW {
+            return first;
+        }
+        let mut from = start;
+        let parts = (at..self.pieces.len()).map_while(|index| {
+            if from >= end {
+                return None;
+            }
+            let part = cut(index, from);
+            from += part.len() as u64;
+            Some(part)
+        });
+        P::join(parts, len)
+    }
+
+    /// The other end has this part.
+    pub(crate) fn on_acknowledged(&mut self, start: u64, end: u64, fin: bool) {
+        self.acknowledged.insert(start, end);
+        self.pending.remove(start, end);
+        if fin {
+            self.fin_acknowledged = true;
+            self.fin_pending = false;
+        }
+        let base = self.base();
+        while self
+            .pieces
+            .front()
+            .is_some_and(|(begin, piece)| begin + piece.len() as u64 <= base)
+        {
+            self.pieces.pop_front();
+        }
+        // A piece may grow for ever where pieces are lengths.
+        if let Some((begin, piece)) = self.pieces.front_mut()
+            && *begin < base
+        {
+            let _ = piece.split_to((base - *begin) as usize);
+            *begin = base;
+        }
+    }
+
+    /// Whoever carried this part is dead or silent: it is to be sent again, but for what has
+    /// arrived otherwise. Says how many bytes that are.
+    pub(crate) fn on_lost(&mut self, start: u64, end: u64, fin: bool) -> u64 {
+        if fin && !self.fin_acknowledged {
+            self.fin_pending = true;
+        }
+        let mut again = self.pending.insert(start, end);
+        for (from, to) in self.acknowledged.within(start, end) {
+            again -= self.pending.remove(from, to);
+        }
+        again
+    }
+
+    /// This part need not be sent again after all: its carrier lives. Says whether any of it was
+    /// still to be sent.
+    pub(crate) fn on_found(&mut self, start: u64, end: u64, fin: bool) -> bool {
+        let found = self.pending.remove(start, end) > 0 || fin && self.fin_pending;
+        if fin {
+            self.fin_pending = false;
+        }
+        found
+    }
+
+    /// Drops everything.
+    pub(crate) fn clear(&mut self) {
+        self.pieces.clear();
+        self.pending = RangeSet::default();
+        self.fin_pending = false;
+    }
+}

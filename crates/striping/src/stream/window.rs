@@ -1,0 +1,155 @@
+//! How much of a stream the other end may send: promises, and what bounds them.
+
+use ropewalk_quantities::Time;
+
+/// Every stream may always have this much that was not read.
+pub(crate) const INITIAL_WINDOW: u64 = 64 << 10;
+
+/// What all windows may be beyond the initial one, together.
+#[derive(Clone, Debug)]
+pub(crate) struct Memory {
+    left: u64,
+}
+
+impl Memory {
+    pub(crate) fn new(bytes: u64) -> Memory {
+        Memory { left: bytes }
+    }
+
+    fn take(&mut self, bytes: u64) -> bool {
+        let enough = bytes <= self.left;
+        if enough {
+            self.left -= bytes;
+        }
+        enough
+    }
+
+    /// A stream is gone, and with it its window.
+    pub(crate) fn give_back(&mut self, window: &mut Window) {
+        self.left += window.size - INITIAL_WINDOW;
+        window.size = INITIAL_WINDOW;
+    }
+
+    #[cfg(test)]
+    pub(crate) fn left(&self) -> u64 {
+        self.left
+    }
+}
+
+/// The window of one stream.
+///
+/// It counts distinct bytes, not the place of the highest: a slow carrier may be given data far
+/// ahead, and the gap before it holds no window until it is filled. What is promised and not read
+/// is never more than `size`.
+#[derive(Clone, Debug)]
+pub(crate) struct Window {
+    size: u64,
+    most: u64,
+    /// What the other end may send in all, as it was told.
+    limit: u64,
+    /// What was read when the growth was last considered, and when that was.
+    epoch: (u64, Time),
+    /// A frame with the newest limit waits for a carrier.
+    pub(crate) queued: bool,
+}
+
+impl Window {
+    /// Grows to at most `most`, which is at least the initial window.
+    pub(crate) fn new(most: u64) -> Window {
+        Window {
+            size: INITIAL_WINDOW,
+            most: most.max(INITIAL_WINDOW),
+            limit: INITIAL_WINDOW,
+            epoch: (0, Time::ZERO),
+            queued: false,
+        }
+    }
+
+    /// What the other end may send in all.
+    pub(crate) fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// All that it may ever hold.
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// So much was read in all; the slowest carrier in use has this round trip. Says whether the
+    /// other end should be told a new limit.
+    ///
+    /// A window that is consumed within two round trips may be what holds the sender back: it is
+    /// doubled, as far as memory goes.
+    pub(crate) fn on_read(
+        &mut self,
+        now: Time,
+        consumed: u64,
+        srtt: Time,
+        memory: &mut Memory,
+    ) -> bool {
+        let (from, since) = self.epoch;
+        if from == 0 && since == Time::ZERO {
+            self.epoch.1 = now;
+        }
+        if consumed - from >= self.size {
+            if now.saturating_sub(self.epoch.1) < srtt * 2 && self.size < self.most {
+                let more = self.size.min(self.most - self.size);
+                if memory.take(more) {
+                    self.size += more;
+                }
+            }
+            self.epoch = (consumed, now);
+        }
+        let limit = consumed + self.size;
+        let worth_telling = limit - self.limit >= self.size / 8;
+        if worth_telling {
+            self.limit = limit;
+        }
+        worth_telling
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Time = Time::from_millis;
+
+    #[test]
+    fn consumed_within_two_round_trips_it_doubles() {
+        let mut memory = Memory::new(1 << 20);
+        let mut window = Window::new(256 << 10);
+        let told = window.on_read(MS(10), 32 << 10, MS(20), &mut memory);
+        assert!(told);
+        assert_eq!(window.limit(), 96 << 10);
+        assert!(window.on_read(MS(30), 64 << 10, MS(20), &mut memory));
+        assert_eq!((window.size(), window.limit()), (128 << 10, 192 << 10));
+        // Too slow.
+        window.on_read(MS(90), 192 << 10, MS(20), &mut memory);
+        assert_eq!(window.size(), 128 << 10);
+        window.on_read(MS(100), 320 << 10, MS(20), &mut memory);
+        window.on_read(MS(110), 576 << 10, MS(20), &mut memory);
+        // Not beyond what it may.
+        assert_eq!(window.size(), 256 << 10);
+        assert_eq!(memory.left(), (1 << 20) - (192 << 10));
+        memory.give_back(&mut window);
+        assert_eq!(memory.left(), 1 << 20);
+    }
+
+    #[test]
+    fn without_memory_it_stays() {
+        let mut memory = Memory::new(1000);
+        let mut window = Window::new(4 << 20);
+        window.on_read(MS(1), 64 << 10, MS(20), &mut memory);
+        assert_eq!(window.size(), 64 << 10);
+        assert_eq!(window.limit(), 128 << 10);
+    }
+
+    #[test]
+    fn small_changes_are_not_worth_a_frame() {
+        let mut window = Window::new(4 << 20);
+        let mut memory = Memory::new(0);
+        assert!(!window.on_read(MS(1), 8191, MS(20), &mut memory));
+        assert!(window.on_read(MS(2), 8192, MS(20), &mut memory));
+    }
+}

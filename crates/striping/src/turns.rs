@@ -1,0 +1,75 @@
+//! Streams take turns: deficit round robin, with those that were idle first.
+//!
+//! As fq_codel does with flows (RFC 8290, section 4.1): a stream that gets something to send goes
+//! before those that have had it for long, for one quantum; so a thin stream does not wait behind a
+//! bulk stream. One that is emptied keeps its place behind the others for a round, so that it
+//! cannot go first again at once.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::Payload;
+use crate::stream::{Stream, Turn};
+
+/// What a stream may send before the next has its turn, in bytes.
+const QUANTUM: i64 = 16 << 10;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Turns {
+    sparse: VecDeque<u32>,
+    bulk: VecDeque<u32>,
+}
+
+impl Turns {
+    /// The stream has something to send.
+    pub(crate) fn enter<P>(&mut self, number: u32, stream: &mut Stream<P>) {
+        if stream.turn == Turn::Out {
+            stream.turn = Turn::Sparse;
+            stream.deficit = QUANTUM;
+            self.sparse.push_back(number);
+        }
+    }
+
+    /// Whose turn it is; those that have nothing that may go out leave.
+    pub(crate) fn next<P: Payload>(
+        &mut self,
+        streams: &mut BTreeMap<u32, Stream<P>>,
+    ) -> Option<u32> {
+        loop {
+            let sparse = !self.sparse.is_empty();
+            let lane = if sparse {
+                &mut self.sparse
+            } else {
+                &mut self.bulk
+            };
+            let number = *lane.front()?;
+            let Some(stream) = streams.get_mut(&number) else {
+                lane.pop_front();
+                continue;
+            };
+            let ready = stream.send.is_ready();
+            if ready && stream.deficit > 0 {
+                return Some(number);
+            }
+            lane.pop_front();
+            if !ready && !sparse {
+                stream.turn = Turn::Out;
+                continue;
+            }
+            if stream.deficit <= 0 {
+                stream.deficit += QUANTUM;
+            }
+            stream.turn = Turn::Bulk;
+            self.bulk.push_back(number);
+        }
+    }
+
+    /// All that have something to send, or had it a moment ago, in their order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + Clone + '_ {
+        self.sparse.iter().chain(&self.bulk).copied()
+    }
+
+    /// How many these are.
+    pub(crate) fn len(&self) -> usize {
+        self.sparse.len() + self.bulk.len()
+    }
+}
