@@ -21,9 +21,7 @@ def wrong_input() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename is not None and error.strerror is not None:
-            fail(f"{error.filename}: {error.strerror.lower()}", WRONG_INPUT)
-        fail(str(error), WRONG_INPUT)
+        fail(_told(error), WRONG_INPUT)
     except ValueError as error:
         fail(str(error), WRONG_INPUT)
 
@@ -37,7 +35,9 @@ def failures() -> Iterator[None]:
         raise
     except (ScenarioError, ValueError) as error:
         fail(str(error), WRONG_INPUT)
-    except (OSError, RuntimeError, MemoryError) as error:
+    except OSError as error:
+        fail(_told(error), FAILED)
+    except (RuntimeError, MemoryError) as error:
         fail(str(error) or type(error).__name__, FAILED)
 
 
@@ -45,3 +45,9 @@ def fail(message: str, status: int) -> NoReturn:
     """Say why and exit."""
     print(message, file=sys.stderr)
     raise typer.Exit(status)
+
+
+def _told(error: OSError) -> str:
+    if error.filename is not None and error.strerror is not None:
+        return f"{error.filename}: {error.strerror.lower()}"
+    return str(error) or type(error).__name__
