@@ -123,6 +123,16 @@ def test_the_picture_shows_each_way_and_the_capacity(compared, tmp_path):
     assert plot.save(figure, tmp_path / "compared.svg").stat().st_size > 4000
 
 
+def test_the_picture_of_several_runs_says_what_its_intervals_are(two_links):
+    compared = ropewalk.compare(two_links, ways=["predict", "simulate"], runs=2)
+    figure = draw(compared)
+    assert figure.get_suptitle() == "Two unequal links: means of 2 runs, with 95 % intervals"
+    _, delays = figure.axes
+    assert delays.get_ylim()[0] == 0
+    # The formulas know the mean of the delay alone.
+    assert [bar.get_height() > 0 for bar in delays.patches] == [True] * (1 + 4)
+
+
 def test_json_is_one_object_and_nothing_else(command):
     done = command("compare", TWO_LINKS, "--json", *MODELLED)
     assert (done.returncode, done.stderr) == (0, "")

@@ -43,15 +43,21 @@ def draw(comparison: Comparison) -> Figure:
     ['goodput (Mbit/s)', 'delay (ms)', 'delivered (Mbit/s)']
     """
     timed = [way for way, results in comparison.ran.items() if not results.connection.is_empty()]
-    with picture(9, 6.4 if timed else 3.4) as figure:
+    with picture(9, 6.8 if timed else 3.6) as figure:
         top, *bottom = figure.subfigures(1 + bool(timed), 1, squeeze=False)[:, 0]
         left, right = top.subplots(1, 2, width_ratios=(1, 1.6))
         _goodput(left, comparison)
         _delay(right, comparison)
         for below in bottom:
             _timelines(below.subplots(), comparison, timed)
-        figure.suptitle(comparison.scenario.title, x=0.01, ha="left")
+        figure.suptitle(comparison.scenario.title + _runs(comparison), x=0.01, ha="left")
     return figure
+
+
+def _runs(comparison: Comparison) -> str:
+    """Say what a bar is, and the line on it, where there are several runs."""
+    count = max((len(results.seeds) for results in comparison.ran.values()), default=1)
+    return f": means of {count} runs, with 95 % intervals" if count > 1 else ""
 
 
 def _goodput(axes: Axes, comparison: Comparison) -> None:
@@ -80,11 +86,11 @@ def _delay(axes: Axes, comparison: Comparison) -> None:
     for number, way in enumerate(comparison.ways):
         known = {name: comparison.means[way].get(f"delay_ms.{name}") for name in QUANTILES}
         bars = [(place, value) for place, value in enumerate(known.values()) if value is not None]
-        half = [comparison.ci95[way].get(f"delay_ms.{name}") for name in known if known[name]]
+        half = [comparison.ci95[way].get(f"delay_ms.{name}", math.nan) for name in QUANTILES]
         axes.bar(
             [place + (number + 0.5) * width - 0.4 for place, _ in bars],
             [value for _, value in bars],
-            yerr=[each for each in half if each is not None] or None,
+            yerr=[half[place] for place, _ in bars],
             width=0.9 * width,
             color=COLOURS[way],
             ecolor=panels.INK,
@@ -93,8 +99,17 @@ def _delay(axes: Axes, comparison: Comparison) -> None:
         )
     axes.set_xticks(range(len(QUANTILES)), list(QUANTILES.values()))
     axes.set_ylabel("delay (ms)")
+    # No delay is negative, though an interval of few runs may reach there.
+    axes.set_ylim(bottom=0)
     axes.grid(visible=False, axis="x")
-    axes.legend(loc="best", fontsize="small")
+    axes.set_title("from write to delivery in order", fontsize="small")
+    axes.legend(
+        loc="lower right",
+        bbox_to_anchor=(1, 1),
+        borderaxespad=0,
+        ncols=len(comparison.ways),
+        fontsize="small",
+    )
 
 
 def _timelines(axes: Axes, comparison: Comparison, timed: list[str]) -> None:
@@ -106,4 +121,9 @@ def _timelines(axes: Axes, comparison: Comparison, timed: list[str]) -> None:
     axes.set(xlabel="time (s)", ylabel="delivered (Mbit/s)")
     axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)
+    first = min(comparison.ran[way].seeds[0] for way in timed)
+    axes.set_title(
+        f"seed {first}; what waited for a missing packet is delivered at once when that comes",
+        fontsize="small",
+    )
     axes.legend(loc="lower right", ncols=len(timed), fontsize="small")
