@@ -16,6 +16,7 @@ from . import plot
 from ._core import ScenarioError, __version__
 from .advice import Advice, Counsel, advise
 from .comparison import Comparison, compare
+from .connection import connect
 from .emulation import testbed
 from .prediction import Prediction, Predictions, predict
 from .reproduction import reproduce
@@ -36,6 +37,7 @@ __all__ = [
     "__version__",
     "advise",
     "compare",
+    "connect",
     "plot",
     "predict",
     "reproduce",

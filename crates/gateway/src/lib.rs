@@ -11,6 +11,7 @@ mod keygen;
 pub mod keys;
 pub mod links;
 pub mod noise;
+pub mod status;
 
 pub use cli::main;
 pub use failure::Failure;

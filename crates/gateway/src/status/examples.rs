@@ -1,0 +1,65 @@
+//! Documents for tests.
+
+use super::document::{Association, Document, Link, Rates, Role, State, Stream};
+
+/// A proxy with a link that is up and one that is suspected, and a stream.
+pub fn proxy() -> Document {
+    Document {
+        version: "0.1.0".to_owned(),
+        role: Role::Proxy,
+        uptime_s: 3723.5,
+        associations: vec![Association {
+            id: "9f3c2a71".to_owned(),
+            peer: "192.0.2.7:4433".to_owned(),
+            scheduler: Some("earliest-arrival".to_owned()),
+            age_s: 3700.0,
+            links: vec![
+                link("wifi", State::Up, 21.5),
+                Link {
+                    quota_left_bytes: Some(5_000_000_000),
+                    suspicions: 3,
+                    ..link("lte", State::Suspected, 63.0)
+                },
+            ],
+            streams: vec![Stream {
+                id: 7,
+                target: Some("example.org:443".to_owned()),
+                age_s: 12.0,
+                sent_bytes: 2_048,
+                received_bytes: 31_000_000,
+                unsent_bytes: 0,
+                reassembly_bytes: 65_536,
+                window_bytes: 1_048_576,
+            }],
+            stream_count: 1,
+            opened_streams: 4,
+            reassembly_bytes: 65_536,
+            reassembly_bound_bytes: 67_108_864,
+        }],
+        association_count: 1,
+        tunnels: Vec::new(),
+    }
+}
+
+fn link(name: &str, state: State, rtt_ms: f64) -> Link {
+    Link {
+        name: name.to_owned(),
+        state,
+        rtt_ms: Some(rtt_ms),
+        min_rtt_ms: Some(rtt_ms - 1.5),
+        rate_mbps: Some(Rates {
+            sent: 0.25,
+            received: 18.75,
+        }),
+        delivery_rate_mbps: Some(20.0),
+        in_flight_bytes: 1_500,
+        sent_bytes: 1_000_000,
+        received_bytes: 75_000_000,
+        resent_bytes: Some(16_384),
+        suspicions: 0,
+        cost: 1.0,
+        quota_left_bytes: None,
+        loss_ratio: None,
+        reordered_ratio: None,
+    }
+}

@@ -1,0 +1,283 @@
+//! What links carried of late: a sample a second, for rates and for the page's picture.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::Serialize;
+
+use super::document::{Document, Rates, State};
+
+/// How far back samples are kept, in seconds.
+pub const SPAN_S: usize = 300;
+
+/// Most links that are remembered; on a relay with more of them, the others have no history.
+const MAX_SERIES: usize = 256;
+
+/// Samples of each link, the newest last.
+#[derive(Debug, Default)]
+pub struct History {
+    sampled_at_s: VecDeque<f64>,
+    series: BTreeMap<(String, String), Series>,
+}
+
+#[derive(Debug)]
+struct Series {
+    peer: String,
+    sent_bytes: u64,
+    received_bytes: u64,
+    /// As many as there are moments in `sampled_at_s`, or fewer if it came later.
+    samples: VecDeque<Option<Sample>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    rates: Option<Rates>,
+    state: State,
+}
+
+impl History {
+    /// Takes a sample, made when the gateway had run for `document.uptime_s`.
+    pub fn push(&mut self, document: &Document) {
+        let elapsed_s = self
+            .sampled_at_s
+            .back()
+            .map(|before| document.uptime_s - before);
+        if elapsed_s.is_some_and(|elapsed| elapsed <= 0.0) {
+            return;
+        }
+        self.sampled_at_s.push_back(document.uptime_s);
+        for series in self.series.values_mut() {
+            series.samples.push_back(None);
+        }
+        for (group, link) in document.links() {
+            let key = (group.id.to_owned(), link.name.clone());
+            if !self.series.contains_key(&key) && self.series.len() == MAX_SERIES {
+                continue;
+            }
+            let series = self.series.entry(key).or_insert_with(|| Series {
+                peer: group.peer.to_owned(),
+                sent_bytes: link.sent_bytes,
+                received_bytes: link.received_bytes,
+                samples: VecDeque::from([None]),
+            });
+            let before = series.samples.iter().rev().nth(1).copied().flatten();
+            let rates = elapsed_s
+                .filter(|_| before.is_some())
+                .and_then(|elapsed_s| {
+                    Some(Rates {
+                        sent: mbps(series.sent_bytes, link.sent_bytes, elapsed_s)?,
+                        received: mbps(series.received_bytes, link.received_bytes, elapsed_s)?,
+                    })
+                });
+            series.sent_bytes = link.sent_bytes;
+            series.received_bytes = link.received_bytes;
+            let state = link.state;
+            if let Some(newest) = series.samples.back_mut() {
+                *newest = Some(Sample { rates, state });
+            }
+        }
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        if self.sampled_at_s.len() > SPAN_S {
+            self.sampled_at_s.pop_front();
+        }
+        let kept = self.sampled_at_s.len();
+        for series in self.series.values_mut() {
+            while series.samples.len() > kept {
+                series.samples.pop_front();
+            }
+        }
+        self.series
+            .retain(|_, series| series.samples.iter().any(Option::is_some));
+    }
+
+    /// Writes the newest rates into a document.
+    pub fn fill_in(&self, document: &mut Document) {
+        for (group, link) in document.links_mut() {
+            let key = (group.to_owned(), link.name.clone());
+            link.rate_mbps = self
+                .series
+                .get(&key)
+                .and_then(|series| series.samples.back().copied().flatten())
+                .and_then(|sample| sample.rates);
+        }
+    }
+
+    /// All of it, as the page takes it.
+    #[must_use]
+    pub fn recorded(&self) -> Recorded {
+        let moments = self.sampled_at_s.len();
+        Recorded {
+            uptime_s: self.sampled_at_s.iter().map(|at| rounded(*at)).collect(),
+            links: self
+                .series
+                .iter()
+                .map(|((group, link), series)| series.recorded(moments, group, link))
+                .collect(),
+        }
+    }
+}
+
+impl Series {
+    fn recorded(&self, moments: usize, group: &str, link: &str) -> RecordedLink {
+        let missing = moments - self.samples.len();
+        let padded = || {
+            std::iter::repeat_n(None, missing).chain(
+                self.samples
+                    .iter()
+                    .map(|sample| sample.and_then(|known| known.rates)),
+            )
+        };
+        RecordedLink {
+            group: group.to_owned(),
+            peer: self.peer.clone(),
+            name: link.to_owned(),
+            sent_mbps: padded()
+                .map(|rates| rates.map(|known| rounded(known.sent)))
+                .collect(),
+            received_mbps: padded()
+                .map(|rates| rates.map(|known| rounded(known.received)))
+                .collect(),
+            suspected: self
+                .samples
+                .iter()
+                .enumerate()
+                .filter(|(_, sample)| sample.is_some_and(|known| known.state == State::Suspected))
+                .map(|(at, _)| missing + at)
+                .collect(),
+        }
+    }
+}
+
+/// The history as the page takes it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Recorded {
+    /// When each sample was made.
+    pub uptime_s: Vec<f64>,
+    /// Each link's samples, one for each moment.
+    pub links: Vec<RecordedLink>,
+}
+
+/// One link's history.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RecordedLink {
+    /// The association or tunnel that it belongs to.
+    pub group: String,
+    /// The other end.
+    pub peer: String,
+    /// As the near end calls it.
+    pub name: String,
+    /// `None` where it was not there, or not known.
+    pub sent_mbps: Vec<Option<f64>>,
+    /// Likewise.
+    pub received_mbps: Vec<Option<f64>>,
+    /// Places in the lists at which it was suspected.
+    pub suspected: Vec<usize>,
+}
+
+/// A counter that fell back belongs to another than the one before.
+fn mbps(before: u64, now: u64, elapsed_s: f64) -> Option<f64> {
+    let bytes = now.checked_sub(before)?;
+    Some(bytes as f64 * 8.0 / elapsed_s / 1e6)
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::examples;
+    use super::*;
+
+    fn at(uptime_s: f64, sent_bytes: u64) -> Document {
+        let mut document = examples::proxy();
+        document.uptime_s = uptime_s;
+        document.associations[0].links[0].sent_bytes = sent_bytes;
+        document
+    }
+
+    fn sent_mbps(history: &History) -> Vec<Option<f64>> {
+        let recorded = history.recorded();
+        let of = |link: &&RecordedLink| link.name == "wifi";
+        recorded.links.iter().find(of).unwrap().sent_mbps.clone()
+    }
+
+    #[test]
+    fn a_rate_is_the_difference_over_the_time_between() {
+        let mut history = History::default();
+        history.push(&at(1.0, 1_000_000));
+        history.push(&at(3.0, 6_000_000));
+        assert_eq!(sent_mbps(&history), [None, Some(20.0)]);
+        let mut document = at(3.2, 6_100_000);
+        history.fill_in(&mut document);
+        assert_eq!(
+            document.associations[0].links[0].rate_mbps,
+            Some(Rates {
+                sent: 20.0,
+                received: 0.0
+            })
+        );
+    }
+
+    #[test]
+    fn a_counter_that_fell_back_gives_no_rate() {
+        let mut history = History::default();
+        for (uptime_s, sent) in [(1.0, 9_000_000), (2.0, 125_000), (3.0, 250_000)] {
+            history.push(&at(uptime_s, sent));
+        }
+        assert_eq!(sent_mbps(&history), [None, None, Some(1.0)]);
+    }
+
+    #[test]
+    fn a_link_that_was_away_has_no_rate_for_that_time() {
+        let mut history = History::default();
+        history.push(&at(1.0, 0));
+        let mut without = at(2.0, 0);
+        without.associations[0].links.remove(0);
+        history.push(&without);
+        history.push(&at(3.0, 125_000));
+        history.push(&at(4.0, 250_000));
+        assert_eq!(sent_mbps(&history), [None, None, None, Some(1.0)]);
+    }
+
+    #[test]
+    fn suspicion_is_remembered_where_it_was() {
+        let mut history = History::default();
+        history.push(&at(1.0, 0));
+        let mut trusted = at(2.0, 0);
+        trusted.associations[0].links[1].state = State::Up;
+        history.push(&trusted);
+        let recorded = history.recorded();
+        let lte = recorded.links.iter().find(|link| link.name == "lte");
+        assert_eq!(lte.unwrap().suspected, [0]);
+    }
+
+    #[test]
+    fn the_past_is_bounded_in_time_and_in_links() {
+        let mut history = History::default();
+        for second in 0..2 * SPAN_S {
+            let mut document = at(second as f64 + 1.0, 0);
+            // A client that comes anew each second, as one might that wants to fill the memory.
+            document.associations[0].id = format!("{second:08x}");
+            history.push(&document);
+        }
+        let recorded = history.recorded();
+        assert_eq!(recorded.uptime_s.len(), SPAN_S);
+        assert!(recorded.links.len() <= MAX_SERIES);
+        for link in &recorded.links {
+            assert_eq!(link.sent_mbps.len(), SPAN_S);
+        }
+        let gone = at(10_000.0, 0);
+        let mut history = History::default();
+        history.push(&gone);
+        let mut empty = gone;
+        empty.associations.clear();
+        for second in 0..SPAN_S {
+            empty.uptime_s += second as f64 + 1.0;
+            history.push(&empty);
+        }
+        assert!(history.recorded().links.is_empty());
+    }
+}

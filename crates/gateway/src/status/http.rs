@@ -1,0 +1,252 @@
+//! Status over HTTP on a loopback port: the page, the document, the metrics.
+//!
+//! A request is read whole within a bound of bytes and of time, answered, and its connection
+//! closed (RFC 9112 with `Connection: close`). A page of another site must not read what is
+//! served here: names other than loopback's are refused in `Host`, so that a name which was
+//! made to point here (DNS rebinding) leads nowhere, and no header opens anything to other
+//! origins.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use super::{Meter, metrics};
+
+/// Most bytes of a request, its headers included.
+const MAX_REQUEST: usize = 8 * 1024;
+
+/// Most connections at a time; further ones wait in the kernel's queue.
+const MAX_CONNECTIONS: usize = 16;
+
+/// Longest that a request or an answer may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a browser may do with what it gets: show this page with its own script and style, and
+/// fetch from here.
+const HEADERS: &str = "\
+Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; \
+connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n\
+Cross-Origin-Opener-Policy: same-origin\r\n\
+Cross-Origin-Resource-Policy: same-origin\r\n\
+X-Content-Type-Options: nosniff\r\n\
+Referrer-Policy: no-referrer\r\n\
+Cache-Control: no-store\r\n\
+Connection: close\r\n";
+
+/// Opens the port. An address that is not loopback is refused: who may read is whoever is on this
+/// machine.
+pub async fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    if !address.ip().is_loopback() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("{address} is not a loopback address, such as 127.0.0.1:9090"),
+        ));
+    }
+    TcpListener::bind(address).await
+}
+
+/// Answers until the task is dropped.
+pub async fn serve(listener: TcpListener, meter: Arc<Meter>) {
+    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    loop {
+        let Ok(permit) = room.clone().acquire_owned().await else {
+            return;
+        };
+        // Out of file descriptors, for instance, which passes.
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        let meter = meter.clone();
+        tokio::spawn(async move {
+            let _ = converse(stream, &meter).await;
+            drop(permit);
+        });
+    }
+}
+
+async fn converse(mut stream: TcpStream, meter: &Meter) -> io::Result<()> {
+    let mut request = Vec::new();
+    let answer = match timeout(PATIENCE, read_request(&mut stream, &mut request)).await {
+        Ok(read) => match read? {
+            Some(()) => answer(&request, meter),
+            None => return Ok(()),
+        },
+        Err(_) => Answer::error("408 Request Timeout"),
+    };
+    timeout(PATIENCE, async {
+        stream.write_all(&answer.bytes()).await?;
+        stream.shutdown().await
+    })
+    .await
+    .unwrap_or(Ok(()))
+}
+
+/// Reads up to the empty line, or as much as a request may have. `None` if the connection ended
+/// before.
+async fn read_request(stream: &mut TcpStream, request: &mut Vec<u8>) -> io::Result<Option<()>> {
+    let mut piece = [0; 1024];
+    loop {
+        let length = stream.read(&mut piece).await?;
+        if length == 0 {
+            return Ok(None);
+        }
+        request.extend_from_slice(&piece[..length]);
+        let whole = request.windows(4).any(|bytes| bytes == b"\r\n\r\n");
+        if whole || request.len() > MAX_REQUEST {
+            return Ok(Some(()));
+        }
+    }
+}
+
+struct Answer {
+    status: &'static str,
+    content_type: &'static str,
+    body: Vec<u8>,
+    with_body: bool,
+}
+
+impl Answer {
+    fn new(content_type: &'static str, body: impl Into<Vec<u8>>) -> Answer {
+        Answer {
+            status: "200 OK",
+            content_type,
+            body: body.into(),
+            with_body: true,
+        }
+    }
+
+    fn json(value: &impl serde::Serialize) -> Answer {
+        match serde_json::to_vec(value) {
+            Ok(body) => Answer::new("application/json", body),
+            Err(_) => Answer::error("500 Internal Server Error"),
+        }
+    }
+
+    fn error(status: &'static str) -> Answer {
+        Answer {
+            status,
+            ..Answer::new("text/plain; charset=utf-8", format!("{status}\n"))
+        }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let (status, content_type, length) = (self.status, self.content_type, self.body.len());
+        let mut bytes = format!(
+            "HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\n\
+             Content-Length: {length}\r\n{HEADERS}\r\n"
+        )
+        .into_bytes();
+        if self.with_body {
+            bytes.extend_from_slice(&self.body);
+        }
+        bytes
+    }
+}
+
+fn answer(request: &[u8], meter: &Meter) -> Answer {
+    let Ok(request) = Request::parse(request) else {
+        return Answer::error("400 Bad Request");
+    };
+    if !request.host.is_some_and(is_loopback) {
+        return Answer::error("421 Misdirected Request");
+    }
+    if request.from_elsewhere {
+        return Answer::error("403 Forbidden");
+    }
+    if request.method != "GET" && request.method != "HEAD" {
+        return Answer::error("405 Method Not Allowed");
+    }
+    let found = match request.path {
+        "/" => Answer::new("text/html; charset=utf-8", include_str!("page/page.html")),
+        "/page.css" => Answer::new("text/css; charset=utf-8", include_str!("page/page.css")),
+        "/page.js" => Answer::new(
+            "text/javascript; charset=utf-8",
+            include_str!("page/page.js"),
+        ),
+        "/status.json" => Answer::json(&meter.document()),
+        "/history.json" => Answer::json(&meter.recorded()),
+        "/metrics" => Answer::new(
+            metrics::CONTENT_TYPE,
+            metrics::exposition(&meter.document()),
+        ),
+        _ => Answer::error("404 Not Found"),
+    };
+    Answer {
+        with_body: request.method == "GET",
+        ..found
+    }
+}
+
+struct Request<'a> {
+    method: &'a str,
+    path: &'a str,
+    host: Option<&'a str>,
+    /// A browser says that a page of another site asks.
+    from_elsewhere: bool,
+}
+
+struct Malformed;
+
+impl<'a> Request<'a> {
+    /// A request line, and of the headers those that matter. Whatever else follows is not read.
+    fn parse(bytes: &'a [u8]) -> Result<Request<'a>, Malformed> {
+        let text = str::from_utf8(bytes).map_err(|_| Malformed)?;
+        let (head, _) = text.split_once("\r\n\r\n").ok_or(Malformed)?;
+        let mut lines = head.split("\r\n");
+        let mut words = lines.next().unwrap_or_default().split(' ');
+        let (Some(method), Some(target), Some("HTTP/1.0" | "HTTP/1.1"), None) =
+            (words.next(), words.next(), words.next(), words.next())
+        else {
+            return Err(Malformed);
+        };
+        let path = target.split('?').next().unwrap_or_default();
+        let mut request = Request {
+            method,
+            path,
+            host: None,
+            from_elsewhere: false,
+        };
+        for line in lines {
+            let (name, value) = line.split_once(':').ok_or(Malformed)?;
+            let value = value.trim_matches([' ', '\t']);
+            if name.eq_ignore_ascii_case("host") && request.host.replace(value).is_some() {
+                return Err(Malformed);
+            }
+            if name.eq_ignore_ascii_case("sec-fetch-site") {
+                request.from_elsewhere |= !matches!(value, "same-origin" | "none");
+            }
+        }
+        Ok(request)
+    }
+}
+
+/// Whether a `Host` names this machine to itself, on any port: a port may be forwarded.
+fn is_loopback(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if !port.ends_with(']') => {
+            if port.parse::<u16>().is_err() {
+                return false;
+            }
+            name
+        }
+        _ => host,
+    };
+    let address = name
+        .strip_prefix('[')
+        .and_then(|name| name.strip_suffix(']'))
+        .unwrap_or(name);
+    name.eq_ignore_ascii_case("localhost")
+        || address
+            .parse()
+            .is_ok_and(|address: IpAddr| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests;

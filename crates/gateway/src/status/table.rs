@@ -1,0 +1,338 @@
+//! The document as tables of text.
+
+use super::document::{Association, Document, Link, State, Stream, Tunnel};
+
+/// How the tables are shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    /// Mark states with colours, as terminals have them.
+    pub colours: bool,
+    /// Lines are cut after as many characters.
+    pub width: Option<usize>,
+}
+
+/// Everything that the document says, for people.
+#[must_use]
+pub fn tables(document: &Document, look: Look) -> String {
+    let (role, version) = (document.role.name(), &document.version);
+    let mut lines = vec![format!(
+        "ropewalk {role} {version}, up {}",
+        span(document.uptime_s)
+    )];
+    for association in &document.associations {
+        lines.push(String::new());
+        lines.extend(association_lines(association, look));
+    }
+    for tunnel in &document.tunnels {
+        lines.push(String::new());
+        lines.extend(tunnel_lines(tunnel, look));
+    }
+    let listed = document.associations.len() as u64;
+    if document.association_count > listed {
+        let more = document.association_count - listed;
+        lines.extend([String::new(), format!("and {more} more associations")]);
+    } else if document.association_count == 0 && document.tunnels.is_empty() {
+        lines.extend([String::new(), "no association".to_owned()]);
+    }
+    let cut = |line: String| match look.width {
+        Some(width) => shortened(&line, width),
+        None => line,
+    };
+    lines
+        .into_iter()
+        .map(|line| cut(line) + "\n")
+        .collect::<String>()
+}
+
+fn association_lines(association: &Association, look: Look) -> Vec<String> {
+    let mut title = vec![plain(&association.peer)];
+    title.extend(association.scheduler.as_deref().map(plain));
+    title.push(format!("since {}", span(association.age_s)));
+    title.push(format!(
+        "{} of at most {} wait for gaps",
+        bytes(association.reassembly_bytes),
+        bytes(association.reassembly_bound_bytes)
+    ));
+    let mut lines = vec![title.join(", ")];
+    lines.extend(link_lines(&association.links, look));
+    let (shown, all) = (association.streams.len(), association.stream_count);
+    lines.push(match (shown, all) {
+        (_, 0) => "no streams".to_owned(),
+        (shown, all) if (shown as u64) < all => format!("streams, the busiest {shown} of {all}"),
+        _ => "streams".to_owned(),
+    });
+    if shown > 0 {
+        lines.extend(aligned(&STREAM_COLUMNS, &association.streams, look));
+    }
+    lines
+}
+
+fn tunnel_lines(tunnel: &Tunnel, look: Look) -> Vec<String> {
+    let mut title = vec![format!(
+        "{} to {}",
+        plain(&tunnel.interface),
+        plain(&tunnel.peer)
+    )];
+    title.extend(tunnel.scheduler.as_deref().map(plain));
+    title.extend(tunnel.hold_ms.map(|hold| format!("holds {hold:.1} ms")));
+    let mut lines = vec![title.join(", ")];
+    lines.extend(link_lines(&tunnel.links, look));
+    lines
+}
+
+fn link_lines(links: &[Link], look: Look) -> Vec<String> {
+    let known = LINK_COLUMNS
+        .into_iter()
+        .filter(|column| !column.optional || links.iter().any(|link| (column.show)(link) != "-"))
+        .collect::<Vec<_>>();
+    aligned(&known, links, look)
+}
+
+/// A column: its head, whether it is text that stands to the left, whether it is left out where
+/// no row knows it, and what a row shows.
+#[derive(Clone, Copy)]
+struct Column<T> {
+    head: &'static str,
+    text: bool,
+    optional: bool,
+    show: fn(&T) -> String,
+}
+
+const fn number<T>(head: &'static str, show: fn(&T) -> String) -> Column<T> {
+    Column {
+        head,
+        text: false,
+        optional: false,
+        show,
+    }
+}
+
+const fn text<T>(head: &'static str, show: fn(&T) -> String) -> Column<T> {
+    Column {
+        text: true,
+        ..number(head, show)
+    }
+}
+
+const fn optional<T>(head: &'static str, show: fn(&T) -> String) -> Column<T> {
+    Column {
+        optional: true,
+        ..number(head, show)
+    }
+}
+
+const LINK_COLUMNS: [Column<Link>; 15] = [
+    text("link", |link| plain(&link.name)),
+    text("state", |link| link.state.name().to_owned()),
+    number("rtt ms", |link| decimal(link.rtt_ms)),
+    number("min", |link| decimal(link.min_rtt_ms)),
+    number("in Mbit/s", |link| {
+        decimal(link.rate_mbps.map(|rate| rate.received))
+    }),
+    number("out", |link| decimal(link.rate_mbps.map(|rate| rate.sent))),
+    number("can", |link| decimal(link.delivery_rate_mbps)),
+    number("in flight", |link| bytes(link.in_flight_bytes)),
+    number("received", |link| bytes(link.received_bytes)),
+    number("sent", |link| bytes(link.sent_bytes)),
+    optional("re-sent", |link| maybe(link.resent_bytes, bytes)),
+    optional("lost", |link| maybe(link.loss_ratio, percent)),
+    optional("reordered", |link| maybe(link.reordered_ratio, percent)),
+    optional("quota left", |link| maybe(link.quota_left_bytes, bytes)),
+    number("suspected", |link| link.suspicions.to_string()),
+];
+
+const STREAM_COLUMNS: [Column<Stream>; 8] = [
+    number("stream", |stream| stream.id.to_string()),
+    text("target", |stream| {
+        maybe(stream.target.as_deref(), |target| {
+            shortened(&plain(target), 40)
+        })
+    }),
+    number("age", |stream| span(stream.age_s)),
+    number("received", |stream| bytes(stream.received_bytes)),
+    number("sent", |stream| bytes(stream.sent_bytes)),
+    number("unsent", |stream| bytes(stream.unsent_bytes)),
+    number("gap", |stream| bytes(stream.reassembly_bytes)),
+    number("window", |stream| bytes(stream.window_bytes)),
+];
+
+fn aligned<T>(columns: &[Column<T>], rows: &[T], look: Look) -> Vec<String> {
+    let cells: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| columns.iter().map(|column| (column.show)(row)).collect())
+        .collect();
+    let widths: Vec<usize> = columns
+        .iter()
+        .enumerate()
+        .map(|(at, column)| {
+            let widest = cells.iter().map(|row| row[at].chars().count()).max();
+            widest.unwrap_or(0).max(column.head.len())
+        })
+        .collect();
+    let line = |row: Vec<&str>, colours: bool| {
+        let padded = row.iter().zip(columns).zip(&widths);
+        let padded = padded.map(|((cell, column), &width)| match column.text {
+            true => paint(cell, format!("{cell:width$}"), colours),
+            false => format!("{cell:>width$}"),
+        });
+        format!("  {}", padded.collect::<Vec<_>>().join("  "))
+    };
+    let heads = line(columns.iter().map(|column| column.head).collect(), false);
+    let rows = cells
+        .iter()
+        .map(|row| line(row.iter().map(String::as_str).collect(), look.colours));
+    std::iter::once(heads).chain(rows).collect()
+}
+
+/// Colours a cell that is a state which wants to be seen.
+fn paint(cell: &str, padded: String, colours: bool) -> String {
+    match cell {
+        _ if !colours => padded,
+        _ if cell == State::Suspected.name() => format!("\x1b[1;31m{padded}\x1b[0m"),
+        _ if cell == State::Up.name() => format!("\x1b[32m{padded}\x1b[0m"),
+        _ => padded,
+    }
+}
+
+/// Names come from peers: what would steer the terminal is taken out.
+fn plain(text: &str) -> String {
+    text.chars()
+        .map(|letter| if letter.is_control() { '?' } else { letter })
+        .collect()
+}
+
+/// At most `width` characters; what steers the terminal has none.
+fn shortened(line: &str, width: usize) -> String {
+    let mut shown = 0;
+    let mut steering = false;
+    let mut cut = String::new();
+    for letter in line.chars() {
+        if letter == '\x1b' {
+            steering = true;
+        } else if steering {
+            steering = letter != 'm';
+        } else {
+            shown += 1;
+            if shown > width {
+                continue;
+            }
+        }
+        cut.push(letter);
+    }
+    cut
+}
+
+fn maybe<T>(value: Option<T>, show: impl Fn(T) -> String) -> String {
+    value.map_or_else(|| "-".to_owned(), show)
+}
+
+fn decimal(value: Option<f64>) -> String {
+    maybe(value, |value| {
+        if value < 10.0 {
+            format!("{value:.2}")
+        } else {
+            format!("{value:.1}")
+        }
+    })
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.2} %", share * 100.0)
+}
+
+fn bytes(count: u64) -> String {
+    let mut value = count as f64;
+    for unit in ["B", "kB", "MB", "GB"] {
+        if value < 999.5 {
+            let digits = usize::from(unit != "B" && value < 99.95);
+            return format!("{value:.digits$} {unit}");
+        }
+        value /= 1000.0;
+    }
+    format!("{value:.1} TB")
+}
+
+fn span(seconds: f64) -> String {
+    let seconds = seconds as u64;
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3600, seconds / 60);
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{minutes} min {} s", seconds % 60),
+        3600..86_400 => format!("{hours} h {} min", minutes % 60),
+        _ => format!("{days} d {} h", hours % 24),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::examples;
+    use super::*;
+
+    const PLAIN: Look = Look {
+        colours: false,
+        width: None,
+    };
+
+    #[test]
+    fn a_proxy_looks_like_this() {
+        assert_eq!(
+            tables(&examples::proxy(), PLAIN),
+            "\
+ropewalk proxy 0.1.0, up 1 h 2 min
+
+192.0.2.7:4433, earliest-arrival, since 1 h 1 min, 65.5 kB of at most 67.1 MB wait for gaps
+  link  state      rtt ms   min  in Mbit/s   out   can  in flight  received    sent  re-sent  quota left  suspected
+  wifi  up           21.5  20.0       18.8  0.25  20.0     1.5 kB   75.0 MB  1.0 MB  16.4 kB           -          0
+  lte   suspected    63.0  61.5       18.8  0.25  20.0     1.5 kB   75.0 MB  1.0 MB  16.4 kB      5.0 GB          3
+streams
+  stream  target            age  received    sent  unsent      gap  window
+       7  example.org:443  12 s   31.0 MB  2.0 kB     0 B  65.5 kB  1.0 MB
+"
+        );
+    }
+
+    #[test]
+    fn names_of_peers_cannot_steer_the_terminal() {
+        let mut document = examples::proxy();
+        document.associations[0].links[0].name = "\x1b[2Jup\r\n\u{9b}1m".to_owned();
+        document.associations[0].streams[0].target = Some("a\x07b".to_owned());
+        let text = tables(&document, PLAIN);
+        let steers = |letter: char| letter.is_control() && letter != '\n';
+        assert!(!text.contains(steers), "{text:?}");
+        assert_eq!(
+            text.lines().count(),
+            tables(&examples::proxy(), PLAIN).lines().count()
+        );
+    }
+
+    #[test]
+    fn lines_are_cut_to_the_terminal_without_its_colours_leaking() {
+        let look = Look {
+            colours: true,
+            width: Some(14),
+        };
+        for line in tables(&examples::proxy(), look).lines() {
+            let marks = line.matches("\x1b[").count();
+            assert_eq!(marks % 2, 0, "{line:?}");
+            let shown: String = line
+                .split('\x1b')
+                .enumerate()
+                .map(|(at, part)| match at {
+                    0 => part,
+                    _ => part.split_once('m').expect("a colour ends").1,
+                })
+                .collect();
+            assert!(shown.chars().count() <= 14, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_gateway_without_anything_says_so() {
+        let mut document = examples::proxy();
+        document.associations.clear();
+        document.association_count = 0;
+        assert!(tables(&document, PLAIN).ends_with("\n\nno association\n"));
+        document.association_count = 3;
+        assert!(tables(&document, PLAIN).ends_with("\n\nand 3 more associations\n"));
+    }
+}
