@@ -6,6 +6,8 @@
 //! fell silent goes out again over the others. Time is an argument and output a return value: a
 //! driver with sockets and a simulator without use the same code.
 //!
+//! In the [`tunnel`] packets of a virtual device are laid on links, in UDP.
+//!
 //! [`Splitter`] and [`Reassembler`] are the paper's own: one stream, packets with numbers, and no
 //! acknowledgements above TCP.
 
@@ -21,6 +23,7 @@ mod reassembler;
 mod splitter;
 mod stream;
 mod stream_ids;
+pub mod tunnel;
 mod turns;
 
 pub use association::{Association, CarrierStatistics, StreamStatistics};

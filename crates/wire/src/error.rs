@@ -39,6 +39,9 @@ pub enum Malformed {
         /// The option's kind.
         kind: u8,
     },
+    /// A tunnel's frame of a type that there is not.
+    #[error("unknown type of frame {0}")]
+    FrameType(u8),
 }
 
 /// Options take more than the 40 bytes that a TCP header has for them.

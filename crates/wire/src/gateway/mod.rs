@@ -7,6 +7,7 @@
 
 mod frame;
 mod join;
+pub mod tunnel;
 
 pub use frame::{Frame, MAX_HEADER_LEN, MAX_OFFSET, MAX_PAYLOAD, MalformedFrame};
 pub use join::{Join, MAX_NAME_LEN};

@@ -1,0 +1,191 @@
+//! To which flow a packet belongs, and how the tunnel treats it.
+
+use std::net::IpAddr;
+
+use ropewalk_wire::{IpHeader, IpView, TcpFlags, TcpView, protocol};
+
+/// How a packet is treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Data of a connection, or its opening: in order, and in step with the slowest link in use.
+    InStep,
+    /// In order with its flow, and delivered as soon as it is.
+    Ordered,
+    /// Urgent as long as its flow is thin; in order if it is not.
+    Thin,
+    /// By the quickest link, before all others, in no order.
+    Urgent,
+}
+
+/// A packet's flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// By the hash of addresses, protocol and ports.
+    pub lane: u8,
+    /// How its packets are treated.
+    pub class: Class,
+}
+
+/// Classes of RFC 4594 that ask for low delay: CS4 and what is above it, and AF21, which ssh(1) sets
+/// for what is typed.
+const LEAST_URGENT_DSCP: u8 = 32;
+const AF21: u8 = 18;
+
+impl Flow {
+    /// Of an IP packet, as far as it can be read.
+    #[must_use]
+    pub fn of(packet: &[u8]) -> Flow {
+        let urgent = Flow {
+            lane: 0,
+            class: Class::Urgent,
+        };
+        let Ok(ip) = IpView::parse(packet) else {
+            return urgent;
+        };
+        let transport = ip.payload();
+        let has_ports = matches!(ip.protocol(), protocol::TCP | protocol::UDP) && !ip.is_fragment();
+        let ports = match transport.get(..4) {
+            Some(ports) if has_ports => ports,
+            _ => &[],
+        };
+        let lane = lane(ip.source(), ip.destination(), ip.protocol(), ports);
+        let dscp = match ip.header() {
+            IpHeader::V4(header) => header.traffic_class >> 2,
+            IpHeader::V6(header) => header.traffic_class >> 2,
+        };
+        let class = if ip.is_fragment() {
+            Class::Ordered
+        } else if dscp >= LEAST_URGENT_DSCP || dscp == AF21 {
+            Class::Urgent
+        } else {
+            match ip.protocol() {
+                protocol::TCP => match TcpView::parse(transport) {
+                    Ok(tcp) => tcp_class(&tcp),
+                    Err(_) => Class::Ordered,
+                },
+                protocol::UDP => Class::Thin,
+                _ => Class::Urgent,
+            }
+        };
+        Flow { lane, class }
+    }
+}
+
+/// Acknowledgements alone have nothing to be in step with.
+fn tcp_class(tcp: &TcpView<'_>) -> Class {
+    let opens = tcp.header().flags.contains(TcpFlags::SYN);
+    if opens || !tcp.payload().is_empty() {
+        Class::InStep
+    } else {
+        Class::Ordered
+    }
+}
+
+/// FNV-1a, folded; lane 0 is none of a flow's.
+fn lane(source: IpAddr, destination: IpAddr, protocol: u8, ports: &[u8]) -> u8 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |bytes: &[u8]| {
+        for &byte in bytes {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    };
+    for address in [source, destination] {
+        match address {
+            IpAddr::V4(address) => add(&address.octets()),
+            IpAddr::V6(address) => add(&address.octets()),
+        }
+    }
+    add(&[protocol]);
+    add(ports);
+    (hash ^ hash >> 32) as u32 as u8 % 255 + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use ropewalk_wire::{Checksum, Ipv4Header, TcpHeader, UdpHeader};
+
+    use super::*;
+
+    const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+    const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
+
+    fn packet(protocol: u8, traffic_class: u8, transport: &[u8]) -> Vec<u8> {
+        let header = Ipv4Header {
+            source: CLIENT,
+            destination: SERVER,
+            identification: 0,
+            dont_fragment: true,
+            ttl: 64,
+            protocol,
+            traffic_class,
+        };
+        let mut packet = vec![0; Ipv4Header::LEN];
+        header.emit(transport.len(), &mut packet);
+        packet.extend_from_slice(transport);
+        packet
+    }
+
+    fn tcp(source_port: u16, flags: TcpFlags, payload: usize) -> Vec<u8> {
+        let header = TcpHeader {
+            source_port,
+            destination_port: 80,
+            seq: 1,
+            ack: 1,
+            flags,
+            window: 100,
+            urgent: 0,
+        };
+        let mut segment = vec![0; TcpHeader::LEN + payload];
+        header.emit(&[], Checksum::new(), &mut segment).unwrap();
+        segment
+    }
+
+    #[test]
+    fn data_and_openings_are_in_step_and_acknowledgements_are_not() {
+        let class =
+            |flags, payload| Flow::of(&packet(protocol::TCP, 0, &tcp(1000, flags, payload))).class;
+        assert_eq!(class(TcpFlags::SYN, 0), Class::InStep);
+        assert_eq!(class(TcpFlags::ACK, 100), Class::InStep);
+        assert_eq!(class(TcpFlags::ACK, 0), Class::Ordered);
+    }
+
+    #[test]
+    fn what_is_marked_and_what_is_no_flow_is_urgent() {
+        let data = tcp(1000, TcpFlags::ACK, 100);
+        assert_eq!(
+            Flow::of(&packet(protocol::TCP, AF21 << 2, &data)).class,
+            Class::Urgent
+        );
+        assert_eq!(Flow::of(&packet(1, 0, &[8; 64])).class, Class::Urgent);
+        assert_eq!(Flow::of(b"nothing").class, Class::Urgent);
+        let mut datagram = vec![0; UdpHeader::LEN];
+        UdpHeader {
+            source_port: 1,
+            destination_port: 53,
+        }
+        .emit(0, Checksum::new(), &mut datagram);
+        assert_eq!(
+            Flow::of(&packet(protocol::UDP, 0, &datagram)).class,
+            Class::Thin
+        );
+    }
+
+    #[test]
+    fn a_connection_has_one_lane_and_connections_differ() {
+        let lane = |port, payload| {
+            Flow::of(&packet(
+                protocol::TCP,
+                0,
+                &tcp(port, TcpFlags::ACK, payload),
+            ))
+            .lane
+        };
+        assert_eq!(lane(1000, 0), lane(1000, 700));
+        let mut lanes: Vec<u8> = (1000..1100).map(|port| lane(port, 0)).collect();
+        lanes.sort_unstable();
+        lanes.dedup();
+        assert!(lanes.len() > 60 && lanes[0] > 0, "{lanes:?}");
+    }
+}

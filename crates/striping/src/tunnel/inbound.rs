@@ -1,0 +1,135 @@
+//! What has arrived on a link, and when.
+
+use std::cmp::Reverse;
+
+use ropewalk_quantities::Time;
+use ropewalk_wire::gateway::tunnel::Feedback;
+
+use super::rate_control::REPORT_INTERVAL;
+use super::replay::ReplayWindow;
+use super::windowed::Windowed;
+
+/// For so long the least delay of a link is believed, and the greatest.
+const LEAST_MEMORY: Time = Time::from_secs(10);
+const GREATEST_MEMORY: Time = Time::from_secs(1);
+/// What arrives is reported after this, so that others that come with it are reported, too.
+const PATIENCE: Time = Time::from_millis(1);
+/// A link that was silent for longer is not waited for.
+const SILENCE: Time = Time::from_secs(3);
+
+/// One link, one way, at its end.
+#[derive(Clone, Debug)]
+pub struct Inbound {
+    replay: ReplayWindow,
+    highest: u64,
+    received: u64,
+    bytes: u64,
+    /// When the highest arrived.
+    highest_at: Time,
+    /// When it was sent, by the sender's clock in microseconds, and the newest such time.
+    newest_sent: i64,
+    least_delay: Windowed<Reverse<i64>>,
+    greatest_delay: Windowed<i64>,
+    reported_at: Time,
+    /// When the first arrived that was not reported yet.
+    unreported: Option<Time>,
+}
+
+impl Default for Inbound {
+    fn default() -> Inbound {
+        Inbound {
+            replay: ReplayWindow::default(),
+            highest: 0,
+            received: 0,
+            bytes: 0,
+            highest_at: Time::ZERO,
+            newest_sent: i64::MIN,
+            least_delay: Windowed::new(LEAST_MEMORY),
+            greatest_delay: Windowed::new(GREATEST_MEMORY),
+            reported_at: Time::ZERO,
+            unreported: None,
+        }
+    }
+}
+
+impl Inbound {
+    /// Whether a datagram of that sequence may still be taken, before it is known to be genuine.
+    #[must_use]
+    pub fn is_new(&self, sequence: u64) -> bool {
+        self.replay.is_new(sequence)
+    }
+
+    /// A genuine datagram of so many bytes, sent at `sent` by the sender's clock in microseconds;
+    /// false if it came before.
+    pub fn take(&mut self, now: Time, sequence: u64, bytes: u32, sent: i64) -> bool {
+        if !self.replay.take(sequence) {
+            return false;
+        }
+        self.received += 1;
+        self.bytes += u64::from(bytes);
+        if sequence >= self.highest {
+            self.highest = sequence;
+            self.highest_at = now;
+        }
+        self.newest_sent = self.newest_sent.max(sent);
+        let delay = (now.as_nanos() / 1000) as i64 - sent;
+        self.least_delay.insert(now, Reverse(delay));
+        self.greatest_delay.insert(now, delay);
+        self.unreported.get_or_insert(now);
+        true
+    }
+
+    /// When there is something to report.
+    #[must_use]
+    pub fn report_at(&self) -> Option<Time> {
+        let patience = self.unreported? + PATIENCE;
+        Some(patience.max(self.reported_at + REPORT_INTERVAL))
+    }
+
+    /// The report, once it is due.
+    pub fn report(&mut self, now: Time, link: u8) -> Option<Feedback> {
+        if self.report_at()? > now {
+            return None;
+        }
+        self.unreported = None;
+        self.reported_at = now;
+        Some(Feedback {
+            link,
+            highest: self.highest,
+            received: self.received,
+            bytes: self.bytes,
+            clock: (self.highest_at.as_nanos() / 1000) as u32,
+            delay: now.saturating_sub(self.highest_at),
+        })
+    }
+
+    /// Whether it has spoken of late.
+    #[must_use]
+    pub fn is_alive(&self, now: Time) -> bool {
+        self.received > 0 && now <= self.highest_at + SILENCE
+    }
+
+    /// When the newest datagram that arrived was sent.
+    #[must_use]
+    pub fn newest_sent(&self) -> i64 {
+        self.newest_sent
+    }
+
+    /// Least delay of late, in microseconds between both clocks.
+    #[must_use]
+    pub fn least_delay(&self) -> Option<i64> {
+        self.least_delay.best().map(|Reverse(delay)| delay)
+    }
+
+    /// Greatest delay of late, likewise.
+    #[must_use]
+    pub fn greatest_delay(&self) -> Option<i64> {
+        self.greatest_delay.best()
+    }
+
+    /// Datagrams and bytes that arrived, IP headers included.
+    #[must_use]
+    pub fn counts(&self) -> (u64, u64) {
+        (self.received, self.bytes)
+    }
+}

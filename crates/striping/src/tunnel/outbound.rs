@@ -1,0 +1,267 @@
+//! What is on its way on a link, and what the peer's feedback says of it.
+
+use std::collections::VecDeque;
+
+use ropewalk_quantities::{Rate, Time};
+use ropewalk_wire::gateway::tunnel::Feedback;
+
+/// The shortest span that a rate is measured over: below it, what the machines batch is noise.
+const LEAST_SPAN: Time = Time::from_millis(20);
+/// Marks of the receiver's progress are no nearer than this.
+const MARK_SPACING: Time = Time::from_millis(4);
+
+/// Datagrams of a link between their sending and the feedback that covers them.
+#[derive(Clone, Debug, Default)]
+pub struct Outbound {
+    next: u64,
+    flying: VecDeque<Flying>,
+    in_flight: u64,
+    sent_bytes: u64,
+    /// Of the newest feedback.
+    known: Option<Feedback>,
+    marks: VecDeque<Mark>,
+    /// Up to so many sent bytes, the link had less to carry than it could.
+    limited_until: u64,
+    lost: u64,
+    /// The first difference of clocks, from which others are counted.
+    base: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Flying {
+    sequence: u64,
+    bytes: u32,
+    at: Time,
+}
+
+/// How far the receiver was at some time of its clock.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    clock: u32,
+    bytes: u64,
+    /// How many bytes had been sent up to the datagram that it is about.
+    sent_bytes: u64,
+}
+
+/// What one feedback says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// From sending to feedback, without the time that the receiver held it back.
+    pub round_trip: Time,
+    /// Delay one way, in microseconds: only differences mean something, since clocks differ.
+    pub one_way: i64,
+    /// Rate of arrival, and whether the sender had less to send than the link could carry.
+    pub rate: Option<(Rate, bool)>,
+    /// Bytes that are off the link since the feedback before, lost ones included.
+    pub gone: u64,
+    /// Datagrams, and those of them that were lost, since the feedback before.
+    pub datagrams: u64,
+    /// May be less than nothing, where a late one is taken back.
+    pub lost: i64,
+}
+
+impl Outbound {
+    /// A datagram of so many bytes, IP header included, goes on the link: its sequence.
+    pub fn send(&mut self, now: Time, bytes: u32) -> u64 {
+        let sequence = self.next;
+        self.next += 1;
+        self.in_flight += u64::from(bytes);
+        self.sent_bytes += u64::from(bytes);
+        self.flying.push_back(Flying {
+            sequence,
+            bytes,
+            at: now,
+        });
+        sequence
+    }
+
+    /// There is nothing more to send, though the link could carry more.
+    pub fn note_limited(&mut self) {
+        self.limited_until = self.sent_bytes;
+    }
+
+    /// Feedback about the link; `None` if it says nothing new, or what cannot be.
+    pub fn on_feedback(&mut self, now: Time, feedback: &Feedback, span: Time) -> Option<Report> {
+        let before = self.known;
+        let known = before.map_or((0, 0, 0), |k| (k.highest + 1, k.received, k.bytes));
+        let sane = feedback.highest < self.next
+            && feedback.highest + 1 > known.0
+            && feedback.received > known.1
+            && feedback.received <= feedback.highest + 1
+            && feedback.bytes > known.2
+            && feedback.bytes <= self.sent_bytes;
+        if !sane {
+            return None;
+        }
+        let in_flight = self.in_flight;
+        let mut newest = None;
+        while let Some(&flying) = self.flying.front() {
+            if flying.sequence > feedback.highest {
+                break;
+            }
+            self.in_flight -= u64::from(flying.bytes);
+            newest = Some(flying);
+            self.flying.pop_front();
+        }
+        self.known = Some(*feedback);
+        let datagrams = feedback.highest + 1 - known.0;
+        let lost = datagrams as i64 - (feedback.received - known.1) as i64;
+        self.lost = self.lost.saturating_add_signed(lost);
+        let gone = in_flight - self.in_flight;
+        let newest = newest?;
+        let sent_clock = (newest.at.as_nanos() / 1000) as u32;
+        let passed = feedback.clock.wrapping_sub(sent_clock);
+        let base = *self.base.get_or_insert(passed);
+        let mark = Mark {
+            clock: feedback.clock,
+            bytes: feedback.bytes,
+            sent_bytes: self.sent_bytes - self.in_flight,
+        };
+        Some(Report {
+            round_trip: (now - newest.at).saturating_sub(feedback.delay),
+            one_way: i64::from(passed.wrapping_sub(base) as i32),
+            rate: self.rate_since(mark, span.max(LEAST_SPAN)),
+            gone,
+            datagrams,
+            lost,
+        })
+    }
+
+    /// The rate over the last `span` of the receiver's clock, or somewhat more.
+    fn rate_since(&mut self, newest: Mark, span: Time) -> Option<(Rate, bool)> {
+        let since =
+            |mark: &Mark| Time::from_micros(u64::from(newest.clock.wrapping_sub(mark.clock)));
+        while self.marks.get(1).is_some_and(|mark| since(mark) >= span) {
+            self.marks.pop_front();
+        }
+        let oldest = self.marks.front().copied();
+        if self
+            .marks
+            .back()
+            .is_none_or(|mark| since(mark) >= MARK_SPACING)
+        {
+            self.marks.push_back(newest);
+        }
+        let oldest = oldest?;
+        let passed = since(&oldest);
+        if passed < span {
+            return None;
+        }
+        let bits = (newest.bytes - oldest.bytes) * 8;
+        let rate = Rate::from_bps(bits * 1_000_000 / (passed.as_nanos() / 1000));
+        Some((rate, oldest.sent_bytes < self.limited_until))
+    }
+
+    /// What is on its way is taken for lost.
+    pub fn forget_flying(&mut self) {
+        self.flying.clear();
+        self.marks.clear();
+        self.in_flight = 0;
+    }
+
+    /// Bytes on their way.
+    #[must_use]
+    pub fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// When the oldest datagram on its way was sent.
+    #[must_use]
+    pub fn oldest(&self) -> Option<Time> {
+        self.flying.front().map(|flying| flying.at)
+    }
+
+    /// Datagrams sent, and lost as far as is known.
+    #[must_use]
+    pub fn counts(&self) -> (u64, u64) {
+        (self.next, self.lost)
+    }
+
+    /// Bytes sent so far, IP headers included.
+    #[must_use]
+    pub fn sent_bytes(&self) -> u64 {
+        self.sent_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn feedback(highest: u64, received: u64, clock_ms: u32) -> Feedback {
+        Feedback {
+            link: 0,
+            highest,
+            received,
+            bytes: received * 1000,
+            clock: clock_ms * 1000,
+            delay: Time::ZERO,
+        }
+    }
+
+    #[test]
+    fn feedback_tells_round_trip_delay_and_loss() {
+        let mut outbound = Outbound::default();
+        let ms = Time::from_millis;
+        for number in 0..4 {
+            assert_eq!(outbound.send(ms(number), 1000), number);
+        }
+        assert_eq!(outbound.in_flight(), 4000);
+        let first = outbound.on_feedback(ms(20), &feedback(0, 1, 500), ms(20));
+        assert_eq!(first.unwrap().round_trip, ms(20));
+        let later = Feedback {
+            delay: ms(2),
+            ..feedback(3, 3, 508)
+        };
+        let later = outbound.on_feedback(ms(30), &later, ms(20)).unwrap();
+        // Sent 3 ms later, it came 8 ms later: 5 ms more on the way.
+        let expected = Report {
+            round_trip: ms(25),
+            one_way: 5000,
+            rate: None,
+            gone: 3000,
+            datagrams: 3,
+            lost: 1,
+        };
+        assert_eq!(later, expected);
+        assert_eq!((outbound.in_flight(), outbound.counts()), (0, (4, 1)));
+    }
+
+    #[test]
+    fn a_rate_is_of_the_receivers_clock() {
+        let mut outbound = Outbound::default();
+        let ms = Time::from_millis;
+        for number in 0..10 {
+            outbound.send(ms(number), 1000);
+        }
+        outbound.note_limited();
+        for number in 10..100 {
+            outbound.send(ms(number), 1000);
+        }
+        let mut rates = Vec::new();
+        for number in 0..100 {
+            // A byte a microsecond: a thousand every millisecond.
+            let told = feedback(number, number + 1, 50 + number as u32);
+            let report = outbound.on_feedback(ms(200), &told, ms(20)).unwrap();
+            rates.extend(report.rate);
+        }
+        assert!(
+            rates
+                .iter()
+                .all(|&(rate, _)| rate == Rate::from_bps(8_000_000))
+        );
+        assert!(rates[0].1 && !rates[rates.len() - 1].1);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let mut outbound = Outbound::default();
+        outbound.send(Time::ZERO, 1000);
+        let at = Time::from_millis(1);
+        for wrong in [feedback(1, 1, 0), feedback(0, 2, 0), feedback(0, 0, 0)] {
+            assert_eq!(outbound.on_feedback(at, &wrong, at), None);
+        }
+        assert!(outbound.on_feedback(at, &feedback(0, 1, 0), at).is_some());
+        assert_eq!(outbound.on_feedback(at, &feedback(0, 1, 0), at), None);
+    }
+}

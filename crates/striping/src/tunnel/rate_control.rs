@@ -1,0 +1,389 @@
+//! How much a link is given: a model of its rate and delay, after BBR (Cardwell et al., 2016).
+//!
+//! What is on its way is bounded by the rate (greatest of late) times the least round trip and a
+//! little: enough to keep the link busy, too little to fill its queue. The least round trip is seen
+//! again by draining now and then, a higher rate by probing with more; unlike BBR, a probe grows
+//! only as long as no queue answers it, since on a link of long delay a quarter more is a long queue.
+
+use std::cmp::Reverse;
+
+use ropewalk_quantities::{Bytes, Rate, Time};
+use ropewalk_wire::gateway::tunnel::Feedback;
+
+use super::outbound::{Outbound, Report};
+use super::windowed::Windowed;
+
+/// What may be on its way before anything is known: 16 full packets.
+const FIRST_WINDOW: u64 = 24_000;
+/// And at the least, later.
+const LEAST_WINDOW: u64 = 8 * 1_500;
+/// The receiver reports at this interval; what it has not reported yet counts as on its way.
+pub(super) const REPORT_INTERVAL: Time = Time::from_millis(5);
+/// Bounds of the queue that is meant to stand in the link.
+const LEAST_QUEUE: Time = Time::from_millis(2);
+const MOST_QUEUE: Time = Time::from_millis(8);
+/// For so long the least delay is believed.
+const DELAY_MEMORY: Time = Time::from_secs(10);
+/// After half of it without a delay near the least, the link is drained.
+const DRAIN_AFTER: Time = Time::from_secs(5);
+/// A link that says nothing for so long is suspected at the earliest.
+const LEAST_SILENCE: Time = Time::from_millis(250);
+/// A suspected link is asked again at this interval, an idle one less often.
+const ASK_SUSPECTED: Time = Time::from_millis(100);
+const ASK_IDLE: Time = Time::from_secs(1);
+/// Lateness of the driver that is caught up with in a burst.
+const MOST_CREDIT: Time = Time::from_millis(2);
+/// Rounds without growth by a quarter that end the start-up.
+const FLAT_ROUNDS: u32 = 3;
+
+/// Rate control of one link, one way.
+#[derive(Clone, Debug)]
+pub struct RateControl {
+    outbound: Outbound,
+    phase: Phase,
+    rate: Windowed<u64>,
+    least_round_trip: Windowed<Reverse<Time>>,
+    least_one_way: Windowed<Reverse<i64>>,
+    srtt: Option<Time>,
+    rttvar: Time,
+    /// How long datagrams waited on the link, as far as is known.
+    queueing: Time,
+    /// When a delay near the least was last seen.
+    near_least_at: Time,
+    next_probe: Time,
+    /// How much more the next probe sends, as time at the link's rate.
+    probe_by: Time,
+    /// The next datagram goes no sooner.
+    free_at: Time,
+    progress_at: Time,
+    asked_at: Time,
+    suspected: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Phase {
+    /// The window doubles every round trip until a queue or a loss answers, or the rate stays.
+    Startup {
+        window: u64,
+        best: u64,
+        flat: u32,
+        round_end: Time,
+        sent: u64,
+        lost: i64,
+    },
+    Cruise,
+    Probe {
+        until: Time,
+        rate_before: u64,
+    },
+    Drain {
+        until: Time,
+    },
+}
+
+impl Phase {
+    fn startup(window: u64) -> Phase {
+        Phase::Startup {
+            window,
+            best: 0,
+            flat: 0,
+            round_end: Time::ZERO,
+            sent: 0,
+            lost: 0,
+        }
+    }
+}
+
+impl RateControl {
+    /// For a link of which nothing is known.
+    #[must_use]
+    pub fn new(now: Time) -> RateControl {
+        RateControl {
+            outbound: Outbound::default(),
+            phase: Phase::startup(FIRST_WINDOW),
+            rate: Windowed::new(Time::from_secs(1)),
+            least_round_trip: Windowed::new(DELAY_MEMORY),
+            least_one_way: Windowed::new(DELAY_MEMORY),
+            srtt: None,
+            rttvar: Time::ZERO,
+            queueing: Time::ZERO,
+            near_least_at: now,
+            next_probe: now,
+            probe_by: Time::ZERO,
+            free_at: now,
+            progress_at: now,
+            asked_at: Time::ZERO,
+            suspected: false,
+        }
+    }
+
+    /// Whether the link may be given something now.
+    #[must_use]
+    pub fn has_room(&self, now: Time) -> bool {
+        !self.suspected && self.free_at <= now && self.outbound.in_flight() < self.window()
+    }
+
+    /// When it may at the earliest, unless feedback comes before; `None` if only that can help.
+    #[must_use]
+    pub fn room_at(&self) -> Option<Time> {
+        (!self.suspected && self.outbound.in_flight() < self.window()).then_some(self.free_at)
+    }
+
+    /// A datagram of so many bytes, IP header included, goes on the link: its sequence.
+    pub fn send(&mut self, now: Time, bytes: u32) -> u64 {
+        if self.outbound.in_flight() == 0 {
+            self.progress_at = now;
+        }
+        if let Some(rate) = self.pacing_rate() {
+            let from = self.free_at.max(now.saturating_sub(MOST_CREDIT));
+            self.free_at = from + rate.transmission_time(Bytes::new(u64::from(bytes)));
+        }
+        self.outbound.send(now, bytes)
+    }
+
+    /// The queue is empty though the link has room: what is measured now is not the link.
+    pub fn note_limited(&mut self) {
+        self.outbound.note_limited();
+    }
+
+    /// What the receiver says of the link.
+    pub fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
+        let startup = matches!(self.phase, Phase::Startup { .. });
+        let span = if startup {
+            Time::ZERO
+        } else {
+            self.round_trip().min(Time::from_millis(100))
+        };
+        let Some(report) = self.outbound.on_feedback(now, feedback, span) else {
+            return;
+        };
+        self.progress_at = now;
+        if self.suspected {
+            self.suspected = false;
+            self.phase = Phase::startup(FIRST_WINDOW);
+            self.rate.clear();
+            self.free_at = now;
+        }
+        self.note_delays(now, &report);
+        if let Some((rate, limited)) = report.rate {
+            let rate = rate.as_bps();
+            self.rate
+                .set_span((self.round_trip() * 8).max(Time::from_millis(500)));
+            if !limited || self.rate.best().is_none_or(|best| rate > best) {
+                self.rate.insert(now, rate);
+            }
+        }
+        self.advance(now, &report);
+    }
+
+    fn note_delays(&mut self, now: Time, report: &Report) {
+        let round_trip = report.round_trip;
+        self.least_round_trip.insert(now, Reverse(round_trip));
+        self.least_one_way.insert(now, Reverse(report.one_way));
+        let least = self.least_one_way.best().map_or(0, |Reverse(least)| least);
+        self.queueing = Time::from_micros((report.one_way - least).max(0) as u64);
+        if self.queueing <= LEAST_QUEUE.max(self.round_trip() / 20) {
+            self.near_least_at = now;
+        }
+        // RFC 6298, section 2.
+        match self.srtt {
+            None => {
+                self.srtt = Some(round_trip);
+                self.rttvar = round_trip / 2;
+            }
+            Some(srtt) => {
+                let off = srtt.max(round_trip) - srtt.min(round_trip);
+                self.rttvar = (self.rttvar * 3 + off) / 4;
+                self.srtt = Some((srtt * 7 + round_trip) / 8);
+            }
+        }
+    }
+
+    fn advance(&mut self, now: Time, report: &Report) {
+        let round_trip = self.round_trip();
+        let best = self.rate.best();
+        let answered = self.queueing > self.target_queue() + self.probe_by / 2 + LEAST_QUEUE;
+        match &mut self.phase {
+            Phase::Startup {
+                window,
+                best: best_before,
+                flat,
+                round_end,
+                sent,
+                lost,
+            } => {
+                // Only what filled the window shows that more may be tried.
+                if (self.outbound.in_flight() + report.gone) * 2 >= *window {
+                    *window += report.gone;
+                }
+                *sent += report.datagrams;
+                *lost += report.lost;
+                let unlimited = matches!(report.rate, Some((_, false)));
+                let queue = self.queueing > (round_trip / 8).clamp(LEAST_QUEUE * 2, MOST_QUEUE * 2);
+                let lossy = *lost * 20 > *sent as i64 && *lost > 2;
+                if now >= *round_end {
+                    if let (Some(rate), true) = (best, unlimited) {
+                        *flat = if rate > *best_before + *best_before / 4 {
+                            *best_before = rate;
+                            0
+                        } else {
+                            *flat + 1
+                        };
+                    }
+                    (*sent, *lost) = (0, 0);
+                    *round_end = now + round_trip.max(REPORT_INTERVAL * 2);
+                }
+                if best.is_some() && (queue || lossy || *flat >= FLAT_ROUNDS) {
+                    self.cruise(now);
+                }
+            }
+            Phase::Cruise => {
+                // While the queue is empty there is nothing to probe or drain with.
+                let busy = matches!(report.rate, Some((_, false)));
+                if busy && now >= self.near_least_at + DRAIN_AFTER {
+                    let until = now + round_trip + REPORT_INTERVAL * 2;
+                    self.phase = Phase::Drain { until };
+                } else if busy && now >= self.next_probe {
+                    let until = now + round_trip * 2 + REPORT_INTERVAL * 2;
+                    let rate_before = best.unwrap_or(0);
+                    self.phase = Phase::Probe { until, rate_before };
+                }
+            }
+            Phase::Probe { until, rate_before } => {
+                if best.unwrap_or(0) > *rate_before + *rate_before / 20 && !answered {
+                    // It carries more: go on, with larger steps.
+                    self.probe_by = (self.probe_by * 2).min(round_trip / 2 + MOST_QUEUE);
+                    *rate_before = best.unwrap_or(0);
+                    *until = now + round_trip * 2 + REPORT_INTERVAL * 2;
+                } else if answered || now >= *until {
+                    self.cruise(now);
+                }
+            }
+            Phase::Drain { until } => {
+                if now >= *until {
+                    self.near_least_at = now;
+                    self.cruise(now);
+                }
+            }
+        }
+    }
+
+    fn cruise(&mut self, now: Time) {
+        self.phase = Phase::Cruise;
+        self.probe_by = (self.round_trip() / 4).clamp(LEAST_QUEUE, MOST_QUEUE);
+        self.next_probe = now + (self.round_trip() * 8).max(Time::from_secs(1));
+    }
+
+    /// Call it at [`timeout`](RateControl::timeout)'s time: whether the link is to be asked for
+    /// a sign of life now.
+    pub fn ask(&mut self, now: Time) -> bool {
+        if self
+            .silent_since()
+            .is_some_and(|at| now >= at + self.patience())
+            && !self.suspected
+        {
+            self.suspected = true;
+            self.outbound.forget_flying();
+        }
+        if now < self.timeout() {
+            return false;
+        }
+        self.asked_at = now;
+        true
+    }
+
+    /// When the link is to be asked for a sign of life.
+    #[must_use]
+    pub fn timeout(&self) -> Time {
+        if self.suspected {
+            return self.asked_at + ASK_SUSPECTED;
+        }
+        match self.silent_since() {
+            // The last datagrams may have been lost alone.
+            Some(at) => (at + self.patience() / 2).max(self.asked_at + self.patience() / 4),
+            None => self.progress_at.max(self.asked_at) + ASK_IDLE,
+        }
+    }
+
+    /// Since when something is on its way and nothing was heard.
+    fn silent_since(&self) -> Option<Time> {
+        Some(self.outbound.oldest()?.max(self.progress_at))
+    }
+
+    fn patience(&self) -> Time {
+        let srtt = self.srtt.unwrap_or(Time::from_millis(250));
+        LEAST_SILENCE.max((srtt + self.rttvar * 4) * 2)
+    }
+
+    /// How much may be on its way, in bytes.
+    fn window(&self) -> u64 {
+        let rate = self.rate();
+        let round_trip = self.round_trip();
+        let span = match self.phase {
+            Phase::Startup { window, .. } => return window,
+            Phase::Cruise => round_trip + self.target_queue() + REPORT_INTERVAL,
+            Phase::Probe { .. } => {
+                round_trip + self.target_queue() + REPORT_INTERVAL + self.probe_by
+            }
+            Phase::Drain { .. } => round_trip * 9 / 10,
+        };
+        rate.bytes_in(span).as_u64().max(LEAST_WINDOW)
+    }
+
+    fn target_queue(&self) -> Time {
+        (self.round_trip() / 8).clamp(LEAST_QUEUE, MOST_QUEUE)
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        let rate = self.rate().as_bps();
+        let startup = matches!(self.phase, Phase::Startup { .. });
+        (rate > 0 && !startup).then(|| Rate::from_bps(rate + rate / 4))
+    }
+
+    /// The link's rate as far as is known; zero before.
+    #[must_use]
+    pub fn rate(&self) -> Rate {
+        Rate::from_bps(self.rate.best().unwrap_or(0))
+    }
+
+    /// The least round trip of late; 100 ms before anything is known.
+    #[must_use]
+    pub fn round_trip(&self) -> Time {
+        let least = self.least_round_trip.best();
+        least.map_or(Time::from_millis(100), |Reverse(least)| least)
+    }
+
+    /// The smoothed round trip, once one is known.
+    #[must_use]
+    pub fn smoothed(&self) -> Option<Time> {
+        self.srtt
+    }
+
+    /// When a packet of so many bytes would arrive if it were sent now.
+    #[must_use]
+    pub fn arrival(&self, now: Time, bytes: u64) -> Time {
+        let rate = self.rate().max(Rate::from_bps(1_000_000));
+        let sending = rate.transmission_time(Bytes::new(self.outbound.in_flight() + bytes));
+        let half = self.round_trip() / 2;
+        // What is on its way for a round trip has left the link's queue.
+        now + half + sending.saturating_sub(self.round_trip())
+    }
+
+    /// Whether the link is taken for dark.
+    #[must_use]
+    pub fn suspected(&self) -> bool {
+        self.suspected
+    }
+
+    /// What is on its way on the link.
+    #[must_use]
+    pub fn outbound(&self) -> &Outbound {
+        &self.outbound
+    }
+
+    /// Whether the rate is known, from a time in which the link had all that it could carry.
+    #[must_use]
+    pub fn knows_its_rate(&self) -> bool {
+        !matches!(self.phase, Phase::Startup { .. })
+    }
+}

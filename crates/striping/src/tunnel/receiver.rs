@@ -1,0 +1,226 @@
+//! The far end of the links: puts together what they bring.
+
+use ropewalk_quantities::{Bytes, Time};
+use ropewalk_wire::gateway::tunnel::{Feedback, Place};
+
+use super::inbound::Inbound;
+use super::resequencer::{Due, Held, Resequencer, ResequencerCounters};
+
+/// Differences of delay below this are none, in microseconds.
+const LEAST_SKEW: i64 = 2_000;
+/// Beyond the least delay of the slowest link, for the queue that stands in it: half of the skew,
+/// at most this.
+const MOST_MARGIN: i64 = 10_000;
+/// Beyond the greatest delay of late a packet may still come.
+const LATENESS: i64 = 5_000;
+/// Packets in step are handed out at most this often, in microseconds: a receiver of a stream has
+/// more of a batch, and a sender sees no train of acknowledgements (HyStart).
+const STEP: i64 = 3_000;
+
+/// What a receiver is set to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiverConfig {
+    /// A link whose least delay is above the least of all by more than this is not kept in step with.
+    pub skew: Time,
+    /// At most so many bytes wait to be put in order.
+    pub most_held: Bytes,
+}
+
+impl Default for ReceiverConfig {
+    fn default() -> ReceiverConfig {
+        ReceiverConfig {
+            skew: Time::from_millis(300),
+            most_held: Bytes::from_mib(16),
+        }
+    }
+}
+
+/// One way of a tunnel, at its end.
+///
+/// The driver tells each genuine datagram by [`take`](Receiver::take) and its packets by
+/// [`passes`](Receiver::passes) and [`hold`](Receiver::hold), then takes what has become due from
+/// [`poll_deliver`](Receiver::poll_deliver) until that gives nothing, and sends what
+/// [`poll_feedback`](Receiver::poll_feedback) gives on the quickest link.
+#[derive(Debug)]
+pub struct Receiver<P> {
+    config: ReceiverConfig,
+    links: Vec<Inbound>,
+    resequencer: Resequencer<P>,
+    /// The newest time of the sender's clock, in microseconds, without the wrap of 32 bits.
+    sender_clock: Option<i64>,
+    /// When the datagram at hand was sent.
+    sent: i64,
+    /// Of the links that count now, in microseconds between both clocks.
+    delays: Option<Delays>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Delays {
+    /// Packets in step are handed out so long after they were sent; `None` if the links are alike.
+    in_step: Option<i64>,
+    /// After so long nothing comes any more.
+    greatest: i64,
+    /// Each link has delivered something that was sent then or later.
+    overtaken: i64,
+}
+
+impl<P> Receiver<P> {
+    /// A receiver that has heard nothing.
+    #[must_use]
+    pub fn new(config: ReceiverConfig) -> Receiver<P> {
+        Receiver {
+            config,
+            links: Vec::new(),
+            resequencer: Resequencer::new(config.most_held.as_u64()),
+            sender_clock: None,
+            sent: 0,
+            delays: None,
+        }
+    }
+
+    /// Whether a datagram may still be taken, before it is known to be genuine.
+    #[must_use]
+    pub fn is_new(&self, link: u8, sequence: u64) -> bool {
+        let link = self.links.get(usize::from(link));
+        link.is_none_or(|link| link.is_new(sequence))
+    }
+
+    /// A genuine datagram of so many bytes, IP header included, with the sender's clock; false if
+    /// it came before.
+    pub fn take(&mut self, now: Time, link: u8, sequence: u64, bytes: u32, clock: u32) -> bool {
+        let newest = self.sender_clock.unwrap_or(i64::from(clock));
+        let sent = newest + i64::from(clock.wrapping_sub(newest as u32) as i32);
+        let link = usize::from(link);
+        if self.links.len() <= link {
+            self.links.resize_with(link + 1, Inbound::default);
+        }
+        if !self.links[link].take(now, sequence, bytes, sent) {
+            return false;
+        }
+        self.sender_clock = Some(newest.max(sent));
+        self.sent = sent;
+        self.delays = self.delays(now);
+        true
+    }
+
+    /// Whether a packet of the datagram at hand is to be delivered at once; if not,
+    /// [`hold`](Receiver::hold) it. After it, others may be due.
+    #[must_use]
+    pub fn passes(&mut self, now: Time, place: Place) -> bool {
+        let due = self.due(now);
+        self.resequencer.passes(place, self.sent, &due)
+    }
+
+    /// A packet of the datagram at hand waits; one that cannot goes back, and is to be dropped.
+    pub fn hold(&mut self, place: Place, packet: P, bytes: u32) -> Option<P> {
+        let held = Held {
+            packet,
+            bytes,
+            sent: self.sent,
+            in_step: place.in_step,
+        };
+        self.resequencer.hold(place, held)
+    }
+
+    /// The next packet that is due.
+    #[must_use]
+    pub fn poll_deliver(&mut self, now: Time) -> Option<P> {
+        let due = self.due(now);
+        self.resequencer.pop(&due)
+    }
+
+    /// What is to be told of a link.
+    #[must_use]
+    pub fn poll_feedback(&mut self, now: Time) -> Option<Feedback> {
+        let links = self.links.iter_mut().zip(0..);
+        links
+            .filter_map(|(link, number)| link.report(now, number))
+            .next()
+    }
+
+    /// When a packet or a feedback is due without anything having arrived. Changes after each call
+    /// of the others.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Time> {
+        let feedback = self.links.iter().filter_map(Inbound::report_at).min();
+        let delays = self.delays?;
+        let packets = self.resequencer.heads().map(|(sent, in_step, gap)| {
+            let in_step = delays.in_step.filter(|_| in_step);
+            let step = in_step.map_or(i64::MIN, |delay| step_up(sent + delay));
+            let overtaken = gap && sent >= delays.overtaken;
+            let gap = if overtaken {
+                sent + delays.greatest
+            } else {
+                i64::MIN
+            };
+            Time::from_micros(step.max(gap).max(0) as u64)
+        });
+        packets.chain(feedback).min()
+    }
+
+    fn due(&self, now: Time) -> Due {
+        let now = (now.as_nanos() / 1000) as i64;
+        let Some(delays) = self.delays else {
+            return Due {
+                in_step: i64::MAX,
+                overtaken: i64::MIN,
+                arrived: i64::MIN,
+            };
+        };
+        Due {
+            in_step: delays
+                .in_step
+                .map_or(i64::MAX, |delay| now / STEP * STEP - delay),
+            overtaken: delays.overtaken,
+            arrived: now - delays.greatest,
+        }
+    }
+
+    /// What the delays of the links say of when packets are due.
+    fn delays(&self, now: Time) -> Option<Delays> {
+        let alive = self.links.iter().filter(|link| link.is_alive(now));
+        let least = alive.clone().filter_map(Inbound::least_delay).min()?;
+        let skew = (self.config.skew.as_nanos() / 1000) as i64;
+        let counted = alive.filter(|link| link.least_delay().is_some_and(|d| d - least <= skew));
+        let slowest = counted.clone().filter_map(Inbound::least_delay).max()?;
+        let skew = slowest - least;
+        Some(Delays {
+            in_step: (skew >= LEAST_SKEW).then(|| slowest + (skew / 2).min(MOST_MARGIN)),
+            greatest: counted.clone().filter_map(Inbound::greatest_delay).max()? + LATENESS,
+            overtaken: counted.map(Inbound::newest_sent).min()?,
+        })
+    }
+
+    /// How long packets in step are under way beyond the least delay of all links.
+    #[must_use]
+    pub fn skew(&self, now: Time) -> Time {
+        let alive = self.links.iter().filter(|link| link.is_alive(now));
+        let delays = alive.filter_map(Inbound::least_delay);
+        let (least, most) = (delays.clone().min(), delays.max());
+        let skew = least.zip(most).map_or(0, |(least, most)| most - least);
+        Time::from_micros(skew as u64)
+    }
+
+    /// What waited, what was given up, and what came late.
+    #[must_use]
+    pub fn counters(&self) -> ResequencerCounters {
+        self.resequencer.counters()
+    }
+
+    /// Bytes that wait to be put in order.
+    #[must_use]
+    pub fn held(&self) -> u64 {
+        self.resequencer.held()
+    }
+
+    /// A link, if anything was heard of it.
+    #[must_use]
+    pub fn link(&self, link: usize) -> Option<&Inbound> {
+        self.links.get(link)
+    }
+}
+
+/// The next time at which packets in step are handed out.
+fn step_up(at: i64) -> i64 {
+    (at + STEP - 1).div_euclid(STEP) * STEP
+}

@@ -1,0 +1,369 @@
+//! Puts packets in order again, each lane for itself.
+
+use std::collections::VecDeque;
+
+use ropewalk_wire::gateway::tunnel::Place;
+
+/// How far ahead of what is due a packet may be; beyond, the lane begins anew with it.
+const MOST_AHEAD: u64 = 1 << 16;
+/// What a place in a lane takes, in bytes; it counts for empty places, too.
+const PLACE: u64 = 64;
+
+/// Lanes and what waits in them. Times are microseconds of the sender's clock: when a packet was
+/// sent, and up to when everything has had its time to come.
+///
+/// A packet is handed out once, in the order of its lane, unless it comes after its gap was given
+/// up: then it is handed out late, since a TCP would rather have it late than never.
+#[derive(Debug)]
+pub struct Resequencer<P> {
+    lanes: Vec<Lane<P>>,
+    /// Lanes in which something waits.
+    waiting: Vec<u8>,
+    /// What a lane had when it began anew.
+    ready: VecDeque<P>,
+    held: u64,
+    capacity: u64,
+    counters: ResequencerCounters,
+}
+
+/// A flow, or several.
+#[derive(Debug)]
+struct Lane<P> {
+    /// Number of the next packet in order.
+    next: u64,
+    /// What came early: the first place is that of `next`, the last one is never empty.
+    early: VecDeque<Option<Held<P>>>,
+}
+
+/// A packet that waits.
+#[derive(Debug)]
+pub struct Held<P> {
+    /// Itself.
+    pub packet: P,
+    /// Its length.
+    pub bytes: u32,
+    /// When it was sent.
+    pub sent: i64,
+    /// Not before its time, even in order.
+    pub in_step: bool,
+}
+
+/// What has become due.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Due {
+    /// Packets in step that were sent until then.
+    pub(super) in_step: i64,
+    /// Each link has delivered something that was sent at this time or later.
+    pub(super) overtaken: i64,
+    /// What was sent until then would have arrived over the slowest link.
+    pub(super) arrived: i64,
+}
+
+/// What a resequencer has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ResequencerCounters {
+    /// Packets that had to wait.
+    pub waited: u64,
+    /// Packets that were given up, lost as far as is known.
+    pub given_up: u64,
+    /// Packets that came after they were given up.
+    pub late: u64,
+    /// Most bytes that waited at a time.
+    pub held_most: u64,
+}
+
+impl<P> Resequencer<P> {
+    /// At most so many bytes wait.
+    #[must_use]
+    pub fn new(capacity: u64) -> Resequencer<P> {
+        let lane = || Lane {
+            next: 0,
+            early: VecDeque::new(),
+        };
+        Resequencer {
+            lanes: (0..=u8::MAX).map(|_| lane()).collect(),
+            waiting: Vec::new(),
+            ready: VecDeque::new(),
+            held: 0,
+            capacity,
+            counters: ResequencerCounters::default(),
+        }
+    }
+
+    /// Whether a packet is to be handed out at once; if not, [`hold`](Resequencer::hold) it.
+    /// After it, others may be due.
+    pub(super) fn passes(&mut self, place: Place, sent: i64, due: &Due) -> bool {
+        if place.lane == 0 {
+            return true;
+        }
+        let lane = &mut self.lanes[usize::from(place.lane)];
+        let ahead = place.sequence.wrapping_sub(lane.next as u32) as i32;
+        if ahead < 0 {
+            self.counters.late += 1;
+            return true;
+        }
+        let waits = place.in_step && sent > due.in_step;
+        if ahead > 0 || waits {
+            return false;
+        }
+        lane.next += 1;
+        if lane.early.pop_front().is_some() {
+            self.held -= PLACE;
+        }
+        true
+    }
+
+    /// Takes a packet that does not pass; one that is there already goes back to the caller.
+    pub(super) fn hold(&mut self, place: Place, held: Held<P>) -> Option<P> {
+        let mut ahead = self.ahead(place);
+        if ahead >= MOST_AHEAD {
+            self.begin_anew(place.lane, ahead);
+            ahead = 0;
+        }
+        let lane = &mut self.lanes[usize::from(place.lane)];
+        let index = ahead as usize;
+        if lane.early.len() <= index {
+            let places = index + 1 - lane.early.len();
+            self.held += PLACE * places as u64;
+            lane.early.resize_with(index + 1, || None);
+        }
+        if lane.early[index].is_some() {
+            return Some(held.packet);
+        }
+        self.held += u64::from(held.bytes);
+        self.counters.held_most = self.counters.held_most.max(self.held);
+        self.counters.waited += 1;
+        lane.early[index] = Some(held);
+        if !self.waiting.contains(&place.lane) {
+            self.waiting.push(place.lane);
+        }
+        None
+    }
+
+    fn ahead(&self, place: Place) -> u64 {
+        let next = self.lanes[usize::from(place.lane)].next;
+        u64::from(place.sequence.wrapping_sub(next as u32))
+    }
+
+    /// All that is missing in a lane up to what is so far ahead is given up.
+    fn begin_anew(&mut self, number: u8, ahead: u64) {
+        let lane = &mut self.lanes[usize::from(number)];
+        self.held -= PLACE * lane.early.len() as u64;
+        lane.next += ahead;
+        let mut had = 0;
+        for held in lane.early.drain(..).flatten() {
+            self.held -= u64::from(held.bytes);
+            self.ready.push_back(held.packet);
+            had += 1;
+        }
+        self.counters.given_up += ahead - had;
+        self.waiting.retain(|&lane| lane != number);
+    }
+
+    /// The next packet that is due, or for which there is no room.
+    pub(super) fn pop(&mut self, due: &Due) -> Option<P> {
+        if let Some(packet) = self.ready.pop_front() {
+            return Some(packet);
+        }
+        let mut number = 0;
+        while let Some(&lane) = self.waiting.get(number) {
+            let lane = &mut self.lanes[usize::from(lane)];
+            let (gap, head) = lane.head();
+            let full = self.held > self.capacity;
+            let whole = gap == 0 || head.sent < due.overtaken || head.sent <= due.arrived;
+            let in_time = !head.in_step || head.sent <= due.in_step;
+            let due = whole && in_time;
+            if !full && !due {
+                number += 1;
+                continue;
+            }
+            self.counters.given_up += gap as u64;
+            lane.early.drain(..gap);
+            let head = lane
+                .early
+                .pop_front()
+                .flatten()
+                .expect("it was found there");
+            lane.next += gap as u64 + 1;
+            self.held -= PLACE * (gap as u64 + 1) + u64::from(head.bytes);
+            if lane.early.is_empty() {
+                self.waiting.swap_remove(number);
+            }
+            return Some(head.packet);
+        }
+        None
+    }
+
+    /// For each lane the first packet that waits: when it was sent, whether it is in step, and
+    /// whether a gap is before it.
+    pub(super) fn heads(&self) -> impl Iterator<Item = (i64, bool, bool)> + '_ {
+        self.waiting.iter().map(|&lane| {
+            let (gap, head) = self.lanes[usize::from(lane)].head();
+            (head.sent, head.in_step, gap > 0)
+        })
+    }
+
+    /// Bytes that wait, with what their places take.
+    #[must_use]
+    pub fn held(&self) -> u64 {
+        self.held
+    }
+
+    /// What it has done.
+    #[must_use]
+    pub fn counters(&self) -> ResequencerCounters {
+        self.counters
+    }
+}
+
+impl<P> Lane<P> {
+    /// The first packet of a lane in which one waits, and how many are missing before it.
+    fn head(&self) -> (usize, &Held<P>) {
+        let early = self.early.iter().enumerate();
+        let mut there = early.filter_map(|(gap, held)| Some((gap, held.as_ref()?)));
+        there
+            .next()
+            .expect("the last place of a lane is never empty")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const NEVER: Due = Due {
+        in_step: i64::MAX,
+        overtaken: i64::MIN,
+        arrived: i64::MIN,
+    };
+
+    fn place(lane: u8, sequence: u32) -> Place {
+        Place {
+            lane,
+            sequence,
+            in_step: false,
+        }
+    }
+
+    fn held(packet: u32, sent: i64) -> Held<u32> {
+        Held {
+            packet,
+            bytes: 1000,
+            sent,
+            in_step: false,
+        }
+    }
+
+    /// Offers a packet that was sent at the time of its own number.
+    fn offer(resequencer: &mut Resequencer<u32>, lane: u8, number: u32, due: &Due) -> Vec<u32> {
+        let mut out = Vec::new();
+        let sent = i64::from(number);
+        if resequencer.passes(place(lane, number), sent, due) {
+            out.push(number);
+        } else {
+            assert_eq!(
+                resequencer.hold(place(lane, number), held(number, sent)),
+                None
+            );
+        }
+        out.extend(std::iter::from_fn(|| resequencer.pop(due)));
+        out
+    }
+
+    #[test]
+    fn a_gap_holds_its_own_lane_only() {
+        let mut resequencer = Resequencer::new(1 << 20);
+        assert_eq!(offer(&mut resequencer, 1, 1, &NEVER), []);
+        assert_eq!(offer(&mut resequencer, 2, 0, &NEVER), [0]);
+        assert_eq!(offer(&mut resequencer, 1, 0, &NEVER), [0, 1]);
+        assert_eq!(resequencer.held(), 0);
+    }
+
+    #[test]
+    fn a_gap_that_all_links_have_passed_is_given_up_and_what_comes_later_is_late() {
+        let mut resequencer = Resequencer::new(1 << 20);
+        assert_eq!(offer(&mut resequencer, 1, 3, &NEVER), []);
+        let overtaken = Due {
+            overtaken: 4,
+            ..NEVER
+        };
+        assert_eq!(
+            resequencer.pop(&Due {
+                overtaken: 3,
+                ..NEVER
+            }),
+            None
+        );
+        assert_eq!(resequencer.pop(&overtaken), Some(3));
+        assert_eq!(offer(&mut resequencer, 1, 1, &NEVER), [1]);
+        let expected = ResequencerCounters {
+            waited: 1,
+            given_up: 3,
+            late: 1,
+            held_most: 1000 + 4 * PLACE,
+        };
+        assert_eq!(resequencer.counters(), expected);
+    }
+
+    #[test]
+    fn in_step_means_not_before_its_time() {
+        let mut resequencer = Resequencer::new(1 << 20);
+        let due = Due {
+            in_step: 9,
+            ..NEVER
+        };
+        let in_step = Place {
+            in_step: true,
+            ..place(1, 0)
+        };
+        assert!(!resequencer.passes(in_step, 10, &due));
+        let packet = Held {
+            in_step: true,
+            ..held(0, 10)
+        };
+        assert_eq!(resequencer.hold(in_step, packet), None);
+        assert_eq!(resequencer.pop(&due), None);
+        assert_eq!(resequencer.pop(&NEVER), Some(0));
+    }
+
+    #[test]
+    fn far_ahead_a_lane_begins_anew() {
+        let mut resequencer = Resequencer::new(1 << 20);
+        assert_eq!(offer(&mut resequencer, 1, 5, &NEVER), []);
+        assert_eq!(offer(&mut resequencer, 1, 1 << 20, &NEVER), [5, 1 << 20]);
+        assert_eq!(
+            offer(&mut resequencer, 1, (1 << 20) + 1, &NEVER),
+            [(1 << 20) + 1]
+        );
+        assert_eq!(resequencer.held(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_or_doubled_order_is_kept_and_memory_is_bounded(
+            order in Just((0..200_u32).collect::<Vec<_>>()).prop_shuffle(),
+            lost in prop::collection::btree_set(0..200_u32, 0..20),
+            capacity in 0_u64..100_000,
+        ) {
+            let mut resequencer = Resequencer::new(capacity);
+            let mut out = Vec::new();
+            for number in order {
+                if !lost.contains(&number) {
+                    out.extend(offer(&mut resequencer, 1, number, &NEVER));
+                    prop_assert!(resequencer.held() <= capacity.max(1000 + 200 * PLACE));
+                }
+            }
+            let end = Due { arrived: i64::MAX, ..NEVER };
+            out.extend(std::iter::from_fn(|| resequencer.pop(&end)));
+            if resequencer.counters().late == 0 {
+                prop_assert!(out.is_sorted());
+            }
+            out.sort_unstable();
+            let expected: Vec<u32> = (0..200).filter(|number| !lost.contains(number)).collect();
+            prop_assert_eq!(out, expected);
+            prop_assert_eq!(resequencer.held(), 0);
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! The device's queue, and the links that empty it.
+
+use std::collections::VecDeque;
+
+use ropewalk_quantities::{Bytes, Rate, Time};
+use ropewalk_wire::gateway::tunnel::{Feedback, Place};
+
+use super::flow::{Class, Flow};
+use super::rate_control::RateControl;
+use super::scheduler::{Scheduler, Turn};
+
+/// The queue has at least this much room: three of the largest packets that a device with
+/// segmentation offload hands over.
+const LEAST_QUEUE: u64 = 3 * 65_536;
+/// Urgent packets beyond this queue up with the others.
+const MOST_URGENT: u64 = 32 * 1024;
+/// A flow without connection that sends more than this in a second is no thin one.
+const THIN: u32 = 64 * 1024;
+/// Lanes of a tunnel; lane 0 is that of urgent packets, which are in no order.
+const LANES: usize = 256;
+
+/// What a sender is set to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SenderConfig {
+    /// Which link takes the next packet.
+    pub scheduler: Scheduler,
+    /// A link whose delay one way is above the least by more than this carries nothing while
+    /// there are others.
+    pub skew: Time,
+    /// Bound of the queue.
+    pub most_queue: Bytes,
+}
+
+impl Default for SenderConfig {
+    fn default() -> SenderConfig {
+        SenderConfig {
+            scheduler: Scheduler::EarliestArrival,
+            skew: Time::from_millis(300),
+            most_queue: Bytes::from_mib(16),
+        }
+    }
+}
+
+/// One way of a tunnel, at its beginning.
+///
+/// The driver hands packets over with [`enqueue`](Sender::enqueue), and takes them with
+/// [`poll_transmit`](Sender::poll_transmit) until that gives nothing. Each datagram that it makes of
+/// them, and each other one that it sends on a link, it tells by [`send`](Sender::send).
+#[derive(Debug)]
+pub struct Sender<P> {
+    config: SenderConfig,
+    links: Vec<RateControl>,
+    /// Links that are there; the others carry nothing.
+    up: Vec<bool>,
+    /// Those that may carry packets now.
+    usable: Vec<usize>,
+    turn: Turn,
+    urgent: Fifo<P>,
+    queue: Fifo<P>,
+    lanes: Lanes,
+    /// Room of the queue, in bytes.
+    room: u64,
+    counters: SenderCounters,
+}
+
+#[derive(Debug)]
+struct Fifo<P> {
+    packets: VecDeque<Queued<P>>,
+    bytes: u64,
+}
+
+#[derive(Debug)]
+struct Queued<P> {
+    packet: P,
+    bytes: u32,
+    lane: u8,
+    in_step: bool,
+}
+
+/// A packet on the way to a link.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Transmit<P> {
+    /// Which link.
+    pub link: usize,
+    /// Its place in its lane.
+    pub place: Place,
+    /// Itself.
+    pub packet: P,
+    /// Its length.
+    pub bytes: u32,
+}
+
+/// What a sender has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderCounters {
+    /// Packets that were taken.
+    pub packets: u64,
+    /// Packets that found the queue full.
+    pub dropped: u64,
+}
+
+/// A link as a status shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkStatus {
+    /// Whether the link is there.
+    pub up: bool,
+    /// Whether it is taken for dark.
+    pub suspected: bool,
+    /// The rate at which it delivers at best; zero before anything is known.
+    pub rate: Rate,
+    /// The least round trip of late, and the smoothed one.
+    pub least_round_trip: Time,
+    /// `None` before anything is known.
+    pub smoothed_round_trip: Option<Time>,
+    /// Bytes on their way.
+    pub in_flight: u64,
+    /// Datagrams and bytes that were sent, and datagrams that were lost.
+    pub datagrams: u64,
+    /// IP headers included.
+    pub bytes: u64,
+    /// As far as feedback tells.
+    pub lost: u64,
+}
+
+impl<P> Sender<P> {
+    /// A sender without links.
+    #[must_use]
+    pub fn new(config: SenderConfig) -> Sender<P> {
+        Sender {
+            config,
+            links: Vec::new(),
+            up: Vec::new(),
+            usable: Vec::new(),
+            turn: Turn::default(),
+            urgent: Fifo::new(),
+            queue: Fifo::new(),
+            lanes: Lanes::default(),
+            room: LEAST_QUEUE,
+            counters: SenderCounters::default(),
+        }
+    }
+
+    /// One more link: its number, counted from zero.
+    pub fn add_link(&mut self, now: Time) -> usize {
+        self.links.push(RateControl::new(now));
+        self.up.push(true);
+        self.reconsider();
+        self.links.len() - 1
+    }
+
+    /// A link is there, or not.
+    pub fn set_up(&mut self, link: usize, up: bool) {
+        self.up[link] = up;
+        self.reconsider();
+    }
+
+    /// Takes a packet of the device; false if the queue is full and it is dropped.
+    pub fn enqueue(&mut self, now: Time, packet: P, bytes: u32, flow: Flow) -> bool {
+        let urgent = match flow.class {
+            Class::Urgent => true,
+            Class::Thin => self.lanes.is_thin(now, flow.lane, bytes),
+            Class::InStep | Class::Ordered => false,
+        };
+        let urgent = urgent && self.urgent.bytes < MOST_URGENT;
+        let queue = if urgent {
+            &mut self.urgent
+        } else {
+            &mut self.queue
+        };
+        if queue.bytes + u64::from(bytes) > self.room {
+            self.counters.dropped += 1;
+            return false;
+        }
+        self.counters.packets += 1;
+        queue.bytes += u64::from(bytes);
+        queue.packets.push_back(Queued {
+            packet,
+            bytes,
+            lane: if urgent { 0 } else { flow.lane.max(1) },
+            in_step: flow.class == Class::InStep,
+        });
+        true
+    }
+
+    /// The next packet and its link; `None` if there is none, or no link has room for it.
+    #[must_use]
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit<P>> {
+        if let Some(first) = self.urgent.packets.front() {
+            let link = self.quickest(now, u64::from(first.bytes))?;
+            return Some(self.urgent.take(link, &mut self.lanes));
+        }
+        let Some(first) = self.queue.packets.front() else {
+            for &link in &self.usable {
+                if self.links[link].has_room(now) {
+                    self.links[link].note_limited();
+                }
+            }
+            return None;
+        };
+        let link = self.turn.pick(
+            self.config.scheduler,
+            now,
+            u64::from(first.bytes),
+            &self.usable,
+            &self.links,
+        )?;
+        Some(self.queue.take(link, &mut self.lanes))
+    }
+
+    /// One more packet for a datagram that is begun, if the next one has at most so many bytes.
+    #[must_use]
+    pub fn poll_more(&mut self, link: usize, most: u32) -> Option<Transmit<P>> {
+        let queue = if self.urgent.packets.is_empty() {
+            &mut self.queue
+        } else {
+            &mut self.urgent
+        };
+        (queue.packets.front()?.bytes <= most).then(|| queue.take(link, &mut self.lanes))
+    }
+
+    /// A datagram of so many bytes, IP header included, goes on a link: its sequence.
+    pub fn send(&mut self, now: Time, link: usize, bytes: u32) -> u64 {
+        self.links[link].send(now, bytes)
+    }
+
+    /// What the receiver says of a link; whatever it says cannot do harm.
+    pub fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
+        if let Some(link) = self.links.get_mut(usize::from(feedback.link)) {
+            link.on_feedback(now, feedback);
+            self.reconsider();
+        }
+    }
+
+    /// The link on which a small datagram would arrive first, one that is not suspected if possible.
+    #[must_use]
+    pub fn quickest(&self, now: Time, bytes: u64) -> Option<usize> {
+        let usable = self.usable.iter().copied();
+        usable.min_by_key(|&link| self.links[link].arrival(now, bytes))
+    }
+
+    /// Call it at [`poll_timeout`](Sender::poll_timeout)'s time: links that are to be asked for a sign of life.
+    pub fn handle_timeout(&mut self, now: Time) -> Vec<usize> {
+        let mut asked = Vec::new();
+        for (number, link) in self.links.iter_mut().enumerate() {
+            if self.up[number] && link.ask(now) {
+                asked.push(number);
+            }
+        }
+        self.reconsider();
+        asked
+    }
+
+    /// When something is to be done without anything having happened. Changes after each call of
+    /// the others.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Time> {
+        let there = (0..self.links.len()).filter(|&link| self.up[link]);
+        let asking = there.map(|link| self.links[link].timeout()).min();
+        let sending = match (self.queue.packets.is_empty(), self.turn.waited_for()) {
+            (true, _) => None,
+            (false, Some(link)) => self.links[link].room_at(),
+            (false, None) => {
+                let usable = self.usable.iter();
+                usable.filter_map(|&link| self.links[link].room_at()).min()
+            }
+        };
+        asking.into_iter().chain(sending).min()
+    }
+
+    /// Which links may carry packets, and how much may wait for them.
+    fn reconsider(&mut self) {
+        let there = |link: &usize| self.up[*link];
+        let all = 0..self.links.len();
+        self.usable.clear();
+        self.usable.extend(
+            all.clone()
+                .filter(there)
+                .filter(|&link| !self.links[link].suspected()),
+        );
+        if self.usable.is_empty() {
+            // Urgent packets are signs of life as good as any.
+            self.usable.extend(all.filter(there));
+        }
+        let delay = |link: usize| self.links[link].round_trip() / 2;
+        let known = |link: &usize| self.links[*link].smoothed().is_some();
+        let least = self.usable.iter().copied().filter(known).map(delay).min();
+        if let Some(least) = least {
+            let most = least + self.config.skew;
+            let links = &self.links;
+            self.usable
+                .retain(|&link| links[link].round_trip() / 2 <= most);
+        }
+        // One bandwidth-delay product of the whole, as of a link with the slowest one's delay.
+        let links = self.usable.iter().map(|&link| &self.links[link]);
+        let rate = links.clone().map(|link| link.rate().as_bps()).sum();
+        let slowest = links
+            .filter_map(|link| link.smoothed().map(|_| link.round_trip()))
+            .max();
+        let span = slowest.unwrap_or(Time::ZERO).max(Time::from_millis(10));
+        let room = Rate::from_bps(rate).bytes_in(span).as_u64();
+        let most = self.config.most_queue.as_u64().max(LEAST_QUEUE);
+        self.room = room.clamp(LEAST_QUEUE, most);
+    }
+
+    /// Bytes that wait, and the room that there is for them.
+    #[must_use]
+    pub fn backlog(&self) -> (u64, u64) {
+        (self.queue.bytes + self.urgent.bytes, self.room)
+    }
+
+    /// What it has done.
+    #[must_use]
+    pub fn counters(&self) -> SenderCounters {
+        self.counters
+    }
+
+    /// A link as it is now.
+    #[must_use]
+    pub fn link(&self, link: usize) -> LinkStatus {
+        let control = &self.links[link];
+        let (datagrams, lost) = control.outbound().counts();
+        LinkStatus {
+            up: self.up[link],
+            suspected: control.suspected(),
+            rate: control.rate(),
+            least_round_trip: control.round_trip(),
+            smoothed_round_trip: control.smoothed(),
+            in_flight: control.outbound().in_flight(),
+            datagrams,
+            bytes: control.outbound().sent_bytes(),
+            lost,
+        }
+    }
+
+    /// How many links there are, up or not.
+    #[must_use]
+    pub fn links(&self) -> usize {
+        self.links.len()
+    }
+}
+
+impl<P> Fifo<P> {
+    fn new() -> Fifo<P> {
+        Fifo {
+            packets: VecDeque::new(),
+            bytes: 0,
+        }
+    }
+
+    fn take(&mut self, link: usize, lanes: &mut Lanes) -> Transmit<P> {
+        let first = self.packets.pop_front().expect("asked for before");
+        self.bytes -= u64::from(first.bytes);
+        Transmit {
+            link,
+            place: Place {
+                lane: first.lane,
+                sequence: lanes.next(first.lane),
+                in_step: first.in_step,
+            },
+            packet: first.packet,
+            bytes: first.bytes,
+        }
+    }
+}
+
+/// Numbers of packets, and how much each lane had of late.
+#[derive(Debug)]
+struct Lanes {
+    next: [u64; LANES],
+    bytes: [u32; LANES],
+    second: Time,
+}
+
+impl Default for Lanes {
+    fn default() -> Lanes {
+        Lanes {
+            next: [0; LANES],
+            bytes: [0; LANES],
+            second: Time::ZERO,
+        }
+    }
+}
+
+impl Lanes {
+    fn next(&mut self, lane: u8) -> u32 {
+        let next = &mut self.next[usize::from(lane)];
+        *next += 1;
+        (*next - 1) as u32
+    }
+
+    fn is_thin(&mut self, now: Time, lane: u8, bytes: u32) -> bool {
+        if now >= self.second + Time::from_secs(1) {
+            self.second = now;
+            for lane in &mut self.bytes {
+                *lane = lane.saturating_sub(THIN);
+            }
+        }
+        let sum = &mut self.bytes[usize::from(lane)];
+        *sum = sum.saturating_add(bytes).min(THIN * 2);
+        *sum <= THIN
+    }
+}

@@ -1,0 +1,91 @@
+//! The greatest or least of what was seen of late.
+
+use std::collections::VecDeque;
+
+use ropewalk_quantities::Time;
+
+/// The best value of a sliding window of time; "best" is the greatest by default, the least with
+/// [`core::cmp::Reverse`].
+///
+/// The newest value is never forgotten, however old it gets: a link that was idle has not become
+/// slower by that.
+#[derive(Clone, Debug)]
+pub struct Windowed<T> {
+    span: Time,
+    /// Each better than all after it; so the first is the best.
+    candidates: VecDeque<(Time, T)>,
+}
+
+impl<T: Copy + Ord> Windowed<T> {
+    /// A window of this length, with nothing in it.
+    #[must_use]
+    pub fn new(span: Time) -> Windowed<T> {
+        Windowed {
+            span,
+            candidates: VecDeque::new(),
+        }
+    }
+
+    /// A value at `now`; values come in the order of time.
+    pub fn insert(&mut self, now: Time, value: T) {
+        while self.candidates.back().is_some_and(|&(_, v)| v <= value) {
+            self.candidates.pop_back();
+        }
+        let horizon = now.saturating_sub(self.span);
+        while self.candidates.front().is_some_and(|&(t, _)| t < horizon) {
+            self.candidates.pop_front();
+        }
+        self.candidates.push_back((now, value));
+    }
+
+    /// The best value of the window that ended with the newest one.
+    #[must_use]
+    pub fn best(&self) -> Option<T> {
+        self.candidates.front().map(|&(_, value)| value)
+    }
+
+    /// When the best value was seen.
+    #[must_use]
+    pub fn best_at(&self) -> Option<Time> {
+        self.candidates.front().map(|&(at, _)| at)
+    }
+
+    /// Another length, from the next value on.
+    pub fn set_span(&mut self, span: Time) {
+        self.span = span;
+    }
+
+    /// Nothing was seen.
+    pub fn clear(&mut self) {
+        self.candidates.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Reverse;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_is_what_a_scan_of_the_window_says(
+            steps in prop::collection::vec((0_u64..5, 0_u64..20), 1..200),
+        ) {
+            let span = Time::from_millis(10);
+            let (mut greatest, mut least) = (Windowed::new(span), Windowed::new(span));
+            let (mut now, mut all) = (Time::from_secs(1), Vec::new());
+            for (wait, value) in steps {
+                now += Time::from_millis(wait);
+                all.push((now, value));
+                greatest.insert(now, value);
+                least.insert(now, Reverse(value));
+                let recent = all.iter().filter(|&&(at, _)| at + span >= now).map(|&(_, v)| v);
+                prop_assert_eq!(greatest.best(), recent.clone().max());
+                prop_assert_eq!(least.best(), recent.min().map(Reverse));
+            }
+        }
+    }
+}

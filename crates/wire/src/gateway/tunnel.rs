@@ -1,0 +1,392 @@
+//! What the two ends of a tunnel say to each other in UDP datagrams.
+//!
+//! A datagram of a session is a [`TunnelHeader`], then, encrypted, the sender's clock and frames
+//! one after another. The header's sequence counts the datagrams on a link of the session; with
+//! the link it numbers what is sealed, and tells what was lost. [`TunnelFrame::Packet`] carries an inner
+//! packet with its place in its lane: lanes are put in order again, each for itself.
+
+use ropewalk_quantities::Time;
+
+use crate::error::Malformed;
+use crate::field::{put, u16_at, u32_at, u64_at};
+
+const PADDING: u8 = 0;
+const PACKET: u8 = 1;
+const FEEDBACK: u8 = 2;
+const PING: u8 = 3;
+const PONG: u8 = 4;
+const CLOSE: u8 = 5;
+/// Flags of a packet's frame, beside its type.
+const TO_THE_END: u8 = 0x80;
+const PARTIAL_CHECKSUM: u8 = 0x40;
+const IN_STEP: u8 = 0x20;
+const TYPE: u8 = 0x0f;
+
+/// What stands before the encrypted part of a datagram, and is authenticated with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TunnelHeader {
+    /// The link that it is on, as the initiator numbers its links.
+    pub link: u8,
+    /// The receiver's number of the session.
+    pub session: u32,
+    /// Counts the datagrams that went this way on this link; below 2^56.
+    pub sequence: u64,
+}
+
+impl TunnelHeader {
+    /// The first byte of a datagram that has this header; others are the handshake's.
+    pub const KIND: u8 = 4;
+    /// What it takes, in bytes.
+    pub const LEN: usize = 14;
+    /// What an initiator may number a link at most.
+    pub const MAX_LINK: u8 = 63;
+
+    /// Its bytes.
+    #[must_use]
+    pub fn to_bytes(self) -> [u8; TunnelHeader::LEN] {
+        let mut out = [0; TunnelHeader::LEN];
+        let at = put(&mut out, 0, [TunnelHeader::KIND, self.link]);
+        let at = put(&mut out, at, self.session.to_be_bytes());
+        put(&mut out, at, self.sequence.to_be_bytes());
+        out
+    }
+
+    /// Reads it from the front of a datagram; `None` if it is none of a session.
+    #[must_use]
+    pub fn parse(datagram: &[u8]) -> Option<TunnelHeader> {
+        if datagram.len() < TunnelHeader::LEN || datagram[0] != TunnelHeader::KIND {
+            return None;
+        }
+        let header = TunnelHeader {
+            link: datagram[1],
+            session: u32_at(datagram, 2),
+            sequence: u64_at(datagram, 6),
+        };
+        (header.link <= TunnelHeader::MAX_LINK && header.sequence >> 56 == 0).then_some(header)
+    }
+
+    /// The number that it is sealed under, which no other datagram of the session has.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        u64::from(self.link) << 56 | self.sequence
+    }
+}
+
+/// How an inner packet is to be delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The lane that it belongs to.
+    pub lane: u8,
+    /// Its number there; the low 32 bits of it travel.
+    pub sequence: u32,
+    /// It is delivered no sooner than the slowest link would have brought it.
+    pub in_step: bool,
+}
+
+/// What the receiver tells of a link: how far, how much, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Feedback {
+    /// The link that it is about, the way of the data.
+    pub link: u8,
+    /// The highest sequence that arrived.
+    pub highest: u64,
+    /// How many datagrams arrived, each counted once.
+    pub received: u64,
+    /// How many bytes they had, IP headers included.
+    pub bytes: u64,
+    /// The receiver's clock, in microseconds modulo 2^32, when the highest arrived.
+    pub clock: u32,
+    /// How long ago that is.
+    pub delay: Time,
+}
+
+/// One frame of a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TunnelFrame<'a> {
+    /// An inner packet.
+    Packet {
+        /// Where it belongs.
+        place: Place,
+        /// Its TCP or UDP checksum is that of the pseudo-header alone (as a virtio-net header's
+        /// VIRTIO_NET_HDR_F_NEEDS_CSUM has it): the packet was authenticated as a whole.
+        partial_checksum: bool,
+        /// The packet from its IP header on.
+        bytes: &'a [u8],
+    },
+    /// What arrived on a link.
+    Feedback(Feedback),
+    /// Asks for a [`TunnelFrame::Pong`] with this token on the same link.
+    Ping(u32),
+    /// The answer.
+    Pong(u32),
+    /// The session ends.
+    Close,
+}
+
+impl TunnelFrame<'_> {
+    /// What the sender's clock takes before the first frame: microseconds modulo 2^32.
+    pub const CLOCK_LEN: usize = 4;
+    /// What a packet's frame takes beside the packet if it is the last of its datagram.
+    pub const LAST_PACKET_OVERHEAD: usize = 6;
+    /// What it takes if another one follows.
+    pub const PACKET_OVERHEAD: usize = 8;
+    /// What a frame of feedback takes.
+    pub const FEEDBACK_LEN: usize = 34;
+
+    /// Appends a packet's frame up to where the packet's `len` bytes follow.
+    pub fn emit_packet_head(
+        place: Place,
+        partial_checksum: bool,
+        len: Option<u16>,
+        out: &mut Vec<u8>,
+    ) {
+        let mut first = PACKET;
+        first |= if len.is_none() { TO_THE_END } else { 0 };
+        first |= if partial_checksum {
+            PARTIAL_CHECKSUM
+        } else {
+            0
+        };
+        first |= if place.in_step { IN_STEP } else { 0 };
+        out.extend_from_slice(&[first, place.lane]);
+        out.extend_from_slice(&place.sequence.to_be_bytes());
+        if let Some(len) = len {
+            out.extend_from_slice(&len.to_be_bytes());
+        }
+    }
+
+    /// Appends the frame; a packet's with its length, so that others may follow.
+    ///
+    /// # Panics
+    /// If a packet is longer than 65 535 bytes.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        match *self {
+            TunnelFrame::Packet {
+                place,
+                partial_checksum,
+                bytes,
+            } => {
+                let len = u16::try_from(bytes.len()).expect("a packet of 16-bit size");
+                TunnelFrame::emit_packet_head(place, partial_checksum, Some(len), out);
+                out.extend_from_slice(bytes);
+            }
+            TunnelFrame::Feedback(feedback) => {
+                let delay = feedback.delay.as_nanos() / 1000;
+                out.extend_from_slice(&[FEEDBACK, feedback.link]);
+                out.extend_from_slice(&feedback.highest.to_be_bytes());
+                out.extend_from_slice(&feedback.received.to_be_bytes());
+                out.extend_from_slice(&feedback.bytes.to_be_bytes());
+                out.extend_from_slice(&feedback.clock.to_be_bytes());
+                let delay = u32::try_from(delay).unwrap_or(u32::MAX);
+                out.extend_from_slice(&delay.to_be_bytes());
+            }
+            TunnelFrame::Ping(token) => {
+                out.push(PING);
+                out.extend_from_slice(&token.to_be_bytes());
+            }
+            TunnelFrame::Pong(token) => {
+                out.push(PONG);
+                out.extend_from_slice(&token.to_be_bytes());
+            }
+            TunnelFrame::Close => out.push(CLOSE),
+        }
+    }
+
+    /// The frames of a datagram, after the clock; it ends after the first that is wrong. Zeros at
+    /// the end are padding.
+    pub fn parse_all(bytes: &[u8]) -> impl Iterator<Item = Result<TunnelFrame<'_>, Malformed>> {
+        let mut rest = bytes;
+        std::iter::from_fn(move || {
+            let first = *rest.first()?;
+            if first == PADDING {
+                return None;
+            }
+            match parse(first, rest) {
+                Ok((frame, len)) => {
+                    rest = &rest[len..];
+                    Some(Ok(frame))
+                }
+                Err(error) => {
+                    rest = &[];
+                    Some(Err(error))
+                }
+            }
+        })
+    }
+}
+
+fn parse(first: u8, bytes: &[u8]) -> Result<(TunnelFrame<'_>, usize), Malformed> {
+    let need = |needed| {
+        if bytes.len() < needed {
+            let got = bytes.len();
+            return Err(Malformed::Truncated { needed, got });
+        }
+        Ok(())
+    };
+    match first & TYPE {
+        PACKET => {
+            let last = first & TO_THE_END != 0;
+            let (start, end) = if last {
+                need(TunnelFrame::LAST_PACKET_OVERHEAD)?;
+                (TunnelFrame::LAST_PACKET_OVERHEAD, bytes.len())
+            } else {
+                let start = TunnelFrame::PACKET_OVERHEAD;
+                need(start)?;
+                (start, start + usize::from(u16_at(bytes, 6)))
+            };
+            need(end)?;
+            let frame = TunnelFrame::Packet {
+                place: Place {
+                    lane: bytes[1],
+                    sequence: u32_at(bytes, 2),
+                    in_step: first & IN_STEP != 0,
+                },
+                partial_checksum: first & PARTIAL_CHECKSUM != 0,
+                bytes: &bytes[start..end],
+            };
+            Ok((frame, end))
+        }
+        FEEDBACK => {
+            need(TunnelFrame::FEEDBACK_LEN)?;
+            let feedback = Feedback {
+                link: bytes[1],
+                highest: u64_at(bytes, 2),
+                received: u64_at(bytes, 10),
+                bytes: u64_at(bytes, 18),
+                clock: u32_at(bytes, 26),
+                delay: Time::from_micros(u64::from(u32_at(bytes, 30))),
+            };
+            Ok((TunnelFrame::Feedback(feedback), TunnelFrame::FEEDBACK_LEN))
+        }
+        PING => {
+            need(5)?;
+            Ok((TunnelFrame::Ping(u32_at(bytes, 1)), 5))
+        }
+        PONG => {
+            need(5)?;
+            Ok((TunnelFrame::Pong(u32_at(bytes, 1)), 5))
+        }
+        CLOSE => Ok((TunnelFrame::Close, 1)),
+        _ => Err(Malformed::FrameType(first)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_header_is_kind_link_session_sequence() {
+        let header = TunnelHeader {
+            link: 3,
+            session: 0x0102_0304,
+            sequence: 0x0011_2233_4455_6677,
+        };
+        let bytes = [
+            4, 3, 1, 2, 3, 4, 0, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
+        ];
+        assert_eq!(header.to_bytes(), bytes);
+        assert_eq!(TunnelHeader::parse(&bytes), Some(header));
+        assert_eq!(header.number(), 0x0311_2233_4455_6677);
+    }
+
+    #[test]
+    fn what_is_no_header_is_none() {
+        assert_eq!(TunnelHeader::parse(&[4; 13]), None);
+        assert_eq!(TunnelHeader::parse(&[1; 14]), None);
+        let mut link = [0; 14];
+        link[..2].copy_from_slice(&[4, 64]);
+        assert_eq!(TunnelHeader::parse(&link), None);
+        let mut sequence = [0; 14];
+        sequence[0] = 4;
+        sequence[6] = 1;
+        assert_eq!(TunnelHeader::parse(&sequence), None);
+    }
+
+    #[test]
+    fn frames_follow_each_other() {
+        let place = Place {
+            lane: 7,
+            sequence: 0x0a0b_0c0d,
+            in_step: true,
+        };
+        let feedback = Feedback {
+            link: 1,
+            highest: 2,
+            received: 3,
+            bytes: 4,
+            clock: 5,
+            delay: Time::from_micros(6),
+        };
+        let mut bytes = Vec::new();
+        let packet = TunnelFrame::Packet {
+            place,
+            partial_checksum: true,
+            bytes: b"ab",
+        };
+        packet.emit(&mut bytes);
+        TunnelFrame::Ping(9).emit(&mut bytes);
+        TunnelFrame::Pong(10).emit(&mut bytes);
+        TunnelFrame::Feedback(feedback).emit(&mut bytes);
+        TunnelFrame::Close.emit(&mut bytes);
+        let packets = [0x61, 7, 10, 11, 12, 13, 0, 2, b'a', b'b'];
+        let pings = [3, 0, 0, 0, 9, 4, 0, 0, 0, 10];
+        #[rustfmt::skip]
+        let told = [
+            2, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3,
+            0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 6, 5,
+        ];
+        assert_eq!(bytes, [&packets[..], &pings, &told].concat());
+        let frames: Vec<_> = TunnelFrame::parse_all(&bytes).collect();
+        assert_eq!(
+            frames,
+            [
+                Ok(packet),
+                Ok(TunnelFrame::Ping(9)),
+                Ok(TunnelFrame::Pong(10)),
+                Ok(TunnelFrame::Feedback(feedback)),
+                Ok(TunnelFrame::Close),
+            ]
+        );
+    }
+
+    #[test]
+    fn the_last_packet_needs_no_length() {
+        let place = Place {
+            lane: 1,
+            sequence: 2,
+            in_step: false,
+        };
+        let mut bytes = Vec::new();
+        TunnelFrame::emit_packet_head(place, false, None, &mut bytes);
+        bytes.extend_from_slice(b"abc");
+        assert_eq!(bytes, [0x81, 1, 0, 0, 0, 2, b'a', b'b', b'c']);
+        let frame = TunnelFrame::Packet {
+            place,
+            partial_checksum: false,
+            bytes: b"abc",
+        };
+        let frames: Vec<_> = TunnelFrame::parse_all(&bytes).collect();
+        assert_eq!(frames, [Ok(frame)]);
+    }
+
+    #[test]
+    fn zeros_are_padding_and_anything_else_is_refused() {
+        assert_eq!(TunnelFrame::parse_all(&[0; 100]).count(), 0);
+        let refused: Vec<_> = TunnelFrame::parse_all(&[5, 14, 5]).collect();
+        assert_eq!(
+            refused,
+            [Ok(TunnelFrame::Close), Err(Malformed::FrameType(14))]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_end(bytes: Vec<u8>) {
+            let frames = TunnelFrame::parse_all(&bytes).count();
+            prop_assert!(frames <= bytes.len());
+        }
+    }
+}
