@@ -113,7 +113,7 @@ impl Default for Config {
 /// What is known of a carrier when it comes up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CarrierConfig {
-    /// The driver's number of its link, for statistics.
+    /// The driver's number of its link: what was learnt of one carrier of a link serves the next.
     pub link: u32,
     /// Price of a megabyte; the unit is the user's.
     pub cost: f64,

@@ -6,12 +6,19 @@ use super::{Association, wake};
 use crate::carrier::Carrier;
 use crate::{CarrierConfig, CarrierId, Event, Payload};
 
+/// Until anything is known of a carrier, it is given this long to answer (RFC 6298, section 2.1);
+/// twice as long if the last one of its link was not given enough.
+const FIRST_PATIENCE: Time = Time::from_secs(1);
+const MOST_DOUBLED: u32 = 5;
+
 impl<P: Payload> Association<P> {
     /// A connection is there that may carry frames.
     pub fn carrier_up(&mut self, now: Time, config: CarrierConfig) -> CarrierId {
         let id = CarrierId(self.next_carrier);
         self.next_carrier += 1;
-        self.carriers.push(Carrier::new(now, id, config));
+        let doubled = self.impatience.get(&config.link).copied().unwrap_or(0);
+        let patience = FIRST_PATIENCE * (1 << doubled.min(MOST_DOUBLED));
+        self.carriers.push(Carrier::new(now, id, config, patience));
         self.alone_since = None;
         self.chosen = None;
         self.wake_all();

@@ -88,6 +88,9 @@ impl<P: Payload> Association<P> {
         let carrier = &mut self.carriers[at];
         carrier.listening.suspect(now);
         carrier.late = false;
+        if carrier.rate.estimate().is_none() {
+            *self.impatience.entry(carrier.config.link).or_default() += 1;
+        }
         if carrier.ping.is_none() {
             carrier.ping_due = true;
             super::wake(carrier, &mut self.events);
@@ -100,21 +103,39 @@ impl<P: Payload> Association<P> {
         self.wake_all();
     }
 
-    /// When the oldest frame of a carrier is so late that another is asked to carry it, too.
+    /// When a frame of a carrier is so late that another is asked to carry it, too.
+    ///
+    /// One that others wait for is missed first. Once a carrier is late, each frame is missed when
+    /// its time has come.
     fn overdue_at(&self, at: usize) -> Option<Time> {
         let carrier = &self.carriers[at];
-        let oldest = carrier.in_flight.oldest()?;
-        if !carrier.is_good() || oldest.elsewhere {
+        if carrier.listening.is_suspected() || carrier.in_flight.is_empty() {
             return None;
         }
-        let fastest = self
-            .carriers
-            .iter()
-            .enumerate()
+        let others = self.carriers.iter().enumerate();
+        let fastest = others
             .filter(|(other, carrier)| *other != at && carrier.is_good() && carrier.has_quota())
             .filter_map(|(_, carrier)| carrier.round_trip.smoothed())
             .min()?;
-        Some(oldest.due + fastest.max(OVERDUE))
+        if carrier.late {
+            return carrier.in_flight.first_here().map(|sent| sent.due);
+        }
+        let oldest = carrier.in_flight.oldest().filter(|sent| !sent.elsewhere)?;
+        let overdue = oldest.due + fastest.max(OVERDUE);
+        if self.holds_up(&oldest.content) {
+            return Some(overdue);
+        }
+        let own = carrier.round_trip.min().unwrap_or(Time::ZERO);
+        Some(overdue + own / 4 + carrier.round_trip.deviation() * 4)
+    }
+
+    /// Whether bytes behind this have arrived and wait for it.
+    fn holds_up(&self, content: &Content) -> bool {
+        let Content::Data { stream, start, .. } = content else {
+            return false;
+        };
+        let stream = self.streams.get(stream);
+        stream.is_some_and(|stream| stream.send.is_held_up_by(*start))
     }
 
     /// What a carrier holds beyond its time is sent again over others; it gets nothing new until

@@ -81,6 +81,8 @@ pub struct Association<P> {
     copies: Vec<(CarrierId, VecDeque<Copied>)>,
     /// Since when no carrier lives.
     alone_since: Option<Time>,
+    /// Per link, how many carriers in a row were suspected before anything was known of them.
+    impatience: BTreeMap<u32, u32>,
     next_token: u64,
     closed: Option<u32>,
     resent_bytes: u64,
@@ -115,6 +117,7 @@ impl<P: Payload> Association<P> {
             chosen: None,
             copies: Vec::new(),
             alone_since: None,
+            impatience: BTreeMap::new(),
             next_token: 0,
             closed: None,
             resent_bytes: 0,

@@ -120,7 +120,9 @@ impl<P: Payload> Association<P> {
             newest = Some(sent);
         }
         if let Some(newest) = newest {
-            self.carriers[at].on_acknowledged(now, bytes, &newest);
+            let carrier = &mut self.carriers[at];
+            carrier.on_acknowledged(now, bytes, &newest);
+            self.impatience.remove(&carrier.config.link);
             self.wake_all();
         }
         Ok(())

@@ -51,8 +51,9 @@ impl DeliveryRate {
         self.app_limited_until = Some(self.delivered + in_flight.max(1));
     }
 
-    /// These frames were acknowledged at once: their bytes, and the newest of them.
-    pub(crate) fn on_acknowledged(&mut self, now: Time, bytes: u64, newest: &Sent) {
+    /// These frames were acknowledged at once: their bytes, and the newest of them. `queued`: its
+    /// round trip says that a queue stands on the way.
+    pub(crate) fn on_acknowledged(&mut self, now: Time, bytes: u64, newest: &Sent, queued: bool) {
         self.delivered += bytes;
         self.delivered_at = now;
         self.first_sent_at = newest.at;
@@ -76,8 +77,8 @@ impl DeliveryRate {
                 self.insert(rate);
             }
         }
-        if new_round && !newest.app_limited && !self.full {
-            self.check_plateau();
+        if new_round && (queued || !newest.app_limited) && !self.full {
+            self.check_plateau(queued);
         }
     }
 
@@ -95,12 +96,14 @@ impl DeliveryRate {
         }
     }
 
-    fn check_plateau(&mut self) {
+    /// A queue is another sign that the carrier is full, but not alone: while its window grows,
+    /// data wait in the socket, too.
+    fn check_plateau(&mut self, queued: bool) {
         let rate = self.estimate().unwrap_or(0.0);
         if rate >= self.plateau.0 * 1.25 {
             self.plateau = (rate, 0);
         } else {
-            self.plateau.1 += 1;
+            self.plateau.1 += if queued { 2 } else { 1 };
             self.full = self.plateau.1 >= PLATEAU;
         }
     }
@@ -153,7 +156,7 @@ mod tests {
         for ms in 0..200 {
             if ms >= 20 {
                 let newest = sent.pop_front().unwrap();
-                rate.on_acknowledged(MS(ms), 1000, &newest);
+                rate.on_acknowledged(MS(ms), 1000, &newest, false);
             }
             sent.push_back(send(&mut rate, MS(ms), sent.is_empty()));
         }
@@ -166,12 +169,12 @@ mod tests {
     fn without_work_only_larger_samples_count() {
         let mut rate = DeliveryRate::default();
         let first = send(&mut rate, MS(0), true);
-        rate.on_acknowledged(MS(10), 1000, &first);
+        rate.on_acknowledged(MS(10), 1000, &first, false);
         assert_eq!(rate.estimate(), Some(1e5));
         for round in 1..40 {
             rate.on_app_limited(0);
             let sent = send(&mut rate, MS(round * 100), true);
-            rate.on_acknowledged(MS(round * 100 + 50), 1000, &sent);
+            rate.on_acknowledged(MS(round * 100 + 50), 1000, &sent, false);
         }
         assert_eq!(rate.estimate(), Some(1e5));
         assert!(!rate.is_full());

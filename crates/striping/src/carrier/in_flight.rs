@@ -81,6 +81,11 @@ impl InFlight {
         self.frames.front()
     }
 
+    /// The oldest that no other carrier answers for.
+    pub(crate) fn first_here(&self) -> Option<&Sent> {
+        self.frames.iter().find(|sent| !sent.elsewhere)
+    }
+
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Sent> {
         self.frames.iter_mut()
     }

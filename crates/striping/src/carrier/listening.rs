@@ -52,15 +52,23 @@ impl Listening {
     /// When silence becomes suspicious, if the oldest thing without an answer left at
     /// `waiting_since`, for a round trip of `srtt` and its deviation.
     ///
-    /// On a carrier that is heard every few milliseconds a short silence says much; one that was
-    /// idle cannot answer before a round trip has passed.
-    pub(crate) fn deadline(&self, waiting_since: Time, srtt: Time, rttvar: Time) -> Time {
+    /// On a carrier that is heard every few milliseconds (`steady`) a short silence says much. One
+    /// that was idle cannot answer before a round trip has passed, and one in slow start sends a
+    /// burst in each round trip and is silent in between.
+    pub(crate) fn deadline(
+        &self,
+        waiting_since: Time,
+        srtt: Time,
+        rttvar: Time,
+        steady: bool,
+    ) -> Time {
         let round_trip = self.heard_at.max(waiting_since) + srtt + rttvar * 4 + SLACK;
-        match self.gap {
+        match self.gap.filter(|_| steady) {
             None => round_trip,
             Some(gap) => {
                 let answer = self.heard_at.max(waiting_since + srtt);
-                round_trip.min(answer + LEAST_SILENCE.max(gap * USUAL_GAPS))
+                let silence = LEAST_SILENCE.max(gap * USUAL_GAPS).max(srtt / 2);
+                round_trip.min(answer + silence)
             }
         }
     }
@@ -90,18 +98,23 @@ mod tests {
         for at in 20..100 {
             listening.on_heard(MS(at), Some(MS(at - 20)));
         }
-        assert_eq!(listening.deadline(MS(75), MS(20), MS(20)), MS(99 + 60));
+        assert_eq!(
+            listening.deadline(MS(75), MS(20), MS(20), true),
+            MS(99 + 60)
+        );
     }
 
     #[test]
     fn an_idle_one_has_a_round_trip() {
         let mut listening = Listening::new(MS(0));
         // Nothing is known of its usual gaps.
-        assert_eq!(listening.deadline(MS(500), MS(200), MS(10)), MS(765));
+        assert_eq!(listening.deadline(MS(500), MS(200), MS(10), true), MS(765));
         for at in 210..300 {
             listening.on_heard(MS(at), Some(MS(at - 210)));
         }
-        assert_eq!(listening.deadline(MS(1000), MS(200), MS(100)), MS(1260));
+        let deadline = |steady| listening.deadline(MS(1000), MS(200), MS(100), steady);
+        assert_eq!(deadline(true), MS(1300));
+        assert_eq!(deadline(false), MS(1625));
     }
 
     #[test]

@@ -16,8 +16,8 @@ use in_flight::{Content, InFlight, Sent};
 use listening::Listening;
 use round_trip::RoundTrip;
 
-/// Payload of a frame until the rate is known.
-const FIRST_PAYLOAD: usize = 16 << 10;
+/// Payload of a frame until the rate is known: short, since it says what the rate is.
+const FIRST_PAYLOAD: usize = 4 << 10;
 /// A frame takes a carrier about this long.
 const FRAME_SECONDS: f64 = 0.005;
 /// No frame is cut shorter than this to keep to that time.
@@ -31,6 +31,11 @@ const DRAIN_GAIN: f64 = 0.75;
 const CAP_SECONDS: f64 = 0.010;
 /// However slow the carrier is.
 const CAP_FRAMES: usize = 4;
+/// A round trip beyond the least one by this factor and these seconds says that a queue stands.
+const QUEUED_GAIN: f64 = 1.5;
+const QUEUED_SECONDS: f64 = 0.005;
+/// Beyond its time, an oldest frame says that something is wrong.
+const LATE: Time = Time::from_millis(25);
 /// What TCP sends in the first round trip (RFC 6928): a first guess at the rate.
 const INITIAL_WINDOW: f64 = 14_600.0;
 /// A first guess at a round trip.
@@ -59,6 +64,7 @@ pub(crate) struct Carrier {
     /// The answer that is owed.
     pub(crate) pong: Option<u64>,
     pub(crate) close_sent: bool,
+    patience: Time,
     drain_until: Time,
     pub(crate) sent_bytes: u64,
     pub(crate) received_bytes: u64,
@@ -66,7 +72,8 @@ pub(crate) struct Carrier {
 }
 
 impl Carrier {
-    pub(crate) fn new(now: Time, id: CarrierId, config: CarrierConfig) -> Carrier {
+    /// Until anything is known of it, it is given `patience` to answer.
+    pub(crate) fn new(now: Time, id: CarrierId, config: CarrierConfig, patience: Time) -> Carrier {
         Carrier {
             id,
             quota_left: config.quota.map(|quota| quota.as_u64()),
@@ -83,6 +90,7 @@ impl Carrier {
             ping: None,
             pong: None,
             close_sent: false,
+            patience,
             drain_until: Time::ZERO,
             sent_bytes: 0,
             received_bytes: 0,
@@ -134,8 +142,14 @@ impl Carrier {
     }
 
     /// Most that may be in flight; `None` in start-up, when the socket alone limits it.
-    pub(crate) fn cap(&self, now: Time) -> Option<u64> {
-        let rate = self.rate.estimate().filter(|_| self.rate.is_full())?;
+    fn cap(&self, now: Time) -> Option<u64> {
+        let Some(rate) = self.rate.estimate() else {
+            // TCP sends no more, either, before it is answered.
+            return Some(INITIAL_WINDOW as u64);
+        };
+        if !self.rate.is_full() {
+            return None;
+        }
         let gain = if now < self.drain_until {
             DRAIN_GAIN
         } else {
@@ -153,9 +167,7 @@ impl Carrier {
 
     /// A frame that counts goes out.
     pub(crate) fn on_sent(&mut self, now: Time, content: Content, wire_len: u64, elsewhere: bool) {
-        let due = now
-            + Time::from_secs_f64(self.acknowledged_in(wire_len))
-            + self.round_trip.deviation() * 4;
+        let due = now + Time::from_secs_f64(self.acknowledged_in(wire_len));
         let mut sent = Sent {
             content,
             wire_len,
@@ -194,8 +206,10 @@ impl Carrier {
         if self.round_trip.min_is_old(now) {
             self.drain_until = now + Time::from_secs_f64(2.0 * self.min_rtt());
         }
-        self.round_trip.sample(now, now.saturating_sub(newest.at));
-        self.rate.on_acknowledged(now, bytes, newest);
+        let rtt = now.saturating_sub(newest.at);
+        self.round_trip.sample(now, rtt);
+        let queued = rtt.as_secs_f64() > QUEUED_GAIN * self.min_rtt() + QUEUED_SECONDS;
+        self.rate.on_acknowledged(now, bytes, newest, queued);
         self.late = false;
     }
 
@@ -216,15 +230,25 @@ impl Carrier {
     }
 
     /// When its silence becomes suspicious; `None` if it owes no answer or is suspected already.
+    ///
+    /// Not before the oldest frame is overdue: on a slow link it may take long. While the rate is
+    /// not known, that is not known either.
     pub(crate) fn suspicious_at(&self) -> Option<Time> {
         if self.listening.is_suspected() {
             return None;
         }
-        let srtt = self.round_trip.smoothed().unwrap_or(Time::from_secs(1));
         let since = self.waiting_since()?;
-        Some(
-            self.listening
-                .deadline(since, srtt, self.round_trip.deviation()),
-        )
+        let Some(srtt) = self.round_trip.smoothed() else {
+            return Some(since + self.patience);
+        };
+        let rttvar = self.round_trip.deviation();
+        let steady = self.rate.is_full();
+        let silence = self.listening.deadline(since, srtt, rttvar, steady);
+        let least = match (self.in_flight.oldest(), self.rate.estimate()) {
+            (Some(_), None) => since + self.patience,
+            (Some(oldest), Some(_)) => oldest.due + LATE,
+            (None, _) => Time::ZERO,
+        };
+        Some(silence.max(least))
     }
 }

@@ -280,6 +280,12 @@ impl<P: Payload> SendBuffer<P> {
         found
     }
 
+    /// Whether bytes have arrived that wait for those from `start` on.
+    pub(crate) fn is_held_up_by(&self, start: u64) -> bool {
+        let base = self.base();
+        start <= base && self.acknowledged.covered() > base
+    }
+
     /// Drops everything.
     pub(crate) fn clear(&mut self) {
         self.pieces.clear();

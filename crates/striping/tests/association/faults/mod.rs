@@ -1,0 +1,318 @@
+//! Runs under faults: whatever breaks, each byte arrives once, in order, in bounded memory, soon
+//! after the last fault; and a seed tells all.
+
+mod plan;
+mod talk;
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use ropewalk_quantities::{Bytes as Amount, Rate, Time};
+use ropewalk_striping::{Association, Config, Event, StreamId};
+
+use crate::world::{Apps, FAR, Link, NEAR, World};
+use plan::{Draw, Plan as Ranges};
+use talk::Talk;
+
+pub use plan::Plan;
+
+/// All that was written arrives this long after the last fault, or never.
+const PATIENCE: Time = Time::from_secs(120);
+/// Every stream may hold this much, whatever the memory.
+const INITIAL_WINDOW: u64 = 64 << 10;
+
+/// What one seed came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Payload that was delivered, both ways.
+    pub bytes: u64,
+    pub faults: u64,
+    /// Payload that was sent again, both ways.
+    pub resent: u64,
+    /// Most that waited to be read, all streams of an end together.
+    pub memory: u64,
+    /// Longest time without a byte while something was to be delivered.
+    pub stall: Time,
+    /// Of all frames and events with their times.
+    pub trace: u64,
+    /// What went wrong.
+    pub failures: Vec<String>,
+}
+
+/// Something that the plan does to the world.
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    Open(usize),
+    Kill {
+        link: usize,
+        learnt_after: [Time; 2],
+    },
+    Silence(usize, bool),
+    Slow(usize, u64),
+    Pause {
+        talk: usize,
+        end: usize,
+        paused: bool,
+    },
+    Reset {
+        talk: usize,
+        end: usize,
+    },
+    Stop {
+        talk: usize,
+        end: usize,
+    },
+}
+
+struct Run {
+    draw: Draw,
+    talks: Vec<Talk>,
+    by_stream: BTreeMap<StreamId, usize>,
+    acts: Vec<Act>,
+    config: Config,
+    /// Per link, how many silences overlap.
+    silences: Vec<u32>,
+    delivered_at: Time,
+    outcome: Outcome,
+}
+
+/// Runs one seed of a plan.
+pub fn run(plan: &Plan, seed: u64) -> Outcome {
+    let mut draw = Draw::new(seed);
+    let links: Vec<Link> = (0..draw.within(plan.links))
+        .map(|_| {
+            let rate = Rate::from_bps(draw.magnitude(plan.rate_kbit) * 1000);
+            let rtt = Time::from_millis(draw.magnitude(plan.rtt_ms));
+            Link::new(rate, rtt / 2)
+        })
+        .collect();
+    let scheduler = draw.below(plan.schedulers.len() as u64);
+    let config = Config {
+        scheduling: plan.schedulers[scheduler as usize],
+        buffer: Amount::from_kib(draw.magnitude(plan.buffer_kib)),
+        send_buffer: Amount::from_kib(draw.magnitude(plan.buffer_kib)),
+        memory: Amount::from_kib(draw.magnitude(plan.memory_kib)),
+        timeout: Time::from_secs(1000),
+        ..Config::default()
+    };
+    let mut world = World::new(links, [config.clone(), config.clone()]);
+    let mut run = Run {
+        talks: Vec::new(),
+        by_stream: BTreeMap::new(),
+        acts: Vec::new(),
+        config,
+        silences: vec![0; world.links.len()],
+        delivered_at: Time::ZERO,
+        outcome: Outcome::default(),
+        draw,
+    };
+    let last = run.plan(plan, &mut world);
+    world.run(&mut run, last + PATIENCE);
+    run.conclude(&world)
+}
+
+impl Run {
+    /// Draws streams and faults; returns the time of the last.
+    fn plan(&mut self, plan: &Ranges, world: &mut World<Bytes>) -> Time {
+        let mut schedule: Vec<(Time, Act)> = Vec::new();
+        let draw = &mut self.draw;
+        for number in 0..draw.within(plan.streams) as usize {
+            let opener = draw.below(2) as usize;
+            let sizes = [(); 2].map(|()| draw.magnitude(plan.stream_bytes));
+            self.talks
+                .push(Talk::new(opener, sizes, draw.below(u64::MAX)));
+            let at = Time::from_millis(draw.below(1000));
+            schedule.push((at, Act::Open(number)));
+        }
+        let (links, talks) = (world.links.len() as u64, self.talks.len() as u64);
+        let mut faults = 0;
+        let mut times = |draw: &mut Draw| {
+            let begins = Time::from_millis(draw.within(plan.within_ms));
+            faults += 1;
+            (
+                begins,
+                begins + Time::from_millis(draw.magnitude(plan.lasts_ms)),
+            )
+        };
+        for _ in 0..draw.within(plan.killed) {
+            let (at, _) = times(draw);
+            let link = draw.below(links) as usize;
+            let learnt_after =
+                [(); 2].map(|()| Time::from_millis(draw.magnitude(plan.learnt_after_ms)));
+            schedule.push((at, Act::Kill { link, learnt_after }));
+        }
+        for _ in 0..draw.within(plan.silenced) {
+            let (begins, ends) = times(draw);
+            let link = draw.below(links) as usize;
+            schedule.push((begins, Act::Silence(link, true)));
+            schedule.push((ends, Act::Silence(link, false)));
+        }
+        for _ in 0..draw.within(plan.slowed) {
+            let (begins, ends) = times(draw);
+            let link = draw.below(links) as usize;
+            schedule.push((begins, Act::Slow(link, 2 + draw.below(20))));
+            schedule.push((ends, Act::Slow(link, 1)));
+        }
+        for _ in 0..draw.within(plan.reader_stops) {
+            let (begins, ends) = times(draw);
+            let (talk, end) = (draw.below(talks) as usize, draw.below(2) as usize);
+            for (at, paused) in [(begins, true), (ends, false)] {
+                schedule.push((at, Act::Pause { talk, end, paused }));
+            }
+        }
+        for _ in 0..draw.within(plan.resets) {
+            let (at, _) = times(draw);
+            let (talk, end) = (draw.below(talks) as usize, draw.below(2) as usize);
+            schedule.push((at, Act::Reset { talk, end }));
+        }
+        for _ in 0..draw.within(plan.stops) {
+            let (at, _) = times(draw);
+            let (talk, end) = (draw.below(talks) as usize, draw.below(2) as usize);
+            schedule.push((at, Act::Stop { talk, end }));
+        }
+        self.outcome.faults = faults;
+        for (token, (at, act)) in schedule.iter().enumerate() {
+            self.acts.push(*act);
+            world.at(*at, token as u64);
+        }
+        schedule
+            .iter()
+            .map(|(at, _)| *at)
+            .max()
+            .unwrap_or(Time::ZERO)
+    }
+
+    fn act(&mut self, world: &mut World<Bytes>, act: Act) {
+        match act {
+            Act::Open(number) => {
+                let talk = &mut self.talks[number];
+                let own = &mut world.ends[talk.opener];
+                let stream = own.open().expect("few streams are opened");
+                self.by_stream.insert(stream, number);
+                talk.stream = Some(stream);
+                talk.write(talk.opener, own, &mut self.draw);
+            }
+            Act::Kill { link, learnt_after } => world.kill(link, learnt_after),
+            Act::Silence(link, true) => {
+                self.silences[link] += 1;
+                world.links[link].silent = true;
+            }
+            Act::Silence(link, false) => {
+                self.silences[link] -= 1;
+                world.links[link].silent = self.silences[link] > 0;
+            }
+            Act::Slow(link, factor) => world.links[link].slowed = factor,
+            Act::Pause { talk, end, paused } => {
+                self.talks[talk].paused[end] = paused;
+                self.read(world.now, end, &mut world.ends[end], talk);
+            }
+            Act::Reset { talk, end } => self.talks[talk].reset(end, &mut world.ends[end]),
+            Act::Stop { talk, end } => self.talks[talk].stop(end, &mut world.ends[end]),
+        }
+    }
+
+    fn read(&mut self, now: Time, end: usize, own: &mut Association<Bytes>, number: usize) {
+        let bytes = self.talks[number].read(now, end, own);
+        if bytes > 0 {
+            self.outcome.bytes += bytes;
+            self.outcome.stall = self.outcome.stall.max(now - self.delivered_at);
+            self.delivered_at = now;
+        }
+    }
+
+    fn check_memory(&mut self, end: usize, own: &Association<Bytes>) {
+        let (mut held, mut streams) = (0, 0);
+        for stream in own.streams() {
+            let Some(statistics) = own.stream_statistics(stream) else {
+                continue;
+            };
+            let most = self.config.buffer.as_u64().max(INITIAL_WINDOW);
+            let unacknowledged = statistics.written.as_u64() - statistics.acknowledged.as_u64();
+            if statistics.held.as_u64() > most || unacknowledged > self.config.send_buffer.as_u64()
+            {
+                let what = format!("end {end}: {stream:?} beyond its buffer: {statistics:?}");
+                self.outcome.failures.push(what);
+            }
+            held += statistics.held.as_u64();
+            streams += 1;
+        }
+        self.outcome.memory = self.outcome.memory.max(held);
+        if held > self.config.memory.as_u64() + streams * INITIAL_WINDOW {
+            let what = format!("end {end}: {held} bytes held by {streams} streams");
+            self.outcome.failures.push(what);
+        }
+    }
+
+    fn conclude(mut self, world: &World<Bytes>) -> Outcome {
+        self.outcome.trace = world.trace;
+        self.outcome.resent = [NEAR, FAR]
+            .map(|end| world.ends[end].resent().as_u64())
+            .iter()
+            .sum();
+        self.outcome
+            .failures
+            .extend(world.violations.iter().cloned());
+        for (number, talk) in self.talks.iter().enumerate() {
+            let wrong = talk.conclude().into_iter();
+            let wrong = wrong.map(|what| format!("talk {number}, {:?}: {what}", talk.stream));
+            self.outcome.failures.extend(wrong);
+        }
+        for end in [NEAR, FAR] {
+            for stream in world.ends[end].streams() {
+                let statistics = world.ends[end].stream_statistics(stream);
+                let what = format!("end {end}: {stream:?} is still there: {statistics:?}");
+                self.outcome.failures.push(what);
+            }
+        }
+        self.outcome
+    }
+}
+
+impl Apps<Bytes> for Run {
+    fn on_event(&mut self, now: Time, end: usize, own: &mut Association<Bytes>, event: Event) {
+        self.check_memory(end, own);
+        match event {
+            Event::StreamOpened(stream) | Event::Writable(stream) => {
+                if let Some(&number) = self.by_stream.get(&stream) {
+                    self.talks[number].write(end, own, &mut self.draw);
+                }
+            }
+            Event::Readable(stream) => {
+                if let Some(&number) = self.by_stream.get(&stream) {
+                    self.read(now, end, own, number);
+                }
+            }
+            Event::StreamFinished(stream) => {
+                if let Some(&number) = self.by_stream.get(&stream) {
+                    self.talks[number].finished(end);
+                }
+            }
+            Event::StreamReset { stream, .. } => {
+                if let Some(&number) = self.by_stream.get(&stream) {
+                    self.talks[number].was_reset(end);
+                }
+            }
+            Event::StreamStopped { stream, .. } => {
+                if let Some(&number) = self.by_stream.get(&stream) {
+                    self.talks[number].was_stopped(end);
+                }
+            }
+            Event::StreamClosed(stream) => {
+                if let Some(&number) = self.by_stream.get(&stream) {
+                    self.talks[number].closed[end] += 1;
+                }
+            }
+            Event::Closed { code } => {
+                self.outcome
+                    .failures
+                    .push(format!("end {end}: closed, {code}"));
+            }
+            Event::CarrierWake(_) | Event::CarrierSuspected(_) | Event::CarrierTrusted(_) => {}
+        }
+    }
+
+    fn on_tick(&mut self, world: &mut World<Bytes>, token: u64) {
+        let act = self.acts[token as usize];
+        self.act(world, act);
+    }
+}

@@ -1,0 +1,160 @@
+//! A stream with something to say both ways, and what came of it.
+
+use bytes::Bytes;
+use ropewalk_quantities::Time;
+use ropewalk_striping::{Association, StreamId};
+use sha2::{Digest, Sha256};
+
+use super::plan::Draw;
+
+/// Most bytes of one write.
+const WRITE: u64 = 40_000;
+
+/// One way of a stream.
+#[derive(Default)]
+struct Way {
+    size: u64,
+    written: u64,
+    /// Of what the buffer took.
+    sent: Sha256,
+    /// Of what was read.
+    read: Sha256,
+    read_bytes: u64,
+    finish_called: bool,
+    finished: u32,
+    /// The writer or the reader gave up: not all need arrive.
+    given_up: bool,
+}
+
+pub struct Talk {
+    pub opener: usize,
+    pub stream: Option<StreamId>,
+    /// By the end that reads.
+    pub paused: [bool; 2],
+    /// How often each end was told that nothing is left of it.
+    pub closed: [u32; 2],
+    /// By the end that writes.
+    ways: [Way; 2],
+    salt: u64,
+}
+
+impl Talk {
+    /// `sizes` by the end that writes.
+    pub fn new(opener: usize, sizes: [u64; 2], salt: u64) -> Talk {
+        Talk {
+            opener,
+            stream: None,
+            paused: [false; 2],
+            closed: [0; 2],
+            ways: sizes.map(|size| Way {
+                size,
+                ..Way::default()
+            }),
+            salt,
+        }
+    }
+
+    /// Writes what there is room for, and ends the direction behind the last byte.
+    pub fn write(&mut self, end: usize, own: &mut Association<Bytes>, draw: &mut Draw) {
+        let (Some(stream), salt) = (self.stream, self.salt) else {
+            return;
+        };
+        let way = &mut self.ways[end];
+        while !way.given_up && way.written < way.size {
+            let most = (way.size - way.written).min(1 + draw.below(WRITE));
+            let bytes: Vec<u8> = (way.written..way.written + most)
+                .map(|at| byte(salt, end, at))
+                .collect();
+            let mut piece = Bytes::from(bytes);
+            let whole = piece.clone();
+            let taken = own.write(stream, &mut piece);
+            way.sent.update(&whole[..taken]);
+            way.written += taken as u64;
+            if taken < whole.len() {
+                return;
+            }
+        }
+        if !way.finish_called {
+            way.finish_called = true;
+            own.finish(stream);
+        }
+    }
+
+    /// Reads all there is; returns how many bytes that were.
+    pub fn read(&mut self, now: Time, end: usize, own: &mut Association<Bytes>) -> u64 {
+        let Some(stream) = self.stream.filter(|_| !self.paused[end]) else {
+            return 0;
+        };
+        let way = &mut self.ways[1 - end];
+        let before = way.read_bytes;
+        while let Some(piece) = own.read(now, stream) {
+            way.read.update(&piece);
+            way.read_bytes += piece.len() as u64;
+        }
+        way.read_bytes - before
+    }
+
+    pub fn reset(&mut self, end: usize, own: &mut Association<Bytes>) {
+        if let Some(stream) = self.stream {
+            self.ways[end].given_up = true;
+            own.reset(stream, 1);
+        }
+    }
+
+    pub fn stop(&mut self, end: usize, own: &mut Association<Bytes>) {
+        if let Some(stream) = self.stream {
+            self.ways[1 - end].given_up = true;
+            own.stop(stream, 2);
+        }
+    }
+
+    pub fn finished(&mut self, end: usize) {
+        self.ways[1 - end].finished += 1;
+    }
+
+    pub fn was_reset(&mut self, end: usize) {
+        if !self.ways[1 - end].given_up {
+            self.ways[1 - end].finished += 100;
+        }
+    }
+
+    pub fn was_stopped(&mut self, end: usize) {
+        if !self.ways[end].given_up {
+            self.ways[end].finished += 100;
+        }
+    }
+
+    /// What is wrong at the end of the run.
+    pub fn conclude(&self) -> Vec<String> {
+        let mut wrong = Vec::new();
+        for (end, way) in self.ways.iter().enumerate() {
+            if way.given_up {
+                continue;
+            }
+            if (way.written, way.read_bytes) != (way.size, way.size) {
+                wrong.push(format!(
+                    "from end {end}: {} of {} bytes written, {} read",
+                    way.written, way.size, way.read_bytes
+                ));
+            } else if way.sent.clone().finalize() != way.read.clone().finalize() {
+                wrong.push(format!("from end {end}: other bytes than were written"));
+            }
+            if way.finished != 1 {
+                wrong.push(format!("from end {end}: finished {} times", way.finished));
+            }
+        }
+        if self.closed != [1, 1] {
+            wrong.push(format!("closed {:?} times", self.closed));
+        }
+        wrong
+    }
+}
+
+/// The byte at a place of a stream: any, but always the same (splitmix64).
+fn byte(salt: u64, end: usize, at: u64) -> u8 {
+    let word =
+        (salt ^ (end as u64) << 63).wrapping_add((at / 8).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (word ^ word >> 31).to_le_bytes()[(at % 8) as usize]
+}

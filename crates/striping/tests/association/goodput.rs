@@ -1,0 +1,106 @@
+//! What the association makes of its links, in a world whose TCP loses nothing.
+//!
+//! A perfect TCP would read .965 here, and the frames take a little of that.
+
+use ropewalk_quantities::{Bytes, Rate, Time};
+use ropewalk_striping::{Association, Config, Event, Length, StreamId};
+
+use crate::world::{Apps, FAR, Link, NEAR, World};
+
+/// A stream that is always full; bytes are counted from a time on.
+struct Bulk {
+    stream: Option<StreamId>,
+    from: Time,
+    read: u64,
+}
+
+impl Bulk {
+    fn fill(&self, own: &mut Association<Length>) {
+        if let Some(stream) = self.stream {
+            while own.write(stream, &mut Length(64 << 10)) == 64 << 10 {}
+        }
+    }
+}
+
+impl Apps<Length> for Bulk {
+    fn on_event(&mut self, now: Time, end: usize, own: &mut Association<Length>, event: Event) {
+        match event {
+            Event::Writable(_) if end == NEAR => self.fill(own),
+            Event::Readable(stream) if end == FAR => {
+                while let Some(piece) = own.read(now, stream) {
+                    if now >= self.from {
+                        self.read += piece.0 as u64;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn on_tick(&mut self, world: &mut World<Length>, _token: u64) {
+        self.stream = world.ends[NEAR].open();
+        self.fill(&mut world.ends[NEAR]);
+    }
+}
+
+/// Rates in Mbit/s and round trips in ms.
+pub fn links(list: &[(f64, u64)]) -> Vec<Link> {
+    let link =
+        |&(rate, rtt): &(f64, u64)| Link::new(Rate::from_mbps(rate), Time::from_millis(rtt) / 2);
+    list.iter().map(link).collect()
+}
+
+const EIGHT: [(f64, u64); 8] = [
+    (35.9, 40),
+    (18.4, 50),
+    (33.3, 60),
+    (14.7, 80),
+    (14.8, 70),
+    (4.4, 120),
+    (22.5, 45),
+    (12.5, 55),
+];
+
+fn cases() -> [&'static [(f64, u64)]; 6] {
+    [
+        &[(20.0, 20), (20.0, 20)],
+        &[(20.0, 20), (10.0, 60)],
+        &[(20.0, 20), (5.0, 200)],
+        &[(50.0, 10), (10.0, 100)],
+        &EIGHT[..4],
+        &EIGHT,
+    ]
+}
+
+/// Goodput over the sum of the links' rates, 12 s from 3 s on.
+fn share(list: &[(f64, u64)], buffer: u64) -> f64 {
+    let config = Config {
+        buffer: Bytes::new(buffer),
+        ..Config::default()
+    };
+    let mut world = World::new(links(list), [config.clone(), config]);
+    let mut apps = Bulk {
+        stream: None,
+        from: Time::from_secs(3),
+        read: 0,
+    };
+    world.at(Time::from_millis(1), 0);
+    world.run(&mut apps, Time::from_secs(15));
+    assert_eq!(world.violations, [""; 0]);
+    let all: f64 = list.iter().map(|(rate, _)| rate * 1e6).sum();
+    apps.read as f64 * 8.0 / 12.0 / all
+}
+
+#[test]
+fn links_add_up() {
+    for (buffer, least) in [
+        (4 << 20, [0.95; 6]),
+        (1 << 20, [0.9, 0.9, 0.9, 0.9, 0.9, 0.6]),
+    ] {
+        let shares = cases().map(|list| share(list, buffer));
+        println!("buffer {} KiB: {shares:.3?}", buffer >> 10);
+        for (share, least) in shares.into_iter().zip(least) {
+            assert!(share >= least, "buffer of {buffer}: {shares:.3?}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! A link falls silent under a bulk stream: the longest time without a byte, and the way back.
+
+use ropewalk_quantities::Time;
+use ropewalk_striping::{Association, Config, Event, Length, StreamId};
+
+use crate::goodput::links;
+use crate::world::{Apps, FAR, NEAR, World};
+
+const SILENT: u64 = 1;
+const BACK: u64 = 2;
+
+struct Bulk {
+    stream: Option<StreamId>,
+    link: usize,
+    read_at: Time,
+    from: Time,
+    longest: Time,
+}
+
+impl Bulk {
+    fn fill(&self, own: &mut Association<Length>) {
+        if let Some(stream) = self.stream {
+            while own.write(stream, &mut Length(64 << 10)) == 64 << 10 {}
+        }
+    }
+}
+
+impl Apps<Length> for Bulk {
+    fn on_event(&mut self, now: Time, end: usize, own: &mut Association<Length>, event: Event) {
+        match event {
+            Event::Writable(_) if end == NEAR => self.fill(own),
+            Event::Readable(stream) if end == FAR => {
+                while own.read(now, stream).is_some() {
+                    if now >= self.from {
+                        self.longest = self.longest.max(now - self.read_at);
+                    }
+                    self.read_at = now;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn on_tick(&mut self, world: &mut World<Length>, token: u64) {
+        match token {
+            SILENT => world.links[self.link].silent = true,
+            BACK => world.links[self.link].silent = false,
+            _ => {
+                self.stream = world.ends[NEAR].open();
+                self.fill(&mut world.ends[NEAR]);
+            }
+        }
+    }
+}
+
+/// Bytes that the far end got over a link's carrier.
+fn received(world: &World<Length>, link: usize) -> u64 {
+    let carriers = world.ends[FAR].carriers();
+    carriers
+        .filter_map(|id| world.ends[FAR].carrier_statistics(id))
+        .filter(|carrier| carrier.link == link as u32)
+        .map(|carrier| carrier.received.as_u64())
+        .sum()
+}
+
+/// The longest gap from the outage at 5 s on, and how much of the link is used in the second that
+/// begins 1 s after its return at 8 s.
+fn outage(list: &[(f64, u64)], link: usize) -> (Time, f64) {
+    let mut world = World::new(links(list), [Config::default(), Config::default()]);
+    let mut apps = Bulk {
+        stream: None,
+        link,
+        read_at: Time::ZERO,
+        from: Time::from_secs(5),
+        longest: Time::ZERO,
+    };
+    world.at(Time::from_millis(1), 0);
+    world.at(Time::from_secs(5), SILENT);
+    world.at(Time::from_secs(8), BACK);
+    world.run(&mut apps, Time::from_secs(9));
+    let before = received(&world, link);
+    world.run(&mut apps, Time::from_secs(10));
+    assert_eq!(world.violations, [""; 0]);
+    let bits = (received(&world, link) - before) as f64 * 8.0;
+    (apps.longest, bits / (list[link].0 * 1e6))
+}
+
+#[test]
+fn an_outage_is_bridged_and_the_link_used_again() {
+    for (list, link, most_ms) in [
+        (&[(20.0, 20), (20.0, 20)], 0, 150),
+        (&[(20.0, 20), (20.0, 20)], 1, 150),
+        (&[(20.0, 20), (5.0, 200)], 0, 500),
+        (&[(20.0, 20), (5.0, 200)], 1, 150),
+    ] {
+        let (longest, share) = outage(list, link);
+        println!(
+            "{list:?}, link {link}: {:.0} ms, then {share:.3}",
+            longest.as_millis_f64()
+        );
+        assert!(
+            longest <= Time::from_millis(most_ms),
+            "{list:?} {link}: {longest}"
+        );
+        assert!(share > 0.7, "{list:?} {link}: {share}");
+    }
+}
