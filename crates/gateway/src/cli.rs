@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::{Failure, keygen};
+use crate::{Failure, exec, keygen};
 
 /// Lay the real links of this machine together.
 #[derive(Debug, Parser)]
@@ -22,6 +22,7 @@ struct Command {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    Exec(exec::Arguments),
     Keygen(keygen::Arguments),
 }
 
@@ -50,6 +51,7 @@ pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
 
 fn run(verb: Verb) -> Result<(), Failure> {
     match verb {
+        Verb::Exec(arguments) => exec::run(&arguments),
         Verb::Keygen(arguments) => keygen::run(&arguments),
     }
 }

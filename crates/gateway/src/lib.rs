@@ -6,11 +6,13 @@
 //! other ([`noise`]).
 
 mod cli;
+mod exec;
 mod failure;
 mod keygen;
 pub mod keys;
 pub mod links;
 pub mod noise;
+pub mod programs;
 pub mod status;
 
 pub use cli::main;

@@ -1,0 +1,184 @@
+//! `exec`: an unmodified program whose connections go through the gateway.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::File;
+use std::net::IpAddr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf, absolute};
+use std::process::Command;
+
+use clap::Args;
+
+use crate::Failure;
+use elf::Elf;
+
+mod elf;
+mod program;
+
+/// The library's file.
+const LIBRARY: &str = "libropewalk_preload.so";
+
+/// Run a program whose TCP connections go through the gateway.
+///
+/// A library is preloaded into the program (LD_PRELOAD) and takes over its socket calls, in it
+/// and in the programs that it starts. Names are resolved at the far end. What the program
+/// serves is offered to the other end if the gateway takes streams. Loopback stays as it is.
+///
+/// Static programs and Go programs cannot be taken along: use SOCKS5, HTTP CONNECT, the
+/// transparent proxy or the tunnel for them. DNS that a program does itself and other UDP are
+/// left alone.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: ropewalk exec -- curl -O http://download.example/file")]
+pub(crate) struct Arguments {
+    /// The gateway's control socket.
+    #[arg(long, value_name = "PATH")]
+    control: PathBuf,
+    /// The library to preload; looked for beside this program if it is not given.
+    #[arg(long, value_name = "FILE")]
+    library: Option<PathBuf>,
+    /// A network to which the program connects without the gateway; several may be given.
+    #[arg(long, value_name = "ADDRESS[/BITS]", value_parser = network)]
+    direct: Vec<String>,
+    /// Refuse UDP to everywhere but loopback and the direct networks.
+    #[arg(long)]
+    refuse_udp: bool,
+    /// The program and its arguments.
+    #[arg(required = true, last = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+/// Becomes the program: so its status, its signals and its terminal are its own. Comes back
+/// only if that fails.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let (name, rest) = arguments.program.split_first().expect("clap asks for one");
+    let path = program::find(name).map_err(Failure::input)?;
+    let library = find_library(arguments.library.as_deref())?;
+    program::check(&path, &read_library(&library)?).map_err(Failure::input)?;
+    let control = absolute(&arguments.control).map_err(Failure::run)?;
+    UnixStream::connect(&control).map_err(|error| {
+        Failure::run(format!(
+            "no gateway answers at {}: {error}",
+            control.display()
+        ))
+    })?;
+    let mut command = Command::new(&path);
+    command.arg0(name).args(rest);
+    command.env("LD_PRELOAD", preload(&library, env::var_os("LD_PRELOAD")));
+    command.env("ROPEWALK_EXEC_CONTROL", control);
+    command.env("ROPEWALK_EXEC_DIRECT", arguments.direct.join(","));
+    if arguments.refuse_udp {
+        command.env("ROPEWALK_EXEC_REFUSE_UDP", "1");
+    } else {
+        command.env_remove("ROPEWALK_EXEC_REFUSE_UDP");
+    }
+    let error = command.exec();
+    Err(Failure::run(format!("{}: {error}", path.display())))
+}
+
+/// The library: as given, beside this program, or where packages put it.
+fn find_library(given: Option<&Path>) -> Result<PathBuf, Failure> {
+    let candidates = match given {
+        Some(path) => vec![path.to_owned()],
+        None => {
+            let own = env::current_exe().map_err(Failure::run)?;
+            let folder = own.parent().unwrap_or(Path::new("/"));
+            vec![
+                folder.join(LIBRARY),
+                folder.join("../lib/ropewalk").join(LIBRARY),
+            ]
+        }
+    };
+    let found = candidates.iter().find(|path| path.is_file());
+    let Some(library) = found else {
+        return Err(Failure::input(format!(
+            "{} is not there; --library names the file",
+            candidates[0].display()
+        )));
+    };
+    let library = library.canonicalize().map_err(Failure::run)?;
+    // ld.so(8): names are divided by both, and nothing quotes them.
+    if library
+        .as_os_str()
+        .as_bytes()
+        .iter()
+        .any(|b| b" :".contains(b))
+    {
+        return Err(Failure::input(format!(
+            "{}: the way to the library may hold neither spaces nor colons",
+            library.display()
+        )));
+    }
+    Ok(library)
+}
+
+fn read_library(path: &Path) -> Result<Elf, Failure> {
+    match File::open(path).and_then(|file| Elf::read(&file)) {
+        Ok(Some(elf)) if elf.dynamic => Ok(elf),
+        Ok(_) => Err(Failure::input(format!("{}: not a library", path.display()))),
+        Err(error) => Err(Failure::input(format!("{}: {error}", path.display()))),
+    }
+}
+
+/// Ours before the ones that are preloaded already, and only once.
+fn preload(library: &Path, already: Option<OsString>) -> OsString {
+    let mut names = library.as_os_str().to_owned();
+    let already = already.unwrap_or_default();
+    let divided = already.as_bytes().split(|b| b" :".contains(b));
+    for name in divided.filter(|name| !name.is_empty() && *name != library.as_os_str().as_bytes()) {
+        names.push(":");
+        names.push(std::ffi::OsStr::from_bytes(name));
+    }
+    names
+}
+
+fn network(text: &str) -> Result<String, String> {
+    let (address, bits) = text
+        .split_once('/')
+        .map_or((text, None), |(a, b)| (a, Some(b)));
+    let address: IpAddr = address
+        .parse()
+        .map_err(|_| format!("{address:?} is no address"))?;
+    let most = if address.is_ipv4() { 32 } else { 128 };
+    let fits = |bits: &str| bits.parse().is_ok_and(|bits: u32| bits <= most);
+    if bits.is_none_or(fits) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("bits from 0 to {most} are allowed"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn preloads_before_others() {
+        let library = Path::new("/lib/ours.so");
+        assert_eq!(preload(library, None), "/lib/ours.so");
+        let already = Some("/lib/a.so /lib/ours.so:/lib/b.so".into());
+        assert_eq!(
+            preload(library, already),
+            "/lib/ours.so:/lib/a.so:/lib/b.so"
+        );
+    }
+
+    #[test]
+    fn networks_are_checked() {
+        for right in ["10.0.0.0/8", "10.0.0.1", "2001:db8::/32", "::1"] {
+            assert_eq!(network(right).as_deref(), Ok(right));
+        }
+        for wrong in [
+            "",
+            "10.0.0.0/33",
+            "example.org",
+            "10.0.0.0/-1",
+            "::/129",
+            "10.0.0.0/",
+        ] {
+            assert!(network(wrong).is_err(), "{wrong}");
+        }
+    }
+}

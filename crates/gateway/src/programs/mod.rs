@@ -1,0 +1,228 @@
+//! The programs that `exec` runs, as the gateway sees them: what their library asks at the
+//! control socket ([`messages`]), and their connections.
+
+use std::collections::{HashMap, VecDeque};
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::net::TcpStream;
+
+mod conversation;
+mod hold;
+pub mod messages;
+mod pool;
+mod servers;
+
+pub use conversation::Conversation;
+pub use hold::Hold;
+pub use pool::Pool;
+pub use servers::{ClientEntry, ServerConnection, Servers};
+
+use messages::{Answer, Reason, Request};
+
+/// How many failures wait to be asked for; the oldest are forgotten.
+const FAILURES: usize = 1024;
+
+/// The far end, to which programs are connected.
+pub trait FarEnd: Sync {
+    /// A stream to a target.
+    type Stream: Send;
+
+    /// Opens a stream to `target`, which is `name:port`, `address:port` or `[address]:port`,
+    /// and waits until the target has accepted.
+    fn open(&self, target: String) -> impl Future<Output = Result<Self::Stream, Reason>> + Send;
+
+    /// Carries what the program and the target say to each other, until both are done.
+    fn carry(&self, stream: Self::Stream, program: TcpStream) -> impl Future<Output = ()> + Send;
+}
+
+/// What a gateway knows of its programs.
+#[derive(Debug)]
+pub struct Programs {
+    hold: Hold,
+    servers: Option<Arc<Servers>>,
+    pool: Mutex<Pool>,
+    /// Where connected sockets were meant to go, by cookie.
+    targets: Mutex<HashMap<u64, SocketAddr>>,
+    /// Why sockets failed, by cookie.
+    failures: Mutex<VecDeque<(u64, Reason)>>,
+}
+
+impl Programs {
+    /// Knows none yet. At an end to which no stream comes, programs may not listen.
+    ///
+    /// # Errors
+    /// Those of [`Hold::new`].
+    pub fn new(may_listen: bool) -> io::Result<Programs> {
+        Ok(Programs {
+            hold: Hold::new()?,
+            servers: may_listen.then(Arc::default),
+            pool: Mutex::new(Pool::new(Pool::LARGEST)),
+            targets: Mutex::default(),
+            failures: Mutex::default(),
+        })
+    }
+
+    /// The programs that listen, if they may.
+    #[must_use]
+    pub fn servers(&self) -> Option<&Arc<Servers>> {
+        self.servers.as_ref()
+    }
+
+    /// Answers the request with which a connection to the control socket began. For
+    /// [`Request::Connect`] this lasts until the program's connection has ended.
+    ///
+    /// # Errors
+    /// The library went away, or said what it should not.
+    pub async fn serve(
+        &self,
+        far: &impl FarEnd,
+        mut conversation: Conversation,
+        request: Request,
+    ) -> io::Result<()> {
+        let answer = match request {
+            Request::Connect {
+                target,
+                cookie,
+                wait,
+            } => {
+                return self.connect(far, conversation, target, cookie, wait).await;
+            }
+            Request::Started {} => Answer::Unknown {},
+            Request::Target { cookie } => match lock(&self.targets).get(&cookie) {
+                Some(&address) => Answer::Address { address },
+                None => Answer::Unknown {},
+            },
+            Request::Failure { cookie } => match self.take_failure(cookie) {
+                Some(reason) => Answer::Refused { reason },
+                None => Answer::Unknown {},
+            },
+            Request::Listen { port, at } => match &self.servers {
+                Some(servers) => {
+                    servers.listen(port, at);
+                    Answer::Done {}
+                }
+                None => Answer::Refused {
+                    reason: Reason::NotAllowed,
+                },
+            },
+            Request::Client { at } => match self.servers.as_ref().and_then(|s| s.client(at)) {
+                Some(client) => Answer::Client { client },
+                None => Answer::Unknown {},
+            },
+            Request::Resolve { name, v6 } => match lock(&self.pool).address(&name, v6) {
+                Some(ip) => Answer::Ip { ip },
+                None => Answer::Refused {
+                    reason: Reason::HostUnreachable,
+                },
+            },
+            Request::Name { ip } => match lock(&self.pool).name(ip) {
+                Some(name) => Answer::Name {
+                    name: name.to_owned(),
+                },
+                None => Answer::Unknown {},
+            },
+        };
+        conversation.answer(&answer).await
+    }
+
+    async fn connect(
+        &self,
+        far: &impl FarEnd,
+        mut conversation: Conversation,
+        target: SocketAddr,
+        cookie: u64,
+        wait: bool,
+    ) -> io::Result<()> {
+        let Some(name) = self.spell(target) else {
+            let reason = Reason::HostUnreachable;
+            return conversation.answer(&Answer::Refused { reason }).await;
+        };
+        let at = self.hold.address();
+        conversation.answer(&Answer::Hold { at }).await?;
+        // The far end is asked while the library is still busy; if that gives up, so do we.
+        let (program, opened) =
+            tokio::try_join!(conversation.started(), async { Ok(far.open(name).await) })?;
+        let connected = match opened {
+            Ok(stream) => {
+                lock(&self.targets).insert(cookie, target);
+                let connected = self.hold.connect(program).await;
+                connected
+                    .map(|program| (stream, program))
+                    .map_err(|_| Reason::NetworkUnreachable)
+            }
+            Err(reason) => {
+                self.refuse(program, cookie, (!wait).then_some(reason));
+                Err(reason)
+            }
+        };
+        let forget = Forget {
+            programs: self,
+            cookie,
+        };
+        if wait {
+            let answer = match connected {
+                Ok(_) => Answer::Done {},
+                Err(reason) => Answer::Refused { reason },
+            };
+            // The program may have been interrupted by a signal and not wait any more.
+            let _ = conversation.answer(&answer).await;
+        }
+        drop(conversation);
+        if let Ok((stream, program)) = connected {
+            far.carry(stream, program).await;
+        }
+        drop(forget);
+        Ok(())
+    }
+
+    /// The target in words, with the name that its address stands for; nothing if the name is
+    /// forgotten.
+    fn spell(&self, target: SocketAddr) -> Option<String> {
+        if !messages::in_pool(target.ip()) {
+            return Some(target.to_string());
+        }
+        let mut pool = lock(&self.pool);
+        let name = pool.name(target.ip())?;
+        Some(format!("{name}:{}", target.port()))
+    }
+
+    /// Lets the program's socket fail, and keeps the reason until the library asks for it.
+    fn refuse(&self, program: OwnedFd, cookie: u64, reason: Option<Reason>) {
+        if let Some(reason) = reason {
+            let mut failures = lock(&self.failures);
+            failures.retain(|&(known, _)| known != cookie);
+            if failures.len() == FAILURES {
+                failures.pop_front();
+            }
+            failures.push_back((cookie, reason));
+        }
+        self.hold.refuse(program);
+    }
+
+    fn take_failure(&self, cookie: u64) -> Option<Reason> {
+        let mut failures = lock(&self.failures);
+        let place = failures.iter().position(|&(known, _)| known == cookie)?;
+        failures.remove(place).map(|(_, reason)| reason)
+    }
+}
+
+/// Forgets a socket's target when its connection has ended, however that came.
+struct Forget<'a> {
+    programs: &'a Programs,
+    cookie: u64,
+}
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        lock(&self.programs.targets).remove(&self.cookie);
+    }
+}
+
+/// The maps are whole after every statement, so a thread that panicked leaves them usable.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

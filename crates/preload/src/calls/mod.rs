@@ -1,0 +1,46 @@
+//! The functions that stand in for the C library's.
+//!
+//! Each reads what C gave it, lets the safe part of the library say what becomes of the call,
+//! and hands it to the next function of its name otherwise.
+#![allow(unsafe_code)]
+
+use std::os::fd::{BorrowedFd, RawFd};
+use std::panic::{self, AssertUnwindSafe};
+
+use crate::next;
+use crate::settings::{Settings, settings};
+
+mod connections;
+mod datagrams;
+mod names;
+mod servers;
+
+/// Runs before the program's main, while there is one thread.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static PREPARE: extern "C" fn() = {
+    extern "C" fn prepare() {
+        next::find_all();
+        // A panic would be a bug of ours; the program's standard error is not ours to write to.
+        panic::set_hook(Box::new(|_| {}));
+        settings();
+    }
+    prepare
+};
+
+/// Lets the safe part say what becomes of a call, with the program's errno as it was; nothing
+/// if the library has no settings, or panicked.
+fn ruled<T>(rule: impl FnOnce(&'static Settings) -> Option<T>) -> Option<T> {
+    let settings = settings()?;
+    let errno = next::last_errno();
+    let ruling = panic::catch_unwind(AssertUnwindSafe(|| rule(settings)));
+    next::restore_errno(errno);
+    ruling.ok().flatten()
+}
+
+/// The program's descriptor; nothing if it cannot be one.
+fn borrowed<'a>(fd: RawFd) -> Option<BorrowedFd<'a>> {
+    // SAFETY: not negative. That it stays open is for the program to see to, as with every
+    // call; if it does not, our calls fail with EBADF, as its own does.
+    (fd >= 0).then(|| unsafe { BorrowedFd::borrow_raw(fd) })
+}

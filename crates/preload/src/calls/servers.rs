@@ -1,0 +1,121 @@
+//! bind, listen, accept, getsockname.
+#![allow(unsafe_code)]
+
+use std::ffi::c_int;
+
+use libc::{sockaddr, socklen_t};
+
+use super::{borrowed, ruled};
+use crate::socket::{Kind, loopback_part};
+use crate::{c_address, incoming, next};
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn bind(fd: c_int, address: *const sockaddr, length: socklen_t) -> c_int {
+    // SAFETY: the program says that so many bytes are there.
+    let wanted = unsafe { c_address::read(address, length) };
+    match ruled(|settings| incoming::place(settings, borrowed(fd)?, wanted?)) {
+        Some(place) => {
+            let (place, length) = c_address::to_c(place);
+            // SAFETY: so many bytes are there.
+            unsafe { next::bind(fd, (&raw const place).cast(), length as socklen_t) }
+        }
+        // SAFETY: the program's own arguments.
+        None => unsafe { next::bind(fd, address, length) },
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn listen(fd: c_int, backlog: c_int) -> c_int {
+    let bound = ruled(|settings| Some(incoming::bind_if_needed(settings, borrowed(fd)?)));
+    if let Some(Err(errno)) = bound {
+        next::set_errno(errno);
+        return -1;
+    }
+    // SAFETY: the program's own arguments.
+    let result = unsafe { next::listen(fd, backlog) };
+    if result == 0
+        && let Some(Err(errno)) =
+            ruled(|settings| Some(incoming::register(settings, borrowed(fd)?)))
+    {
+        next::set_errno(errno);
+        return -1;
+    }
+    result
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn accept(
+    fd: c_int,
+    address: *mut sockaddr,
+    length: *mut socklen_t,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { naming_client(address, length, || next::accept(fd, address, length)) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn accept4(
+    fd: c_int,
+    address: *mut sockaddr,
+    length: *mut socklen_t,
+    flags: c_int,
+) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe {
+        naming_client(address, length, || {
+            next::accept4(fd, address, length, flags)
+        })
+    }
+}
+
+/// Accepts, and puts the client's address in place of the gateway's.
+///
+/// # Safety
+/// As accept(2) has it of `address` and `length`.
+unsafe fn naming_client(
+    address: *mut sockaddr,
+    length: *mut socklen_t,
+    accept: impl FnOnce() -> c_int,
+) -> c_int {
+    // SAFETY: the program says that it may be read, if it is not null.
+    let room = unsafe { length.as_ref().copied() };
+    let fd = accept();
+    let Some(mut room) = room.filter(|_| fd >= 0 && !address.is_null()) else {
+        return fd;
+    };
+    let client = ruled(|settings| {
+        // SAFETY: the kernel has written so much.
+        let peer = unsafe { c_address::read(address, room.min(*length)) }?;
+        let Kind::Tcp(family) = Kind::of(borrowed(fd)?) else {
+            return None;
+        };
+        incoming::client(settings, family, loopback_part(peer)?)
+    });
+    if let Some(client) = client {
+        // SAFETY: there is the room that the program said.
+        unsafe {
+            c_address::write(client, address, &mut room);
+            *length = room;
+        }
+    }
+    fd
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn getsockname(
+    fd: c_int,
+    address: *mut sockaddr,
+    length: *mut socklen_t,
+) -> c_int {
+    let own = ruled(|_| incoming::own_address(borrowed(fd)?));
+    if let Some(own) = own
+        && !address.is_null()
+        && !length.is_null()
+    {
+        // SAFETY: the program says that there is so much room.
+        unsafe { c_address::write(own, address, length) };
+        return 0;
+    }
+    // SAFETY: the program's own arguments.
+    unsafe { next::getsockname(fd, address, length) }
+}

@@ -1,0 +1,134 @@
+//! A question to the gateway.
+//!
+//! All by system calls of rustix, not of the C library: they are no cancellation points
+//! (pthreads(7)), leave errno alone, and do not come back to our own functions.
+
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::io::{Errno, IoSlice, retry_on_intr};
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix,
+    SocketFlags, SocketType, connect, recv, sendmsg, socket_with,
+};
+
+use crate::messages::{Answer, Reason, Request};
+use crate::settings::Settings;
+
+/// How long the gateway may take to answer what it can answer by itself.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The most that an answer may be: a name has at most 253 characters.
+const LONGEST: usize = 1024;
+
+/// Asks one question.
+///
+/// # Errors
+/// Those of [`Line::open`] and [`Line::ask`].
+pub(crate) fn ask(settings: &Settings, request: &Request) -> Result<Answer, Errno> {
+    Line::open(settings)?.ask(request)
+}
+
+/// A connection to the control socket.
+pub(crate) struct Line {
+    socket: OwnedFd,
+}
+
+impl Line {
+    /// Connects.
+    ///
+    /// # Errors
+    /// Those of socket(2) and connect(2): ENOENT or ECONNREFUSED if there is no gateway, EMFILE.
+    pub(crate) fn open(settings: &Settings) -> Result<Line, Errno> {
+        let flags = SocketFlags::CLOEXEC;
+        let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+        set_socket_timeout(&socket, Timeout::Send, Some(PATIENCE))?;
+        set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
+        let address = SocketAddrUnix::new(&settings.control)?;
+        retry_on_intr(|| connect(&socket, &address))?;
+        Ok(Line { socket })
+    }
+
+    /// Asks, and waits for the answer.
+    ///
+    /// # Errors
+    /// Those of [`Line::tell`] and [`Line::answer`].
+    pub(crate) fn ask(&self, request: &Request) -> Result<Answer, Errno> {
+        self.tell(request, None)?;
+        loop {
+            match self.answer() {
+                Err(Errno::INTR) => {}
+                answer => return answer,
+            }
+        }
+    }
+
+    /// Tells, and gives a descriptor along.
+    ///
+    /// # Errors
+    /// Those of sendmsg(2); EPIPE if the gateway is gone.
+    pub(crate) fn tell(
+        &self,
+        request: &Request,
+        with: Option<BorrowedFd<'_>>,
+    ) -> Result<(), Errno> {
+        let mut line = serde_json::to_vec(request).map_err(|_| Errno::INVAL)?;
+        line.push(b'\n');
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut beside = SendAncillaryBuffer::new(&mut space);
+        let with = with.as_slice();
+        if !with.is_empty() {
+            beside.push(SendAncillaryMessage::ScmRights(with));
+        }
+        let socket = self.socket.as_fd();
+        let iov = [IoSlice::new(&line)];
+        let sent = retry_on_intr(|| sendmsg(socket, &iov, &mut beside, SendFlags::NOSIGNAL))?;
+        // A line is far shorter than a socket's buffer: it goes whole.
+        if sent == line.len() {
+            Ok(())
+        } else {
+            Err(Errno::IO)
+        }
+    }
+
+    /// Waits for an answer.
+    ///
+    /// # Errors
+    /// EINTR if a signal's handler says so (signal(7)); EAGAIN after the time that was set;
+    /// ECONNRESET if the gateway went away; EPROTO for what is no answer.
+    pub(crate) fn answer(&self) -> Result<Answer, Errno> {
+        let mut line = Vec::with_capacity(128);
+        while line.last() != Some(&b'\n') {
+            let mut piece = [0; 256];
+            match recv(&self.socket, &mut piece[..], RecvFlags::empty()) {
+                Ok((_, 0)) => return Err(Errno::CONNRESET),
+                Ok((_, length)) => line.extend(piece.iter().take(length)),
+                Err(Errno::INTR) if !line.is_empty() => {}
+                Err(errno) => return Err(errno),
+            }
+            if line.len() > LONGEST {
+                return Err(Errno::PROTO);
+            }
+        }
+        serde_json::from_slice(&line).map_err(|_| Errno::PROTO)
+    }
+
+    /// Lets [`Line::answer`] wait so long, or for ever.
+    pub(crate) fn set_patience(&self, patience: Option<Duration>) -> Result<(), Errno> {
+        set_socket_timeout(&self.socket, Timeout::Recv, patience)
+    }
+}
+
+/// What a program is told.
+pub(crate) fn errno(reason: Reason) -> Errno {
+    match reason {
+        Reason::ConnectionRefused => Errno::CONNREFUSED,
+        Reason::NetworkUnreachable => Errno::NETUNREACH,
+        Reason::HostUnreachable => Errno::HOSTUNREACH,
+        Reason::TimedOut => Errno::TIMEDOUT,
+        Reason::NotAllowed => Errno::ACCESS,
+        Reason::AddressInUse => Errno::ADDRINUSE,
+        Reason::NoRoom => Errno::NOBUFS,
+    }
+}

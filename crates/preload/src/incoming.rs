@@ -1,0 +1,118 @@
+//! bind(), listen(), accept(): a program that serves is moved to loopback, where the gateway
+//! finds it under the port that it asked for.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::fd::BorrowedFd;
+
+use rustix::io::Errno;
+use rustix::net::sockopt::{ipv6_v6only, set_ipv6_v6only};
+use rustix::net::{Shutdown, bind as kernel_bind, shutdown};
+
+use crate::control::{self, errno};
+use crate::messages::{Answer, CLIENTS, LISTENERS, LISTENERS_V6ONLY, Request};
+use crate::settings::Settings;
+use crate::socket::{self, Family, Kind};
+
+/// Where to bind the socket instead of the address that the program wants; nothing if that
+/// stays: what is not TCP, loopback, and networks that are not carried.
+pub(crate) fn place(
+    settings: &Settings,
+    socket: BorrowedFd<'_>,
+    wanted: SocketAddr,
+) -> Option<SocketAddr> {
+    let ip = wanted.ip();
+    if !ip.is_unspecified() && !settings.carries(ip) {
+        return None;
+    }
+    let Kind::Tcp(family) = Kind::of(socket) else {
+        return None;
+    };
+    if wanted.is_ipv4() != (family == Family::V4) {
+        return None;
+    }
+    let host = match family {
+        Family::V6 if ipv6_v6only(socket).unwrap_or(false) => {
+            let _ = set_ipv6_v6only(socket, false);
+            LISTENERS_V6ONLY
+        }
+        _ => LISTENERS,
+    };
+    family.spell((host, wanted.port()).into())
+}
+
+/// Binds a socket that is about to listen without ever having been bound: the kernel would
+/// take a port on all addresses (inet_autobind in net/ipv4/af_inet.c).
+pub(crate) fn bind_if_needed(settings: &Settings, socket: BorrowedFd<'_>) -> Result<(), Errno> {
+    let Kind::Tcp(family) = Kind::of(socket) else {
+        return Ok(());
+    };
+    let address: SocketAddr = rustix::net::getsockname(socket)?.try_into()?;
+    if address.port() != 0 {
+        return Ok(());
+    }
+    match place(settings, socket, family.unspecified(0)) {
+        Some(at) => kernel_bind(socket, &at),
+        None => Ok(()),
+    }
+}
+
+/// Tells the gateway of a socket that listens now, if it was moved. If the gateway does not
+/// want it, it listens no more.
+pub(crate) fn register(settings: &Settings, socket: BorrowedFd<'_>) -> Result<(), Errno> {
+    let Some((host, port)) = socket::local(socket).filter(|&(host, _)| is_listener(host)) else {
+        return Ok(());
+    };
+    let at = (host, port).into();
+    let refused = match control::ask(settings, &Request::Listen { port, at }) {
+        Ok(Answer::Done {}) => return Ok(()),
+        Ok(Answer::Refused { reason }) => errno(reason),
+        Ok(_) => Errno::PROTO,
+        Err(_) => Errno::NETUNREACH,
+    };
+    // inet_shutdown in net/ipv4/af_inet.c: back from LISTEN to CLOSE.
+    let _ = shutdown(socket, Shutdown::Both);
+    Err(refused)
+}
+
+/// Who is behind the peer of a connection that a program accepted; nothing if the peer is who
+/// it says it is.
+pub(crate) fn client(
+    settings: &Settings,
+    family: Family,
+    (host, port): (Ipv4Addr, u16),
+) -> Option<SocketAddr> {
+    if host != CLIENTS {
+        return None;
+    }
+    let at = (host, port).into();
+    match control::ask(settings, &Request::Client { at }) {
+        Ok(Answer::Client { client }) => family.spell(client),
+        _ => None,
+    }
+}
+
+/// The same for a socket.
+pub(crate) fn client_of(settings: &Settings, socket: BorrowedFd<'_>) -> Option<SocketAddr> {
+    let Kind::Tcp(family) = Kind::of(socket) else {
+        return None;
+    };
+    client(settings, family, socket::peer(socket)?)
+}
+
+/// The program's address of a socket that was moved: every address while it listens, this
+/// machine's once it is connected.
+pub(crate) fn own_address(socket: BorrowedFd<'_>) -> Option<SocketAddr> {
+    let (host, port) = socket::local(socket)?;
+    let Kind::Tcp(family) = Kind::of(socket) else {
+        return None;
+    };
+    match socket::peer(socket) {
+        _ if !is_listener(host) => None,
+        Some(_) => Some(family.loopback(port)),
+        None => Some(family.unspecified(port)),
+    }
+}
+
+fn is_listener(host: Ipv4Addr) -> bool {
+    host == LISTENERS || host == LISTENERS_V6ONLY
+}

@@ -1,0 +1,209 @@
+//! connect(), and what becomes of it.
+
+use std::net::SocketAddr;
+use std::os::fd::BorrowedFd;
+
+use rustix::fs::{OFlags, fcntl_getfl};
+use rustix::io::{Errno, ioctl_fionbio};
+use rustix::net::sockopt::{Timeout, set_ipv6_v6only, socket_cookie, socket_error, socket_timeout};
+use rustix::net::{connect as kernel_connect, connect_unspec};
+
+use crate::control::{self, Line, errno};
+use crate::messages::{Answer, HOLD, Request, in_pool};
+use crate::next::no_deferred_connect;
+use crate::settings::Settings;
+use crate::socket::{self, Family, Kind};
+
+/// What becomes of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It is the kernel's.
+    Kernel,
+    /// It is the kernel's, since the socket is connecting already; if it fails, the reason is to
+    /// be asked for by [`failure`].
+    Resume,
+    /// It has succeeded.
+    Done,
+    /// It has failed.
+    Failed(Errno),
+}
+
+/// Connects the program's socket to the target through the gateway, as connect(2) does: a
+/// blocking socket waits for the far end, SO_SNDTIMEO and signals included, and fails with the
+/// far end's reason; for others EINPROGRESS.
+pub(crate) fn connect(settings: &Settings, socket: BorrowedFd<'_>, target: SocketAddr) -> Verdict {
+    if !settings.carries(target.ip()) {
+        return Verdict::Kernel;
+    }
+    let family = match Kind::of(socket) {
+        Kind::Tcp(family) => family,
+        Kind::Datagram => return datagram(settings, target),
+        Kind::Other => return Verdict::Kernel,
+    };
+    if matches!(
+        (family, target),
+        (Family::V4, SocketAddr::V6(_)) | (Family::V6, SocketAddr::V4(_))
+    ) {
+        return Verdict::Kernel;
+    }
+    if !socket::is_closed(socket) {
+        return Verdict::Resume;
+    }
+    match carry(settings, socket, family, target) {
+        Ok(()) => Verdict::Done,
+        Err(errno) => Verdict::Failed(errno),
+    }
+}
+
+/// What becomes of a send that names its target: fast open connects first (tcp(7)).
+pub(crate) fn send(
+    settings: &Settings,
+    socket: BorrowedFd<'_>,
+    target: SocketAddr,
+    fast_open: bool,
+) -> Verdict {
+    if !settings.carries(target.ip()) {
+        return Verdict::Kernel;
+    }
+    match Kind::of(socket) {
+        Kind::Tcp(_) if fast_open => match connect(settings, socket, target) {
+            // Connected already, or the error of before: as the kernel has it.
+            Verdict::Resume => Verdict::Kernel,
+            verdict => verdict,
+        },
+        Kind::Datagram => datagram(settings, target),
+        _ => Verdict::Kernel,
+    }
+}
+
+/// Whether connections of this socket may go through the gateway.
+pub(crate) fn is_carried(socket: BorrowedFd<'_>) -> bool {
+    matches!(Kind::of(socket), Kind::Tcp(_))
+}
+
+/// What becomes of a datagram for the target: an address of the pool leads nowhere, and other
+/// UDP goes its way unless it is refused.
+fn datagram(settings: &Settings, target: SocketAddr) -> Verdict {
+    let refused = in_pool(target.ip()) || settings.refuse_udp;
+    if refused && settings.carries(target.ip()) {
+        Verdict::Failed(Errno::NETUNREACH)
+    } else {
+        Verdict::Kernel
+    }
+}
+
+/// Why a connection of this socket failed, if it was one through the gateway.
+pub(crate) fn failure(settings: &Settings, socket: BorrowedFd<'_>) -> Option<Errno> {
+    let cookie = socket_cookie(socket).ok()?;
+    match control::ask(settings, &Request::Failure { cookie }) {
+        Ok(Answer::Refused { reason }) => Some(errno(reason)),
+        _ => None,
+    }
+}
+
+/// Where the program wanted this socket to go, if it went through the gateway.
+pub(crate) fn target(settings: &Settings, socket: BorrowedFd<'_>) -> Option<SocketAddr> {
+    let Kind::Tcp(family) = Kind::of(socket) else {
+        return None;
+    };
+    let (host, _) = socket::peer(socket)?;
+    if host != HOLD {
+        return None;
+    }
+    let cookie = socket_cookie(socket).ok()?;
+    match control::ask(settings, &Request::Target { cookie }) {
+        Ok(Answer::Address { address }) => family.spell(address),
+        _ => None,
+    }
+}
+
+fn carry(
+    settings: &Settings,
+    socket: BorrowedFd<'_>,
+    family: Family,
+    target: SocketAddr,
+) -> Result<(), Errno> {
+    // What went wrong the time before is told by the next call (connect(2)).
+    if let Err(last) = socket_error(socket)? {
+        return Err(failure(settings, socket).unwrap_or(last));
+    }
+    let wait = !fcntl_getfl(socket)?.contains(OFlags::NONBLOCK);
+    let cookie = socket_cookie(socket)?;
+    let target = SocketAddr::new(target.ip().to_canonical(), target.port());
+    let request = Request::Connect {
+        target,
+        cookie,
+        wait,
+    };
+    let line = Line::open(settings).map_err(gone)?;
+    let at = match line.ask(&request).map_err(gone)? {
+        Answer::Hold { at } => family.spell(at).ok_or(Errno::PROTO)?,
+        Answer::Refused { reason } => return Err(errno(reason)),
+        _ => return Err(Errno::PROTO),
+    };
+    begin(socket, family, at, wait)?;
+    if line.tell(&Request::Started {}, Some(socket)).is_err() {
+        return give_up(socket);
+    }
+    if wait {
+        finish(&line, socket, at)
+    } else {
+        Err(Errno::INPROGRESS)
+    }
+}
+
+/// Sends the SYN that nobody answers yet.
+fn begin(socket: BorrowedFd<'_>, family: Family, at: SocketAddr, wait: bool) -> Result<(), Errno> {
+    if family == Family::V6 {
+        // Fails for a socket that is bound; ours are bound as they have to be.
+        let _ = set_ipv6_v6only(socket, false);
+    }
+    no_deferred_connect(socket);
+    // O_NONBLOCK is set for this one call: it would wait for an answer to the SYN before the
+    // gateway has been told that there is one to give.
+    if wait {
+        ioctl_fionbio(socket, true)?;
+    }
+    let connected = kernel_connect(socket, &at);
+    if wait {
+        ioctl_fionbio(socket, false)?;
+    }
+    match connected {
+        Err(Errno::INPROGRESS) => Ok(()),
+        Err(errno) => Err(errno),
+        Ok(()) => Err(Errno::PROTO),
+    }
+}
+
+/// Waits for the far end.
+fn finish(line: &Line, socket: BorrowedFd<'_>, at: SocketAddr) -> Result<(), Errno> {
+    line.set_patience(socket_timeout(socket, Timeout::Send)?)?;
+    match line.answer() {
+        // Makes the socket connected in the eyes of connect(2), too.
+        Ok(Answer::Done {}) => kernel_connect(socket, &at),
+        Ok(Answer::Refused { reason }) => {
+            // The kernel's reason has been told by this.
+            let _ = socket_error(socket);
+            Err(errno(reason))
+        }
+        // It goes on without us, as in connect(2).
+        Err(Errno::INTR) => Err(Errno::INTR),
+        Err(Errno::AGAIN) => Err(Errno::INPROGRESS),
+        Ok(_) | Err(_) => give_up(socket),
+    }
+}
+
+/// Takes the SYN back: the gateway has gone.
+fn give_up(socket: BorrowedFd<'_>) -> Result<(), Errno> {
+    connect_unspec(socket)?;
+    let _ = socket_error(socket);
+    Err(Errno::NETUNREACH)
+}
+
+/// No gateway, no network; but what the process itself lacks is told as it is.
+fn gone(errno: Errno) -> Errno {
+    match errno {
+        Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::NOBUFS => errno,
+        _ => Errno::NETUNREACH,
+    }
+}

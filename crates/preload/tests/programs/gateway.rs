@@ -1,0 +1,244 @@
+//! A gateway that connects to this machine whatever a program asks for, and programs under the
+//! library that ask it.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::{Arc, LazyLock, Mutex};
+use std::time::Duration;
+
+use ropewalk_gateway::programs::messages::Reason;
+use ropewalk_gateway::programs::{ClientEntry, Conversation, FarEnd, Programs};
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpStream, UnixListener, UnixStream};
+use tokio::runtime::Runtime;
+
+/// Whom servers see as their client.
+pub const CLIENT: &str = "192.0.2.7:5555";
+
+/// The gateway; ends when it is dropped.
+pub struct Gateway {
+    far: Arc<Far>,
+    folder: tempfile::TempDir,
+    _runtime: Runtime,
+}
+
+/// The far end: names tell what becomes of a connection.
+struct Far {
+    programs: Programs,
+    asked: Mutex<Vec<String>>,
+}
+
+impl Gateway {
+    pub fn start() -> Gateway {
+        let runtime = Runtime::new().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let _context = runtime.enter();
+        let listener = UnixListener::bind(folder.path().join("control")).unwrap();
+        let far = Arc::new(Far {
+            programs: Programs::new(true).unwrap(),
+            asked: Mutex::default(),
+        });
+        runtime.spawn(serve(far.clone(), listener));
+        drop(_context);
+        Gateway {
+            far,
+            folder,
+            _runtime: runtime,
+        }
+    }
+
+    /// The targets that programs asked for since the last call.
+    pub fn asked(&self) -> Vec<String> {
+        std::mem::take(&mut self.far.asked.lock().unwrap())
+    }
+
+    /// A program under the library.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.env("LD_PRELOAD", library());
+        command.env("ROPEWALK_EXEC_CONTROL", self.folder.path().join("control"));
+        command.env("ROPEWALK_EXEC_DIRECT", "10.77.0.0/16");
+        command
+    }
+
+    /// Runs Python under the library; it must succeed.
+    pub fn python(&self, script: &str, arguments: &[&str]) -> String {
+        let mut command = self.command(python());
+        output(
+            command
+                .args(["-c", &format!("{PRELUDE}{script}")])
+                .args(arguments),
+        )
+    }
+}
+
+/// What the scripts begin with.
+const PRELUDE: &str = "
+import asyncio, errno, os, select, signal, socket, subprocess, sys
+def code(call, *arguments):
+    try:
+        call(*arguments)
+    except OSError as error:
+        return errno.errorcode[error.errno]
+    return 'OK'
+";
+
+async fn serve(far: Arc<Far>, listener: UnixListener) {
+    while let Ok((control, _)) = listener.accept().await {
+        let far = far.clone();
+        tokio::spawn(async move { answer(&far, control).await });
+    }
+}
+
+async fn answer(far: &Far, control: UnixStream) -> io::Result<()> {
+    let mut conversation = Conversation::new(control);
+    let (request, _) = conversation.read().await?;
+    far.programs.serve(far, conversation, request).await
+}
+
+impl FarEnd for Far {
+    /// With what tells a program that serves of its client.
+    type Stream = (TcpStream, Option<ClientEntry>);
+
+    async fn open(&self, target: String) -> Result<Self::Stream, Reason> {
+        let (host, port) = target.rsplit_once(':').unwrap();
+        let port: u16 = port.parse().unwrap();
+        self.asked.lock().unwrap().push(target.clone());
+        let servers = self.programs.servers().unwrap();
+        let opened = match host.split('.').next().unwrap() {
+            "denied" => return Err(Reason::NotAllowed),
+            "nowhere" => return Err(Reason::HostUnreachable),
+            "silent" => return Err(Reason::TimedOut),
+            "never" => std::future::pending().await,
+            "server" => servers
+                .connect(port, CLIENT.parse().unwrap())
+                .await
+                .map(|connection| (connection.stream, Some(connection.entry))),
+            name => {
+                if name == "slow" {
+                    tokio::time::sleep(Duration::from_millis(300)).await;
+                }
+                TcpStream::connect(("127.0.0.1", port))
+                    .await
+                    .map(|stream| (stream, None))
+            }
+        };
+        opened.map_err(|_| Reason::ConnectionRefused)
+    }
+
+    async fn carry(&self, (mut stream, _entry): Self::Stream, mut program: TcpStream) {
+        // What a program does to its connection is none of ours.
+        let _ = copy_bidirectional(&mut stream, &mut program).await;
+    }
+}
+
+/// The library. Cargo builds none for a test, since none can be linked to it; so this does, in
+/// the profile of the test.
+pub fn library() -> &'static Path {
+    static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
+        let own = std::env::current_exe().unwrap();
+        let folder = own.parent().and_then(Path::parent).unwrap();
+        let profile = match folder.file_name().and_then(OsStr::to_str) {
+            Some("debug") | None => "dev",
+            Some(name) => name,
+        };
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+        cargo.args([
+            "build",
+            "--quiet",
+            "--locked",
+            "--package",
+            "ropewalk-preload",
+        ]);
+        cargo
+            .args(["--profile", profile, "--target-dir"])
+            .arg(folder.parent().unwrap());
+        output(&mut cargo);
+        folder.join("libropewalk_preload.so")
+    });
+    &BUILT
+}
+
+/// Runs a program, which must succeed, and gives what it printed.
+pub fn output(command: &mut Command) -> String {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.output().unwrap();
+    let (stdout, stderr) = (
+        String::from_utf8_lossy(&stdout),
+        String::from_utf8_lossy(&stderr),
+    );
+    assert!(status.success(), "{status}: {stdout}\n{stderr}");
+    stdout.into_owned()
+}
+
+/// The interpreter itself, not a script that finds it.
+pub fn python() -> PathBuf {
+    let asked = ["-c", "import sys; print(sys.executable)"];
+    output(Command::new("python3").args(asked)).trim().into()
+}
+
+/// Whether a program is there; if not, the test is skipped, and says so.
+pub fn is_there(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let there = std::env::split_paths(&path).any(|folder: PathBuf| folder.join(program).is_file());
+    if !there {
+        eprintln!("skipped: {program} is not installed");
+    }
+    there
+}
+
+/// A folder with a file of so many bytes, and a server of it on loopback.
+pub struct Site {
+    pub port: u16,
+    pub folder: tempfile::TempDir,
+    server: std::process::Child,
+}
+
+impl Site {
+    pub fn start(size: usize) -> Site {
+        let folder = tempfile::tempdir().unwrap();
+        let bytes: Vec<u8> = (0..size).map(|place| (place * 31 % 251) as u8).collect();
+        std::fs::write(folder.path().join("file"), bytes).unwrap();
+        let mut command = Command::new(python());
+        command.args(["-u", "-m", "http.server", "--bind", "127.0.0.1", "0"]);
+        let (server, port) = server(command.current_dir(folder.path()));
+        Site {
+            port,
+            folder,
+            server,
+        }
+    }
+
+    pub fn is_like(&self, file: &Path) -> bool {
+        std::fs::read(self.folder.path().join("file")).unwrap() == std::fs::read(file).unwrap()
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// Starts a server that prints a line with its port in it, as http.server does.
+pub fn server(command: &mut Command) -> (std::process::Child, u16) {
+    use std::io::{BufRead, BufReader};
+    let mut child = command
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let mut words = line.split_whitespace().skip_while(|&word| word != "port");
+    let port = words.nth(1).and_then(|port| port.parse().ok());
+    (child, port.unwrap_or_else(|| panic!("no port in {line:?}")))
+}

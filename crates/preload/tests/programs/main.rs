@@ -1,0 +1,6 @@
+//! Unmodified programs under the library: what they see of their connections.
+
+mod clients;
+mod gateway;
+mod servers;
+mod sockets;
