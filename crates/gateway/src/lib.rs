@@ -5,15 +5,23 @@
 //! the targets. Both ends have keys in files ([`keys`]) and prove them to each
 //! other ([`noise`]).
 
+pub mod association;
 mod cli;
 mod exec;
+pub mod datagram;
 mod failure;
+pub mod handshake;
 mod keygen;
 pub mod keys;
 pub mod links;
 pub mod noise;
 pub mod programs;
+pub mod record;
+mod relay;
+pub mod request;
+mod sockets;
 pub mod status;
+mod tcp_info;
 
 pub use cli::main;
 pub use failure::Failure;

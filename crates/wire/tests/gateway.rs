@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use ropewalk_wire::gateway::{
-    Frame, Join, MAX_HEADER_LEN, MAX_OFFSET, MAX_PAYLOAD, MalformedFrame,
+    Frame, Join, JoinAnswer, MAX_HEADER_LEN, MAX_OFFSET, MAX_PAYLOAD, MalformedFrame,
 };
 
 /// Each type, and its bytes.
@@ -101,6 +101,7 @@ fn what_a_frame_may_say_is_bounded() {
 fn join() -> Join {
     Join {
         association: *b"0123456789abcdef",
+        resumes: true,
         cost: 1500,
         quota: None,
         priority: 2,
@@ -113,7 +114,7 @@ fn join() -> Join {
 fn a_join_is_these_bytes() {
     let mut bytes = Vec::new();
     join().emit(&mut bytes);
-    let mut expected = b"\x40\x010123456789abcdef\x00\x00\x05\xdc".to_vec();
+    let mut expected = b"\x40\x01\x010123456789abcdef\x00\x00\x05\xdc".to_vec();
     expected.extend([0xff; 8]);
     expected.extend(b"\x02\x03\x10lteearliest-arrival");
     assert_eq!(bytes, expected);
@@ -125,11 +126,24 @@ fn a_join_is_these_bytes() {
     bytes[1] = 9;
     assert_eq!(Join::parse(&bytes), Err(MalformedFrame::Version(9)));
     bytes[1] = 1;
-    bytes[31] = 0;
+    bytes[32] = 0;
     assert_eq!(Join::parse(&bytes), Err(MalformedFrame::Name));
-    bytes[31] = 3;
-    bytes[33] = 0xff;
+    bytes[32] = 3;
+    bytes[34] = 0xff;
     assert_eq!(Join::parse(&bytes), Err(MalformedFrame::Name));
+}
+
+#[test]
+fn an_answer_is_two_bytes() {
+    assert_eq!(JoinAnswer::Gone.to_bytes(), [65, 1]);
+    for code in 0..4 {
+        assert_eq!(
+            JoinAnswer::from_bytes([65, code]).unwrap().to_bytes(),
+            [65, code]
+        );
+    }
+    assert!(JoinAnswer::from_bytes([65, 4]).is_err());
+    assert!(JoinAnswer::from_bytes([64, 0]).is_err());
 }
 
 proptest! {
@@ -152,10 +166,10 @@ proptest! {
 
     #[test]
     fn joins_round_trip(
-        association: [u8; 16], cost: u32, quota in prop::option::of(0..u64::MAX), priority: u8,
+        association: [u8; 16], resumes: bool, cost: u32, quota in prop::option::of(0..u64::MAX), priority: u8,
         link in "[a-z0-9-]{1,64}", scheduler in "[a-z-]{1,64}",
     ) {
-        let join = Join { association, cost, quota, priority, link, scheduler };
+        let join = Join { association, resumes, cost, quota, priority, link, scheduler };
         let mut bytes = Vec::new();
         join.emit(&mut bytes);
         prop_assert_eq!(Join::parse(&bytes), Ok(Some((join, bytes.len()))));

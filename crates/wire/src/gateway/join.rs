@@ -7,6 +7,10 @@ use crate::field::{array, put, u16_at, u32_at, u64_at};
 pub(super) const VERSION: u8 = 1;
 
 const JOIN: u8 = 64;
+const ANSWER: u8 = 65;
+
+/// In the flags of a join: the association is known to the end that dialled.
+const RESUMES: u8 = 1;
 
 /// Most bytes of a name.
 pub const MAX_NAME_LEN: usize = 64;
@@ -16,6 +20,8 @@ pub const MAX_NAME_LEN: usize = 64;
 pub struct Join {
     /// Drawn at random by the end that opens the association; the same on all its carriers.
     pub association: [u8; 16],
+    /// The other end has taken a carrier of the association before: it must not begin a new one.
+    pub resumes: bool,
     /// Price of a megabyte, in thousandths of whatever the user counts in.
     pub cost: u32,
     /// Bytes that the link may carry from now on, both ways together; `None` if it is not counted.
@@ -29,9 +35,9 @@ pub struct Join {
 }
 
 impl Join {
-    /// What comes before the names: type, version, association, cost, quota, priority, and the
-    /// lengths of the two names.
-    const FIXED_LEN: usize = 2 + 16 + 4 + 8 + 1 + 2;
+    /// What comes before the names: type, version, flags, association, cost, quota, priority, and
+    /// the lengths of the two names.
+    const FIXED_LEN: usize = 3 + 16 + 4 + 8 + 1 + 2;
 
     /// Most that a join takes, in bytes.
     pub const MAX_LEN: usize = Join::FIXED_LEN + 2 * MAX_NAME_LEN;
@@ -51,7 +57,7 @@ impl Join {
         if bytes.len() < Join::FIXED_LEN {
             return Ok(None);
         }
-        let [link, scheduler] = u16_at(bytes, 31).to_be_bytes().map(usize::from);
+        let [link, scheduler] = u16_at(bytes, 32).to_be_bytes().map(usize::from);
         if [link, scheduler]
             .iter()
             .any(|len| !(1..=MAX_NAME_LEN).contains(len))
@@ -64,10 +70,11 @@ impl Join {
         }
         let names = &bytes[Join::FIXED_LEN..len];
         let join = Join {
-            association: array(bytes, 2),
-            cost: u32_at(bytes, 18),
-            quota: Some(u64_at(bytes, 22)).filter(|quota| *quota != u64::MAX),
-            priority: bytes[30],
+            association: array(bytes, 3),
+            resumes: bytes[2] & RESUMES != 0,
+            cost: u32_at(bytes, 19),
+            quota: Some(u64_at(bytes, 23)).filter(|quota| *quota != u64::MAX),
+            priority: bytes[31],
             link: name(&names[..link])?,
             scheduler: name(&names[link..])?,
         };
@@ -86,7 +93,8 @@ impl Join {
         let mut fixed = [0; Join::FIXED_LEN];
         fixed[0] = JOIN;
         fixed[1] = VERSION;
-        let at = put(&mut fixed, 2, self.association);
+        fixed[2] = if self.resumes { RESUMES } else { 0 };
+        let at = put(&mut fixed, 3, self.association);
         let at = put(&mut fixed, at, self.cost.to_be_bytes());
         let at = put(&mut fixed, at, self.quota.unwrap_or(u64::MAX).to_be_bytes());
         let at = put(&mut fixed, at, [self.priority]);
@@ -94,6 +102,47 @@ impl Join {
         out.extend_from_slice(&fixed);
         out.extend_from_slice(self.link.as_bytes());
         out.extend_from_slice(self.scheduler.as_bytes());
+    }
+}
+
+/// What the end that was dialled says first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinAnswer {
+    /// The carrier belongs to the association now.
+    Joined,
+    /// It resumes an association that is not there any more.
+    Gone,
+    /// There are as many associations or carriers as may be.
+    Full,
+    /// No such scheduler here.
+    Scheduler,
+}
+
+impl JoinAnswer {
+    /// What it takes, in bytes.
+    pub const LEN: usize = 2;
+
+    const ALL: [JoinAnswer; 4] = [
+        JoinAnswer::Joined,
+        JoinAnswer::Gone,
+        JoinAnswer::Full,
+        JoinAnswer::Scheduler,
+    ];
+
+    /// As it goes over the carrier.
+    #[must_use]
+    pub fn to_bytes(self) -> [u8; JoinAnswer::LEN] {
+        [ANSWER, self as u8]
+    }
+
+    /// As it came over the carrier.
+    pub fn from_bytes(bytes: [u8; JoinAnswer::LEN]) -> Result<JoinAnswer, MalformedFrame> {
+        let [kind, answer] = bytes;
+        if kind != ANSWER {
+            return Err(MalformedFrame::Type(kind));
+        }
+        let answer = JoinAnswer::ALL.get(usize::from(answer));
+        answer.copied().ok_or(MalformedFrame::Type(kind))
     }
 }
 

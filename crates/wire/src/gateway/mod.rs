@@ -10,4 +10,4 @@ mod join;
 pub mod tunnel;
 
 pub use frame::{Frame, MAX_HEADER_LEN, MAX_OFFSET, MAX_PAYLOAD, MalformedFrame};
-pub use join::{Join, MAX_NAME_LEN};
+pub use join::{Join, JoinAnswer, MAX_NAME_LEN};

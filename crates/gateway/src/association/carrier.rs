@@ -1,0 +1,259 @@
+//! A carrier: a task that reads it and one that writes it.
+
+use std::io;
+use std::sync::Arc;
+
+use ropewalk_quantities::Rate;
+use ropewalk_striping::{CarrierConfig, CarrierId, ProtocolError};
+use ropewalk_wire::gateway::Frame;
+use tokio::net::TcpStream;
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinSet;
+use tracing::debug;
+
+use super::{Association, CarrierEntry, Shared};
+use crate::handshake::Begun;
+use crate::record::{Decoder, Encoder, RecordError};
+use crate::sockets::set_unsent_bound;
+
+/// Frames are taken for one write until they are as long as this, or as twice the first, but not
+/// more than [`BATCH_MOST`]: who decides late decides better.
+const BATCH_LEAST: usize = 16 << 10;
+const BATCH_MOST: usize = 64 << 10;
+
+/// What may wait unsent in the socket: what goes out in 10 ms, two frames, between these bounds.
+const UNSENT_LEAST: u64 = 4 << 10;
+const UNSENT_FIRST: u64 = 32 << 10;
+const UNSENT_MOST: u64 = 256 << 10;
+
+/// The rate is looked at once in so many writes.
+const RATE_EVERY: u32 = 16;
+
+/// Code of an association that ended since the other end broke the protocol.
+const BROKEN: u32 = 0xffff_0003;
+
+/// Why a carrier ended.
+#[derive(Debug, thiserror::Error)]
+pub enum CarrierEnd {
+    /// The other end closed it.
+    #[error("closed by the other end")]
+    Closed,
+    /// The connection broke.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// What came is nothing that the other end may send.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The other end broke the protocol, which ends the association.
+    #[error(transparent)]
+    Protocol(#[from] ProtocolError),
+    /// The association has ended, and the other end has been told.
+    #[error("the association has ended")]
+    Over,
+}
+
+/// A carrier that is in use; it goes down when this is dropped.
+pub struct CarrierTask {
+    shared: Arc<Shared>,
+    id: CarrierId,
+    suspected: watch::Receiver<bool>,
+    tasks: JoinSet<CarrierEnd>,
+}
+
+impl Association {
+    /// Uses a connection as a carrier.
+    #[must_use]
+    pub fn carry(&self, socket: TcpStream, begun: Begun, config: CarrierConfig) -> CarrierTask {
+        let shared = Arc::clone(&self.0);
+        let socket = Arc::new(socket);
+        let wake = Arc::new(Notify::new());
+        let suspected = watch::Sender::new(false);
+        let receiver = suspected.subscribe();
+        let id = shared.step(|state, now| {
+            let id = state.core.carrier_up(now, config);
+            let entry = CarrierEntry {
+                wake: Arc::clone(&wake),
+                suspected,
+                socket: Arc::clone(&socket),
+            };
+            state.carriers.insert(id, entry);
+            id
+        });
+        let mut tasks = JoinSet::new();
+        let carrier = Carrier {
+            shared: Arc::clone(&shared),
+            id,
+            socket,
+        };
+        tasks.spawn(carrier.clone().read(begun.decoder));
+        tasks.spawn(carrier.write(begun.encoder, wake));
+        CarrierTask {
+            shared,
+            id,
+            suspected: receiver,
+            tasks,
+        }
+    }
+}
+
+impl CarrierTask {
+    /// Its number in the association.
+    #[must_use]
+    pub fn id(&self) -> CarrierId {
+        self.id
+    }
+
+    /// Waits until it ends.
+    pub async fn ended(&mut self) -> CarrierEnd {
+        match self.tasks.join_next().await {
+            Some(Ok(end)) => end,
+            _ => CarrierEnd::Over,
+        }
+    }
+
+    /// Waits until it is suspected, or trusted again.
+    pub async fn until_suspected(&self, suspected: bool) {
+        let mut receiver = self.suspected.clone();
+        if receiver.wait_for(|now| *now == suspected).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl Drop for CarrierTask {
+    fn drop(&mut self) {
+        self.shared.step(|state, now| {
+            state.carriers.remove(&self.id);
+            state.core.carrier_down(now, self.id);
+        });
+    }
+}
+
+#[derive(Clone)]
+struct Carrier {
+    shared: Arc<Shared>,
+    id: CarrierId,
+    socket: Arc<TcpStream>,
+}
+
+impl Carrier {
+    async fn read(self, decoder: Decoder) -> CarrierEnd {
+        match self.read_all(decoder).await {
+            Err(CarrierEnd::Protocol(error)) => {
+                debug!("protocol broken on carrier {}: {error}", self.id.0);
+                self.shared.step(|state, _| state.core.close(BROKEN));
+                self.shared.end(BROKEN);
+                CarrierEnd::Protocol(error)
+            }
+            Err(end) => end,
+            Ok(()) => CarrierEnd::Closed,
+        }
+    }
+
+    async fn read_all(&self, mut decoder: Decoder) -> Result<(), CarrierEnd> {
+        let mut frames = Vec::new();
+        loop {
+            self.socket.readable().await?;
+            match self.socket.try_read_buf(decoder.space()) {
+                Ok(0) => return Ok(()),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
+                Err(error) => return Err(error.into()),
+            }
+            while let Some(frame) = decoder.frame()? {
+                frames.push(frame);
+            }
+            if !frames.is_empty() {
+                self.shared.step(|state, now| {
+                    let mut frames = frames.drain(..);
+                    frames.try_for_each(|frame| state.core.received(now, self.id, frame))
+                })?;
+            }
+        }
+    }
+
+    async fn write(self, encoder: Encoder, wake: Arc<Notify>) -> CarrierEnd {
+        match self.write_all(encoder, &wake).await {
+            Err(error) => error.into(),
+            Ok(()) => CarrierEnd::Over,
+        }
+    }
+
+    async fn write_all(&self, mut encoder: Encoder, wake: &Notify) -> io::Result<()> {
+        let mut frames = Vec::new();
+        let mut writes: u32 = 0;
+        let mut unsent = UNSENT_FIRST;
+        set_unsent_bound(&*self.socket, unsent)?;
+        loop {
+            let (is_over, rate) = self.shared.step(|state, now| {
+                let mut most = BATCH_LEAST;
+                let mut len = 0;
+                while len < most
+                    && let Some(frame) = state.core.poll_transmit(now, self.id)
+                {
+                    let payload = match &frame {
+                        Frame::Data { payload, .. } => payload.len(),
+                        _ => 0,
+                    };
+                    len += frame.header_len() + payload;
+                    most = most.max(2 * payload).min(BATCH_MOST);
+                    frames.push(frame);
+                }
+                let statistics = match writes % RATE_EVERY {
+                    0 => state.core.carrier_statistics(self.id),
+                    _ => None,
+                };
+                (state.core.is_closed(), statistics.and_then(|carrier| carrier.rate))
+            });
+            if frames.is_empty() {
+                if is_over {
+                    return Ok(());
+                }
+                wake.notified().await;
+                continue;
+            }
+            writes = writes.wrapping_add(1);
+            if let Some(rate) = rate {
+                self.adapt_unsent(&mut unsent, rate)?;
+            }
+            for frame in frames.drain(..) {
+                encoder.push(&frame);
+            }
+            encoder.finish();
+            self.drain(&mut encoder).await?;
+        }
+    }
+
+    /// Writes all that the encoder has made ready.
+    async fn drain(&self, encoder: &mut Encoder) -> io::Result<()> {
+        let mut is_blocked = false;
+        while !encoder.is_written() {
+            match encoder.write(|slices| self.socket.try_write_vectored(slices)) {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if !is_blocked {
+                        is_blocked = true;
+                        self.shared.step(|state, _| state.core.blocked(self.id));
+                    }
+                    self.socket.writable().await?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if is_blocked {
+            self.shared.step(|state, _| state.core.writable(self.id));
+        }
+        Ok(())
+    }
+
+    /// Keeps what waits unsent in the socket near two frames, whose size follows the rate.
+    fn adapt_unsent(&self, unsent: &mut u64, rate: Rate) -> io::Result<()> {
+        let wanted = (rate.as_bps() / 8 / 100).clamp(UNSENT_LEAST, UNSENT_MOST);
+        // Steps of a quarter, so that few calls are made.
+        if wanted.abs_diff(*unsent) > *unsent / 4 {
+            *unsent = wanted;
+            set_unsent_bound(&*self.socket, wanted)?;
+        }
+        Ok(())
+    }
+}

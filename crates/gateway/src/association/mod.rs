@@ -1,0 +1,268 @@
+//! An association driven by sockets and the clock.
+//!
+//! The protocol is [`striping::Association`]; here are the tasks that read and
+//! write its carriers ([`carrier`]), its streams ([`stream`]) and its timer. All of
+//! them share it behind a lock that is held for a step of the state machine and
+//! never for a system call or for encryption; who is to go on is woken after it.
+
+mod carrier;
+mod stream;
+mod timer;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use bytes::Bytes;
+use ropewalk_quantities::Time;
+use ropewalk_striping as striping;
+use ropewalk_striping::{CarrierId, Config, Event, Role, StreamId};
+use tokio::net::TcpStream;
+use tokio::sync::{Notify, mpsc, watch};
+
+pub use carrier::{CarrierEnd, CarrierTask};
+pub use stream::{Stream, StreamError};
+
+/// One end of an association; copies are the same.
+#[derive(Clone)]
+pub struct Association(Arc<Shared>);
+
+/// Streams that the other end opens.
+pub struct Incoming {
+    association: Association,
+    opened: mpsc::UnboundedReceiver<StreamId>,
+}
+
+struct Shared {
+    start: Instant,
+    state: Mutex<State>,
+    /// The timer's task looks again.
+    timer: Notify,
+    /// Why the association has ended.
+    closed: watch::Sender<Option<u32>>,
+}
+
+struct State {
+    core: striping::Association<Bytes>,
+    streams: HashMap<StreamId, Entry>,
+    carriers: HashMap<CarrierId, CarrierEntry>,
+    /// Streams opened by the other end, bounded by [`Config::streams`].
+    opened: mpsc::UnboundedSender<StreamId>,
+    /// When the timer's task wakes by itself.
+    armed: Option<Time>,
+}
+
+/// What is known of a stream that somebody here has.
+#[derive(Default)]
+struct Entry {
+    readable: Arc<Notify>,
+    writable: Arc<Notify>,
+    /// The other end's direction: finished (`Ok`) or reset.
+    read_end: Option<Result<(), u32>>,
+    /// The other end reads no more.
+    stopped: Option<u32>,
+}
+
+struct CarrierEntry {
+    wake: Arc<Notify>,
+    suspected: watch::Sender<bool>,
+    socket: Arc<TcpStream>,
+}
+
+impl Association {
+    /// Without carriers. Needs a tokio runtime, in which its timer runs.
+    #[must_use]
+    pub fn new(role: Role, config: Config) -> (Association, Incoming) {
+        let (sender, opened) = mpsc::unbounded_channel();
+        let association = Association(Arc::new(Shared {
+            start: Instant::now(),
+            state: Mutex::new(State {
+                core: striping::Association::new(role, config),
+                streams: HashMap::new(),
+                carriers: HashMap::new(),
+                opened: sender,
+                armed: None,
+            }),
+            timer: Notify::new(),
+            closed: watch::Sender::new(None),
+        }));
+        tokio::spawn(timer::run(Arc::downgrade(&association.0)));
+        let incoming = Incoming {
+            association: association.clone(),
+            opened,
+        };
+        (association, incoming)
+    }
+
+    /// A new stream; `None` if the association has ended.
+    #[must_use]
+    pub fn open(&self) -> Option<Stream> {
+        let id = self.0.step(|state, _| {
+            let id = state.core.open()?;
+            state.streams.insert(id, Entry::default());
+            Some(id)
+        })?;
+        Some(Stream::new(self.clone(), id))
+    }
+
+    /// Ends it; carriers close when they have said so.
+    pub fn close(&self, code: u32) {
+        self.0.step(|state, _| state.core.close(code));
+        self.0.end(code);
+    }
+
+    /// Waits until it has ended, and says why.
+    pub async fn closed(&self) -> u32 {
+        let mut closed = self.0.closed.subscribe();
+        match closed.wait_for(Option::is_some).await {
+            Ok(code) => code.unwrap_or_default(),
+            Err(_) => 0,
+        }
+    }
+
+    /// Whether it has ended.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.0.closed.borrow().is_some()
+    }
+
+    /// Looks at the state machine, such as for statistics.
+    pub fn look<T>(&self, look: impl FnOnce(&striping::Association<Bytes>) -> T) -> T {
+        look(&self.0.lock().core)
+    }
+
+    /// Streams that somebody here has.
+    #[must_use]
+    pub fn stream_count(&self) -> usize {
+        self.0.lock().streams.len()
+    }
+
+    /// Carriers that live.
+    #[must_use]
+    pub fn carrier_count(&self) -> usize {
+        self.0.lock().carriers.len()
+    }
+}
+
+impl Incoming {
+    /// The next stream that the other end opened; `None` when the association has ended.
+    pub async fn next(&mut self) -> Option<Stream> {
+        let association = self.association.clone();
+        tokio::select! {
+            id = self.opened.recv() => Some(Stream::new(association, id?)),
+            _ = self.association.closed() => None,
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> Time {
+        let nanos = self.start.elapsed().as_nanos();
+        Time::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+    }
+
+    /// A step of the state machine; then wakes whoever it concerns.
+    fn step<T>(&self, step: impl FnOnce(&mut State, Time) -> T) -> T {
+        let mut wakes = Vec::new();
+        let mut ended = None;
+        let (result, is_sooner) = {
+            let mut state = self.lock();
+            let now = self.now();
+            let result = step(&mut state, now);
+            state.note_events(&mut wakes, &mut ended);
+            let is_sooner = match (state.core.poll_timeout(), state.armed) {
+                (Some(wanted), Some(armed)) => wanted < armed,
+                (wanted, armed) => wanted.is_some() && armed.is_none(),
+            };
+            (result, is_sooner)
+        };
+        for wake in wakes {
+            wake.notify_one();
+        }
+        if is_sooner {
+            self.timer.notify_one();
+        }
+        if let Some(code) = ended {
+            self.end(code);
+        }
+        result
+    }
+
+    /// Everybody who waits for a stream learns that there will be nothing.
+    fn end(&self, code: u32) {
+        let wakes: Vec<Arc<Notify>> = {
+            let mut state = self.lock();
+            let entries = state.streams.values_mut();
+            let wakes = entries.flat_map(|entry| {
+                entry.read_end.get_or_insert(Err(code));
+                entry.stopped.get_or_insert(code);
+                [Arc::clone(&entry.readable), Arc::clone(&entry.writable)]
+            });
+            wakes.collect()
+        };
+        for wake in wakes {
+            wake.notify_one();
+        }
+        self.closed.send_if_modified(|closed| {
+            let is_new = closed.is_none();
+            closed.get_or_insert(code);
+            is_new
+        });
+    }
+}
+
+impl State {
+    fn note_events(&mut self, wakes: &mut Vec<Arc<Notify>>, ended: &mut Option<u32>) {
+        while let Some(event) = self.core.poll_event() {
+            match event {
+                Event::CarrierWake(id) => {
+                    wakes.extend(self.carriers.get(&id).map(|entry| Arc::clone(&entry.wake)));
+                }
+                Event::Readable(id) => {
+                    wakes.extend(self.streams.get(&id).map(|entry| Arc::clone(&entry.readable)));
+                }
+                Event::Writable(id) => {
+                    wakes.extend(self.streams.get(&id).map(|entry| Arc::clone(&entry.writable)));
+                }
+                Event::StreamOpened(id) => {
+                    self.streams.insert(id, Entry::default());
+                    // Nobody takes streams any more once the association has ended.
+                    let _ = self.opened.send(id);
+                }
+                Event::StreamFinished(id) => {
+                    if let Some(entry) = self.streams.get_mut(&id) {
+                        entry.read_end = Some(Ok(()));
+                        wakes.push(Arc::clone(&entry.readable));
+                    }
+                }
+                Event::StreamReset { stream, code } => {
+                    if let Some(entry) = self.streams.get_mut(&stream) {
+                        entry.read_end = Some(Err(code));
+                        wakes.push(Arc::clone(&entry.readable));
+                    }
+                }
+                Event::StreamStopped { stream, code } => {
+                    if let Some(entry) = self.streams.get_mut(&stream) {
+                        entry.stopped = Some(code);
+                        wakes.push(Arc::clone(&entry.writable));
+                    }
+                }
+                // Whoever has it lets it go by itself.
+                Event::StreamClosed(_) => {}
+                Event::CarrierSuspected(id) => self.suspect(id, true),
+                Event::CarrierTrusted(id) => self.suspect(id, false),
+                Event::Closed { code } => *ended = Some(code),
+            }
+        }
+    }
+
+    fn suspect(&self, id: CarrierId, suspected: bool) {
+        if let Some(entry) = self.carriers.get(&id) {
+            entry.suspected.send_replace(suspected);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! A stream: its two directions, and how a TCP connection is carried over it.
+
+use std::io::{self, IoSlice};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Buf, Bytes, BytesMut};
+use ropewalk_striping::StreamId;
+use socket2::SockRef;
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+
+use super::{Association, Entry};
+
+/// Bytes that are read of a socket at once; a carrier's largest frame holds as many.
+const READ: usize = 64 << 10;
+
+/// Most that is taken of a stream for one write.
+const WRITE: usize = 256 << 10;
+const PIECES: usize = 16;
+
+/// Code of a stream that nobody here has any more.
+pub const ABANDONED: u32 = 1;
+
+/// Code of a stream whose connection broke.
+pub const BROKEN: u32 = 2;
+
+/// A stream of an association; one that is dropped before it has ended is given up.
+pub struct Stream {
+    association: Association,
+    id: StreamId,
+    readable: Arc<Notify>,
+    writable: Arc<Notify>,
+}
+
+/// Why a stream ended before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StreamError {
+    /// The other end gave it up, or the association has ended.
+    #[error("reset with code {0}")]
+    Reset(u32),
+    /// The other end reads no more.
+    #[error("stopped with code {0}")]
+    Stopped(u32),
+}
+
+impl Stream {
+    pub(super) fn new(association: Association, id: StreamId) -> Stream {
+        let mut state = association.0.lock();
+        let entry: &mut Entry = state.streams.entry(id).or_default();
+        let (readable, writable) = (Arc::clone(&entry.readable), Arc::clone(&entry.writable));
+        drop(state);
+        Stream {
+            association,
+            id,
+            readable,
+            writable,
+        }
+    }
+
+    /// Its number, the same at both ends.
+    #[must_use]
+    pub fn id(&self) -> StreamId {
+        self.id
+    }
+
+    /// Waits for what comes next, and puts it behind what `pieces` holds; `false` at the end.
+    ///
+    /// # Errors
+    /// The other end gave the stream up.
+    pub async fn read(&self, pieces: &mut Vec<Bytes>) -> Result<bool, StreamError> {
+        loop {
+            let (got, end) = self.association.0.step(|state, now| {
+                let before = pieces.len();
+                let mut len = 0;
+                while len < WRITE
+                    && pieces.len() < PIECES
+                    && let Some(piece) = state.core.read(now, self.id)
+                {
+                    len += piece.len();
+                    pieces.push(piece);
+                }
+                (pieces.len() > before, self.read_end(state))
+            });
+            if got {
+                return Ok(true);
+            }
+            // An end that the step itself brought is known only after it.
+            match end.or_else(|| self.read_end(&self.association.0.lock())) {
+                Some(Ok(())) => return Ok(false),
+                Some(Err(code)) => return Err(StreamError::Reset(code)),
+                None => self.readable.notified().await,
+            }
+        }
+    }
+
+    fn read_end(&self, state: &super::State) -> Option<Result<(), u32>> {
+        state.streams.get(&self.id).and_then(|entry| entry.read_end)
+    }
+
+    /// Waits until all of it is taken.
+    ///
+    /// # Errors
+    /// The other end reads no more.
+    pub async fn write(&self, mut payload: Bytes) -> Result<(), StreamError> {
+        loop {
+            let stopped = self.association.0.step(|state, _| {
+                let stopped = state.streams.get(&self.id).and_then(|entry| entry.stopped);
+                if stopped.is_none() {
+                    state.core.write(self.id, &mut payload);
+                }
+                stopped
+            });
+            if let Some(code) = stopped {
+                return Err(StreamError::Stopped(code));
+            }
+            if payload.is_empty() {
+                return Ok(());
+            }
+            self.writable.notified().await;
+        }
+    }
+
+    /// Nothing more will be written.
+    pub fn finish(&self) {
+        self.association.0.step(|state, _| state.core.finish(self.id));
+    }
+
+    /// Gives up what is written here: the other end's reader is told.
+    pub fn reset(&self, code: u32) {
+        self.association.0.step(|state, _| state.core.reset(self.id, code));
+    }
+
+    /// Reads no more: the other end's writer is told.
+    pub fn stop(&self, code: u32) {
+        self.association.0.step(|state, _| state.core.stop(self.id, code));
+    }
+
+    /// Carries a connection: all that it brings to the stream, all that the stream brings to it,
+    /// until both have ended. A stream that was given up becomes a reset connection.
+    pub async fn carry(self, socket: &TcpStream) {
+        let (up, down) = (self.carry_up(socket), self.carry_down(socket));
+        if tokio::try_join!(up, down).is_err() {
+            // Not an orderly end, so that nobody takes what came for the whole.
+            let _ = SockRef::from(socket).set_linger(Some(Duration::ZERO));
+        }
+    }
+
+    /// From the connection to the stream.
+    async fn carry_up(&self, socket: &TcpStream) -> Result<(), StreamError> {
+        let mut buffer = BytesMut::new();
+        loop {
+            buffer.reserve(READ);
+            let read = match socket.readable().await {
+                Ok(()) => socket.try_read_buf(&mut buffer),
+                Err(error) => Err(error),
+            };
+            match read {
+                Ok(0) => {
+                    self.finish();
+                    return Ok(());
+                }
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
+                Err(_) => {
+                    self.reset(BROKEN);
+                    return Ok(());
+                }
+            }
+            match self.write(buffer.split().freeze()).await {
+                Ok(()) => {}
+                // The other direction may still bring something.
+                Err(StreamError::Stopped(_)) => return Ok(()),
+                Err(reset) => return Err(reset),
+            }
+        }
+    }
+
+    /// From the stream to the connection.
+    async fn carry_down(&self, socket: &TcpStream) -> Result<(), StreamError> {
+        let mut pieces = Vec::with_capacity(PIECES);
+        while self.read(&mut pieces).await? {
+            if write_all(socket, &mut pieces).await.is_err() {
+                self.stop(BROKEN);
+                return Ok(());
+            }
+        }
+        // A connection that is gone already cannot be told.
+        let _ = SockRef::from(socket).shutdown(std::net::Shutdown::Write);
+        Ok(())
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.association.0.step(|state, _| {
+            state.core.reset(self.id, ABANDONED);
+            state.core.stop(self.id, ABANDONED);
+            state.streams.remove(&self.id);
+        });
+    }
+}
+
+async fn write_all(socket: &TcpStream, pieces: &mut Vec<Bytes>) -> io::Result<()> {
+    let mut done = 0;
+    while done < pieces.len() {
+        let mut slices = [IoSlice::new(&[]); PIECES];
+        for (slice, piece) in slices.iter_mut().zip(&pieces[done..]) {
+            *slice = IoSlice::new(piece);
+        }
+        let count = (pieces.len() - done).min(PIECES);
+        match socket.try_write_vectored(&slices[..count]) {
+            Ok(mut written) => {
+                while done < pieces.len() && written >= pieces[done].len() {
+                    written -= pieces[done].len();
+                    done += 1;
+                }
+                if written > 0 {
+                    pieces[done].advance(written);
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => socket.writable().await?,
+            Err(error) => return Err(error),
+        }
+    }
+    pieces.clear();
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! The association's timer.
+
+use std::sync::Weak;
+use std::time::Duration;
+
+use tokio::time::{sleep_until, timeout};
+
+use super::Shared;
+use crate::tcp_info::since_last_acknowledgement;
+
+/// Without a deadline the task looks this often whether somebody still has the association.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// Runs until the association is closed or nobody has it.
+pub(super) async fn run(association: Weak<Shared>) {
+    while let Some(shared) = association.upgrade() {
+        if shared.closed.borrow().is_some() {
+            return;
+        }
+        let deadline = {
+            let mut state = shared.lock();
+            state.armed = state.core.poll_timeout();
+            state.armed
+        };
+        let Some(deadline) = deadline else {
+            // Either way it looks again.
+            let _ = timeout(IDLE, shared.timer.notified()).await;
+            continue;
+        };
+        let at = shared.start + Duration::from_nanos(deadline.as_nanos());
+        tokio::select! {
+            () = sleep_until(at.into()) => shared.expire(),
+            () = shared.timer.notified() => {}
+        }
+    }
+}
+
+impl Shared {
+    /// Tells what the kernel knows of each carrier, and that time has passed.
+    fn expire(&self) {
+        let carriers: Vec<_> = {
+            let state = self.lock();
+            let carriers = state.carriers.iter();
+            carriers
+                .map(|(id, entry)| (*id, entry.socket.clone()))
+                .collect()
+        };
+        let heard: Vec<_> = carriers
+            .iter()
+            .filter_map(|(id, socket)| Some((*id, since_last_acknowledgement(socket).ok()?)))
+            .collect();
+        self.step(|state, now| {
+            for (id, since) in heard {
+                let since = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
+                let at = now.as_nanos().saturating_sub(since);
+                state.core.heard(id, ropewalk_quantities::Time::from_nanos(at));
+            }
+            state.core.handle_timeout(now);
+        });
+    }
+}

@@ -1,0 +1,73 @@
+//! Datagrams on a stream: to or from a target, one after another.
+//!
+//! Length (two bytes, of what follows), target ([`Target::emit`]), payload.
+
+use crate::request::{Malformed, Target};
+
+/// Longest payload of a UDP datagram over IPv4 (RFC 768): 65 535 less the headers.
+pub const MAX_PAYLOAD: usize = 65_507 - Target::MAX_LEN;
+
+/// Most bytes that a datagram takes on a stream.
+pub const MAX_LEN: usize = 2 + Target::MAX_LEN + MAX_PAYLOAD;
+
+/// Writes one behind what `out` holds.
+///
+/// # Panics
+/// If the payload is longer than [`MAX_PAYLOAD`].
+pub fn emit(target: &Target, payload: &[u8], out: &mut Vec<u8>) {
+    assert!(payload.len() <= MAX_PAYLOAD);
+    let start = out.len();
+    out.extend([0, 0]);
+    target.emit(out);
+    out.extend_from_slice(payload);
+    let len = (out.len() - start - 2) as u16;
+    out[start..start + 2].copy_from_slice(&len.to_be_bytes());
+}
+
+/// The datagram at the front of `bytes`: target, payload, and what it takes; `None` if it is not
+/// all there.
+///
+/// # Errors
+/// Whatever follows, it is none.
+pub fn parse(bytes: &[u8]) -> Result<Option<(Target, &[u8], usize)>, Malformed> {
+    let Some((len, rest)) = bytes.split_first_chunk() else {
+        return Ok(None);
+    };
+    let len = usize::from(u16::from_be_bytes(*len));
+    let Some(datagram) = rest.get(..len) else {
+        return Ok(None);
+    };
+    let (target, at) = Target::parse(datagram)?.ok_or(Malformed)?;
+    if len - at > MAX_PAYLOAD {
+        return Err(Malformed);
+    }
+    Ok(Some((target, &datagram[at..], 2 + len)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_datagram_is_these_bytes() {
+        let mut bytes = Vec::new();
+        let target: Target = "10.0.0.1:53".parse().unwrap();
+        emit(&target, b"hi", &mut bytes);
+        assert_eq!(bytes, b"\x00\x09\x01\x0a\x00\x00\x01\x00\x35hi");
+        assert_eq!(parse(&bytes), Ok(Some((target, &b"hi"[..], 11))));
+        for cut in 0..bytes.len() {
+            assert_eq!(parse(&bytes[..cut]), Ok(None));
+        }
+        assert_eq!(parse(b"\x00\x02\x01\x0a"), Err(Malformed));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+            if let Ok(Some((_, payload, len))) = parse(&bytes) {
+                prop_assert!(payload.len() < len && len <= bytes.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,437 @@
+//! How a carrier begins, over TCP: who is there, and which association it belongs to.
+//!
+//! ```text
+//! the end that dialled                                the end that was dialled
+//! "RPWK" version mode, length, Noise message 1  ──►   whose key is it? is it allowed?
+//!                                               ◄──   length, Noise message 2
+//! record 0: JOIN                                ──►   only now: something is allocated
+//!                                               ◄──   record 0: the answer to JOIN
+//! ```
+//!
+//! In plain mode there are no messages, and the JOIN stands in the clear.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use ropewalk_wire::gateway::{Join, JoinAnswer, MalformedFrame};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use crate::keys::{PublicKey, SecretKey};
+use crate::noise::{ANSWER_LEN, HELLO_LEN, Initiator, MAX_PAYLOAD, NoiseError, Purpose, RecordKey};
+use crate::noise::{Responder, Session, TAG_LEN};
+use crate::record::{Decoder, Encoder};
+
+/// What stands first on every carrier.
+const MAGIC: [u8; 4] = *b"RPWK";
+const VERSION: u8 = 1;
+const PLAIN: u8 = 0;
+const SEALED: u8 = 1;
+
+/// What the end that dials knows beforehand.
+#[derive(Clone, Debug)]
+pub enum DialSecurity {
+    /// Nobody is asked for anything, and all can be read on the way: for measurements.
+    Plain,
+    /// Its own key, and the other end's.
+    Sealed {
+        /// Its own.
+        secret: SecretKey,
+        /// The relay's.
+        relay: PublicKey,
+    },
+}
+
+/// What the end that is dialled knows beforehand.
+#[derive(Clone, Debug)]
+pub enum AcceptSecurity {
+    /// As [`DialSecurity::Plain`].
+    Plain,
+    /// Its own key.
+    Sealed {
+        /// Its own.
+        secret: SecretKey,
+    },
+}
+
+/// Why there is no carrier.
+#[derive(Debug, thiserror::Error)]
+pub enum HandshakeError {
+    /// The connection failed or ended.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// The other end speaks something else.
+    #[error("not Ropewalk's protocol")]
+    Magic,
+    /// The other end is of another version.
+    #[error("version {0} of the protocol, known is {VERSION}")]
+    Version(u8),
+    /// One end is in the clear, the other is not.
+    #[error("one end has --plaintext and the other has not")]
+    Mode,
+    /// Keys are not those that were expected.
+    #[error(transparent)]
+    Noise(#[from] NoiseError),
+    /// A key that no client of the list has.
+    #[error("key {0} is none of an allowed client")]
+    Client(PublicKey),
+    /// What should be a JOIN, or its answer, is none.
+    #[error(transparent)]
+    Malformed(#[from] MalformedFrame),
+    /// A message of a length that it cannot have.
+    #[error("a message of {0} bytes")]
+    Length(usize),
+    /// The other end does not take the carrier.
+    #[error("not taken: {}", reason(.0))]
+    Refused(JoinAnswer),
+}
+
+/// The two directions of a carrier that has begun.
+#[derive(Debug)]
+pub struct Begun {
+    /// What leaves.
+    pub encoder: Encoder,
+    /// What arrives.
+    pub decoder: Decoder,
+    /// Of the handshake, as seen by the end that dialled.
+    pub rtt: Option<Duration>,
+}
+
+/// A carrier of which all but the answer has been done.
+#[derive(Debug)]
+pub struct Asked {
+    /// What the other end wants.
+    pub join: Join,
+    session: Option<Session>,
+}
+
+/// Begins a carrier over a connection that was dialled.
+///
+/// # Errors
+/// The other end is not who it should be, or does not take the carrier.
+pub async fn dial(
+    stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    security: &DialSecurity,
+    join: &Join,
+) -> Result<Begun, HandshakeError> {
+    let mut text = Vec::with_capacity(Join::MAX_LEN + 2 + TAG_LEN);
+    join.emit(&mut text);
+    let start = Instant::now();
+    let session = match security {
+        DialSecurity::Plain => {
+            stream.write_all(&preamble(PLAIN)).await?;
+            None
+        }
+        DialSecurity::Sealed { secret, relay } => {
+            let (initiator, hello) = Initiator::new(Purpose::Carrier, secret, relay, b"");
+            let mut message = preamble(SEALED).to_vec();
+            message.extend((hello.len() as u16).to_be_bytes());
+            message.extend(hello);
+            stream.write_all(&message).await?;
+            let answer = read_message(stream, ANSWER_LEN, ANSWER_LEN + MAX_PAYLOAD).await?;
+            Some(initiator.finish(&answer)?.0)
+        }
+    };
+    let rtt = session.is_some().then(|| start.elapsed());
+    write_first(stream, session.as_ref().map(|session| &session.seal), text).await?;
+    let answer = match &session {
+        None => {
+            let mut answer = [0; JoinAnswer::LEN];
+            stream.read_exact(&mut answer).await?;
+            answer
+        }
+        Some(session) => {
+            let len = JoinAnswer::LEN + TAG_LEN;
+            let mut record = read_message(stream, len, len).await?;
+            let answer = session.open.open(0, b"", &mut record)?;
+            [answer[0], answer[1]]
+        }
+    };
+    match JoinAnswer::from_bytes(answer)? {
+        JoinAnswer::Joined => Ok(Begun::new(session, rtt)),
+        refused => Err(HandshakeError::Refused(refused)),
+    }
+}
+
+/// Reads what the end that dialled says, up to its JOIN; `is_allowed` tells whose key may.
+///
+/// # Errors
+/// It is not who it should be.
+pub async fn accept(
+    stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
+    security: &AcceptSecurity,
+    is_allowed: impl FnOnce(&PublicKey) -> bool,
+) -> Result<(Asked, Option<PublicKey>), HandshakeError> {
+    let mut preamble = [0; 6];
+    stream.read_exact(&mut preamble).await?;
+    if preamble[..4] != MAGIC {
+        return Err(HandshakeError::Magic);
+    }
+    if preamble[4] != VERSION {
+        return Err(HandshakeError::Version(preamble[4]));
+    }
+    let (session, peer) = match (security, preamble[5]) {
+        (AcceptSecurity::Plain, PLAIN) => (None, None),
+        (AcceptSecurity::Sealed { secret }, SEALED) => {
+            let hello = read_message(stream, HELLO_LEN, HELLO_LEN + MAX_PAYLOAD).await?;
+            let (responder, _) = Responder::read(Purpose::Carrier, secret, &hello)?;
+            let peer = *responder.peer();
+            if !is_allowed(&peer) {
+                return Err(HandshakeError::Client(peer));
+            }
+            let (answer, session) = responder.answer(b"");
+            let mut message = (answer.len() as u16).to_be_bytes().to_vec();
+            message.extend(answer);
+            stream.write_all(&message).await?;
+            (Some(session), Some(peer))
+        }
+        _ => return Err(HandshakeError::Mode),
+    };
+    let join = match &session {
+        None => read_plain_join(stream).await?,
+        Some(session) => {
+            let mut record = read_message(stream, TAG_LEN, Join::MAX_LEN + TAG_LEN).await?;
+            let text = session.open.open(0, b"", &mut record)?;
+            match Join::parse(text)? {
+                Some((join, len)) if len == text.len() => join,
+                _ => return Err(HandshakeError::Length(text.len())),
+            }
+        }
+    };
+    Ok((Asked { join, session }, peer))
+}
+
+impl Asked {
+    /// Answers; only [`JoinAnswer::Joined`] makes a carrier.
+    ///
+    /// # Errors
+    /// The connection failed, or the answer is no.
+    pub async fn answer(
+        self,
+        stream: &mut (impl AsyncWrite + Unpin),
+        answer: JoinAnswer,
+    ) -> Result<Begun, HandshakeError> {
+        let key = self.session.as_ref().map(|session| &session.seal);
+        write_first(stream, key, answer.to_bytes().to_vec()).await?;
+        match answer {
+            JoinAnswer::Joined => Ok(Begun::new(self.session, None)),
+            refused => Err(HandshakeError::Refused(refused)),
+        }
+    }
+}
+
+impl Begun {
+    fn new(session: Option<Session>, rtt: Option<Duration>) -> Begun {
+        // Record 0 of each direction was the JOIN or its answer.
+        let (seal, open) = session.map(|session| (session.seal, session.open)).unzip();
+        Begun {
+            encoder: Encoder::new(seal, 1),
+            decoder: Decoder::new(open, 1),
+            rtt,
+        }
+    }
+}
+
+fn preamble(mode: u8) -> [u8; 6] {
+    let [a, b, c, d] = MAGIC;
+    [a, b, c, d, VERSION, mode]
+}
+
+/// A message behind its length, which must be within bounds before anything is read.
+async fn read_message(
+    stream: &mut (impl AsyncRead + Unpin),
+    least: usize,
+    most: usize,
+) -> Result<Vec<u8>, HandshakeError> {
+    let len = usize::from(stream.read_u16().await?);
+    if !(least..=most).contains(&len) {
+        return Err(HandshakeError::Length(len));
+    }
+    let mut message = vec![0; len];
+    stream.read_exact(&mut message).await?;
+    Ok(message)
+}
+
+/// The first thing under the keys: a record of its own, number 0.
+async fn write_first(
+    stream: &mut (impl AsyncWrite + Unpin),
+    key: Option<&RecordKey>,
+    mut text: Vec<u8>,
+) -> io::Result<()> {
+    if let Some(key) = key {
+        let tag = key.seal(0, b"", &mut text);
+        text.extend(tag);
+        let len = text.len() as u16;
+        text.splice(0..0, len.to_be_bytes());
+    }
+    stream.write_all(&text).await
+}
+
+/// In the clear a JOIN has no length before it; nothing behind it may be read.
+async fn read_plain_join(stream: &mut (impl AsyncRead + Unpin)) -> Result<Join, HandshakeError> {
+    let mut text = Vec::with_capacity(Join::MAX_LEN);
+    loop {
+        if let Some((join, _)) = Join::parse(&text)? {
+            return Ok(join);
+        }
+        text.push(stream.read_u8().await?);
+    }
+}
+
+fn reason(answer: &JoinAnswer) -> &'static str {
+    match answer {
+        JoinAnswer::Joined => "joined",
+        JoinAnswer::Gone => "the association is not there any more",
+        JoinAnswer::Full => "as many associations or carriers as this client may have",
+        JoinAnswer::Scheduler => "the relay does not know the scheduler",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{DuplexStream, duplex};
+
+    fn key(byte: u8) -> SecretKey {
+        SecretKey::from_bytes([byte; 32])
+    }
+
+    fn join() -> Join {
+        Join {
+            association: [7; 16],
+            resumes: false,
+            cost: 1000,
+            quota: Some(5),
+            priority: 0,
+            link: "lte".to_owned(),
+            scheduler: "earliest-arrival".to_owned(),
+        }
+    }
+
+    fn sealed() -> (DialSecurity, AcceptSecurity) {
+        let relay = key(2).public();
+        let dial = DialSecurity::Sealed {
+            secret: key(1),
+            relay,
+        };
+        (dial, AcceptSecurity::Sealed { secret: key(2) })
+    }
+
+    async fn both(
+        dialling: &DialSecurity,
+        accepting: &AcceptSecurity,
+        answer: JoinAnswer,
+    ) -> (Result<Begun, HandshakeError>, Result<Begun, HandshakeError>) {
+        let (mut near, mut far) = duplex(4096);
+        let far = async move {
+            let (asked, peer) =
+                accept(&mut far, accepting, |peer| *peer == key(1).public()).await?;
+            assert_eq!(asked.join, join());
+            assert!(peer.is_none_or(|peer| peer == key(1).public()));
+            asked.answer(&mut far, answer).await
+        };
+        let near = async move { dial(&mut near, dialling, &join()).await };
+        tokio::join!(near, far)
+    }
+
+    /// What the relay says to these bytes, and whether it wrote anything back.
+    async fn told(bytes: Vec<u8>) -> (HandshakeError, bool) {
+        let (mut near, mut far) = duplex(4096);
+        near.write_all(&bytes).await.unwrap();
+        let mut near = shut(near).await;
+        let security = sealed().1;
+        let result = accept(&mut far, &security, |peer| *peer == key(1).public()).await;
+        drop(far);
+        let mut back = Vec::new();
+        near.read_to_end(&mut back).await.unwrap();
+        (result.unwrap_err(), !back.is_empty())
+    }
+
+    async fn shut(mut stream: DuplexStream) -> DuplexStream {
+        stream.shutdown().await.unwrap();
+        stream
+    }
+
+    fn hello(secret: &SecretKey, relay: &PublicKey) -> Vec<u8> {
+        let (_, hello) = Initiator::new(Purpose::Carrier, secret, relay, b"");
+        let mut bytes = b"RPWK\x01\x01\x00\x60".to_vec();
+        bytes.extend(hello);
+        bytes
+    }
+
+    #[tokio::test]
+    async fn a_carrier_begins_sealed_or_plain() {
+        let (dial, accept) = sealed();
+        let (near, far) = both(&dial, &accept, JoinAnswer::Joined).await;
+        assert!(near.unwrap().rtt.is_some() && far.is_ok());
+        let plain = (&DialSecurity::Plain, &AcceptSecurity::Plain);
+        let (near, far) = both(plain.0, plain.1, JoinAnswer::Joined).await;
+        assert!(near.is_ok() && far.is_ok());
+        let (near, far) = both(&dial, &accept, JoinAnswer::Gone).await;
+        assert!(matches!(
+            near,
+            Err(HandshakeError::Refused(JoinAnswer::Gone))
+        ));
+        assert!(matches!(
+            far,
+            Err(HandshakeError::Refused(JoinAnswer::Gone))
+        ));
+    }
+
+    #[tokio::test]
+    async fn plain_and_sealed_do_not_meet() {
+        let (dial, accept) = sealed();
+        let (_, far) = both(&dial, &AcceptSecurity::Plain, JoinAnswer::Joined).await;
+        assert!(matches!(far, Err(HandshakeError::Mode)));
+        let (_, far) = both(&DialSecurity::Plain, &accept, JoinAnswer::Joined).await;
+        assert!(matches!(far, Err(HandshakeError::Mode)));
+    }
+
+    #[tokio::test]
+    async fn strangers_get_no_answer() {
+        let relay = key(2).public();
+        let (error, answered) = told(hello(&key(3), &relay)).await;
+        assert!(matches!(error, HandshakeError::Client(peer) if peer == key(3).public()));
+        assert!(!answered);
+        let (error, answered) = told(hello(&key(1), &key(3).public())).await;
+        assert!(
+            matches!(error, HandshakeError::Noise(NoiseError::Handshake)),
+            "{error}"
+        );
+        assert!(!answered);
+        let (error, _) = told(b"GET / HTTP/1.1\r\n".to_vec()).await;
+        assert!(matches!(error, HandshakeError::Magic), "{error}");
+        let (error, _) = told(b"RPWK\x02\x01".to_vec()).await;
+        assert!(matches!(error, HandshakeError::Version(2)), "{error}");
+        for len in [0u16, 95, 2000, 65_535] {
+            let mut bytes = b"RPWK\x01\x01".to_vec();
+            bytes.extend(len.to_be_bytes());
+            let (error, _) = told(bytes).await;
+            assert!(matches!(error, HandshakeError::Length(_)), "{len}: {error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_replay_gets_no_further_than_the_answer() {
+        let relay = key(2).public();
+        let mut bytes = hello(&key(1), &relay);
+        // What the true client said next, under keys of another handshake.
+        bytes.extend([0, 60]);
+        bytes.extend([9; 60]);
+        let (error, answered) = told(bytes).await;
+        assert!(
+            matches!(error, HandshakeError::Noise(NoiseError::Record)),
+            "{error}"
+        );
+        assert!(answered);
+        let (error, _) = told(hello(&key(1), &relay)).await;
+        assert!(matches!(error, HandshakeError::Io(_)), "{error}");
+    }
+
+    #[tokio::test]
+    async fn an_oversized_first_record_is_not_read() {
+        let mut bytes = hello(&key(1), &key(2).public());
+        bytes.extend([0xff, 0xff]);
+        let (error, _) = told(bytes).await;
+        assert!(matches!(error, HandshakeError::Length(65_535)), "{error}");
+    }
+}

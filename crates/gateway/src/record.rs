@@ -1,0 +1,375 @@
+//! The bytes of a carrier: frames one after another, in the clear or in sealed records.
+//!
+//! A record is its length (two bytes, tag included) and whole frames, sealed as
+//! one ([`RecordKey`]); records are numbered from zero in each direction, so one
+//! that is left out, repeated or moved does not open.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+
+use bytes::{Buf, Bytes, BytesMut};
+use ropewalk_wire::gateway::{Frame, MAX_HEADER_LEN, MalformedFrame};
+
+use crate::noise::{NoiseError, RecordKey, TAG_LEN};
+
+/// Most bytes of a record's frames: with the tag, its length fits two bytes.
+pub const MAX_RECORD: usize = u16::MAX as usize - TAG_LEN;
+
+/// What is read at a time: some records, so that few are cut in two and moved.
+const READ: usize = 256 << 10;
+
+/// Shorter payloads are copied out, so that a few of them do not keep the whole of what was read
+/// with them in memory.
+const COPIED: usize = 4 << 10;
+
+/// Why a carrier cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// A record that is none.
+    #[error(transparent)]
+    Noise(#[from] NoiseError),
+    /// A frame that is none.
+    #[error(transparent)]
+    Frame(#[from] MalformedFrame),
+    /// A record's last frame is not all there.
+    #[error("a record that ends within a frame")]
+    Cut,
+}
+
+/// Frames to bytes.
+#[derive(Debug)]
+pub struct Encoder {
+    key: Option<(RecordKey, u64)>,
+    /// Sealed: the record under way. Plain: headers under way.
+    buffer: BytesMut,
+    /// Plain: what is to be written, in order.
+    pieces: VecDeque<Bytes>,
+    len: usize,
+}
+
+/// Bytes to frames.
+#[derive(Debug)]
+pub struct Decoder {
+    key: Option<(RecordKey, u64)>,
+    /// What was read and is not decoded.
+    buffer: BytesMut,
+    /// Sealed: what is left of the record that was opened last.
+    record: BytesMut,
+}
+
+impl Encoder {
+    /// In the clear without a key; `number` is that of the next record.
+    #[must_use]
+    pub fn new(key: Option<RecordKey>, number: u64) -> Encoder {
+        Encoder {
+            key: key.map(|key| (key, number)),
+            buffer: BytesMut::new(),
+            pieces: VecDeque::new(),
+            len: 0,
+        }
+    }
+
+    /// Puts a frame behind those that wait.
+    pub fn push(&mut self, frame: &Frame<Bytes>) {
+        let payload = match frame {
+            Frame::Data { payload, .. } => payload.clone(),
+            _ => Bytes::new(),
+        };
+        if self.key.is_some() {
+            if self.len + frame.header_len() + payload.len() > MAX_RECORD {
+                self.finish();
+            }
+            if self.len == 0 {
+                // The record's length, known later.
+                self.buffer.extend_from_slice(&[0; 2]);
+            }
+        }
+        let mut header = [0; MAX_HEADER_LEN];
+        let header_len = frame.emit_header(payload.len(), &mut header);
+        self.buffer.extend_from_slice(&header[..header_len]);
+        self.len += header_len + payload.len();
+        if self.key.is_some() || payload.len() < COPIED {
+            self.buffer.extend_from_slice(&payload);
+        } else {
+            self.pieces.push_back(self.buffer.split().freeze());
+            self.pieces.push_back(payload);
+        }
+    }
+
+    /// Bytes of the frames that wait.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether no frame waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Makes ready for writing what was pushed: seals it.
+    pub fn finish(&mut self) {
+        if self.len == 0 {
+            return;
+        }
+        if let Some((key, number)) = &mut self.key {
+            let tag = key.seal(*number, b"", &mut self.buffer[2..]);
+            *number += 1;
+            self.buffer.extend_from_slice(&tag);
+            let len = (self.buffer.len() - 2) as u16;
+            self.buffer[..2].copy_from_slice(&len.to_be_bytes());
+        }
+        if !self.buffer.is_empty() {
+            self.pieces.push_back(self.buffer.split().freeze());
+        }
+        self.len = 0;
+    }
+
+    /// Whether all that was made ready is written.
+    #[must_use]
+    pub fn is_written(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// Writes what is ready, as far as `write` takes it in one call.
+    ///
+    /// # Errors
+    /// Those of `write`.
+    pub fn write(
+        &mut self,
+        write: impl FnOnce(&[IoSlice<'_>]) -> io::Result<usize>,
+    ) -> io::Result<usize> {
+        let mut slices = [IoSlice::new(&[]); 16];
+        let mut count = 0;
+        for (slice, piece) in slices.iter_mut().zip(&self.pieces) {
+            *slice = IoSlice::new(piece);
+            count += 1;
+        }
+        let written = write(&slices[..count])?;
+        let mut left = written;
+        while let Some(piece) = self.pieces.front_mut() {
+            if piece.len() > left {
+                piece.advance(left);
+                break;
+            }
+            left -= piece.len();
+            self.pieces.pop_front();
+        }
+        Ok(written)
+    }
+}
+
+impl Decoder {
+    /// In the clear without a key; `number` is that of the next record.
+    #[must_use]
+    pub fn new(key: Option<RecordKey>, number: u64) -> Decoder {
+        Decoder {
+            key: key.map(|key| (key, number)),
+            buffer: BytesMut::new(),
+            record: BytesMut::new(),
+        }
+    }
+
+    /// Where to read to.
+    pub fn space(&mut self) -> &mut BytesMut {
+        if self.buffer.capacity() - self.buffer.len() < READ / 8 {
+            self.buffer.reserve(READ);
+        }
+        &mut self.buffer
+    }
+
+    /// The next frame; `None` if it is not all there.
+    ///
+    /// # Errors
+    /// The carrier cannot go on.
+    pub fn frame(&mut self) -> Result<Option<Frame<Bytes>>, RecordError> {
+        if self.key.is_none() {
+            return take_frame(&mut self.buffer);
+        }
+        while self.record.is_empty() {
+            match self.open()? {
+                None => return Ok(None),
+                Some(record) => self.record = record,
+            }
+        }
+        match take_frame(&mut self.record)? {
+            None => Err(RecordError::Cut),
+            frame => Ok(frame),
+        }
+    }
+
+    fn open(&mut self) -> Result<Option<BytesMut>, RecordError> {
+        let Some((key, number)) = &mut self.key else {
+            return Ok(None);
+        };
+        let Some(len) = self.buffer.first_chunk() else {
+            return Ok(None);
+        };
+        let len = usize::from(u16::from_be_bytes(*len));
+        if self.buffer.len() < 2 + len {
+            return Ok(None);
+        }
+        let mut record = self.buffer.split_to(2 + len);
+        record.advance(2);
+        let len = key.open(*number, b"", &mut record)?.len();
+        *number += 1;
+        record.truncate(len);
+        Ok(Some(record))
+    }
+}
+
+fn take_frame(buffer: &mut BytesMut) -> Result<Option<Frame<Bytes>>, RecordError> {
+    let Some((frame, header_len)) = Frame::parse(buffer)? else {
+        return Ok(None);
+    };
+    let payload_len = match frame {
+        Frame::Data { payload, .. } => payload,
+        _ => 0,
+    };
+    if buffer.len() < header_len + payload_len {
+        return Ok(None);
+    }
+    buffer.advance(header_len);
+    Ok(Some(frame.map(|len| match len < COPIED {
+        true => {
+            let payload = Bytes::copy_from_slice(&buffer[..len]);
+            buffer.advance(len);
+            payload
+        }
+        false => buffer.split_to(len).freeze(),
+    })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::SecretKey;
+    use crate::noise::{Initiator, Purpose, Responder};
+    use proptest::prelude::*;
+
+    fn keys() -> (RecordKey, RecordKey) {
+        let (ours, theirs) = (
+            SecretKey::from_bytes([1; 32]),
+            SecretKey::from_bytes([2; 32]),
+        );
+        let (initiator, hello) = Initiator::new(Purpose::Carrier, &ours, &theirs.public(), b"");
+        let (responder, _) = Responder::read(Purpose::Carrier, &theirs, &hello).unwrap();
+        let (answer, session) = responder.answer(b"");
+        (initiator.finish(&answer).unwrap().0.seal, session.open)
+    }
+
+    fn frames(lens: &[usize]) -> Vec<Frame<Bytes>> {
+        let mut frames = vec![Frame::Ping { token: 7 }];
+        for (index, &len) in lens.iter().enumerate() {
+            frames.push(Frame::Data {
+                stream: 1,
+                offset: index as u64,
+                fin: index == 1,
+                payload: Bytes::from(vec![index as u8; len]),
+            });
+        }
+        frames
+    }
+
+    /// One record, or run of frames, for each list of lengths.
+    fn encoded(key: Option<RecordKey>, runs: &[&[usize]], most: usize) -> Vec<u8> {
+        let mut encoder = Encoder::new(key, 0);
+        let mut bytes = Vec::new();
+        for lens in runs {
+            for frame in frames(lens) {
+                encoder.push(&frame);
+            }
+            encoder.finish();
+            while !encoder.is_written() {
+                let wrote = encoder.write(|slices| {
+                    let slice = slices.iter().find(|slice| !slice.is_empty()).unwrap();
+                    let len = slice.len().min(most);
+                    bytes.extend_from_slice(&slice[..len]);
+                    Ok(len)
+                });
+                assert!(wrote.unwrap() > 0);
+            }
+        }
+        bytes
+    }
+
+    fn decoded(
+        key: Option<RecordKey>,
+        bytes: &[u8],
+        step: usize,
+    ) -> Result<Vec<Frame<Bytes>>, RecordError> {
+        let mut decoder = Decoder::new(key, 0);
+        let mut frames = Vec::new();
+        for piece in bytes.chunks(step) {
+            decoder.space().extend_from_slice(piece);
+            while let Some(frame) = decoder.frame()? {
+                frames.push(frame);
+            }
+        }
+        Ok(frames)
+    }
+
+    #[test]
+    fn frames_come_out_as_they_went_in() {
+        let runs: [&[usize]; 4] = [&[0, 1, 5000], &[], &[65_472], &[4096, 4095]];
+        let expected: Vec<_> = runs.iter().flat_map(|lens| frames(lens)).collect();
+        for step in [1, 17, 5000, 1 << 20] {
+            let (seal, open) = keys();
+            let bytes = encoded(Some(seal), &runs, 40_000);
+            assert_eq!(decoded(Some(open), &bytes, step).unwrap(), expected);
+            let bytes = encoded(None, &runs, 1000);
+            assert_eq!(decoded(None, &bytes, step).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn records_that_are_none_end_the_carrier() {
+        let open = |change: &dyn Fn(&mut Vec<u8>)| {
+            let (seal, open) = keys();
+            let mut bytes = encoded(Some(seal), &[&[10], &[20]], usize::MAX);
+            change(&mut bytes);
+            decoded(Some(open), &bytes, usize::MAX)
+        };
+        assert_eq!(open(&|_| ()).unwrap().len(), 4);
+        let is_noise = |result: Result<_, _>| {
+            assert!(
+                matches!(result, Err(RecordError::Noise(NoiseError::Record))),
+                "{result:?}"
+            );
+        };
+        is_noise(open(&|bytes| bytes[5] ^= 1));
+        // Shorter than its length says; longer; of no length; the second one again as the first.
+        is_noise(open(&|bytes| {
+            bytes.remove(10);
+        }));
+        is_noise(open(&|bytes| bytes[1] += 1));
+        is_noise(open(&|bytes| bytes[..2].fill(0)));
+        is_noise(open(&|bytes| {
+            let first = 2 + usize::from(u16::from_be_bytes([bytes[0], bytes[1]]));
+            bytes.drain(..first);
+        }));
+        // An oversized one only waits for more, and no more than its length can say.
+        let frames = open(&|bytes| bytes[..2].fill(0xff)).unwrap();
+        assert_eq!(frames, []);
+    }
+
+    #[test]
+    fn a_record_ends_with_a_frame() {
+        let (seal, open) = keys();
+        let mut record = vec![0, 0, 6, 0, 0];
+        let tag = seal.seal(0, b"", &mut record[2..]);
+        record.extend(tag);
+        record[1] = record.len() as u8 - 2;
+        let error = decoded(Some(open), &record, 100).unwrap_err();
+        assert!(matches!(error, RecordError::Cut), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_frames_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200), step in 1usize..50) {
+            let _ = decoded(None, &bytes, step);
+            let _ = decoded(Some(keys().1), &bytes, step);
+        }
+    }
+}

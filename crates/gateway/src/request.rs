@@ -1,0 +1,384 @@
+//! What a stream says first: what is wanted at the other end, and what came of it.
+//!
+//! Both are of a few bytes and stand before the stream's own data, so opening a stream costs no
+//! frame of its own and is as reliable as the rest.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::str::FromStr;
+
+/// Longest name of a host (RFC 1035, section 2.3.4).
+pub const MAX_HOST_LEN: usize = 255;
+
+const CONNECT: u8 = 1;
+const DATAGRAMS: u8 = 2;
+const LISTEN: u8 = 3;
+const ACCEPTED: u8 = 4;
+
+// As in SOCKS (RFC 1928, section 5).
+const IPV4: u8 = 1;
+const NAME: u8 = 3;
+const IPV6: u8 = 4;
+
+/// A host, by address or by name, and a port.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// Where; a name is resolved at the far end.
+    pub host: Host,
+    /// Never zero for a connection.
+    pub port: u16,
+}
+
+/// A host.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Host {
+    /// By its address.
+    Address(IpAddr),
+    /// By its name: 1 to [`MAX_HOST_LEN`] bytes of visible ASCII.
+    Name(String),
+}
+
+/// What the end that opens a stream wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// A TCP connection to a target; the stream is its bytes.
+    Connect(Target),
+    /// A UDP socket; the stream is datagrams (see [`crate::datagram`]).
+    Datagrams,
+    /// Connections to this port of the far end, each as a stream that the far end opens; ends when
+    /// this stream does.
+    Listen(u16),
+    /// From the far end: a connection to the port of a [`Request::Listen`], by this client.
+    Accepted {
+        /// The port that was asked for.
+        port: u16,
+        /// Who connected.
+        client: SocketAddr,
+    },
+}
+
+/// What came of a request; beyond [`Status::Done`] the numbers are those of SOCKS
+/// (RFC 1928, section 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Status {
+    /// It is done; the stream's own bytes follow.
+    Done = 0,
+    /// It failed for another reason than those below.
+    Failed = 1,
+    /// The rules of the far end do not allow it.
+    NotAllowed = 2,
+    /// No route.
+    NetworkUnreachable = 3,
+    /// No answer of that host, or no address for that name.
+    HostUnreachable = 4,
+    /// The target refused.
+    Refused = 5,
+    /// The target did not answer in time.
+    TimedOut = 6,
+    /// The far end does not know such requests.
+    Unknown = 7,
+    /// The far end has as many streams as it may have, or the association has ended.
+    Limit = 9,
+}
+
+/// The first bytes of a stream are no request, or no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the first bytes of a stream are none that are known")]
+pub struct Malformed;
+
+impl Request {
+    /// Most bytes that a request takes.
+    pub const MAX_LEN: usize = 1 + Target::MAX_LEN;
+
+    /// As it goes over the stream.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(Request::MAX_LEN);
+        match self {
+            Request::Connect(target) => {
+                out.push(CONNECT);
+                target.emit(&mut out);
+            }
+            Request::Datagrams => out.push(DATAGRAMS),
+            Request::Listen(port) => {
+                out.push(LISTEN);
+                out.extend(port.to_be_bytes());
+            }
+            Request::Accepted { port, client } => {
+                out.push(ACCEPTED);
+                out.extend(port.to_be_bytes());
+                Target::from(*client).emit(&mut out);
+            }
+        }
+        out
+    }
+
+    /// The request at the front of `bytes` and what it takes; `None` if it is not all there.
+    ///
+    /// # Errors
+    /// Whatever follows, it is none.
+    pub fn parse(bytes: &[u8]) -> Result<Option<(Request, usize)>, Malformed> {
+        let Some((&kind, rest)) = bytes.split_first() else {
+            return Ok(None);
+        };
+        let port = rest
+            .first_chunk()
+            .map(|bytes: &[u8; 2]| u16::from_be_bytes(*bytes));
+        let request = match (kind, port) {
+            (CONNECT, _) => {
+                Target::parse(rest)?.map(|(target, len)| (Request::Connect(target), 1 + len))
+            }
+            (DATAGRAMS, _) => Some((Request::Datagrams, 1)),
+            (LISTEN, port) => port.map(|port| (Request::Listen(port), 3)),
+            (ACCEPTED, None) => None,
+            (ACCEPTED, Some(port)) => match Target::parse(&rest[2..])? {
+                None => None,
+                Some((target, len)) => {
+                    let client = target.address().ok_or(Malformed)?;
+                    Some((Request::Accepted { port, client }, 3 + len))
+                }
+            },
+            _ => return Err(Malformed),
+        };
+        Ok(request)
+    }
+}
+
+impl Target {
+    /// Most bytes that a target takes.
+    pub const MAX_LEN: usize = 2 + MAX_HOST_LEN + 2;
+
+    /// The address, unless it is a name that has to be resolved.
+    #[must_use]
+    pub fn address(&self) -> Option<SocketAddr> {
+        match self.host {
+            Host::Address(ip) => Some(SocketAddr::new(ip, self.port)),
+            Host::Name(_) => None,
+        }
+    }
+
+    /// Kind, host and port, as SOCKS has them (RFC 1928, section 5).
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        match &self.host {
+            Host::Address(IpAddr::V4(ip)) => {
+                out.push(IPV4);
+                out.extend(ip.octets());
+            }
+            Host::Address(IpAddr::V6(ip)) => {
+                out.push(IPV6);
+                out.extend(ip.octets());
+            }
+            Host::Name(name) => {
+                out.extend([NAME, name.len() as u8]);
+                out.extend(name.as_bytes());
+            }
+        }
+        out.extend(self.port.to_be_bytes());
+    }
+
+    /// The target at the front of `bytes` and what it takes; `None` if it is not all there.
+    ///
+    /// # Errors
+    /// A kind of address that there is not, or a name of other characters.
+    pub fn parse(bytes: &[u8]) -> Result<Option<(Target, usize)>, Malformed> {
+        let Some((&kind, rest)) = bytes.split_first() else {
+            return Ok(None);
+        };
+        let (at, len) = match (kind, rest.first()) {
+            (IPV4, _) => (1, 4),
+            (IPV6, _) => (1, 16),
+            (NAME, Some(&len)) => (2, usize::from(len)),
+            (NAME, None) => return Ok(None),
+            _ => return Err(Malformed),
+        };
+        let end = at + len;
+        let Some(port) = bytes.get(end..end + 2) else {
+            return Ok(None);
+        };
+        let port = u16::from_be_bytes([port[0], port[1]]);
+        let host = &bytes[at..end];
+        let host = if let Ok(octets) = <[u8; 4]>::try_from(host)
+            && kind == IPV4
+        {
+            Host::Address(Ipv4Addr::from(octets).into())
+        } else if let Ok(octets) = <[u8; 16]>::try_from(host)
+            && kind == IPV6
+        {
+            Host::Address(IpAddr::from(Ipv6Addr::from(octets)).to_canonical())
+        } else {
+            let name = std::str::from_utf8(host).map_err(|_| Malformed)?;
+            name.parse().map_err(|_| Malformed)?
+        };
+        Ok(Some((Target { host, port }, end + 2)))
+    }
+}
+
+impl From<SocketAddr> for Target {
+    fn from(address: SocketAddr) -> Target {
+        Target {
+            host: Host::Address(address.ip().to_canonical()),
+            port: address.port(),
+        }
+    }
+}
+
+/// An address, or else a name.
+impl FromStr for Host {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Host, Malformed> {
+        if let Ok(ip) = text.parse::<IpAddr>() {
+            return Ok(Host::Address(ip.to_canonical()));
+        }
+        let is_name = (1..=MAX_HOST_LEN).contains(&text.len())
+            && text.bytes().all(|byte| byte.is_ascii_graphic())
+            && !text.contains(['[', ']', '/', ':', '@', '\\', '"']);
+        match is_name {
+            true => Ok(Host::Name(text.to_owned())),
+            false => Err(Malformed),
+        }
+    }
+}
+
+/// `HOST:PORT`, an IPv6 address in brackets.
+impl FromStr for Target {
+    type Err = Malformed;
+
+    fn from_str(text: &str) -> Result<Target, Malformed> {
+        let (host, port) = text.rsplit_once(':').ok_or(Malformed)?;
+        let host = match host.strip_prefix('[') {
+            Some(host) => {
+                let address = host.strip_suffix(']').ok_or(Malformed)?;
+                Host::Address(IpAddr::V6(address.parse().map_err(|_| Malformed)?).to_canonical())
+            }
+            None if host.contains(':') => return Err(Malformed),
+            None => host.parse()?,
+        };
+        let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+        let port = Some(port).filter(|_| is_number).ok_or(Malformed)?;
+        Ok(Target {
+            host,
+            port: port.parse().map_err(|_| Malformed)?,
+        })
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.host {
+            Host::Address(ip) => SocketAddr::new(*ip, self.port).fmt(f),
+            Host::Name(name) => write!(f, "{name}:{}", self.port),
+        }
+    }
+}
+
+impl Status {
+    /// The one of that number; numbers that are not known are [`Status::Failed`].
+    #[must_use]
+    pub fn from_byte(byte: u8) -> Status {
+        match byte {
+            0 => Status::Done,
+            2 => Status::NotAllowed,
+            3 => Status::NetworkUnreachable,
+            4 => Status::HostUnreachable,
+            5 => Status::Refused,
+            6 => Status::TimedOut,
+            7 => Status::Unknown,
+            9 => Status::Limit,
+            _ => Status::Failed,
+        }
+    }
+
+    /// What a failed connect(2) says.
+    #[must_use]
+    pub fn of_error(error: &std::io::Error) -> Status {
+        use std::io::ErrorKind;
+        match error.kind() {
+            ErrorKind::ConnectionRefused => Status::Refused,
+            ErrorKind::NetworkUnreachable | ErrorKind::NetworkDown => Status::NetworkUnreachable,
+            ErrorKind::HostUnreachable | ErrorKind::NotFound => Status::HostUnreachable,
+            ErrorKind::TimedOut => Status::TimedOut,
+            ErrorKind::PermissionDenied => Status::NotAllowed,
+            _ => Status::Failed,
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Status::Done => "done",
+            Status::Failed => "failed",
+            Status::NotAllowed => "not allowed by the relay's rules",
+            Status::NetworkUnreachable => "network unreachable",
+            Status::HostUnreachable => "host unreachable",
+            Status::Refused => "connection refused",
+            Status::TimedOut => "timed out",
+            Status::Unknown => "not known at the relay",
+            Status::Limit => "no stream can be opened",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn requests_are_these_bytes() {
+        let request = |text: &str| Request::Connect(text.parse().unwrap()).to_bytes();
+        assert_eq!(request("10.0.0.1:443"), b"\x01\x01\x0a\x00\x00\x01\x01\xbb");
+        assert_eq!(request("a.b:80"), b"\x01\x03\x03a.b\x00\x50");
+        assert_eq!(Request::Listen(8080).to_bytes(), b"\x03\x1f\x90");
+        assert_eq!(Request::Datagrams.to_bytes(), b"\x02");
+        let client = "[2001:db8::1]:9".parse().unwrap();
+        let accepted = Request::Accepted { port: 80, client };
+        let bytes = accepted.to_bytes();
+        assert_eq!(&bytes[..8], b"\x04\x00\x50\x04\x20\x01\x0d\xb8");
+        assert_eq!(Request::parse(&bytes), Ok(Some((accepted, bytes.len()))));
+        for cut in 0..bytes.len() {
+            assert_eq!(Request::parse(&bytes[..cut]), Ok(None));
+        }
+    }
+
+    #[test]
+    fn what_is_no_target_is_refused() {
+        for text in [
+            "", ":80", "a", "a:", "a:+8", "a:65536", "a b:1", "a/b:1", "[::1:2", "::1:2", "u@h:1",
+            "[a]:1", "a:b:1",
+        ] {
+            assert_eq!(text.parse::<Target>(), Err(Malformed), "{text:?}");
+        }
+        assert!(Request::parse(b"\x01\x03\x00\x00\x50").is_err());
+        assert!(Request::parse(b"\x01\x03\x01\xff\x00\x50").is_err());
+        assert!(Request::parse(b"\x01\x02").is_err());
+        assert!(Request::parse(b"\x09").is_err());
+        assert!(Request::parse(b"\x04\x00\x50\x03\x01a\x00\x50").is_err());
+    }
+
+    #[test]
+    fn mapped_addresses_are_ipv4() {
+        let target: Target = "[::ffff:127.0.0.1]:1".parse().unwrap();
+        assert_eq!(target, "127.0.0.1:1".parse().unwrap());
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_parses_is_emitted_again(mut bytes in prop::collection::vec(any::<u8>(), 1..300), kind in 1u8..5) {
+            bytes[0] = kind;
+            if let Ok(Some((request, len))) = Request::parse(&bytes) {
+                let again = request.to_bytes();
+                prop_assert_eq!(Request::parse(&again), Ok(Some((request, again.len()))));
+                prop_assert!(len <= Request::MAX_LEN && again.len() <= len);
+            }
+        }
+
+        #[test]
+        fn targets_round_trip_as_text(host in "[a-z0-9-]{1,20}(\\.[a-z]{1,5})?", port: u16) {
+            let target: Target = format!("{host}:{port}").parse().unwrap();
+            prop_assert_eq!(target.to_string().parse::<Target>(), Ok(target));
+        }
+    }
+}

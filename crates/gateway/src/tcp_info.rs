@@ -1,0 +1,50 @@
+//! When the other end's TCP was last heard (TCP_INFO, tcp(7); include/uapi/linux/tcp.h).
+#![allow(unsafe_code)]
+
+use std::io;
+use std::mem::offset_of;
+use std::os::fd::{AsFd, AsRawFd};
+use std::time::Duration;
+
+/// For how long the other end's TCP has acknowledged nothing (`tcpi_last_ack_recv`).
+///
+/// # Errors
+/// What getsockopt(2) says.
+pub(crate) fn since_last_acknowledgement(socket: &impl AsFd) -> io::Result<Duration> {
+    const NEEDED: usize = offset_of!(libc::tcp_info, tcpi_last_ack_recv) + size_of::<u32>();
+    // SAFETY: tcp_info is a C struct of integers: all zeros are a value.
+    let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
+    let mut len = size_of::<libc::tcp_info>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `len` bytes to `info`, which has as many and is made of
+    // integers; both pointers live until the call is over.
+    let done = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            (&raw mut info).cast(),
+            &mut len,
+        )
+    };
+    if done < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    if (len as usize) < NEEDED {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    Ok(Duration::from_millis(info.tcpi_last_ack_recv.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn a_new_connection_was_heard_just_now() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        assert!(since_last_acknowledgement(&stream).unwrap() < Duration::from_secs(60));
+        assert!(since_last_acknowledgement(&std::io::stdin()).is_err());
+    }
+}
