@@ -1,13 +1,14 @@
 //! The command line: a verb a file.
 
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::{Failure, exec, keygen};
+use crate::{Failure, exec, keygen, proxy, relay};
 
 /// Lay the real links of this machine together.
 #[derive(Debug, Parser)]
@@ -24,6 +25,8 @@ struct Command {
 enum Verb {
     Exec(exec::Arguments),
     Keygen(keygen::Arguments),
+    Proxy(Box<proxy::Arguments>),
+    Relay(Box<relay::Arguments>),
 }
 
 /// Does what a command line says; the first argument is the program's name.
@@ -37,6 +40,7 @@ pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
     // In an interpreter there may have been a call before, which has set it.
     let _ = tracing_subscriber::fmt()
         .with_max_level(command.log)
+        .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr)
         .with_target(false)
         .try_init();
@@ -53,6 +57,8 @@ fn run(verb: Verb) -> Result<(), Failure> {
     match verb {
         Verb::Exec(arguments) => exec::run(&arguments),
         Verb::Keygen(arguments) => keygen::run(&arguments),
+        Verb::Proxy(arguments) => proxy::run(*arguments),
+        Verb::Relay(arguments) => relay::run(*arguments),
     }
 }
 

@@ -10,6 +10,15 @@ pub const MAX_PAYLOAD: usize = 65_507 - Target::MAX_LEN;
 /// Most bytes that a datagram takes on a stream.
 pub const MAX_LEN: usize = 2 + Target::MAX_LEN + MAX_PAYLOAD;
 
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Datagram<'a> {
+    /// Where it goes, or where it came from.
+    pub peer: Target,
+    /// At most [`MAX_PAYLOAD`] bytes.
+    pub payload: &'a [u8],
+}
+
 /// Writes one behind what `out` holds.
 ///
 /// # Panics
@@ -24,12 +33,11 @@ pub fn emit(target: &Target, payload: &[u8], out: &mut Vec<u8>) {
     out[start..start + 2].copy_from_slice(&len.to_be_bytes());
 }
 
-/// The datagram at the front of `bytes`: target, payload, and what it takes; `None` if it is not
-/// all there.
+/// The datagram at the front of `bytes` and what it takes; `None` if it is not all there.
 ///
 /// # Errors
 /// Whatever follows, it is none.
-pub fn parse(bytes: &[u8]) -> Result<Option<(Target, &[u8], usize)>, Malformed> {
+pub fn parse(bytes: &[u8]) -> Result<Option<(Datagram<'_>, usize)>, Malformed> {
     let Some((len, rest)) = bytes.split_first_chunk() else {
         return Ok(None);
     };
@@ -37,11 +45,12 @@ pub fn parse(bytes: &[u8]) -> Result<Option<(Target, &[u8], usize)>, Malformed> 
     let Some(datagram) = rest.get(..len) else {
         return Ok(None);
     };
-    let (target, at) = Target::parse(datagram)?.ok_or(Malformed)?;
+    let (peer, at) = Target::parse(datagram)?.ok_or(Malformed)?;
     if len - at > MAX_PAYLOAD {
         return Err(Malformed);
     }
-    Ok(Some((target, &datagram[at..], 2 + len)))
+    let payload = &datagram[at..];
+    Ok(Some((Datagram { peer, payload }, 2 + len)))
 }
 
 #[cfg(test)]
@@ -55,7 +64,11 @@ mod tests {
         let target: Target = "10.0.0.1:53".parse().unwrap();
         emit(&target, b"hi", &mut bytes);
         assert_eq!(bytes, b"\x00\x09\x01\x0a\x00\x00\x01\x00\x35hi");
-        assert_eq!(parse(&bytes), Ok(Some((target, &b"hi"[..], 11))));
+        let datagram = Datagram {
+            peer: target,
+            payload: b"hi",
+        };
+        assert_eq!(parse(&bytes), Ok(Some((datagram, 11))));
         for cut in 0..bytes.len() {
             assert_eq!(parse(&bytes[..cut]), Ok(None));
         }
@@ -65,8 +78,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
-            if let Ok(Some((_, payload, len))) = parse(&bytes) {
-                prop_assert!(payload.len() < len && len <= bytes.len());
+            if let Ok(Some((datagram, len))) = parse(&bytes) {
+                prop_assert!(datagram.payload.len() < len && len <= bytes.len());
             }
         }
     }

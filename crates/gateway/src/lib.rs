@@ -6,9 +6,10 @@
 //! other ([`noise`]).
 
 pub mod association;
+mod bucket;
 mod cli;
-mod exec;
 pub mod datagram;
+mod exec;
 mod failure;
 pub mod handshake;
 mod keygen;
@@ -16,13 +17,18 @@ pub mod keys;
 pub mod links;
 pub mod noise;
 pub mod programs;
+pub mod proxy;
 pub mod record;
-mod relay;
+mod refusals;
+pub mod relay;
 pub mod request;
+mod runtime;
 mod sockets;
 pub mod status;
 mod tcp_info;
+pub mod uplink;
 
 pub use cli::main;
 pub use failure::Failure;
 pub use links::Link;
+pub use uplink::Uplink;

@@ -12,8 +12,6 @@ pub const MAX_HOST_LEN: usize = 255;
 
 const CONNECT: u8 = 1;
 const DATAGRAMS: u8 = 2;
-const LISTEN: u8 = 3;
-const ACCEPTED: u8 = 4;
 
 // As in SOCKS (RFC 1928, section 5).
 const IPV4: u8 = 1;
@@ -45,16 +43,6 @@ pub enum Request {
     Connect(Target),
     /// A UDP socket; the stream is datagrams (see [`crate::datagram`]).
     Datagrams,
-    /// Connections to this port of the far end, each as a stream that the far end opens; ends when
-    /// this stream does.
-    Listen(u16),
-    /// From the far end: a connection to the port of a [`Request::Listen`], by this client.
-    Accepted {
-        /// The port that was asked for.
-        port: u16,
-        /// Who connected.
-        client: SocketAddr,
-    },
 }
 
 /// What came of a request; beyond [`Status::Done`] the numbers are those of SOCKS
@@ -101,15 +89,6 @@ impl Request {
                 target.emit(&mut out);
             }
             Request::Datagrams => out.push(DATAGRAMS),
-            Request::Listen(port) => {
-                out.push(LISTEN);
-                out.extend(port.to_be_bytes());
-            }
-            Request::Accepted { port, client } => {
-                out.push(ACCEPTED);
-                out.extend(port.to_be_bytes());
-                Target::from(*client).emit(&mut out);
-            }
         }
         out
     }
@@ -122,23 +101,11 @@ impl Request {
         let Some((&kind, rest)) = bytes.split_first() else {
             return Ok(None);
         };
-        let port = rest
-            .first_chunk()
-            .map(|bytes: &[u8; 2]| u16::from_be_bytes(*bytes));
-        let request = match (kind, port) {
-            (CONNECT, _) => {
+        let request = match kind {
+            CONNECT => {
                 Target::parse(rest)?.map(|(target, len)| (Request::Connect(target), 1 + len))
             }
-            (DATAGRAMS, _) => Some((Request::Datagrams, 1)),
-            (LISTEN, port) => port.map(|port| (Request::Listen(port), 3)),
-            (ACCEPTED, None) => None,
-            (ACCEPTED, Some(port)) => match Target::parse(&rest[2..])? {
-                None => None,
-                Some((target, len)) => {
-                    let client = target.address().ok_or(Malformed)?;
-                    Some((Request::Accepted { port, client }, 3 + len))
-                }
-            },
+            DATAGRAMS => Some((Request::Datagrams, 1)),
             _ => return Err(Malformed),
         };
         Ok(request)
@@ -331,13 +298,11 @@ mod tests {
         let request = |text: &str| Request::Connect(text.parse().unwrap()).to_bytes();
         assert_eq!(request("10.0.0.1:443"), b"\x01\x01\x0a\x00\x00\x01\x01\xbb");
         assert_eq!(request("a.b:80"), b"\x01\x03\x03a.b\x00\x50");
-        assert_eq!(Request::Listen(8080).to_bytes(), b"\x03\x1f\x90");
         assert_eq!(Request::Datagrams.to_bytes(), b"\x02");
-        let client = "[2001:db8::1]:9".parse().unwrap();
-        let accepted = Request::Accepted { port: 80, client };
-        let bytes = accepted.to_bytes();
-        assert_eq!(&bytes[..8], b"\x04\x00\x50\x04\x20\x01\x0d\xb8");
-        assert_eq!(Request::parse(&bytes), Ok(Some((accepted, bytes.len()))));
+        let request = Request::Connect("[2001:db8::1]:9".parse().unwrap());
+        let bytes = request.to_bytes();
+        assert_eq!(&bytes[..6], b"\x01\x04\x20\x01\x0d\xb8");
+        assert_eq!(Request::parse(&bytes), Ok(Some((request, bytes.len()))));
         for cut in 0..bytes.len() {
             assert_eq!(Request::parse(&bytes[..cut]), Ok(None));
         }
@@ -355,7 +320,6 @@ mod tests {
         assert!(Request::parse(b"\x01\x03\x01\xff\x00\x50").is_err());
         assert!(Request::parse(b"\x01\x02").is_err());
         assert!(Request::parse(b"\x09").is_err());
-        assert!(Request::parse(b"\x04\x00\x50\x03\x01a\x00\x50").is_err());
     }
 
     #[test]
@@ -366,7 +330,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_parses_is_emitted_again(mut bytes in prop::collection::vec(any::<u8>(), 1..300), kind in 1u8..5) {
+        fn whatever_parses_is_emitted_again(mut bytes in prop::collection::vec(any::<u8>(), 1..300), kind in 1u8..3) {
             bytes[0] = kind;
             if let Ok(Some((request, len))) = Request::parse(&bytes) {
                 let again = request.to_bytes();

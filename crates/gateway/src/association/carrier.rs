@@ -111,12 +111,10 @@ impl CarrierTask {
         }
     }
 
-    /// Waits until it is suspected, or trusted again.
-    pub async fn until_suspected(&self, suspected: bool) {
-        let mut receiver = self.suspected.clone();
-        if receiver.wait_for(|now| *now == suspected).await.is_err() {
-            std::future::pending::<()>().await;
-        }
+    /// Whether it is suspected, now and whenever that changes.
+    #[must_use]
+    pub fn suspicion(&self) -> watch::Receiver<bool> {
+        self.suspected.clone()
     }
 }
 
@@ -203,7 +201,10 @@ impl Carrier {
                     0 => state.core.carrier_statistics(self.id),
                     _ => None,
                 };
-                (state.core.is_closed(), statistics.and_then(|carrier| carrier.rate))
+                (
+                    state.core.is_closed(),
+                    statistics.and_then(|carrier| carrier.rate),
+                )
             });
             if frames.is_empty() {
                 if is_over {

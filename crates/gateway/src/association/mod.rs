@@ -223,10 +223,18 @@ impl State {
                     wakes.extend(self.carriers.get(&id).map(|entry| Arc::clone(&entry.wake)));
                 }
                 Event::Readable(id) => {
-                    wakes.extend(self.streams.get(&id).map(|entry| Arc::clone(&entry.readable)));
+                    wakes.extend(
+                        self.streams
+                            .get(&id)
+                            .map(|entry| Arc::clone(&entry.readable)),
+                    );
                 }
                 Event::Writable(id) => {
-                    wakes.extend(self.streams.get(&id).map(|entry| Arc::clone(&entry.writable)));
+                    wakes.extend(
+                        self.streams
+                            .get(&id)
+                            .map(|entry| Arc::clone(&entry.writable)),
+                    );
                 }
                 Event::StreamOpened(id) => {
                     self.streams.insert(id, Entry::default());

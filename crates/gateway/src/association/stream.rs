@@ -1,7 +1,9 @@
 //! A stream: its two directions, and how a TCP connection is carried over it.
 
 use std::io::{self, IoSlice};
-use std::sync::Arc;
+use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
@@ -11,6 +13,7 @@ use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
 use super::{Association, Entry};
+use crate::bucket::Bucket;
 
 /// Bytes that are read of a socket at once; a carrier's largest frame holds as many.
 const READ: usize = 64 << 10;
@@ -25,12 +28,16 @@ pub const ABANDONED: u32 = 1;
 /// Code of a stream whose connection broke.
 pub const BROKEN: u32 = 2;
 
-/// A stream of an association; one that is dropped before it has ended is given up.
+/// A stream of an association; a direction that has not ended when this is dropped is given up.
 pub struct Stream {
     association: Association,
     id: StreamId,
     readable: Arc<Notify>,
     writable: Arc<Notify>,
+    /// What was written here is to arrive even if nobody here has the stream any more.
+    finished: AtomicBool,
+    /// What was read and put back.
+    put_back: Mutex<Bytes>,
 }
 
 /// Why a stream ended before its end.
@@ -55,6 +62,8 @@ impl Stream {
             id,
             readable,
             writable,
+            finished: AtomicBool::new(false),
+            put_back: Mutex::default(),
         }
     }
 
@@ -69,6 +78,12 @@ impl Stream {
     /// # Errors
     /// The other end gave the stream up.
     pub async fn read(&self, pieces: &mut Vec<Bytes>) -> Result<bool, StreamError> {
+        let put_back =
+            mem::take(&mut *self.put_back.lock().unwrap_or_else(PoisonError::into_inner));
+        if !put_back.is_empty() {
+            pieces.push(put_back);
+            return Ok(true);
+        }
         loop {
             let (got, end) = self.association.0.step(|state, now| {
                 let before = pieces.len();
@@ -98,6 +113,31 @@ impl Stream {
         state.streams.get(&self.id).and_then(|entry| entry.read_end)
     }
 
+    /// Reads what stands first: `parse` says what it is and how many bytes it takes, or that it is
+    /// not all there, which it must be within `most` bytes. `None` if there is no such thing.
+    pub async fn read_first<T, E>(
+        &self,
+        most: usize,
+        parse: impl Fn(&[u8]) -> Result<Option<(T, usize)>, E>,
+    ) -> Option<T> {
+        let mut pieces = Vec::new();
+        let mut bytes = BytesMut::new();
+        loop {
+            if let Some((first, len)) = parse(&bytes).ok()? {
+                bytes.advance(len);
+                let mut put_back = self.put_back.lock().unwrap_or_else(PoisonError::into_inner);
+                *put_back = bytes.freeze();
+                return Some(first);
+            }
+            if bytes.len() > most || !self.read(&mut pieces).await.ok()? {
+                return None;
+            }
+            for piece in pieces.drain(..) {
+                bytes.extend_from_slice(&piece);
+            }
+        }
+    }
+
     /// Waits until all of it is taken.
     ///
     /// # Errors
@@ -123,23 +163,31 @@ impl Stream {
 
     /// Nothing more will be written.
     pub fn finish(&self) {
-        self.association.0.step(|state, _| state.core.finish(self.id));
+        self.association
+            .0
+            .step(|state, _| state.core.finish(self.id));
     }
 
     /// Gives up what is written here: the other end's reader is told.
     pub fn reset(&self, code: u32) {
-        self.association.0.step(|state, _| state.core.reset(self.id, code));
+        self.association
+            .0
+            .step(|state, _| state.core.reset(self.id, code));
     }
 
     /// Reads no more: the other end's writer is told.
     pub fn stop(&self, code: u32) {
-        self.association.0.step(|state, _| state.core.stop(self.id, code));
+        self.association
+            .0
+            .step(|state, _| state.core.stop(self.id, code));
     }
 
     /// Carries a connection: all that it brings to the stream, all that the stream brings to it,
-    /// until both have ended. A stream that was given up becomes a reset connection.
-    pub async fn carry(self, socket: &TcpStream) {
-        let (up, down) = (self.carry_up(socket), self.carry_down(socket));
+    /// until both have ended; at these rates, if there are any. A stream that was given up becomes
+    /// a reset connection.
+    pub async fn carry(self, socket: &TcpStream, rates: Option<[&Bucket; 2]>) {
+        let [up, down] = rates.map_or([None; 2], |rates| rates.map(Some));
+        let (up, down) = (self.carry_up(socket, up), self.carry_down(socket, down));
         if tokio::try_join!(up, down).is_err() {
             // Not an orderly end, so that nobody takes what came for the whole.
             let _ = SockRef::from(socket).set_linger(Some(Duration::ZERO));
@@ -147,7 +195,7 @@ impl Stream {
     }
 
     /// From the connection to the stream.
-    async fn carry_up(&self, socket: &TcpStream) -> Result<(), StreamError> {
+    async fn carry_up(&self, socket: &TcpStream, rate: Option<&Bucket>) -> Result<(), StreamError> {
         let mut buffer = BytesMut::new();
         loop {
             buffer.reserve(READ);
@@ -167,6 +215,9 @@ impl Stream {
                     return Ok(());
                 }
             }
+            if let Some(rate) = rate {
+                rate.take(buffer.len()).await;
+            }
             match self.write(buffer.split().freeze()).await {
                 Ok(()) => {}
                 // The other direction may still bring something.
@@ -177,9 +228,16 @@ impl Stream {
     }
 
     /// From the stream to the connection.
-    async fn carry_down(&self, socket: &TcpStream) -> Result<(), StreamError> {
+    async fn carry_down(
+        &self,
+        socket: &TcpStream,
+        rate: Option<&Bucket>,
+    ) -> Result<(), StreamError> {
         let mut pieces = Vec::with_capacity(PIECES);
         while self.read(&mut pieces).await? {
+            if let Some(rate) = rate {
+                rate.take(pieces.iter().map(Bytes::len).sum()).await;
+            }
             if write_all(socket, &mut pieces).await.is_err() {
                 self.stop(BROKEN);
                 return Ok(());
@@ -194,7 +252,9 @@ impl Stream {
 impl Drop for Stream {
     fn drop(&mut self) {
         self.association.0.step(|state, _| {
-            state.core.reset(self.id, ABANDONED);
+            if !self.finished.load(Ordering::Relaxed) {
+                state.core.reset(self.id, ABANDONED);
+            }
             state.core.stop(self.id, ABANDONED);
             state.streams.remove(&self.id);
         });

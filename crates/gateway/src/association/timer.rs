@@ -53,7 +53,9 @@ impl Shared {
             for (id, since) in heard {
                 let since = u64::try_from(since.as_nanos()).unwrap_or(u64::MAX);
                 let at = now.as_nanos().saturating_sub(since);
-                state.core.heard(id, ropewalk_quantities::Time::from_nanos(at));
+                state
+                    .core
+                    .heard(id, ropewalk_quantities::Time::from_nanos(at));
             }
             state.core.handle_timeout(now);
         });

@@ -69,7 +69,7 @@ impl Drop for Slot {
 }
 
 /// Whoever has an IPv6 address has 2^64 of them (RFC 6177).
-pub(super) fn source(ip: IpAddr) -> IpAddr {
+pub(crate) fn source(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V4(ip) => ip.into(),
         IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX)).into(),

@@ -1,5 +1,14 @@
-//! `relay`: the far end.
+//! `relay`: the far end. It takes carriers from clients that it knows, and opens what they ask for.
 
+mod accept;
+mod clients;
+mod connect;
+mod datagrams;
 mod half_open;
-mod refusals;
+mod registry;
 pub mod rules;
+mod serve;
+mod verb;
+
+pub use verb::Arguments;
+pub(crate) use verb::run;

@@ -1,0 +1,138 @@
+//! What becomes of a program's connection.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{sleep, timeout};
+use tracing::{debug, warn};
+
+use super::passwords::Passwords;
+use super::socks5::{self, Command};
+use super::transparent::{self, Kind};
+use super::{datagrams, http_connect};
+use crate::refusals::Refusals;
+use crate::request::{Request, Status, Target};
+use crate::uplink::Uplink;
+
+/// How long a program may take to say where it wants to go.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Takes connections and has their targets opened.
+pub(super) struct Front {
+    pub(super) uplink: Uplink,
+    pub(super) passwords: Option<Passwords>,
+    pub(super) refusals: Refusals,
+}
+
+/// What connections to a listener are.
+#[derive(Clone, Copy)]
+pub(super) enum Door {
+    /// SOCKS5 or HTTP CONNECT: the first byte tells.
+    Asked,
+    /// Led here by the kernel's rules.
+    Transparent(Kind),
+}
+
+impl Front {
+    /// Takes connections until it is dropped.
+    pub(super) async fn run(self: Arc<Front>, listener: TcpListener, door: Door) {
+        loop {
+            let (socket, peer) = match listener.accept().await {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    // Out of descriptors or memory: others end meanwhile.
+                    warn!("cannot accept: {error}");
+                    sleep(Duration::from_millis(100)).await;
+                    continue;
+                }
+            };
+            // What the stream brings is as long as it was written.
+            let _ = socket.set_nodelay(true);
+            let front = Arc::clone(&self);
+            let listener = listener.local_addr().unwrap_or(peer);
+            tokio::spawn(async move {
+                match door {
+                    Door::Asked => front.serve_asked(socket, peer).await,
+                    Door::Transparent(kind) => {
+                        front.serve_transparent(socket, peer, kind, listener).await;
+                    }
+                }
+            });
+        }
+    }
+
+    async fn serve_asked(&self, socket: TcpStream, peer: SocketAddr) {
+        let mut first = [0];
+        match timeout(PATIENCE, socket.peek(&mut first)).await {
+            Ok(Ok(1)) if first[0] == socks5::VERSION => self.serve_socks(socket, peer).await,
+            Ok(Ok(1)) if first[0].is_ascii_uppercase() => self.serve_http(socket, peer).await,
+            Ok(Ok(1)) => {
+                let detail = "neither SOCKS5 nor HTTP CONNECT";
+                self.refusals.note(peer.ip(), "protocol", detail);
+            }
+            _ => {}
+        }
+    }
+
+    async fn serve_socks(&self, mut socket: TcpStream, peer: SocketAddr) {
+        let passwords = self.passwords.as_ref();
+        match timeout(PATIENCE, socks5::negotiate(&mut socket, passwords)).await {
+            Ok(Ok(Command::Connect(target))) => {
+                let opened = self.uplink.open(&Request::Connect(target.clone())).await;
+                let status = opened.as_ref().err().copied().unwrap_or(Status::Done);
+                let replied = socks5::reply(&mut socket, status, None).await;
+                match (opened, replied) {
+                    (Ok(stream), Ok(())) => stream.carry(&socket, None).await,
+                    _ => debug!("{target}: {status}"),
+                }
+            }
+            Ok(Ok(Command::Associate)) => datagrams::serve(&self.uplink, socket).await,
+            Ok(Err(error)) => self.refusals.note(peer.ip(), "socks", error),
+            Err(_) => {}
+        }
+    }
+
+    async fn serve_http(&self, mut socket: TcpStream, peer: SocketAddr) {
+        let passwords = self.passwords.as_ref();
+        match timeout(PATIENCE, http_connect::negotiate(&mut socket, passwords)).await {
+            Ok(Ok((target, early))) => {
+                let opened = self.uplink.open(&Request::Connect(target.clone())).await;
+                let status = opened.as_ref().err().copied().unwrap_or(Status::Done);
+                let replied = http_connect::reply(&mut socket, status).await;
+                match (opened, replied) {
+                    (Ok(stream), Ok(())) => {
+                        if stream.write(early).await.is_ok() {
+                            stream.carry(&socket, None).await;
+                        }
+                    }
+                    _ => debug!("{target}: {status}"),
+                }
+            }
+            Ok(Err(error)) => self.refusals.note(peer.ip(), "http", error),
+            Err(_) => {}
+        }
+    }
+
+    /// A program that is led here knows nothing of the proxy: what fails becomes a reset.
+    async fn serve_transparent(
+        &self,
+        socket: TcpStream,
+        peer: SocketAddr,
+        kind: Kind,
+        listener: SocketAddr,
+    ) {
+        let target = match transparent::destination(&socket, kind, listener) {
+            Ok(destination) => Target::from(destination),
+            Err(error) => return self.refusals.note(peer.ip(), "transparent", error),
+        };
+        match self.uplink.open(&Request::Connect(target.clone())).await {
+            Ok(stream) => stream.carry(&socket, None).await,
+            Err(status) => {
+                debug!("{target}: {status}");
+                let _ = socket2::SockRef::from(&socket).set_linger(Some(Duration::ZERO));
+            }
+        }
+    }
+}

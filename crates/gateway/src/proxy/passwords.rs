@@ -1,0 +1,132 @@
+//! Users and passwords of a file.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tracing::warn;
+use zeroize::Zeroizing;
+
+/// Longest file, in bytes.
+const LONGEST: u64 = 1 << 20;
+
+/// Who may use the proxy: lines `USER:PASSWORD`.
+#[derive(Debug)]
+pub struct Passwords(HashMap<String, Zeroizing<String>>);
+
+/// Why there are no passwords.
+#[derive(Debug, thiserror::Error)]
+pub enum PasswordsError {
+    /// The file cannot be read.
+    #[error("{}: {source}", .path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A line is none.
+    #[error(
+        "{}:{line}: no user and password; allowed: USER:PASSWORD, each of 1 to 255 bytes",
+        .path.display()
+    )]
+    Line {
+        /// Which file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+    },
+}
+
+impl Passwords {
+    /// Reads a file; warns if others than its owner could, too.
+    ///
+    /// # Errors
+    /// No such file, or a line that is none.
+    pub fn read(path: &Path) -> Result<Passwords, PasswordsError> {
+        let mut text = Zeroizing::new(String::new());
+        let read = File::open(path).and_then(|file| {
+            if file.metadata()?.permissions().mode() & 0o077 != 0 {
+                warn!(
+                    "{}: others can read these passwords; chmod 600 {0}",
+                    path.display()
+                );
+            }
+            file.take(LONGEST).read_to_string(&mut text)
+        });
+        read.map_err(|source| PasswordsError::File {
+            path: path.into(),
+            source,
+        })?;
+        Passwords::parse(&text).map_err(|line| PasswordsError::Line {
+            path: path.into(),
+            line,
+        })
+    }
+
+    /// Empty lines and those that begin with `#` are not read; the error is a line's number.
+    fn parse(text: &str) -> Result<Passwords, usize> {
+        let mut passwords = HashMap::new();
+        for (index, line) in text.lines().enumerate() {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            // RFC 1929, section 2: both of 1 to 255 bytes.
+            let is_right = |text: &str| (1..=255).contains(&text.len());
+            let (user, password) = line
+                .split_once(':')
+                .filter(|(user, password)| is_right(user) && is_right(password))
+                .ok_or(index + 1)?;
+            passwords.insert(user.to_owned(), Zeroizing::new(password.to_owned()));
+        }
+        Ok(Passwords(passwords))
+    }
+
+    /// Whether that is a user with that password.
+    #[must_use]
+    pub fn allow(&self, user: &[u8], password: &[u8]) -> bool {
+        let known = std::str::from_utf8(user)
+            .ok()
+            .and_then(|user| self.0.get(user));
+        let expected = known.map_or(&b""[..], |known| known.as_bytes());
+        // As long for a wrong password as for a right one.
+        let mut differ = u8::from(expected.len() != password.len());
+        for (index, byte) in password.iter().enumerate() {
+            differ |= byte ^ expected.get(index).unwrap_or(&0);
+        }
+        known.is_some() & (differ == 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_have_their_own_passwords() {
+        let passwords = Passwords::parse("# who\n\nada:a:b\nbob:secret\n").unwrap();
+        assert!(passwords.allow(b"ada", b"a:b"));
+        assert!(passwords.allow(b"bob", b"secret"));
+        for (user, password) in [
+            ("ada", "secret"),
+            ("ada", ""),
+            ("bob", "secre"),
+            ("bob", "secrets"),
+            ("eve", ""),
+            ("", ""),
+            ("ada", "a:b\0"),
+            ("# who", ""),
+        ] {
+            assert!(
+                !passwords.allow(user.as_bytes(), password.as_bytes()),
+                "{user} {password}"
+            );
+        }
+        assert!(!passwords.allow(b"\xff", b"x"));
+        for (text, line) in [("ada", 1), ("a:b\n:x", 2), ("a:", 1)] {
+            assert_eq!(Passwords::parse(text).err(), Some(line));
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What each client has of the relay, over all of its associations.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use ropewalk_quantities::Rate;
+
+use crate::bucket::Bucket;
+
+/// A client that is there.
+#[derive(Debug)]
+pub struct Account {
+    /// As the list of clients calls it.
+    pub name: String,
+    streams: AtomicU32,
+    most_streams: u32,
+    /// From the client to targets, and from targets to the client.
+    pub rates: Option<[Bucket; 2]>,
+}
+
+/// A stream of a client; it ends when this is dropped.
+#[derive(Debug)]
+pub struct StreamSlot(Arc<Account>);
+
+impl Account {
+    /// Of a client with these limits.
+    #[must_use]
+    pub fn new(name: &str, most_streams: u32, rate: Option<Rate>) -> Arc<Account> {
+        Arc::new(Account {
+            name: name.to_owned(),
+            streams: AtomicU32::new(0),
+            most_streams,
+            rates: rate.map(|rate| [Bucket::new(rate), Bucket::new(rate)]),
+        })
+    }
+
+    /// One more stream, unless there are as many as may be.
+    #[must_use]
+    pub fn open(self: &Arc<Account>) -> Option<StreamSlot> {
+        let slot = StreamSlot(Arc::clone(self));
+        let before = self.streams.fetch_add(1, Ordering::Relaxed);
+        // Dropping the slot takes it back.
+        (before < self.most_streams).then_some(slot)
+    }
+}
+
+impl Drop for StreamSlot {
+    fn drop(&mut self) {
+        self.0.streams.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_are_counted() {
+        let account = Account::new("van", 2, None);
+        let slots: Vec<_> = (0..5).map(|_| account.open()).collect();
+        assert_eq!(slots.iter().flatten().count(), 2);
+        drop(slots);
+        assert_eq!(account.streams.load(Ordering::Relaxed), 0);
+        assert!(account.open().is_some());
+    }
+}

@@ -1,0 +1,95 @@
+//! Connects to a target, if the rules allow the address that its name stands for.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::net::{TcpStream, lookup_host};
+use tokio::time::timeout;
+
+use super::rules::Rules;
+use crate::request::{Host, Status, Target};
+
+/// Most addresses of a name that are tried.
+const MOST: usize = 8;
+
+/// How long all of it may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long one address may take while there are others.
+const PATIENCE_EACH: Duration = Duration::from_secs(5);
+
+/// Addresses of the target that the rules allow; these alone are connected to, so that a name
+/// cannot mean something else a moment later.
+///
+/// # Errors
+/// [`Status::NotAllowed`] if there are others only, [`Status::HostUnreachable`] if there is none.
+pub(super) async fn resolve(target: &Target, rules: &Rules) -> Result<Vec<SocketAddr>, Status> {
+    let addresses: Vec<SocketAddr> = match &target.host {
+        Host::Address(ip) => vec![SocketAddr::new(*ip, target.port)],
+        Host::Name(name) => {
+            match timeout(PATIENCE, lookup_host((name.as_str(), target.port))).await {
+                Ok(Ok(addresses)) => addresses.take(MOST).collect(),
+                Ok(Err(_)) => return Err(Status::HostUnreachable),
+                Err(_) => return Err(Status::TimedOut),
+            }
+        }
+    };
+    let is_known = !addresses.is_empty();
+    let allowed: Vec<SocketAddr> = addresses
+        .into_iter()
+        .filter(|address| rules.allow(address.ip(), address.port()))
+        .collect();
+    match (allowed.is_empty(), is_known) {
+        (false, _) => Ok(allowed),
+        (true, true) => Err(Status::NotAllowed),
+        (true, false) => Err(Status::HostUnreachable),
+    }
+}
+
+/// A connection to the first address that answers.
+///
+/// # Errors
+/// What the last one said.
+pub(super) async fn connect(target: &Target, rules: &Rules) -> Result<TcpStream, Status> {
+    let addresses = resolve(target, rules).await?;
+    let patience = match addresses.len() {
+        1 => PATIENCE,
+        _ => PATIENCE_EACH,
+    };
+    let mut status = Status::Failed;
+    for address in addresses {
+        status = match timeout(patience, TcpStream::connect(address)).await {
+            Ok(Ok(socket)) => {
+                // Short messages of the stream came as they were written.
+                let _ = socket.set_nodelay(true);
+                return Ok(socket);
+            }
+            Ok(Err(error)) => Status::of_error(&error),
+            Err(_) => Status::TimedOut,
+        };
+    }
+    Err(status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::net::TcpListener;
+
+    fn rules(allow: &str) -> Rules {
+        Rules::new(vec![allow.parse().unwrap()], vec![])
+    }
+
+    #[tokio::test]
+    async fn what_a_name_stands_for_must_be_allowed() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let target: Target = format!("localhost:{port}").parse().unwrap();
+        let refused = connect(&target, &rules("public")).await;
+        assert_eq!(refused.err(), Some(Status::NotAllowed));
+        assert!(connect(&target, &rules("loopback")).await.is_ok());
+        drop(listener);
+        let refused = connect(&target, &rules("127.0.0.1")).await;
+        assert_eq!(refused.err(), Some(Status::Refused));
+    }
+}

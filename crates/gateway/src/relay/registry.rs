@@ -1,0 +1,226 @@
+//! Associations of a relay, and to which of them a carrier belongs.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ropewalk_quantities::{Bytes, Rate};
+use ropewalk_striping::{CarrierConfig, Config, Role, Scheduling};
+use ropewalk_wire::gateway::{Join, JoinAnswer};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tracing::{debug, info};
+
+use super::clients::Account;
+use super::rules::Rules;
+use super::serve::serve;
+use crate::association::{Association, Incoming};
+use crate::handshake::{AcceptSecurity, Begun};
+use crate::keys::{Clients, Limits, PublicKey};
+use crate::refusals::Refusals;
+use crate::uplink::link_number;
+
+/// Most links of an association.
+const MOST_LINKS: usize = 64;
+
+/// What a relay is made of, its listeners aside.
+#[derive(Debug)]
+pub struct RelayConfig {
+    /// Its key.
+    pub security: AcceptSecurity,
+    /// Who may connect; without meaning in plain mode.
+    pub clients: Clients,
+    /// Which targets are opened.
+    pub rules: Rules,
+    /// Buffers and time limits of each association.
+    pub association: Config,
+    /// What a client may have whose line does not say.
+    pub limits: DefaultLimits,
+    /// Congestion control of the carriers; `None`: the system's.
+    pub congestion: Option<String>,
+}
+
+/// What a client may have whose line does not say.
+#[derive(Clone, Copy, Debug)]
+pub struct DefaultLimits {
+    /// Associations at a time.
+    pub associations: usize,
+    /// Streams at a time, over all of them.
+    pub streams: u32,
+    /// Bytes that wait at the relay, over all of them.
+    pub memory: Bytes,
+    /// Each way; `None`: no bound.
+    pub rate: Option<Rate>,
+}
+
+/// The far end.
+pub(super) struct Relay {
+    pub(super) config: RelayConfig,
+    pub(super) refusals: Refusals,
+    registry: Mutex<Registry>,
+}
+
+#[derive(Default)]
+struct Registry {
+    associations: HashMap<Name, Arc<Member>>,
+    accounts: HashMap<Option<PublicKey>, Arc<Account>>,
+}
+
+/// An association belongs to a key: nobody else can join it.
+type Name = (Option<PublicKey>, [u8; 16]);
+
+/// An association at the relay.
+pub(super) struct Member {
+    pub(super) association: Association,
+    pub(super) account: Arc<Account>,
+    /// For each link the number of its newest carrier: an older one makes room.
+    links: Mutex<HashMap<String, watch::Sender<u64>>>,
+}
+
+impl Relay {
+    pub(super) fn new(config: RelayConfig) -> Arc<Relay> {
+        Arc::new(Relay {
+            config,
+            refusals: Refusals::default(),
+            registry: Mutex::default(),
+        })
+    }
+
+    /// The association that a carrier belongs to; begins it if it is new.
+    pub(super) fn join(
+        self: &Arc<Relay>,
+        peer: Option<PublicKey>,
+        join: &Join,
+    ) -> Result<Arc<Member>, JoinAnswer> {
+        let scheduling = Scheduling::from_name(&join.scheduler).ok_or(JoinAnswer::Scheduler)?;
+        let name = (peer, join.association);
+        let mut registry = self.registry();
+        if let Some(member) = registry.associations.get(&name) {
+            return match member.has_room(&join.link) {
+                true => Ok(Arc::clone(member)),
+                false => Err(JoinAnswer::Full),
+            };
+        }
+        if join.resumes {
+            return Err(JoinAnswer::Gone);
+        }
+        self.make_room(&mut registry, peer)?;
+        let (member, incoming) = self.begin(&mut registry, name, scheduling);
+        registry.associations.insert(name, Arc::clone(&member));
+        drop(registry);
+        info!("{}: connected", member.account.name);
+        tokio::spawn(Arc::clone(self).run(name, Arc::clone(&member), incoming));
+        Ok(member)
+    }
+
+    /// A client that has as many associations as it may loses one that no carrier is left of: its
+    /// near end was started anew.
+    fn make_room(
+        &self,
+        registry: &mut Registry,
+        peer: Option<PublicKey>,
+    ) -> Result<(), JoinAnswer> {
+        let own = |name: &&Name| name.0 == peer;
+        let count = registry.associations.keys().filter(own).count();
+        if count < self.config.limits.associations {
+            return Ok(());
+        }
+        let orphan = registry
+            .associations
+            .iter()
+            .find(|(name, member)| own(name) && member.association.carrier_count() == 0)
+            .map(|(name, _)| *name)
+            .ok_or(JoinAnswer::Full)?;
+        if let Some(member) = registry.associations.remove(&orphan) {
+            member.association.close(0);
+        }
+        Ok(())
+    }
+
+    fn begin(
+        &self,
+        registry: &mut Registry,
+        name: Name,
+        scheduling: Scheduling,
+    ) -> (Arc<Member>, Incoming) {
+        let client = name.0.and_then(|peer| self.config.clients.get(&peer));
+        let limits = client.map_or(Limits::default(), |client| client.limits);
+        let defaults = &self.config.limits;
+        let streams = limits.streams.unwrap_or(defaults.streams);
+        let account = registry.accounts.entry(name.0).or_insert_with(|| {
+            let client = client.map_or("plaintext", |client| &client.name);
+            Account::new(client, streams, limits.rate.or(defaults.rate))
+        });
+        let memory =
+            limits.memory.unwrap_or(defaults.memory).as_u64() / defaults.associations.max(1) as u64;
+        let config = Config {
+            scheduling,
+            streams,
+            memory: Bytes::new(memory),
+            ..self.config.association.clone()
+        };
+        let (association, incoming) = Association::new(Role::Responder, config);
+        let member = Arc::new(Member {
+            association,
+            account: Arc::clone(account),
+            links: Mutex::default(),
+        });
+        (member, incoming)
+    }
+
+    /// Serves the streams until the association ends.
+    async fn run(self: Arc<Relay>, name: Name, member: Arc<Member>, mut incoming: Incoming) {
+        while let Some(stream) = incoming.next().await {
+            tokio::spawn(serve(
+                Arc::clone(&self),
+                Arc::clone(&member.account),
+                stream,
+            ));
+        }
+        let code = member.association.closed().await;
+        self.registry().associations.remove(&name);
+        info!("{}: ended with code {code:#x}", member.account.name);
+    }
+
+    /// All associations of now.
+    pub(super) fn members(&self) -> Vec<Arc<Member>> {
+        self.registry().associations.values().cloned().collect()
+    }
+
+    fn registry(&self) -> MutexGuard<'_, Registry> {
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Member {
+    fn has_room(&self, link: &str) -> bool {
+        let links = self.links();
+        links.len() < MOST_LINKS || links.contains_key(link)
+    }
+
+    /// Carries frames over a connection until it ends or the link has a newer one.
+    pub(super) async fn carry(&self, socket: TcpStream, begun: Begun, join: Join) {
+        let mut newest = {
+            let mut links = self.links();
+            let newest = links.entry(join.link.clone()).or_default();
+            newest.send_modify(|number| *number += 1);
+            newest.subscribe()
+        };
+        let config = CarrierConfig {
+            link: link_number(&join.link),
+            cost: f64::from(join.cost) / 1000.0,
+            quota: join.quota.map(Bytes::new),
+            priority: join.priority,
+            rtt: None,
+        };
+        let mut carrier = self.association.carry(socket, begun, config);
+        debug!("{}: link {} up", self.account.name, join.link);
+        tokio::select! {
+            end = carrier.ended() => debug!("{}: link {} down: {end}", self.account.name, join.link),
+            _ = newest.changed() => debug!("{}: link {} dialled anew", self.account.name, join.link),
+        }
+    }
+
+    fn links(&self) -> MutexGuard<'_, HashMap<String, watch::Sender<u64>>> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,147 @@
+//! The command line of `relay`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use ropewalk_quantities::{Bytes, Rate};
+use ropewalk_striping::Config;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tracing::{info, warn};
+
+use super::accept::{self, HALF_OPEN, HALF_OPEN_PER_SOURCE};
+use super::half_open::HalfOpen;
+use super::registry::{DefaultLimits, Relay, RelayConfig};
+use super::rules::{Rule, Rules};
+use crate::Failure;
+use crate::handshake::AcceptSecurity;
+use crate::keys::{Clients, read_secret_key};
+use crate::runtime::{block_on, until_signal};
+
+/// How long carriers may take to say that the relay ends.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// The far end: take carriers of clients that are known, and open what they ask for.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example: for the clients of a file, everything that is public but mail
+  ropewalk relay --listen 0.0.0.0:4433 --key relay.key --clients clients \\
+      --allow public --deny 0.0.0.0/0:25 --deny '[::/0]:25'")]
+pub struct Arguments {
+    /// Where carriers come in; several may be given.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4433")]
+    listen: Vec<SocketAddr>,
+    /// The relay's own key, as `keygen` wrote it.
+    #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
+    key: Option<PathBuf>,
+    /// Who may connect: lines as in NAME.pub, each with streams=, memory=, rate= behind it if
+    /// wanted.
+    #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
+    clients: Option<PathBuf>,
+    /// Targets that may be opened: public, private, loopback, or ADDRESS/BITS (IPv6 in brackets),
+    /// then :PORTS if not all. Nothing is, unless it is said here.
+    #[arg(long, value_name = "RULE")]
+    allow: Vec<Rule>,
+    /// Targets that may not be opened although they are allowed.
+    #[arg(long, value_name = "RULE")]
+    deny: Vec<Rule>,
+    /// Streams of a client at a time.
+    #[arg(long, value_name = "NUMBER", default_value_t = 4096)]
+    streams: u32,
+    /// Associations of a client at a time; its memory is shared evenly among as many.
+    #[arg(long, value_name = "NUMBER", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
+    associations: u16,
+    /// What may wait here of a client.
+    #[arg(long, value_name = "SIZE", default_value = "256MiB")]
+    memory: Bytes,
+    /// What may wait here of one stream.
+    #[arg(long, value_name = "SIZE", default_value = "4MiB")]
+    buffer: Bytes,
+    /// What a client may send and receive, each.
+    #[arg(long, value_name = "RATE")]
+    rate: Option<Rate>,
+    /// Congestion control of the carriers; the system's if it is not said.
+    #[arg(long, value_name = "NAME")]
+    congestion: Option<String>,
+    /// Ask nobody for a key and encrypt nothing: for measurements, on loopback.
+    #[arg(long, conflicts_with_all = ["key", "clients"])]
+    plaintext: bool,
+    /// Do so on other addresses, too: everybody who reaches them can use the relay.
+    #[arg(long, requires = "plaintext")]
+    plaintext_anywhere: bool,
+}
+
+pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
+    let listen = arguments.listen.clone();
+    let relay = Relay::new(config(arguments)?);
+    if relay.config.rules.is_closed() {
+        warn!("without --allow no target can be opened");
+    }
+    block_on(serve(relay, listen))?
+}
+
+fn config(arguments: Arguments) -> Result<RelayConfig, Failure> {
+    let (security, clients) = match (&arguments.key, &arguments.clients) {
+        (Some(key), Some(clients)) => {
+            let secret = read_secret_key(key).map_err(Failure::input)?;
+            let clients = Clients::read(clients).map_err(Failure::input)?;
+            (AcceptSecurity::Sealed { secret }, clients)
+        }
+        _ => (AcceptSecurity::Plain, Clients::default()),
+    };
+    let exposed = arguments.listen.iter().find(|at| !at.ip().is_loopback());
+    if let (true, false, Some(at)) = (arguments.plaintext, arguments.plaintext_anywhere, exposed) {
+        return Err(Failure::input(format!(
+            "--plaintext --listen {at}: allowed: a loopback address, or --plaintext-anywhere"
+        )));
+    }
+    Ok(RelayConfig {
+        security,
+        clients,
+        rules: Rules::new(arguments.allow, arguments.deny),
+        association: Config {
+            buffer: arguments.buffer,
+            send_buffer: arguments.buffer,
+            ..Config::default()
+        },
+        limits: DefaultLimits {
+            associations: arguments.associations.into(),
+            streams: arguments.streams,
+            memory: arguments.memory,
+            rate: arguments.rate,
+        },
+        congestion: arguments.congestion,
+    })
+}
+
+async fn serve(relay: Arc<Relay>, listen: Vec<SocketAddr>) -> Result<(), Failure> {
+    let half_open = HalfOpen::new(HALF_OPEN, HALF_OPEN_PER_SOURCE);
+    let mut tasks = JoinSet::new();
+    for at in listen {
+        let listener = TcpListener::bind(at).await;
+        let listener = listener.map_err(|error| Failure::run(format!("--listen {at}: {error}")))?;
+        // The port may have been the system's to choose.
+        let at = listener.local_addr().unwrap_or(at);
+        info!("relay listens on {at}");
+        tasks.spawn(accept::run(relay.clone(), listener, half_open.clone()));
+    }
+    until_signal().await?;
+    drop(tasks);
+    let members = relay.members();
+    for member in &members {
+        member.association.close(0);
+    }
+    let deadline = Instant::now() + FAREWELL;
+    let is_left = || {
+        members
+            .iter()
+            .any(|member| member.association.carrier_count() > 0)
+    };
+    while is_left() && Instant::now() < deadline {
+        tokio::time::sleep(FAREWELL / 20).await;
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! One connection to the relay, over one link, up to the answer to its JOIN.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use ropewalk_wire::gateway::Join;
+use tokio::net::{TcpSocket, TcpStream, lookup_host};
+use tokio::time::timeout;
+
+use super::{Session, UplinkConfig};
+use crate::handshake::{Begun, HandshakeError, dial as handshake};
+use crate::links::{Link, Place};
+use crate::request::{Host, Target};
+use crate::sockets::set_up_carrier;
+
+/// A dial that takes longer is given up; others are under way.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A connection whose JOIN was answered with yes.
+pub(super) struct Dialled {
+    pub(super) socket: TcpStream,
+    pub(super) begun: Begun,
+    /// Of the connection's own handshake.
+    pub(super) rtt: Duration,
+}
+
+pub(super) async fn dial(
+    config: &UplinkConfig,
+    link: &Link,
+    session: &Session,
+) -> Result<Dialled, HandshakeError> {
+    let dialled = timeout(PATIENCE, dial_patiently(config, link, session)).await;
+    dialled.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()))
+}
+
+async fn dial_patiently(
+    config: &UplinkConfig,
+    link: &Link,
+    session: &Session,
+) -> Result<Dialled, HandshakeError> {
+    let relay = resolve(&config.relay, link).await?;
+    let socket = link.tcp_socket(relay)?;
+    set_up_carrier(&socket, config.congestion.as_deref())?;
+    let start = Instant::now();
+    let mut socket = TcpSocket::from_std_stream(socket.into())
+        .connect(relay)
+        .await?;
+    let rtt = start.elapsed();
+    let join = Join {
+        association: session.name,
+        resumes: session.has_joined(),
+        cost: (link.cost * 1000.0).round() as u32,
+        quota: link.quota.map(|quota| quota.as_u64()),
+        priority: link.priority,
+        link: link.name.clone(),
+        scheduler: config.association.scheduling.name().to_owned(),
+    };
+    let begun = handshake(&mut socket, &config.security, &join).await?;
+    Ok(Dialled { socket, begun, rtt })
+}
+
+/// An address of the relay of the family that the link has.
+async fn resolve(relay: &Target, link: &Link) -> io::Result<SocketAddr> {
+    let is_usable = |address: &SocketAddr| match link.place {
+        Place::Address(own) => own.is_ipv4() == address.is_ipv4(),
+        Place::Interface(_) => true,
+    };
+    let mut addresses = match &relay.host {
+        Host::Address(ip) => vec![SocketAddr::new(*ip, relay.port)],
+        Host::Name(name) => lookup_host((name.as_str(), relay.port)).await?.collect(),
+    };
+    addresses.retain(is_usable);
+    let none = || {
+        let text = format!("{relay} has no address of the family of {}", link.place);
+        io::Error::new(io::ErrorKind::AddrNotAvailable, text)
+    };
+    addresses.first().copied().ok_or_else(none)
+}

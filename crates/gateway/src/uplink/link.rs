@@ -1,0 +1,143 @@
+//! A link's task: it dials until there is a carrier, and again when that is suspected or ends.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use ropewalk_quantities::Time;
+use ropewalk_striping::CarrierConfig;
+use ropewalk_wire::gateway::JoinAnswer;
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+use tracing::{debug, info, warn};
+
+use super::dial::{Dialled, dial};
+use super::{Near, Session, link_number};
+use crate::association::CarrierTask;
+use crate::handshake::HandshakeError;
+use crate::links::Link;
+
+/// A link that is down or suspected is dialled this often: each dial is a SYN of its own, since the
+/// kernel sends a lost one again only after a second.
+const AGAIN: Duration = Duration::from_millis(250);
+
+/// After so many in vain, only every fourth time.
+const SOON: u32 = 40;
+
+/// Dials under way at a time.
+const MOST: usize = 8;
+
+/// Code of an association that the relay does not know any more.
+const GONE: u32 = 0xffff_0004;
+
+/// How long carriers may take to say that the association has ended.
+pub(super) const FAREWELL: Duration = Duration::from_secs(1);
+
+/// Runs until it is aborted, or the uplink is closed or dropped.
+pub(super) async fn run(near: Weak<Near>, link: Arc<Link>) {
+    while let Some(near) = near.upgrade() {
+        let session = near.session();
+        keep_carrier(&near, &session, &link).await;
+        if near.is_closing() {
+            return;
+        }
+        if session.association.is_closed() {
+            near.renew(&session);
+        }
+    }
+}
+
+/// Keeps a carrier of that association until either ends.
+async fn keep_carrier(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link>) {
+    let Some(mut carrier) = bring_up(near, session, link).await else {
+        return;
+    };
+    info!("link {}: up", link.name);
+    loop {
+        let mut suspicion = carrier.suspicion();
+        let is_suspected = *suspicion.borrow_and_update();
+        let replacement = tokio::select! {
+            end = carrier.ended() => {
+                if !session.association.is_closed() {
+                    warn!("link {}: down: {end}", link.name);
+                }
+                return;
+            }
+            _ = session.association.closed() => {
+                // The carrier says so, and ends.
+                let _ = timeout(FAREWELL, carrier.ended()).await;
+                return;
+            }
+            _ = suspicion.changed() => None,
+            replacement = bring_up(near, session, link), if is_suspected => replacement,
+        };
+        let was_replaced = replacement.is_some();
+        if let Some(replacement) = replacement {
+            carrier = replacement;
+        }
+        match (was_replaced, is_suspected) {
+            (true, _) => info!("link {}: connected anew", link.name),
+            (false, true) => info!("link {}: heard again", link.name),
+            (false, false) => info!("link {}: nothing heard, probing", link.name),
+        }
+    }
+}
+
+/// `None` if the association ends before.
+async fn bring_up(
+    near: &Arc<Near>,
+    session: &Arc<Session>,
+    link: &Arc<Link>,
+) -> Option<CarrierTask> {
+    let dialled = tokio::select! {
+        dialled = dial_until_up(near, session, link) => dialled,
+        _ = session.association.closed() => return None,
+    };
+    session.set_joined();
+    let rtt = u64::try_from(dialled.rtt.as_nanos()).unwrap_or(u64::MAX);
+    let config = CarrierConfig {
+        link: link_number(&link.name),
+        cost: link.cost,
+        quota: link.quota,
+        priority: link.priority,
+        rtt: Some(Time::from_nanos(rtt)),
+    };
+    let association = &session.association;
+    Some(association.carry(dialled.socket, dialled.begun, config))
+}
+
+/// Several dials at a time; the first that comes through.
+async fn dial_until_up(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link>) -> Dialled {
+    let mut dials = JoinSet::new();
+    let mut ticks = interval(AGAIN);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut count = 0;
+    let mut said = String::new();
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => {
+                if dials.len() < MOST && (count < SOON || count % 4 == 0) {
+                    let (near, session, link) = (near.clone(), session.clone(), link.clone());
+                    dials.spawn(async move { dial(&near.config, &link, &session).await });
+                }
+                count += 1;
+            }
+            Some(Ok(dialled)) = dials.join_next() => match dialled {
+                Ok(dialled) => return dialled,
+                Err(HandshakeError::Refused(JoinAnswer::Gone)) => {
+                    info!("link {}: the relay does not know the association any more", link.name);
+                    session.association.close(GONE);
+                    std::future::pending::<()>().await;
+                }
+                Err(error) => {
+                    // The same for hours is said once.
+                    let text = error.to_string();
+                    match text == said {
+                        true => debug!("link {} ({}): {text}", link.name, link.place),
+                        false => warn!("link {} ({}): {text}", link.name, link.place),
+                    }
+                    said = text;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The near end: an association with a relay, and the links that carry it.
+//!
+//! Each link has a task ([`link`]) that dials, keeps a carrier, and dials again. An
+//! association that ends (the relay was started anew, or no link lived for too
+//! long) is followed by a new one.
+
+mod dial;
+mod link;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use bytes::Bytes;
+use ring::rand::{SecureRandom, SystemRandom};
+use ropewalk_striping::{Config, Role};
+use tokio::task::AbortHandle;
+use tracing::info;
+
+use crate::association::{Association, Stream};
+use crate::handshake::DialSecurity;
+use crate::links::Link;
+use crate::request::{Request, Status, Target};
+
+/// What an uplink is made of, its links aside.
+#[derive(Clone, Debug)]
+pub struct UplinkConfig {
+    /// Where the relay listens; a name is resolved for each dial.
+    pub relay: Target,
+    /// Keys.
+    pub security: DialSecurity,
+    /// Scheduler of both ends, buffers.
+    pub association: Config,
+    /// Congestion control of the carriers; `None`: the system's.
+    pub congestion: Option<String>,
+}
+
+/// The near end; copies are the same.
+#[derive(Clone)]
+pub struct Uplink(Arc<Near>);
+
+struct Near {
+    config: UplinkConfig,
+    session: Mutex<Arc<Session>>,
+    /// No new association follows.
+    closing: AtomicBool,
+    links: Mutex<Vec<LinkEntry>>,
+}
+
+/// One association.
+struct Session {
+    association: Association,
+    name: [u8; 16],
+    began: Instant,
+    /// The relay has taken a carrier of it.
+    joined: AtomicBool,
+}
+
+struct LinkEntry {
+    link: Arc<Link>,
+    task: AbortHandle,
+}
+
+/// A link cannot be added or taken away.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LinkChangeError {
+    /// There is one of that name.
+    #[error("link {0:?} is there already")]
+    Exists(String),
+    /// There is none of that name.
+    #[error("no link {0:?}; there are: {1}")]
+    Unknown(String, String),
+}
+
+impl Uplink {
+    /// Without links. Needs a tokio runtime, in which its tasks run.
+    ///
+    /// # Panics
+    /// If the system gives no random bytes.
+    #[must_use]
+    pub fn new(config: UplinkConfig) -> Uplink {
+        let session = Session::new(&config);
+        Uplink(Arc::new(Near {
+            config,
+            session: Mutex::new(session),
+            closing: AtomicBool::new(false),
+            links: Mutex::default(),
+        }))
+    }
+
+    /// Uses one more link.
+    ///
+    /// # Errors
+    /// There is one of that name.
+    pub fn add_link(&self, link: Link) -> Result<(), LinkChangeError> {
+        let mut links = self.0.links();
+        if links.iter().any(|entry| entry.link.name == link.name) {
+            return Err(LinkChangeError::Exists(link.name));
+        }
+        let link = Arc::new(link);
+        let task = tokio::spawn(link::run(Arc::downgrade(&self.0), Arc::clone(&link)));
+        links.push(LinkEntry {
+            link,
+            task: task.abort_handle(),
+        });
+        Ok(())
+    }
+
+    /// Uses a link no more; what its carrier held goes out over the others.
+    ///
+    /// # Errors
+    /// There is none of that name.
+    pub fn remove_link(&self, name: &str) -> Result<(), LinkChangeError> {
+        let mut links = self.0.links();
+        let Some(at) = links.iter().position(|entry| entry.link.name == name) else {
+            let names: Vec<&str> = links.iter().map(|entry| entry.link.name.as_str()).collect();
+            return Err(LinkChangeError::Unknown(name.to_owned(), names.join(", ")));
+        };
+        links.remove(at).task.abort();
+        info!("link {name}: removed");
+        Ok(())
+    }
+
+    /// Opens a stream; what comes behind the answer is the stream's.
+    ///
+    /// # Errors
+    /// What the relay says.
+    pub async fn open(&self, request: &Request) -> Result<Stream, Status> {
+        let session = self.0.session();
+        let stream = session.association.open().ok_or(Status::Limit)?;
+        let request = Bytes::from(request.to_bytes());
+        stream.write(request).await.map_err(|_| Status::Limit)?;
+        let answer = |bytes: &[u8]| {
+            let status = bytes.first().map(|byte| (Status::from_byte(*byte), 1));
+            Ok::<_, ()>(status)
+        };
+        match stream.read_first(1, answer).await {
+            Some(Status::Done) => Ok(stream),
+            Some(status) => Err(status),
+            None => Err(Status::Limit),
+        }
+    }
+
+    /// Ends the association: the relay is told.
+    pub async fn close(&self) {
+        self.0.closing.store(true, Ordering::Release);
+        self.0.session().association.close(0);
+        // The carriers say so and end.
+        let deadline = Instant::now() + link::FAREWELL;
+        while self.0.session().association.carrier_count() > 0 && Instant::now() < deadline {
+            tokio::time::sleep(link::FAREWELL / 20).await;
+        }
+        for entry in self.0.links().drain(..) {
+            entry.task.abort();
+        }
+    }
+
+    /// The association of now.
+    #[must_use]
+    pub fn association(&self) -> Association {
+        self.0.session().association.clone()
+    }
+
+    /// Its name, and since when it is.
+    #[must_use]
+    pub fn name(&self) -> ([u8; 16], Instant) {
+        let session = self.0.session();
+        (session.name, session.began)
+    }
+
+    /// The links, in the order in which they were added; [`ropewalk_striping::CarrierConfig::link`]
+    /// of a carrier is [`link_number`] of its link's name.
+    #[must_use]
+    pub fn links(&self) -> Vec<Arc<Link>> {
+        let links = self.0.links();
+        links.iter().map(|entry| Arc::clone(&entry.link)).collect()
+    }
+}
+
+/// A link's number in statistics: of its name, so that it stays when other links go.
+#[must_use]
+pub fn link_number(name: &str) -> u32 {
+    // FNV-1a; two names of one number only mix their statistics.
+    name.bytes().fold(0x811c_9dc5, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    })
+}
+
+impl Near {
+    fn session(&self) -> Arc<Session> {
+        let session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&session)
+    }
+
+    fn links(&self) -> MutexGuard<'_, Vec<LinkEntry>> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Acquire)
+    }
+
+    /// After `old` has ended: a new one, unless another link's task has made it.
+    fn renew(&self, old: &Arc<Session>) {
+        let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
+        if Arc::ptr_eq(&session, old) {
+            *session = Session::new(&self.config);
+        }
+    }
+}
+
+impl Session {
+    fn new(config: &UplinkConfig) -> Arc<Session> {
+        let mut name = [0; 16];
+        SystemRandom::new()
+            .fill(&mut name)
+            .expect("the system gives random bytes");
+        // The relay opens no streams of its own: what would come in is dropped, and so reset.
+        let (association, _incoming) =
+            Association::new(Role::Initiator, config.association.clone());
+        Arc::new(Session {
+            association,
+            name,
+            began: Instant::now(),
+            joined: AtomicBool::new(false),
+        })
+    }
+
+    fn has_joined(&self) -> bool {
+        self.joined.load(Ordering::Acquire)
+    }
+
+    fn set_joined(&self) {
+        self.joined.store(true, Ordering::Release);
+    }
+}
