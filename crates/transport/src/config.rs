@@ -195,6 +195,10 @@ pub struct Config {
     pub initial_rto: Time,
     /// Proportional rate reduction in recovery (RFC 6937).
     pub prr: bool,
+    /// Losses are told by time, not by counting duplicate acknowledgements (RACK, RFC 8985).
+    pub rack: bool,
+    /// A tail loss probe before the retransmission timer (TLP, RFC 8985); needs SACK.
+    pub tail_loss_probe: bool,
     /// A congestion event halves what is in the network (RFC 6675's pipe, as ns-3 does), not
     /// everything that is not acknowledged (RFC 5681's FlightSize).
     pub halve_pipe: bool,
@@ -279,6 +283,8 @@ impl Config {
             max_rto: Time::from_secs(120),
             initial_rto: Time::from_secs(1),
             prr: true,
+            rack: true,
+            tail_loss_probe: true,
             halve_pipe: false,
             limited_transmit: true,
             byte_counting: true,
@@ -310,6 +316,8 @@ impl Config {
                 min_rto_on_variance: false,
                 max_rto: Time::from_secs(60),
                 prr: false,
+                rack: false,
+                tail_loss_probe: false,
                 grow_in_disorder: false,
                 halve_pipe: true,
                 byte_counting: false,
@@ -328,6 +336,8 @@ impl Config {
                 min_rto_on_variance: false,
                 max_rto: Time::from_secs(60),
                 prr: false,
+                rack: false,
+                tail_loss_probe: false,
                 grow_in_disorder: false,
                 hystart: false,
                 ..linux

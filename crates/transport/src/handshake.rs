@@ -341,7 +341,7 @@ impl Endpoint {
         let mss = self.config.segment.as_u64() + options;
         flow.handshake_sent = (flow.sender.backoff() == 0).then_some(now);
         flow.sender.arm_handshake(now);
-        self.timer = self.timer.min(flow.sender.rto_at());
+        self.timer = self.timer.min(flow.sender.timer_at());
         let mut flags = Flags::SYN;
         if answer {
             flags = flags.with(Flags::ACK);

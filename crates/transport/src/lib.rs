@@ -10,8 +10,12 @@ pub mod congestion;
 mod endpoint;
 mod handshake;
 pub mod multipath;
+mod prr;
+mod rack;
 mod range_set;
 mod receiver;
+mod recovery;
+mod retransmission_timer;
 mod rtt;
 pub mod scheduling;
 mod scoreboard;
@@ -20,6 +24,8 @@ mod sender;
 mod sending;
 mod subflow;
 mod subflow_state;
+mod tail_loss_probe;
+mod timers;
 mod transmit;
 
 pub use config::{

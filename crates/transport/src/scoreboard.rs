@@ -13,6 +13,7 @@ pub(crate) struct Scoreboard {
     base: u64,
     outstanding: u64,
     sacked: u64,
+    sacked_segments: u32,
     lost: u64,
     retransmitted: u64,
     /// End of the highest range that was selectively acknowledged.
@@ -79,9 +80,16 @@ impl Sent {
         self.marks & EVER_RETRANSMITTED != 0
     }
 
+    /// Offset after its last.
     #[inline]
-    fn end(&self) -> u64 {
+    pub(crate) fn end(&self) -> u64 {
         self.seq + u64::from(self.len)
+    }
+
+    /// Neither acknowledged nor taken for lost, unless a copy of it was sent since.
+    #[inline]
+    pub(crate) fn is_in_flight(&self) -> bool {
+        self.marks & (SACKED | LOST) == 0 || self.marks & RETRANSMITTED != 0
     }
 
     #[inline]
@@ -90,15 +98,53 @@ impl Sent {
     }
 }
 
-/// What a cumulative acknowledgement took off the front.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Removed {
-    /// Bytes, FIN included.
+/// What an acknowledgement tells of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Delivered {
+    /// Bytes acknowledged cumulatively, FIN included.
     pub(crate) bytes: u64,
     /// Of them, those that no selective acknowledgement had covered.
     pub(crate) not_sacked: u64,
-    /// When the newest of them that was sent just once was sent.
-    pub(crate) newest_sent: Option<Time>,
+    /// Bytes acknowledged selectively and not before.
+    pub(crate) sacked: u64,
+    /// When the newest of those acknowledged cumulatively that was sent just once was sent.
+    pub(crate) newest_once: Option<Time>,
+    /// Transmission time and end of the newest of all; see [`Delivered::new`].
+    pub(crate) newest: (Time, u64),
+    /// A segment that was sent once came after one that follows it.
+    pub(crate) reordered: bool,
+    trusted: Time,
+    forward: u64,
+}
+
+impl Delivered {
+    /// `forward` is the end of what was acknowledged in any way before. Of a segment that was sent
+    /// again after `trusted` it cannot be told which copy arrived, and `newest` leaves it out.
+    #[inline]
+    pub(crate) fn new(forward: u64, trusted: Time) -> Delivered {
+        Delivered {
+            bytes: 0,
+            not_sacked: 0,
+            sacked: 0,
+            newest_once: None,
+            newest: (Time::ZERO, 0),
+            reordered: false,
+            trusted,
+            forward,
+        }
+    }
+
+    #[inline]
+    fn note(&mut self, sent: &Sent) {
+        if sent.was_retransmitted() {
+            if sent.sent > self.trusted {
+                return;
+            }
+        } else {
+            self.reordered |= sent.end() < self.forward;
+        }
+        self.newest = self.newest.max((sent.sent, sent.end()));
+    }
 }
 
 impl Scoreboard {
@@ -108,6 +154,7 @@ impl Scoreboard {
             base: 0,
             outstanding: 0,
             sacked: 0,
+            sacked_segments: 0,
             lost: 0,
             retransmitted: 0,
             highest_sacked: 0,
@@ -135,6 +182,24 @@ impl Scoreboard {
         self.sacked
     }
 
+    /// The same in segments.
+    #[inline]
+    pub(crate) fn sacked_segments(&self) -> u32 {
+        self.sacked_segments
+    }
+
+    /// Bytes taken for lost, sent again or not.
+    #[inline]
+    pub(crate) fn lost_bytes(&self) -> u64 {
+        self.lost
+    }
+
+    /// End of the highest range that was selectively acknowledged.
+    #[inline]
+    pub(crate) fn highest_sacked(&self) -> u64 {
+        self.highest_sacked
+    }
+
     /// RFC 6675's pipe: what is thought to be in the network.
     #[inline]
     pub(crate) fn pipe(&self) -> u64 {
@@ -146,6 +211,18 @@ impl Scoreboard {
         let waits = |sent: &&Sent| sent.marks & (LOST | RETRANSMITTED | SACKED) == LOST;
         let lost = self.segments.iter().filter(waits);
         lost.map(|sent| (sent.seq, sent.len))
+    }
+
+    /// How many segments.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// The oldest segment.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&Sent> {
+        self.segments.front()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Sent> {
@@ -160,20 +237,21 @@ impl Scoreboard {
 
     /// Takes off everything below `ack`; a segment acknowledged in part is cut.
     #[inline]
-    pub(crate) fn acknowledge(&mut self, ack: u64) -> Removed {
-        let mut removed = Removed::default();
+    pub(crate) fn acknowledge(&mut self, ack: u64, delivered: &mut Delivered) {
         while let Some(front) = self.segments.front_mut() {
             if front.seq >= ack {
                 break;
             }
             let whole = front.end() <= ack;
             let bytes = front.end().min(ack) - front.seq;
-            removed.bytes += bytes;
+            delivered.bytes += bytes;
             self.outstanding -= bytes;
             if front.has(SACKED) {
                 self.sacked -= bytes;
+                self.sacked_segments -= u32::from(whole);
             } else {
-                removed.not_sacked += bytes;
+                delivered.not_sacked += bytes;
+                delivered.note(front);
                 if front.has(LOST) {
                     self.lost -= bytes;
                 }
@@ -182,7 +260,7 @@ impl Scoreboard {
                 }
             }
             if !front.was_retransmitted() {
-                removed.newest_sent = Some(front.sent);
+                delivered.newest_once = Some(front.sent);
             }
             if !whole {
                 front.seq += bytes;
@@ -193,11 +271,15 @@ impl Scoreboard {
             self.segments.pop_front();
             self.base += 1;
         }
-        removed
     }
 
-    /// Marks what the blocks cover; says how many bytes are newly covered.
-    pub(crate) fn selective_acknowledge(&mut self, ack: u64, blocks: &SackList) -> u64 {
+    /// Marks what the blocks cover.
+    pub(crate) fn selective_acknowledge(
+        &mut self,
+        ack: u64,
+        blocks: &SackList,
+        delivered: &mut Delivered,
+    ) {
         let before = self.sacked;
         for (start, end) in blocks.iter(ack) {
             let start = start.max(ack);
@@ -210,11 +292,11 @@ impl Scoreboard {
                 .iter(self.seen_ack)
                 .find(|&(known_start, known_end)| known_start <= start && start < known_end);
             let start = known.map_or(start, |(_, known_end)| known_end);
-            self.mark_sacked(start, end);
+            self.mark_sacked(start, end, delivered);
         }
         self.seen = *blocks;
         self.seen_ack = ack;
-        self.sacked - before
+        delivered.sacked = self.sacked - before;
     }
 
     /// Marks segments as lost that RFC 6675's IsLost() says are: at least `dup_thresh`
@@ -261,18 +343,69 @@ impl Scoreboard {
         }
     }
 
-    /// A timeout: everything not selectively acknowledged is lost, copies included (RFC 5681, 6675).
-    pub(crate) fn mark_all_lost(&mut self) {
+    /// The first segment that was not judged yet, acknowledged and lost ones left out; what comes
+    /// before it need not be looked at again.
+    pub(crate) fn first_unjudged(&mut self) -> u64 {
+        let mut name = self.judged.max(self.base);
+        while self
+            .at(name)
+            .is_some_and(|sent| sent.marks & (SACKED | LOST) != 0 || sent.was_retransmitted())
+        {
+            name += 1;
+        }
+        self.judged = name;
+        name
+    }
+
+    /// The segment of this lasting name, unless it is acknowledged.
+    #[inline]
+    pub(crate) fn at(&self, name: u64) -> Option<&Sent> {
+        self.segments.get(name.checked_sub(self.base)? as usize)
+    }
+
+    /// The lasting name of the segment at this index.
+    #[inline]
+    pub(crate) fn name(&self, at: usize) -> u64 {
+        self.base + at as u64
+    }
+
+    /// The segment of this lasting name, or the copy of it that is in flight, is lost.
+    pub(crate) fn mark_lost(&mut self, name: u64) {
+        let Some(at) = name.checked_sub(self.base) else {
+            return;
+        };
+        let sent = &mut self.segments[at as usize];
+        let len = u64::from(sent.len);
+        if sent.has(RETRANSMITTED) {
+            self.retransmitted -= len;
+        }
+        if !sent.has(LOST) {
+            self.lost += len;
+        }
+        sent.marks = (sent.marks | LOST) & !RETRANSMITTED;
+        self.retransmit_hint = self.retransmit_hint.min(name);
+    }
+
+    /// A timeout: everything not selectively acknowledged is lost, copies included (RFC 5681,
+    /// 6675), but for what is too `recent`; the oldest is lost in any case.
+    pub(crate) fn mark_all_lost(&mut self, recent: impl Fn(&Sent) -> bool) {
         self.lost = 0;
         self.retransmitted = 0;
-        for sent in &mut self.segments {
-            if !sent.has(SACKED) {
-                sent.marks = (sent.marks | LOST) & !RETRANSMITTED;
-                self.lost += u64::from(sent.len);
+        self.judged = self.base + self.segments.len() as u64;
+        for (at, sent) in self.segments.iter_mut().enumerate() {
+            if sent.has(SACKED) {
+                continue;
             }
+            if at > 0 && sent.is_in_flight() && recent(sent) {
+                self.judged = self.judged.min(self.base + at as u64);
+            } else {
+                sent.marks = (sent.marks | LOST) & !RETRANSMITTED;
+            }
+            let len = u64::from(sent.len);
+            self.lost += if sent.has(LOST) { len } else { 0 };
+            self.retransmitted += if sent.has(RETRANSMITTED) { len } else { 0 };
         }
         self.retransmit_hint = self.base;
-        self.judged = self.base + self.segments.len() as u64;
     }
 
     /// The lowest segment that is lost and not yet sent again (NextSeg, rule 1).
@@ -301,6 +434,11 @@ impl Scoreboard {
         (from..self.segments.len())
             .take_while(|&at| self.segments[at].seq < self.highest_sacked)
             .find(|&at| !self.segments[at].has(SACKED | RETRANSMITTED))
+    }
+
+    /// The highest segment that no selective acknowledgement covers.
+    pub(crate) fn last_unsacked(&self) -> Option<usize> {
+        self.segments.iter().rposition(|sent| !sent.has(SACKED))
     }
 
     /// Marks the segment at this index as sent again now, and gives a copy of it.
@@ -345,7 +483,7 @@ impl Scoreboard {
         holds(at).then_some(at)
     }
 
-    fn mark_sacked(&mut self, start: u64, end: u64) {
+    fn mark_sacked(&mut self, start: u64, end: u64, delivered: &mut Delivered) {
         let Some(mut at) = (start < end).then(|| self.index_of(start)).flatten() else {
             return;
         };
@@ -355,6 +493,7 @@ impl Scoreboard {
             }
             if sent.seq >= start && !sent.has(SACKED) {
                 let len = u64::from(sent.len);
+                delivered.note(sent);
                 if sent.has(LOST) {
                     self.lost -= len;
                 }
@@ -363,6 +502,7 @@ impl Scoreboard {
                 }
                 sent.marks = (sent.marks | SACKED) & !(LOST | RETRANSMITTED);
                 self.sacked += len;
+                self.sacked_segments += 1;
                 self.highest_sacked = self.highest_sacked.max(sent.end());
             }
             at += 1;

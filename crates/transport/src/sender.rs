@@ -1,41 +1,47 @@
 use ropewalk_quantities::Time;
 
 use crate::congestion::{Acked, Congestion, CongestionControl, Controller};
+use crate::prr::Prr;
+use crate::rack::Rack;
+use crate::retransmission_timer::{Purpose, RetransmissionTimer};
 use crate::rtt::Rto;
-use crate::scoreboard::{Scoreboard, Sent};
+use crate::scoreboard::{Delivered, Scoreboard, Sent};
 use crate::segment::{Flags, Options, Segment};
+use crate::tail_loss_probe::TailLossProbe;
 use crate::{Config, SubflowState};
 
 /// Duplicate acknowledgements, or segments selectively acknowledged above one, that tell of its loss.
-const DUP_THRESH: u32 = 3;
+pub(crate) const DUP_THRESH: u32 = 3;
 
 /// The sending half of a subflow: what is in flight, loss recovery, retransmission timer.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
     /// First offset not acknowledged.
-    una: u64,
+    pub(crate) una: u64,
     /// Next offset to send for the first time.
-    nxt: u64,
-    board: Scoreboard,
-    phase: Phase,
-    dupacks: u32,
+    pub(crate) nxt: u64,
+    pub(crate) board: Scoreboard,
+    pub(crate) phase: Phase,
+    pub(crate) dupacks: u32,
     /// `nxt` when the last loss was found: recovery ends when it is acknowledged (RFC 6582, 6675).
-    recover: u64,
+    pub(crate) recover: u64,
     /// Highest cumulative acknowledgement before the last one (RFC 6582, 4.1).
-    previous_ack: u64,
-    rto: Rto,
-    rto_at: Time,
+    pub(crate) previous_ack: u64,
+    pub(crate) rto: Rto,
+    pub(crate) timer: RetransmissionTimer,
     /// The first retransmission of a recovery leaves whatever the window says.
-    force_retransmit: bool,
-    prr: Prr,
+    pub(crate) force_retransmit: bool,
+    pub(crate) prr: Prr,
+    pub(crate) rack: Rack,
+    pub(crate) probe: TailLossProbe,
     last_sent: Time,
     rate_since: Time,
     rate_bytes: u64,
-    sack: bool,
+    pub(crate) sack: bool,
     timestamps: bool,
-    use_prr: bool,
+    pub(crate) use_prr: bool,
     halve_pipe: bool,
-    grow_in_disorder: bool,
+    pub(crate) grow_in_disorder: bool,
     limited_transmit: bool,
     pub(crate) counters: Counters,
 }
@@ -51,10 +57,13 @@ pub struct Counters {
     pub fast_recoveries: u64,
     /// Times that the retransmission timer ran out.
     pub timeouts: u64,
+    /// Tail loss probes sent.
+    pub tail_loss_probes: u64,
 }
 
+/// What is known of losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+pub(crate) enum Phase {
     /// No loss known.
     Open,
     /// Fast recovery.
@@ -63,12 +72,13 @@ enum Phase {
     Loss,
 }
 
-/// Proportional rate reduction (RFC 6937), with its slow-start reduction bound.
-#[derive(Clone, Copy, Debug, Default)]
-struct Prr {
-    delivered: u64,
-    out: u64,
-    flight_at_start: u64,
+/// An acknowledgement and what it tells of.
+pub(crate) struct Acknowledgement<'a> {
+    pub(crate) now: Time,
+    pub(crate) segment: &'a Segment,
+    /// By how much the first offset not acknowledged moved.
+    pub(crate) advanced: u64,
+    pub(crate) delivered: Delivered,
 }
 
 /// The congestion controller and the table of subflows, for one of them.
@@ -82,12 +92,12 @@ pub(crate) struct Windows<'a> {
 
 impl Windows<'_> {
     #[inline]
-    fn own(&mut self) -> &mut SubflowState {
+    pub(crate) fn own(&mut self) -> &mut SubflowState {
         &mut self.table[self.subflow]
     }
 
     /// `flight_size` is what RFC 5681 calls so: everything not cumulatively acknowledged.
-    fn on_congestion(&mut self, cause: Congestion, now: Time, flight_size: u64) {
+    pub(crate) fn on_congestion(&mut self, cause: Congestion, now: Time, flight_size: u64) {
         let own = self.own();
         own.in_flight = flight_size.min(own.cwnd);
         let ssthresh = self
@@ -111,9 +121,11 @@ impl Sender {
             recover: 0,
             previous_ack: 0,
             rto: Rto::new(config),
-            rto_at: Time::MAX,
+            timer: RetransmissionTimer::OFF,
             force_retransmit: false,
             prr: Prr::default(),
+            rack: Rack::new(config.rack),
+            probe: TailLossProbe::new(config.tail_loss_probe),
             last_sent: Time::ZERO,
             rate_since: Time::ZERO,
             rate_bytes: 0,
@@ -147,7 +159,7 @@ impl Sender {
         self.last_sent = now;
         self.rate_since = now;
         self.rto.reset_backoff();
-        self.rto_at = Time::MAX;
+        self.timer = RetransmissionTimer::OFF;
         if let Some(rtt) = rtt {
             self.rto.sample(rtt, state);
         }
@@ -170,10 +182,16 @@ impl Sender {
         self.nxt
     }
 
-    /// Retransmission timer, or [`Time::MAX`].
+    /// When its timer runs out, or [`Time::MAX`].
     #[inline]
-    pub(crate) fn rto_at(&self) -> Time {
-        self.rto_at
+    pub(crate) fn timer_at(&self) -> Time {
+        self.timer.at()
+    }
+
+    /// What its timer is for.
+    #[inline]
+    pub(crate) fn timer_purpose(&self) -> Purpose {
+        self.timer.purpose()
     }
 
     /// Retransmission timeout with its back-off.
@@ -195,128 +213,82 @@ impl Sender {
 
     /// Starts the timer for a segment of the handshake.
     pub(crate) fn arm_handshake(&mut self, now: Time) {
-        self.rto_at = now + self.rto.current();
+        self.arm(Purpose::Timeout, now + self.rto.current());
     }
 
     /// The timer of the handshake ran out.
     pub(crate) fn back_off_handshake(&mut self) {
         self.rto.back_off();
-        self.rto_at = Time::MAX;
+        self.disarm();
     }
 
     /// Stops the timer.
     pub(crate) fn disarm(&mut self) {
-        self.rto_at = Time::MAX;
+        self.timer = RetransmissionTimer::OFF;
     }
 
-    /// An acknowledgement (RFC 5681, 6582, 6675).
+    #[inline]
+    pub(crate) fn arm(&mut self, purpose: Purpose, at: Time) {
+        self.timer = RetransmissionTimer::new(purpose, at);
+    }
+
+    /// An acknowledgement (RFC 5681, 6582, 6675, 8985).
     pub(crate) fn on_ack(&mut self, now: Time, segment: &Segment, windows: &mut Windows<'_>) {
         let ack = segment.ack;
         if ack > self.nxt || ack < self.una {
             return;
         }
         let advanced = ack - self.una;
-        let mut fresh = 0;
+        let trusted = now.saturating_sub(windows.own().min_rtt);
+        let mut delivered = Delivered::new(self.una.max(self.board.highest_sacked()), trusted);
         if advanced > 0 {
-            let removed = self.board.acknowledge(ack);
+            self.board.acknowledge(ack, &mut delivered);
             self.previous_ack = self.una;
             self.una = ack;
-            fresh = removed.not_sacked;
             let rtt = if self.timestamps && segment.flags.contains(Flags::TIMESTAMPS) {
                 Some(now.saturating_sub(segment.ts_ecr))
             } else {
                 // Karn: nothing that was sent twice gives a sample.
-                removed.newest_sent.map(|sent| now - sent)
+                delivered.newest_once.map(|sent| now - sent)
             };
             let own = windows.own();
             if let Some(rtt) = rtt {
                 self.rto.sample(rtt, own);
             }
             self.rto.reset_backoff();
-            own.acked_since_loss += removed.bytes;
-            self.measure_rate(now, removed.bytes, own);
-            self.rto_at = if self.board.is_empty() {
-                Time::MAX
-            } else {
-                now + self.rto.current()
-            };
+            own.acked_since_loss += delivered.bytes;
+            self.measure_rate(now, delivered.bytes, own);
         }
-        let newly_sacked = match &segment.options {
-            Options::Sack(blocks) if self.sack => self.board.selective_acknowledge(ack, blocks),
-            _ => 0,
+        if let Options::Sack(blocks) = &segment.options
+            && self.sack
+        {
+            self.board
+                .selective_acknowledge(ack, blocks, &mut delivered);
+        }
+        let acknowledgement = Acknowledgement {
+            now,
+            segment,
+            advanced,
+            delivered,
         };
-        let is_dupack = if self.sack {
-            // RFC 6675, section 2: it tells of a range that none before did.
-            newly_sacked > 0
+        self.process_probe_ack(&acknowledgement, windows);
+        let waits = if self.rack.is_on() && self.sack {
+            self.judge_by_time(&acknowledgement, windows)
         } else {
-            advanced == 0 && segment.sequence_len() == 0 && !self.board.is_empty()
+            self.judge_by_count(&acknowledgement, windows);
+            false
         };
-        let mss = windows.own().mss;
-        if advanced > 0 {
-            // In recovery without SACK, a partial acknowledgement covers one retransmission and
-            // segments that duplicate acknowledgements had counted.
-            let counted = (advanced / mss).saturating_sub(1) as u32;
-            self.dupacks = match self.phase {
-                Phase::Recovery if !self.sack => self.dupacks.saturating_sub(counted),
-                _ => 0,
-            };
-        }
-        if is_dupack && self.phase != Phase::Loss {
-            self.dupacks += 1;
-        }
-        match self.phase {
-            Phase::Open => {
-                let lost = if self.sack {
-                    self.board.detect_losses(DUP_THRESH, mss) || self.dupacks >= DUP_THRESH
-                } else {
-                    self.dupacks == DUP_THRESH && self.dupacks_tell_of_loss(mss, windows)
-                };
-                if lost && is_dupack {
-                    self.enter_recovery(now, windows);
-                } else if advanced > 0 && (!is_dupack || self.grow_in_disorder) {
-                    self.grow(now, fresh + newly_sacked, segment, windows);
-                }
-            }
-            Phase::Recovery if ack >= self.recover => self.leave_recovery(windows),
-            Phase::Recovery => {
-                if self.sack {
-                    self.board.detect_losses(DUP_THRESH, mss);
-                } else if advanced > 0 {
-                    // RFC 6582, 3.2, step 3: a partial acknowledgement names the next loss.
-                    self.board.mark_first_lost();
-                    self.force_retransmit = true;
-                }
-            }
-            Phase::Loss => {
-                if ack >= self.recover {
-                    self.phase = Phase::Open;
-                } else if self.sack {
-                    self.board.detect_losses(DUP_THRESH, mss);
-                }
-                if advanced > 0 {
-                    // What was selectively acknowledged before must not count again. Without
-                    // SACK it cannot be told; RFC 3465, 2.3, counts a segment at most.
-                    let most = if self.sack { u64::MAX } else { mss };
-                    self.grow(now, (fresh + newly_sacked).min(most), segment, windows);
-                }
-            }
-        }
-        if self.phase == Phase::Recovery && self.use_prr {
-            let delivered = if self.sack {
-                fresh + newly_sacked
-            } else if advanced > 0 {
-                advanced
-            } else {
-                mss
-            };
-            self.proportional_rate_reduction(delivered, advanced > 0, windows);
+        if self.board.is_empty() {
+            self.disarm();
+        } else if advanced > 0 && !waits {
+            self.restart_timer(now, windows.own());
         }
         self.publish(windows.own());
     }
 
     /// The retransmission timer, at or after its time.
     pub(crate) fn on_timeout(&mut self, now: Time, windows: &mut Windows<'_>) {
-        self.rto_at = Time::MAX;
+        self.disarm();
         if self.board.is_empty() {
             return;
         }
@@ -329,11 +301,13 @@ impl Sender {
         self.phase = Phase::Loss;
         self.recover = self.nxt;
         self.dupacks = 0;
-        self.board.mark_all_lost();
+        let (rack, board) = (&self.rack, &mut self.board);
+        board.mark_all_lost(|sent| rack.is_recent(sent, now));
+        self.probe.forget();
         self.force_retransmit = true;
         self.rto.back_off();
         let own = windows.own();
-        own.cwnd = own.mss;
+        own.cwnd = self.board.pipe() + own.mss;
         self.publish(own);
     }
 
@@ -361,7 +335,8 @@ impl Sender {
 
     /// When there is no new data to send: what else may go out in recovery (NextSeg, rules 3 and 4).
     pub(crate) fn poll_rescue(&mut self, now: Time, state: &mut SubflowState) -> Option<Sent> {
-        if self.phase != Phase::Recovery || !self.sack || state.cwnd < state.in_flight + state.mss {
+        let full = state.cwnd < state.in_flight + state.mss;
+        if self.phase != Phase::Recovery || !self.sack || self.rack.is_on() || full {
             return None;
         }
         let at = self.board.next_unsacked()?;
@@ -370,11 +345,22 @@ impl Sender {
 
     fn retransmit(&mut self, at: usize, now: Time, state: &mut SubflowState) -> Sent {
         let sent = self.board.retransmit(at, now);
+        self.rack.on_retransmit(self.board.name(at), now);
         self.force_retransmit = false;
         self.counters.retransmissions += 1;
         self.count_out(now, &sent);
+        if at == 0 && self.rack.is_on() && self.timer.purpose() != Purpose::Reordering {
+            // As Linux (`tcp_xmit_retransmit_queue`): the oldest is given its time anew.
+            self.arm(Purpose::Timeout, now + self.rto.current());
+        }
         self.publish(state);
         sent
+    }
+
+    /// A tail loss probe without new data: the last segment that is not known to have arrived.
+    pub(crate) fn retransmit_last(&mut self, now: Time, state: &mut SubflowState) -> Option<Sent> {
+        let last = self.board.last_unsacked()?;
+        Some(self.retransmit(last, now, state))
     }
 
     /// New data (or FIN) leaves.
@@ -390,6 +376,7 @@ impl Sender {
         self.nxt += u64::from(sent.len);
         self.board.push(sent);
         self.count_out(now, &sent);
+        self.put_off_probe(now, state);
         self.publish(state);
     }
 
@@ -398,10 +385,10 @@ impl Sender {
         if !sent.is_fin() {
             self.counters.segments_sent += 1;
         }
-        self.prr.out += u64::from(sent.len);
+        self.prr.count_out(u64::from(sent.len));
         self.last_sent = now;
-        if self.rto_at == Time::MAX {
-            self.rto_at = now + self.rto.current();
+        if self.timer.is_off() {
+            self.arm(Purpose::Timeout, now + self.rto.current());
         }
     }
 
@@ -416,7 +403,13 @@ impl Sender {
     }
 
     #[inline]
-    fn grow(&mut self, now: Time, bytes: u64, segment: &Segment, windows: &mut Windows<'_>) {
+    pub(crate) fn grow(
+        &mut self,
+        now: Time,
+        bytes: u64,
+        segment: &Segment,
+        windows: &mut Windows<'_>,
+    ) {
         let own = windows.own();
         // In slow start the window may run ahead of what was sent by a factor of two.
         let slow_start = own.cwnd < own.ssthresh && own.cwnd < 2 * own.in_flight;
@@ -434,71 +427,6 @@ impl Sender {
         windows.own().cwnd = cwnd;
     }
 
-    /// RFC 6582, 3.2, step 1 and the heuristic of 4.1: do three duplicate acknowledgements tell
-    /// of a loss, or of segments that a timeout sent again for nothing?
-    fn dupacks_tell_of_loss(&self, mss: u64, windows: &mut Windows<'_>) -> bool {
-        self.una > self.recover
-            || (windows.own().cwnd > mss && self.una - self.previous_ack <= 4 * mss)
-    }
-
-    fn enter_recovery(&mut self, now: Time, windows: &mut Windows<'_>) {
-        self.counters.fast_recoveries += 1;
-        self.board.mark_first_lost();
-        let flight_size = self.flight_size(windows.own().mss);
-        windows.on_congestion(Congestion::FastRetransmit, now, flight_size);
-        self.phase = Phase::Recovery;
-        self.recover = self.nxt;
-        self.force_retransmit = true;
-        self.prr = Prr {
-            delivered: 0,
-            out: 0,
-            flight_at_start: self.board.outstanding(),
-        };
-        let own = windows.own();
-        if !self.use_prr {
-            own.cwnd = own.ssthresh;
-        }
-    }
-
-    fn leave_recovery(&mut self, windows: &mut Windows<'_>) {
-        self.phase = Phase::Open;
-        self.dupacks = 0;
-        let own = windows.own();
-        own.cwnd = if self.sack {
-            own.ssthresh
-        } else {
-            // RFC 6582, 3.2, step 3, option 1: no burst after a full acknowledgement.
-            own.ssthresh
-                .min(self.board.outstanding().max(own.mss) + own.mss)
-        };
-    }
-
-    /// RFC 6937, section 3: in recovery, send in proportion to what was delivered.
-    fn proportional_rate_reduction(
-        &mut self,
-        delivered: u64,
-        progress: bool,
-        windows: &mut Windows<'_>,
-    ) {
-        self.prr.delivered += delivered;
-        let pipe = self.pipe(windows.own().mss);
-        let own = windows.own();
-        let send = if pipe > own.ssthresh {
-            let share = u128::from(self.prr.delivered) * u128::from(own.ssthresh);
-            let target = share.div_ceil(u128::from(self.prr.flight_at_start.max(1))) as u64;
-            target.saturating_sub(self.prr.out)
-        } else {
-            let limit = self
-                .prr
-                .delivered
-                .saturating_sub(self.prr.out)
-                .max(delivered);
-            let limit = if progress { limit + own.mss } else { limit };
-            (own.ssthresh - pipe).min(limit)
-        };
-        own.cwnd = pipe + send;
-    }
-
     /// Without SACK each duplicate acknowledgement stands for a segment that left the network.
     fn reno_sacked(&self, mss: u64) -> u64 {
         if self.sack {
@@ -508,7 +436,7 @@ impl Sender {
     }
 
     /// What a congestion event halves.
-    fn flight_size(&self, mss: u64) -> u64 {
+    pub(crate) fn flight_size(&self, mss: u64) -> u64 {
         if self.halve_pipe {
             self.pipe(mss)
         } else {
@@ -516,7 +444,7 @@ impl Sender {
         }
     }
 
-    fn pipe(&self, mss: u64) -> u64 {
+    pub(crate) fn pipe(&self, mss: u64) -> u64 {
         let mut pipe = self.board.pipe();
         if !self.sack {
             pipe = pipe.saturating_sub(self.reno_sacked(mss));
@@ -534,7 +462,7 @@ impl Sender {
 
     /// Writes into the table what others may see.
     #[inline]
-    fn publish(&self, state: &mut SubflowState) {
+    pub(crate) fn publish(&self, state: &mut SubflowState) {
         state.in_flight = self.pipe(state.mss);
         state.in_recovery = self.phase != Phase::Open;
     }

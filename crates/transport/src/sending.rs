@@ -10,7 +10,7 @@ impl Endpoint {
     /// What of the stream leaves now: lost data first, then new.
     #[inline]
     pub(crate) fn poll_data(&mut self, now: Time) -> Option<(usize, Sent)> {
-        if self.recovering | self.queueing != 0 || !self.tx.reinject.is_empty() {
+        if self.recovering | self.queueing | self.probing != 0 || !self.tx.reinject.is_empty() {
             let old = self.poll_old_data(now);
             if old.is_some() {
                 return old;
@@ -25,6 +25,11 @@ impl Endpoint {
 
     #[inline(never)]
     fn poll_old_data(&mut self, now: Time) -> Option<(usize, Sent)> {
+        if self.probing != 0
+            && let Some(probe) = self.poll_probe(now)
+        {
+            return Some(probe);
+        }
         for subflow in members(self.recovering) {
             let state = &mut self.table[subflow];
             if let Some(sent) = self.subflows[subflow].sender.poll_retransmit(now, state) {
@@ -37,6 +42,36 @@ impl Endpoint {
             return Some(reinjected);
         }
         self.poll_queued(now)
+    }
+
+    /// A tail loss probe, whatever the congestion window says: new data if the subflow has some,
+    /// else its last segment again (RFC 8985, 7.3).
+    fn poll_probe(&mut self, now: Time) -> Option<(usize, Sent)> {
+        let subflow = members(self.probing).next()?;
+        self.probing &= !(1 << subflow);
+        let new = match self.subflows[subflow].queue.pop_front() {
+            Some((data_seq, len)) => {
+                self.table[subflow].queued -= u64::from(len);
+                Some((data_seq, len))
+            }
+            None if self.subflows.len() == 1 => {
+                let len = self.table[0].mss.min(self.tx.unsent());
+                let fits = len > 0 && len <= self.tx.window();
+                fits.then(|| (self.tx.assign(len), len as u32))
+            }
+            None => None,
+        };
+        let sent = match new {
+            Some((data_seq, len)) => self.send_data(now, subflow, data_seq, len).1,
+            None => {
+                let state = &mut self.table[subflow];
+                self.subflows[subflow].sender.retransmit_last(now, state)?
+            }
+        };
+        self.subflows[subflow]
+            .sender
+            .on_probe_sent(now, new.is_none());
+        Some((subflow, sent))
     }
 
     /// Data that a scheduler put on several subflows at once.

@@ -96,7 +96,7 @@ impl Subflow {
     #[inline]
     pub(crate) fn next_timer(&self) -> Time {
         self.sender
-            .rto_at()
+            .timer_at()
             .min(self.receiver.ack_at())
             .min(self.time_wait_until)
     }

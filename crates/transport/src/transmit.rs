@@ -72,7 +72,7 @@ impl Endpoint {
                 flow.pending.third = false;
                 if flow.state == State::PreEstablished {
                     flow.sender.arm_handshake(now);
-                    self.timer = self.timer.min(flow.sender.rto_at());
+                    self.timer = self.timer.min(flow.sender.timer_at());
                 }
                 self.write_third(now, subflow, segment);
                 return Some(subflow);
@@ -126,7 +126,7 @@ impl Endpoint {
     /// The segment of an entry of the scoreboard.
     #[inline]
     fn write_sent(&mut self, now: Time, subflow: usize, sent: &Sent, segment: &mut Segment) {
-        self.timer = self.timer.min(self.subflows[subflow].sender.rto_at());
+        self.timer = self.timer.min(self.subflows[subflow].sender.timer_at());
         self.write_ack(now, subflow, segment);
         segment.seq = sent.seq;
         if sent.is_fin() {

@@ -182,6 +182,16 @@ pub(super) static TRANSPORT: Shape = Shape {
             "Proportional rate reduction in recovery (RFC 6937)."
         ),
         setting!(
+            rack,
+            Kind::Boolean,
+            "Tell losses by time, not by counting duplicate acknowledgements (RACK, RFC 8985); needs sack."
+        ),
+        setting!(
+            tail_loss_probe,
+            Kind::Boolean,
+            "Send a probe when acknowledgements stay away for two round trips (TLP, RFC 8985); needs sack."
+        ),
+        setting!(
             limited_transmit,
             Kind::Boolean,
             "Limited transmit (RFC 3042)."

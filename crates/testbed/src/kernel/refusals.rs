@@ -148,9 +148,11 @@ fn fixed(transport: &Config) -> Vec<(&'static str, String, String)> {
     key("penalisation", |of| of.penalisation.to_string());
     key("prr", |of| of.prr.to_string());
     key("quick_ack", |of| of.quick_ack.to_string());
+    key("rack", |of| of.rack.to_string());
     key("receive_window_share", |of| {
         of.receive_window_share.to_string()
     });
+    key("tail_loss_probe", |of| of.tail_loss_probe.to_string());
     key("initial_ssthresh", |of| {
         let size = of.initial_ssthresh.map(|bytes| bytes.to_string());
         format!("{:?}", size.as_deref().unwrap_or("unlimited"))

@@ -4,6 +4,7 @@ mod close;
 mod handshake;
 mod multipath;
 mod properties;
+mod rack;
 mod reception;
 mod recovery;
 mod window;

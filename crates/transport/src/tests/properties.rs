@@ -75,12 +75,13 @@ proptest! {
         seed in any::<u64>(),
         loss in 0u64..200, late in 0u64..200, twice in 0u64..50,
         sack in any::<bool>(), timestamps in any::<bool>(), prr in any::<bool>(), nagle in any::<bool>(),
+        rack in any::<bool>(), tail_loss_probe in any::<bool>(),
         delayed_ack in 1u32..4,
         bytes in 1u64..200_000,
         receive_buffer in 2_000u64..100_000,
     ) {
         let config = Config {
-            sack, timestamps, prr, nagle, delayed_ack,
+            sack, timestamps, prr, nagle, rack, tail_loss_probe, delayed_ack,
             receive_buffer: Bytes::new(receive_buffer),
             ..plain_tcp()
         };
@@ -94,12 +95,13 @@ proptest! {
         scheduler in prop::sample::select(SchedulerKind::ALL),
         congestion in prop::sample::select(CongestionKind::ALL),
         helped in any::<bool>(),
+        rack in any::<bool>(), tail_loss_probe in any::<bool>(),
         delays in prop::collection::vec(1u64..150, 1..4),
         bytes in 1u64..200_000,
         receive_buffer in 4_000u64..100_000,
     ) {
         let config = Config {
-            scheduler, congestion,
+            scheduler, congestion, rack, tail_loss_probe,
             opportunistic_retransmission: helped,
             penalisation: helped,
             receive_buffer: Bytes::new(receive_buffer),

@@ -1,7 +1,7 @@
 use super::*;
 
 /// Loses the data segments that start at these offsets, the first time they are sent.
-fn lose(offsets: &'static [u64]) -> Box<dyn FnMut(&Passing) -> Fate> {
+pub(super) fn lose(offsets: &'static [u64]) -> Box<dyn FnMut(&Passing) -> Fate> {
     let mut lost = Vec::new();
     Box::new(move |passing| {
         let segment = &passing.segment;
@@ -18,7 +18,7 @@ fn lose(offsets: &'static [u64]) -> Box<dyn FnMut(&Passing) -> Fate> {
     })
 }
 
-fn data(pair: &Pair) -> Vec<(u64, u64)> {
+pub(super) fn data(pair: &Pair) -> Vec<(u64, u64)> {
     let data = pair
         .sent
         .iter()

@@ -1,0 +1,47 @@
+/// Proportional rate reduction (RFC 6937), with its slow-start reduction bound: in recovery, send
+/// in proportion to what was delivered.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Prr {
+    delivered: u64,
+    out: u64,
+    flight_at_start: u64,
+}
+
+impl Prr {
+    /// Recovery starts with so much outstanding (RecoverFS).
+    pub(crate) fn new(flight_at_start: u64) -> Prr {
+        Prr {
+            delivered: 0,
+            out: 0,
+            flight_at_start,
+        }
+    }
+
+    /// A segment of this length left.
+    #[inline]
+    pub(crate) fn count_out(&mut self, len: u64) {
+        self.out += len;
+    }
+
+    /// How much may leave after an acknowledgement that tells of so much `delivered` (section 3);
+    /// one more segment if it made `progress`. All in bytes.
+    pub(crate) fn allowance(
+        &mut self,
+        delivered: u64,
+        progress: bool,
+        pipe: u64,
+        ssthresh: u64,
+        mss: u64,
+    ) -> u64 {
+        self.delivered += delivered;
+        if pipe > ssthresh {
+            let share = u128::from(self.delivered) * u128::from(ssthresh);
+            let target = share.div_ceil(u128::from(self.flight_at_start.max(1))) as u64;
+            target.saturating_sub(self.out)
+        } else {
+            let limit = self.delivered.saturating_sub(self.out).max(delivered);
+            let limit = if progress { limit + mss } else { limit };
+            (ssthresh - pipe).min(limit)
+        }
+    }
+}

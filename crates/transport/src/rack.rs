@@ -1,0 +1,212 @@
+//! RACK (RFC 8985): a segment is lost once one that was sent sufficiently later has arrived.
+//!
+//! What duplicate acknowledgements count, this times; so it finds retransmissions that are lost
+//! and losses at the end of a flight, and waits where segments overtake each other. Where the RFC
+//! leaves a choice it is as in Linux (net/ipv4/tcp_recovery.c).
+
+use std::collections::VecDeque;
+
+use ropewalk_quantities::Time;
+
+use crate::SubflowState;
+use crate::scoreboard::{Delivered, Scoreboard, Sent};
+use crate::sender::DUP_THRESH;
+
+/// Recoveries for which a widened reordering window lasts (`TCP_RACK_RECOVERY_THRESH`).
+const PERSIST: u32 = 16;
+/// Most quarters of a round trip of a reordering window.
+const MOST_STEPS: u64 = 255;
+
+/// What RACK remembers of a subflow.
+#[derive(Clone, Debug)]
+pub(crate) struct Rack {
+    on: bool,
+    /// Transmission time and end of the newest segment that arrived (RACK.xmit_ts, RACK.end_seq).
+    newest: (Time, u64),
+    /// The round trip of the last one that arrived (RACK.rtt).
+    rtt: Time,
+    /// Segments arrived since losses were last looked for.
+    advanced: bool,
+    reordering_seen: bool,
+    /// The reordering window in quarters of the least round trip (RACK.reo_wnd_mult).
+    steps: u64,
+    /// Recoveries that it will last (RACK.reo_wnd_persist).
+    persist: u32,
+    /// A D-SACK counts again once this is acknowledged (RACK.dsack_round).
+    round: Option<u64>,
+    /// Names of segments that were sent again, and when: the order of time that the scoreboard,
+    /// which is in the order of offsets, does not have for them.
+    resent: VecDeque<(u64, Time)>,
+}
+
+/// What a search for losses found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Found {
+    /// A retransmission was lost.
+    pub(crate) copy_lost: bool,
+    /// How long until all that is late, and not late enough to be lost, will be.
+    pub(crate) wait: Option<Time>,
+}
+
+impl Rack {
+    pub(crate) fn new(on: bool) -> Rack {
+        Rack {
+            on,
+            newest: (Time::ZERO, 0),
+            rtt: Time::ZERO,
+            advanced: false,
+            reordering_seen: false,
+            steps: 1,
+            persist: 0,
+            round: None,
+            resent: VecDeque::new(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_on(&self) -> bool {
+        self.on
+    }
+
+    /// A segment was sent again.
+    pub(crate) fn on_retransmit(&mut self, name: u64, now: Time) {
+        if self.on {
+            self.resent.push_back((name, now));
+        }
+    }
+
+    /// Segments arrived (6.2, steps 2 and 3).
+    #[inline]
+    pub(crate) fn on_delivered(&mut self, now: Time, delivered: &Delivered) {
+        self.reordering_seen |= delivered.reordered;
+        if delivered.newest.1 > 0 {
+            self.advanced = true;
+            self.rtt = now.saturating_sub(delivered.newest.0);
+            self.newest = self.newest.max(delivered.newest);
+        }
+    }
+
+    /// A D-SACK that does not answer a tail loss probe: a retransmission was for nothing, as
+    /// segments are overtaken by more than was thought (6.2, step 4). At most once a round trip,
+    /// and as in Linux not before reordering was seen (`tcp_dsack_seen`).
+    pub(crate) fn on_dsack(&mut self, una: u64, nxt: u64) {
+        if self.round.is_some_and(|round| una >= round) {
+            self.round = None;
+        }
+        if self.round.is_none() && self.reordering_seen {
+            self.round = Some(nxt);
+            self.steps = (self.steps + 1).min(MOST_STEPS);
+            self.persist = PERSIST;
+        }
+    }
+
+    /// A recovery is over.
+    pub(crate) fn on_recovered(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.steps = 1;
+        }
+    }
+
+    /// RACK_update_reo_wnd(): how much later than the newest that arrived another may still come.
+    fn reordering_window(
+        &self,
+        recovering: bool,
+        sacked_segments: u32,
+        state: &SubflowState,
+    ) -> Time {
+        if !self.reordering_seen && (recovering || sacked_segments >= DUP_THRESH) {
+            return Time::ZERO;
+        }
+        (state.min_rtt.min(state.srtt) / 4 * self.steps).min(state.srtt)
+    }
+
+    /// Looks for losses if segments arrived since the last search (RACK_detect_loss(), 6.2, step 5).
+    #[inline]
+    pub(crate) fn detect_losses(
+        &mut self,
+        now: Time,
+        board: &mut Scoreboard,
+        recovering: bool,
+        state: &SubflowState,
+    ) -> Found {
+        if !std::mem::take(&mut self.advanced) || board.is_empty() {
+            return Found::default();
+        }
+        self.search(now, board, recovering, state)
+    }
+
+    /// The same, whether or not segments arrived.
+    pub(crate) fn search(
+        &mut self,
+        now: Time,
+        board: &mut Scoreboard,
+        recovering: bool,
+        state: &SubflowState,
+    ) -> Found {
+        let window = self.reordering_window(recovering, board.sacked_segments(), state);
+        let mut found = Found::default();
+        let mut name = board.first_unjudged();
+        while let Some(sent) = board.at(name).copied() {
+            if !self.is_overtaken(&sent) && !sent.was_retransmitted() {
+                break;
+            }
+            if sent.is_in_flight() && !sent.was_retransmitted() {
+                match self.time_left(&sent, now, window) {
+                    Some(left) => found.wait = found.wait.max(Some(left)),
+                    None => board.mark_lost(name),
+                }
+            }
+            name += 1;
+        }
+        self.search_copies(now, board, window, &mut found);
+        found
+    }
+
+    fn search_copies(
+        &mut self,
+        now: Time,
+        board: &mut Scoreboard,
+        window: Time,
+        found: &mut Found,
+    ) {
+        let mut late = 0;
+        while let Some(&(name, when)) = self.resent.get(late) {
+            let copy = board
+                .at(name)
+                .filter(|sent| sent.sent == when && sent.is_in_flight())
+                .copied();
+            if let Some(sent) = copy {
+                if !self.is_overtaken(&sent) {
+                    break;
+                }
+                if let Some(left) = self.time_left(&sent, now, window) {
+                    found.wait = found.wait.max(Some(left));
+                    late += 1;
+                    continue;
+                }
+                board.mark_lost(name);
+                found.copy_lost = true;
+            }
+            self.resent.remove(late);
+        }
+    }
+
+    /// RACK_sent_after(): one that was sent later, or with it and behind it, has arrived.
+    #[inline]
+    fn is_overtaken(&self, sent: &Sent) -> bool {
+        (sent.sent, sent.end()) < self.newest
+    }
+
+    /// How long it may still take to arrive; `None` if it is lost.
+    fn time_left(&self, sent: &Sent, now: Time, window: Time) -> Option<Time> {
+        let due = sent.sent + self.rtt + window;
+        (due > now).then(|| due - now)
+    }
+
+    /// At a timeout: it was sent too recently to be called lost (6.3; `tcp_timeout_mark_lost`).
+    #[inline]
+    pub(crate) fn is_recent(&self, sent: &Sent, now: Time) -> bool {
+        self.on && self.time_left(sent, now, Time::ZERO).is_some()
+    }
+}

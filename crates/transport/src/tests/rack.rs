@@ -1,0 +1,196 @@
+//! RACK and tail loss probes, RFC 8985: the cases that its sections 3 and 7 tell of.
+
+use super::recovery::{data, lose};
+use super::*;
+
+fn rack() -> Config {
+    Config {
+        rack: true,
+        tail_loss_probe: true,
+        ..plain_tcp()
+    }
+}
+
+/// Delays one segment, as often as it is sent for the first time.
+fn delay(plan: &'static [(u64, u64)]) -> Box<dyn FnMut(&Passing) -> Fate> {
+    let mut delayed = Vec::new();
+    Box::new(move |passing| {
+        let seq = passing.segment.seq;
+        let late = plan.iter().find(|&&(victim, _)| victim == seq);
+        match late {
+            Some(&(_, by)) if passing.segment.len > 0 && !delayed.contains(&seq) => {
+                delayed.push(seq);
+                Fate::Late(ms(by))
+            }
+            _ => Fate::Arrives,
+        }
+    })
+}
+
+fn outcome(pair: &Pair) -> (u64, u64, u64, u64) {
+    let counters = pair.client.counters(0);
+    (
+        counters.retransmissions,
+        counters.fast_recoveries,
+        counters.tail_loss_probes,
+        counters.timeouts,
+    )
+}
+
+#[test]
+fn a_lost_retransmission_is_sent_again_without_a_timeout() {
+    let mut pair = Pair::connected(&rack(), &[50]);
+    let mut copies = 0;
+    pair.fate = Box::new(move |p| {
+        copies += u32::from(p.segment.len > 0 && p.segment.seq == 1);
+        let first = p.segment.len > 0 && p.segment.seq == 1;
+        if first && copies <= 2 {
+            Fate::Lost
+        } else {
+            Fate::Arrives
+        }
+    });
+    pair.transfer(30_000, Time::from_secs(30));
+    let first: Vec<(u64, u64)> = data(&pair).into_iter().filter(|&(_, n)| n == 0).collect();
+    // What the first acknowledgement of the round trip lets out tells of the copy's loss.
+    assert_eq!(first, [(5000, 0), (5100, 0), (5200, 0)]);
+    assert_eq!(outcome(&pair), (2, 1, 0, 0));
+}
+
+#[test]
+fn two_segments_above_a_gap_are_enough_after_a_quarter_of_the_round_trip() {
+    let mut pair = Pair::connected(&rack(), &[50]);
+    pair.fate = lose(&[1]);
+    pair.transfer(3_000, Time::from_secs(9));
+    let expected = [(5000, 0), (5000, 1), (5000, 2), (5127, 0)];
+    assert_eq!(data(&pair), expected);
+    assert_eq!(outcome(&pair), (1, 1, 0, 0));
+}
+
+#[test]
+fn three_segments_above_a_gap_are_enough_at_once_until_reordering_was_seen() {
+    let mut pair = Pair::connected(&rack(), &[50]);
+    pair.fate = lose(&[1]);
+    pair.transfer(10_000, Time::from_secs(9));
+    assert_eq!(data(&pair).last(), Some(&(5100, 0)));
+}
+
+#[test]
+fn what_comes_late_by_less_than_a_quarter_of_the_round_trip_is_not_lost() {
+    let mut pair = Pair::connected(&rack(), &[50]);
+    pair.fate = delay(&[(1, 20), (3001, 20)]);
+    pair.transfer(3_000, Time::from_secs(9));
+    pair.drive(pair.now + ms(200));
+    assert_eq!(outcome(&pair), (0, 0, 0, 0));
+    // Nine segments above the gap: but by now reordering was seen.
+    pair.transfer(10_000, Time::from_secs(9));
+    pair.drive(pair.now + ms(200));
+    assert_eq!(outcome(&pair), (0, 0, 0, 0));
+    assert_eq!(pair.client.subflow_states()[0].ssthresh, u64::MAX);
+}
+
+#[test]
+fn a_duplicate_reported_by_the_receiver_widens_the_window() {
+    let mut pair = Pair::connected(&rack(), &[50]);
+    pair.fate = delay(&[(1, 20), (3001, 40), (13_001, 40)]);
+    pair.transfer(3_000, Time::from_secs(9));
+    pair.transfer(10_000, Time::from_secs(9));
+    pair.drive(pair.now + ms(200));
+    // 40 ms are more than a quarter of the round trip, 25 ms: sent again for nothing.
+    assert_eq!(outcome(&pair), (1, 1, 0, 0));
+    // The D-SACK made it 50 ms.
+    pair.transfer(10_000, Time::from_secs(9));
+    pair.drive(pair.now + ms(200));
+    assert_eq!(outcome(&pair), (1, 1, 0, 0));
+}
+
+#[test]
+fn a_probe_finds_out_about_a_lost_tail_before_the_timer() {
+    let mut pair = Pair::connected(&rack(), &[50]);
+    pair.fate = lose(&[7001, 8001, 9001]);
+    pair.transfer(10_000, Time::from_secs(9));
+    let again: Vec<(u64, u64)> = data(&pair).into_iter().skip(10).collect();
+    // Two round trips after the last acknowledgement; what it brings back tells of the rest.
+    assert_eq!(again, [(5302, 9), (5402, 7), (5402, 8)]);
+    assert_eq!(outcome(&pair), (3, 1, 1, 0));
+    assert_eq!(pair.server.delivered(), 10_000);
+}
+
+#[test]
+fn a_probe_carries_new_data_if_there_is_some() {
+    let config = Config {
+        initial_window: InitialWindow::Segments(3),
+        ..rack()
+    };
+    let mut pair = Pair::connected(&config, &[50]);
+    pair.fate = lose(&[1, 1001, 2001]);
+    pair.transfer(20_000, Time::from_secs(9));
+    let then: Vec<(u64, u64)> = data(&pair).into_iter().skip(3).take(2).collect();
+    assert_eq!(then, [(5202, 3), (5302, 0)]);
+    assert_eq!(outcome(&pair), (3, 1, 1, 0));
+}
+
+#[test]
+fn a_loss_that_the_probe_repaired_halves_the_window() {
+    let mut pair = Pair::connected(&rack(), &[50]);
+    pair.fate = lose(&[9001]);
+    pair.transfer(10_000, Time::from_secs(9));
+    // A single segment's acknowledgement may be held back by 200 ms.
+    assert_eq!(data(&pair).last(), Some(&(5500, 9)));
+    let before = pair.client.subflow_states()[0].cwnd;
+    pair.transfer(10_000, Time::from_secs(9));
+    pair.drive(pair.now + ms(200));
+    assert_eq!(outcome(&pair), (1, 0, 1, 0));
+    let state = &pair.client.subflow_states()[0];
+    assert!(
+        state.ssthresh <= before / 2,
+        "{} of {before}",
+        state.ssthresh
+    );
+}
+
+#[test]
+fn a_probe_sent_for_nothing_leaves_the_window_alone() {
+    let mut pair = Pair::connected(&rack(), &[50]);
+    pair.fate = delay(&[(9001, 450)]);
+    pair.transfer(10_000, Time::from_secs(9));
+    pair.drive(pair.now + ms(200));
+    pair.transfer(10_000, Time::from_secs(9));
+    pair.drive(pair.now + ms(200));
+    assert_eq!(outcome(&pair), (1, 0, 1, 0));
+    assert_eq!(pair.client.subflow_states()[0].ssthresh, u64::MAX);
+}
+
+#[test]
+fn one_probe_at_most_and_then_the_timer_from_the_probe_on() {
+    let mut pair = Pair::connected(&rack(), &[50]);
+    let mut lost = 0;
+    pair.fate = Box::new(move |p| {
+        let tail = p.segment.len > 0 && p.segment.seq == 9001 && lost < 3;
+        lost += u32::from(tail);
+        if tail { Fate::Lost } else { Fate::Arrives }
+    });
+    pair.transfer(10_000, Time::from_secs(30));
+    let tail: Vec<u64> = data(&pair)
+        .into_iter()
+        .filter(|&(_, n)| n == 9)
+        .map(|(time, _)| time)
+        .collect();
+    // The probe, then a timeout of 1 s and one of 2 s.
+    assert_eq!(tail, [5000, 5500, 6500, 8500]);
+    assert_eq!(outcome(&pair), (3, 0, 1, 2));
+}
+
+#[test]
+fn a_timeout_leaves_alone_what_was_sent_a_moment_ago() {
+    let mut pair = Pair::connected(&rack(), &[50]);
+    // Everything is lost from the second round trip on, for a second.
+    pair.fate = Box::new(|p| {
+        let dark = p.sent > ms(5000) && p.sent < ms(6000);
+        if dark { Fate::Lost } else { Fate::Arrives }
+    });
+    pair.transfer(60_000, Time::from_secs(30));
+    assert_eq!(pair.server.delivered(), 60_000);
+    let counters = pair.client.counters(0);
+    assert_eq!((counters.timeouts, counters.tail_loss_probes), (1, 1));
+}

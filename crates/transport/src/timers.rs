@@ -1,0 +1,143 @@
+//! An endpoint's timers: which there are, and what each does when it runs out.
+
+use ropewalk_quantities::Time;
+
+use crate::endpoint::Endpoint;
+use crate::retransmission_timer::Purpose;
+use crate::sender::Windows;
+use crate::subflow::{State, Subflow};
+
+/// Times that a SYN, or data, is sent again before the subflow is given up (Linux: tcp_syn_retries, tcp_retries2).
+const SYN_RETRIES: u32 = 6;
+const RETRIES: u32 = 15;
+
+impl Endpoint {
+    /// One or more timers may have run out: call it at [`poll_timeout`](Endpoint::poll_timeout)'s time.
+    pub fn handle_timeout(&mut self, now: Time) {
+        for subflow in 0..self.subflows.len() {
+            let flow = &mut self.subflows[subflow];
+            flow.receiver.on_timeout(now);
+            if flow.receiver.ack_due() {
+                self.acks |= 1 << subflow;
+            }
+            if flow.time_wait_until <= now {
+                flow.time_wait_until = Time::MAX;
+                flow.state = State::Closed;
+            }
+            if flow.sender.timer_at() <= now {
+                match flow.sender.timer_purpose() {
+                    Purpose::Timeout => self.handle_retransmission_timeout(now, subflow),
+                    Purpose::Reordering => self.handle_reordering_timeout(now, subflow),
+                    Purpose::Probe => {
+                        self.probing |= u64::from(flow.sender.on_probe_timeout(now)) << subflow;
+                        self.may_send = true;
+                    }
+                }
+            }
+        }
+        if self.tx.fin_at <= now {
+            self.tx.fin_at = Time::MAX;
+            self.may_send = true;
+        }
+        if self.persist_at <= now {
+            self.probe_window(now);
+        }
+        if self.scheduler_at <= now {
+            self.scheduler_at = Time::MAX;
+            self.may_send = true;
+        }
+        let own = self.persist_at.min(self.tx.fin_at).min(self.scheduler_at);
+        self.timer = self
+            .subflows
+            .iter()
+            .map(Subflow::next_timer)
+            .fold(own, Time::min);
+    }
+
+    fn handle_retransmission_timeout(&mut self, now: Time, subflow: usize) {
+        let flow = &mut self.subflows[subflow];
+        let backoff = flow.sender.backoff();
+        match flow.state {
+            State::SynSent | State::SynReceived | State::PreEstablished => {
+                if backoff >= SYN_RETRIES {
+                    self.fail_subflow(subflow);
+                    return;
+                }
+                flow.sender.back_off_handshake();
+                flow.handshake_sent = None;
+                if flow.state == State::PreEstablished {
+                    flow.pending.third = true;
+                } else {
+                    flow.pending.syn = true;
+                }
+                self.control |= 1 << subflow;
+            }
+            State::Established => {
+                if backoff >= RETRIES {
+                    flow.pending.rst = true;
+                    self.control |= 1 << subflow;
+                    self.fail_subflow(subflow);
+                    return;
+                }
+                let mut windows = Windows {
+                    controller: &mut self.controller,
+                    table: &mut self.table,
+                    subflow,
+                    cwnd_limited: true,
+                };
+                flow.sender.on_timeout(now, &mut windows);
+                self.note_recovery(subflow);
+                if self.subflows.len() > 1 {
+                    self.table[subflow].usable = false;
+                    self.reinject_from(subflow);
+                }
+                self.may_send = true;
+            }
+            State::Closed | State::Listen | State::TimeWait => flow.sender.disarm(),
+        }
+    }
+
+    fn handle_reordering_timeout(&mut self, now: Time, subflow: usize) {
+        let mut windows = Windows {
+            controller: &mut self.controller,
+            table: &mut self.table,
+            subflow,
+            cwnd_limited: true,
+        };
+        self.subflows[subflow]
+            .sender
+            .on_reordering_timeout(now, &mut windows);
+        self.note_recovery(subflow);
+        self.may_send = true;
+    }
+
+    /// Zero-window probe (RFC 9293, 3.8.6.1).
+    fn probe_window(&mut self, now: Time) {
+        self.persist_at = Time::MAX;
+        let Some(subflow) = self.table.iter().position(|state| state.usable) else {
+            return;
+        };
+        if self.tx.unsent() == 0 {
+            return;
+        }
+        self.subflows[subflow].pending.probe = true;
+        self.control |= 1 << subflow;
+        self.persist_backoff += 1;
+        self.arm_persist(now, subflow);
+    }
+
+    pub(crate) fn arm_persist(&mut self, now: Time, subflow: usize) {
+        let base = self.subflows[subflow].sender.rto().as_nanos();
+        let wait = base.saturating_mul(1 << self.persist_backoff.min(16));
+        self.persist_at = now + Time::from_nanos(wait).min(self.config.max_rto);
+        self.timer = self.timer.min(self.persist_at);
+    }
+
+    /// When [`handle_timeout`](Endpoint::handle_timeout) must be called at the latest; it may be
+    /// earlier than needed, which does no harm. Changes with each call that changes the endpoint.
+    #[inline]
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Time> {
+        (self.timer != Time::MAX).then_some(self.timer)
+    }
+}
