@@ -365,7 +365,7 @@ def test_json_has_every_answer_with_its_evidence(command, file):
 
 
 def test_text_names_the_options_that_follow_the_advice(command, file):
-    done = command("advise", file, "--check", "--set", "duration=2s")
+    done = command("advise", file, "--check", "--set", "duration=4s")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Which links, and how many?" in done.stdout
     assert """--set 'transport.paths=["near", "next"]'""" in done.stdout

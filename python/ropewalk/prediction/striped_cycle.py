@@ -119,6 +119,9 @@ def _outside(values: Values, used: tuple[Path, ...], whole: Transfer) -> tuple[s
         f"congestion is {transport['congestion']}: the model is of newreno": (
             transport["congestion"] != "newreno"
         ),
+        "rack tells losses by time: the model counts duplicate acknowledgements": (
+            transport["rack"] and transport["sack"]
+        ),
         "packets are lost at random: the model knows no loss": any(
             path.loss or path.reverse_loss for path in used
         ),
