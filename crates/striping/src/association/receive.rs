@@ -76,11 +76,9 @@ impl<P: Payload> Association<P> {
             }
             Frame::Pong { token } => {
                 let carrier = &mut self.carriers[at];
-                if let Some((expected, left)) = carrier.ping
-                    && expected == token
-                {
-                    carrier.ping = None;
-                    carrier.round_trip.sample(now, now.saturating_sub(left));
+                carrier.on_pong(now, token);
+                if carrier.in_flight.is_empty() {
+                    self.impatience.remove(&carrier.config.link);
                 }
             }
             Frame::Close { code } => {

@@ -64,6 +64,8 @@ pub(crate) struct Carrier {
     /// The answer that is owed.
     pub(crate) pong: Option<u64>,
     pub(crate) close_sent: bool,
+    /// It has brought an answer to anything.
+    pub(crate) answered: bool,
     patience: Time,
     drain_until: Time,
     pub(crate) sent_bytes: u64,
@@ -90,6 +92,7 @@ impl Carrier {
             ping: None,
             pong: None,
             close_sent: false,
+            answered: false,
             patience,
             drain_until: Time::ZERO,
             sent_bytes: 0,
@@ -211,6 +214,15 @@ impl Carrier {
         let queued = rtt.as_secs_f64() > QUEUED_GAIN * self.min_rtt() + QUEUED_SECONDS;
         self.rate.on_acknowledged(now, bytes, newest, queued);
         self.late = false;
+        self.answered = true;
+    }
+
+    /// The answer to a probe came.
+    pub(crate) fn on_pong(&mut self, now: Time, token: u64) {
+        if let Some((_, left)) = self.ping.take_if(|(expected, _)| *expected == token) {
+            self.round_trip.sample(now, now.saturating_sub(left));
+            self.answered = true;
+        }
     }
 
     /// A sign of life at `at`; says whether this ends a suspicion.
@@ -247,6 +259,7 @@ impl Carrier {
         let least = match (self.in_flight.oldest(), self.rate.estimate()) {
             (Some(_), None) => since + self.patience,
             (Some(oldest), Some(_)) => oldest.due + LATE,
+            (None, _) if !self.answered => since + self.patience,
             (None, _) => Time::ZERO,
         };
         Some(silence.max(least))
