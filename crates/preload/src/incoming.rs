@@ -9,7 +9,7 @@ use rustix::net::sockopt::{ipv6_v6only, set_ipv6_v6only};
 use rustix::net::{Shutdown, bind as kernel_bind, shutdown};
 
 use crate::control::{self, errno};
-use crate::messages::{Answer, CLIENTS, LISTENERS, LISTENERS_V6ONLY, Request};
+use crate::messages::{Answer, LISTENERS, LISTENERS_V6ONLY, Request};
 use crate::settings::Settings;
 use crate::socket::{self, Family, Kind};
 
@@ -74,43 +74,33 @@ pub(crate) fn register(settings: &Settings, socket: BorrowedFd<'_>) -> Result<()
     Err(refused)
 }
 
-/// Who is behind the peer of a connection that a program accepted; nothing if the peer is who
-/// it says it is.
+/// Who is behind a socket's peer, which is an address of `messages::CLIENTS`.
 pub(crate) fn client(
     settings: &Settings,
-    family: Family,
-    (host, port): (Ipv4Addr, u16),
+    socket: BorrowedFd<'_>,
+    peer: (Ipv4Addr, u16),
 ) -> Option<SocketAddr> {
-    if host != CLIENTS {
+    let Kind::Tcp(family) = Kind::of(socket) else {
         return None;
-    }
-    let at = (host, port).into();
+    };
+    let at = peer.into();
     match control::ask(settings, &Request::Client { at }) {
         Ok(Answer::Client { client }) => family.spell(client),
         _ => None,
     }
 }
 
-/// The same for a socket.
-pub(crate) fn client_of(settings: &Settings, socket: BorrowedFd<'_>) -> Option<SocketAddr> {
-    let Kind::Tcp(family) = Kind::of(socket) else {
-        return None;
-    };
-    client(settings, family, socket::peer(socket)?)
-}
-
 /// The program's address of a socket that was moved: every address while it listens, this
 /// machine's once it is connected.
 pub(crate) fn own_address(socket: BorrowedFd<'_>) -> Option<SocketAddr> {
-    let (host, port) = socket::local(socket)?;
+    let (_, port) = socket::local(socket).filter(|&(host, _)| is_listener(host))?;
     let Kind::Tcp(family) = Kind::of(socket) else {
         return None;
     };
-    match socket::peer(socket) {
-        _ if !is_listener(host) => None,
-        Some(_) => Some(family.loopback(port)),
-        None => Some(family.unspecified(port)),
-    }
+    Some(match socket::peer(socket) {
+        Some(_) => family.loopback(port),
+        None => family.unspecified(port),
+    })
 }
 
 fn is_listener(host: Ipv4Addr) -> bool {

@@ -9,7 +9,7 @@ use rustix::net::sockopt::{Timeout, set_ipv6_v6only, socket_cookie, socket_error
 use rustix::net::{connect as kernel_connect, connect_unspec};
 
 use crate::control::{self, Line, errno};
-use crate::messages::{Answer, HOLD, Request, in_pool};
+use crate::messages::{Answer, Request, in_pool};
 use crate::next::no_deferred_connect;
 use crate::settings::Settings;
 use crate::socket::{self, Family, Kind};
@@ -101,15 +101,11 @@ pub(crate) fn failure(settings: &Settings, socket: BorrowedFd<'_>) -> Option<Err
     }
 }
 
-/// Where the program wanted this socket to go, if it went through the gateway.
+/// Where the program wanted a socket to go whose peer is the gateway.
 pub(crate) fn target(settings: &Settings, socket: BorrowedFd<'_>) -> Option<SocketAddr> {
     let Kind::Tcp(family) = Kind::of(socket) else {
         return None;
     };
-    let (host, _) = socket::peer(socket)?;
-    if host != HOLD {
-        return None;
-    }
     let cookie = socket_cookie(socket).ok()?;
     match control::ask(settings, &Request::Target { cookie }) {
         Ok(Answer::Address { address }) => family.spell(address),

@@ -1,6 +1,6 @@
 //! What the kernel says of a socket of the program.
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::os::fd::BorrowedFd;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -104,7 +104,7 @@ pub(crate) fn peer(socket: BorrowedFd<'_>) -> Option<(Ipv4Addr, u16)> {
 /// An address that may be one of ours: these are all IPv4.
 pub(crate) fn loopback_part(address: SocketAddr) -> Option<(Ipv4Addr, u16)> {
     match address.ip().to_canonical() {
-        std::net::IpAddr::V4(v4) if v4.is_loopback() => Some((v4, address.port())),
+        IpAddr::V4(v4) if v4.is_loopback() => Some((v4, address.port())),
         _ => None,
     }
 }

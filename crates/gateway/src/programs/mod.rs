@@ -97,7 +97,7 @@ impl Programs {
                 None => Answer::Unknown {},
             },
             Request::Failure { cookie } => match self.take_failure(cookie) {
-                Some(reason) => Answer::Refused { reason },
+                Some(reason) => refused(reason),
                 None => Answer::Unknown {},
             },
             Request::Listen { port, at } => match &self.servers {
@@ -105,9 +105,7 @@ impl Programs {
                     servers.listen(port, at);
                     Answer::Done {}
                 }
-                None => Answer::Refused {
-                    reason: Reason::NotAllowed,
-                },
+                None => refused(Reason::NotAllowed),
             },
             Request::Client { at } => match self.servers.as_ref().and_then(|s| s.client(at)) {
                 Some(client) => Answer::Client { client },
@@ -115,9 +113,7 @@ impl Programs {
             },
             Request::Resolve { name, v6 } => match lock(&self.pool).address(&name, v6) {
                 Some(ip) => Answer::Ip { ip },
-                None => Answer::Refused {
-                    reason: Reason::HostUnreachable,
-                },
+                None => refused(Reason::HostUnreachable),
             },
             Request::Name { ip } => match lock(&self.pool).name(ip) {
                 Some(name) => Answer::Name {
@@ -139,43 +135,36 @@ impl Programs {
     ) -> io::Result<()> {
         let Some(name) = self.spell(target) else {
             let reason = Reason::HostUnreachable;
-            return conversation.answer(&Answer::Refused { reason }).await;
+            return conversation.answer(&refused(reason)).await;
         };
         let at = self.hold.address();
         conversation.answer(&Answer::Hold { at }).await?;
         // The far end is asked while the library is still busy; if that gives up, so do we.
         let (program, opened) =
             tokio::try_join!(conversation.started(), async { Ok(far.open(name).await) })?;
-        let connected = match opened {
+        let (answer, connected) = match opened {
             Ok(stream) => {
-                lock(&self.targets).insert(cookie, target);
-                let connected = self.hold.connect(program).await;
-                connected
-                    .map(|program| (stream, program))
-                    .map_err(|_| Reason::NetworkUnreachable)
+                // Before the program finds its socket connected, and asks.
+                let entry = TargetEntry::new(self, cookie, target);
+                match self.hold.connect(program).await {
+                    Ok(program) => (Answer::Done {}, Some((stream, program, entry))),
+                    // It was closed meanwhile.
+                    Err(_) => (refused(Reason::NetworkUnreachable), None),
+                }
             }
             Err(reason) => {
                 self.refuse(program, cookie, (!wait).then_some(reason));
-                Err(reason)
+                (refused(reason), None)
             }
         };
-        let forget = Forget {
-            programs: self,
-            cookie,
-        };
         if wait {
-            let answer = match connected {
-                Ok(_) => Answer::Done {},
-                Err(reason) => Answer::Refused { reason },
-            };
             // The program may have been interrupted by a signal and not wait any more.
             let _ = conversation.answer(&answer).await;
         }
         drop(conversation);
-        if let Ok((stream, program)) = connected {
+        if let Some((stream, program, _entry)) = connected {
             far.carry(stream, program).await;
         }
-        drop(forget);
         Ok(())
     }
 
@@ -210,16 +199,27 @@ impl Programs {
     }
 }
 
-/// Forgets a socket's target when its connection has ended, however that came.
-struct Forget<'a> {
+/// A socket's target, known while its connection lasts.
+struct TargetEntry<'a> {
     programs: &'a Programs,
     cookie: u64,
 }
 
-impl Drop for Forget<'_> {
+impl<'a> TargetEntry<'a> {
+    fn new(programs: &'a Programs, cookie: u64, target: SocketAddr) -> TargetEntry<'a> {
+        lock(&programs.targets).insert(cookie, target);
+        TargetEntry { programs, cookie }
+    }
+}
+
+impl Drop for TargetEntry<'_> {
     fn drop(&mut self) {
         lock(&self.programs.targets).remove(&self.cookie);
     }
+}
+
+fn refused(reason: Reason) -> Answer {
+    Answer::Refused { reason }
 }
 
 /// The maps are whole after every statement, so a thread that panicked leaves them usable.

@@ -8,8 +8,9 @@ use libc::{msghdr, size_t, sockaddr, socklen_t, ssize_t};
 use rustix::io::Errno;
 
 use super::{borrowed, ruled};
+use crate::messages::{CLIENTS, HOLD};
 use crate::outgoing::{self, Verdict};
-use crate::{c_address, incoming, next};
+use crate::{c_address, incoming, next, socket};
 
 /// As socket(2), but Multipath TCP is TCP: several paths are the gateway's business.
 #[unsafe(no_mangle)]
@@ -64,7 +65,11 @@ unsafe extern "C-unwind" fn getpeername(
 ) -> c_int {
     let peer = ruled(|settings| {
         let socket = borrowed(fd)?;
-        outgoing::target(settings, socket).or_else(|| incoming::client_of(settings, socket))
+        match socket::peer(socket)? {
+            (HOLD, _) => outgoing::target(settings, socket),
+            peer @ (CLIENTS, _) => incoming::client(settings, socket, peer),
+            _ => None,
+        }
     });
     if let Some(peer) = peer
         && !address.is_null()

@@ -6,7 +6,8 @@ use std::ffi::c_int;
 use libc::{sockaddr, socklen_t};
 
 use super::{borrowed, ruled};
-use crate::socket::{Kind, loopback_part};
+use crate::messages::CLIENTS;
+use crate::socket::loopback_part;
 use crate::{c_address, incoming, next};
 
 #[unsafe(no_mangle)]
@@ -86,10 +87,10 @@ unsafe fn naming_client(
     let client = ruled(|settings| {
         // SAFETY: the kernel has written so much.
         let peer = unsafe { c_address::read(address, room.min(*length)) }?;
-        let Kind::Tcp(family) = Kind::of(borrowed(fd)?) else {
-            return None;
-        };
-        incoming::client(settings, family, loopback_part(peer)?)
+        match loopback_part(peer)? {
+            peer @ (CLIENTS, _) => incoming::client(settings, borrowed(fd)?, peer),
+            _ => None,
+        }
     });
     if let Some(client) = client {
         // SAFETY: there is the room that the program said.

@@ -173,3 +173,83 @@ asyncio.run(main())
     child.wait().unwrap();
     assert_eq!(gateway.asked().len(), 500);
 }
+
+/// sftp and sshd, both under the library.
+#[test]
+fn sftp_fetches_from_sshd() {
+    let sshd = "/usr/sbin/sshd";
+    if !is_there("sftp") || !is_there("ssh-keygen") || !std::path::Path::new(sshd).is_file() {
+        eprintln!("skipped: OpenSSH's client and server are not both installed");
+        return;
+    }
+    let (gateway, folder) = (Gateway::start(), tempfile::tempdir().unwrap());
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    for key in ["host", "user"] {
+        output(Command::new("ssh-keygen").args([
+            "-q",
+            "-t",
+            "ed25519",
+            "-N",
+            "",
+            "-f",
+            &path(key),
+        ]));
+    }
+    std::fs::write(path("there"), vec![9; 3_000_000]).unwrap();
+    let port = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let config = format!(
+        "Port {port}\nListenAddress 0.0.0.0\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\n\
+         StrictModes no\nUsePAM no\nSubsystem sftp internal-sftp\nLogLevel VERBOSE\n",
+        path("host"),
+        path("user.pub"),
+    );
+    std::fs::write(path("config"), config).unwrap();
+    let mut server = gateway.command(sshd);
+    let log = std::fs::File::create(path("log")).unwrap();
+    let mut server = server
+        .args(["-D", "-e", "-f", &path("config")])
+        .stderr(log)
+        .spawn()
+        .unwrap();
+    let log = || std::fs::read_to_string(path("log")).unwrap();
+    while !log().contains("Server listening") {
+        if server.try_wait().unwrap().is_some() {
+            eprintln!("skipped: sshd does not run here: {}", log().trim());
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let mut sftp = gateway.command("sftp");
+    sftp.args([
+        "-q",
+        "-F",
+        "none",
+        "-P",
+        &port.to_string(),
+        "-i",
+        &path("user"),
+    ]);
+    for option in [
+        "StrictHostKeyChecking=no",
+        "UserKnownHostsFile=/dev/null",
+        "BatchMode=yes",
+    ] {
+        sftp.args(["-o", option]);
+    }
+    let fetched = sftp
+        .args([&format!("server.example:{}", path("there")), &path("here")])
+        .output();
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert!(
+        fetched.as_ref().unwrap().status.success(),
+        "{fetched:?} {}",
+        log()
+    );
+    assert_eq!(std::fs::read(path("here")).unwrap(), vec![9; 3_000_000]);
+    assert!(log().contains("from 192.0.2.7 port 5555"), "{}", log());
+}

@@ -1,0 +1,149 @@
+//! `exec`: which programs it takes, and what becomes of their status.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A library that is there already and changes nothing: the C library's own file.
+fn harmless_library() -> PathBuf {
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    let line = maps
+        .lines()
+        .find(|line| line.ends_with("/libc.so.6"))
+        .unwrap();
+    line[line.find('/').unwrap()..].into()
+}
+
+struct Place {
+    folder: tempfile::TempDir,
+    _control: UnixListener,
+}
+
+impl Place {
+    fn new() -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        let control = UnixListener::bind(folder.path().join("control")).unwrap();
+        Place {
+            folder,
+            _control: control,
+        }
+    }
+
+    fn exec(&self, options: &[&str], program: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ropewalk-gateway"));
+        command.env_remove("LD_PRELOAD").arg("exec");
+        command
+            .arg("--control")
+            .arg(self.folder.path().join("control"));
+        command
+            .arg("--library")
+            .arg(harmless_library())
+            .args(options);
+        command.arg("--").args(program).output().unwrap()
+    }
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn the_program_has_its_environment_its_status_and_its_signals() {
+    let place = Place::new();
+    let script = "echo $0 $1; echo $LD_PRELOAD; echo $ROPEWALK_EXEC_CONTROL; \
+                  echo $ROPEWALK_EXEC_DIRECT; echo $ROPEWALK_EXEC_REFUSE_UDP; echo $HERE; exit 7";
+    let options = [
+        "--direct",
+        "10.0.0.0/8",
+        "--direct",
+        "2001:db8::1",
+        "--refuse-udp",
+    ];
+    let done = place.exec(
+        &options,
+        &["env", "HERE=yes", "sh", "-c", script, "name", "one word"],
+    );
+    assert_eq!(done.status.code(), Some(7), "{done:?}");
+    let library = harmless_library().canonicalize().unwrap();
+    let control = place.folder.path().join("control");
+    assert_eq!(
+        text(&done.stdout),
+        format!(
+            "name one word\n{}\n{}\n10.0.0.0/8,2001:db8::1\n1\nyes\n",
+            library.display(),
+            control.display(),
+        )
+    );
+    let killed = place.exec(&[], &["sh", "-c", "kill -9 $$"]);
+    assert_eq!(killed.status.signal(), Some(9), "{killed:?}");
+    // What the test's own runner ignores is not ignored by the program.
+    let piped = place.exec(&[], &["sh", "-c", "kill -PIPE $$"]);
+    assert_eq!(piped.status.signal(), Some(13), "{piped:?}");
+}
+
+#[test]
+fn what_is_wrong_is_said_in_one_line() {
+    let place = Place::new();
+    let text_file = place.folder.path().join("text");
+    fs::write(&text_file, "no program\n").unwrap();
+    fs::set_permissions(&text_file, fs::Permissions::from_mode(0o755)).unwrap();
+    let cases: [(&[&str], &[&str], &str); 6] = [
+        (&[], &["no-such-program"], "not to be found in PATH"),
+        (&[], &["/"], "cannot be executed"),
+        (
+            &[],
+            &[text_file.to_str().unwrap()],
+            "neither a program nor a script",
+        ),
+        (&["--direct", "10.0.0.0/33"], &["sh"], "bits from 0 to 32"),
+        (
+            &["--library", "/nonexistent.so"],
+            &["sh"],
+            "cannot be used multiple times",
+        ),
+        (&[], &[], "required"),
+    ];
+    for (options, program, expected) in cases {
+        let done = place.exec(options, program);
+        assert_eq!(done.status.code(), Some(2), "{done:?}");
+        assert!(text(&done.stderr).contains(expected), "{done:?}");
+        assert_eq!(text(&done.stderr).lines().count(), 1, "{done:?}");
+    }
+}
+
+#[test]
+fn a_static_program_is_refused_with_advice() {
+    // Built without an interpreter wherever the GNU C library is packaged.
+    let program = "/sbin/ldconfig";
+    if !Path::new(program).is_file() {
+        eprintln!("skipped: {program} is not there");
+        return;
+    }
+    let done = Place::new().exec(&[], &[program, "-p"]);
+    assert_eq!(done.status.code(), Some(2), "{done:?}");
+    for word in [
+        "static program",
+        "SOCKS5",
+        "HTTP CONNECT",
+        "transparent",
+        "tunnel",
+    ] {
+        assert!(text(&done.stderr).contains(word), "{done:?}");
+    }
+}
+
+#[test]
+fn without_a_gateway_nothing_is_run() {
+    let place = Place::new();
+    fs::remove_file(place.folder.path().join("control")).unwrap();
+    let done = place.exec(&[], &["echo", "run"]);
+    assert_eq!(done.status.code(), Some(1), "{done:?}");
+    assert!(
+        text(&done.stderr).starts_with("no gateway answers at "),
+        "{done:?}"
+    );
+    assert!(done.stdout.is_empty(), "{done:?}");
+}
