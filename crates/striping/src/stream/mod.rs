@@ -2,6 +2,8 @@
 
 pub(crate) mod receive;
 pub(crate) mod send;
+#[cfg(test)]
+mod tests;
 pub(crate) mod window;
 
 use crate::Payload;

@@ -1,8 +1,11 @@
 //! Two associations in a world without sockets.
 
+mod any_order;
+mod exchange;
 mod fault_plans;
 mod faults;
 mod goodput;
+mod hostile;
 mod outage;
 mod thin;
 mod world;

@@ -1,0 +1,179 @@
+//! Any interleaving of carriers: what is written is read, once and in order.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use proptest::prelude::*;
+use ropewalk_quantities::{Bytes as Amount, Time};
+use ropewalk_striping::{Association, CarrierConfig, CarrierId, Config, Frame, Role, Scheduling};
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Write(usize),
+    /// A carrier takes up to so many frames at one end.
+    Transmit(usize, usize, usize),
+    /// Up to so many of them arrive.
+    Deliver(usize, usize, usize),
+    Read,
+    /// The carrier breaks, and another takes its place.
+    Replace(usize),
+    Block(usize, usize),
+    Unblock(usize, usize),
+    Wait(u64),
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    let (carrier, end) = (0..3_usize, 0..2_usize);
+    prop_oneof![
+        3 => (1..60_000_usize).prop_map(Step::Write),
+        6 => (carrier.clone(), end.clone(), 1..10_usize).prop_map(|(c, e, n)| Step::Transmit(c, e, n)),
+        6 => (carrier.clone(), end.clone(), 1..10_usize).prop_map(|(c, e, n)| Step::Deliver(c, e, n)),
+        2 => Just(Step::Read),
+        1 => carrier.clone().prop_map(Step::Replace),
+        1 => (carrier.clone(), end.clone()).prop_map(|(c, e)| Step::Block(c, e)),
+        1 => (carrier, end).prop_map(|(c, e)| Step::Unblock(c, e)),
+        3 => (1..300_u64).prop_map(Step::Wait),
+    ]
+}
+
+struct Lane {
+    ids: [CarrierId; 2],
+    /// By the end that sent them.
+    frames: [VecDeque<Frame<Bytes>>; 2],
+}
+
+struct Pair {
+    now: Time,
+    ends: [Association<Bytes>; 2],
+    lanes: Vec<Lane>,
+}
+
+impl Pair {
+    fn new(config: Config) -> Pair {
+        let mut pair = Pair {
+            now: Time::from_secs(1),
+            ends: [Role::Initiator, Role::Responder]
+                .map(|role| Association::new(role, config.clone())),
+            lanes: Vec::new(),
+        };
+        for _ in 0..3 {
+            let lane = pair.lane();
+            pair.lanes.push(lane);
+        }
+        pair
+    }
+
+    fn lane(&mut self) -> Lane {
+        let now = self.now;
+        let ids = [0, 1].map(|end: usize| self.ends[end].carrier_up(now, CarrierConfig::default()));
+        Lane {
+            ids,
+            frames: [VecDeque::new(), VecDeque::new()],
+        }
+    }
+
+    fn transmit(&mut self, lane: usize, end: usize, most: usize) -> usize {
+        let Lane { ids, frames } = &mut self.lanes[lane];
+        let own = &mut self.ends[end];
+        let sent = std::iter::from_fn(|| own.poll_transmit(self.now, ids[end])).take(most);
+        let before = frames[end].len();
+        frames[end].extend(sent);
+        frames[end].len() - before
+    }
+
+    fn deliver(&mut self, lane: usize, end: usize, most: usize) -> usize {
+        let Lane { ids, frames } = &mut self.lanes[lane];
+        let count = most.min(frames[end].len());
+        for frame in frames[end].drain(..count) {
+            let taken = self.ends[1 - end].received(self.now, ids[1 - end], frame);
+            taken.expect("both keep to the protocol");
+        }
+        count
+    }
+
+    fn replace(&mut self, lane: usize) {
+        for end in [0, 1] {
+            self.ends[end].carrier_down(self.now, self.lanes[lane].ids[end]);
+        }
+        self.lanes[lane] = self.lane();
+    }
+
+    fn wait(&mut self, ms: u64) {
+        self.now += Time::from_millis(ms);
+        for own in &mut self.ends {
+            own.handle_timeout(self.now);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn each_byte_once_and_in_order(
+        steps in prop::collection::vec(any_step(), 1..200),
+        scheduling in prop::sample::select(Scheduling::all().collect::<Vec<_>>()),
+        buffer in 1_u64..200_000,
+    ) {
+        let mut pair = Pair::new(Config {
+            scheduling,
+            buffer: Amount::new(buffer),
+            send_buffer: Amount::new(buffer),
+            timeout: Time::from_secs(100_000),
+            ..Config::default()
+        });
+        let stream = pair.ends[0].open().expect("the first");
+        let mut written: Vec<u8> = Vec::new();
+        let mut read: Vec<u8> = Vec::new();
+        for step in steps {
+            match step {
+                Step::Write(len) => {
+                    let from = written.len();
+                    let bytes: Vec<u8> = (from..from + len).map(|at| (at / 251 + at) as u8).collect();
+                    let taken = pair.ends[0].write(stream, &mut Bytes::from(bytes.clone()));
+                    written.extend(&bytes[..taken]);
+                }
+                Step::Transmit(lane, end, most) => {
+                    pair.transmit(lane, end, most);
+                }
+                Step::Deliver(lane, end, most) => {
+                    pair.deliver(lane, end, most);
+                }
+                Step::Read => {
+                    while let Some(piece) = pair.ends[1].read(pair.now, stream) {
+                        read.extend(&piece);
+                    }
+                }
+                Step::Replace(lane) => pair.replace(lane),
+                Step::Block(lane, end) => pair.ends[end].blocked(pair.lanes[lane].ids[end]),
+                Step::Unblock(lane, end) => pair.ends[end].writable(pair.lanes[lane].ids[end]),
+                Step::Wait(ms) => pair.wait(ms),
+            }
+            prop_assert!(read.len() <= written.len());
+        }
+        pair.ends[0].finish(stream);
+        // From now on all carriers work: all must come, and then nothing is left.
+        for (lane, end) in [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)] {
+            pair.ends[end].writable(pair.lanes[lane].ids[end]);
+        }
+        for _ in 0..20_000 {
+            // It may have heard of the stream only now.
+            pair.ends[1].finish(stream);
+            for lane in 0..3 {
+                for end in [0, 1] {
+                    pair.transmit(lane, end, usize::MAX);
+                    pair.deliver(lane, end, usize::MAX);
+                }
+            }
+            while let Some(piece) = pair.ends[1].read(pair.now, stream) {
+                read.extend(&piece);
+            }
+            pair.wait(3);
+            if pair.ends.iter().all(|own| own.streams().next().is_none()) {
+                break;
+            }
+        }
+        prop_assert_eq!(read.len(), written.len());
+        prop_assert!(read == written);
+        prop_assert_eq!(pair.ends[0].streams().count(), 0);
+        prop_assert_eq!(pair.ends[1].streams().count(), 0);
+    }
+}

@@ -1,0 +1,305 @@
+//! Exchanges, frame by frame: which carrier is given what, and how streams and associations end.
+
+use bytes::Bytes;
+use ropewalk_quantities::{Bytes as Amount, Time};
+use ropewalk_striping::{
+    Association, CarrierConfig, CarrierId, Config, Event, Frame, NO_CARRIER, Role, Scheduling,
+    StreamId, TOO_MANY_STREAMS,
+};
+use ropewalk_transport::SchedulerKind;
+
+const MS: fn(u64) -> Time = Time::from_millis;
+
+/// One end with carriers, and what it has to say.
+struct End {
+    own: Association<Bytes>,
+    carriers: Vec<CarrierId>,
+}
+
+impl End {
+    fn new(role: Role, config: Config, carriers: &[CarrierConfig]) -> End {
+        let mut own = Association::new(role, config);
+        let up = carriers.iter();
+        let carriers = up.map(|config| own.carrier_up(MS(1), *config)).collect();
+        End { own, carriers }
+    }
+
+    /// What a carrier is given, probes left out.
+    fn sends(&mut self, now: Time, carrier: usize) -> Vec<Frame<Bytes>> {
+        let id = self.carriers[carrier];
+        let frames = std::iter::from_fn(|| self.own.poll_transmit(now, id));
+        frames
+            .filter(|frame| !matches!(frame, Frame::Ping { .. } | Frame::Pong { .. }))
+            .collect()
+    }
+
+    fn gets(&mut self, now: Time, carrier: usize, frames: Vec<Frame<Bytes>>) {
+        for frame in frames {
+            self.own
+                .received(now, self.carriers[carrier], frame)
+                .unwrap();
+        }
+    }
+
+    fn events(&mut self) -> Vec<Event> {
+        let events = std::iter::from_fn(|| self.own.poll_event());
+        events
+            .filter(|event| !matches!(event, Event::CarrierWake(_)))
+            .collect()
+    }
+
+    fn write(&mut self, stream: StreamId, len: usize) -> usize {
+        self.own.write(stream, &mut Bytes::from(vec![9; len]))
+    }
+}
+
+fn carrier(rtt_ms: u64) -> CarrierConfig {
+    CarrierConfig {
+        rtt: Some(MS(rtt_ms)),
+        ..CarrierConfig::default()
+    }
+}
+
+fn scheduled(scheduling: Scheduling, carriers: &[CarrierConfig]) -> (End, StreamId) {
+    let config = Config {
+        scheduling,
+        ..Config::default()
+    };
+    let mut end = End::new(Role::Initiator, config, carriers);
+    let stream = end.own.open().unwrap();
+    (end, stream)
+}
+
+#[test]
+fn little_goes_by_the_carrier_that_is_sooner_there() {
+    let (mut end, stream) = scheduled(Scheduling::EarliestArrival, &[carrier(200), carrier(20)]);
+    end.write(stream, 200);
+    assert_eq!(end.sends(MS(2), 0), []);
+    assert_eq!(end.sends(MS(2), 1).len(), 1);
+}
+
+#[test]
+fn a_slow_carrier_takes_what_lies_ahead() {
+    let (mut end, stream) = scheduled(Scheduling::EarliestArrival, &[carrier(200), carrier(20)]);
+    end.write(stream, 200_000);
+    let ahead = end.sends(MS(2), 0);
+    let Some(Frame::Data { offset, .. }) = ahead.first() else {
+        panic!("{ahead:?}");
+    };
+    // What the fast one brings in the 90 ms that it is sooner there: at first, 14 600 bytes a round
+    // trip.
+    assert!(offset.abs_diff(65_700) <= 1, "{offset}");
+    let head = end.sends(MS(2), 1);
+    assert!(matches!(head[0], Frame::Data { offset: 0, .. }));
+}
+
+#[test]
+fn a_dearer_carrier_is_for_what_takes_too_long() {
+    let dear = CarrierConfig {
+        cost: 1.0,
+        ..carrier(20)
+    };
+    let (mut end, stream) = scheduled(Scheduling::Overflow, &[dear, carrier(20)]);
+    end.write(stream, 10_000);
+    assert_eq!(end.sends(MS(2), 0), []);
+    end.write(stream, 1_000_000);
+    assert!(!end.sends(MS(2), 0).is_empty());
+}
+
+#[test]
+fn redundant_carriers_carry_the_same() {
+    let (mut end, stream) = scheduled(Scheduling::Redundant, &[carrier(200), carrier(20)]);
+    end.write(stream, 3000);
+    end.own.finish(stream);
+    let first = end.sends(MS(2), 0);
+    assert_eq!(first.len(), 1);
+    assert_eq!(end.sends(MS(2), 1), first);
+    // What has arrived by one need not go by the other.
+    end.write(stream, 1);
+    assert_eq!(end.sends(MS(3), 0), []);
+}
+
+#[test]
+fn the_transports_schedulers_serve() {
+    let round_robin = Scheduling::Table(SchedulerKind::RoundRobin);
+    let (mut end, stream) = scheduled(round_robin, &[carrier(20), carrier(20)]);
+    end.write(stream, 20_000);
+    let mut turns = Vec::new();
+    for turn in 0..10 {
+        let id = end.carriers[turn % 2];
+        while let Some(frame) = end.own.poll_transmit(MS(2), id) {
+            if matches!(frame, Frame::Data { .. }) {
+                turns.push(turn % 2);
+            }
+        }
+    }
+    assert_eq!(turns, [0, 1, 0, 1, 0]);
+}
+
+#[test]
+fn a_used_up_quota_is_for_when_nothing_else_lives() {
+    let spent = CarrierConfig {
+        quota: Some(Amount::new(100)),
+        ..carrier(20)
+    };
+    let (mut end, stream) = scheduled(Scheduling::EarliestArrival, &[spent, carrier(200)]);
+    end.write(stream, 1000);
+    assert_eq!(end.sends(MS(2), 0).len(), 1);
+    end.write(stream, 1000);
+    assert_eq!(end.sends(MS(2), 0), []);
+    assert_eq!(end.sends(MS(2), 1).len(), 1);
+    end.own.carrier_down(MS(3), end.carriers[1]);
+    assert_eq!(end.sends(MS(3), 0).len(), 1);
+}
+
+#[test]
+fn what_a_dead_carrier_held_goes_by_another() {
+    let (mut end, stream) = scheduled(Scheduling::EarliestArrival, &[carrier(20), carrier(200)]);
+    end.write(stream, 1000);
+    let sent = end.sends(MS(2), 0);
+    end.own.carrier_down(MS(3), end.carriers[0]);
+    assert_eq!(end.sends(MS(3), 1), sent);
+    assert_eq!(end.own.resent(), Amount::new(1000));
+}
+
+#[test]
+fn silence_is_suspected_and_a_sign_of_life_ends_it() {
+    let (mut end, stream) = scheduled(Scheduling::EarliestArrival, &[carrier(20), carrier(200)]);
+    end.write(stream, 1000);
+    let sent = end.sends(MS(2), 0);
+    end.events();
+    while end.own.resent() == Amount::new(0) {
+        let at = end.own.poll_timeout().unwrap();
+        assert!(at < MS(300));
+        end.own.handle_timeout(at);
+    }
+    assert_eq!(end.sends(MS(300), 1), sent);
+    // Nothing is known of its rate, so it has a second.
+    end.own.handle_timeout(MS(1002));
+    let id = end.carriers[0];
+    assert_eq!(end.events(), [Event::CarrierSuspected(id)]);
+    end.gets(MS(1003), 0, vec![Frame::Ack { count: 1 }]);
+    assert_eq!(end.events(), [Event::CarrierTrusted(id)]);
+}
+
+#[test]
+fn without_carriers_streams_wait_and_then_end() {
+    let (mut end, stream) = scheduled(Scheduling::EarliestArrival, &[carrier(20)]);
+    end.own.carrier_down(MS(5), end.carriers[0]);
+    assert_eq!(end.own.poll_timeout(), Some(MS(60_005)));
+    end.own.handle_timeout(MS(60_004));
+    assert!(!end.own.is_closed());
+    end.own.handle_timeout(MS(60_005));
+    let code = NO_CARRIER;
+    assert_eq!(
+        end.events(),
+        [Event::StreamReset { stream, code }, Event::Closed { code }]
+    );
+}
+
+/// Two ends with a carrier between them, and a stream of the near end with five bytes.
+fn pair() -> (End, End, StreamId) {
+    let (mut near, stream) = scheduled(Scheduling::EarliestArrival, &[carrier(20)]);
+    let mut far = End::new(Role::Responder, Config::default(), &[carrier(20)]);
+    near.write(stream, 5);
+    let frames = near.sends(MS(2), 0);
+    far.gets(MS(12), 0, frames);
+    assert_eq!(
+        far.events(),
+        [Event::StreamOpened(stream), Event::Readable(stream)]
+    );
+    (near, far, stream)
+}
+
+fn exchange(near: &mut End, far: &mut End, now: Time) {
+    for _ in 0..4 {
+        let frames = near.sends(now, 0);
+        far.gets(now, 0, frames);
+        let frames = far.sends(now, 0);
+        near.gets(now, 0, frames);
+    }
+}
+
+#[test]
+fn directions_end_one_by_one() {
+    let (mut near, mut far, stream) = pair();
+    near.own.finish(stream);
+    exchange(&mut near, &mut far, MS(20));
+    assert_eq!(far.own.read(MS(20), stream).unwrap().len(), 5);
+    assert_eq!(far.events(), [Event::StreamFinished(stream)]);
+    assert_eq!(far.write(stream, 7), 7);
+    far.own.finish(stream);
+    exchange(&mut near, &mut far, MS(30));
+    assert_eq!(near.own.read(MS(30), stream).unwrap().len(), 7);
+    exchange(&mut near, &mut far, MS(40));
+    assert!(near.events().contains(&Event::StreamClosed(stream)));
+    assert!(far.events().contains(&Event::StreamClosed(stream)));
+}
+
+#[test]
+fn a_reset_drops_what_was_not_read() {
+    let (mut near, mut far, stream) = pair();
+    near.own.reset(stream, 42);
+    assert_eq!(near.write(stream, 5), 0);
+    exchange(&mut near, &mut far, MS(20));
+    assert_eq!(far.events(), [Event::StreamReset { stream, code: 42 }]);
+    assert_eq!(far.own.read(MS(20), stream), None);
+    // The other direction goes on.
+    assert_eq!(far.write(stream, 3), 3);
+    exchange(&mut near, &mut far, MS(30));
+    assert_eq!(near.own.read(MS(30), stream).unwrap().len(), 3);
+}
+
+#[test]
+fn a_stop_is_answered_by_a_reset() {
+    let (mut near, mut far, stream) = pair();
+    far.own.stop(stream, 43);
+    exchange(&mut near, &mut far, MS(20));
+    assert_eq!(
+        near.events(),
+        [
+            Event::Readable(stream),
+            Event::StreamStopped { stream, code: 43 }
+        ][1..]
+    );
+    assert_eq!(near.write(stream, 5), 0);
+    assert_eq!(far.events(), []);
+    far.own.finish(stream);
+    exchange(&mut near, &mut far, MS(30));
+    assert!(far.events().contains(&Event::StreamClosed(stream)));
+}
+
+#[test]
+fn one_stream_too_many_is_refused() {
+    let config = Config {
+        streams: 1,
+        ..Config::default()
+    };
+    let mut near = End::new(Role::Initiator, Config::default(), &[carrier(20)]);
+    let mut far = End::new(Role::Responder, config, &[carrier(20)]);
+    let streams = [(); 2].map(|()| near.own.open().unwrap());
+    for stream in streams {
+        near.write(stream, 5);
+    }
+    exchange(&mut near, &mut far, MS(20));
+    assert_eq!(far.own.streams().count(), 1);
+    let (stream, code) = (streams[1], TOO_MANY_STREAMS);
+    let events = near.events();
+    assert!(events.contains(&Event::StreamReset { stream, code }));
+    assert!(events.contains(&Event::StreamStopped { stream, code }));
+}
+
+#[test]
+fn a_close_is_told_on_each_carrier() {
+    let (mut near, mut far, stream) = pair();
+    near.own.close(7);
+    assert_eq!(near.sends(MS(20), 0), [Frame::Close { code: 7 }]);
+    assert_eq!(near.sends(MS(20), 0), []);
+    far.gets(MS(30), 0, vec![Frame::Close { code: 7 }]);
+    let code = 7;
+    assert_eq!(
+        far.events(),
+        [Event::StreamReset { stream, code }, Event::Closed { code }]
+    );
+    assert!(far.own.is_closed() && far.own.open().is_none());
+}
