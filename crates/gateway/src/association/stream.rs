@@ -163,6 +163,7 @@ impl Stream {
 
     /// Nothing more will be written.
     pub fn finish(&self) {
+        self.finished.store(true, Ordering::Relaxed);
         self.association
             .0
             .step(|state, _| state.core.finish(self.id));

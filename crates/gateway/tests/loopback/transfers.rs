@@ -1,0 +1,171 @@
+//! Bytes through a relay and a proxy: they arrive whole whatever happens to links.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
+use std::sync::Arc;
+use std::thread;
+
+use crate::world::{World, echo, noise, patient, source, start_relay};
+
+const MB: usize = 1_000_000;
+
+/// Reads to the end; after `at` bytes something is done.
+fn read_all(socket: &mut TcpStream, at: usize, disturb: impl FnOnce()) -> Vec<u8> {
+    let mut bytes = vec![0; at];
+    socket.read_exact(&mut bytes).unwrap();
+    disturb();
+    socket.read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn a_cut_link_loses_nothing() {
+    let world = World::new(&["--allow", "loopback"]);
+    let bytes = Arc::new(noise(20 * MB, 1));
+    let target = source(Arc::clone(&bytes));
+    world.proxy.wait_for("link l2: up");
+    world.proxy.wait_for("link l3: up");
+    let mut socket = world.connect(target).unwrap();
+    let got = read_all(&mut socket, 5 * MB, || assert!(world.between.cut(0) > 0));
+    assert!(got == *bytes);
+    world.proxy.wait_for("link l2: down");
+    // Both ways, and the link that was cut has come back.
+    let mut socket = world.connect(echo()).unwrap();
+    let mut writer = socket.try_clone().unwrap();
+    let sent = Arc::clone(&bytes);
+    let upload = thread::spawn(move || {
+        writer.write_all(&sent).unwrap();
+        writer.shutdown(Shutdown::Write).unwrap();
+    });
+    let got = read_all(&mut socket, 5 * MB, || assert!(world.between.cut(1) > 0));
+    assert!(got == *bytes);
+    upload.join().unwrap();
+}
+
+#[test]
+fn a_link_that_falls_silent_loses_nothing_and_returns() {
+    let world = World::new(&["--allow", "loopback"]);
+    let bytes = Arc::new(noise(20 * MB, 2));
+    let target = source(Arc::clone(&bytes));
+    world.proxy.wait_for("link l2: up");
+    world.proxy.wait_for("link l3: up");
+    let mut socket = world.connect(target).unwrap();
+    let got = read_all(&mut socket, 5 * MB, || world.between.darken(0, true));
+    assert!(got == *bytes);
+    world.between.darken(0, false);
+    let mut socket = world.connect(target).unwrap();
+    let got = read_all(&mut socket, 5 * MB, || world.between.darken(1, true));
+    assert!(got == *bytes);
+}
+
+#[test]
+fn streams_end_each_way_by_itself() {
+    let world = World::new(&["--allow", "loopback"]);
+    // HTTP CONNECT, with data sent before the answer.
+    let target = echo();
+    let mut socket = patient(TcpStream::connect(world.proxy_at).unwrap());
+    write!(socket, "CONNECT {target} HTTP/1.1\r\n\r\nearly ").unwrap();
+    socket.write_all(b"late").unwrap();
+    socket.shutdown(Shutdown::Write).unwrap();
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).unwrap();
+    assert_eq!(
+        answer,
+        "HTTP/1.1 200 Connection established\r\n\r\nearly late"
+    );
+
+    // A target that resets is not taken for one that ended.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut socket = world.connect(listener.local_addr().unwrap()).unwrap();
+    let (mut far, _) = listener.accept().unwrap();
+    far.write_all(b"half").unwrap();
+    let mut half = [0; 4];
+    socket.read_exact(&mut half).unwrap();
+    socket2::SockRef::from(&far)
+        .set_linger(Some(std::time::Duration::ZERO))
+        .unwrap();
+    drop(far);
+    let error = socket.read(&mut half).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+}
+
+#[test]
+fn many_connections_do_not_disturb_each_other() {
+    let world = World::new(&["--allow", "loopback"]);
+    let target = echo();
+    // One that nobody reads.
+    let stuck = world.connect(source(Arc::new(noise(20 * MB, 3)))).unwrap();
+    let world = Arc::new(world);
+    let threads: Vec<_> = (0..50)
+        .map(|n| {
+            let world = Arc::clone(&world);
+            thread::spawn(move || {
+                let mut socket = world.connect(target).unwrap();
+                let bytes = noise(50_000, n);
+                socket.write_all(&bytes).unwrap();
+                socket.shutdown(Shutdown::Write).unwrap();
+                let mut back = Vec::new();
+                socket.read_to_end(&mut back).unwrap();
+                assert!(back == bytes);
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    drop(stuck);
+}
+
+#[test]
+fn datagrams_go_there_and_back() {
+    let world = World::new(&["--allow", "loopback"]);
+    let far = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let mut control = patient(TcpStream::connect(world.proxy_at).unwrap());
+    control
+        .write_all(b"\x05\x01\x00\x05\x03\x00\x01\0\0\0\0\0\0")
+        .unwrap();
+    let mut hears = [0; 12];
+    control.read_exact(&mut hears).unwrap();
+    assert_eq!(hears[..6], *b"\x05\x00\x05\x00\x00\x01");
+    let port = u16::from_be_bytes([hears[10], hears[11]]);
+    let near = UdpSocket::bind("127.0.0.1:0").unwrap();
+    near.set_read_timeout(Some(std::time::Duration::from_secs(60)))
+        .unwrap();
+    near.connect(("127.0.0.1", port)).unwrap();
+    let mut packet = b"\0\0\0\x01\x7f\x00\x00\x01".to_vec();
+    packet.extend(far.local_addr().unwrap().port().to_be_bytes());
+    packet.extend(noise(9000, 4));
+    near.send(&packet).unwrap();
+    let mut buffer = [0; 10_000];
+    let (len, from) = far.recv_from(&mut buffer).unwrap();
+    assert!(buffer[..len] == packet[10..]);
+    far.send_to(b"back", from).unwrap();
+    let len = near.recv(&mut buffer).unwrap();
+    assert_eq!(buffer[..10], packet[..10]);
+    assert_eq!(buffer[10..len], *b"back");
+}
+
+#[test]
+fn a_relay_started_anew_is_found_again() {
+    let mut world = World::new(&["--allow", "loopback"]);
+    let target = echo();
+    let mut before = world.connect(target).unwrap();
+    let at = world.relay_at.to_string();
+    // As with kill -9.
+    let folder = world.folder.path();
+    let relay = std::mem::replace(&mut world.relay, start_relay(folder, "127.0.0.1:0", &[]));
+    drop(relay);
+    world.relay = start_relay(folder, &at, &["--allow", "loopback"]);
+    world.relay.wait_for("relay listens on ");
+    // What was open is over, and said to be so.
+    assert!(!matches!(before.read(&mut [0]), Ok(1..)));
+    let mut socket = loop {
+        if let Ok(socket) = world.connect(target) {
+            break socket;
+        }
+    };
+    socket.write_all(b"again").unwrap();
+    let mut back = [0; 5];
+    socket.read_exact(&mut back).unwrap();
+    assert_eq!(back, *b"again");
+}

@@ -1,0 +1,283 @@
+//! A relay and a proxy as processes on loopback, and a place between them where links are cut.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_ropewalk-gateway");
+
+/// Nothing here takes as long, however busy the machine is.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// The addresses of two links.
+pub const LINKS: [Ipv4Addr; 2] = [Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::new(127, 0, 0, 3)];
+
+/// A verb that runs.
+pub struct Gateway {
+    child: Child,
+    log: Arc<Mutex<String>>,
+}
+
+impl Gateway {
+    /// Starts it.
+    pub fn start(arguments: &[&str]) -> Gateway {
+        let mut child = Command::new(BINARY)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let log = Arc::new(Mutex::new(String::new()));
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        let copy = Arc::clone(&log);
+        thread::spawn(move || {
+            for line in stderr.lines().map_while(Result::ok) {
+                copy.lock().unwrap().push_str(&(line + "\n"));
+            }
+        });
+        Gateway { child, log }
+    }
+
+    /// What it has logged.
+    pub fn log(&self) -> String {
+        self.log.lock().unwrap().clone()
+    }
+
+    /// Waits until it has logged that, and gives the rest of the line.
+    pub fn wait_for(&self, text: &str) -> String {
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE {
+            let log = self.log();
+            let line = log.lines().find_map(|line| line.split_once(text));
+            if let Some((_, rest)) = line {
+                return rest.trim().to_owned();
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        panic!("no {text:?} in:\n{}", self.log());
+    }
+
+    /// Ends it as an operator does.
+    pub fn terminate(mut self) -> ExitStatus {
+        let id = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+        self.child.wait().unwrap()
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        // One that has ended cannot be killed again.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A relay, a proxy with two links, and what is between them.
+pub struct World {
+    pub folder: TempDir,
+    pub relay: Gateway,
+    pub relay_at: SocketAddr,
+    pub between: Between,
+    pub proxy: Gateway,
+    pub proxy_at: SocketAddr,
+}
+
+impl World {
+    /// With keys, and with further options of the relay.
+    pub fn new(relay_options: &[&str]) -> World {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["relay", "van"] {
+            let made = Command::new(BINARY)
+                .arg("keygen")
+                .arg(folder.path().join(name))
+                .output();
+            assert!(made.unwrap().status.success());
+        }
+        let relay = start_relay(folder.path(), "127.0.0.1:0", relay_options);
+        let relay_at = relay.wait_for("relay listens on ").parse().unwrap();
+        let between = Between::new(relay_at);
+        let proxy = start_proxy(folder.path(), between.address, "van");
+        let proxy_at = proxy.wait_for("proxy listens on ").parse().unwrap();
+        World {
+            folder,
+            relay,
+            relay_at,
+            between,
+            proxy,
+            proxy_at,
+        }
+    }
+
+    /// A connection to the target through the proxy, or SOCKS's code.
+    pub fn connect(&self, target: SocketAddr) -> Result<TcpStream, u8> {
+        let mut socket = patient(TcpStream::connect(self.proxy_at).unwrap());
+        let IpAddr::V4(ip) = target.ip() else {
+            panic!("{target}")
+        };
+        let mut says = b"\x05\x01\x00\x05\x01\x00\x01".to_vec();
+        says.extend(ip.octets());
+        says.extend(target.port().to_be_bytes());
+        socket.write_all(&says).unwrap();
+        let mut hears = [0; 12];
+        socket.read_exact(&mut hears).unwrap();
+        match hears[3] {
+            0 => Ok(socket),
+            code => Err(code),
+        }
+    }
+}
+
+pub fn start_relay(folder: &Path, listen: &str, options: &[&str]) -> Gateway {
+    let (key, clients) = (folder.join("relay.key"), folder.join("van.pub"));
+    let mut arguments = vec!["relay", "--listen", listen];
+    arguments.extend(["--key", key.to_str().unwrap()]);
+    arguments.extend(["--clients", clients.to_str().unwrap()]);
+    arguments.extend(options);
+    Gateway::start(&arguments)
+}
+
+pub fn start_proxy(folder: &Path, relay: SocketAddr, name: &str) -> Gateway {
+    let key = folder.join(format!("{name}.key"));
+    let relay_key = folder.join("relay.pub");
+    let relay = relay.to_string();
+    let links = LINKS.map(|ip| format!("l{}={ip}", ip.octets()[3]));
+    let mut arguments = vec!["proxy", "--listen", "127.0.0.1:0", "--relay", &relay];
+    arguments.extend(["--key", key.to_str().unwrap()]);
+    arguments.extend(["--relay-key", relay_key.to_str().unwrap()]);
+    for link in &links {
+        arguments.extend(["--link", link]);
+    }
+    Gateway::start(&arguments)
+}
+
+/// Nothing waits for ever.
+pub fn patient(socket: TcpStream) -> TcpStream {
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    socket.set_write_timeout(Some(PATIENCE)).unwrap();
+    socket
+}
+
+/// Passes connections on, and knows by their address which link they are of.
+pub struct Between {
+    pub address: SocketAddr,
+    connections: Arc<Mutex<Vec<(IpAddr, TcpStream)>>>,
+    dark: Arc<[AtomicBool; 2]>,
+}
+
+impl Between {
+    fn new(relay: SocketAddr) -> Between {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let connections = Arc::new(Mutex::new(Vec::new()));
+        let dark: Arc<[AtomicBool; 2]> = Arc::default();
+        let (kept, is_dark) = (Arc::clone(&connections), Arc::clone(&dark));
+        thread::spawn(move || {
+            for near in listener.incoming().map_while(Result::ok) {
+                let ip = near.peer_addr().unwrap().ip();
+                let link = LINKS.iter().position(|link| *link == ip).unwrap();
+                let Ok(far) = TcpStream::connect(relay) else {
+                    continue;
+                };
+                let mut kept = kept.lock().unwrap();
+                kept.push((ip, near.try_clone().unwrap()));
+                kept.push((ip, far.try_clone().unwrap()));
+                let ways = [
+                    (near.try_clone().unwrap(), far.try_clone().unwrap()),
+                    (far, near),
+                ];
+                for (from, to) in ways {
+                    let is_dark = Arc::clone(&is_dark);
+                    thread::spawn(move || pass(from, to, &is_dark[link]));
+                }
+            }
+        });
+        Between {
+            address,
+            connections,
+            dark,
+        }
+    }
+
+    /// Ends the connections of a link, as a NAT or a peer does; says how many there were.
+    pub fn cut(&self, link: usize) -> usize {
+        let mut connections = self.connections.lock().unwrap();
+        let before = connections.len();
+        connections.retain(|(ip, connection)| {
+            let is_kept = *ip != LINKS[link];
+            if !is_kept {
+                // It may have ended by itself.
+                let _ = connection.shutdown(Shutdown::Both);
+            }
+            is_kept
+        });
+        before - connections.len()
+    }
+
+    /// Nothing passes any more on the link, and nobody is told.
+    pub fn darken(&self, link: usize, dark: bool) {
+        self.dark[link].store(dark, Ordering::SeqCst);
+    }
+}
+
+fn pass(mut from: TcpStream, mut to: TcpStream, is_dark: &AtomicBool) {
+    let mut buffer = vec![0; 16 << 10];
+    while let Ok(len @ 1..) = from.read(&mut buffer) {
+        while is_dark.load(Ordering::SeqCst) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        if to.write_all(&buffer[..len]).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(Shutdown::Both);
+    let _ = from.shutdown(Shutdown::Both);
+}
+
+/// A target that sends these bytes to whoever connects, and ends.
+pub fn source(bytes: Arc<Vec<u8>>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for mut socket in listener.incoming().map_while(Result::ok) {
+            let bytes = Arc::clone(&bytes);
+            thread::spawn(move || socket.write_all(&bytes));
+        }
+    });
+    address
+}
+
+/// A target that says back what it hears, and ends when that does.
+pub fn echo() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for mut socket in listener.incoming().map_while(Result::ok) {
+            thread::spawn(move || {
+                let mut back = socket.try_clone().unwrap();
+                std::io::copy(&mut socket, &mut back)
+            });
+        }
+    });
+    address
+}
+
+/// Bytes of which none is where another would be: a generator of 64 bits (Marsaglia's xorshift).
+pub fn noise(len: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed | 1;
+    let words = std::iter::repeat_with(|| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()
+    });
+    words.take(len.div_ceil(8)).flatten().take(len).collect()
+}
