@@ -2,13 +2,13 @@
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
-use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::{Failure, exec, keygen, proxy, relay};
+use crate::status::watch;
+use crate::{Failure, exec, keygen, measure, proxy, relay};
 
 /// Lay the real links of this machine together.
 #[derive(Debug, Parser)]
@@ -25,14 +25,16 @@ struct Command {
 enum Verb {
     Exec(exec::Arguments),
     Keygen(keygen::Arguments),
+    Measure(Box<measure::Arguments>),
     Proxy(Box<proxy::Arguments>),
     Relay(Box<relay::Arguments>),
+    Status(watch::Arguments),
 }
 
 /// Does what a command line says; the first argument is the program's name.
 ///
-/// The exit status is 0 if it was done, 1 if it failed, 2 if the command line is wrong.
-pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> ExitCode {
+/// Returns the exit status: 0 if it was done, 1 if it failed, 2 if the command line is wrong.
+pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
     let command = match Command::try_parse_from(arguments) {
         Ok(command) => command,
         Err(error) => return complain(&error),
@@ -45,10 +47,10 @@ pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
         .with_target(false)
         .try_init();
     match run(command.verb) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         Err(failure) => {
             eprintln!("{failure}");
-            failure.exit_code()
+            failure.exit_status()
         }
     }
 }
@@ -57,19 +59,21 @@ fn run(verb: Verb) -> Result<(), Failure> {
     match verb {
         Verb::Exec(arguments) => exec::run(&arguments),
         Verb::Keygen(arguments) => keygen::run(&arguments),
+        Verb::Measure(arguments) => measure::run(*arguments),
         Verb::Proxy(arguments) => proxy::run(*arguments),
         Verb::Relay(arguments) => relay::run(*arguments),
+        Verb::Status(arguments) => watch::run(&arguments),
     }
 }
 
 /// Help goes to standard output; what is wrong becomes one line.
-fn complain(error: &clap::Error) -> ExitCode {
+fn complain(error: &clap::Error) -> u8 {
     if matches!(
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     ) {
         print!("{error}");
-        return ExitCode::SUCCESS;
+        return 0;
     }
     let text = error.to_string();
     let lines = text
@@ -78,5 +82,5 @@ fn complain(error: &clap::Error) -> ExitCode {
     let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
     let line = words.join(" ");
     eprintln!("{}", line.strip_prefix("error: ").unwrap_or(&line));
-    ExitCode::from(2)
+    2
 }

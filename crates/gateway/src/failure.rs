@@ -1,7 +1,5 @@
 //! What ends a verb, and with which exit status.
 
-use std::process::ExitCode;
-
 /// Why a verb ended; one line.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
@@ -25,10 +23,11 @@ impl Failure {
     }
 
     /// 2 if the input is wrong, else 1.
-    pub fn exit_code(&self) -> ExitCode {
+    #[must_use]
+    pub fn exit_status(&self) -> u8 {
         match self {
-            Failure::Input(_) => ExitCode::from(2),
-            Failure::Run(_) => ExitCode::from(1),
+            Failure::Input(_) => 2,
+            Failure::Run(_) => 1,
         }
     }
 }

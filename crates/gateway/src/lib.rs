@@ -15,6 +15,7 @@ pub mod handshake;
 mod keygen;
 pub mod keys;
 pub mod links;
+pub mod measure;
 pub mod noise;
 pub mod programs;
 pub mod proxy;

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ropewalk_gateway::main(std::env::args_os())
+    ExitCode::from(ropewalk_gateway::main(std::env::args_os()))
 }

@@ -12,6 +12,7 @@ pub const MAX_HOST_LEN: usize = 255;
 
 const CONNECT: u8 = 1;
 const DATAGRAMS: u8 = 2;
+const MEASURE: u8 = 5;
 
 // As in SOCKS (RFC 1928, section 5).
 const IPV4: u8 = 1;
@@ -43,6 +44,11 @@ pub enum Request {
     Connect(Target),
     /// A UDP socket; the stream is datagrams (see [`crate::datagram`]).
     Datagrams,
+    /// A measurement of the link; the stream is its messages (see [`crate::measure`]).
+    Measure {
+        /// Which family of addresses the link's UDP has.
+        is_ipv6: bool,
+    },
 }
 
 /// What came of a request; beyond [`Status::Done`] the numbers are those of SOCKS
@@ -89,6 +95,7 @@ impl Request {
                 target.emit(&mut out);
             }
             Request::Datagrams => out.push(DATAGRAMS),
+            Request::Measure { is_ipv6 } => out.extend([MEASURE, u8::from(*is_ipv6)]),
         }
         out
     }
@@ -106,6 +113,12 @@ impl Request {
                 Target::parse(rest)?.map(|(target, len)| (Request::Connect(target), 1 + len))
             }
             DATAGRAMS => Some((Request::Datagrams, 1)),
+            MEASURE => match rest.first() {
+                None => None,
+                Some(0) => Some((Request::Measure { is_ipv6: false }, 2)),
+                Some(1) => Some((Request::Measure { is_ipv6: true }, 2)),
+                Some(_) => return Err(Malformed),
+            },
             _ => return Err(Malformed),
         };
         Ok(request)
@@ -299,6 +312,8 @@ mod tests {
         assert_eq!(request("10.0.0.1:443"), b"\x01\x01\x0a\x00\x00\x01\x01\xbb");
         assert_eq!(request("a.b:80"), b"\x01\x03\x03a.b\x00\x50");
         assert_eq!(Request::Datagrams.to_bytes(), b"\x02");
+        assert_eq!(Request::Measure { is_ipv6: true }.to_bytes(), b"\x05\x01");
+        assert!(Request::parse(b"\x05\x02").is_err());
         let request = Request::Connect("[2001:db8::1]:9".parse().unwrap());
         let bytes = request.to_bytes();
         assert_eq!(&bytes[..6], b"\x01\x04\x20\x01\x0d\xb8");
@@ -330,7 +345,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_parses_is_emitted_again(mut bytes in prop::collection::vec(any::<u8>(), 1..300), kind in 1u8..3) {
+        fn whatever_parses_is_emitted_again(mut bytes in prop::collection::vec(any::<u8>(), 1..300), kind in 1u8..6) {
             bytes[0] = kind;
             if let Ok(Some((request, len))) = Request::parse(&bytes) {
                 let again = request.to_bytes();

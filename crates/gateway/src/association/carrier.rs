@@ -122,6 +122,7 @@ impl Drop for CarrierTask {
     fn drop(&mut self) {
         self.shared.step(|state, now| {
             state.carriers.remove(&self.id);
+            state.ledger.keep(&state.core, self.id);
             state.core.carrier_down(now, self.id);
         });
     }

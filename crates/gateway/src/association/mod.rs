@@ -6,6 +6,7 @@
 //! never for a system call or for encryption; who is to go on is woken after it.
 
 mod carrier;
+pub(crate) mod status;
 mod stream;
 mod timer;
 
@@ -35,6 +36,7 @@ pub struct Incoming {
 
 struct Shared {
     start: Instant,
+    config: Config,
     state: Mutex<State>,
     /// The timer's task looks again.
     timer: Notify,
@@ -50,17 +52,34 @@ struct State {
     opened: mpsc::UnboundedSender<StreamId>,
     /// When the timer's task wakes by itself.
     armed: Option<Time>,
+    /// What is known of carriers that have ended.
+    ledger: status::Ledger,
 }
 
 /// What is known of a stream that somebody here has.
-#[derive(Default)]
 struct Entry {
+    began: Instant,
+    /// Where it leads, once that is known.
+    target: Option<String>,
     readable: Arc<Notify>,
     writable: Arc<Notify>,
     /// The other end's direction: finished (`Ok`) or reset.
     read_end: Option<Result<(), u32>>,
     /// The other end reads no more.
     stopped: Option<u32>,
+}
+
+impl Entry {
+    fn new() -> Entry {
+        Entry {
+            began: Instant::now(),
+            target: None,
+            readable: Arc::default(),
+            writable: Arc::default(),
+            read_end: None,
+            stopped: None,
+        }
+    }
 }
 
 struct CarrierEntry {
@@ -76,12 +95,14 @@ impl Association {
         let (sender, opened) = mpsc::unbounded_channel();
         let association = Association(Arc::new(Shared {
             start: Instant::now(),
+            config: config.clone(),
             state: Mutex::new(State {
                 core: striping::Association::new(role, config),
                 streams: HashMap::new(),
                 carriers: HashMap::new(),
                 opened: sender,
                 armed: None,
+                ledger: status::Ledger::default(),
             }),
             timer: Notify::new(),
             closed: watch::Sender::new(None),
@@ -99,7 +120,8 @@ impl Association {
     pub fn open(&self) -> Option<Stream> {
         let id = self.0.step(|state, _| {
             let id = state.core.open()?;
-            state.streams.insert(id, Entry::default());
+            state.streams.insert(id, Entry::new());
+            state.ledger.opened_streams += 1;
             Some(id)
         })?;
         Some(Stream::new(self.clone(), id))
@@ -237,7 +259,8 @@ impl State {
                     );
                 }
                 Event::StreamOpened(id) => {
-                    self.streams.insert(id, Entry::default());
+                    self.streams.insert(id, Entry::new());
+                    self.ledger.opened_streams += 1;
                     // Nobody takes streams any more once the association has ended.
                     let _ = self.opened.send(id);
                 }
@@ -268,7 +291,10 @@ impl State {
         }
     }
 
-    fn suspect(&self, id: CarrierId, suspected: bool) {
+    fn suspect(&mut self, id: CarrierId, suspected: bool) {
+        if suspected {
+            self.ledger.note_suspicion(&self.core, id);
+        }
         if let Some(entry) = self.carriers.get(&id) {
             entry.suspected.send_replace(suspected);
         }

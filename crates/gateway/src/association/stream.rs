@@ -54,7 +54,7 @@ pub enum StreamError {
 impl Stream {
     pub(super) fn new(association: Association, id: StreamId) -> Stream {
         let mut state = association.0.lock();
-        let entry: &mut Entry = state.streams.entry(id).or_default();
+        let entry: &mut Entry = state.streams.entry(id).or_insert_with(Entry::new);
         let (readable, writable) = (Arc::clone(&entry.readable), Arc::clone(&entry.writable));
         drop(state);
         Stream {
@@ -71,6 +71,13 @@ impl Stream {
     #[must_use]
     pub fn id(&self) -> StreamId {
         self.id
+    }
+
+    /// Says where it leads, for people.
+    pub(crate) fn set_target(&self, target: String) {
+        if let Some(entry) = self.association.0.lock().streams.get_mut(&self.id) {
+            entry.target = Some(target);
+        }
     }
 
     /// Waits for what comes next, and puts it behind what `pieces` holds; `false` at the end.

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use clap::Args;
 use ropewalk_quantities::Bytes;
@@ -15,13 +16,11 @@ use super::front::{Door, Front};
 use super::passwords::Passwords;
 use super::transparent::{Kind, listen_tproxy};
 use crate::Failure;
-use crate::handshake::DialSecurity;
-use crate::keys::{read_public_key, read_secret_key};
-use crate::links::{Link, Place};
 use crate::refusals::Refusals;
-use crate::request::{Host, Target};
 use crate::runtime::{block_on, until_signal};
-use crate::uplink::{Uplink, UplinkConfig};
+use crate::status::document::Role;
+use crate::status::{self, Meter};
+use crate::uplink::{FarEnd, Uplink, UplinkConfig};
 
 /// The near end: take connections of programs and carry them over all links to a relay.
 #[derive(Debug, Args)]
@@ -40,19 +39,8 @@ pub struct Arguments {
     /// Where connections come in that TPROXY led here; needs CAP_NET_ADMIN.
     #[arg(long, value_name = "ADDRESS:PORT")]
     tproxy: Vec<SocketAddr>,
-    /// The far end.
-    #[arg(long, value_name = "HOST:PORT", value_parser = parse_relay)]
-    relay: Target,
-    /// The proxy's own key, as `keygen` wrote it.
-    #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
-    key: Option<PathBuf>,
-    /// The relay's public key.
-    #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
-    relay_key: Option<PathBuf>,
-    /// A link: NAME=INTERFACE or NAME=ADDRESS, then ,rate=20mbit ,cost=1 ,quota=5GB ,priority=1 if
-    /// wanted; once for each.
-    #[arg(long, value_name = "LINK", required = true)]
-    link: Vec<Link>,
+    #[command(flatten)]
+    far_end: FarEnd,
     /// Which link takes which data.
     #[arg(long, value_name = "NAME", default_value = "earliest-arrival", value_parser = parse_scheduler)]
     scheduler: Scheduling,
@@ -62,24 +50,12 @@ pub struct Arguments {
     /// What may wait here of all streams.
     #[arg(long, value_name = "SIZE", default_value = "64MiB")]
     memory: Bytes,
-    /// Congestion control of the carriers; the system's if it is not said.
-    #[arg(long, value_name = "NAME")]
-    congestion: Option<String>,
     /// Who may use it: a file of lines USER:PASSWORD; everybody who reaches it if it is not said.
     #[arg(long, value_name = "FILE")]
     passwords: Option<PathBuf>,
-    /// Prove nothing and encrypt nothing: for measurements, on loopback.
-    #[arg(long, conflicts_with_all = ["key", "relay_key"])]
-    plaintext: bool,
-    /// Do so towards other addresses, too.
-    #[arg(long, requires = "plaintext")]
-    plaintext_anywhere: bool,
-}
-
-fn parse_relay(text: &str) -> Result<Target, String> {
-    text.parse().map_err(|_| {
-        "not HOST:PORT; allowed: a name or an address (IPv6 in brackets) and a port".to_owned()
-    })
+    /// Where the status is served over HTTP, as a page, JSON and metrics: a loopback address.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    status: Option<SocketAddr>,
 }
 
 fn parse_scheduler(text: &str) -> Result<Scheduling, String> {
@@ -90,52 +66,16 @@ fn parse_scheduler(text: &str) -> Result<Scheduling, String> {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
-    check_plaintext(&arguments)?;
     let passwords = arguments.passwords.as_deref().map(Passwords::read);
     let passwords = passwords.transpose().map_err(Failure::input)?;
-    let config = UplinkConfig {
-        relay: arguments.relay.clone(),
-        security: security(&arguments)?,
-        association: Config {
-            scheduling: arguments.scheduler,
-            buffer: arguments.buffer,
-            send_buffer: arguments.buffer,
-            memory: arguments.memory,
-            ..Config::default()
-        },
-        congestion: arguments.congestion.clone(),
-    };
+    let config = arguments.far_end.uplink(Config {
+        scheduling: arguments.scheduler,
+        buffer: arguments.buffer,
+        send_buffer: arguments.buffer,
+        memory: arguments.memory,
+        ..Config::default()
+    })?;
     block_on(serve(arguments, config, passwords))?
-}
-
-fn security(arguments: &Arguments) -> Result<DialSecurity, Failure> {
-    match (&arguments.key, &arguments.relay_key) {
-        (Some(key), Some(relay)) => Ok(DialSecurity::Sealed {
-            secret: read_secret_key(key).map_err(Failure::input)?,
-            relay: read_public_key(relay).map_err(Failure::input)?,
-        }),
-        _ => Ok(DialSecurity::Plain),
-    }
-}
-
-fn check_plaintext(arguments: &Arguments) -> Result<(), Failure> {
-    if !arguments.plaintext || arguments.plaintext_anywhere {
-        return Ok(());
-    }
-    if !matches!(arguments.relay.host, Host::Address(ip) if ip.is_loopback()) {
-        return Err(Failure::input(format!(
-            "--plaintext --relay {}: allowed: a loopback address, or --plaintext-anywhere",
-            arguments.relay
-        )));
-    }
-    let is_loopback = |link: &&Link| matches!(link.place, Place::Address(ip) if ip.is_loopback());
-    match arguments.link.iter().find(|link| !is_loopback(link)) {
-        Some(link) => Err(Failure::input(format!(
-            "--plaintext --link {}={}: allowed: a loopback address, or --plaintext-anywhere",
-            link.name, link.place
-        ))),
-        None => Ok(()),
-    }
 }
 
 async fn serve(
@@ -144,7 +84,7 @@ async fn serve(
     passwords: Option<Passwords>,
 ) -> Result<(), Failure> {
     let uplink = Uplink::new(config);
-    for link in arguments.link {
+    for link in arguments.far_end.link {
         let added = uplink.add_link(link);
         added.map_err(|error| Failure::input(format!("--link: {error}")))?;
     }
@@ -154,6 +94,10 @@ async fn serve(
         refusals: Refusals::default(),
     });
     let mut tasks = JoinSet::new();
+    let began = Instant::now();
+    let observed = uplink.clone();
+    let meter = Meter::new(Arc::new(move || observed.document(Role::Proxy, began)));
+    status::open(arguments.status, meter, &mut tasks).await?;
     for at in arguments.listen {
         let listener = TcpListener::bind(at).await;
         let listener = listener.map_err(|error| Failure::run(format!("--listen {at}: {error}")))?;

@@ -1,7 +1,10 @@
 //! Associations of a relay, and to which of them a carrier belongs.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use ropewalk_quantities::{Bytes, Rate};
 use ropewalk_striping::{CarrierConfig, Config, Role, Scheduling};
@@ -13,10 +16,13 @@ use tracing::{debug, info};
 use super::clients::Account;
 use super::rules::Rules;
 use super::serve::serve;
+use crate::association::status::{About, LinkAbout};
 use crate::association::{Association, Incoming};
 use crate::handshake::{AcceptSecurity, Begun};
 use crate::keys::{Clients, Limits, PublicKey};
+use crate::measure::responder::Responder;
 use crate::refusals::Refusals;
+use crate::status::document::{self, Document, MAX_ASSOCIATIONS};
 use crate::uplink::link_number;
 
 /// Most links of an association.
@@ -56,6 +62,9 @@ pub struct DefaultLimits {
 pub(super) struct Relay {
     pub(super) config: RelayConfig,
     pub(super) refusals: Refusals,
+    /// For clients that measure their links.
+    pub(super) measuring: Responder,
+    began: Instant,
     registry: Mutex<Registry>,
 }
 
@@ -72,15 +81,25 @@ type Name = (Option<PublicKey>, [u8; 16]);
 pub(super) struct Member {
     pub(super) association: Association,
     pub(super) account: Arc<Account>,
-    /// For each link the number of its newest carrier: an older one makes room.
-    links: Mutex<HashMap<String, watch::Sender<u64>>>,
+    began: Instant,
+    links: Mutex<HashMap<String, LinkEntry>>,
+}
+
+/// A link as its carriers' JOINs have it.
+#[derive(Default)]
+struct LinkEntry {
+    cost: f64,
+    /// The number of its newest carrier: an older one makes room.
+    newest: watch::Sender<u64>,
 }
 
 impl Relay {
-    pub(super) fn new(config: RelayConfig) -> Arc<Relay> {
+    pub(super) fn new(config: RelayConfig, listen: Vec<SocketAddr>) -> Arc<Relay> {
         Arc::new(Relay {
             config,
             refusals: Refusals::default(),
+            measuring: Responder::new(listen),
+            began: Instant::now(),
             registry: Mutex::default(),
         })
     }
@@ -162,6 +181,7 @@ impl Relay {
         let member = Arc::new(Member {
             association,
             account: Arc::clone(account),
+            began: Instant::now(),
             links: Mutex::default(),
         });
         (member, incoming)
@@ -186,12 +206,63 @@ impl Relay {
         self.registry().associations.values().cloned().collect()
     }
 
+    /// What there is to say of it: the associations that carried most first.
+    pub(super) fn document(&self) -> Document {
+        let members: Vec<(Name, Arc<Member>)> = self
+            .registry()
+            .associations
+            .iter()
+            .map(|(name, member)| (*name, Arc::clone(member)))
+            .collect();
+        let mut associations: Vec<_> = members
+            .iter()
+            .map(|(name, member)| member.document(name.1))
+            .collect();
+        associations.sort_by_key(|association| {
+            let moved = |link: &document::Link| link.sent_bytes + link.received_bytes;
+            let moved: u64 = association.links.iter().map(moved).sum();
+            (Reverse(moved), association.id.clone())
+        });
+        associations.truncate(MAX_ASSOCIATIONS);
+        Document {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            role: document::Role::Relay,
+            uptime_s: self.began.elapsed().as_secs_f64(),
+            associations,
+            association_count: members.len() as u64,
+            tunnels: Vec::new(),
+        }
+    }
+
     fn registry(&self) -> MutexGuard<'_, Registry> {
         self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Member {
+    fn document(&self, name: [u8; 16]) -> document::Association {
+        let mut links: Vec<(String, f64)> = self
+            .links()
+            .iter()
+            .map(|(link, known)| (link.clone(), known.cost))
+            .collect();
+        links.sort_by(|one, other| one.0.cmp(&other.0));
+        self.association.document(&About {
+            name,
+            peer: self.account.name.clone(),
+            began: self.began,
+            links: links
+                .iter()
+                .map(|(link, cost)| LinkAbout {
+                    number: link_number(link),
+                    name: link,
+                    cost: *cost,
+                    idle: document::State::Down,
+                })
+                .collect(),
+        })
+    }
+
     fn has_room(&self, link: &str) -> bool {
         let links = self.links();
         links.len() < MOST_LINKS || links.contains_key(link)
@@ -201,9 +272,10 @@ impl Member {
     pub(super) async fn carry(&self, socket: TcpStream, begun: Begun, join: Join) {
         let mut newest = {
             let mut links = self.links();
-            let newest = links.entry(join.link.clone()).or_default();
-            newest.send_modify(|number| *number += 1);
-            newest.subscribe()
+            let entry = links.entry(join.link.clone()).or_default();
+            entry.cost = f64::from(join.cost) / 1000.0;
+            entry.newest.send_modify(|number| *number += 1);
+            entry.newest.subscribe()
         };
         let config = CarrierConfig {
             link: link_number(&join.link),
@@ -220,7 +292,7 @@ impl Member {
         }
     }
 
-    fn links(&self) -> MutexGuard<'_, HashMap<String, watch::Sender<u64>>> {
+    fn links(&self) -> MutexGuard<'_, HashMap<String, LinkEntry>> {
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

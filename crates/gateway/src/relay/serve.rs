@@ -12,6 +12,7 @@ use super::connect::connect;
 use super::datagrams;
 use super::registry::Relay;
 use crate::association::Stream;
+use crate::measure::messages::Lines;
 use crate::request::{Request, Status};
 
 /// How long a stream may take to say what it wants.
@@ -28,6 +29,7 @@ pub(super) async fn serve(relay: Arc<Relay>, account: Arc<Account>, stream: Stre
         Ok(Some(Request::Connect(target))) => match connect(&target, &relay.config.rules).await {
             Ok(socket) => {
                 debug!("{}: {target}", account.name);
+                stream.set_target(target.to_string());
                 answer(&stream, Status::Done).await;
                 let rates = account.rates.as_ref().map(|[up, down]| [down, up]);
                 stream.carry(&socket, rates).await;
@@ -40,6 +42,10 @@ pub(super) async fn serve(relay: Arc<Relay>, account: Arc<Account>, stream: Stre
                 answer(&stream, status).await;
             }
         },
+        Ok(Some(Request::Measure { is_ipv6 })) => {
+            answer(&stream, Status::Done).await;
+            relay.measuring.answer(Lines::new(stream), is_ipv6).await;
+        }
         Ok(Some(Request::Datagrams)) => datagrams::serve(stream, &relay.config.rules).await,
         _ => answer(&stream, Status::Unknown).await,
     }

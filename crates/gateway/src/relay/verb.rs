@@ -20,6 +20,7 @@ use crate::Failure;
 use crate::handshake::AcceptSecurity;
 use crate::keys::{Clients, read_secret_key};
 use crate::runtime::{block_on, until_signal};
+use crate::status::{self, Meter};
 
 /// How long carriers may take to say that the relay ends.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -66,6 +67,9 @@ pub struct Arguments {
     /// Congestion control of the carriers; the system's if it is not said.
     #[arg(long, value_name = "NAME")]
     congestion: Option<String>,
+    /// Where the status is served over HTTP, as a page, JSON and metrics: a loopback address.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    status: Option<SocketAddr>,
     /// Ask nobody for a key and encrypt nothing: for measurements, on loopback.
     #[arg(long, conflicts_with_all = ["key", "clients"])]
     plaintext: bool,
@@ -76,11 +80,12 @@ pub struct Arguments {
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     let listen = arguments.listen.clone();
-    let relay = Relay::new(config(arguments)?);
+    let status = arguments.status;
+    let relay = Relay::new(config(arguments)?, listen.clone());
     if relay.config.rules.is_closed() {
         warn!("without --allow no target can be opened");
     }
-    block_on(serve(relay, listen))?
+    block_on(serve(relay, listen, status))?
 }
 
 fn config(arguments: Arguments) -> Result<RelayConfig, Failure> {
@@ -117,9 +122,16 @@ fn config(arguments: Arguments) -> Result<RelayConfig, Failure> {
     })
 }
 
-async fn serve(relay: Arc<Relay>, listen: Vec<SocketAddr>) -> Result<(), Failure> {
+async fn serve(
+    relay: Arc<Relay>,
+    listen: Vec<SocketAddr>,
+    status: Option<SocketAddr>,
+) -> Result<(), Failure> {
     let half_open = HalfOpen::new(HALF_OPEN, HALF_OPEN_PER_SOURCE);
     let mut tasks = JoinSet::new();
+    let observed = relay.clone();
+    let meter = Meter::new(Arc::new(move || observed.document()));
+    status::open(status, meter, &mut tasks).await?;
     for at in listen {
         let listener = TcpListener::bind(at).await;
         let listener = listener.map_err(|error| Failure::run(format!("--listen {at}: {error}")))?;

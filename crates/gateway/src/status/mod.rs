@@ -8,7 +8,32 @@ pub mod http;
 mod meter;
 pub mod metrics;
 pub mod table;
+pub(crate) mod watch;
 
 pub use document::Document;
 pub use history::{Recorded, RecordedLink};
 pub use meter::{Meter, Source};
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::task::JoinSet;
+
+use crate::Failure;
+
+/// Begins to look, and to answer over HTTP if an address is given.
+pub(crate) async fn open(
+    at: Option<SocketAddr>,
+    meter: Arc<Meter>,
+    tasks: &mut JoinSet<()>,
+) -> Result<(), Failure> {
+    if let Some(at) = at {
+        let listener = http::listen(at).await;
+        let listener = listener.map_err(|error| Failure::run(format!("--status {at}: {error}")))?;
+        let at = listener.local_addr().unwrap_or(at);
+        tracing::info!("status at http://{at}/");
+        tasks.spawn(http::serve(listener, Arc::clone(&meter)));
+    }
+    tasks.spawn(meter.run());
+    Ok(())
+}

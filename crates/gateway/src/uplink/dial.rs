@@ -61,7 +61,7 @@ async fn dial_patiently(
 }
 
 /// An address of the relay of the family that the link has.
-async fn resolve(relay: &Target, link: &Link) -> io::Result<SocketAddr> {
+pub(crate) async fn resolve(relay: &Target, link: &Link) -> io::Result<SocketAddr> {
     let is_usable = |address: &SocketAddr| match link.place {
         Place::Address(own) => own.is_ipv4() == address.is_ipv4(),
         Place::Interface(_) => true,

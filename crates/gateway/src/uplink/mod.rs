@@ -5,6 +5,7 @@
 //! long) is followed by a new one.
 
 mod dial;
+mod far_end;
 mod link;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,10 +18,15 @@ use ropewalk_striping::{Config, Role};
 use tokio::task::AbortHandle;
 use tracing::info;
 
+use crate::association::status::{About, LinkAbout};
 use crate::association::{Association, Stream};
 use crate::handshake::DialSecurity;
 use crate::links::Link;
 use crate::request::{Request, Status, Target};
+use crate::status::document::{Document, Role as DocumentRole, State};
+
+pub(crate) use dial::resolve;
+pub use far_end::FarEnd;
 
 /// What an uplink is made of, its links aside.
 #[derive(Clone, Debug)]
@@ -128,6 +134,9 @@ impl Uplink {
     pub async fn open(&self, request: &Request) -> Result<Stream, Status> {
         let session = self.0.session();
         let stream = session.association.open().ok_or(Status::Limit)?;
+        if let Request::Connect(target) = request {
+            stream.set_target(target.to_string());
+        }
         let request = Bytes::from(request.to_bytes());
         stream.write(request).await.map_err(|_| Status::Limit)?;
         let answer = |bytes: &[u8]| {
@@ -166,6 +175,35 @@ impl Uplink {
     pub fn name(&self) -> ([u8; 16], Instant) {
         let session = self.0.session();
         (session.name, session.began)
+    }
+
+    /// What there is to say of it by a gateway that began then.
+    #[must_use]
+    pub fn document(&self, role: DocumentRole, began: Instant) -> Document {
+        let session = self.0.session();
+        let links = self.links();
+        let about = About {
+            name: session.name,
+            peer: self.0.config.relay.to_string(),
+            began: session.began,
+            links: links
+                .iter()
+                .map(|link| LinkAbout {
+                    number: link_number(&link.name),
+                    name: &link.name,
+                    cost: link.cost,
+                    idle: State::Dialling,
+                })
+                .collect(),
+        };
+        Document {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            role,
+            uptime_s: began.elapsed().as_secs_f64(),
+            associations: vec![session.association.document(&about)],
+            association_count: 1,
+            tunnels: Vec::new(),
+        }
     }
 
     /// The links, in the order in which they were added; [`ropewalk_striping::CarrierConfig::link`]

@@ -1,0 +1,176 @@
+//! What an association says of itself, for [`crate::status`].
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use bytes::Bytes;
+use ropewalk_quantities::{Rate, Time};
+use ropewalk_striping as striping;
+use ropewalk_striping::{CarrierId, CarrierStatistics, StreamId};
+
+use super::{Association, Entry, State};
+use crate::status::document::{self, MAX_STREAMS};
+
+/// Windows before any data (see [`striping::Config::memory`]).
+const INITIAL_WINDOW: u64 = 64 << 10;
+
+/// What went over links whose carriers have ended, and what happened to them.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    links: BTreeMap<u32, Past>,
+    pub(super) opened_streams: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Past {
+    sent: u64,
+    received: u64,
+    resent: u64,
+    suspicions: u64,
+}
+
+impl Ledger {
+    /// A carrier ends: its numbers are its link's from now on.
+    pub(super) fn keep(&mut self, core: &striping::Association<Bytes>, id: CarrierId) {
+        if let Some(carrier) = core.carrier_statistics(id) {
+            let past = self.links.entry(carrier.link).or_default();
+            past.sent += carrier.sent.as_u64();
+            past.received += carrier.received.as_u64();
+            past.resent += carrier.resent.as_u64();
+        }
+    }
+
+    /// A carrier is suspected.
+    pub(super) fn note_suspicion(&mut self, core: &striping::Association<Bytes>, id: CarrierId) {
+        if let Some(carrier) = core.carrier_statistics(id) {
+            self.links.entry(carrier.link).or_default().suspicions += 1;
+        }
+    }
+}
+
+/// What the association itself does not know.
+pub(crate) struct About<'a> {
+    /// Its random name.
+    pub(crate) name: [u8; 16],
+    /// The other end.
+    pub(crate) peer: String,
+    /// Since when it is.
+    pub(crate) began: Instant,
+    /// Its links.
+    pub(crate) links: Vec<LinkAbout<'a>>,
+}
+
+/// What the association itself does not know of a link.
+pub(crate) struct LinkAbout<'a> {
+    /// As carriers have it.
+    pub(crate) number: u32,
+    /// As people call it.
+    pub(crate) name: &'a str,
+    /// Price of a megabyte.
+    pub(crate) cost: f64,
+    /// Its state while it has no carrier.
+    pub(crate) idle: document::State,
+}
+
+impl Association {
+    /// All that there is to say.
+    pub(crate) fn document(&self, about: &About<'_>) -> document::Association {
+        let state = self.0.lock();
+        let carriers: Vec<CarrierStatistics> = state
+            .carriers
+            .keys()
+            .filter_map(|id| state.core.carrier_statistics(*id))
+            .collect();
+        let mut streams: Vec<document::Stream> = state
+            .streams
+            .iter()
+            .filter_map(|(id, entry)| stream(&state, *id, entry))
+            .collect();
+        let reassembly_bytes = streams.iter().map(|stream| stream.reassembly_bytes).sum();
+        let stream_count = streams.len() as u64;
+        streams.sort_by_key(|stream| {
+            let moved = stream.sent_bytes + stream.received_bytes;
+            (std::cmp::Reverse(moved), stream.id)
+        });
+        streams.truncate(MAX_STREAMS);
+        document::Association {
+            id: about.name[..4]
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect(),
+            peer: about.peer.clone(),
+            scheduler: Some(self.0.config.scheduling.name().to_owned()),
+            age_s: about.began.elapsed().as_secs_f64(),
+            links: about
+                .links
+                .iter()
+                .map(|link| link_document(&state, &carriers, link))
+                .collect(),
+            streams,
+            stream_count,
+            opened_streams: state.ledger.opened_streams,
+            reassembly_bytes,
+            reassembly_bound_bytes: self.0.config.memory.as_u64() + stream_count * INITIAL_WINDOW,
+        }
+    }
+}
+
+/// A link has several carriers while one takes the place of another.
+fn link_document(
+    state: &State,
+    carriers: &[CarrierStatistics],
+    link: &LinkAbout<'_>,
+) -> document::Link {
+    let own: Vec<&CarrierStatistics> = carriers
+        .iter()
+        .filter(|carrier| carrier.link == link.number)
+        .collect();
+    let past = state.ledger.links.get(&link.number);
+    let past = past.copied().unwrap_or_default();
+    let best = own.iter().find(|carrier| !carrier.suspected);
+    let shown = best.or(own.first());
+    let sum =
+        |of: fn(&CarrierStatistics) -> u64| own.iter().map(|carrier| of(carrier)).sum::<u64>();
+    let ms = |time: Option<Time>| time.map(Time::as_millis_f64);
+    document::Link {
+        name: link.name.to_owned(),
+        state: match (best, shown) {
+            (Some(_), _) => document::State::Up,
+            (None, Some(_)) => document::State::Suspected,
+            (None, None) => link.idle,
+        },
+        rtt_ms: ms(shown.and_then(|carrier| carrier.srtt)),
+        min_rtt_ms: ms(shown.and_then(|carrier| carrier.min_rtt)),
+        rate_mbps: None,
+        delivery_rate_mbps: shown.and_then(|carrier| carrier.rate).map(Rate::as_mbps),
+        in_flight_bytes: sum(|carrier| carrier.in_flight.as_u64()),
+        sent_bytes: past.sent + sum(|carrier| carrier.sent.as_u64()),
+        received_bytes: past.received + sum(|carrier| carrier.received.as_u64()),
+        resent_bytes: Some(past.resent + sum(|carrier| carrier.resent.as_u64())),
+        suspicions: past.suspicions,
+        cost: link.cost,
+        quota_left_bytes: shown
+            .and_then(|carrier| carrier.quota_left)
+            .map(|bytes| bytes.as_u64()),
+        loss_ratio: None,
+        reordered_ratio: None,
+    }
+}
+
+fn stream(state: &State, id: StreamId, entry: &Entry) -> Option<document::Stream> {
+    let known = state.core.stream_statistics(id)?;
+    let written = known.written.as_u64();
+    let unsent = known.waiting.as_u64();
+    let reassembling = known.reassembling.as_u64();
+    let in_order = known.held.as_u64().saturating_sub(reassembling);
+    Some(document::Stream {
+        id: id.0.into(),
+        target: entry.target.clone(),
+        age_s: entry.began.elapsed().as_secs_f64(),
+        sent_bytes: written.saturating_sub(unsent),
+        received_bytes: known.read.as_u64() + in_order,
+        unsent_bytes: unsent,
+        reassembly_bytes: reassembling,
+        window_bytes: known.window.as_u64(),
+    })
+}

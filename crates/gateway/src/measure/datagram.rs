@@ -1,0 +1,106 @@
+//! What goes in UDP between the two ends of a measurement.
+//!
+//! All fields big endian: the session's token (16 bytes), kind (u8), number of the train (u32),
+//! place in it (u32), when it left by the sender's clock (u64, ns); then padding.
+
+/// Bytes before the padding.
+pub const HEADER_LEN: usize = 16 + 1 + 4 + 4 + 8;
+
+/// Drawn by the relay for a session, and told over the authenticated stream.
+pub type Token = [u8; 16];
+
+/// One datagram, without its padding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// Whose it is.
+    pub token: Token,
+    /// What it is for.
+    pub kind: Kind,
+    /// Which train it is of, or of an echo its number.
+    pub train: u32,
+    /// Its place in the train.
+    pub place: u32,
+    /// When it left, by the sender's clock.
+    pub sent_ns: u64,
+}
+
+/// What a datagram is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// To come back as [`Kind::Answer`].
+    Echo = 1,
+    /// What came as [`Kind::Echo`], all else as it was.
+    Answer = 2,
+    /// One of a train.
+    Train = 3,
+    /// From the relay: a number that the stream must say before trains go to this address.
+    Challenge = 4,
+}
+
+impl Datagram {
+    /// Writes it to the front of `out`; the rest is padding and left as it is.
+    ///
+    /// # Panics
+    /// If `out` is shorter than [`HEADER_LEN`].
+    pub fn emit(&self, out: &mut [u8]) {
+        out[..16].copy_from_slice(&self.token);
+        out[16] = self.kind as u8;
+        out[17..21].copy_from_slice(&self.train.to_be_bytes());
+        out[21..25].copy_from_slice(&self.place.to_be_bytes());
+        out[25..HEADER_LEN].copy_from_slice(&self.sent_ns.to_be_bytes());
+    }
+
+    /// Reads one; `None` if it is none.
+    #[must_use]
+    pub fn parse(bytes: &[u8]) -> Option<Datagram> {
+        let (token, rest) = bytes.split_first_chunk()?;
+        let (&[kind], rest) = rest.split_first_chunk()?;
+        let (train, rest) = rest.split_first_chunk()?;
+        let (place, rest) = rest.split_first_chunk()?;
+        let (sent_ns, _) = rest.split_first_chunk()?;
+        let kinds = [Kind::Echo, Kind::Answer, Kind::Train, Kind::Challenge];
+        Some(Datagram {
+            token: *token,
+            kind: kinds.into_iter().find(|known| *known as u8 == kind)?,
+            train: u32::from_be_bytes(*train),
+            place: u32::from_be_bytes(*place),
+            sent_ns: u64::from_be_bytes(*sent_ns),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_datagram_is_these_bytes() {
+        let datagram = Datagram {
+            token: *b"0123456789abcdef",
+            kind: Kind::Train,
+            train: 7,
+            place: 0x0102,
+            sent_ns: 1_000_000_000,
+        };
+        let mut bytes = [0xaa; HEADER_LEN + 2];
+        datagram.emit(&mut bytes);
+        let expected = b"0123456789abcdef\x03\0\0\0\x07\0\0\x01\x02\0\0\0\0\x3b\x9a\xca\0\xaa\xaa";
+        assert_eq!(&bytes, expected);
+        assert_eq!(Datagram::parse(&bytes), Some(datagram));
+        for cut in 0..HEADER_LEN {
+            assert_eq!(Datagram::parse(&bytes[..cut]), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            if let Some(datagram) = Datagram::parse(&bytes) {
+                let mut again = bytes.clone();
+                datagram.emit(&mut again);
+                prop_assert_eq!(again, bytes);
+            }
+        }
+    }
+}

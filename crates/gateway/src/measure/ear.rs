@@ -1,0 +1,325 @@
+//! Listens on a session's UDP socket: notes what arrives and when, and answers echoes.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::datagram::{Datagram, HEADER_LEN, Kind, Token};
+use super::socket::Clock;
+use super::train::Arrival;
+
+/// Most arrivals of a train that are noted.
+const MAX_ARRIVALS: usize = 50_000;
+
+/// Most answers to echoes that are noted.
+const MAX_ANSWERS: usize = 10_000;
+
+/// How often it looks whether it is to end.
+const STEP: Duration = Duration::from_millis(50);
+
+/// A thread that listens until this is dropped.
+pub struct Ear {
+    noted: Arc<Mutex<Noted>>,
+    ends: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What an end does with what comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// It answers echoes, and before it knows its peer it challenges.
+    Relay {
+        /// What the peer has to say over the stream.
+        challenge: u64,
+    },
+    /// It notes answers.
+    Client,
+}
+
+#[derive(Default)]
+struct Noted {
+    train: u32,
+    arrivals: Vec<Arrival>,
+    round_trips: BTreeMap<u32, Duration>,
+    challenge: Option<u64>,
+    heard_from: Option<SocketAddr>,
+    /// The peer has shown that it receives at its address.
+    is_confirmed: bool,
+    /// Bytes that may still be answered.
+    answerable: u64,
+}
+
+impl Ear {
+    /// Begins to listen; at most `answerable` bytes are sent in answer to echoes.
+    pub fn open(
+        socket: Arc<UdpSocket>,
+        token: Token,
+        side: Side,
+        clock: Clock,
+        answerable: u64,
+    ) -> io::Result<Ear> {
+        socket.set_read_timeout(Some(STEP))?;
+        let noted = Arc::new(Mutex::new(Noted {
+            answerable,
+            ..Noted::default()
+        }));
+        let ends = Arc::new(AtomicBool::new(false));
+        let of_thread = (Arc::clone(&noted), Arc::clone(&ends));
+        let thread = thread::Builder::new()
+            .name("measure".to_owned())
+            .spawn(move || {
+                let (noted, ends) = of_thread;
+                let mut bytes = [0; 2048];
+                while !ends.load(Ordering::Relaxed) {
+                    // Timed out, or told of a closed port: there may be more to come.
+                    let Ok((length, from)) = socket.recv_from(&mut bytes) else {
+                        continue;
+                    };
+                    let received_ns = clock.now_ns();
+                    let Some(datagram) = Datagram::parse(&bytes[..length]) else {
+                        continue;
+                    };
+                    if datagram.token != token {
+                        continue;
+                    }
+                    let answer = lock(&noted).note(datagram, length, from, received_ns, side);
+                    if let Some((answer, length)) = answer {
+                        answer.emit(&mut bytes[..length]);
+                        // What cannot be sent is lost, as on the way.
+                        let _ = match side {
+                            Side::Relay { .. } => reply(&socket, &bytes[..length], from),
+                            Side::Client => Ok(0),
+                        };
+                    }
+                }
+            })?;
+        Ok(Ear {
+            noted,
+            ends,
+            thread: Some(thread),
+        })
+    }
+
+    /// Notes this train from now on, and forgets the one before.
+    pub fn expect(&self, train: u32) {
+        let mut noted = self.lock();
+        noted.train = train;
+        noted.arrivals.clear();
+    }
+
+    /// What has arrived of the train.
+    #[must_use]
+    pub fn arrivals(&self) -> Vec<Arrival> {
+        self.lock().arrivals.clone()
+    }
+
+    /// How many have arrived of the train, and when the last did.
+    #[must_use]
+    pub fn progress(&self) -> (usize, Option<u64>) {
+        let noted = self.lock();
+        let last = noted.arrivals.last().map(|arrival| arrival.received_ns);
+        (noted.arrivals.len(), last)
+    }
+
+    /// Round trips of the echoes that were answered.
+    #[must_use]
+    pub fn round_trips(&self) -> Vec<Duration> {
+        self.lock().round_trips.values().copied().collect()
+    }
+
+    /// What the relay wants to hear over the stream.
+    #[must_use]
+    pub fn challenge(&self) -> Option<u64> {
+        self.lock().challenge
+    }
+
+    /// Whoever sent the newest datagram with the session's token.
+    #[must_use]
+    pub fn heard_from(&self) -> Option<SocketAddr> {
+        self.lock().heard_from
+    }
+
+    /// The peer receives at its address: echoes are answered from now on.
+    pub fn confirm(&self) {
+        self.lock().is_confirmed = true;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Noted> {
+        lock(&self.noted)
+    }
+}
+
+impl Drop for Ear {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Noted {
+    /// Notes a datagram; gives the answer to it and the answer's length.
+    fn note(
+        &mut self,
+        datagram: Datagram,
+        length: usize,
+        from: SocketAddr,
+        received_ns: u64,
+        side: Side,
+    ) -> Option<(Datagram, usize)> {
+        match (datagram.kind, side) {
+            (Kind::Train, _) => {
+                if datagram.train == self.train && self.arrivals.len() < MAX_ARRIVALS {
+                    self.arrivals.push(Arrival {
+                        place: datagram.place,
+                        sent_ns: datagram.sent_ns,
+                        received_ns,
+                    });
+                }
+                None
+            }
+            (Kind::Echo, Side::Relay { challenge }) if !self.is_confirmed => {
+                self.heard_from = Some(from);
+                let answer = Datagram {
+                    kind: Kind::Challenge,
+                    sent_ns: challenge,
+                    ..datagram
+                };
+                self.answered(answer, HEADER_LEN)
+            }
+            (Kind::Echo, Side::Relay { .. }) => {
+                let answer = Datagram {
+                    kind: Kind::Answer,
+                    ..datagram
+                };
+                self.answered(answer, length)
+            }
+            (Kind::Answer, Side::Client) => {
+                let took = received_ns.saturating_sub(datagram.sent_ns);
+                if self.round_trips.len() < MAX_ANSWERS {
+                    let took = Duration::from_nanos(took);
+                    self.round_trips.entry(datagram.place).or_insert(took);
+                }
+                None
+            }
+            (Kind::Challenge, Side::Client) => {
+                self.challenge = Some(datagram.sent_ns);
+                None
+            }
+            (Kind::Echo, Side::Client) | (Kind::Answer | Kind::Challenge, Side::Relay { .. }) => {
+                None
+            }
+        }
+    }
+
+    fn answered(&mut self, answer: Datagram, length: usize) -> Option<(Datagram, usize)> {
+        self.answerable = self.answerable.checked_sub(length as u64)?;
+        Some((answer, length))
+    }
+}
+
+/// The socket is connected once the peer is known.
+fn reply(socket: &UdpSocket, bytes: &[u8], to: SocketAddr) -> io::Result<usize> {
+    match socket.peer_addr() {
+        Ok(_) => socket.send(bytes),
+        Err(_) => socket.send_to(bytes, to),
+    }
+}
+
+fn lock(noted: &Mutex<Noted>) -> MutexGuard<'_, Noted> {
+    noted.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKEN: Token = [7; 16];
+
+    fn pair() -> (Arc<UdpSocket>, Arc<UdpSocket>) {
+        let [near, far] = [0, 1].map(|_| Arc::new(UdpSocket::bind("127.0.0.1:0").unwrap()));
+        near.connect(far.local_addr().unwrap()).unwrap();
+        (near, far)
+    }
+
+    fn echo(place: u32, clock: &Clock) -> [u8; 400] {
+        let mut bytes = [0; 400];
+        let datagram = Datagram {
+            token: TOKEN,
+            kind: Kind::Echo,
+            train: 0,
+            place,
+            sent_ns: clock.now_ns(),
+        };
+        datagram.emit(&mut bytes);
+        bytes
+    }
+
+    /// Waits as long as it takes: what cannot come makes the test hang and be ended.
+    fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {
+        loop {
+            match what() {
+                Some(found) => return found,
+                None => thread::sleep(Duration::from_millis(1)),
+            }
+        }
+    }
+
+    #[test]
+    fn a_peer_is_answered_in_full_only_after_its_challenge() {
+        let (near, far) = pair();
+        let clock = Clock::start();
+        let side = Side::Relay { challenge: 42 };
+        let relay = Ear::open(Arc::clone(&far), TOKEN, side, clock, 1000).unwrap();
+        let client = Ear::open(Arc::clone(&near), TOKEN, Side::Client, clock, 0).unwrap();
+        near.send(&echo(0, &clock)).unwrap();
+        assert_eq!(wait_for(|| client.challenge()), 42);
+        assert_eq!(relay.heard_from(), Some(near.local_addr().unwrap()));
+        assert!(client.round_trips().is_empty());
+        relay.confirm();
+        // Each answer is as long as its echo: the budget ends with the second.
+        for place in 1..=3 {
+            near.send(&echo(place, &clock)).unwrap();
+        }
+        wait_for(|| (client.round_trips().len() == 2).then_some(()));
+        thread::sleep(2 * STEP);
+        assert_eq!(client.round_trips().len(), 2);
+    }
+
+    #[test]
+    fn what_has_not_the_sessions_token_is_as_if_it_had_not_come() {
+        let (near, far) = pair();
+        let clock = Clock::start();
+        let side = Side::Relay { challenge: 42 };
+        let relay = Ear::open(far, [8; 16], side, clock, 1000).unwrap();
+        near.send(&echo(0, &clock)).unwrap();
+        near.send(b"short").unwrap();
+        thread::sleep(2 * STEP);
+        assert_eq!(relay.heard_from(), None);
+    }
+
+    #[test]
+    fn arrivals_are_those_of_the_expected_train() {
+        let (near, far) = pair();
+        let clock = Clock::start();
+        let ear = Ear::open(far, TOKEN, Side::Client, clock, 0).unwrap();
+        ear.expect(2);
+        let train = |number, datagrams| super::super::socket::Train {
+            number,
+            datagrams,
+            packet_bytes: 200,
+            rate_bps: 1e6,
+        };
+        for (number, datagrams) in [(1, 5), (2, 10)] {
+            super::super::socket::send(&near, TOKEN, &train(number, datagrams), &clock).unwrap();
+        }
+        wait_for(|| (ear.progress().0 == 10).then_some(()));
+        let places: Vec<u32> = ear.arrivals().iter().map(|arrival| arrival.place).collect();
+        assert_eq!(places, (0..10).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,263 @@
+//! What was measured of a link, and as a scenario file.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use serde::Serialize;
+
+/// One link towards a relay. Rates count IP packets, headers included, as scenario files do.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Measured {
+    /// Of small packets on the idle link.
+    pub round_trip: RoundTrip,
+    /// Towards the relay.
+    pub up: Direction,
+    /// From the relay.
+    pub down: Direction,
+    /// What the measurement sent and asked for.
+    pub bytes: u64,
+}
+
+/// Round-trip times, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RoundTrip {
+    /// The shortest.
+    pub min_ms: f64,
+    /// The median.
+    pub p50_ms: f64,
+    /// The 95th percentile.
+    pub p95_ms: f64,
+    /// The shortest without the time that the packet itself took to be sent, there and back.
+    pub propagation_ms: f64,
+}
+
+/// One direction of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Direction {
+    /// 10^6 bit/s of IP packets.
+    pub rate_mbps: f64,
+    /// The link may be faster: it was not filled.
+    pub rate_is_least: bool,
+    /// Share of packets lost, well below the rate.
+    pub loss_ratio: f64,
+    /// Of how many that share is.
+    pub loss_packets: u32,
+    /// What the queue holds when it is full; absent where nothing was dropped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_bytes: Option<f64>,
+}
+
+/// A rate that a train found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// Of IP packets.
+    pub bps: f64,
+    /// The link may be faster.
+    pub is_least: bool,
+    /// What waits when it is full.
+    pub queue_bytes: Option<f64>,
+}
+
+/// Packets that did not arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// How many.
+    pub lost: u32,
+    /// Of how many.
+    pub sent: u32,
+}
+
+impl Direction {
+    /// What is lost has been sent before: the link's own rate is what arrived and what did not.
+    #[must_use]
+    pub fn new(rate: Rate, loss: Loss) -> Direction {
+        let ratio = f64::from(loss.lost) / f64::from(loss.sent.max(1));
+        Direction {
+            rate_mbps: rate.bps / 1e6 / (1.0 - ratio.min(0.5)),
+            rate_is_least: rate.is_least,
+            loss_ratio: ratio,
+            loss_packets: loss.sent,
+            queue_bytes: rate.queue_bytes,
+        }
+    }
+}
+
+impl RoundTrip {
+    /// Of these samples; `sending_s` is what a packet takes to be sent, there and back. `None`
+    /// without any.
+    #[must_use]
+    pub fn of(mut samples: Vec<Duration>, sending_s: f64) -> Option<RoundTrip> {
+        samples.sort_unstable();
+        let ms = |at: usize| samples.get(at).map(|sample| sample.as_secs_f64() * 1e3);
+        let rank = |share: f64| ((samples.len() as f64 * share) as usize).min(samples.len() - 1);
+        let min_ms = ms(0)?;
+        Some(RoundTrip {
+            min_ms,
+            p50_ms: ms(rank(0.5))?,
+            p95_ms: ms(rank(0.95))?,
+            propagation_ms: (min_ms - sending_s * 1e3).max(0.0),
+        })
+    }
+}
+
+/// Which direction of the links the scenario's data take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Forward {
+    /// From here to the relay.
+    Up,
+    /// From the relay to here.
+    Down,
+}
+
+/// A scenario file of links with these names and costs.
+#[must_use]
+pub fn scenario(title: &str, links: &[(String, f64, Measured)], forward: Forward) -> String {
+    let mut out = format!("title = {}\n", quoted(title));
+    for (name, cost, measured) in links {
+        let (there, back) = match forward {
+            Forward::Up => (&measured.up, &measured.down),
+            Forward::Down => (&measured.down, &measured.up),
+        };
+        let trip = &measured.round_trip;
+        let _ = write!(
+            out,
+            "\n# Round trip {:.2} ms at least, {:.2} ms in the median, {:.2} ms for 95 %.\n",
+            trip.min_ms, trip.p50_ms, trip.p95_ms
+        );
+        for (way, direction) in [("forward", there), ("back", back)] {
+            if direction.rate_is_least {
+                let _ = writeln!(
+                    out,
+                    "# The rate {way} may be more: the link was not filled."
+                );
+            }
+            if direction.queue_bytes.is_none() {
+                let _ = writeln!(
+                    out,
+                    "# The queue {way} was not seen full; 1 bdp is a guess."
+                );
+            }
+        }
+        let _ = write!(
+            out,
+            "[[link]]\nname = {}\n{}\ndelay = \"{} us\"\ncost = {cost:?}\nreverse = {{ {} }}\n",
+            quoted(name),
+            keys(there).join("\n"),
+            (trip.propagation_ms * 500.0).round(),
+            keys(back).join(", ")
+        );
+    }
+    // All links, so that `advise` has something to leave out.
+    out.push_str("\n[transport]\nprotocol = \"mptcp\"\n");
+    out
+}
+
+fn keys(direction: &Direction) -> [String; 3] {
+    let queue = match direction.queue_bytes {
+        Some(bytes) => format!("{} B", bytes.round()),
+        None => "1 bdp".to_owned(),
+    };
+    [
+        format!(
+            "rate = \"{} kbit/s\"",
+            (direction.rate_mbps * 1e3).round().max(1.0)
+        ),
+        format!("loss = \"{:.3} %\"", direction.loss_ratio * 100.0),
+        format!("queue = \"{queue}\""),
+    ]
+}
+
+/// A basic string of TOML: names of links have no character that must be escaped, titles may.
+fn quoted(text: &str) -> String {
+    let escaped: String = text
+        .chars()
+        .flat_map(|letter| match letter {
+            '"' | '\\' => vec!['\\', letter],
+            letter if letter.is_control() => vec!['?'],
+            letter => vec![letter],
+        })
+        .collect();
+    format!("\"{escaped}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ropewalk_network::{Capacity, Loss as LinkLoss};
+    use ropewalk_scenario::Scenario;
+
+    fn measured() -> Measured {
+        let rate = |bps, queue_bytes: Option<f64>| Rate {
+            bps,
+            is_least: queue_bytes.is_none(),
+            queue_bytes,
+        };
+        let samples = (0..50).map(|at| Duration::from_micros(21_000 + 10 * at));
+        Measured {
+            round_trip: RoundTrip::of(samples.collect(), 0.001).unwrap(),
+            up: Direction::new(
+                rate(19.8e6, Some(50_000.4)),
+                Loss {
+                    lost: 20,
+                    sent: 2000,
+                },
+            ),
+            down: Direction::new(
+                rate(99.4e6, None),
+                Loss {
+                    lost: 0,
+                    sent: 2000,
+                },
+            ),
+            bytes: 9_000_000,
+        }
+    }
+
+    fn parse(text: &str) -> Scenario {
+        Scenario::parse(text, "measured.toml", &[], &mut |_| {
+            unreachable!("no traces")
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn the_file_is_a_scenario_of_what_was_measured() {
+        let links = [("wifi".to_owned(), 2.5, measured())];
+        let read = parse(&scenario("Links towards \"relay\"", &links, Forward::Up));
+        assert_eq!(read.title, "Links towards \"relay\"");
+        let link = &read.links[0];
+        assert_eq!((link.name.as_str(), link.cost), ("wifi", 2.5));
+        assert_eq!(link.forward.delay.as_millis_f64(), 10.0);
+        assert_eq!(link.reverse.delay.as_millis_f64(), 10.0);
+        let Capacity::Rate(rate) = link.forward.capacity else {
+            panic!("a rate");
+        };
+        // 19.8 arrived, 1 % of what was sent did not.
+        assert_eq!(rate.as_mbps(), 20.0);
+        assert_eq!(link.forward.loss, LinkLoss::Bernoulli(0.01));
+        assert_eq!(link.reverse.loss, LinkLoss::None);
+        let down = parse(&scenario("x", &links, Forward::Down));
+        assert_eq!(down.links[0].forward.capacity, link.reverse.capacity);
+    }
+
+    #[test]
+    fn what_was_not_seen_is_said() {
+        let links = [("wifi".to_owned(), 1.0, measured())];
+        let text = scenario("x", &links, Forward::Up);
+        assert!(text.contains("# The rate back may be more"), "{text}");
+        assert!(
+            text.contains("# The queue back was not seen full"),
+            "{text}"
+        );
+        assert!(!text.contains("forward may be more"), "{text}");
+    }
+
+    #[test]
+    fn round_trips_are_ranked() {
+        let trip = measured().round_trip;
+        assert_eq!((trip.min_ms, trip.p50_ms), (21.0, 21.25));
+        assert!((trip.p95_ms - 21.47).abs() < 1e-9);
+        assert!((trip.propagation_ms - 20.0).abs() < 1e-9);
+        assert_eq!(RoundTrip::of(Vec::new(), 0.0), None);
+    }
+}

@@ -1,0 +1,221 @@
+//! The relay's part in a measurement: a UDP socket for one session, within bounds.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ring::rand::{SecureRandom, SystemRandom};
+use socket2::SockRef;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::datagram::Token;
+use super::ear::{Ear, Side};
+use super::messages::{Ask, Lines, MessageError, Tell};
+use super::socket::{self, Clock, Train, header_bytes};
+use super::train::Seen;
+
+/// Most bytes that a session sends, trains and answers to echoes each.
+pub const MAX_BYTES: u64 = 256_000_000;
+
+/// Longest that a session lasts.
+pub const MAX_SESSION: Duration = Duration::from_secs(60);
+
+/// Longest that a train may take to leave.
+const MAX_TRAIN_S: f64 = 10.0;
+
+/// Largest packet of a train.
+const MAX_PACKET: u32 = 1500;
+
+/// What is asked of the socket; the system may give less.
+pub(super) const RECEIVE_BUFFER: usize = 4 << 20;
+
+/// Measures with one client at a time, so that no two disturb each other.
+#[derive(Debug)]
+pub struct Responder {
+    room: Semaphore,
+    listen: Vec<SocketAddr>,
+}
+
+impl Responder {
+    /// Of a relay that listens at these addresses.
+    #[must_use]
+    pub fn new(listen: Vec<SocketAddr>) -> Responder {
+        let room = Semaphore::new(1);
+        Responder { room, listen }
+    }
+
+    /// Answers one session, whose stream has brought its request and got its answer. UDP is
+    /// expected where the relay listens, on its own port if that is free.
+    pub async fn answer(&self, mut lines: Lines, is_ipv6: bool) {
+        let Some(local) = self.address(is_ipv6) else {
+            let reason = "the relay does not listen on addresses of that family".to_owned();
+            let _ = lines.say(&Tell::Refused { reason }).await;
+            return;
+        };
+        let Ok(_permit) = self.room.try_acquire() else {
+            let reason = "the relay measures with another client".to_owned();
+            let _ = lines.say(&Tell::Refused { reason }).await;
+            return;
+        };
+        let session = async {
+            if let Err(SessionError::Io(error)) = converse(&mut lines, local).await {
+                let reason = error.to_string();
+                let _ = lines.say(&Tell::Refused { reason }).await;
+            }
+        };
+        let _ = timeout(MAX_SESSION, session).await;
+        lines.finish();
+    }
+
+    /// The first of that family, or else all of IPv6, which takes IPv4, too (RFC 3493,
+    /// section 3.7).
+    fn address(&self, is_ipv6: bool) -> Option<SocketAddr> {
+        let of_family = |at: &&SocketAddr| at.is_ipv6() == is_ipv6;
+        let takes_both = |at: &&SocketAddr| at.is_ipv6() && at.ip().is_unspecified();
+        let found = self.listen.iter().find(of_family);
+        found
+            .or_else(|| self.listen.iter().find(takes_both))
+            .copied()
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+enum SessionError {
+    #[error(transparent)]
+    Message(#[from] MessageError),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+async fn converse(lines: &mut Lines, local: SocketAddr) -> Result<(), SessionError> {
+    let socket = Arc::new(bind(local)?);
+    let (token, challenge) = draw()?;
+    let clock = Clock::start();
+    let side = Side::Relay { challenge };
+    let ear = Ear::open(Arc::clone(&socket), token, side, clock, MAX_BYTES)?;
+    let mut left = MAX_BYTES;
+    lines
+        .say(&Tell::Door {
+            port: socket.local_addr()?.port(),
+            token: hexadecimal(&token),
+            bytes: MAX_BYTES,
+        })
+        .await?;
+    loop {
+        let tell = match lines.hear().await {
+            Err(MessageError::Ended) => return Ok(()),
+            ask => match ask? {
+                Ask::Confirm { challenge: said } => match ear.heard_from() {
+                    Some(peer) if said == challenge => {
+                        socket.connect(peer)?;
+                        ear.confirm();
+                        Tell::Done
+                    }
+                    _ => refused("not what the challenge said"),
+                },
+                Ask::Expect { train } => {
+                    ear.expect(train);
+                    Tell::Done
+                }
+                Ask::Report { packet_bytes, .. } => {
+                    settle(&ear).await;
+                    Tell::Seen(Seen::of(&ear.arrivals(), packet_bytes))
+                }
+                Ask::Send {
+                    train,
+                    datagrams,
+                    packet_bytes,
+                    rate_bps,
+                } => {
+                    let train = Train {
+                        number: train,
+                        datagrams,
+                        packet_bytes,
+                        rate_bps,
+                    };
+                    match allowed(&train, &socket, left) {
+                        Err(reason) => refused(reason),
+                        Ok(bytes) => {
+                            left -= bytes;
+                            let socket = Arc::clone(&socket);
+                            let sending = spawn_blocking(move || {
+                                socket::send(&socket, token, &train, &clock)
+                            });
+                            Tell::Sent(sending.await.map_err(io::Error::other)??)
+                        }
+                    }
+                }
+            },
+        };
+        lines.say(&tell).await?;
+    }
+}
+
+/// Waits until nothing has come for a moment: the train's last may be on their way.
+pub(super) async fn settle(ear: &Ear) {
+    let mut before = ear.progress();
+    for _ in 0..20 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let now = ear.progress();
+        if now == before {
+            return;
+        }
+        before = now;
+    }
+}
+
+/// The bytes that a train takes, if it may be sent.
+fn allowed(train: &Train, socket: &UdpSocket, left: u64) -> Result<u64, &'static str> {
+    if socket.peer_addr().is_err() {
+        return Err("the address was not confirmed");
+    }
+    let least = header_bytes(socket).unwrap_or(48) + super::datagram::HEADER_LEN as u32;
+    if !(least..=MAX_PACKET).contains(&train.packet_bytes) {
+        return Err("packets of that size");
+    }
+    let bytes = u64::from(train.datagrams) * u64::from(train.packet_bytes);
+    let takes_s = bytes as f64 * 8.0 / train.rate_bps;
+    if !(0.0..=MAX_TRAIN_S).contains(&takes_s) {
+        return Err("a train of that length");
+    }
+    if bytes > left {
+        return Err("more bytes than a session may have");
+    }
+    Ok(bytes)
+}
+
+/// The port of the relay's own listener, which is as open as the relay itself; another one if
+/// something has it.
+fn bind(local: SocketAddr) -> io::Result<UdpSocket> {
+    let any_port = SocketAddr::new(local.ip(), 0);
+    let socket = UdpSocket::bind(local).or_else(|_| UdpSocket::bind(any_port))?;
+    let _ = SockRef::from(&socket).set_recv_buffer_size(RECEIVE_BUFFER);
+    Ok(socket)
+}
+
+fn draw() -> io::Result<(Token, u64)> {
+    let mut bytes = [0; 24];
+    SystemRandom::new()
+        .fill(&mut bytes)
+        .map_err(|_| io::Error::other("no random bytes"))?;
+    let (token, challenge) = bytes.split_at(16);
+    let mut of_token = [0; 16];
+    of_token.copy_from_slice(token);
+    let challenge = challenge
+        .iter()
+        .fold(0, |value, &byte| value << 8 | u64::from(byte));
+    Ok((of_token, challenge))
+}
+
+fn refused(reason: &str) -> Tell {
+    Tell::Refused {
+        reason: reason.to_owned(),
+    }
+}
+
+fn hexadecimal(token: &Token) -> String {
+    token.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,362 @@
+//! The client's part in a measurement of one link: what is sent in turn, and what it tells.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::spawn_blocking;
+use tokio::time::sleep;
+
+use super::datagram::{Datagram, HEADER_LEN, Kind, Token};
+use super::ear::{Ear, Side};
+use super::measured::{Direction, Loss, Measured, Rate, RoundTrip};
+use super::messages::{Ask, Lines, MessageError, Tell};
+use super::responder::settle;
+use super::socket::{self, Clock, Train, header_bytes};
+use super::train::{Seen, Sent};
+
+/// Echoes, and the time between them.
+const ECHOES: u32 = 50;
+const ECHO_STEP: Duration = Duration::from_millis(20);
+
+/// Packets of trains that measure a rate: they pass most tunnels and PPPoE whole.
+const PACKET: u32 = 1400;
+
+/// Packets of the train that measures loss, which falls on packets of any size alike.
+const LOSS_PACKET: u32 = 200;
+const LOSS_PACKETS: u32 = 2000;
+
+/// Loss is measured at no more than this share of the rate, and this many packets a second.
+const LOSS_SHARE: f64 = 0.4;
+const LOSS_PACKETS_PER_S: f64 = 1000.0;
+
+/// First rate that is tried, by what it grows, and where that ends.
+const FIRST_BPS: f64 = 1e6;
+const GROWTH: f64 = 4.0;
+const MAX_BPS: f64 = 4e9;
+
+/// A train that arrives this much slower than it left filled the link.
+const FILLED: f64 = 0.9;
+
+/// The rate is measured with trains this much faster than the link, each for as long; the last
+/// fills queues of up to half a second.
+const OVERLOADS: [f64; 3] = [1.25, 1.25, 2.0];
+const FINE: Duration = Duration::from_millis(500);
+
+/// A train of which this much was lost found the queue full.
+const DROPPED: f64 = 0.02;
+
+/// Length of the trains that look for the rate, within bounds in packets.
+const COARSE: Duration = Duration::from_millis(100);
+const COARSE_PACKETS: std::ops::RangeInclusive<f64> = 24.0..=4000.0;
+
+/// Why a link was not measured.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// Over the stream.
+    #[error(transparent)]
+    Message(#[from] MessageError),
+    /// Of the socket.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The relay will not.
+    #[error("the relay refuses: {0}")]
+    Refused(String),
+    /// The relay says what was not asked.
+    #[error("the relay says what was not asked for")]
+    Unexpected,
+    /// No UDP comes through.
+    #[error("no UDP comes back from {0}: it may be blocked on the way")]
+    Silent(SocketAddr),
+    /// Fewer bytes are allowed than this link needs.
+    #[error("{0} bytes are too few to measure this link")]
+    Budget(u64),
+}
+
+/// A session with the relay over one link.
+pub struct Session {
+    lines: Lines,
+    socket: Arc<UdpSocket>,
+    ear: Ear,
+    token: Token,
+    clock: Clock,
+    trains: u32,
+    /// Bytes of IP packets that may still be sent or asked for.
+    left: u64,
+    used: u64,
+}
+
+/// Which way a train goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// To the relay.
+    Up,
+    /// From the relay.
+    Down,
+}
+
+impl Session {
+    /// Begins one: the stream has been answered; `socket` makes a UDP socket of the link towards
+    /// an address.
+    pub async fn begin(
+        mut lines: Lines,
+        relay: SocketAddr,
+        budget: u64,
+        socket: impl FnOnce(SocketAddr) -> io::Result<UdpSocket>,
+    ) -> Result<Session, MeasureError> {
+        let (port, token) = match lines.hear().await? {
+            Tell::Door { port, token, .. } => (port, token),
+            other => return Err(unexpected(other)),
+        };
+        let token = from_hexadecimal(&token).ok_or(MeasureError::Unexpected)?;
+        let door = SocketAddr::new(relay.ip(), port);
+        let socket = Arc::new(socket(door)?);
+        let clock = Clock::start();
+        let ear = Ear::open(Arc::clone(&socket), token, Side::Client, clock, 0)?;
+        let mut session = Session {
+            lines,
+            socket,
+            ear,
+            token,
+            clock,
+            trains: 0,
+            left: budget,
+            used: 0,
+        };
+        session.knock(door).await?;
+        Ok(session)
+    }
+
+    /// Shows the relay that what it sends to this address arrives here.
+    async fn knock(&mut self, door: SocketAddr) -> Result<(), MeasureError> {
+        for attempt in 0..20 {
+            self.echo(attempt)?;
+            sleep(Duration::from_millis(100 + 20 * u64::from(attempt))).await;
+            if let Some(challenge) = self.ear.challenge() {
+                return match self.ask(&Ask::Confirm { challenge }).await? {
+                    Tell::Done => Ok(()),
+                    other => Err(unexpected(other)),
+                };
+            }
+        }
+        Err(MeasureError::Silent(door))
+    }
+
+    /// Measures; `tell` hears what is done now, for people who wait.
+    pub async fn run(mut self, tell: &mut dyn FnMut(&str)) -> Result<Measured, MeasureError> {
+        tell("round trip");
+        let round_trips = self.round_trips().await?;
+        tell("rate up");
+        let up = self.rate(Way::Up).await?;
+        tell("rate down");
+        let down = self.rate(Way::Down).await?;
+        tell("loss up");
+        let lost_up = self.loss(Way::Up, &up).await?;
+        tell("loss down");
+        let lost_down = self.loss(Way::Down, &down).await?;
+        let echo_bits = f64::from(HEADER_LEN as u32 + header_bytes(&self.socket)?) * 8.0;
+        let sending_s = echo_bits / up.bps + echo_bits / down.bps;
+        let measured = Measured {
+            round_trip: RoundTrip::of(round_trips, sending_s)
+                .ok_or(MeasureError::Silent(self.socket.peer_addr()?))?,
+            up: Direction::new(up, lost_up),
+            down: Direction::new(down, lost_down),
+            bytes: self.used,
+        };
+        self.lines.finish();
+        Ok(measured)
+    }
+
+    /// On a link that carries nothing else of ours.
+    async fn round_trips(&mut self) -> Result<Vec<Duration>, MeasureError> {
+        for number in 0..ECHOES {
+            self.echo(1000 + number)?;
+            sleep(ECHO_STEP).await;
+        }
+        // As long as the last may take on any link that TCP can use.
+        for _ in 0..20 {
+            if self.ear.round_trips().len() >= ECHOES as usize {
+                break;
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+        Ok(self.ear.round_trips())
+    }
+
+    fn echo(&mut self, place: u32) -> Result<(), MeasureError> {
+        let mut bytes = [0; HEADER_LEN];
+        let datagram = Datagram {
+            token: self.token,
+            kind: Kind::Echo,
+            train: 0,
+            place,
+            sent_ns: self.clock.now_ns(),
+        };
+        datagram.emit(&mut bytes);
+        // A relay whose port was not open yet is asked again.
+        let _ = self.socket.send(&bytes);
+        self.used += 2 * HEADER_LEN as u64;
+        Ok(())
+    }
+
+    async fn rate(&mut self, way: Way) -> Result<Rate, MeasureError> {
+        let mut tried = FIRST_BPS;
+        let coarse = loop {
+            let packets = tried * COARSE.as_secs_f64() / f64::from(PACKET * 8);
+            let packets = packets.clamp(*COARSE_PACKETS.start(), *COARSE_PACKETS.end());
+            let (sent, seen) = self.train(way, tried, packets as u32, PACKET).await?;
+            let Some(rate) = seen.rate_bps else {
+                // Next to nothing came through: slower, or not at all.
+                if tried < FIRST_BPS / 100.0 {
+                    return Err(MeasureError::Silent(self.socket.peer_addr()?));
+                }
+                tried /= GROWTH;
+                continue;
+            };
+            let left_at = sent.rate_bps().min(tried);
+            if rate < FILLED * left_at || tried >= MAX_BPS {
+                break rate;
+            }
+            // This machine cannot send faster, so nor can it find out.
+            if sent.rate_bps() < tried / 2.0 {
+                return Ok(Rate {
+                    bps: rate,
+                    is_least: true,
+                    queue_bytes: None,
+                });
+            }
+            tried *= GROWTH;
+        };
+        self.fine_rate(way, coarse).await
+    }
+
+    async fn fine_rate(&mut self, way: Way, coarse: f64) -> Result<Rate, MeasureError> {
+        let mut best = Rate {
+            bps: 0.0,
+            is_least: true,
+            queue_bytes: None,
+        };
+        let mut queued_s: Option<f64> = None;
+        for overload in OVERLOADS {
+            let target = f64::max(coarse, best.bps) * overload;
+            let packets = target * FINE.as_secs_f64() / f64::from(PACKET * 8);
+            let packets = packets.max(*COARSE_PACKETS.start()) as u32;
+            let (sent, seen) = self.train(way, target, packets, PACKET).await?;
+            let Some(rate) = seen.rate_bps else { continue };
+            let is_filled = rate < FILLED * sent.rate_bps();
+            if is_filled && sent.lost(&seen) > DROPPED {
+                queued_s = Some(f64::max(
+                    queued_s.unwrap_or_default(),
+                    seen.queued_s.unwrap_or_default(),
+                ));
+            }
+            // A sender or receiver that was late now and then makes it less, never more.
+            best.is_least &= !is_filled;
+            best.bps = best.bps.max(rate);
+        }
+        best.queue_bytes = queued_s.map(|queued_s| queued_s * best.bps / 8.0);
+        if best.bps == 0.0 {
+            return Err(MeasureError::Silent(self.socket.peer_addr()?));
+        }
+        Ok(best)
+    }
+
+    async fn loss(&mut self, way: Way, rate: &Rate) -> Result<Loss, MeasureError> {
+        let bits = f64::from(LOSS_PACKET * 8);
+        let bps = (rate.bps * LOSS_SHARE).min(LOSS_PACKETS_PER_S * bits);
+        // On a slow link fewer of them, so that it ends.
+        let packets = (bps / bits * 5.0).min(f64::from(LOSS_PACKETS)) as u32;
+        let (sent, seen) = self.train(way, bps, packets, LOSS_PACKET).await?;
+        Ok(Loss {
+            lost: sent.datagrams.saturating_sub(seen.arrived),
+            sent: sent.datagrams,
+        })
+    }
+
+    /// Sends a train one way and tells what came of it. Then the queues are empty again.
+    async fn train(
+        &mut self,
+        way: Way,
+        rate_bps: f64,
+        datagrams: u32,
+        packet_bytes: u32,
+    ) -> Result<(Sent, Seen), MeasureError> {
+        let bytes = u64::from(datagrams) * u64::from(packet_bytes);
+        self.left = self
+            .left
+            .checked_sub(bytes)
+            .ok_or(MeasureError::Budget(self.used + self.left))?;
+        self.used += bytes;
+        self.trains += 1;
+        let train = Train {
+            number: self.trains,
+            datagrams,
+            packet_bytes,
+            rate_bps,
+        };
+        match way {
+            Way::Up => self.train_up(train).await,
+            Way::Down => self.train_down(train).await,
+        }
+    }
+
+    async fn train_up(&mut self, train: Train) -> Result<(Sent, Seen), MeasureError> {
+        let number = train.number;
+        match self.ask(&Ask::Expect { train: number }).await? {
+            Tell::Done => {}
+            other => return Err(unexpected(other)),
+        }
+        let (socket, token, clock) = (Arc::clone(&self.socket), self.token, self.clock);
+        let sending = spawn_blocking(move || socket::send(&socket, token, &train, &clock));
+        let sent = sending.await.map_err(io::Error::other)??;
+        let report = Ask::Report {
+            train: number,
+            packet_bytes: train.packet_bytes,
+        };
+        match self.ask(&report).await? {
+            Tell::Seen(seen) => Ok((sent, seen)),
+            other => Err(unexpected(other)),
+        }
+    }
+
+    async fn train_down(&mut self, train: Train) -> Result<(Sent, Seen), MeasureError> {
+        self.ear.expect(train.number);
+        let ask = Ask::Send {
+            train: train.number,
+            datagrams: train.datagrams,
+            packet_bytes: train.packet_bytes,
+            rate_bps: train.rate_bps,
+        };
+        match self.ask(&ask).await? {
+            Tell::Sent(sent) => {
+                settle(&self.ear).await;
+                Ok((sent, Seen::of(&self.ear.arrivals(), train.packet_bytes)))
+            }
+            other => Err(unexpected(other)),
+        }
+    }
+
+    async fn ask(&mut self, ask: &Ask) -> Result<Tell, MeasureError> {
+        self.lines.say(ask).await?;
+        Ok(self.lines.hear().await?)
+    }
+}
+
+fn unexpected(tell: Tell) -> MeasureError {
+    match tell {
+        Tell::Refused { reason } => MeasureError::Refused(reason),
+        _ => MeasureError::Unexpected,
+    }
+}
+
+fn from_hexadecimal(text: &str) -> Option<Token> {
+    let mut token = [0; 16];
+    if text.len() != 32 || !text.is_ascii() {
+        return None;
+    }
+    for (at, byte) in token.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()?;
+    }
+    Some(token)
+}

@@ -1,0 +1,94 @@
+//! Trains over a UDP socket: sent on time, received with the time of each.
+//!
+//! These calls block; they belong on threads of their own.
+
+use std::io;
+use std::net::UdpSocket;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::datagram::{Datagram, HEADER_LEN, Kind, Token};
+use super::train::Sent;
+
+/// What UDP and IP add to a datagram of a connected socket: RFC 768, RFC 791, RFC 8200.
+pub fn header_bytes(socket: &UdpSocket) -> io::Result<u32> {
+    let peer = socket.peer_addr()?.ip().to_canonical();
+    Ok(if peer.is_ipv4() { 28 } else { 48 })
+}
+
+/// What a train is like.
+#[derive(Clone, Copy, Debug)]
+pub struct Train {
+    /// Unique in its session.
+    pub number: u32,
+    /// How many.
+    pub datagrams: u32,
+    /// Of each, with its UDP and IP headers.
+    pub packet_bytes: u32,
+    /// How fast, of IP packets.
+    pub rate_bps: f64,
+}
+
+/// Sends a train over a connected socket. Where this thread was late, what was due goes at once.
+pub fn send(socket: &UdpSocket, token: Token, train: &Train, clock: &Clock) -> io::Result<Sent> {
+    let payload = train.packet_bytes.saturating_sub(header_bytes(socket)?) as usize;
+    let mut bytes = vec![0; payload.max(HEADER_LEN)];
+    let interval_s = f64::from(train.packet_bytes) * 8.0 / train.rate_bps;
+    let start = Instant::now();
+    for place in 0..train.datagrams {
+        let due = Duration::from_secs_f64(f64::from(place) * interval_s);
+        // Shorter sleeps are longer than they say.
+        if let Some(wait) = due.checked_sub(start.elapsed())
+            && wait > Duration::from_micros(100)
+        {
+            sleep(wait);
+        }
+        let datagram = Datagram {
+            token,
+            kind: Kind::Train,
+            train: train.number,
+            place,
+            sent_ns: clock.now_ns(),
+        };
+        datagram.emit(&mut bytes);
+        match socket.send(&bytes) {
+            Ok(_) => {}
+            // The device's queue is full, or the far port was closed once: lost, as on the way.
+            Err(error) if is_loss(&error) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Sent {
+        datagrams: train.datagrams,
+        packet_bytes: train.packet_bytes,
+        span_s: start.elapsed().as_secs_f64(),
+    })
+}
+
+/// Whether a datagram that could not be sent is as one that was lost.
+fn is_loss(error: &io::Error) -> bool {
+    let full = rustix::io::Errno::NOBUFS.raw_os_error();
+    error.raw_os_error() == Some(full)
+        || matches!(
+            error.kind(),
+            io::ErrorKind::ConnectionRefused | io::ErrorKind::WouldBlock
+        )
+}
+
+/// Nanoseconds since some moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock(Instant);
+
+impl Clock {
+    /// Begins now.
+    #[must_use]
+    pub fn start() -> Clock {
+        Clock(Instant::now())
+    }
+
+    /// Since then.
+    #[must_use]
+    pub fn now_ns(&self) -> u64 {
+        self.0.elapsed().as_nanos() as u64
+    }
+}

@@ -1,0 +1,196 @@
+//! What a train of datagrams tells of a link: pure, from when each left and when it arrived.
+//!
+//! A train that is sent faster than the link keeps the link busy from its first datagram to its
+//! last, so what arrives does so at the link's rate, whatever was dropped before it (the
+//! dispersion of packet trains, Dovrolis, Ramanathan and Moore, INFOCOM 2001). How much longer
+//! than the first a late one is under way is the time that the full queue takes.
+
+use serde::{Deserialize, Serialize};
+
+/// Datagrams that a train has sent, all of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sent {
+    /// How many.
+    pub datagrams: u32,
+    /// Of each, with its UDP and IP headers.
+    pub packet_bytes: u32,
+    /// From the first to the last.
+    pub span_s: f64,
+}
+
+/// One that arrived; the two clocks need not agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// Its place in the train.
+    pub place: u32,
+    /// By the sender's clock.
+    pub sent_ns: u64,
+    /// By the receiver's clock.
+    pub received_ns: u64,
+}
+
+/// What the receiver saw of a train.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// Different datagrams that arrived.
+    pub arrived: u32,
+    /// At what rate, of IP packets; absent of fewer than [`FEWEST`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_bps: Option<f64>,
+    /// How much longer than the quickest those of the last third were under way, in the median.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queued_s: Option<f64>,
+}
+
+/// Fewer arrivals tell no rate.
+pub const FEWEST: usize = 8;
+
+impl Sent {
+    /// At what rate they left, of IP packets.
+    #[must_use]
+    pub fn rate_bps(&self) -> f64 {
+        let intervals = self.datagrams.saturating_sub(1);
+        f64::from(intervals) * f64::from(self.packet_bytes) * 8.0 / self.span_s.max(1e-9)
+    }
+
+    /// Share of them that did not arrive.
+    #[must_use]
+    pub fn lost(&self, seen: &Seen) -> f64 {
+        let lost = self.datagrams.saturating_sub(seen.arrived);
+        f64::from(lost) / f64::from(self.datagrams.max(1))
+    }
+}
+
+impl Seen {
+    /// Reads a train of packets of one size; arrivals in the order in which they came.
+    #[must_use]
+    pub fn of(arrivals: &[Arrival], packet_bytes: u32) -> Seen {
+        let mut places: Vec<u32> = arrivals.iter().map(|arrival| arrival.place).collect();
+        places.sort_unstable();
+        places.dedup();
+        let enough = arrivals.len() >= FEWEST;
+        Seen {
+            arrived: places.len() as u32,
+            rate_bps: enough
+                .then(|| slope_per_s(arrivals))
+                .flatten()
+                .map(|packets| packets * f64::from(packet_bytes) * 8.0),
+            queued_s: enough.then(|| queued_s(arrivals)),
+        }
+    }
+}
+
+/// Arrivals a second: the line of least squares through how many had come by when, which a
+/// receiver that was late now and then does not move much.
+fn slope_per_s(arrivals: &[Arrival]) -> Option<f64> {
+    let first = arrivals.first()?.received_ns;
+    let at = |arrival: &Arrival| arrival.received_ns.saturating_sub(first) as f64 / 1e9;
+    let count = arrivals.len() as f64;
+    let mean_at = arrivals.iter().map(at).sum::<f64>() / count;
+    let mean_number = (count - 1.0) / 2.0;
+    let (mut with_time, mut of_numbers) = (0.0, 0.0);
+    for (number, arrival) in arrivals.iter().enumerate() {
+        let number = number as f64 - mean_number;
+        with_time += number * (at(arrival) - mean_at);
+        of_numbers += number * number;
+    }
+    // Time over number: what is late is the time.
+    (with_time > 0.0).then(|| of_numbers / with_time)
+}
+
+fn queued_s(arrivals: &[Arrival]) -> f64 {
+    let under_way: Vec<i128> = arrivals
+        .iter()
+        .map(|arrival| i128::from(arrival.received_ns) - i128::from(arrival.sent_ns))
+        .collect();
+    let least = under_way.iter().min().copied().unwrap_or_default();
+    let mut late = under_way[under_way.len() * 2 / 3..].to_vec();
+    late.sort_unstable();
+    (late[late.len() / 2] - least) as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACKET: u32 = 1428;
+
+    /// What a link makes of a train: a queue that drops at its tail, then transmission, then delay.
+    fn through_link(sent_bps: f64, link_bps: f64, queue_bytes: f64, packets: u32) -> Vec<Arrival> {
+        let bits = f64::from(PACKET) * 8.0;
+        let mut free_at = 0.0;
+        let mut arrivals = Vec::new();
+        for place in 0..packets {
+            let sent = f64::from(place) * bits / sent_bps;
+            let waits = (free_at - sent) * link_bps / 8.0;
+            if waits > queue_bytes {
+                continue;
+            }
+            free_at = f64::max(free_at, sent) + bits / link_bps;
+            arrivals.push(Arrival {
+                place,
+                sent_ns: (sent * 1e9) as u64,
+                // Another clock, which runs elsewhere.
+                received_ns: ((free_at + 0.02 + 777.0) * 1e9) as u64,
+            });
+        }
+        arrivals
+    }
+
+    #[test]
+    fn a_train_that_fills_the_link_tells_its_rate_and_its_queue() {
+        let arrivals = through_link(25e6, 20e6, 50_000.0, 1000);
+        let seen = Seen::of(&arrivals, PACKET);
+        assert!(seen.arrived < 1000, "the queue dropped some");
+        let rate = seen.rate_bps.unwrap();
+        assert!((rate / 20e6 - 1.0).abs() < 1e-3, "{rate}");
+        let queue = seen.queued_s.unwrap() * rate / 8.0;
+        assert!(
+            (queue - 50_000.0).abs() < 2.0 * f64::from(PACKET),
+            "{queue}"
+        );
+    }
+
+    #[test]
+    fn a_train_below_the_links_rate_arrives_as_it_was_sent() {
+        let arrivals = through_link(10e6, 20e6, 50_000.0, 500);
+        let seen = Seen::of(&arrivals, PACKET);
+        let sent = Sent {
+            datagrams: 500,
+            packet_bytes: PACKET,
+            span_s: 499.0 * f64::from(PACKET) * 8.0 / 10e6,
+        };
+        assert!((sent.rate_bps() / 10e6 - 1.0).abs() < 1e-9);
+        assert!((seen.rate_bps.unwrap() / 10e6 - 1.0).abs() < 1e-3);
+        assert!(seen.queued_s.unwrap() < 1e-6);
+        assert_eq!(sent.lost(&seen), 0.0);
+    }
+
+    #[test]
+    fn a_receiver_that_was_late_does_not_change_the_rate_much() {
+        let mut arrivals = through_link(25e6, 20e6, 50_000.0, 1000);
+        let held = arrivals[400].received_ns + 20_000_000;
+        for arrival in &mut arrivals[400..] {
+            arrival.received_ns = arrival.received_ns.max(held);
+        }
+        let last = arrivals.last().unwrap().received_ns;
+        for arrival in arrivals.iter_mut().rev().take(30) {
+            arrival.received_ns = last;
+        }
+        let rate = Seen::of(&arrivals, PACKET).rate_bps.unwrap();
+        assert!((rate / 20e6 - 1.0).abs() < 0.01, "{rate}");
+    }
+
+    #[test]
+    fn duplicates_count_once_and_too_few_tell_no_rate() {
+        let arrivals = through_link(1e6, 2e6, 1e6, 7);
+        let seen = Seen::of(&arrivals, PACKET);
+        assert_eq!(
+            (seen.arrived, seen.rate_bps, seen.queued_s),
+            (7, None, None)
+        );
+        let twice: Vec<Arrival> = arrivals.iter().chain(&arrivals).copied().collect();
+        assert_eq!(Seen::of(&twice, PACKET).arrived, 7);
+        assert_eq!(Seen::of(&[], PACKET).arrived, 0);
+    }
+}

@@ -1,0 +1,220 @@
+//! The command line of `measure`.
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::net::{SocketAddr, UdpSocket};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use ropewalk_quantities::Bytes;
+use ropewalk_striping::Config;
+use serde::Serialize;
+use tokio::time::timeout;
+
+use super::measured::{Forward, Measured, scenario};
+use super::messages::Lines;
+use super::session::{MeasureError, Session};
+use crate::Failure;
+use crate::links::Link;
+use crate::request::{Request, Status};
+use crate::runtime::block_on;
+use crate::uplink::{FarEnd, Uplink, UplinkConfig, resolve};
+
+/// How long a link may take to reach the relay.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// Measure links towards a relay, one after the other, and write them as a scenario file for
+/// `advise`, `simulate` and `predict`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example: which of these links are worth their price?
+  ropewalk measure --relay relay.example:4433 --key van.key --relay-key relay.pub \\
+      --link wifi=wlan0 --link lte=wwan0,cost=5 -o van.toml
+  ropewalk advise van.toml")]
+pub struct Arguments {
+    #[command(flatten)]
+    far_end: FarEnd,
+    /// The scenario file to write; standard output if it is not said.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Print one JSON object and nothing else on standard output.
+    #[arg(long)]
+    json: bool,
+    /// Which way the scenario's data go: up, from here to the relay, or down.
+    #[arg(long, value_enum, default_value_t = Forward::Up)]
+    forward: Forward,
+    /// Most that each link may carry for this, both ways together.
+    #[arg(long, value_name = "SIZE", default_value = "200MB")]
+    bytes: Bytes,
+}
+
+/// What could not be measured of a link.
+#[derive(Debug, thiserror::Error)]
+enum LinkError {
+    #[error("the relay was not reached in {} s", PATIENCE.as_secs())]
+    Unreached,
+    #[error("the relay says: {0}")]
+    Relay(Status),
+    #[error(transparent)]
+    Measure(#[from] MeasureError),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    engine: &'static str,
+    relay: String,
+    links: Vec<LinkReport<'a>>,
+}
+
+#[derive(Serialize)]
+struct LinkReport<'a> {
+    name: &'a str,
+    #[serde(flatten)]
+    measured: &'a Measured,
+}
+
+pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
+    let config = arguments.far_end.uplink(Config::default())?;
+    let mut measured = Vec::new();
+    let mut failures = Vec::new();
+    block_on(async {
+        for link in &arguments.far_end.link {
+            let mut progress = Progress::new(&link.name);
+            let result = measure(&config, link, arguments.bytes, &mut progress).await;
+            progress.end();
+            match result {
+                Ok(found) => measured.push((link.name.clone(), link.cost, found)),
+                Err(error) => failures.push(format!("link {}: {error}", link.name)),
+            }
+        }
+    })?;
+    if !measured.is_empty() {
+        write(&arguments, &measured)?;
+    }
+    match failures.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::run(failures.join("\n"))),
+    }
+}
+
+async fn measure(
+    config: &UplinkConfig,
+    link: &Link,
+    bytes: Bytes,
+    progress: &mut Progress<'_>,
+) -> Result<Measured, LinkError> {
+    let relay = resolve(&config.relay, link).await?;
+    let uplink = Uplink::new(config.clone());
+    // An uplink without links has none of that name.
+    let _ = uplink.add_link(link.clone());
+    let result = async {
+        let request = Request::Measure {
+            is_ipv6: relay.is_ipv6(),
+        };
+        progress.show("connecting");
+        let stream = match timeout(PATIENCE, uplink.open(&request)).await {
+            Ok(stream) => stream.map_err(LinkError::Relay)?,
+            Err(_) => return Err(LinkError::Unreached),
+        };
+        let socket = |door| udp_socket(link, door);
+        let session = Session::begin(Lines::new(stream), relay, bytes.as_u64(), socket).await?;
+        Ok(session.run(&mut |what| progress.show(what)).await?)
+    }
+    .await;
+    uplink.close().await;
+    result
+}
+
+fn udp_socket(link: &Link, door: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = link.udp_socket(door)?;
+    socket.set_nonblocking(false)?;
+    let _ = socket.set_recv_buffer_size(super::responder::RECEIVE_BUFFER);
+    socket.connect(&door.into())?;
+    Ok(socket.into())
+}
+
+fn write(arguments: &Arguments, measured: &[(String, f64, Measured)]) -> Result<(), Failure> {
+    let relay = arguments.far_end.relay.to_string();
+    let file = scenario(
+        &format!("Links towards {relay}"),
+        measured,
+        arguments.forward,
+    );
+    if let Some(path) = &arguments.output {
+        fs::write(path, &file)
+            .map_err(|error| Failure::run(format!("{}: {error}", path.display())))?;
+    }
+    let text = if arguments.json {
+        let links = measured
+            .iter()
+            .map(|(name, _, measured)| LinkReport { name, measured });
+        let report = Report {
+            engine: "measure",
+            relay,
+            links: links.collect(),
+        };
+        serde_json::to_string(&report).map_err(Failure::run)? + "\n"
+    } else if arguments.output.is_some() {
+        table(measured)
+    } else {
+        file
+    };
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::run(format!("standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn table(measured: &[(String, f64, Measured)]) -> String {
+    let widest = measured.iter().map(|(name, _, _)| name.len()).max();
+    let width = widest.unwrap_or(0).max("link".len());
+    let mut out = format!(
+        "{:width$}  {:>9}  {:>9}  {:>11}  {:>13}  {:>9}  {:>11}\n",
+        "link", "rtt ms", "p95 ms", "up Mbit/s", "down Mbit/s", "lost up", "lost down"
+    );
+    for (name, _, link) in measured {
+        out += &format!(
+            "{name:width$}  {:>9.2}  {:>9.2}  {:>11.2}  {:>13.2}  {:>7.2} %  {:>9.2} %\n",
+            link.round_trip.min_ms,
+            link.round_trip.p95_ms,
+            link.up.rate_mbps,
+            link.down.rate_mbps,
+            link.up.loss_ratio * 100.0,
+            link.down.loss_ratio * 100.0,
+        );
+    }
+    out
+}
+
+/// What is done now, on a terminal.
+struct Progress<'a> {
+    link: &'a str,
+    is_shown: bool,
+}
+
+impl Progress<'_> {
+    fn new(link: &str) -> Progress<'_> {
+        Progress {
+            link,
+            is_shown: io::stderr().is_terminal(),
+        }
+    }
+
+    fn show(&mut self, what: &str) {
+        if self.is_shown {
+            eprint!("\r{}: {what}\x1b[K", self.link);
+        }
+    }
+
+    fn end(&mut self) {
+        if self.is_shown {
+            eprint!("\r\x1b[K");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! `status`: asks a running gateway, and shows what it says.
+
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::Document;
+use super::table::{Look, tables};
+use crate::Failure;
+
+/// Longest document.
+const MAX_DOCUMENT: u64 = 16 << 20;
+
+/// Longest that a gateway takes to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Between two tables on a terminal.
+const STEP: Duration = Duration::from_secs(1);
+
+/// Show the links and streams of a running gateway: a table, drawn again every second on a
+/// terminal.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example: which links are up?
+  ropewalk status --json | jq '.associations[].links[] | {name, state, rtt_ms}'")]
+pub struct Arguments {
+    /// The gateway's control socket.
+    #[arg(long, value_name = "PATH", default_value_os_t = default_control())]
+    control: PathBuf,
+    /// Print one JSON object and nothing else.
+    #[arg(long)]
+    json: bool,
+    /// Print one table and end, as in a pipe.
+    #[arg(long)]
+    once: bool,
+}
+
+/// Where a gateway's control socket is unless told: a folder that is the user's own.
+fn default_control() -> PathBuf {
+    match std::env::var_os("XDG_RUNTIME_DIR") {
+        Some(folder) if !folder.is_empty() => PathBuf::from(folder).join("ropewalk.sock"),
+        _ => PathBuf::from("/run/ropewalk/control.sock"),
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    if arguments.json {
+        let line = ask(&arguments.control)?;
+        return written(out.write_all(line.as_bytes()));
+    }
+    let is_live = out.is_terminal() && !arguments.once;
+    loop {
+        let document = read(&ask(&arguments.control)?)?;
+        let (width, height) = size(&out).unzip();
+        let look = Look {
+            colours: out.is_terminal(),
+            width,
+        };
+        let text = tables(&document, look);
+        if !is_live {
+            return written(out.write_all(text.as_bytes()));
+        }
+        written(draw(&mut out, &text, height))?;
+        sleep(STEP);
+    }
+}
+
+/// Over what was drawn before, so that it does not flicker.
+fn draw(out: &mut impl Write, text: &str, height: Option<usize>) -> io::Result<()> {
+    let lines = text.lines().take(height.unwrap_or(usize::MAX).max(2) - 1);
+    let drawn: String = lines.map(|line| format!("{line}\x1b[K\n")).collect();
+    write!(out, "\x1b[H{drawn}\x1b[J")?;
+    out.flush()
+}
+
+/// Columns and rows of a terminal.
+fn size(out: &io::StdoutLock<'_>) -> Option<(usize, usize)> {
+    let size = rustix::termios::tcgetwinsize(out).ok()?;
+    let known = |number: u16| Some(usize::from(number)).filter(|&number| number > 0);
+    Some((known(size.ws_col)?, known(size.ws_row)?))
+}
+
+/// The gateway's answer: a line.
+fn ask(control: &Path) -> Result<String, Failure> {
+    let answer = || -> io::Result<String> {
+        let mut stream = UnixStream::connect(control)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.write_all(b"{\"status\":{}}\n")?;
+        let mut line = String::new();
+        BufReader::new(stream.take(MAX_DOCUMENT)).read_line(&mut line)?;
+        Ok(line)
+    };
+    answer().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Failure::run(format!(
+            "{}: no gateway listens there; --control names another's socket",
+            control.display()
+        )),
+        _ => Failure::run(format!("{}: {error}", control.display())),
+    })
+}
+
+fn read(line: &str) -> Result<Document, Failure> {
+    serde_json::from_str(line)
+        .map_err(|error| Failure::run(format!("the gateway's answer is no status: {error}")))
+}
+
+/// Whoever read the table may have left.
+fn written(result: io::Result<()>) -> Result<(), Failure> {
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::run(format!("standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::examples;
+    use super::*;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn a_gateway_is_asked_in_one_line_and_answers_in_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("control");
+        let listener = UnixListener::bind(&path).unwrap();
+        let gateway = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut asked = String::new();
+            BufReader::new(stream.try_clone().unwrap())
+                .read_line(&mut asked)
+                .unwrap();
+            let answer = serde_json::to_string(&examples::proxy()).unwrap();
+            stream.write_all((answer + "\n").as_bytes()).unwrap();
+            asked
+        });
+        let document = read(&ask(&path).unwrap()).unwrap();
+        assert_eq!(document, examples::proxy());
+        assert_eq!(gateway.join().unwrap(), "{\"status\":{}}\n");
+    }
+
+    #[test]
+    fn where_no_gateway_listens_is_said() {
+        let path = Path::new("/nonexistent/control");
+        let failure = ask(path).unwrap_err().to_string();
+        assert!(failure.contains("no gateway listens there"), "{failure}");
+        assert!(read("{}").is_err() && read("").is_err());
+    }
+
+    #[test]
+    fn a_drawing_fits_the_terminal_and_leaves_nothing_of_the_one_before() {
+        let mut out = Vec::new();
+        draw(&mut out, "a\nb\nc\n", Some(3)).unwrap();
+        assert_eq!(out, b"\x1b[Ha\x1b[K\nb\x1b[K\n\x1b[J");
+    }
+}

@@ -1,0 +1,90 @@
+//! What a command line says of the far end and of the links towards it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use ropewalk_striping::Config;
+
+use super::UplinkConfig;
+use crate::Failure;
+use crate::handshake::DialSecurity;
+use crate::keys::{read_public_key, read_secret_key};
+use crate::links::{Link, Place};
+use crate::request::{Host, Target};
+
+/// The far end, and the links towards it.
+#[derive(Debug, Args)]
+pub struct FarEnd {
+    /// The far end.
+    #[arg(long, value_name = "HOST:PORT", value_parser = parse_relay)]
+    pub relay: Target,
+    /// This end's own key, as `keygen` wrote it.
+    #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
+    pub key: Option<PathBuf>,
+    /// The relay's public key.
+    #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
+    pub relay_key: Option<PathBuf>,
+    /// A link: NAME=INTERFACE or NAME=ADDRESS, then ,rate=20mbit ,cost=1 ,quota=5GB ,priority=1 if
+    /// wanted; once for each.
+    #[arg(long, value_name = "LINK", required = true)]
+    pub link: Vec<Link>,
+    /// Congestion control of the carriers; the system's if it is not said.
+    #[arg(long, value_name = "NAME")]
+    pub congestion: Option<String>,
+    /// Prove nothing and encrypt nothing: for measurements, on loopback.
+    #[arg(long, conflicts_with_all = ["key", "relay_key"])]
+    pub plaintext: bool,
+    /// Do so towards other addresses, too.
+    #[arg(long, requires = "plaintext")]
+    pub plaintext_anywhere: bool,
+}
+
+fn parse_relay(text: &str) -> Result<Target, String> {
+    text.parse().map_err(|_| {
+        "not HOST:PORT; allowed: a name or an address (IPv6 in brackets) and a port".to_owned()
+    })
+}
+
+impl FarEnd {
+    /// How it is reached, with an association of these settings.
+    pub(crate) fn uplink(&self, association: Config) -> Result<UplinkConfig, Failure> {
+        self.check_plaintext()?;
+        Ok(UplinkConfig {
+            relay: self.relay.clone(),
+            security: self.security()?,
+            association,
+            congestion: self.congestion.clone(),
+        })
+    }
+
+    fn security(&self) -> Result<DialSecurity, Failure> {
+        match (&self.key, &self.relay_key) {
+            (Some(key), Some(relay)) => Ok(DialSecurity::Sealed {
+                secret: read_secret_key(key).map_err(Failure::input)?,
+                relay: read_public_key(relay).map_err(Failure::input)?,
+            }),
+            _ => Ok(DialSecurity::Plain),
+        }
+    }
+
+    fn check_plaintext(&self) -> Result<(), Failure> {
+        if !self.plaintext || self.plaintext_anywhere {
+            return Ok(());
+        }
+        if !matches!(self.relay.host, Host::Address(ip) if ip.is_loopback()) {
+            return Err(Failure::input(format!(
+                "--plaintext --relay {}: allowed: a loopback address, or --plaintext-anywhere",
+                self.relay
+            )));
+        }
+        let is_loopback =
+            |link: &&Link| matches!(link.place, Place::Address(ip) if ip.is_loopback());
+        match self.link.iter().find(|link| !is_loopback(link)) {
+            Some(link) => Err(Failure::input(format!(
+                "--plaintext --link {}={}: allowed: a loopback address, or --plaintext-anywhere",
+                link.name, link.place
+            ))),
+            None => Ok(()),
+        }
+    }
+}
