@@ -1,6 +1,6 @@
 //! To which flow a packet belongs, and how the tunnel treats it.
 
-use std::net::IpAddr;
+use core::net::IpAddr;
 
 use ropewalk_wire::{IpHeader, IpView, TcpFlags, TcpView, protocol};
 
@@ -102,7 +102,7 @@ fn lane(source: IpAddr, destination: IpAddr, protocol: u8, ports: &[u8]) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use std::net::Ipv4Addr;
+    use core::net::Ipv4Addr;
 
     use ropewalk_wire::{Checksum, Ipv4Header, TcpHeader, UdpHeader};
 
