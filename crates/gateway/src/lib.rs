@@ -7,6 +7,7 @@
 
 pub mod association;
 mod bucket;
+mod buffers;
 mod cli;
 pub mod datagram;
 mod exec;

@@ -10,13 +10,11 @@ use std::io::{self, IoSlice};
 use bytes::{Buf, Bytes, BytesMut};
 use ropewalk_wire::gateway::{Frame, MAX_HEADER_LEN, MalformedFrame};
 
+use crate::buffers::Buffers;
 use crate::noise::{NoiseError, RecordKey, TAG_LEN};
 
 /// Most bytes of a record's frames: with the tag, its length fits two bytes.
 pub const MAX_RECORD: usize = u16::MAX as usize - TAG_LEN;
-
-/// What is read at a time: some records, so that few are cut in two and moved.
-const READ: usize = 256 << 10;
 
 /// Shorter payloads are copied out, so that a few of them do not keep the whole of what was read
 /// with them in memory.
@@ -52,7 +50,7 @@ pub struct Encoder {
 pub struct Decoder {
     key: Option<(RecordKey, u64)>,
     /// What was read and is not decoded.
-    buffer: BytesMut,
+    buffers: Buffers,
     /// Sealed: what is left of the record that was opened last.
     record: BytesMut,
 }
@@ -166,17 +164,14 @@ impl Decoder {
     pub fn new(key: Option<RecordKey>, number: u64) -> Decoder {
         Decoder {
             key: key.map(|key| (key, number)),
-            buffer: BytesMut::new(),
+            buffers: Buffers::default(),
             record: BytesMut::new(),
         }
     }
 
     /// Where to read to.
     pub fn space(&mut self) -> &mut BytesMut {
-        if self.buffer.capacity() - self.buffer.len() < READ / 8 {
-            self.buffer.reserve(READ);
-        }
-        &mut self.buffer
+        self.buffers.space()
     }
 
     /// The next frame; `None` if it is not all there.
@@ -185,7 +180,7 @@ impl Decoder {
     /// The carrier cannot go on.
     pub fn frame(&mut self) -> Result<Option<Frame<Bytes>>, RecordError> {
         if self.key.is_none() {
-            return take_frame(&mut self.buffer);
+            return take_frame(self.buffers.current());
         }
         while self.record.is_empty() {
             match self.open()? {
@@ -203,14 +198,15 @@ impl Decoder {
         let Some((key, number)) = &mut self.key else {
             return Ok(None);
         };
-        let Some(len) = self.buffer.first_chunk() else {
+        let buffer = self.buffers.current();
+        let Some(len) = buffer.first_chunk() else {
             return Ok(None);
         };
         let len = usize::from(u16::from_be_bytes(*len));
-        if self.buffer.len() < 2 + len {
+        if buffer.len() < 2 + len {
             return Ok(None);
         }
-        let mut record = self.buffer.split_to(2 + len);
+        let mut record = buffer.split_to(2 + len);
         record.advance(2);
         let len = key.open(*number, b"", &mut record)?.len();
         *number += 1;
