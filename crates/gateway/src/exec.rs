@@ -14,6 +14,7 @@ use std::process::Command;
 use clap::Args;
 
 use crate::Failure;
+use crate::control::default_path;
 use elf::Elf;
 
 mod elf;
@@ -34,9 +35,10 @@ const LIBRARY: &str = "libropewalk_preload.so";
 #[derive(Debug, Args)]
 #[command(after_help = "Example: ropewalk exec -- curl -O http://download.example/file")]
 pub(crate) struct Arguments {
-    /// The gateway's control socket.
+    /// The gateway's control socket: ropewalk/proxy in XDG_RUNTIME_DIR if it is not said, a
+    /// relay's for a program that serves.
     #[arg(long, value_name = "PATH")]
-    control: PathBuf,
+    control: Option<PathBuf>,
     /// The library to preload; looked for beside this program if it is not given.
     #[arg(long, value_name = "FILE")]
     library: Option<PathBuf>,
@@ -58,7 +60,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = program::find(name).map_err(Failure::input)?;
     let library = find_library(arguments.library.as_deref())?;
     program::check(&path, &read_library(&library)?).map_err(Failure::input)?;
-    let control = absolute(&arguments.control).map_err(Failure::run)?;
+    let control = arguments.control.clone().or_else(|| default_path("proxy"));
+    let control = control
+        .ok_or_else(|| Failure::input("--control is required where XDG_RUNTIME_DIR is not set"))?;
+    let control = absolute(control).map_err(Failure::run)?;
     UnixStream::connect(&control).map_err(|error| {
         Failure::run(format!(
             "no gateway answers at {}: {error}",

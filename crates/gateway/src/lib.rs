@@ -9,6 +9,7 @@ pub mod association;
 mod bucket;
 mod buffers;
 mod cli;
+mod control;
 pub mod datagram;
 mod exec;
 mod failure;

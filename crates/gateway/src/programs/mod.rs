@@ -2,42 +2,29 @@
 //! control socket ([`messages`]), and their connections.
 
 use std::collections::{HashMap, VecDeque};
-use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::net::TcpStream;
-
 mod conversation;
+mod far_end;
 mod hold;
 pub mod messages;
 mod pool;
 mod servers;
 
 pub use conversation::Conversation;
+pub use far_end::{FarEnd, Here};
 pub use hold::Hold;
 pub use pool::Pool;
 pub use servers::{ClientEntry, ServerConnection, Servers};
 
+use crate::request::{Host, Target};
 use messages::{Answer, Reason, Request};
 
 /// How many failures wait to be asked for; the oldest are forgotten.
 const FAILURES: usize = 1024;
-
-/// The far end, to which programs are connected.
-pub trait FarEnd: Sync {
-    /// A stream to a target.
-    type Stream: Send;
-
-    /// Opens a stream to `target`, which is `name:port`, `address:port` or `[address]:port`,
-    /// and waits until the target has accepted.
-    fn open(&self, target: String) -> impl Future<Output = Result<Self::Stream, Reason>> + Send;
-
-    /// Carries what the program and the target say to each other, until both are done.
-    fn carry(&self, stream: Self::Stream, program: TcpStream) -> impl Future<Output = ()> + Send;
-}
 
 /// What a gateway knows of its programs.
 #[derive(Debug)]
@@ -133,15 +120,16 @@ impl Programs {
         cookie: u64,
         wait: bool,
     ) -> io::Result<()> {
-        let Some(name) = self.spell(target) else {
+        let Some(meaning) = self.meaning(target) else {
             let reason = Reason::HostUnreachable;
             return conversation.answer(&refused(reason)).await;
         };
         let at = self.hold.address();
         conversation.answer(&Answer::Hold { at }).await?;
         // The far end is asked while the library is still busy; if that gives up, so do we.
-        let (program, opened) =
-            tokio::try_join!(conversation.started(), async { Ok(far.open(name).await) })?;
+        let (program, opened) = tokio::try_join!(conversation.started(), async {
+            Ok(far.open(meaning).await)
+        })?;
         let (answer, connected) = match opened {
             Ok(stream) => {
                 // Before the program finds its socket connected, and asks.
@@ -168,15 +156,16 @@ impl Programs {
         Ok(())
     }
 
-    /// The target in words, with the name that its address stands for; nothing if the name is
+    /// What the address means: a name if it is one of the pool; nothing if that name is
     /// forgotten.
-    fn spell(&self, target: SocketAddr) -> Option<String> {
+    fn meaning(&self, target: SocketAddr) -> Option<Target> {
         if !messages::in_pool(target.ip()) {
-            return Some(target.to_string());
+            return Some(target.into());
         }
         let mut pool = lock(&self.pool);
-        let name = pool.name(target.ip())?;
-        Some(format!("{name}:{}", target.port()))
+        let host = Host::Name(pool.name(target.ip())?.to_owned());
+        let port = target.port();
+        Some(Target { host, port })
     }
 
     /// Lets the program's socket fail, and keeps the reason until the library asks for it.

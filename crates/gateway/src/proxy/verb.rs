@@ -16,6 +16,8 @@ use super::front::{Door, Front};
 use super::passwords::Passwords;
 use super::transparent::{Kind, listen_tproxy};
 use crate::Failure;
+use crate::control::ControlSocket;
+use crate::programs::Programs;
 use crate::refusals::Refusals;
 use crate::runtime::{block_on, until_signal};
 use crate::status::document::Role;
@@ -56,6 +58,9 @@ pub struct Arguments {
     /// Where the status is served over HTTP, as a page, JSON and metrics: a loopback address.
     #[arg(long, value_name = "ADDRESS:PORT")]
     status: Option<SocketAddr>,
+    /// Where `exec` asks: ropewalk/proxy in XDG_RUNTIME_DIR if it is not said.
+    #[arg(long, value_name = "PATH")]
+    control: Option<PathBuf>,
 }
 
 fn parse_scheduler(text: &str) -> Result<Scheduling, String> {
@@ -98,6 +103,10 @@ async fn serve(
     let observed = uplink.clone();
     let meter = Meter::new(Arc::new(move || observed.document(Role::Proxy, began)));
     status::open(arguments.status, meter, &mut tasks).await?;
+    if let Some(socket) = ControlSocket::open(arguments.control, "proxy")? {
+        let programs = Programs::new(false).map_err(Failure::run)?;
+        tasks.spawn(socket.run(Arc::new(programs), Arc::new(uplink.clone())));
+    }
     for at in arguments.listen {
         let listener = TcpListener::bind(at).await;
         let listener = listener.map_err(|error| Failure::run(format!("--listen {at}: {error}")))?;

@@ -1,6 +1,6 @@
 //! Connects to a target, if the rules allow the address that its name stands for.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use tokio::net::{TcpStream, lookup_host};
@@ -71,6 +71,19 @@ pub(super) async fn connect(target: &Target, rules: &Rules) -> Result<TcpStream,
     Err(status)
 }
 
+/// Whether the target is this machine: whether a socket can be bound to one of its addresses.
+pub(super) async fn is_here(target: &Target) -> bool {
+    let addresses: Vec<IpAddr> = match &target.host {
+        Host::Address(ip) => vec![*ip],
+        Host::Name(name) => match timeout(PATIENCE, lookup_host((name.as_str(), 0))).await {
+            Ok(Ok(addresses)) => addresses.take(MOST).map(|address| address.ip()).collect(),
+            _ => return false,
+        },
+    };
+    let is_own = |ip: &IpAddr| !ip.is_unspecified() && UdpSocket::bind((*ip, 0)).is_ok();
+    addresses.iter().any(is_own)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,6 +91,20 @@ mod tests {
 
     fn rules(allow: &str) -> Rules {
         Rules::new(vec![allow.parse().unwrap()], vec![])
+    }
+
+    #[tokio::test]
+    async fn this_machine_is_known_by_its_addresses() {
+        for (target, here) in [
+            ("127.0.0.1:1", true),
+            ("localhost:1", true),
+            ("[::1]:1", true),
+            ("0.0.0.0:1", false),
+            ("192.0.2.1:1", false),
+            ("[2001:db8::1]:1", false),
+        ] {
+            assert_eq!(is_here(&target.parse().unwrap()).await, here, "{target}");
+        }
     }
 
     #[tokio::test]

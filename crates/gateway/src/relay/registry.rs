@@ -2,12 +2,12 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use ropewalk_quantities::{Bytes, Rate};
-use ropewalk_striping::{CarrierConfig, Config, Role, Scheduling};
+use ropewalk_striping::{CarrierConfig, Config, Role, Scheduling, StreamId};
 use ropewalk_wire::gateway::{Join, JoinAnswer};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -21,6 +21,7 @@ use crate::association::{Association, Incoming};
 use crate::handshake::{AcceptSecurity, Begun};
 use crate::keys::{Clients, Limits, PublicKey};
 use crate::measure::responder::Responder;
+use crate::programs::Programs;
 use crate::refusals::Refusals;
 use crate::status::document::{self, Document, MAX_ASSOCIATIONS};
 use crate::uplink::link_number;
@@ -65,6 +66,8 @@ pub(super) struct Relay {
     /// For clients that measure their links.
     pub(super) measuring: Responder,
     began: Instant,
+    /// Programs of this machine that serve, and are reached without a rule.
+    pub(super) programs: Arc<Programs>,
     registry: Mutex<Registry>,
 }
 
@@ -81,6 +84,8 @@ type Name = (Option<PublicKey>, [u8; 16]);
 pub(super) struct Member {
     pub(super) association: Association,
     pub(super) account: Arc<Account>,
+    /// Where the newest carrier comes from.
+    client: Mutex<IpAddr>,
     began: Instant,
     links: Mutex<HashMap<String, LinkEntry>>,
 }
@@ -94,9 +99,14 @@ struct LinkEntry {
 }
 
 impl Relay {
-    pub(super) fn new(config: RelayConfig, listen: Vec<SocketAddr>) -> Arc<Relay> {
+    pub(super) fn new(
+        config: RelayConfig,
+        programs: Arc<Programs>,
+        listen: Vec<SocketAddr>,
+    ) -> Arc<Relay> {
         Arc::new(Relay {
             config,
+            programs,
             refusals: Refusals::default(),
             measuring: Responder::new(listen),
             began: Instant::now(),
@@ -182,6 +192,7 @@ impl Relay {
             association,
             account: Arc::clone(account),
             began: Instant::now(),
+            client: Mutex::new(Ipv4Addr::UNSPECIFIED.into()),
             links: Mutex::default(),
         });
         (member, incoming)
@@ -190,11 +201,7 @@ impl Relay {
     /// Serves the streams until the association ends.
     async fn run(self: Arc<Relay>, name: Name, member: Arc<Member>, mut incoming: Incoming) {
         while let Some(stream) = incoming.next().await {
-            tokio::spawn(serve(
-                Arc::clone(&self),
-                Arc::clone(&member.account),
-                stream,
-            ));
+            tokio::spawn(serve(Arc::clone(&self), Arc::clone(&member), stream));
         }
         let code = member.association.closed().await;
         self.registry().associations.remove(&name);
@@ -268,8 +275,19 @@ impl Member {
         links.len() < MOST_LINKS || links.contains_key(link)
     }
 
+    /// The client of a stream, as a program that serves it sees it: the address from which the
+    /// newest carrier comes, with a port that tells the client's streams apart.
+    pub(super) fn client(&self, stream: StreamId) -> SocketAddr {
+        let client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
+        let port = 1 + stream.0 % u32::from(u16::MAX);
+        (client.to_canonical(), port as u16).into()
+    }
+
     /// Carries frames over a connection until it ends or the link has a newer one.
     pub(super) async fn carry(&self, socket: TcpStream, begun: Begun, join: Join) {
+        if let Ok(peer) = socket.peer_addr() {
+            *self.client.lock().unwrap_or_else(PoisonError::into_inner) = peer.ip();
+        }
         let mut newest = {
             let mut links = self.links();
             let entry = links.entry(join.link.clone()).or_default();

@@ -4,30 +4,32 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tracing::debug;
 
-use super::clients::Account;
-use super::connect::connect;
+use super::connect::{connect, is_here};
 use super::datagrams;
-use super::registry::Relay;
+use super::registry::{Member, Relay};
 use crate::association::Stream;
 use crate::measure::messages::Lines;
-use crate::request::{Request, Status};
+use crate::programs::ClientEntry;
+use crate::request::{Request, Status, Target};
 
 /// How long a stream may take to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Serves a stream until it ends.
-pub(super) async fn serve(relay: Arc<Relay>, account: Arc<Account>, stream: Stream) {
+pub(super) async fn serve(relay: Arc<Relay>, member: Arc<Member>, stream: Stream) {
+    let account = &member.account;
     let Some(_slot) = account.open() else {
         relay.refusals.note(&account.name, "streams", Status::Limit);
         return answer(&stream, Status::Limit).await;
     };
     let request = stream.read_first(Request::MAX_LEN, Request::parse);
     match timeout(PATIENCE, request).await {
-        Ok(Some(Request::Connect(target))) => match connect(&target, &relay.config.rules).await {
-            Ok(socket) => {
+        Ok(Some(Request::Connect(target))) => match open(&relay, &member, &stream, &target).await {
+            Ok((socket, _entry)) => {
                 debug!("{}: {target}", account.name);
                 stream.set_target(target.to_string());
                 answer(&stream, Status::Done).await;
@@ -49,6 +51,26 @@ pub(super) async fn serve(relay: Arc<Relay>, account: Arc<Account>, stream: Stre
         Ok(Some(Request::Datagrams)) => datagrams::serve(stream, &relay.config.rules).await,
         _ => answer(&stream, Status::Unknown).await,
     }
+}
+
+/// A connection to the target: to a program of this machine that `exec` runs and that listens
+/// there, or where the rules allow.
+async fn open(
+    relay: &Relay,
+    member: &Member,
+    stream: &Stream,
+    target: &Target,
+) -> Result<(TcpStream, Option<ClientEntry>), Status> {
+    if let Some(servers) = relay.programs.servers()
+        && servers.has(target.port)
+        && is_here(target).await
+    {
+        let client = member.client(stream.id());
+        let connected = servers.connect(target.port, client).await;
+        let connection = connected.map_err(|error| Status::of_error(&error))?;
+        return Ok((connection.stream, Some(connection.entry)));
+    }
+    Ok((connect(target, &relay.config.rules).await?, None))
 }
 
 async fn answer(stream: &Stream, status: Status) {

@@ -17,8 +17,10 @@ use super::half_open::HalfOpen;
 use super::registry::{DefaultLimits, Relay, RelayConfig};
 use super::rules::{Rule, Rules};
 use crate::Failure;
+use crate::control::ControlSocket;
 use crate::handshake::AcceptSecurity;
 use crate::keys::{Clients, read_secret_key};
+use crate::programs::{Here, Programs};
 use crate::runtime::{block_on, until_signal};
 use crate::status::{self, Meter};
 
@@ -70,6 +72,9 @@ pub struct Arguments {
     /// Where the status is served over HTTP, as a page, JSON and metrics: a loopback address.
     #[arg(long, value_name = "ADDRESS:PORT")]
     status: Option<SocketAddr>,
+    /// Where `exec` asks: ropewalk/relay in XDG_RUNTIME_DIR if it is not said.
+    #[arg(long, value_name = "PATH")]
+    control: Option<PathBuf>,
     /// Ask nobody for a key and encrypt nothing: for measurements, on loopback.
     #[arg(long, conflicts_with_all = ["key", "clients"])]
     plaintext: bool,
@@ -80,12 +85,13 @@ pub struct Arguments {
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     let listen = arguments.listen.clone();
+    let control = arguments.control.clone();
     let status = arguments.status;
-    let relay = Relay::new(config(arguments)?, listen.clone());
-    if relay.config.rules.is_closed() {
+    let config = config(arguments)?;
+    if config.rules.is_closed() {
         warn!("without --allow no target can be opened");
     }
-    block_on(serve(relay, listen, status))?
+    block_on(serve(config, listen, control, status))?
 }
 
 fn config(arguments: Arguments) -> Result<RelayConfig, Failure> {
@@ -123,15 +129,21 @@ fn config(arguments: Arguments) -> Result<RelayConfig, Failure> {
 }
 
 async fn serve(
-    relay: Arc<Relay>,
+    config: RelayConfig,
     listen: Vec<SocketAddr>,
+    control: Option<PathBuf>,
     status: Option<SocketAddr>,
 ) -> Result<(), Failure> {
+    let programs = Arc::new(Programs::new(true).map_err(Failure::run)?);
+    let relay = Relay::new(config, Arc::clone(&programs), listen.clone());
     let half_open = HalfOpen::new(HALF_OPEN, HALF_OPEN_PER_SOURCE);
     let mut tasks = JoinSet::new();
     let observed = relay.clone();
     let meter = Meter::new(Arc::new(move || observed.document()));
     status::open(status, meter, &mut tasks).await?;
+    if let Some(socket) = ControlSocket::open(control, "relay")? {
+        tasks.spawn(socket.run(programs, Arc::new(Here)));
+    }
     for at in listen {
         let listener = TcpListener::bind(at).await;
         let listener = listener.map_err(|error| Failure::run(format!("--listen {at}: {error}")))?;

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use ropewalk_gateway::programs::messages::Reason;
 use ropewalk_gateway::programs::{ClientEntry, Conversation, FarEnd, Programs};
+use ropewalk_gateway::request::{Host, Target};
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpStream, UnixListener, UnixStream};
 use tokio::runtime::Runtime;
@@ -102,10 +103,12 @@ impl FarEnd for Far {
     /// With what tells a program that serves of its client.
     type Stream = (TcpStream, Option<ClientEntry>);
 
-    async fn open(&self, target: String) -> Result<Self::Stream, Reason> {
-        let (host, port) = target.rsplit_once(':').unwrap();
-        let port: u16 = port.parse().unwrap();
-        self.asked.lock().unwrap().push(target.clone());
+    async fn open(&self, target: Target) -> Result<Self::Stream, Reason> {
+        self.asked.lock().unwrap().push(target.to_string());
+        let (host, port) = match target.host {
+            Host::Name(name) => (name, target.port),
+            Host::Address(_) => (String::new(), target.port),
+        };
         let servers = self.programs.servers().unwrap();
         let opened = match host.split('.').next().unwrap() {
             "denied" => return Err(Reason::NotAllowed),
@@ -134,9 +137,14 @@ impl FarEnd for Far {
     }
 }
 
-/// The library. Cargo builds none for a test, since none can be linked to it; so this does, in
-/// the profile of the test.
-pub fn library() -> &'static Path {
+/// The library.
+pub fn library() -> PathBuf {
+    built().join("libropewalk_preload.so")
+}
+
+/// The folder of the library and of the gateway. Cargo builds neither for a test that cannot be
+/// linked to them; so this does, in the profile of the test.
+pub fn built() -> &'static Path {
     static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
         let own = std::env::current_exe().unwrap();
         let folder = own.parent().and_then(Path::parent).unwrap();
@@ -152,11 +160,9 @@ pub fn library() -> &'static Path {
             "--package",
             "ropewalk-preload",
         ]);
-        cargo
-            .args(["--profile", profile, "--target-dir"])
-            .arg(folder.parent().unwrap());
-        output(&mut cargo);
-        folder.join("libropewalk_preload.so")
+        cargo.args(["--package", "ropewalk-gateway", "--profile", profile]);
+        output(cargo.arg("--target-dir").arg(folder.parent().unwrap()));
+        folder.to_owned()
     });
     &BUILT
 }

@@ -2,5 +2,6 @@
 
 mod clients;
 mod gateway;
+mod real;
 mod servers;
 mod sockets;

@@ -1,0 +1,164 @@
+//! The control socket: what programs on this machine ask of a proxy or a relay, a line of JSON
+//! at a time.
+
+use std::env;
+use std::io;
+use std::os::unix::net::UnixStream as BlockingStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::fs::Mode;
+use rustix::process::umask;
+use tokio::net::UnixListener;
+use tokio::time::{sleep, timeout};
+use tracing::{debug, warn};
+
+use crate::Failure;
+use crate::programs::{Conversation, FarEnd, Programs};
+
+/// How long a line may take to come.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Where a verb's control socket is if it is not said: in the folder that XDG_RUNTIME_DIR names,
+/// which is this user's alone. Nowhere without it.
+pub(crate) fn default_path(verb: &str) -> Option<PathBuf> {
+    let folder = env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty())?;
+    Some(Path::new(&folder).join("ropewalk").join(verb))
+}
+
+/// A control socket; its file goes when this is dropped.
+#[derive(Debug)]
+pub(crate) struct ControlSocket {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl ControlSocket {
+    /// At the path that was given, or else at the verb's own, if there is such a place and no
+    /// other has it.
+    ///
+    /// # Errors
+    /// Another answers at the path that was given, or it cannot be bound to.
+    pub(crate) fn open(given: Option<PathBuf>, verb: &str) -> Result<Option<Self>, Failure> {
+        let (path, is_given) = match (given, default_path(verb)) {
+            (Some(path), _) => (path, true),
+            (None, Some(path)) => (path, false),
+            (None, None) => return Ok(None),
+        };
+        match Self::bind(&path) {
+            Ok(socket) => Ok(Some(socket)),
+            Err(error) if is_given => Err(Failure::run(format!(
+                "--control {}: {error}",
+                path.display()
+            ))),
+            Err(error) => {
+                warn!("no control socket at {}: {error}", path.display());
+                Ok(None)
+            }
+        }
+    }
+
+    fn bind(path: &Path) -> io::Result<ControlSocket> {
+        if BlockingStream::connect(path).is_ok() {
+            return Err(io::ErrorKind::AddrInUse.into());
+        }
+        // Nobody answers: what is there was left by one that was killed.
+        match std::fs::symlink_metadata(path) {
+            Ok(found) if is_socket(&found) => std::fs::remove_file(path)?,
+            Ok(_) => return Err(io::ErrorKind::AlreadyExists.into()),
+            Err(_) => {}
+        }
+        // Of this user alone, from the first moment on.
+        let before = umask(Mode::RWXG | Mode::RWXO);
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let made = folder.map_or(Ok(()), std::fs::create_dir_all);
+        let listener = made.and_then(|()| UnixListener::bind(path));
+        umask(before);
+        Ok(ControlSocket {
+            listener: listener?,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Answers until it is dropped.
+    pub(crate) async fn run<F>(self, programs: Arc<Programs>, far: Arc<F>)
+    where
+        F: FarEnd + Send + Sync + 'static,
+    {
+        loop {
+            let control = match self.listener.accept().await {
+                Ok((control, _)) => control,
+                Err(error) => {
+                    // Out of descriptors or memory: others end meanwhile.
+                    warn!("cannot accept: {error}");
+                    sleep(Duration::from_millis(100)).await;
+                    continue;
+                }
+            };
+            let (programs, far) = (Arc::clone(&programs), Arc::clone(&far));
+            tokio::spawn(async move {
+                let conversation = Conversation::new(control);
+                if let Err(error) = answer(&programs, far.as_ref(), conversation).await {
+                    debug!("control socket: {error}");
+                }
+            });
+        }
+    }
+}
+
+impl Drop for ControlSocket {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+async fn answer(
+    programs: &Programs,
+    far: &impl FarEnd,
+    mut conversation: Conversation,
+) -> io::Result<()> {
+    let (request, _) = timeout(PATIENCE, conversation.read()).await??;
+    programs.serve(far, conversation, request).await
+}
+
+fn is_socket(metadata: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    metadata.file_type().is_socket()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_socket_is_this_users_alone_and_there_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new").join("control");
+        let socket = ControlSocket::bind(&path).unwrap();
+        for private in [&path, path.parent().unwrap()] {
+            let mode = std::fs::metadata(private).unwrap().permissions().mode();
+            assert_eq!(mode & 0o077, 0, "{}", private.display());
+        }
+        let second = ControlSocket::bind(&path).unwrap_err();
+        assert_eq!(second.kind(), io::ErrorKind::AddrInUse);
+        drop(socket);
+        assert!(!path.exists());
+    }
+
+    #[tokio::test]
+    async fn what_was_left_is_replaced_and_what_is_no_socket_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("control");
+        drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+        assert!(path.exists());
+        drop(ControlSocket::bind(&path).unwrap());
+        std::fs::write(&path, "words").unwrap();
+        assert!(ControlSocket::bind(&path).is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), b"words");
+    }
+}
