@@ -3,6 +3,7 @@
 //! Thin: it converts values, releases the interpreter's lock, runs seeds in
 //! parallel, and reads the clock that the pure rooms may not read.
 
+mod gateway;
 mod run;
 mod scenario;
 mod simulate;
@@ -45,6 +46,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Run>()?;
+    module.add_function(wrap_pyfunction!(gateway::gateway, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(testbed::testbed_world, module)?)?;
     module.add_function(wrap_pyfunction!(testbed::testbed_doctor, module)?)?;

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from .._core import __version__
-from . import advise, compare, predict, reproduce, schema, simulate, testbed
+from . import advise, compare, gateway, predict, reproduce, schema, simulate, testbed
 from .failures import FAILED
 
 TWO_WORDS = ["testbed", "doctor"]
@@ -29,6 +29,8 @@ def main() -> None:
 
     Whoever ends it with SIGTERM lets it tidy up, as with an interrupt.
     """
+    if sys.argv[1:2] and sys.argv[1] in gateway.VERBS:
+        gateway.run(sys.argv[1:])
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         app(_verb_first(sys.argv[1:]))
@@ -72,3 +74,4 @@ app.command(" ".join(TWO_WORDS))(testbed.doctor)
 app.command("compare")(compare.compare)
 app.command("advise")(advise.advise)
 app.command("schema")(schema.schema)
+gateway.add_to(app)
