@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-rust test-python lint docs reference kernel reproductions bench clean tools capture-tools
+.PHONY: help setup demo gateway test test-rust test-python lint docs reference kernel reproductions bench clean tools capture-tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -31,6 +31,12 @@ setup: $(MADE)/package ## make .venv/bin/ropewalk, optimised
 
 demo: setup ## simulate eight cellular links; print a table and where the picture is
 	@$(BIN)/ropewalk simulate scenarios/trains/eight-links.toml --out results/eight-links
+
+# TARGET names another kind of machine, as rustup does.
+TARGET ?=
+gateway: tools ## build the gateway's binary without Python; TARGET= for another machine
+	$(CARGO) build --release --locked -p ropewalk-gateway $(if $(TARGET),--target $(TARGET))
+	@echo "$${CARGO_TARGET_DIR:-target}/$(if $(TARGET),$(TARGET)/)release/ropewalk-gateway"
 
 test: test-rust test-python ## run all tests
 
