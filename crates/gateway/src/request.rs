@@ -45,10 +45,7 @@ pub enum Request {
     /// A UDP socket; the stream is datagrams (see [`crate::datagram`]).
     Datagrams,
     /// A measurement of the link; the stream is its messages (see [`crate::measure`]).
-    Measure {
-        /// Which family of addresses the link's UDP has.
-        is_ipv6: bool,
-    },
+    Measure,
 }
 
 /// What came of a request; beyond [`Status::Done`] the numbers are those of SOCKS
@@ -95,7 +92,7 @@ impl Request {
                 target.emit(&mut out);
             }
             Request::Datagrams => out.push(DATAGRAMS),
-            Request::Measure { is_ipv6 } => out.extend([MEASURE, u8::from(*is_ipv6)]),
+            Request::Measure => out.push(MEASURE),
         }
         out
     }
@@ -113,12 +110,7 @@ impl Request {
                 Target::parse(rest)?.map(|(target, len)| (Request::Connect(target), 1 + len))
             }
             DATAGRAMS => Some((Request::Datagrams, 1)),
-            MEASURE => match rest.first() {
-                None => None,
-                Some(0) => Some((Request::Measure { is_ipv6: false }, 2)),
-                Some(1) => Some((Request::Measure { is_ipv6: true }, 2)),
-                Some(_) => return Err(Malformed),
-            },
+            MEASURE => Some((Request::Measure, 1)),
             _ => return Err(Malformed),
         };
         Ok(request)
@@ -312,8 +304,7 @@ mod tests {
         assert_eq!(request("10.0.0.1:443"), b"\x01\x01\x0a\x00\x00\x01\x01\xbb");
         assert_eq!(request("a.b:80"), b"\x01\x03\x03a.b\x00\x50");
         assert_eq!(Request::Datagrams.to_bytes(), b"\x02");
-        assert_eq!(Request::Measure { is_ipv6: true }.to_bytes(), b"\x05\x01");
-        assert!(Request::parse(b"\x05\x02").is_err());
+        assert_eq!(Request::Measure.to_bytes(), b"\x05");
         let request = Request::Connect("[2001:db8::1]:9".parse().unwrap());
         let bytes = request.to_bytes();
         assert_eq!(&bytes[..6], b"\x01\x04\x20\x01\x0d\xb8");

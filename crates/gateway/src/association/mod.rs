@@ -11,6 +11,7 @@ mod stream;
 mod timer;
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -157,6 +158,13 @@ impl Association {
     #[must_use]
     pub fn stream_count(&self) -> usize {
         self.0.lock().streams.len()
+    }
+
+    /// The address here of one of the carriers.
+    pub(crate) fn carrier_address(&self) -> Option<SocketAddr> {
+        let state = self.0.lock();
+        let mut addresses = state.carriers.values();
+        addresses.find_map(|carrier| carrier.socket.local_addr().ok())
     }
 
     /// Carriers that live.

@@ -2,6 +2,7 @@
 
 use std::io::{self, IoSlice};
 use std::mem;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -71,6 +72,11 @@ impl Stream {
     #[must_use]
     pub fn id(&self) -> StreamId {
         self.id
+    }
+
+    /// The address here of one of the carriers that bring it.
+    pub(crate) fn carrier_address(&self) -> Option<SocketAddr> {
+        self.association.carrier_address()
     }
 
     /// Says where it leads, for people.

@@ -36,25 +36,21 @@ pub(super) const RECEIVE_BUFFER: usize = 4 << 20;
 #[derive(Debug)]
 pub struct Responder {
     room: Semaphore,
-    listen: Vec<SocketAddr>,
+}
+
+impl Default for Responder {
+    fn default() -> Responder {
+        let room = Semaphore::new(1);
+        Responder { room }
+    }
 }
 
 impl Responder {
-    /// Of a relay that listens at these addresses.
-    #[must_use]
-    pub fn new(listen: Vec<SocketAddr>) -> Responder {
-        let room = Semaphore::new(1);
-        Responder { room, listen }
-    }
-
     /// Answers one session, whose stream has brought its request and got its answer. UDP is
-    /// expected where the relay listens, on its own port if that is free.
-    pub async fn answer(&self, mut lines: Lines, is_ipv6: bool) {
-        let Some(local) = self.address(is_ipv6) else {
-            let reason = "the relay does not listen on addresses of that family".to_owned();
-            let _ = lines.say(&Tell::Refused { reason }).await;
-            return;
-        };
+    /// expected where the client's carrier came in, so that what is sent from there reaches the
+    /// client as the carrier does; on another port if something has that one.
+    pub async fn answer(&self, mut lines: Lines, carrier: SocketAddr) {
+        let local = SocketAddr::new(carrier.ip().to_canonical(), carrier.port());
         let Ok(_permit) = self.room.try_acquire() else {
             let reason = "the relay measures with another client".to_owned();
             let _ = lines.say(&Tell::Refused { reason }).await;
@@ -68,17 +64,6 @@ impl Responder {
         };
         let _ = timeout(MAX_SESSION, session).await;
         lines.finish();
-    }
-
-    /// The first of that family, or else all of IPv6, which takes IPv4, too (RFC 3493,
-    /// section 3.7).
-    fn address(&self, is_ipv6: bool) -> Option<SocketAddr> {
-        let of_family = |at: &&SocketAddr| at.is_ipv6() == is_ipv6;
-        let takes_both = |at: &&SocketAddr| at.is_ipv6() && at.ip().is_unspecified();
-        let found = self.listen.iter().find(of_family);
-        found
-            .or_else(|| self.listen.iter().find(takes_both))
-            .copied()
     }
 }
 

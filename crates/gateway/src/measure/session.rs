@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -49,7 +50,10 @@ const DROPPED: f64 = 0.02;
 
 /// Length of the trains that look for the rate, within bounds in packets.
 const COARSE: Duration = Duration::from_millis(100);
-const COARSE_PACKETS: std::ops::RangeInclusive<f64> = 24.0..=4000.0;
+const COARSE_PACKETS: RangeInclusive<f64> = 24.0..=4000.0;
+
+/// Likewise of the trains that measure it.
+const FINE_PACKETS: RangeInclusive<f64> = 24.0..=10_000.0;
 
 /// Why a link was not measured.
 #[derive(Debug, thiserror::Error)]
@@ -241,7 +245,7 @@ impl Session {
         for overload in OVERLOADS {
             let target = f64::max(coarse, best.bps) * overload;
             let packets = target * FINE.as_secs_f64() / f64::from(PACKET * 8);
-            let packets = packets.max(*COARSE_PACKETS.start()) as u32;
+            let packets = packets.clamp(*FINE_PACKETS.start(), *FINE_PACKETS.end()) as u32;
             let (sent, seen) = self.train(way, target, packets, PACKET).await?;
             let Some(rate) = seen.rate_bps else { continue };
             let is_filled = rate < FILLED * sent.rate_bps();

@@ -111,11 +111,8 @@ async fn measure(
     // An uplink without links has none of that name.
     let _ = uplink.add_link(link.clone());
     let result = async {
-        let request = Request::Measure {
-            is_ipv6: relay.is_ipv6(),
-        };
         progress.show("connecting");
-        let stream = match timeout(PATIENCE, uplink.open(&request)).await {
+        let stream = match timeout(PATIENCE, uplink.open(&Request::Measure)).await {
             Ok(stream) => stream.map_err(LinkError::Relay)?,
             Err(_) => return Err(LinkError::Unreached),
         };

@@ -99,16 +99,12 @@ struct LinkEntry {
 }
 
 impl Relay {
-    pub(super) fn new(
-        config: RelayConfig,
-        programs: Arc<Programs>,
-        listen: Vec<SocketAddr>,
-    ) -> Arc<Relay> {
+    pub(super) fn new(config: RelayConfig, programs: Arc<Programs>) -> Arc<Relay> {
         Arc::new(Relay {
             config,
             programs,
             refusals: Refusals::default(),
-            measuring: Responder::new(listen),
+            measuring: Responder::default(),
             began: Instant::now(),
             registry: Mutex::default(),
         })

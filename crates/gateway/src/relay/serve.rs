@@ -44,10 +44,14 @@ pub(super) async fn serve(relay: Arc<Relay>, member: Arc<Member>, stream: Stream
                 answer(&stream, status).await;
             }
         },
-        Ok(Some(Request::Measure { is_ipv6 })) => {
-            answer(&stream, Status::Done).await;
-            relay.measuring.answer(Lines::new(stream), is_ipv6).await;
-        }
+        Ok(Some(Request::Measure)) => match stream.carrier_address() {
+            Some(at) => {
+                answer(&stream, Status::Done).await;
+                relay.measuring.answer(Lines::new(stream), at).await;
+            }
+            // The carrier that brought it has ended meanwhile.
+            None => answer(&stream, Status::Failed).await,
+        },
         Ok(Some(Request::Datagrams)) => datagrams::serve(stream, &relay.config.rules).await,
         _ => answer(&stream, Status::Unknown).await,
     }

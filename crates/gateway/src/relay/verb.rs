@@ -135,7 +135,7 @@ async fn serve(
     status: Option<SocketAddr>,
 ) -> Result<(), Failure> {
     let programs = Arc::new(Programs::new(true).map_err(Failure::run)?);
-    let relay = Relay::new(config, Arc::clone(&programs), listen.clone());
+    let relay = Relay::new(config, Arc::clone(&programs));
     let half_open = HalfOpen::new(HALF_OPEN, HALF_OPEN_PER_SOURCE);
     let mut tasks = JoinSet::new();
     let observed = relay.clone();

@@ -108,7 +108,8 @@ pub struct Link {
     /// What it carried in the last second; the gateway that is asked measures it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_mbps: Option<Rates>,
-    /// What it can deliver, as far as it was seen to.
+    /// Greatest rate of late at which what this end sent was delivered: the link carries no more,
+    /// or no more was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery_rate_mbps: Option<f64>,
     /// Sent and not acknowledged.
@@ -117,7 +118,7 @@ pub struct Link {
     pub sent_bytes: u64,
     /// Received so far.
     pub received_bytes: u64,
-    /// What this link sent that had been sent before, by it or another.
+    /// Of what it held, what had to be sent again over another carrier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resent_bytes: Option<u64>,
     /// How many times it was suspected.

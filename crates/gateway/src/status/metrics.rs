@@ -121,7 +121,7 @@ fn links(out: &mut String, document: &Document) {
         (
             "link_delivery_rate_bytes_per_second",
             Kind::Gauge,
-            "What the link can deliver, as far as it was seen to.",
+            "Greatest rate of late at which what this end sent was delivered.",
             |link| link.delivery_rate_mbps.map(|mbps| mbps * 1e6 / 8.0),
         ),
         (
@@ -145,7 +145,7 @@ fn links(out: &mut String, document: &Document) {
         (
             "link_resent_bytes_total",
             Kind::Counter,
-            "Sent after this or another link had sent it.",
+            "Of what the link held, what had to be sent again over another.",
             |link| link.resent_bytes.map(|bytes| bytes as f64),
         ),
         (

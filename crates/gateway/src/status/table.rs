@@ -130,7 +130,7 @@ const LINK_COLUMNS: [Column<Link>; 15] = [
         decimal(link.rate_mbps.map(|rate| rate.received))
     }),
     number("out", |link| decimal(link.rate_mbps.map(|rate| rate.sent))),
-    number("can", |link| decimal(link.delivery_rate_mbps)),
+    number("out at most", |link| decimal(link.delivery_rate_mbps)),
     number("in flight", |link| bytes(link.in_flight_bytes)),
     number("received", |link| bytes(link.received_bytes)),
     number("sent", |link| bytes(link.sent_bytes)),
@@ -281,9 +281,9 @@ mod tests {
 ropewalk proxy 0.1.0, up 1 h 2 min
 
 192.0.2.7:4433, earliest-arrival, since 1 h 1 min, 65.5 kB of at most 67.1 MB wait for gaps
-  link  state      rtt ms   min  in Mbit/s   out   can  in flight  received    sent  re-sent  quota left  suspected
-  wifi  up           21.5  20.0       18.8  0.25  20.0     1.5 kB   75.0 MB  1.0 MB  16.4 kB           -          0
-  lte   suspected    63.0  61.5       18.8  0.25  20.0     1.5 kB   75.0 MB  1.0 MB  16.4 kB      5.0 GB          3
+  link  state      rtt ms   min  in Mbit/s   out  out at most  in flight  received    sent  re-sent  quota left  suspected
+  wifi  up           21.5  20.0       18.8  0.25         20.0     1.5 kB   75.0 MB  1.0 MB  16.4 kB           -          0
+  lte   suspected    63.0  61.5       18.8  0.25         20.0     1.5 kB   75.0 MB  1.0 MB  16.4 kB      5.0 GB          3
 streams
   stream  target            age  received    sent  unsent      gap  window
        7  example.org:443  12 s   31.0 MB  2.0 kB     0 B  65.5 kB  1.0 MB

@@ -229,7 +229,7 @@ function linkHeads(of) {
     { name: "state", word: true, show: (link) => element("span", link.state, `state ${link.state}`) },
     { name: "received Mbit/s", show: (link) => mbps(link.rate_mbps?.received) },
     { name: "sent Mbit/s", show: (link) => mbps(link.rate_mbps?.sent) },
-    { name: "can Mbit/s", title: "what it was seen to deliver", show: (link) => mbps(link.delivery_rate_mbps) },
+    { name: "sent at most", title: "greatest Mbit/s of late at which what was sent was delivered: the link carries no more, or no more was sent", show: (link) => mbps(link.delivery_rate_mbps) },
     { name: "rtt ms", show: (link) => ms(link.rtt_ms) },
     { name: "min rtt ms", show: (link) => ms(link.min_rtt_ms) },
     { name: "in flight", show: (link) => bytes(link.in_flight_bytes) },
