@@ -91,6 +91,7 @@ fn arguments(given: impl Iterator<Item = String>) -> Result<Option<(Plan, Namesp
         send_buffer: None,
         receive_buffer: None,
         unsent: None,
+        proxy: None,
         paths: Vec::new(),
     };
     for argument in given {

@@ -140,6 +140,7 @@ fn traffic_plan(
         send_buffer: None,
         receive_buffer: None,
         unsent: None,
+        proxy: None,
         paths: ends
             .map(|&(client, path)| traffic::Path {
                 name: scenario.paths[path].name.clone(),

@@ -28,6 +28,7 @@ fn plan(traffic: Traffic) -> Plan {
         send_buffer: None,
         receive_buffer: None,
         unsent: None,
+        proxy: None,
         paths: vec![Path {
             name: "loopback".to_owned(),
             client: LOOPBACK,

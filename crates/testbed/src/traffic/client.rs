@@ -12,7 +12,7 @@ use super::error::{Side, TrafficError};
 use super::punctual::be_punctual;
 use super::sampler::{Measured, Sampler};
 use super::session::Session;
-use super::socket;
+use super::{socket, socks};
 
 /// What the client has seen.
 #[derive(Debug)]
@@ -70,7 +70,8 @@ pub fn run_client(session: &Session) -> Result<ClientReport, TrafficError> {
 /// Opens the connection; false if the duration was over before it was open.
 fn connect(session: &Session, socket: &Socket, port: u16) -> Result<bool, TrafficError> {
     let plan = session.plan();
-    let to = SocketAddr::new(plan.paths[0].server, port);
+    let server = SocketAddr::new(plan.paths[0].server, port);
+    let to = plan.proxy.unwrap_or(server);
     let refused = |source| TrafficError::Connect {
         to: to.to_string(),
         source,
@@ -88,8 +89,13 @@ fn connect(session: &Session, socket: &Socket, port: u16) -> Result<bool, Traffi
         }
         let pause = LOOK.min(plan.duration - now);
         if socket::wait(socket, true, pause)?.write {
-            let error = socket.take_error().map_err(refused)?;
-            return error.map_or(Ok(true), |error| Err(refused(error)));
+            if let Some(error) = socket.take_error().map_err(refused)? {
+                return Err(refused(error));
+            }
+            return match plan.proxy {
+                Some(_) => socks::connect(session, socket, server),
+                None => Ok(true),
+            };
         }
         session.check(Side::Client)?;
     }

@@ -22,6 +22,7 @@ mod schedule;
 mod server;
 mod session;
 mod socket;
+mod socks;
 mod tcp_info;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! What a client and its server are to do.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::Traffic;
@@ -43,6 +43,8 @@ pub struct Plan {
     /// TCP_NOTSENT_LOWAT: the application is woken when less than that waits to be sent for the
     /// first time; `None` is the kernel's, without a limit.
     pub unsent: Option<u32>,
+    /// A SOCKS5 proxy (RFC 1928) that the client goes through; its time counts.
+    pub proxy: Option<SocketAddr>,
     /// Where the connection may go. It is opened on the first; those after it name the subflows
     /// that the path manager adds.
     pub paths: Vec<Path>,

@@ -16,13 +16,17 @@ const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const LONG: Time = Time::from_secs(600);
 
 fn session(carrier: Carrier, duration: Time) -> Session {
+    Session::new(plan(carrier, duration), Instant::now())
+}
+
+fn plan(carrier: Carrier, duration: Time) -> Plan {
     let path = Path {
         name: "loopback".to_owned(),
         client: LOOPBACK,
         server: LOOPBACK,
         device: None,
     };
-    let plan = Plan {
+    Plan {
         name: "flow".to_owned(),
         seed: 7,
         carrier,
@@ -38,9 +42,9 @@ fn session(carrier: Carrier, duration: Time) -> Session {
         send_buffer: None,
         receive_buffer: None,
         unsent: None,
+        proxy: None,
         paths: vec![path],
-    };
-    Session::new(plan, Instant::now())
+    }
 }
 
 /// The client against a server of the test's own.
@@ -97,6 +101,52 @@ fn a_client_of_tcp_is_a_fallback() {
         let _ = stream.read(&mut [0]);
     });
     assert!(matches!(server, Err(TrafficError::Fallback)), "{server:?}");
+}
+
+/// A client whose proxy gives this reply (RFC 1928, section 6).
+fn client_behind_a_proxy(reply: u8) -> Result<ClientReport, TrafficError> {
+    let listener = TcpListener::bind((LOOPBACK, 0)).unwrap();
+    let plan = Plan {
+        proxy: Some(listener.local_addr().unwrap()),
+        ..plan(Carrier::Tcp, LONG)
+    };
+    let session = Session::new(plan, Instant::now());
+    session.listening(443);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let (mut accepted, _) = listener.accept().unwrap();
+            let mut greeting = [0; 3];
+            accepted.read_exact(&mut greeting).unwrap();
+            assert_eq!(greeting, [5, 1, 0]);
+            accepted.write_all(&[5, 0]).unwrap();
+            let mut request = [0; 10];
+            accepted.read_exact(&mut request).unwrap();
+            assert_eq!(request, [5, 1, 0, 1, 127, 0, 0, 1, 1, 187]);
+            accepted
+                .write_all(&[5, reply, 0, 1, 0, 0, 0, 0, 0, 0])
+                .unwrap();
+            // Its stream begins at once; then the connection ends.
+            let _ = accepted.read_exact(&mut [0; 1000]);
+        });
+        run_client(&session)
+    })
+}
+
+#[test]
+fn a_proxy_stands_in_the_way() {
+    let client = client_behind_a_proxy(0);
+    let seen = matches!(
+        client,
+        Err(TrafficError::Lost { .. } | TrafficError::Ended { .. })
+    );
+    assert!(seen, "{client:?}");
+    match client_behind_a_proxy(5) {
+        Err(error @ TrafficError::Connect { .. }) => assert_eq!(
+            error.to_string(),
+            "cannot connect to 127.0.0.1:443: the proxy's reply is 5"
+        ),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
