@@ -1,4 +1,4 @@
-//! When the other end's TCP was last heard (TCP_INFO, tcp(7); include/uapi/linux/tcp.h).
+//! What the kernel knows of a carrier's connection (TCP_INFO, tcp(7); include/uapi/linux/tcp.h).
 #![allow(unsafe_code)]
 
 use std::io;
@@ -6,12 +6,21 @@ use std::mem::offset_of;
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
-/// For how long the other end's TCP has acknowledged nothing (`tcpi_last_ack_recv`).
+/// What the kernel knows of a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct TcpInfo {
+    /// For how long the other end's TCP has acknowledged nothing (`tcpi_last_ack_recv`).
+    pub since_last_acknowledgement: Duration,
+    /// Segments sent again so far (`tcpi_total_retrans`).
+    pub retransmissions: u64,
+}
+
+/// Of this connection.
 ///
 /// # Errors
 /// What getsockopt(2) says.
-pub(crate) fn since_last_acknowledgement(socket: &impl AsFd) -> io::Result<Duration> {
-    const NEEDED: usize = offset_of!(libc::tcp_info, tcpi_last_ack_recv) + size_of::<u32>();
+pub(crate) fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
+    const NEEDED: usize = offset_of!(libc::tcp_info, tcpi_total_retrans) + size_of::<u32>();
     // SAFETY: tcp_info is a C struct of integers: all zeros are a value.
     let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
     let mut len = size_of::<libc::tcp_info>() as libc::socklen_t;
@@ -32,7 +41,10 @@ pub(crate) fn since_last_acknowledgement(socket: &impl AsFd) -> io::Result<Durat
     if (len as usize) < NEEDED {
         return Err(io::ErrorKind::Unsupported.into());
     }
-    Ok(Duration::from_millis(info.tcpi_last_ack_recv.into()))
+    Ok(TcpInfo {
+        since_last_acknowledgement: Duration::from_millis(info.tcpi_last_ack_recv.into()),
+        retransmissions: info.tcpi_total_retrans.into(),
+    })
 }
 
 #[cfg(test)]
@@ -44,7 +56,9 @@ mod tests {
     fn a_new_connection_was_heard_just_now() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        assert!(since_last_acknowledgement(&stream).unwrap() < Duration::from_secs(60));
-        assert!(since_last_acknowledgement(&std::io::stdin()).is_err());
+        let info = tcp_info(&stream).unwrap();
+        assert!(info.since_last_acknowledgement < Duration::from_secs(60));
+        assert_eq!(info.retransmissions, 0);
+        assert!(tcp_info(&std::io::stdin()).is_err());
     }
 }

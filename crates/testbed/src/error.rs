@@ -77,6 +77,9 @@ pub enum Error {
     /// The capture cannot be begun.
     #[error(transparent)]
     Capture(#[from] ropewalk_capture::FileError),
+    /// The gateway cannot be started.
+    #[error("cannot start the gateway: {0}")]
+    Gateway(#[source] io::Error),
     /// The kernel's counters cannot be read.
     #[error(transparent)]
     Counters(#[from] CountersError),
@@ -112,7 +115,8 @@ impl Error {
             | Error::Counters(_)
             | Error::Traffic(_)
             | Error::Competitor(_)
-            | Error::Emulator(_) => false,
+            | Error::Emulator(_)
+            | Error::Gateway(_) => false,
         }
     }
 }

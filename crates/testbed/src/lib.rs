@@ -32,6 +32,7 @@ pub mod counters;
 mod doctor;
 mod emulator;
 mod error;
+mod gateway;
 mod iproute;
 mod kernel;
 mod namespace;

@@ -1,5 +1,6 @@
 //! A run: namespaces, links, traffic, and what both ends and the links say afterwards.
 
+use std::net::SocketAddr;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -14,6 +15,7 @@ use crate::capture::Tap;
 use crate::competitors::Competitors;
 use crate::counters::Counters;
 use crate::error::Error;
+use crate::gateway::Gateway;
 use crate::kernel;
 use crate::network::Testbed;
 use crate::plan::Plan;
@@ -51,7 +53,6 @@ pub fn world(request: &Request) -> Result<Report, Error> {
         }
     };
 
-    let plan = traffic_plan(&scenario, request.seed, &testbed.plan, &congestion, step);
     let before = counters(&testbed)?;
     let stolen_before = stolen();
     let start = Instant::now() + BEFORE_START;
@@ -59,6 +60,14 @@ pub fn world(request: &Request) -> Result<Report, Error> {
         EmulatorKind::Own => Some(testbed.start(&scenario, request.seed, start, tap)?),
         EmulatorKind::Netem => None,
     };
+    let gateway = match scenario.transport.protocol {
+        Protocol::Bas => Some(Gateway::start(&scenario, &testbed, &congestion, start)?),
+        Protocol::Tcp | Protocol::Mptcp | Protocol::StripedTcp => None,
+    };
+    let mut plan = traffic_plan(&scenario, request.seed, &testbed.plan, &congestion, step);
+    if let Some(gateway) = &gateway {
+        through(&mut plan, gateway.proxy);
+    }
     let competitors = Competitors::start(&scenario, &testbed, start)?;
     let session = Arc::new(Session::new(plan, start));
     let (at_client, at_server) = (Arc::clone(&session), Arc::clone(&session));
@@ -72,7 +81,11 @@ pub fn world(request: &Request) -> Result<Report, Error> {
     let competitors = competitors.stop(&scenario);
     let carried = emulator.map(|emulator| emulator.stop()).transpose();
     let carried = carried.map_err(Error::Emulator)?;
-    let traffic = traffic::outcome(&session, client, server)?;
+    let mut traffic = traffic::outcome(&session, client, server)?;
+    if let Some(gateway) = gateway {
+        let lasted = Time::from_secs_f64(traffic.duration_s);
+        traffic.subflows = gateway.stop(&scenario, lasted.saturating_sub(scenario.warmup));
+    }
     let after = counters(&testbed)?;
     let measured = Measured {
         traffic,
@@ -150,6 +163,14 @@ fn traffic_plan(
             })
             .collect(),
     }
+}
+
+/// The connection goes to a proxy on the client's own loopback device: what the kernel tells of it
+/// is nothing of the paths.
+fn through(plan: &mut traffic::Plan, proxy: SocketAddr) {
+    plan.proxy = Some(proxy);
+    plan.paths.truncate(1);
+    plan.paths[0].client = proxy.ip();
 }
 
 fn counters(testbed: &Testbed) -> Result<Ends<Counters>, Error> {

@@ -18,10 +18,13 @@ use std::time::Instant;
 use bytes::Bytes;
 use ropewalk_quantities::Time;
 use ropewalk_striping as striping;
-use ropewalk_striping::{CarrierId, Config, Event, Role, StreamId};
+use ropewalk_striping::{CarrierId, CarrierStatistics, Config, Event, Role, StreamId};
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, mpsc, watch};
 
+use crate::tcp_info::tcp_info;
+
+pub use crate::tcp_info::TcpInfo;
 pub use carrier::{CarrierEnd, CarrierTask};
 pub use stream::{Stream, StreamError};
 
@@ -165,6 +168,20 @@ impl Association {
         let state = self.0.lock();
         let mut addresses = state.carriers.values();
         addresses.find_map(|carrier| carrier.socket.local_addr().ok())
+    }
+
+    /// What is known of each carrier that lives, by its association and by the kernel.
+    #[must_use]
+    pub fn carriers(&self) -> Vec<(CarrierId, CarrierStatistics, Option<TcpInfo>)> {
+        let state = self.0.lock();
+        let carriers = state.carriers.iter().filter_map(|(id, entry)| {
+            let statistics = state.core.carrier_statistics(*id)?;
+            Some((*id, statistics, Arc::clone(&entry.socket)))
+        });
+        let carriers: Vec<_> = carriers.collect();
+        drop(state);
+        let ask = |(id, statistics, socket)| (id, statistics, tcp_info(&socket).ok());
+        carriers.into_iter().map(ask).collect()
     }
 
     /// Carriers that live.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::{sleep_until, timeout};
 
 use super::Shared;
-use crate::tcp_info::since_last_acknowledgement;
+use crate::tcp_info::tcp_info;
 
 /// Without a deadline the task looks this often whether somebody still has the association.
 const IDLE: Duration = Duration::from_secs(60);
@@ -47,7 +47,9 @@ impl Shared {
         };
         let heard: Vec<_> = carriers
             .iter()
-            .filter_map(|(id, socket)| Some((*id, since_last_acknowledgement(socket).ok()?)))
+            .filter_map(|(id, socket)| {
+                Some((*id, tcp_info(socket).ok()?.since_last_acknowledgement))
+            })
             .collect();
         self.step(|state, now| {
             for (id, since) in heard {

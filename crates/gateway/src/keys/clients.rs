@@ -91,6 +91,18 @@ impl Clients {
         })
     }
 
+    /// One client without limits of its own.
+    #[must_use]
+    pub fn of_one(name: &str, key: PublicKey) -> Clients {
+        let client = Client {
+            name: name.to_owned(),
+            limits: Limits::default(),
+        };
+        Clients {
+            clients: HashMap::from([(key, client)]),
+        }
+    }
+
     /// The client that has this key.
     #[must_use]
     pub fn get(&self, key: &PublicKey) -> Option<&Client> {

@@ -8,5 +8,23 @@ mod socks5;
 mod transparent;
 mod verb;
 
+use std::sync::Arc;
+
+use tokio::net::TcpListener;
+
+use crate::refusals::Refusals;
+use crate::uplink::Uplink;
+
 pub use verb::Arguments;
 pub(crate) use verb::run;
+
+/// Takes connections of programs with SOCKS5 or HTTP CONNECT, without a password, until it is
+/// dropped. Needs a tokio runtime.
+pub async fn serve(uplink: Uplink, listener: TcpListener) {
+    let front = front::Front {
+        uplink,
+        passwords: None,
+        refusals: Refusals::default(),
+    };
+    Arc::new(front).run(listener, front::Door::Asked).await;
+}

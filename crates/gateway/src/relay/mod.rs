@@ -10,5 +10,6 @@ pub mod rules;
 mod serve;
 mod verb;
 
+pub use registry::{DefaultLimits, Relay, RelayConfig};
 pub use verb::Arguments;
 pub(crate) use verb::run;

@@ -9,11 +9,13 @@ use std::time::Instant;
 use ropewalk_quantities::{Bytes, Rate};
 use ropewalk_striping::{CarrierConfig, Config, Role, Scheduling, StreamId};
 use ropewalk_wire::gateway::{Join, JoinAnswer};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tracing::{debug, info};
 
+use super::accept::{self, HALF_OPEN, HALF_OPEN_PER_SOURCE};
 use super::clients::Account;
+use super::half_open::HalfOpen;
 use super::rules::Rules;
 use super::serve::serve;
 use crate::association::status::{About, LinkAbout};
@@ -60,7 +62,7 @@ pub struct DefaultLimits {
 }
 
 /// The far end.
-pub(super) struct Relay {
+pub struct Relay {
     pub(super) config: RelayConfig,
     pub(super) refusals: Refusals,
     /// For clients that measure their links.
@@ -99,7 +101,9 @@ struct LinkEntry {
 }
 
 impl Relay {
-    pub(super) fn new(config: RelayConfig, programs: Arc<Programs>) -> Arc<Relay> {
+    /// Without listeners.
+    #[must_use]
+    pub fn new(config: RelayConfig, programs: Arc<Programs>) -> Arc<Relay> {
         Arc::new(Relay {
             config,
             programs,
@@ -108,6 +112,12 @@ impl Relay {
             began: Instant::now(),
             registry: Mutex::default(),
         })
+    }
+
+    /// Takes carriers from a listener until it is dropped. Needs a tokio runtime.
+    pub async fn serve(self: &Arc<Relay>, listener: TcpListener) {
+        let half_open = HalfOpen::new(HALF_OPEN, HALF_OPEN_PER_SOURCE);
+        accept::run(Arc::clone(self), listener, half_open).await;
     }
 
     /// The association that a carrier belongs to; begins it if it is new.

@@ -23,7 +23,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
         })
     };
     match transport.protocol {
-        Protocol::Tcp => {}
+        Protocol::Tcp | Protocol::Bas => {}
         Protocol::Mptcp => {
             if transport.scheduler != SchedulerKind::MinRtt {
                 let value = format!("{:?}", transport.scheduler.name());
@@ -31,10 +31,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
                 return refuse("scheduler", value, reason, "\"min-rtt\"");
             }
         }
-        Protocol::StripedTcp | Protocol::Bas => {
+        Protocol::StripedTcp => {
             let value = format!("{:?}", transport.protocol.name());
             let reason = "not on the testbed yet";
-            return refuse("protocol", value, reason, "\"tcp\", \"mptcp\"");
+            return refuse("protocol", value, reason, "\"tcp\", \"mptcp\", \"bas\"");
         }
     }
     let subflows = plan::subflows(transport, scenario.transport_paths.len());
@@ -206,8 +206,8 @@ mod tests {
                 "transport.prr = false: the kernel has no such setting; allowed here: true",
             ),
             (
-                "protocol = \"bas\"",
-                "transport.protocol = \"bas\": not on the testbed yet; allowed here: \"tcp\", \"mptcp\"",
+                "protocol = \"striped-tcp\"",
+                "transport.protocol = \"striped-tcp\": not on the testbed yet; allowed here: \"tcp\", \"mptcp\", \"bas\"",
             ),
             (
                 "subflows_per_path = 5",

@@ -30,6 +30,7 @@ mod tests;
 pub use client::{ClientReport, run_client};
 pub use error::{Side, TrafficError};
 pub use outcome::{ConnectionTimeline, Subflow, Timeline, TrafficOutcome, outcome};
+pub(crate) use outcome::{grown, mbps};
 pub use pattern::{Corruption, Pattern};
 pub use plan::{Carrier, Path, Plan};
 pub use schedule::Schedule;

@@ -62,7 +62,8 @@ pub struct Subflow {
     pub segments_sent: Option<u64>,
     /// Segments sent again, on the same subflow. Those of the SYN are among them where the subflow
     /// was added to a connection.
-    pub retransmissions: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmissions: Option<u64>,
     /// Times that the retransmission timer ran out (Linux 6.7 and later).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeouts: Option<u64>,
@@ -70,6 +71,9 @@ pub struct Subflow {
     /// are none, and those of lost acknowledgements are missing (Linux 4.19 and later).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spurious_retransmissions: Option<u64>,
+    /// Payload that an aggregator sent again on another carrier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resent_bytes: Option<u64>,
     /// Smoothed round-trip time at the end; absent when none was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub srtt_ms: Option<f64>,
@@ -188,9 +192,10 @@ impl Order {
                 link: place.link.clone(),
                 goodput_mbps: bytes.map(|bytes| mbps(bytes, span)),
                 segments_sent: grown(state.data_segments, before.data_segments),
-                retransmissions: state.retransmissions.saturating_sub(before.retransmissions),
+                retransmissions: grown(Some(state.retransmissions), Some(before.retransmissions)),
                 timeouts: grown(state.timeouts, before.timeouts),
                 spurious_retransmissions: grown(state.dsack_duplicates, before.dsack_duplicates),
+                resent_bytes: None,
                 srtt_ms: state.srtt.map(Time::as_millis_f64),
             }
         });
@@ -275,11 +280,11 @@ fn warnings(plan: &Plan, client: &ClientReport, order: &Order) -> Vec<String> {
 const LATE: Time = Time::from_millis(10);
 
 /// What a counter that there is has grown by.
-fn grown(to: Option<u64>, from: Option<u64>) -> Option<u64> {
+pub(crate) fn grown(to: Option<u64>, from: Option<u64>) -> Option<u64> {
     Some(to?.saturating_sub(from.unwrap_or(0)))
 }
 
-fn mbps(bytes: u64, seconds: f64) -> f64 {
+pub(crate) fn mbps(bytes: u64, seconds: f64) -> f64 {
     if seconds > 0.0 {
         bytes as f64 * 8.0 / seconds / 1e6
     } else {

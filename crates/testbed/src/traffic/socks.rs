@@ -3,7 +3,6 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr};
 
-use ropewalk_quantities::Time;
 use socket2::Socket;
 
 use super::error::TrafficError;

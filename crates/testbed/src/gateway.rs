@@ -1,0 +1,338 @@
+//! The gateway between client and server: a relay in one namespace and a proxy in the other.
+//!
+//! The client's program connects to the proxy on its loopback device, and the relay connects to
+//! the server's. In between, one TCP connection on each path carries the association.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use ropewalk_gateway::Link;
+use ropewalk_gateway::handshake::{AcceptSecurity, DialSecurity};
+use ropewalk_gateway::keys::{Clients, SecretKey};
+use ropewalk_gateway::links::Place;
+use ropewalk_gateway::programs::Programs;
+use ropewalk_gateway::proxy;
+use ropewalk_gateway::relay::rules::{Rule, Rules};
+use ropewalk_gateway::relay::{DefaultLimits, Relay, RelayConfig};
+use ropewalk_gateway::uplink::{Uplink, UplinkConfig, link_number};
+use ropewalk_quantities::{Bytes, Time};
+use ropewalk_scenario::Scenario;
+use ropewalk_striping::{CarrierId, Config, Scheduling};
+use tokio::sync::oneshot;
+
+use crate::error::Error;
+use crate::network::Testbed;
+use crate::traffic::{Subflow, grown, mbps};
+
+/// Where the relay listens.
+const PORT: u16 = 4433;
+/// Between looks at the carriers: one that is replaced is missed by no more.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// A relay and a proxy at work until they are stopped.
+#[derive(Debug)]
+pub(crate) struct Gateway {
+    /// Where the client's program connects with SOCKS5.
+    pub(crate) proxy: SocketAddr,
+    relay: Running<()>,
+    near: Running<Vec<Counted>>,
+}
+
+/// A thread with a runtime, which ends when it is told to.
+#[derive(Debug)]
+struct Running<T> {
+    stop: oneshot::Sender<()>,
+    thread: JoinHandle<T>,
+}
+
+/// What the carriers of a path have done after the warm-up, and before.
+#[derive(Clone, Debug, Default)]
+struct Counted {
+    before: Count,
+    all: Count,
+    srtt: Option<Time>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    /// Acknowledged by the other end's association, headers included.
+    acknowledged: u64,
+    /// Payload that went out again elsewhere.
+    resent: u64,
+    /// Segments of TCP.
+    retransmissions: u64,
+}
+
+impl Gateway {
+    /// Starts both; the carriers are dialled at `start`, when the client begins, too.
+    ///
+    /// # Errors
+    /// The namespaces let nobody listen, or there are no threads.
+    pub(crate) fn start(
+        scenario: &Scenario,
+        testbed: &Testbed,
+        congestion: &str,
+        start: Instant,
+    ) -> Result<Gateway, Error> {
+        let server = testbed.plan.server;
+        let keys = Keys::new();
+        let relay = RelayConfig {
+            security: AcceptSecurity::Sealed {
+                secret: keys.relay.clone(),
+            },
+            clients: keys.clients(),
+            rules: Rules::new(vec![only(server)], Vec::new()),
+            association: association(scenario),
+            limits: DefaultLimits {
+                associations: 4,
+                streams: 64,
+                memory: Bytes::from_mib(1024),
+                rate: None,
+            },
+            congestion: Some(congestion.to_owned()),
+        };
+        let programs = Arc::new(Programs::new(false).map_err(Error::Gateway)?);
+        let listener = listen(testbed, true, SocketAddr::new(server, PORT))?;
+        let relay = run(testbed, true, async move |stop| {
+            let listener = tokio::net::TcpListener::from_std(listener);
+            let listener = listener.expect("in a runtime, and not blocking");
+            let relay = Relay::new(relay, programs);
+            tokio::select! {
+                () = relay.serve(listener) => {}
+                _ = stop => {}
+            }
+        })?;
+
+        let near = UplinkConfig {
+            relay: SocketAddr::new(server, PORT).into(),
+            security: DialSecurity::Sealed {
+                secret: keys.proxy,
+                relay: keys.relay.public(),
+            },
+            association: association(scenario),
+            congestion: Some(congestion.to_owned()),
+        };
+        let loopback = match server {
+            IpAddr::V4(_) => IpAddr::from(Ipv4Addr::LOCALHOST),
+            IpAddr::V6(_) => IpAddr::from(Ipv6Addr::LOCALHOST),
+        };
+        let listener = listen(testbed, false, SocketAddr::new(loopback, 0))?;
+        let proxy = listener.local_addr().map_err(Error::Gateway)?;
+        let links: Vec<Link> = links(scenario, testbed).collect();
+        let warmup = start + Duration::from_nanos(scenario.warmup.as_nanos());
+        let near = run(testbed, false, async move |stop| {
+            let listener = tokio::net::TcpListener::from_std(listener);
+            let listener = listener.expect("in a runtime, and not blocking");
+            tokio::time::sleep_until(start.into()).await;
+            let uplink = Uplink::new(near);
+            let numbers: Vec<u32> = links.iter().map(|link| link_number(&link.name)).collect();
+            for link in links {
+                uplink
+                    .add_link(link)
+                    .expect("paths have names of their own");
+            }
+            let counting = count(&uplink, &numbers, warmup, stop);
+            tokio::select! {
+                () = proxy::serve(uplink.clone(), listener) => Vec::new(),
+                counted = counting => counted,
+            }
+        })?;
+        Ok(Gateway { proxy, relay, near })
+    }
+
+    /// Ends both, and says what each path carried in the measured time of this length.
+    pub(crate) fn stop(self, scenario: &Scenario, measured: Time) -> Vec<Subflow> {
+        let counted = self.near.end();
+        self.relay.end();
+        let span = measured.as_secs_f64();
+        let paths = scenario.transport_paths.iter().zip(counted);
+        let subflows = paths.map(|(&path, counted)| {
+            let (all, before) = (counted.all, counted.before);
+            Subflow {
+                link: scenario.paths[path].name.clone(),
+                goodput_mbps: Some(mbps(all.acknowledged - before.acknowledged, span)),
+                segments_sent: None,
+                retransmissions: grown(Some(all.retransmissions), Some(before.retransmissions)),
+                timeouts: None,
+                spurious_retransmissions: None,
+                resent_bytes: Some(all.resent - before.resent),
+                srtt_ms: counted.srtt.map(Time::as_millis_f64),
+            }
+        });
+        subflows.collect()
+    }
+}
+
+impl<T> Running<T> {
+    fn end(self) -> T {
+        // A thread that has ended by itself is not told.
+        let _ = self.stop.send(());
+        let ended = self.thread.join();
+        ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+/// Keys for one run, which no file has.
+struct Keys {
+    relay: SecretKey,
+    proxy: SecretKey,
+}
+
+impl Keys {
+    fn new() -> Keys {
+        Keys {
+            relay: SecretKey::generate(),
+            proxy: SecretKey::generate(),
+        }
+    }
+
+    fn clients(&self) -> Clients {
+        Clients::of_one("testbed", self.proxy.public())
+    }
+}
+
+/// Both ends' association: the scenario's receive buffer is what may wait to be put in order.
+fn association(scenario: &Scenario) -> Config {
+    let transport = &scenario.transport;
+    let scheduling = Scheduling::from_name(transport.scheduler.name());
+    Config {
+        scheduling: scheduling.expect("the gateway has all of the transport's schedulers"),
+        buffer: transport.receive_buffer,
+        send_buffer: transport.send_buffer,
+        ..Config::default()
+    }
+}
+
+/// The server's address, and no other.
+fn only(server: IpAddr) -> Rule {
+    let text = match server {
+        IpAddr::V4(server) => server.to_string(),
+        IpAddr::V6(server) => format!("[{server}]"),
+    };
+    text.parse().expect("an address is a rule")
+}
+
+fn links(scenario: &Scenario, testbed: &Testbed) -> impl Iterator<Item = Link> {
+    scenario.transport_paths.iter().map(|&path| {
+        let place = Place::Address(testbed.plan.paths[path].client[0]);
+        let hops = scenario.paths[path].hops.iter();
+        Link {
+            cost: hops.map(|&hop| scenario.links[hop].cost).sum(),
+            ..Link::new(scenario.paths[path].name.clone(), place)
+        }
+    })
+}
+
+fn listen(testbed: &Testbed, at_server: bool, at: SocketAddr) -> Result<TcpListener, Error> {
+    let namespace = if at_server {
+        &testbed.server
+    } else {
+        &testbed.client
+    };
+    let listener = namespace.run(move || {
+        let listener = TcpListener::bind(at)?;
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    });
+    listener.map_err(Error::Gateway)
+}
+
+/// A thread of the namespace with a runtime of one thread: others would be of it as well.
+fn run<T, F>(
+    testbed: &Testbed,
+    at_server: bool,
+    task: impl FnOnce(oneshot::Receiver<()>) -> F + Send + 'static,
+) -> Result<Running<T>, Error>
+where
+    T: Send + 'static,
+    F: Future<Output = T>,
+{
+    let namespace = if at_server {
+        &testbed.server
+    } else {
+        &testbed.client
+    };
+    let (stop, stopped) = oneshot::channel();
+    let (ready, is_ready) = mpsc::channel();
+    let thread = namespace.spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        let runtime = match runtime {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                let _ = ready.send(Err(error));
+                return None;
+            }
+        };
+        let _ = ready.send(Ok(()));
+        Some(runtime.block_on(task(stopped)))
+    });
+    let started: io::Result<()> = is_ready.recv().unwrap_or(Ok(()));
+    started.map_err(Error::Gateway)?;
+    let thread = std::thread::spawn(move || {
+        let ended = thread.join();
+        let ended = ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        ended.expect("it said that it runs")
+    });
+    Ok(Running { stop, thread })
+}
+
+/// Looks at the carriers until it is stopped; sums per link.
+async fn count(
+    uplink: &Uplink,
+    links: &[u32],
+    warmup: Instant,
+    mut stop: oneshot::Receiver<()>,
+) -> Vec<Counted> {
+    let mut carriers: BTreeMap<CarrierId, (u32, Count, Option<Time>)> = BTreeMap::new();
+    let mut before = vec![Count::default(); links.len()];
+    let mut is_warm = false;
+    loop {
+        let next = Instant::now() + LOOK;
+        let next = if is_warm { next } else { next.min(warmup) };
+        let stopped = tokio::select! {
+            () = tokio::time::sleep_until(next.into()) => false,
+            _ = &mut stop => true,
+        };
+        for (id, statistics, tcp) in uplink.association().carriers() {
+            let count = Count {
+                acknowledged: statistics.acknowledged.as_u64(),
+                resent: statistics.resent.as_u64(),
+                retransmissions: tcp.map_or(0, |tcp| tcp.retransmissions),
+            };
+            carriers.insert(id, (statistics.link, count, statistics.srtt));
+        }
+        let sums = links.iter().map(|link| sum(&carriers, *link));
+        if !is_warm && Instant::now() >= warmup {
+            before = sums.clone().map(|(count, _)| count).collect();
+            is_warm = true;
+        }
+        if stopped {
+            let counted =
+                sums.zip(before)
+                    .map(|((all, srtt), before)| Counted { before, all, srtt });
+            return counted.collect();
+        }
+    }
+}
+
+/// What all carriers of a link have done, and the newest one's round trip.
+fn sum(
+    carriers: &BTreeMap<CarrierId, (u32, Count, Option<Time>)>,
+    link: u32,
+) -> (Count, Option<Time>) {
+    let of_link = carriers.values().filter(|(of, ..)| *of == link);
+    of_link.fold((Count::default(), None), |(sum, _), (_, count, srtt)| {
+        let sum = Count {
+            acknowledged: sum.acknowledged + count.acknowledged,
+            resent: sum.resent + count.resent,
+            retransmissions: sum.retransmissions + count.retransmissions,
+        };
+        (sum, *srtt)
+    })
+}
