@@ -31,15 +31,7 @@ fn start(folder: &Path) -> [Running; 2] {
         .port();
     let at = format!("127.0.0.1:{port}");
     let mut relay = gateway(&["relay", "--plaintext", "--listen", &at]);
-    relay.args([
-        "--allow",
-        "private",
-        "--allow",
-        "public",
-        "--deny",
-        "0.0.0.0/0:9",
-        "--control",
-    ]);
+    relay.args(["--allow", "0.0.0.0/0", "--deny", "0.0.0.0/0:9", "--control"]);
     let mut proxy = gateway(&[
         "proxy",
         "--plaintext",
