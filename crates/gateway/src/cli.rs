@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand};
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::status::watch;
-use crate::{Failure, exec, keygen, measure, proxy, relay};
+use crate::{Failure, exec, keygen, measure, proxy, relay, tunnel};
 
 /// Lay the real links of this machine together.
 #[derive(Debug, Parser)]
@@ -29,6 +29,7 @@ enum Verb {
     Proxy(Box<proxy::Arguments>),
     Relay(Box<relay::Arguments>),
     Status(watch::Arguments),
+    Tunnel(Box<tunnel::Arguments>),
 }
 
 /// Does what a command line says; the first argument is the program's name.
@@ -63,6 +64,7 @@ fn run(verb: Verb) -> Result<(), Failure> {
         Verb::Proxy(arguments) => proxy::run(*arguments),
         Verb::Relay(arguments) => relay::run(*arguments),
         Verb::Status(arguments) => watch::run(&arguments),
+        Verb::Tunnel(arguments) => tunnel::run(&arguments),
     }
 }
 

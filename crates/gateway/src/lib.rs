@@ -2,8 +2,8 @@
 //!
 //! A `proxy` at the near end takes connections of programs and carries them over
 //! one TCP connection a link ([`Link`]) to a `relay` at the far end, which opens
-//! the targets. Both ends have keys in files ([`keys`]) and prove them to each
-//! other ([`noise`]).
+//! the targets. A `tunnel` carries the packets of a network device in UDP instead. Both
+//! ends have keys in files ([`keys`]) and prove them to each other ([`noise`]).
 
 pub mod association;
 mod bucket;
@@ -29,6 +29,7 @@ mod runtime;
 mod sockets;
 pub mod status;
 mod tcp_info;
+mod tunnel;
 pub mod uplink;
 
 pub use cli::main;

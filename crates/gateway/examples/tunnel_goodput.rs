@@ -1,0 +1,183 @@
+//! One TCP connection through a tunnel over emulated links: its goodput over the sum of raw rates.
+//!
+//! ```text
+//! cargo build --release -p ropewalk-gateway
+//! cargo run --release -p ropewalk-gateway --example tunnel_goodput -- \
+//!     gateway=target/release/ropewalk-gateway links=20/20,5/200 congestion=cubic runs=5
+//! ```
+//!
+//! Links are Mbit/s and milliseconds of round trip, with a queue of one bandwidth-delay product.
+//! What is measured begins after 3 s and lasts 12 s. It takes root.
+
+use std::error::Error;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ropewalk_scenario::Scenario;
+use ropewalk_testbed::{Namespace, Testbed};
+use socket2::SockRef;
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+const WARMUP: Duration = Duration::from_secs(3);
+const MEASURED: Duration = Duration::from_secs(12);
+
+fn main() -> Result<(), Failure> {
+    let mut options = Options::default();
+    for argument in std::env::args().skip(1) {
+        options.set(&argument)?;
+    }
+    let mut shares = Vec::new();
+    for run in 0..options.runs {
+        let share = measure(&options, run)?;
+        println!("{} {} run {run}: {share:.3}", options.links, options.congestion);
+        shares.push(share);
+    }
+    shares.sort_by(f64::total_cmp);
+    println!("{} {} median: {:.3}", options.links, options.congestion, shares[shares.len() / 2]);
+    Ok(())
+}
+
+struct Options {
+    gateway: PathBuf,
+    links: String,
+    congestion: String,
+    runs: u64,
+    extra: Vec<String>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            gateway: "target/release/ropewalk-gateway".into(),
+            links: "20/20,5/200".to_owned(),
+            congestion: "cubic".to_owned(),
+            runs: 5,
+            extra: Vec::new(),
+        }
+    }
+}
+
+impl Options {
+    fn set(&mut self, argument: &str) -> Result<(), Failure> {
+        let (key, value) = argument.split_once('=').ok_or("arguments are key=value")?;
+        match key {
+            "gateway" => self.gateway = value.into(),
+            "links" => self.links = value.to_owned(),
+            "congestion" => self.congestion = value.to_owned(),
+            "runs" => self.runs = value.parse()?,
+            "extra" => self.extra = value.split(' ').map(str::to_owned).collect(),
+            _ => return Err(format!("{key}: allowed: gateway, links, congestion, runs, extra").into()),
+        }
+        Ok(())
+    }
+
+    /// The links as a scenario, and the sum of their rates in Mbit/s.
+    fn scenario(&self) -> Result<(String, f64), Failure> {
+        let mut text = String::from("duration = \"60 s\"\n");
+        let mut sum = 0.0;
+        for (number, link) in self.links.split(',').enumerate() {
+            let (rate, round_trip) = link.split_once('/').ok_or("a link is RATE/ROUND-TRIP")?;
+            let delay = round_trip.parse::<f64>()? / 2.0;
+            sum += rate.parse::<f64>()?;
+            text += &format!(
+                "[[link]]\nname = \"l{number}\"\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\nqueue = \"1 bdp\"\n"
+            );
+        }
+        text += "[transport]\nprotocol = \"mptcp\"\n";
+        Ok((text, sum))
+    }
+}
+
+fn measure(options: &Options, seed: u64) -> Result<f64, Failure> {
+    let (text, sum) = options.scenario()?;
+    let mut no_traces = |_: &str| Err("no traces here".to_owned());
+    let scenario = Scenario::parse(&text, "links", &[], &mut no_traces)?;
+    let mut testbed = Testbed::build(&scenario)?;
+    let emulator = testbed.start(&scenario, seed, Instant::now(), None)?;
+    let folder = tempfile::tempdir()?;
+    let mut ends = start_tunnel(options, &testbed, folder.path())?;
+    let congestion = options.congestion.clone();
+    let received = testbed.server.spawn(receive);
+    let sent = testbed.client.spawn(move || send(&congestion));
+    let received = received.join().map_err(|_| "the receiver panicked")??;
+    sent.join().map_err(|_| "the sender panicked")??;
+    for end in &mut ends {
+        end.kill()?;
+        end.wait()?;
+    }
+    emulator.stop()?;
+    Ok(received as f64 * 8.0 / MEASURED.as_secs_f64() / (sum * 1e6))
+}
+
+fn start_tunnel(options: &Options, testbed: &Testbed, folder: &Path) -> Result<[Child; 2], Failure> {
+    for name in ["relay", "van"] {
+        let made = Command::new(&options.gateway).arg("keygen").arg(folder.join(name)).output()?;
+        if !made.status.success() {
+            return Err(String::from_utf8_lossy(&made.stderr).into_owned().into());
+        }
+    }
+    let file = |name: &str| folder.join(name).display().to_string();
+    let relay_address = format!("{}:4433", testbed.plan.server);
+    let mut relay = vec!["tunnel", "--listen", &relay_address, "--address", "10.199.0.1/24"];
+    let (key, clients) = (file("relay.key"), file("van.pub"));
+    relay.extend(["--key", &key, "--clients", &clients]);
+    let relay = start(&testbed.server, &options.gateway, &relay, &options.extra)?;
+    let mut van = vec!["tunnel", "--relay", &relay_address, "--address", "10.199.0.2/24"];
+    let (key, relay_key) = (file("van.key"), file("relay.pub"));
+    van.extend(["--key", &key, "--relay-key", &relay_key]);
+    let links = testbed.plan.paths.iter().enumerate();
+    let links: Vec<String> = links.map(|(n, path)| format!("--link=l{n}={}", path.client[0])).collect();
+    van.extend(links.iter().map(String::as_str));
+    let van = start(&testbed.client, &options.gateway, &van, &options.extra)?;
+    // Links are idle for a moment, as a tunnel's are before somebody uses it.
+    thread::sleep(Duration::from_secs(2));
+    Ok([relay, van])
+}
+
+fn start(namespace: &Namespace, program: &Path, arguments: &[&str], extra: &[String]) -> Result<Child, Failure> {
+    let mut command = Command::new(program);
+    command.args(arguments).args(extra);
+    Ok(namespace.run(move || command.spawn())?)
+}
+
+/// Bytes that arrive in the measured time.
+fn receive() -> Result<u64, Failure> {
+    let listener = TcpListener::bind("10.199.0.1:5001")?;
+    let (mut stream, _) = listener.accept()?;
+    stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+    let mut buffer = vec![0; 1 << 18];
+    let start = Instant::now();
+    let mut measured = 0;
+    loop {
+        let count = stream.read(&mut buffer)?;
+        let passed = start.elapsed();
+        if count == 0 || passed >= WARMUP + MEASURED {
+            return Ok(measured);
+        }
+        if passed >= WARMUP {
+            measured += count as u64;
+        }
+    }
+}
+
+fn send(congestion: &str) -> Result<(), Failure> {
+    let mut tries = 0;
+    let mut stream = loop {
+        match TcpStream::connect("10.199.0.1:5001") {
+            Ok(stream) => break stream,
+            Err(_) if tries < 50 => tries += 1,
+            Err(error) => return Err(error.into()),
+        }
+        thread::sleep(Duration::from_millis(100));
+    };
+    SockRef::from(&stream).set_tcp_congestion(congestion.as_bytes())?;
+    let data = vec![0; 1 << 18];
+    // It ends when the receiver has what it wants.
+    while stream.write_all(&data).is_ok() {}
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! The TUN device: whole super-packets in and out, with a virtio-net header before each
+//! (the kernel's Documentation/networking/tuntap.rst).
+#![allow(unsafe_code)]
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::mem;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::process::Command;
+
+/// A TUN device that this process made; it goes with it.
+#[derive(Debug)]
+pub struct Device {
+    /// A read takes a packet that the kernel sends, a write hands it one; neither waits.
+    pub file: File,
+    /// As the kernel calls it.
+    pub name: String,
+}
+
+impl Device {
+    /// Makes a device in the calling thread's network namespace; a `%d` in the name is replaced by
+    /// the first free number.
+    ///
+    /// # Errors
+    /// /dev/net/tun is missing, CAP_NET_ADMIN is missing, or the name is taken (EBUSY).
+    pub fn create(name: &str) -> io::Result<Device> {
+        if name.is_empty() || name.len() >= libc::IFNAMSIZ {
+            return Err(io::Error::from(io::ErrorKind::InvalidInput));
+        }
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
+            .open("/dev/net/tun")?;
+        // SAFETY: ifreq is a C struct of integers and arrays of them: all zeros are a value.
+        let mut request: libc::ifreq = unsafe { mem::zeroed() };
+        for (to, &from) in request.ifr_name.iter_mut().zip(name.as_bytes()) {
+            *to = from as libc::c_char;
+        }
+        let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
+        request.ifr_ifru.ifru_flags = flags as libc::c_short;
+        // SAFETY: TUNSETIFF reads and writes an ifreq, which lives until the call is over.
+        check(unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &mut request) })?;
+        let offloads = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6;
+        // SAFETY: TUNSETOFFLOAD takes its argument by value.
+        let done = unsafe {
+            libc::ioctl(
+                file.as_raw_fd(),
+                libc::TUNSETOFFLOAD,
+                libc::c_ulong::from(offloads),
+            )
+        };
+        check(done)?;
+        let letters = request.ifr_name.iter().take_while(|&&letter| letter != 0);
+        let name: Vec<u8> = letters.map(|&letter| letter as u8).collect();
+        Ok(Device {
+            file,
+            name: String::from_utf8_lossy(&name).into_owned(),
+        })
+    }
+
+    /// Gives it an MTU, addresses (each with a prefix length, or with `peer`), routes, and brings
+    /// it up, by `ip` of iproute2 or BusyBox.
+    ///
+    /// # Errors
+    /// The program is missing, or what it says of the first thing that it refuses.
+    pub fn set_up(
+        &self,
+        mtu: u16,
+        addresses: &[String],
+        peer: Option<&str>,
+        routes: &[String],
+    ) -> io::Result<()> {
+        let name = self.name.as_str();
+        ip(&["link", "set", name, "mtu", &mtu.to_string(), "up"])?;
+        for address in addresses {
+            match peer {
+                Some(peer) => ip(&["addr", "add", address, "peer", peer, "dev", name])?,
+                None => ip(&["addr", "add", address, "dev", name])?,
+            }
+        }
+        for route in routes {
+            ip(&["route", "add", route, "dev", name])?;
+        }
+        Ok(())
+    }
+}
+
+fn ip(arguments: &[&str]) -> io::Result<()> {
+    let output = Command::new("ip").args(arguments).output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(io::Error::other(format!(
+        "ip {}: {}",
+        arguments.join(" "),
+        said.trim()
+    )))
+}
+
+fn check(done: libc::c_int) -> io::Result<()> {
+    if done < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}

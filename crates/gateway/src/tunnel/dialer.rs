@@ -1,0 +1,123 @@
+//! The initiator's side of the handshake: one hello at a time, on one link after the other.
+
+use std::net::IpAddr;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::handshake::{ANSWER_HEAD, Acceptance, COOKIE_LEN, HELLO, HELLO_HEAD, Offer, random};
+use super::peer::{Keys, Peer};
+use crate::keys::{PublicKey, SecretKey};
+use crate::noise::{Initiator, Purpose};
+
+/// After the first hello the next one goes so much later, then twice as much, up to the most.
+const FIRST_PATIENCE: Duration = Duration::from_millis(500);
+const MOST_PATIENCE: Duration = Duration::from_secs(4);
+/// A relay that says nothing for so long may have lost its keys.
+const SILENCE: Duration = Duration::from_secs(5);
+
+/// Makes keys with the relay, again and again.
+pub struct Dialer {
+    secret: SecretKey,
+    relay: PublicKey,
+    address: IpAddr,
+    instance: u64,
+    links: usize,
+    pending: Option<Pending>,
+    /// Hellos since the last answer.
+    attempts: u32,
+    cookie: [u8; COOKIE_LEN],
+}
+
+struct Pending {
+    noise: Initiator,
+    ours: u32,
+    at: Instant,
+}
+
+impl Dialer {
+    /// Will call the relay of that key, over so many links, from this address within the tunnel.
+    #[must_use]
+    pub fn new(secret: SecretKey, relay: PublicKey, address: IpAddr, links: usize) -> Dialer {
+        Dialer {
+            secret,
+            relay,
+            address,
+            instance: random(),
+            links,
+            pending: None,
+            attempts: 0,
+            cookie: [0; COOKIE_LEN],
+        }
+    }
+
+    /// When the next hello is due, if the relay does not speak before.
+    #[must_use]
+    pub fn due_at(&self, now: Instant, peer: &Peer) -> Instant {
+        if let Some(pending) = &self.pending {
+            let patience = FIRST_PATIENCE * 2_u32.pow(self.attempts.clamp(1, 5) - 1);
+            return pending.at + patience.min(MOST_PATIENCE);
+        }
+        if peer.wants_keys(now) {
+            now
+        } else {
+            peer.heard + SILENCE
+        }
+    }
+
+    /// A hello, and the link that it goes on.
+    #[must_use]
+    pub fn hello(&mut self, now: Instant) -> (usize, Vec<u8>) {
+        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let offer = Offer {
+            session: random() as u32,
+            instance: self.instance,
+            time: since_1970.map_or(0, |time| time.as_nanos() as u64),
+            address: self.address,
+        };
+        let payload = offer.to_bytes();
+        let (noise, message) = Initiator::new(Purpose::Tunnel, &self.secret, &self.relay, &payload);
+        let link = self.attempts as usize % self.links;
+        self.attempts = self.attempts.wrapping_add(1);
+        self.pending = Some(Pending {
+            noise,
+            ours: offer.session,
+            at: now,
+        });
+        let mut hello = Vec::with_capacity(HELLO_HEAD + message.len());
+        hello.extend_from_slice(&[HELLO, link as u8]);
+        hello.extend_from_slice(&self.cookie);
+        hello.extend_from_slice(&message);
+        (link, hello)
+    }
+
+    /// The answer to the hello that is out: keys.
+    pub fn on_answer(&mut self, now: Instant, datagram: &[u8]) -> Option<Keys> {
+        let (head, message) = datagram.split_at_checked(ANSWER_HEAD)?;
+        let ours = self.pending.as_ref()?.ours;
+        if head[2..] != ours.to_be_bytes() {
+            return None;
+        }
+        let pending = self.pending.take()?;
+        let (session, payload) = pending.noise.finish(message).ok()?;
+        let acceptance = Acceptance::parse(&payload)?;
+        self.attempts = 0;
+        Some(Keys {
+            session,
+            ours,
+            theirs: acceptance.session,
+            instance: acceptance.instance,
+            since: now,
+        })
+    }
+
+    /// The relay is busy: it wants to see that we are where we say.
+    pub fn on_cookie(&mut self, datagram: &[u8]) {
+        if let (Some(cookie), Some(pending)) = (datagram.get(2..), &mut self.pending)
+            && let Ok(cookie) = cookie.try_into()
+            && self.cookie != cookie
+        {
+            self.cookie = cookie;
+            // The next hello follows at once.
+            pending.at -= MOST_PATIENCE;
+        }
+    }
+}

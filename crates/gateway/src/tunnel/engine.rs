@@ -1,0 +1,492 @@
+//! The loop between the device and the sockets.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Instant;
+
+use ropewalk_quantities::Time;
+use ropewalk_striping::tunnel::{Flow, ReceiverConfig, SenderConfig, Transmit};
+use ropewalk_wire::IpView;
+use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
+use rustix::buffer::spare_capacity;
+use rustix::event::{Timespec, epoll};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::Errno;
+use tracing::{info, warn};
+
+use super::coalescer::Coalescer;
+use super::device::Device;
+use super::dialer::Dialer;
+use super::door::{Door, Guest};
+use super::handshake::{ANSWER, COOKIE, HELLO};
+use super::peer::{OVERHEAD, Path, Peer, Waiting, ip_udp_len};
+use super::socket::{Buffers, UdpSocket};
+use super::super_packet::{LONGEST, Piece, SuperPacket};
+use crate::keys::PublicKey;
+
+/// What epoll says of the device, and of what ends the loop; sockets are numbered from zero.
+const DEVICE: u64 = u64::MAX;
+const STOP: u64 = u64::MAX - 1;
+/// Super-packets and rows of datagrams that are taken before the others have their turn.
+const TURN: usize = 16;
+/// Packets up to this length are copied out of the buffer that they were read into.
+const SMALL: usize = 4096;
+
+/// Which end this is.
+pub enum End {
+    /// Calls a relay, which is peer 0, at this address.
+    Initiator(Box<Dialer>, SocketAddr),
+    /// Is called.
+    Responder(Box<Door>),
+}
+
+/// Device, sockets, peers.
+pub struct Engine {
+    epoch: Instant,
+    end: End,
+    device: Device,
+    sockets: Vec<UdpSocket>,
+    peers: Vec<Peer>,
+    sessions: HashMap<u32, usize>,
+    addresses: HashMap<IpAddr, usize>,
+    keys: HashMap<PublicKey, usize>,
+    configs: (SenderConfig, ReceiverConfig),
+    /// Bytes that a datagram may have, IP header included.
+    link_mtu: u32,
+    coalescer: Coalescer,
+    scratch: Vec<u8>,
+    buffers: Option<Buffers>,
+}
+
+impl Engine {
+    /// An engine that has not spoken yet.
+    #[must_use]
+    pub fn new(
+        end: End,
+        device: Device,
+        sockets: Vec<UdpSocket>,
+        link_mtu: u32,
+        configs: (SenderConfig, ReceiverConfig),
+    ) -> Engine {
+        let epoch = Instant::now();
+        let peers = match &end {
+            End::Initiator(..) => vec![Peer::new("relay".to_owned(), None, configs, epoch)],
+            End::Responder(_) => Vec::new(),
+        };
+        Engine {
+            epoch,
+            end,
+            device,
+            sockets,
+            peers,
+            sessions: HashMap::new(),
+            addresses: HashMap::new(),
+            keys: HashMap::new(),
+            configs,
+            link_mtu,
+            coalescer: Coalescer::default(),
+            scratch: Vec::new(),
+            buffers: Some(Buffers::new()),
+        }
+    }
+
+    /// Carries packets until `stop` can be read.
+    ///
+    /// # Errors
+    /// The device or a socket fails as a whole.
+    pub fn run(mut self, stop: BorrowedFd<'_>) -> io::Result<()> {
+        let epoll = self.watch(stop)?;
+        let mut events = Vec::with_capacity(self.sockets.len() + 2);
+        loop {
+            let timeout = self.timeout();
+            events.clear();
+            match epoll::wait(&epoll, spare_capacity(&mut events), timeout.as_ref()) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            for event in &events {
+                match event.data.u64() {
+                    STOP => {
+                        self.close();
+                        return Ok(());
+                    }
+                    DEVICE => self.take_packets()?,
+                    socket => self.take_datagrams(socket as usize)?,
+                }
+            }
+            self.handle_timers();
+            self.deliver();
+            self.transmit();
+        }
+    }
+
+    fn watch(&self, stop: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let readable = epoll::EventFlags::IN;
+        epoll::add(&epoll, stop, epoll::EventData::new_u64(STOP), readable)?;
+        let device = &self.device.file;
+        epoll::add(&epoll, device, epoll::EventData::new_u64(DEVICE), readable)?;
+        for (socket, number) in self.sockets.iter().zip(0..) {
+            epoll::add(
+                &epoll,
+                socket.as_fd(),
+                epoll::EventData::new_u64(number),
+                readable,
+            )?;
+        }
+        Ok(epoll)
+    }
+
+    fn now(&self) -> (Instant, Time) {
+        let now = Instant::now();
+        (now, Time::from_nanos((now - self.epoch).as_nanos() as u64))
+    }
+
+    /// How long nothing is due.
+    fn timeout(&self) -> Option<Timespec> {
+        let (instant, now) = self.now();
+        let polls = self.peers.iter().flat_map(|peer| {
+            let open = peer.is_open(instant);
+            [
+                peer.sender.poll_timeout().filter(|_| open),
+                peer.receiver.poll_timeout(),
+            ]
+        });
+        let mut left = polls
+            .flatten()
+            .min()
+            .map(|at| at.saturating_sub(now).as_nanos());
+        if let End::Initiator(dialer, _) = &self.end {
+            let due = dialer.due_at(instant, &self.peers[0]);
+            let due = due.saturating_duration_since(instant).as_nanos() as u64;
+            left = Some(left.map_or(due, |left| left.min(due)));
+        }
+        left.map(|left| Timespec {
+            tv_sec: (left / 1_000_000_000) as i64,
+            tv_nsec: (left % 1_000_000_000) as i64,
+        })
+    }
+
+    /// Packets that the kernel sends into the device.
+    fn take_packets(&mut self) -> io::Result<()> {
+        let (_, now) = self.now();
+        for _ in 0..TURN {
+            self.scratch.clear();
+            self.scratch.reserve(LONGEST);
+            match rustix::io::read(&self.device.file, spare_capacity(&mut self.scratch)) {
+                Ok(_) => {}
+                Err(Errno::AGAIN | Errno::INTR) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+            let bytes = if self.scratch.len() <= SMALL {
+                self.scratch.clone()
+            } else {
+                std::mem::take(&mut self.scratch)
+            };
+            let Some(packet) = SuperPacket::parse(bytes) else {
+                continue;
+            };
+            let Some(number) = self.peer_of(packet.packet()) else {
+                continue;
+            };
+            let sender = &mut self.peers[number].sender;
+            let flow = Flow::of(packet.packet());
+            for piece in packet.pieces() {
+                let len = piece.len() as u32;
+                sender.enqueue(now, piece, len, flow);
+            }
+        }
+        Ok(())
+    }
+
+    /// To whom a packet of the device goes.
+    fn peer_of(&self, packet: &[u8]) -> Option<usize> {
+        match self.end {
+            End::Initiator(..) => Some(0),
+            End::Responder(_) => {
+                let destination = IpView::parse(packet).ok()?.destination();
+                self.addresses.get(&destination).copied()
+            }
+        }
+    }
+
+    fn take_datagrams(&mut self, socket: usize) -> io::Result<()> {
+        let mut buffers = self.buffers.take().unwrap_or_else(Buffers::new);
+        for _ in 0..TURN {
+            if !self.sockets[socket].receive(&mut buffers)? {
+                break;
+            }
+            let now = self.now();
+            for (from, local, datagram) in buffers.datagrams() {
+                match datagram.first() {
+                    Some(&TunnelHeader::KIND) => {
+                        self.on_datagram(now, Path::new(socket, from, local), datagram);
+                    }
+                    Some(&HELLO) => self.on_hello(now, Path::new(socket, from, local), datagram),
+                    Some(&ANSWER) => self.on_answer(now, datagram),
+                    Some(&COOKIE) => {
+                        if let End::Initiator(dialer, _) = &mut self.end {
+                            dialer.on_cookie(datagram);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            self.flush_device();
+        }
+        self.buffers = Some(buffers);
+        Ok(())
+    }
+
+    /// A datagram of a session.
+    fn on_datagram(&mut self, now: (Instant, Time), path: Path, datagram: &mut [u8]) {
+        let Some(header) = TunnelHeader::parse(datagram) else {
+            return;
+        };
+        let Some(&number) = self.sessions.get(&header.session) else {
+            return;
+        };
+        let peer = &mut self.peers[number];
+        let wire_len = datagram.len() as u32 + ip_udp_len(&path.remote);
+        let Some(frames) = peer.open(now, header, datagram, wire_len, path) else {
+            return;
+        };
+        let mut pongs = Vec::new();
+        for frame in TunnelFrame::parse_all(frames) {
+            match frame {
+                Ok(TunnelFrame::Packet {
+                    place,
+                    partial_checksum,
+                    bytes,
+                }) => {
+                    if peer
+                        .address
+                        .is_some_and(|address| source(bytes) != Some(address))
+                    {
+                        continue;
+                    }
+                    if peer.receiver.passes(now.1, place) {
+                        let file = &self.device.file;
+                        self.coalescer
+                            .push(bytes, partial_checksum, |bytes| write(file, bytes));
+                    } else {
+                        let waiting = Waiting {
+                            bytes: bytes.to_vec(),
+                            partial_checksum,
+                        };
+                        // What was there before is dropped.
+                        let _ = peer.receiver.hold(place, waiting, bytes.len() as u32);
+                    }
+                    deliver(peer, &mut self.coalescer, &self.device, now.1);
+                }
+                Ok(TunnelFrame::Feedback(feedback)) => peer.sender.on_feedback(now.1, &feedback),
+                Ok(TunnelFrame::Ping(token)) => pongs.push(token),
+                Ok(TunnelFrame::Pong(_)) => {}
+                Ok(TunnelFrame::Close) => info!("{}: closed the tunnel", peer.name),
+                Err(_) => break,
+            }
+        }
+        for token in pongs {
+            let pong = TunnelFrame::Pong(token);
+            let send = sending(&self.sockets);
+            peer.seal(
+                now.1,
+                usize::from(header.link),
+                |_, out| pong.emit(out),
+                send,
+            );
+        }
+    }
+
+    fn on_hello(&mut self, now: (Instant, Time), path: Path, datagram: &[u8]) {
+        let End::Responder(door) = &mut self.end else {
+            return;
+        };
+        let Some((reply, guest)) = door.on_hello(now.0, path.remote, datagram) else {
+            return;
+        };
+        if let Some(guest) = guest
+            && !self.let_in(now.0, guest)
+        {
+            return;
+        }
+        let socket = &self.sockets[path.socket];
+        socket.send(path.remote, path.local, &reply, reply.len());
+    }
+
+    /// Gives a client its keys; false if another has its address.
+    fn let_in(&mut self, now: Instant, guest: Guest) -> bool {
+        let address = guest.offer.address;
+        let known = self.keys.get(&guest.key).copied();
+        if self
+            .addresses
+            .get(&address)
+            .is_some_and(|&number| Some(number) != known)
+        {
+            warn!("{}: another client has the address {address}", guest.name);
+            return false;
+        }
+        let number = known.unwrap_or_else(|| {
+            info!("{}: comes from {address}", guest.name);
+            let peer = Peer::new(guest.name, Some(address), self.configs, now);
+            self.peers.push(peer);
+            self.keys.insert(guest.key, self.peers.len() - 1);
+            self.peers.len() - 1
+        });
+        self.addresses.retain(|_, &mut other| other != number);
+        self.addresses.insert(address, number);
+        let peer = &mut self.peers[number];
+        peer.address = Some(address);
+        self.sessions.insert(guest.keys.ours, number);
+        if let Some(replaced) = peer.offer_keys(guest.keys) {
+            self.sessions.remove(&replaced);
+        }
+        self.forget_sessions(number);
+        true
+    }
+
+    fn on_answer(&mut self, now: (Instant, Time), datagram: &[u8]) {
+        let End::Initiator(dialer, remote) = &mut self.end else {
+            return;
+        };
+        let Some(keys) = dialer.on_answer(now.0, datagram) else {
+            return;
+        };
+        let peer = &mut self.peers[0];
+        if !peer.is_open(now.0) {
+            info!("the relay answers");
+        }
+        self.sessions.insert(keys.ours, 0);
+        peer.use_keys(keys);
+        peer.heard = now.0;
+        for socket in 0..self.sockets.len() {
+            peer.add_path(now.1, socket as u8, Path::new(socket, *remote, None));
+            let ping = |_: &mut _, out: &mut Vec<u8>| TunnelFrame::Ping(0).emit(out);
+            peer.seal(now.1, socket, ping, sending(&self.sockets));
+        }
+        self.forget_sessions(0);
+    }
+
+    /// Sessions that no longer lead to a peer.
+    fn forget_sessions(&mut self, number: usize) {
+        let live: Vec<u32> = self.peers[number].sessions().collect();
+        self.sessions
+            .retain(|session, &mut peer| peer != number || live.contains(session));
+    }
+
+    fn handle_timers(&mut self) {
+        let now = self.now();
+        for peer in &mut self.peers {
+            if peer.sender.poll_timeout().is_some_and(|at| at <= now.1) {
+                for link in peer.sender.handle_timeout(now.1) {
+                    let ping = |_: &mut _, out: &mut Vec<u8>| TunnelFrame::Ping(0).emit(out);
+                    peer.seal(now.1, link, ping, sending(&self.sockets));
+                }
+            }
+        }
+        if let End::Initiator(dialer, remote) = &mut self.end
+            && dialer.due_at(now.0, &self.peers[0]) <= now.0
+        {
+            let (link, hello) = dialer.hello(now.0);
+            self.sockets[link].send(*remote, None, &hello, hello.len());
+        }
+    }
+
+    /// Packets of peers that have become due.
+    fn deliver(&mut self) {
+        let (_, now) = self.now();
+        for peer in &mut self.peers {
+            deliver(peer, &mut self.coalescer, &self.device, now);
+        }
+        self.flush_device();
+    }
+
+    fn flush_device(&mut self) {
+        let file = &self.device.file;
+        self.coalescer.flush(|bytes| write(file, bytes));
+    }
+
+    /// Packets and feedback that links have room for.
+    fn transmit(&mut self) {
+        let (instant, now) = self.now();
+        let sockets = &self.sockets;
+        for peer in &mut self.peers {
+            if !peer.is_open(instant) {
+                continue;
+            }
+            while let Some(feedback) = peer.receiver.poll_feedback(now) {
+                if let Some(link) = peer.sender.quickest(now, 100) {
+                    let frame = TunnelFrame::Feedback(feedback);
+                    peer.seal(now, link, |_, out| frame.emit(out), sending(sockets));
+                }
+            }
+            while let Some(first) = peer.sender.poll_transmit(now) {
+                let (link, most) = (first.link, self.link_mtu);
+                let fill = |sender: &mut _, out: &mut Vec<u8>| fill(sender, out, first, most);
+                peer.seal(now, link, fill, sending(sockets));
+            }
+            peer.flush(sending(sockets));
+        }
+    }
+
+    /// Tells the peers that it ends.
+    fn close(&mut self) {
+        let (_, now) = self.now();
+        for peer in &mut self.peers {
+            if let Some(link) = peer.sender.quickest(now, 100) {
+                let close = |_: &mut _, out: &mut Vec<u8>| TunnelFrame::Close.emit(out);
+                peer.seal(now, link, close, sending(&self.sockets));
+            }
+            peer.flush(sending(&self.sockets));
+        }
+    }
+}
+
+/// Fills a datagram of at most so many bytes with a packet, and others if they are small.
+fn fill(
+    sender: &mut ropewalk_striping::tunnel::Sender<Piece>,
+    out: &mut Vec<u8>,
+    first: Transmit<Piece>,
+    link_mtu: u32,
+) {
+    let most = link_mtu.saturating_sub(OVERHEAD);
+    if first.bytes + (TunnelFrame::PACKET_OVERHEAD as u32) * 2 > most / 2 {
+        TunnelFrame::emit_packet_head(first.place, first.packet.partial_checksum(), None, out);
+        first.packet.emit(out);
+        return;
+    }
+    let (mut room, mut next) = (most, Some(first));
+    while let Some(packet) = next {
+        let len = packet.bytes as u16;
+        let partial = packet.packet.partial_checksum();
+        TunnelFrame::emit_packet_head(packet.place, partial, Some(len), out);
+        packet.packet.emit(out);
+        room = room.saturating_sub(packet.bytes + TunnelFrame::PACKET_OVERHEAD as u32);
+        let fits = room.saturating_sub(TunnelFrame::PACKET_OVERHEAD as u32);
+        next = sender.poll_more(packet.link, fits);
+    }
+}
+
+fn deliver(peer: &mut Peer, coalescer: &mut Coalescer, device: &Device, now: Time) {
+    while let Some(waiting) = peer.receiver.poll_deliver(now) {
+        let file = &device.file;
+        coalescer.push(&waiting.bytes, waiting.partial_checksum, |bytes| {
+            write(file, bytes)
+        });
+    }
+}
+
+/// Hands a packet to the kernel; one that it does not take is lost, as on any network.
+fn write(device: &File, bytes: &[u8]) {
+    let _ = rustix::io::write(device, bytes);
+}
+
+fn sending(sockets: &[UdpSocket]) -> impl FnMut(&Path, &[u8], usize) + '_ {
+    |path, bytes, segment| sockets[path.socket].send(path.remote, path.local, bytes, segment)
+}
+
+fn source(packet: &[u8]) -> Option<IpAddr> {
+    IpView::parse(packet).ok().map(|packet| packet.source())
+}

@@ -1,0 +1,300 @@
+//! The other end of a tunnel: its keys, its links, and what goes there and comes from it.
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use ropewalk_quantities::Time;
+use ropewalk_striping::tunnel::{Receiver, ReceiverConfig, Sender, SenderConfig};
+use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
+
+use super::batch::Batch;
+use super::super_packet::Piece;
+use crate::noise::{Session, TAG_LEN};
+
+/// A key is used for so long, and for so many bytes, before the initiator makes another.
+pub const KEY_LIFE: Duration = Duration::from_secs(120);
+const KEY_BYTES: u64 = 1 << 38;
+/// No key is used for longer.
+const KEY_END: Duration = Duration::from_secs(600);
+
+/// What a datagram has beside its packets, over IPv6 for good measure: headers of IP, UDP and the
+/// tunnel, the clock, and the tag.
+pub const OVERHEAD: u32 =
+    48 + TunnelHeader::LEN as u32 + TunnelFrame::CLOCK_LEN as u32 + TAG_LEN as u32;
+
+/// A packet of the peer that waits for others.
+#[derive(Debug)]
+pub struct Waiting {
+    /// From its IP header on.
+    pub bytes: Vec<u8>,
+    /// Whether its checksum is that of the pseudo-header alone.
+    pub partial_checksum: bool,
+}
+
+/// Keys of a session, and its numbers at both ends.
+#[derive(Debug)]
+pub struct Keys {
+    /// Made by the handshake.
+    pub session: Session,
+    /// What is sent to us says this.
+    pub ours: u32,
+    /// What we send says this.
+    pub theirs: u32,
+    /// The peer's run of its program.
+    pub instance: u64,
+    /// Since when.
+    pub since: Instant,
+}
+
+/// Where the datagrams of a link go.
+#[derive(Clone, Copy, Debug)]
+pub struct Path {
+    /// Which of our sockets.
+    pub socket: usize,
+    /// The peer's address on this link.
+    pub remote: SocketAddr,
+    /// The address of ours that it knows, if the socket has several.
+    pub local: Option<IpAddr>,
+    /// The newest sequence that came from there: a later one tells of a new address.
+    newest: u64,
+}
+
+/// The other end of a tunnel.
+#[derive(Debug)]
+pub struct Peer {
+    /// For messages.
+    pub name: String,
+    /// Its address within the tunnel, the only one that it may speak from; a client lets its relay
+    /// speak from any.
+    pub address: Option<IpAddr>,
+    /// What goes there.
+    pub sender: Sender<Piece>,
+    /// What comes from there.
+    pub receiver: Receiver<Waiting>,
+    /// When something genuine was last heard.
+    pub heard: Instant,
+    configs: (SenderConfig, ReceiverConfig),
+    current: Option<Keys>,
+    previous: Option<Keys>,
+    /// Of a handshake that the peer has not confirmed yet.
+    next: Option<Keys>,
+    paths: Vec<Option<Path>>,
+    batches: Vec<Batch>,
+    sealed: u64,
+}
+
+impl Peer {
+    /// A peer of which nothing was heard.
+    #[must_use]
+    pub fn new(
+        name: String,
+        address: Option<IpAddr>,
+        configs: (SenderConfig, ReceiverConfig),
+        now: Instant,
+    ) -> Peer {
+        Peer {
+            name,
+            address,
+            sender: Sender::new(configs.0),
+            receiver: Receiver::new(configs.1),
+            heard: now,
+            configs,
+            current: None,
+            previous: None,
+            next: None,
+            paths: Vec::new(),
+            batches: Vec::new(),
+            sealed: 0,
+        }
+    }
+
+    /// Keys that the peer has already, since it answered.
+    pub fn use_keys(&mut self, keys: Keys) {
+        let other_run = self
+            .current
+            .as_ref()
+            .is_some_and(|old| old.instance != keys.instance);
+        self.previous = self.current.replace(keys);
+        self.sealed = 0;
+        if other_run {
+            self.begin_anew();
+        }
+    }
+
+    /// Keys that the peer will have when it gets our answer; the number of those that they replace.
+    pub fn offer_keys(&mut self, keys: Keys) -> Option<u32> {
+        self.next.replace(keys).map(|keys| keys.ours)
+    }
+
+    /// The peer is another run of its program: its numbers begin anew, and so do ours.
+    fn begin_anew(&mut self) {
+        self.previous = None;
+        self.sender = Sender::new(self.configs.0);
+        self.receiver = Receiver::new(self.configs.1);
+        self.paths.clear();
+        self.batches.clear();
+    }
+
+    /// A link as the initiator knows it.
+    pub fn add_path(&mut self, now: Time, link: u8, path: Path) {
+        let link = usize::from(link);
+        while self.paths.len() <= link {
+            self.paths.push(None);
+            self.batches.push(Batch::default());
+            let number = self.sender.add_link(now);
+            self.sender.set_up(number, false);
+        }
+        self.paths[link] = Some(path);
+        self.sender.set_up(link, true);
+    }
+
+    /// Opens a datagram in place: what is in it after the clock. It is known to be genuine and new
+    /// then, and is counted. `None` if it is not.
+    pub fn open<'a>(
+        &mut self,
+        now: (Instant, Time),
+        header: TunnelHeader,
+        datagram: &'a mut [u8],
+        wire_len: u32,
+        path: Path,
+    ) -> Option<&'a [u8]> {
+        if !self.receiver.is_new(header.link, header.sequence) && self.next.is_none() {
+            return None;
+        }
+        let is = |keys: &Option<Keys>| {
+            keys.as_ref()
+                .is_some_and(|keys| keys.ours == header.session)
+        };
+        let confirms = is(&self.next);
+        let slot = if confirms {
+            &self.next
+        } else if is(&self.current) {
+            &self.current
+        } else {
+            &self.previous
+        };
+        let keys = slot.as_ref().filter(|keys| keys.ours == header.session)?;
+        if now.0 > keys.since + KEY_END {
+            return None;
+        }
+        let (head, sealed) = datagram.split_at_mut(TunnelHeader::LEN);
+        let opened = keys.session.open.open(header.number(), head, sealed).ok()?;
+        if confirms {
+            let keys = self.next.take().expect("it was found there");
+            self.use_keys(keys);
+        }
+        let (clock, frames) = opened.split_first_chunk::<{ TunnelFrame::CLOCK_LEN }>()?;
+        let clock = u32::from_be_bytes(*clock);
+        if !self
+            .receiver
+            .take(now.1, header.link, header.sequence, wire_len, clock)
+        {
+            return None;
+        }
+        self.heard = now.0;
+        self.note_path(now.1, header, path);
+        Some(frames)
+    }
+
+    /// A link leads where its newest datagram came from.
+    fn note_path(&mut self, now: Time, header: TunnelHeader, path: Path) {
+        match self.paths.get_mut(usize::from(header.link)) {
+            Some(Some(known)) => {
+                if header.sequence >= known.newest {
+                    *known = Path {
+                        newest: header.sequence,
+                        ..path
+                    };
+                }
+            }
+            _ => self.add_path(now, header.link, path),
+        }
+    }
+
+    /// Whether there are keys to seal with.
+    #[must_use]
+    pub fn is_open(&self, now: Instant) -> bool {
+        self.current
+            .as_ref()
+            .is_some_and(|keys| now < keys.since + KEY_END)
+    }
+
+    /// Whether the keys have been used long enough.
+    #[must_use]
+    pub fn wants_keys(&self, now: Instant) -> bool {
+        let old = self
+            .current
+            .as_ref()
+            .is_none_or(|keys| now >= keys.since + KEY_LIFE);
+        old || self.sealed > KEY_BYTES
+    }
+
+    /// A datagram on a link, with the frames that `fill` appends; `send` gets batches that are full.
+    pub fn seal(
+        &mut self,
+        now: Time,
+        link: usize,
+        fill: impl FnOnce(&mut Sender<Piece>, &mut Vec<u8>),
+        mut send: impl FnMut(&Path, &[u8], usize),
+    ) {
+        let (Some(keys), Some(Some(path))) = (&self.current, self.paths.get(link)) else {
+            return;
+        };
+        let batch = &mut self.batches[link];
+        let start = batch.begin();
+        let out = batch.bytes();
+        out.extend_from_slice(&[0; TunnelHeader::LEN]);
+        out.extend_from_slice(&((now.as_nanos() / 1000) as u32).to_be_bytes());
+        fill(&mut self.sender, out);
+        let len = out.len() - start + TAG_LEN;
+        let wire_len = len as u32 + ip_udp_len(&path.remote);
+        let header = TunnelHeader {
+            link: link as u8,
+            session: keys.theirs,
+            sequence: self.sender.send(now, link, wire_len),
+        };
+        let (head, body) = out[start..].split_at_mut(TunnelHeader::LEN);
+        head.copy_from_slice(&header.to_bytes());
+        let tag = keys.session.seal.seal(header.number(), head, body);
+        out.extend_from_slice(&tag);
+        self.sealed += len as u64;
+        batch.end(start, |bytes, segment| send(path, bytes, segment));
+    }
+
+    /// Sends what is left in batches.
+    pub fn flush(&mut self, mut send: impl FnMut(&Path, &[u8], usize)) {
+        for (batch, path) in self.batches.iter_mut().zip(&self.paths) {
+            if let Some(path) = path {
+                batch.flush(|bytes, segment| send(path, bytes, segment));
+            }
+        }
+    }
+
+    /// Numbers of the sessions that lead here.
+    pub fn sessions(&self) -> impl Iterator<Item = u32> + '_ {
+        [&self.current, &self.previous, &self.next]
+            .into_iter()
+            .flatten()
+            .map(|keys| keys.ours)
+    }
+}
+
+impl Path {
+    /// By this socket to that address.
+    #[must_use]
+    pub fn new(socket: usize, remote: SocketAddr, local: Option<IpAddr>) -> Path {
+        Path {
+            socket,
+            remote,
+            local,
+            newest: 0,
+        }
+    }
+}
+
+/// What IP and UDP put before a datagram to that address.
+#[must_use]
+pub fn ip_udp_len(remote: &SocketAddr) -> u32 {
+    let mapped = matches!(remote, SocketAddr::V6(six) if six.ip().to_ipv4_mapped().is_some());
+    if remote.is_ipv4() || mapped { 28 } else { 48 }
+}

@@ -1,0 +1,129 @@
+//! A UDP socket with segmentation offload both ways.
+
+use std::io::{self, IoSliceMut};
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
+use socket2::Socket;
+
+/// What the kernel may keep for us, and of us; it gives what it allows.
+const KERNEL_BUFFER: usize = 4 << 20;
+
+/// A UDP socket that never waits.
+#[derive(Debug)]
+pub struct UdpSocket {
+    socket: Socket,
+    state: UdpSocketState,
+}
+
+impl UdpSocket {
+    /// Takes a socket that is bound.
+    ///
+    /// # Errors
+    /// What the system says of its options.
+    pub fn new(socket: Socket) -> io::Result<UdpSocket> {
+        let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
+        socket.set_recv_buffer_size(KERNEL_BUFFER)?;
+        socket.set_send_buffer_size(KERNEL_BUFFER)?;
+        Ok(UdpSocket { socket, state })
+    }
+
+    /// Sends datagrams of `segment` bytes each but the last; one that cannot leave is lost, as on
+    /// any link.
+    pub fn send(&self, to: SocketAddr, from: Option<IpAddr>, bytes: &[u8], segment: usize) {
+        let most = self.state.max_gso_segments().max(1) * segment;
+        for chunk in bytes.chunks(most) {
+            let transmit = |contents, segment_size| Transmit {
+                destination: to,
+                ecn: None,
+                contents,
+                segment_size,
+                src_ip: from,
+            };
+            let several = (chunk.len() > segment).then_some(segment);
+            let sent = self
+                .state
+                .try_send(UdpSockRef::from(&self.socket), &transmit(chunk, several));
+            if sent.is_err() && several.is_some() && self.state.max_gso_segments() == 1 {
+                // The device has no checksum offload: from now on one by one.
+                for datagram in chunk.chunks(segment) {
+                    let alone = transmit(datagram, None);
+                    let _ = self.state.try_send(UdpSockRef::from(&self.socket), &alone);
+                }
+            }
+        }
+    }
+
+    /// Takes datagrams, as many as there is room for; false if there were none.
+    ///
+    /// # Errors
+    /// What the system says, but for what concerns single datagrams.
+    pub fn receive(&self, buffers: &mut Buffers) -> io::Result<bool> {
+        let (rows, metas) = (&mut buffers.rows, &mut buffers.metas);
+        let mut rows = rows.iter_mut();
+        let mut slices: [IoSliceMut<'_>; Buffers::COUNT] =
+            std::array::from_fn(|_| IoSliceMut::new(rows.next().expect("as many as there are")));
+        let received = self
+            .state
+            .recv(UdpSockRef::from(&self.socket), &mut slices, metas);
+        buffers.filled = 0;
+        match received {
+            Ok(count) => buffers.filled = count,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+            Err(error) if is_passing(&error) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(true)
+    }
+}
+
+/// ICMP errors of earlier datagrams.
+fn is_passing(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionRefused, ConnectionReset, HostUnreachable, NetworkUnreachable};
+    let kinds = [
+        ConnectionRefused,
+        ConnectionReset,
+        HostUnreachable,
+        NetworkUnreachable,
+    ];
+    kinds.contains(&error.kind())
+}
+
+impl AsFd for UdpSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// Room for what one call receives.
+#[derive(Debug)]
+pub struct Buffers {
+    /// Each for a row of datagrams.
+    rows: Vec<Vec<u8>>,
+    metas: [RecvMeta; Buffers::COUNT],
+    filled: usize,
+}
+
+impl Buffers {
+    const COUNT: usize = if BATCH_SIZE < 8 { BATCH_SIZE } else { 8 };
+
+    /// Room with nothing in it.
+    #[must_use]
+    pub fn new() -> Buffers {
+        Buffers {
+            rows: vec![vec![0; 65_536]; Buffers::COUNT],
+            metas: [RecvMeta::default(); Buffers::COUNT],
+            filled: 0,
+        }
+    }
+
+    /// The datagrams of the last call, each with where it came from and to which address of ours.
+    pub fn datagrams(&mut self) -> impl Iterator<Item = (SocketAddr, Option<IpAddr>, &mut [u8])> {
+        let filled = self.metas.iter().zip(&mut self.rows).take(self.filled);
+        filled.flat_map(|(meta, row)| {
+            let datagrams = row[..meta.len].chunks_mut(meta.stride.max(1));
+            datagrams.map(|datagram| (meta.addr, meta.dst_ip, datagram))
+        })
+    }
+}

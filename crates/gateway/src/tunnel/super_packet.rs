@@ -1,0 +1,242 @@
+//! What the device hands over: a packet, or many segments of a TCP connection in one (TSO).
+
+use std::rc::Rc;
+
+use ropewalk_wire::{Checksum, IpView, Ipv4Header};
+
+/// virtio-net's header, the first of struct virtio_net_hdr (include/uapi/linux/virtio_net.h).
+pub const VNET_LEN: usize = 10;
+/// Longest packet with its header.
+pub const LONGEST: usize = VNET_LEN + 65_535;
+
+const NEEDS_CHECKSUM: u8 = 1;
+const GSO_NONE: u8 = 0;
+const GSO_TCP4: u8 = 1;
+const GSO_TCP6: u8 = 4;
+/// Explicit congestion notification, beside the kind of segmentation.
+const GSO_ECN: u8 = 0x80;
+
+/// Where in a TCP header.
+const SEQUENCE: usize = 4;
+const DATA_OFFSET: usize = 12;
+const FLAGS: usize = 13;
+pub(super) const TCP_CHECKSUM: usize = 16;
+const FIN_PSH: u8 = 0x09;
+const CWR: u8 = 0x80;
+
+/// A packet of the device, with its virtio-net header in front.
+#[derive(Debug)]
+pub struct SuperPacket {
+    bytes: Vec<u8>,
+    partial_checksum: bool,
+    /// Header, payload of a segment, and IPv4 or not; `None` if it is a packet by itself.
+    segments: Option<Segments>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Segments {
+    /// Length of the IP header and of both.
+    ip_len: usize,
+    header_len: usize,
+    payload: usize,
+    ipv4: bool,
+}
+
+/// One segment of a super-packet, or the packet by itself.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    whole: Rc<SuperPacket>,
+    number: usize,
+}
+
+impl SuperPacket {
+    /// Takes what was read of the device; `None` if it makes no sense.
+    #[must_use]
+    pub fn parse(bytes: Vec<u8>) -> Option<SuperPacket> {
+        let packet = bytes.get(VNET_LEN..).filter(|packet| !packet.is_empty())?;
+        let partial_checksum = bytes[0] & NEEDS_CHECKSUM != 0;
+        let segments = match bytes[1] & !GSO_ECN {
+            GSO_NONE => None,
+            GSO_TCP4 | GSO_TCP6 => {
+                let ipv4 = packet[0] >> 4 == 4;
+                let ip_len = usize::from(u16::from_le_bytes([bytes[6], bytes[7]]));
+                let offset = *packet.get(ip_len + DATA_OFFSET)?;
+                let header_len = ip_len + usize::from(offset >> 4) * 4;
+                let payload = usize::from(u16::from_le_bytes([bytes[4], bytes[5]]));
+                let least = if ipv4 { Ipv4Header::LEN } else { 40 };
+                let sane = payload > 0
+                    && ip_len >= least
+                    && header_len >= ip_len + 20
+                    && header_len < packet.len();
+                Some(Segments {
+                    ip_len,
+                    header_len,
+                    payload,
+                    ipv4,
+                })
+                .filter(|_| sane && partial_checksum)
+                .map(Some)?
+            }
+            _ => return None,
+        };
+        Some(SuperPacket {
+            partial_checksum,
+            segments,
+            bytes,
+        })
+    }
+
+    /// The packet from its IP header on; of a super-packet, the whole.
+    #[must_use]
+    pub fn packet(&self) -> &[u8] {
+        &self.bytes[VNET_LEN..]
+    }
+
+    /// Its segments, in order.
+    pub fn pieces(self) -> impl Iterator<Item = Piece> {
+        let len = self.packet().len();
+        let count = self
+            .segments
+            .map_or(1, |s| (len - s.header_len).div_ceil(s.payload));
+        let whole = Rc::new(self);
+        (0..count).map(move |number| Piece {
+            whole: Rc::clone(&whole),
+            number,
+        })
+    }
+}
+
+impl Piece {
+    /// Its length, IP header included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        let packet = self.whole.packet();
+        match self.whole.segments {
+            None => packet.len(),
+            Some(segments) => {
+                let start = segments.header_len + self.number * segments.payload;
+                segments.header_len + segments.payload.min(packet.len() - start)
+            }
+        }
+    }
+
+    /// Whether its TCP or UDP checksum is that of the pseudo-header alone.
+    #[must_use]
+    pub fn partial_checksum(&self) -> bool {
+        self.whole.partial_checksum
+    }
+
+    /// Appends it.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        let packet = self.whole.packet();
+        let Some(segments) = self.whole.segments else {
+            out.extend_from_slice(packet);
+            return;
+        };
+        let len = self.len();
+        let at = out.len();
+        let start = segments.header_len + self.number * segments.payload;
+        let end = start + len - segments.header_len;
+        out.extend_from_slice(&packet[..segments.header_len]);
+        out.extend_from_slice(&packet[start..end]);
+        let header = &mut out[at..at + segments.header_len];
+        let tcp = segments.ip_len;
+        let passed = (self.number * segments.payload) as u32;
+        let sequence = u32_at(header, tcp + SEQUENCE).wrapping_add(passed);
+        header[tcp + SEQUENCE..tcp + SEQUENCE + 4].copy_from_slice(&sequence.to_be_bytes());
+        if self.number > 0 {
+            header[tcp + FLAGS] &= !CWR;
+        }
+        if end < packet.len() {
+            header[tcp + FLAGS] &= !FIN_PSH;
+        }
+        set_lengths(
+            header,
+            segments.ip_len,
+            segments.ipv4,
+            len,
+            self.number as u16,
+        );
+    }
+}
+
+/// Writes the lengths of a TCP packet of `len` bytes into its headers, and what they change: an
+/// IPv4 identification that is `further` on, the header's checksum, and TCP's partial one.
+pub(super) fn set_lengths(header: &mut [u8], ip_len: usize, ipv4: bool, len: usize, further: u16) {
+    if ipv4 {
+        header[2..4].copy_from_slice(&(len as u16).to_be_bytes());
+        let identification = u16::from_be_bytes([header[4], header[5]]).wrapping_add(further);
+        header[4..6].copy_from_slice(&identification.to_be_bytes());
+        header[10..12].fill(0);
+        let checksum = Checksum::new().add_bytes(&header[..ip_len]).finish();
+        header[10..12].copy_from_slice(&checksum.to_be_bytes());
+    } else {
+        header[4..6].copy_from_slice(&((len - 40) as u16).to_be_bytes());
+    }
+    let partial = partial_checksum(header, ip_len, ipv4, len - ip_len);
+    let at = ip_len + TCP_CHECKSUM;
+    header[at..at + 2].copy_from_slice(&partial.to_be_bytes());
+}
+
+/// The sum of TCP's pseudo-header, as VIRTIO_NET_HDR_F_NEEDS_CSUM wants it in the checksum's place.
+fn partial_checksum(header: &[u8], ip_len: usize, ipv4: bool, transport_len: usize) -> u16 {
+    let addresses = if ipv4 {
+        &header[12..20]
+    } else {
+        &header[8..40]
+    };
+    debug_assert!(ip_len <= header.len());
+    let sum = Checksum::new()
+        .add_bytes(addresses)
+        .add_u16(6)
+        .add_u32(transport_len as u32);
+    !sum.finish()
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+/// The virtio-net header of a packet by itself; where its checksum is, if it is a partial one.
+#[must_use]
+pub fn single_header(packet: &[u8], partial_checksum: bool) -> [u8; VNET_LEN] {
+    let mut header = [0; VNET_LEN];
+    let Some(start) = partial_checksum.then(|| transport_start(packet)).flatten() else {
+        return header;
+    };
+    let (start, protocol) = start;
+    let offset = if protocol == 17 {
+        6
+    } else {
+        TCP_CHECKSUM as u16
+    };
+    header[0] = NEEDS_CHECKSUM;
+    header[6..8].copy_from_slice(&start.to_le_bytes());
+    header[8..10].copy_from_slice(&offset.to_le_bytes());
+    header
+}
+
+/// The virtio-net header of a super-packet.
+#[must_use]
+pub(super) fn super_header(
+    ip_len: usize,
+    header_len: usize,
+    payload: usize,
+    ipv4: bool,
+) -> [u8; VNET_LEN] {
+    let mut header = [0; VNET_LEN];
+    header[0] = NEEDS_CHECKSUM;
+    header[1] = if ipv4 { GSO_TCP4 } else { GSO_TCP6 };
+    header[2..4].copy_from_slice(&(header_len as u16).to_le_bytes());
+    header[4..6].copy_from_slice(&(payload as u16).to_le_bytes());
+    header[6..8].copy_from_slice(&(ip_len as u16).to_le_bytes());
+    header[8..10].copy_from_slice(&(TCP_CHECKSUM as u16).to_le_bytes());
+    header
+}
+
+/// Where the TCP or UDP header begins, and which it is.
+fn transport_start(packet: &[u8]) -> Option<(u16, u8)> {
+    let ip = IpView::parse(packet).ok()?;
+    let start = ip.payload().as_ptr() as usize - packet.as_ptr() as usize;
+    matches!(ip.protocol(), 6 | 17).then_some((start as u16, ip.protocol()))
+}
