@@ -34,11 +34,19 @@ fn main() -> Result<(), Failure> {
     let mut shares = Vec::new();
     for run in 0..options.runs {
         let share = measure(&options, run)?;
-        println!("{} {} run {run}: {share:.3}", options.links, options.congestion);
+        println!(
+            "{} {} run {run}: {share:.3}",
+            options.links, options.congestion
+        );
         shares.push(share);
     }
     shares.sort_by(f64::total_cmp);
-    println!("{} {} median: {:.3}", options.links, options.congestion, shares[shares.len() / 2]);
+    println!(
+        "{} {} median: {:.3}",
+        options.links,
+        options.congestion,
+        shares[shares.len() / 2]
+    );
     Ok(())
 }
 
@@ -71,7 +79,11 @@ impl Options {
             "congestion" => self.congestion = value.to_owned(),
             "runs" => self.runs = value.parse()?,
             "extra" => self.extra = value.split(' ').map(str::to_owned).collect(),
-            _ => return Err(format!("{key}: allowed: gateway, links, congestion, runs, extra").into()),
+            _ => {
+                return Err(
+                    format!("{key}: allowed: gateway, links, congestion, runs, extra").into(),
+                );
+            }
         }
         Ok(())
     }
@@ -114,24 +126,45 @@ fn measure(options: &Options, seed: u64) -> Result<f64, Failure> {
     Ok(received as f64 * 8.0 / MEASURED.as_secs_f64() / (sum * 1e6))
 }
 
-fn start_tunnel(options: &Options, testbed: &Testbed, folder: &Path) -> Result<[Child; 2], Failure> {
+fn start_tunnel(
+    options: &Options,
+    testbed: &Testbed,
+    folder: &Path,
+) -> Result<[Child; 2], Failure> {
     for name in ["relay", "van"] {
-        let made = Command::new(&options.gateway).arg("keygen").arg(folder.join(name)).output()?;
+        let made = Command::new(&options.gateway)
+            .arg("keygen")
+            .arg(folder.join(name))
+            .output()?;
         if !made.status.success() {
             return Err(String::from_utf8_lossy(&made.stderr).into_owned().into());
         }
     }
     let file = |name: &str| folder.join(name).display().to_string();
     let relay_address = format!("{}:4433", testbed.plan.server);
-    let mut relay = vec!["tunnel", "--listen", &relay_address, "--address", "10.199.0.1/24"];
+    let mut relay = vec![
+        "tunnel",
+        "--listen",
+        &relay_address,
+        "--address",
+        "10.199.0.1/24",
+    ];
     let (key, clients) = (file("relay.key"), file("van.pub"));
     relay.extend(["--key", &key, "--clients", &clients]);
     let relay = start(&testbed.server, &options.gateway, &relay, &options.extra)?;
-    let mut van = vec!["tunnel", "--relay", &relay_address, "--address", "10.199.0.2/24"];
+    let mut van = vec![
+        "tunnel",
+        "--relay",
+        &relay_address,
+        "--address",
+        "10.199.0.2/24",
+    ];
     let (key, relay_key) = (file("van.key"), file("relay.pub"));
     van.extend(["--key", &key, "--relay-key", &relay_key]);
     let links = testbed.plan.paths.iter().enumerate();
-    let links: Vec<String> = links.map(|(n, path)| format!("--link=l{n}={}", path.client[0])).collect();
+    let links: Vec<String> = links
+        .map(|(n, path)| format!("--link=l{n}={}", path.client[0]))
+        .collect();
     van.extend(links.iter().map(String::as_str));
     let van = start(&testbed.client, &options.gateway, &van, &options.extra)?;
     // Links are idle for a moment, as a tunnel's are before somebody uses it.
@@ -139,7 +172,12 @@ fn start_tunnel(options: &Options, testbed: &Testbed, folder: &Path) -> Result<[
     Ok([relay, van])
 }
 
-fn start(namespace: &Namespace, program: &Path, arguments: &[&str], extra: &[String]) -> Result<Child, Failure> {
+fn start(
+    namespace: &Namespace,
+    program: &Path,
+    arguments: &[&str],
+    extra: &[String],
+) -> Result<Child, Failure> {
     let mut command = Command::new(program);
     command.args(arguments).args(extra);
     Ok(namespace.run(move || command.spawn())?)

@@ -10,8 +10,8 @@ use super::handshake::{
     ANSWER, Acceptance, COOKIE, COOKIE_LEN, Gate, HELLO_HEAD, Offer, Verdict, random,
 };
 use super::peer::Keys;
-use crate::keys::clients::Clients;
-use crate::keys::{PublicKey, SecretKey};
+
+use crate::keys::{Clients, PublicKey, SecretKey};
 use crate::noise::{Purpose, Responder};
 
 /// The same refusal is logged once in so long.
@@ -74,7 +74,7 @@ impl Door {
             self.refuse(now, from, "a handshake that is not for this relay's key");
             return None;
         };
-        let key = responder.peer().clone();
+        let key = *responder.peer();
         let Some(client) = self.clients.get(&key) else {
             self.refuse(now, from, "a client that is not in the list");
             return None;
@@ -89,7 +89,7 @@ impl Door {
             self.refuse(now, from, "a handshake that was there before");
             return None;
         }
-        self.newest.insert(key.clone(), offer.time);
+        self.newest.insert(key, offer.time);
         let acceptance = Acceptance {
             session: random() as u32,
             instance: self.instance,

@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
 use ropewalk_quantities::Time;
-use ropewalk_striping::tunnel::{Flow, ReceiverConfig, SenderConfig, Transmit};
+use ropewalk_striping::tunnel::{Flow, ReceiverConfig, Sender, SenderConfig, Transmit};
 use ropewalk_wire::IpView;
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 use rustix::buffer::spare_capacity;
@@ -445,12 +445,7 @@ impl Engine {
 }
 
 /// Fills a datagram of at most so many bytes with a packet, and others if they are small.
-fn fill(
-    sender: &mut ropewalk_striping::tunnel::Sender<Piece>,
-    out: &mut Vec<u8>,
-    first: Transmit<Piece>,
-    link_mtu: u32,
-) {
+fn fill(sender: &mut Sender<Piece>, out: &mut Vec<u8>, first: Transmit<Piece>, link_mtu: u32) {
     let most = link_mtu.saturating_sub(OVERHEAD);
     if first.bytes + (TunnelFrame::PACKET_OVERHEAD as u32) * 2 > most / 2 {
         TunnelFrame::emit_packet_head(first.place, first.packet.partial_checksum(), None, out);

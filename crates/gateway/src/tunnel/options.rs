@@ -20,8 +20,8 @@ use super::dialer::Dialer;
 use super::door::Door;
 use super::engine::{End, Engine};
 use super::socket::UdpSocket;
-use crate::keys::clients::Clients;
-use crate::keys::{PublicKey, read_public_key, read_secret_key};
+
+use crate::keys::{Clients, PublicKey, read_public_key, read_secret_key};
 use crate::noise::TAG_LEN;
 use crate::{Failure, Link};
 

@@ -1,0 +1,183 @@
+//! The tunnel between two network namespaces, over emulated links; as root.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use ropewalk_scenario::Scenario;
+use ropewalk_testbed::{Emulator, Namespace, Testbed};
+use rustix::process::{Pid, Signal, geteuid, kill_process};
+
+const LINKS: &str = r#"
+duration = "60 s"
+[[link]]
+name = "fast"
+rate = "20 Mbit/s"
+delay = "5 ms"
+queue = "1 bdp"
+[[link]]
+name = "slow"
+rate = "10 Mbit/s"
+delay = "30 ms"
+queue = "1 bdp"
+[transport]
+protocol = "mptcp"
+"#;
+const GATEWAY: &str = env!("CARGO_BIN_EXE_ropewalk-gateway");
+const RELAY: &str = "10.199.0.1";
+
+/// Says why a test is skipped, if it must be.
+fn skipped() -> bool {
+    let why = if !geteuid().is_root() {
+        "it takes root"
+    } else if !Path::new("/dev/net/tun").exists() {
+        "there is no /dev/net/tun"
+    } else {
+        return false;
+    };
+    eprintln!("skipped: {why}");
+    true
+}
+
+fn network() -> (Testbed, Emulator) {
+    let mut no_traces = |_: &str| Err("no traces here".to_owned());
+    let scenario = Scenario::parse(LINKS, "links", &[], &mut no_traces).unwrap();
+    let mut testbed = Testbed::build(&scenario).unwrap();
+    let emulator = testbed.start(&scenario, 1, Instant::now(), None).unwrap();
+    (testbed, emulator)
+}
+
+fn keys(folder: &Path, names: &[&str]) {
+    for name in names {
+        let made = Command::new(GATEWAY)
+            .arg("keygen")
+            .arg(folder.join(name))
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{made:?}");
+    }
+}
+
+fn start(namespace: &Namespace, arguments: &[String]) -> Child {
+    let mut command = Command::new(GATEWAY);
+    command.args(["--log", "warn", "tunnel"]).args(arguments);
+    namespace.run(move || command.spawn()).unwrap()
+}
+
+/// A relay that lets `van` in, and a client with this key.
+fn tunnel(testbed: &Testbed, folder: &Path, client_key: &str) -> [Child; 2] {
+    let file = |name: &str| folder.join(name).display().to_string();
+    let address = format!("{}:4433", testbed.plan.server);
+    let arguments = |text: String| -> Vec<String> { text.split(' ').map(str::to_owned).collect() };
+    let relay = arguments(format!(
+        "--listen {address} --key {} --clients {} --address {RELAY}/24",
+        file("relay.key"),
+        file("van.pub")
+    ));
+    let mut client = arguments(format!(
+        "--relay {address} --relay-key {} --key {} --address 10.199.0.2/24",
+        file("relay.pub"),
+        file(client_key)
+    ));
+    for (number, path) in testbed.plan.paths.iter().enumerate() {
+        client.push(format!("--link=link{number}={}", path.client[0]));
+    }
+    let relay = start(&testbed.server, &relay);
+    [relay, start(&testbed.client, &client)]
+}
+
+fn connect(patience: Duration) -> Option<TcpStream> {
+    let end = Instant::now() + patience;
+    let to: SocketAddr = format!("{RELAY}:5001").parse().unwrap();
+    while Instant::now() < end {
+        if let Ok(stream) = TcpStream::connect_timeout(&to, Duration::from_secs(1)) {
+            return Some(stream);
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    None
+}
+
+/// Told to end, both end in order, and the devices are gone.
+fn end(testbed: &Testbed, ends: [Child; 2]) {
+    for (mut child, namespace) in ends.into_iter().zip([&testbed.server, &testbed.client]) {
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        assert!(child.wait().unwrap().success());
+        let devices = namespace.run(|| Command::new("ip").arg("link").output().unwrap().stdout);
+        assert!(!String::from_utf8_lossy(&devices).contains("ropewalk"));
+    }
+}
+
+#[test]
+fn a_connection_through_the_tunnel_is_whole_both_ways() {
+    if skipped() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (testbed, emulator) = network();
+    keys(folder.path(), &["relay", "van"]);
+    let ends = tunnel(&testbed, folder.path(), "van.key");
+    let pattern: Vec<u8> = (0..3_000_000_u32)
+        .map(|n| (n.wrapping_mul(n) >> 7) as u8)
+        .collect();
+    let expected = pattern.clone();
+    let echo = testbed.server.spawn(|| {
+        // The device may not have its address yet.
+        let listener = TcpListener::bind("0.0.0.0:5001").unwrap();
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut buffer = vec![0; 65_536];
+        let mut reader = stream.try_clone().unwrap();
+        loop {
+            match reader.read(&mut buffer).unwrap() {
+                0 => return,
+                count => stream.write_all(&buffer[..count]).unwrap(),
+            }
+        }
+    });
+    let client = testbed.client.spawn(move || {
+        let mut stream = connect(Duration::from_secs(30)).expect("the tunnel carries a connection");
+        let mut writer = stream.try_clone().unwrap();
+        let writing = std::thread::spawn(move || {
+            writer.write_all(&pattern).unwrap();
+            writer.shutdown(std::net::Shutdown::Write).unwrap();
+        });
+        let mut back = Vec::new();
+        stream.read_to_end(&mut back).unwrap();
+        writing.join().unwrap();
+        back
+    });
+    let back = client.join().unwrap();
+    assert!(back == expected, "{} bytes came back", back.len());
+    echo.join().unwrap();
+    end(&testbed, ends);
+    let carried = emulator.stop().unwrap();
+    // Both links had their part in it.
+    assert!(
+        carried
+            .hops
+            .iter()
+            .all(|hop| hop.after.delivered_packets > 100),
+        "{:?}",
+        carried.hops
+    );
+}
+
+#[test]
+fn who_is_not_in_the_list_gets_nothing() {
+    if skipped() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (testbed, _emulator) = network();
+    keys(folder.path(), &["relay", "van", "stranger"]);
+    let ends = tunnel(&testbed, folder.path(), "stranger.key");
+    let listening = testbed
+        .server
+        .run(|| TcpListener::bind("0.0.0.0:5001").unwrap());
+    let connected = testbed.client.run(|| connect(Duration::from_secs(3)));
+    assert!(connected.is_none());
+    drop(listening);
+    end(&testbed, ends);
+}
