@@ -153,15 +153,14 @@ fn a_connection_through_the_tunnel_is_whole_both_ways() {
     echo.join().unwrap();
     end(&testbed, ends);
     let carried = emulator.stop().unwrap();
-    // Both links had their part in it.
-    assert!(
-        carried
-            .hops
-            .iter()
-            .all(|hop| hop.after.delivered_packets > 100),
-        "{:?}",
-        carried.hops
-    );
+    // Both links had their part in it, one direction each at the least.
+    let busiest = |hops: &[ropewalk_testbed::HopCarried]| {
+        let packets = hops.iter().map(|hop| hop.after.delivered_packets);
+        packets.max().unwrap_or(0)
+    };
+    for link in carried.hops.chunks(2) {
+        assert!(busiest(link) > 100, "{:?}", carried.hops);
+    }
 }
 
 #[test]
