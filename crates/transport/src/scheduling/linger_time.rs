@@ -98,7 +98,13 @@ impl Scheduler for LingerTime {
             .mss
             .min(pending.unsent)
             .min(pending.window);
-        self.burst_left = self.burst_left.saturating_sub(segment);
+        // A burst goes on for as long as there are data and window (`__subflow_push_pending`).
+        let over = segment == pending.unsent || segment == pending.window;
+        self.burst_left = if over {
+            0
+        } else {
+            self.burst_left.saturating_sub(segment)
+        };
         Choice::Assign(self.burst_on)
     }
 }
@@ -142,6 +148,18 @@ mod tests {
             scheduler.choose(&pending(100 * MSS), &queueing),
             Choice::Assign(0)
         );
+    }
+
+    #[test]
+    fn a_burst_ends_with_the_data() {
+        // The first message goes to the first of two that hold nothing; the next finds it busy.
+        let mut table = [subflow(10, 0, 20), subflow(10, 0, 60)];
+        let mut scheduler = LingerTime::new(1 << 22);
+        assert_eq!(scheduler.choose(&pending(1), &table), Choice::Assign(0));
+        table[0].in_flight = MSS;
+        assert_eq!(scheduler.choose(&pending(1), &table), Choice::Assign(1));
+        table[1].in_flight = MSS;
+        assert_eq!(scheduler.choose(&pending(1), &table), Choice::Assign(0));
     }
 
     #[test]
