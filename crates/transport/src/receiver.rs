@@ -9,6 +9,9 @@ use crate::segment::{Flags, Options, SackList, Segment};
 /// Linux acknowledges this many segments one by one at the start (TCP_MAX_QUICKACKS).
 const QUICK_ACKS: u32 = 16;
 
+/// It takes no segment shorter than this for a full one (TCP_MSS_DEFAULT).
+const LEAST_USUAL: u32 = 536;
+
 /// What a segment's data was to the subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
@@ -40,6 +43,11 @@ pub(crate) struct Receiver {
     last_ack_sent: u64,
     unacknowledged: u32,
     quick: u32,
+    /// A segment shorter than usual is acknowledged at once: what the sender pushed is over, and
+    /// read (ICSK_ACK_PUSHED of `tcp_measure_rcv_mss` and `__tcp_cleanup_rbuf`).
+    quick_ack: bool,
+    /// Longest segment so far.
+    usual: u32,
     ack_now: bool,
     ack_at: Time,
     sack: bool,
@@ -70,6 +78,8 @@ impl Receiver {
             last_ack_sent: 0,
             unacknowledged: 0,
             quick: if config.quick_ack { QUICK_ACKS } else { 0 },
+            quick_ack: config.quick_ack,
+            usual: LEAST_USUAL,
             ack_now: false,
             ack_at: Time::MAX,
             sack: config.sack,
@@ -128,7 +138,9 @@ impl Receiver {
             if len > 0 {
                 deliver(segment.data_seq, len);
                 self.unacknowledged += 1;
-                if self.unacknowledged >= self.delayed_ack || self.quick > 0 {
+                let pushed = self.quick_ack && segment.len < self.usual;
+                self.usual = self.usual.max(segment.len);
+                if self.unacknowledged >= self.delayed_ack || self.quick > 0 || pushed {
                     self.quick = self.quick.saturating_sub(1);
                     self.ack_now = true;
                 } else if self.ack_at == Time::MAX {

@@ -147,3 +147,24 @@ fn windows_are_multiples_of_what_their_scale_can_say() {
     let shut = (1 << 20) - pair.server.delivered() as i64;
     assert!((i64::from(last.segment.window) - shut).abs() <= 32 * 300);
 }
+
+#[test]
+fn a_segment_shorter_than_usual_is_acknowledged_at_once() {
+    for (quick_ack, wait) in [(true, 0), (false, 200)] {
+        let config = Config {
+            quick_ack,
+            delayed_ack: 2,
+            ..plain_tcp()
+        };
+        let mut pair = Pair::connected(&config, &[50]);
+        // Past the first, which are acknowledged one by one.
+        pair.transfer(40_000, Time::from_secs(60));
+        pair.drive(pair.now + ms(1000));
+        pair.sent.clear();
+        let start = pair.now;
+        pair.client.write(300);
+        pair.drive(start + ms(1000));
+        let ack = pair.sent.iter().find(|p| !p.to_server);
+        assert_eq!(ack.expect("an answer").sent, start + ms(50 + wait));
+    }
+}
