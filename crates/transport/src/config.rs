@@ -202,6 +202,9 @@ pub struct Config {
     /// A congestion event halves what is in the network (RFC 6675's pipe, as ns-3 does), not
     /// everything that is not acknowledged (RFC 5681's FlightSize).
     pub halve_pipe: bool,
+    /// After idleness of more than the timeout the window is halved, once for each timeout, as
+    /// Linux does (`tcp_cwnd_restart`); if not, it starts again as at first (RFC 5681, 4.1).
+    pub halve_after_idle: bool,
     /// Limited transmit (RFC 3042).
     pub limited_transmit: bool,
     /// Windows grow by bytes acknowledged (RFC 3465), not by acknowledgements.
@@ -286,6 +289,7 @@ impl Config {
             rack: true,
             tail_loss_probe: true,
             halve_pipe: false,
+            halve_after_idle: true,
             limited_transmit: true,
             byte_counting: true,
             nagle: true,
@@ -319,6 +323,7 @@ impl Config {
                 rack: false,
                 tail_loss_probe: false,
                 grow_in_disorder: false,
+                halve_after_idle: false,
                 halve_pipe: true,
                 byte_counting: false,
                 hystart: false,
@@ -339,6 +344,7 @@ impl Config {
                 rack: false,
                 tail_loss_probe: false,
                 grow_in_disorder: false,
+                halve_after_idle: false,
                 hystart: false,
                 ..linux
             },

@@ -41,6 +41,7 @@ pub(crate) struct Sender {
     timestamps: bool,
     pub(crate) use_prr: bool,
     halve_pipe: bool,
+    halve_after_idle: bool,
     pub(crate) grow_in_disorder: bool,
     limited_transmit: bool,
     pub(crate) counters: Counters,
@@ -133,6 +134,7 @@ impl Sender {
             timestamps: config.timestamps,
             use_prr: config.prr,
             halve_pipe: config.halve_pipe,
+            halve_after_idle: config.halve_after_idle,
             grow_in_disorder: config.grow_in_disorder,
             limited_transmit: config.limited_transmit,
             counters: Counters::default(),
@@ -311,11 +313,25 @@ impl Sender {
         self.publish(own);
     }
 
-    /// Restart after idleness (RFC 5681, 4.1): the window says nothing of the path any more.
+    /// Restart after idleness: the window says nothing of the path any more (RFC 5681, 4.1), or
+    /// less with each timeout that has gone by (Linux's `tcp_cwnd_restart`).
     #[inline]
     fn restart_after_idle(&mut self, now: Time, initial: u64, state: &mut SubflowState) {
-        if self.board.is_empty() && now.saturating_sub(self.last_sent) > self.rto.current() {
-            state.cwnd = state.cwnd.min(initial);
+        let (idle, rto) = (now.saturating_sub(self.last_sent), self.rto.current());
+        if !self.board.is_empty() || idle <= rto {
+            return;
+        }
+        let mut cwnd = state.cwnd;
+        if self.halve_after_idle {
+            state.ssthresh = state.ssthresh.max(cwnd / 4 * 3);
+            let mut over = idle - rto;
+            while over > Time::ZERO && cwnd > initial {
+                cwnd /= 2;
+                over = over.saturating_sub(rto);
+            }
+            state.cwnd = cwnd.max(initial.min(state.cwnd));
+        } else {
+            state.cwnd = cwnd.min(initial);
         }
     }
 

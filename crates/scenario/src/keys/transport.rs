@@ -202,6 +202,11 @@ pub(super) static TRANSPORT: Shape = Shape {
             "Halve what is in the network at a loss (RFC 6675's pipe, as ns-3), not everything unacknowledged (RFC 5681)."
         ),
         setting!(
+            halve_after_idle,
+            Kind::Boolean,
+            "After more idleness than the timeout, halve the window for each timeout, as Linux does; if not, start as at first (RFC 5681)."
+        ),
+        setting!(
             byte_counting,
             Kind::Boolean,
             "Windows grow by bytes acknowledged (RFC 3465), not by acknowledgements."

@@ -135,6 +135,7 @@ fn fixed(transport: &Config) -> Vec<(&'static str, String, String)> {
         format!("\"{}\"", of.delayed_ack_timeout)
     });
     key("grow_in_disorder", |of| of.grow_in_disorder.to_string());
+    key("halve_after_idle", |of| of.halve_after_idle.to_string());
     key("halve_pipe", |of| of.halve_pipe.to_string());
     key("hystart", |of| of.hystart.to_string());
     key("initial_rto", |of| format!("\"{}\"", of.initial_rto));

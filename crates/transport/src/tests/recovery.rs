@@ -208,3 +208,25 @@ fn holes_with_little_above_them_are_sent_again_in_recovery_when_nothing_else_is_
     assert_eq!((counters.retransmissions, counters.timeouts), (3, 0));
     assert_eq!(counters.fast_recoveries, 1);
 }
+
+#[test]
+fn idleness_halves_the_window_or_starts_it_again() {
+    for halve_after_idle in [true, false] {
+        let config = Config {
+            halve_after_idle,
+            ..plain_tcp()
+        };
+        let mut pair = Pair::connected(&config, &[50]);
+        pair.transfer(200_000, Time::from_secs(60));
+        pair.drive(pair.now + ms(1000));
+        let before = pair.client.subflow_states()[0].cwnd;
+        assert!(before > 60_000, "{before}");
+        // The timeout is 1 s: it has gone by twice, and a half.
+        let last = pair.sent.iter().rfind(|p| p.to_server).expect("data").sent;
+        pair.now = last + ms(2500);
+        pair.client.write(1000);
+        pair.flush();
+        let expected = if halve_after_idle { before / 4 } else { 10_000 };
+        assert_eq!(pair.client.subflow_states()[0].cwnd, expected);
+    }
+}
