@@ -2,6 +2,8 @@
 
 use ropewalk_quantities::{Bytes, Time};
 
+use crate::memory::window_share;
+
 /// Without options (RFC 9293, 3.1).
 const TCP_HEADER: u64 = 20;
 
@@ -164,6 +166,11 @@ pub struct Config {
     pub receive_buffer: Bytes,
     /// Send buffer: bounds what is written and not acknowledged.
     pub send_buffer: Bytes,
+    /// `send_buffer` is only the greatest that the send buffer grows to, as in Linux
+    /// (`tcp_sndbuf_expand`): it starts small, and grows with the congestion window where the
+    /// application would write more than it takes. It holds memory, not only payload, and who found
+    /// no room writes again when a third is free. Of one TCP alone.
+    pub send_buffer_autotuning: bool,
     /// Most payload of a segment.
     pub segment: Bytes,
     /// Payload of a full packet of bandwidth aggregation.
@@ -217,7 +224,7 @@ pub struct Config {
     /// HyStart: leave slow start when the round-trip time rises (in `cubic`).
     pub hystart: bool,
     /// The part of the receive buffer that may be advertised; Linux keeps the rest for overhead
-    /// (one half until it knows better, `TCP_DEFAULT_SCALING_RATIO`).
+    /// ([`usual_window_share`](Config::usual_window_share)).
     pub receive_window_share: f64,
     /// What waits in the receive buffer for a gap to close makes the advertised window smaller,
     /// though the window covers it already, as Linux computes it (`__tcp_select_window`).
@@ -242,6 +249,28 @@ impl Config {
         let options = self.data_option_len(self.protocol == Protocol::Mptcp);
         let outside = u64::from(self.packet_overhead() + self.ip_version.header_len());
         Bytes::new(u64::from(packet).saturating_sub(outside + TCP_HEADER + options))
+    }
+
+    /// Bytes of a full IP packet, all headers and options counted.
+    pub(crate) fn packet_len(&self) -> u64 {
+        let options = self.data_option_len(self.protocol == Protocol::Mptcp);
+        u64::from(self.ip_version.header_len()) + TCP_HEADER + options + self.segment.as_u64()
+    }
+
+    /// The part of the receive buffer that Linux advertises: with MPTCP the half that it starts
+    /// from (`TCP_DEFAULT_SCALING_RATIO`), though the kernel comes to measure more, of which less
+    /// is in use; otherwise what a full segment is of its memory (`tcp_measure_rcv_mss`).
+    pub fn usual_window_share(&self) -> f64 {
+        match self.protocol {
+            Protocol::Mptcp => 0.5,
+            Protocol::Tcp | Protocol::StripedTcp | Protocol::Bas => window_share(self),
+        }
+    }
+
+    /// Whether one TCP's send buffer grows; bandwidth aggregation counts on buffers of a size.
+    pub(crate) fn autotunes_send_buffer(&self) -> bool {
+        let alone = matches!(self.protocol, Protocol::Tcp | Protocol::StripedTcp);
+        self.send_buffer_autotuning && alone
     }
 
     /// What a virtual device puts before each packet: an IP header and UDP's (RFC 768).
@@ -271,6 +300,7 @@ impl Config {
             reordering: ReorderingKind::None,
             receive_buffer: Bytes::from_mib(6),
             send_buffer: Bytes::from_mib(4),
+            send_buffer_autotuning: true,
             segment: Bytes::new(1448),
             packet: Bytes::new(2048),
             main_buffer: Bytes::new(150 * 2048),
@@ -295,7 +325,7 @@ impl Config {
             nagle: true,
             grow_in_disorder: true,
             hystart: true,
-            receive_window_share: 0.5,
+            receive_window_share: 0.625,
             charge_reordered: true,
             opportunistic_retransmission: false,
             penalisation: false,
@@ -310,6 +340,7 @@ impl Config {
                 congestion: CongestionKind::NewReno,
                 subflow_congestion: SinglePathKind::NewReno,
                 assign_ahead: false,
+                send_buffer_autotuning: false,
                 receive_window_share: 1.0,
                 charge_reordered: false,
                 receive_buffer: Bytes::new(4_000_000),
@@ -333,6 +364,7 @@ impl Config {
                 congestion: CongestionKind::NewReno,
                 subflow_congestion: SinglePathKind::NewReno,
                 assign_ahead: false,
+                send_buffer_autotuning: false,
                 receive_window_share: 1.0,
                 charge_reordered: false,
                 delayed_ack_timeout: Time::from_millis(200),

@@ -134,7 +134,7 @@ impl Endpoint {
             table: Vec::new(),
             controller: Controller::new(config),
             scheduler: PacketScheduler::new(config),
-            tx: DataSender::new(config.send_buffer.as_u64()),
+            tx: DataSender::new(config),
             rx: DataReceiver::new(config),
             packets: 0,
             out_of_order: 0,
@@ -302,6 +302,9 @@ impl Endpoint {
             self.tx
                 .on_ack(segment.ack.saturating_sub(1), u64::from(segment.window));
         }
+        if self.tx.blocks() {
+            self.expand_send_buffer();
+        }
         if self.tx.closed() || flow_closing(&self.subflows[subflow]) {
             self.advance_close(now, subflow);
         }
@@ -444,6 +447,12 @@ impl Endpoint {
     /// Data packets that brought something new, and those of them that had to wait for another.
     pub fn packets(&self) -> (u64, u64) {
         (self.packets, self.out_of_order)
+    }
+
+    /// Bytes that the application wrote.
+    #[cfg(test)]
+    pub(crate) fn written(&self) -> u64 {
+        self.tx.nxt() + self.tx.unsent()
     }
 
     /// Bytes that the peer acknowledged on the data level.

@@ -52,6 +52,9 @@ pub(super) fn transport(
     if !section.has("segment") {
         config.segment = config.segment_for(ETHERNET_MTU);
     }
+    if profile == Profile::Linux && !section.has("receive_window_share") {
+        config.receive_window_share = config.usual_window_share();
+    }
     aggregation::set_buffers(section, &mut config, report);
     check_scheduler(section, &config, report);
     let chosen = section.has("scheduler");

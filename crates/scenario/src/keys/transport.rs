@@ -106,6 +106,11 @@ pub(super) static TRANSPORT: Shape = Shape {
             "Bounds what is written and not acknowledged; at least a segment. With bas, of each connection: 50 packets unless given, headers and all."
         ),
         setting!(
+            send_buffer_autotuning,
+            Kind::Boolean,
+            "send_buffer is the greatest that the buffer grows to with the congestion window; it holds packets' memory, and a writer waits for a third of it to be free, as in Linux (tcp, striped-tcp)."
+        ),
+        setting!(
             packet,
             LENGTH,
             "Payload of a packet, before which 8 bytes of header stand (bas)."
@@ -231,10 +236,14 @@ pub(super) static TRANSPORT: Shape = Shape {
             Kind::Boolean,
             "min-rtt as Linux has it: assign data to subflows ahead of their windows, in bursts (mptcp)."
         ),
-        setting!(
-            receive_window_share,
+        key(
+            "receive_window_share",
             Kind::Share,
-            "The part of the receive buffer that may be advertised."
+            Default::Derived(
+                field!(receive_window_share),
+                "1.0; for profile linux 0.5 with mptcp, otherwise what a full segment is of its memory: 0.625 of 1448 B over IPv4",
+            ),
+            "The part of the receive buffer that may be advertised.",
         ),
         setting!(
             charge_reordered,

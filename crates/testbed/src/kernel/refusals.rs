@@ -150,8 +150,8 @@ fn fixed(transport: &Config) -> Vec<(&'static str, String, String)> {
     key("prr", |of| of.prr.to_string());
     key("quick_ack", |of| of.quick_ack.to_string());
     key("rack", |of| of.rack.to_string());
-    key("receive_window_share", |of| {
-        of.receive_window_share.to_string()
+    key("send_buffer_autotuning", |of| {
+        of.send_buffer_autotuning.to_string()
     });
     key("tail_loss_probe", |of| of.tail_loss_probe.to_string());
     key("initial_ssthresh", |of| {
@@ -162,6 +162,11 @@ fn fixed(transport: &Config) -> Vec<(&'static str, String, String)> {
         let number = of.initial_sequence_number.map(|number| number.to_string());
         number.unwrap_or_else(|| "\"random\"".to_owned())
     });
+    if transport.receive_window_share != transport.usual_window_share() {
+        let share = transport.receive_window_share.to_string();
+        let allowed = transport.usual_window_share().to_string();
+        keys.push(("receive_window_share", share, allowed));
+    }
     if transport.delayed_ack > 2 {
         let allowed = "1, 2".to_owned();
         keys.push(("delayed_ack", transport.delayed_ack.to_string(), allowed));

@@ -1,5 +1,7 @@
 use ropewalk_quantities::Time;
 
+use crate::Config;
+use crate::memory::{send_buffer_for, sent_overhead};
 use crate::range_set::RangeSet;
 
 /// Sending on the data level: what the application wrote, what was assigned to
@@ -18,7 +20,14 @@ pub(crate) struct DataSender {
     edge: u64,
     /// Largest window the peer ever gave.
     window_max: u64,
+    /// The send buffer, in bytes.
     capacity: u64,
+    /// Who found no room in it writes again when a third is free (`sk_stream_is_writeable`).
+    waits_for_a_third: bool,
+    /// Memory that what is sent takes beside its payload, in 1024ths.
+    overhead: u64,
+    /// The application would have written more.
+    blocked: bool,
     /// Data that a failed or timed-out subflow holds, to be sent on another one.
     pub(crate) reinject: RangeSet,
     /// End of what opportunistic retransmission has sent again.
@@ -30,8 +39,18 @@ pub(crate) struct DataSender {
 }
 
 impl DataSender {
-    /// `capacity` is the send buffer, in bytes.
-    pub(crate) fn new(capacity: u64) -> DataSender {
+    pub(crate) fn new(config: &Config) -> DataSender {
+        let most = config.send_buffer.as_u64();
+        let segment = config.segment.as_u64();
+        let grows = config.autotunes_send_buffer();
+        let (capacity, overhead) = if grows {
+            (
+                send_buffer_for(0, segment).min(most),
+                sent_overhead(segment),
+            )
+        } else {
+            (most, 0)
+        };
         DataSender {
             una: 0,
             nxt: 0,
@@ -40,6 +59,9 @@ impl DataSender {
             edge: 0,
             window_max: 0,
             capacity,
+            waits_for_a_third: grows,
+            overhead,
+            blocked: false,
             reinject: RangeSet::default(),
             opportunistic: 0,
             fin_at: Time::MAX,
@@ -79,21 +101,37 @@ impl DataSender {
         self.nxt == self.written
     }
 
+    /// The send buffer is at least of this size from now on.
+    pub(crate) fn expand(&mut self, capacity: u64) {
+        self.capacity = self.capacity.max(capacity);
+    }
+
     /// How much more the application may write.
     #[inline]
     pub(crate) fn writable(&self) -> u64 {
         if self.closed {
-            0
-        } else {
-            self.capacity.saturating_sub(self.written - self.una)
+            return 0;
         }
+        let beside = ((self.nxt - self.una) * self.overhead) >> 10;
+        let held = self.written - self.una + beside;
+        if self.blocked && self.waits_for_a_third && 3 * held > 2 * self.capacity {
+            return 0;
+        }
+        self.capacity.saturating_sub(held)
     }
 
     /// The application writes up to `most` bytes; says how many were taken.
     pub(crate) fn write(&mut self, most: u64) -> u64 {
         let taken = most.min(self.writable());
         self.written += taken;
+        self.blocked = taken < most;
         taken
+    }
+
+    /// The application would have written more.
+    #[inline]
+    pub(crate) fn blocks(&self) -> bool {
+        self.blocked
     }
 
     pub(crate) fn close(&mut self) {

@@ -148,6 +148,53 @@ fn windows_are_multiples_of_what_their_scale_can_say() {
     assert!((i64::from(last.segment.window) - shut).abs() <= 32 * 300);
 }
 
+/// As profile linux has its send buffer, without its congestion control.
+fn growing(send_buffer: u64) -> Config {
+    Config {
+        send_buffer: Bytes::new(send_buffer),
+        send_buffer_autotuning: true,
+        ..plain_tcp()
+    }
+}
+
+#[test]
+fn the_send_buffer_grows_with_the_window() {
+    let mut pair = Pair::connected(&growing(4 << 20), &[50]);
+    // Twice the memory of ten segments: 2 * 10 * (2048 + 256).
+    assert_eq!(pair.client.write(u64::MAX), 46_080);
+    let mut most = 0;
+    for _ in 0..300 {
+        pair.step(Time::from_secs(60));
+        let cwnd = pair.client.subflow_states()[0].cwnd / 1000;
+        pair.client.write(u64::MAX);
+        let held = pair.client.written() - pair.client.acknowledged();
+        assert!(
+            held <= (2 * cwnd * 2304).max(46_080),
+            "{held} for {cwnd} segments"
+        );
+        most = most.max(held);
+    }
+    assert!(most > 100_000, "{most}");
+}
+
+#[test]
+fn a_writer_that_found_no_room_waits_for_a_third_of_it() {
+    let mut pair = Pair::connected(&growing(40_000), &[50]);
+    let mut held = pair.client.write(u64::MAX);
+    assert_eq!(held, 40_000);
+    // What is sent takes 832 bytes for two segments beside its payload.
+    while held > 15_000 {
+        assert!(pair.step(Time::from_secs(60)));
+        held = 40_000 - pair.client.acknowledged();
+        let room = pair.client.writable();
+        assert_eq!(
+            room == 0,
+            3 * (held + held * 425 / 1024) > 2 * 40_000,
+            "{held} {room}"
+        );
+    }
+}
+
 #[test]
 fn a_segment_shorter_than_usual_is_acknowledged_at_once() {
     for (quick_ack, wait) in [(true, 0), (false, 200)] {
