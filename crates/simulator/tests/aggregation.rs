@@ -24,7 +24,7 @@ const BAS: &str = "protocol = \"bas\"";
 #[test]
 fn over_one_link_it_is_tcp_but_for_its_headers() {
     let link = [link("link", "10 Mbit/s", "")];
-    let tcp = "protocol = \"tcp\"\nsend_buffer = \"102800 B\"";
+    let tcp = "protocol = \"tcp\"\nsend_buffer = \"102800 B\"\nsend_buffer_autotuning = false";
     let tcp = summary(&link, tcp, "").goodput_mbps;
     let bas = summary(&link, BAS, "").goodput_mbps;
     assert!(
