@@ -65,7 +65,8 @@ def test_ways_that_agree_need_no_explanation(two_links):
 
 
 def test_ways_that_differ_are_explained(two_links):
-    lossy = two_links.with_({"link.cable.loss": "8 %", "link.dsl.jitter": "4 ms"})
+    losses = {"link.cable.loss": "8 %", "link.dsl.loss": "8 %"}
+    lossy = two_links.with_({**losses, "link.dsl.jitter": "4 ms"})
     compared = ropewalk.compare(lossy, ways=["predict", "simulate"])
     assert abs(1 - compared.accuracy["predict_against_simulate"]) > 0.05
     said = " ".join(compared.explanation)
@@ -79,7 +80,7 @@ def test_ways_that_differ_are_explained(two_links):
 
 def test_a_difference_within_the_intervals_is_none(two_links):
     """Two runs of a short lossy transfer lie so far apart that a mean says little."""
-    lossy = two_links.with_({"link.cable.loss": "3 %", "traffic.size": "300 kB"})
+    lossy = two_links.with_({"link.cable.loss": "4 %", "traffic.size": "300 kB"})
     compared = ropewalk.compare(lossy, ways=["predict", "simulate"], runs=2)
     one, other = (compared.means[way]["goodput_mbps"] for way in compared.ways)
     half = compared.ci95["simulate"]["goodput_mbps"]
