@@ -2,9 +2,9 @@
 
 mod datagrams;
 mod front;
-mod http_connect;
-mod passwords;
-mod socks5;
+pub mod http_connect;
+pub mod passwords;
+pub mod socks5;
 mod transparent;
 mod verb;
 

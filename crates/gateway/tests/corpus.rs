@@ -1,0 +1,112 @@
+//! The corpora of the gateway's fuzz targets, with what is said of each file.
+
+#[path = "../../../tests/fuzz/properties/gateway_peer.rs"]
+mod gateway_peer;
+#[path = "../../../tests/fuzz/properties/gateway_record.rs"]
+mod gateway_record;
+#[path = "../../../tests/fuzz/properties/socks5.rs"]
+mod socks5;
+
+use std::fs;
+use std::path::Path;
+
+const PEERS: &[(&str, &str)] = &[
+    (
+        "acks_too_much",
+        "0 frames, then: 1152921504606846976 frames acknowledged of 0 sent",
+    ),
+    ("close", "3 frames"),
+    ("echo", "1 frames, then: 1 frames acknowledged of 0 sent"),
+    ("empty", "0 frames"),
+    (
+        "far_stream",
+        "0 frames, then: stream 2147483647 is far beyond those that may be open",
+    ),
+    ("gap", "3 frames"),
+    ("many_streams", "30 frames"),
+    (
+        "moved_end",
+        "1 frames, then: stream 1: data up to 4 past its end, or another end",
+    ),
+    ("ours", "2 frames"),
+    ("past_window", "20 frames"),
+    ("pieces", "500 frames"),
+    ("ping", "50 frames"),
+    ("reset", "3 frames"),
+    ("reset_short", "2 frames"),
+    ("stop", "3 frames"),
+    ("twice", "4 frames"),
+    ("unopened", "0 frames, then: stream 4 was never opened"),
+];
+
+const RECORDS: &[(&str, &str)] = &[
+    ("copied_and_not", "2 frames"),
+    ("cut", "0 frames"),
+    ("empty", "0 frames"),
+    ("large_steps", "5 frames"),
+    (
+        "offset_too_far",
+        "0 frames, then: offset 4611686018427387904, allowed are those below 2^62",
+    ),
+    ("one_byte_steps", "3 frames"),
+    (
+        "payload_too_long",
+        "0 frames, then: payload of 65535 bytes, allowed are at most 65472",
+    ),
+    ("stream_zero", "0 frames, then: frame of stream 0"),
+    ("unknown_type", "1 frames, then: unknown frame type 99"),
+];
+
+const PROGRAMS: &[(&str, &str)] = &[
+    ("associate", "datagrams"),
+    ("bad_address", "no address"),
+    ("bad_name", "no address"),
+    ("bind", "command 2; allowed: CONNECT, UDP ASSOCIATE"),
+    ("connect_ipv4", "connect to 10.0.0.1:80"),
+    ("connect_ipv6", "connect to [2001:db8::1]:443"),
+    ("connect_name", "connect to example.org:443"),
+    ("cut", "early eof"),
+    ("datagram", "unexpected end of file"),
+    ("empty", "unexpected end of file"),
+    ("fragment", "unexpected end of file"),
+    ("http_connect", "connect to example.org:443, 5 bytes early"),
+    ("http_cut", "unexpected end of file"),
+    ("http_get", "method \"GET\"; allowed: CONNECT"),
+    ("http_ipv6", "connect to [2001:db8::1]:80, 0 bytes early"),
+    ("mapped", "connect to 127.0.0.1:80"),
+    ("no_method", "no user and password offered"),
+];
+
+#[test]
+fn any_peer_is_borne() {
+    replay("gateway_peer", PEERS, gateway_peer::hold);
+}
+
+#[test]
+fn any_carrier_is_read_or_refused() {
+    replay("gateway_record", RECORDS, gateway_record::hold);
+}
+
+#[test]
+fn any_program_is_understood_or_refused() {
+    replay("socks5", PROGRAMS, socks5::hold);
+}
+
+/// Every file of the corpus is listed, and says what the list says.
+fn replay(target: &str, expected: &[(&str, &str)], hold: impl Fn(&[u8]) -> String) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fuzz/corpus");
+    let mut said: Vec<(String, String)> = fs::read_dir(folder.join(target))
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            (name, hold(&fs::read(&path).unwrap()))
+        })
+        .collect();
+    said.sort();
+    let said: Vec<(&str, &str)> = said
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+        .collect();
+    assert_eq!(said, expected);
+}

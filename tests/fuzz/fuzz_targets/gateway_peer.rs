@@ -1,0 +1,9 @@
+//! Any bytes as what a peer says in an association.
+#![no_main]
+
+#[path = "../properties/gateway_peer.rs"]
+mod properties;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let _ = properties::hold(bytes);
+});

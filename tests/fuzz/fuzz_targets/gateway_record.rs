@@ -1,0 +1,9 @@
+//! Any bytes as what comes on a carrier.
+#![no_main]
+
+#[path = "../properties/gateway_record.rs"]
+mod properties;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let _ = properties::hold(bytes);
+});

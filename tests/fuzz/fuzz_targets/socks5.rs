@@ -1,0 +1,9 @@
+//! Any bytes as what a program says to the proxy.
+#![no_main]
+
+#[path = "../properties/socks5.rs"]
+mod properties;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let _ = properties::hold(bytes);
+});

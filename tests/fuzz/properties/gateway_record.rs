@@ -1,0 +1,61 @@
+//! What holds of any bytes that come on a carrier; the fuzz target and the replay of its corpus
+//! share it.
+
+use ropewalk_gateway::record::{Decoder, Encoder};
+
+/// Frames are read or the carrier ends, however the bytes are cut; what was read can be written,
+/// and says the same again.
+///
+/// The first byte says how the bytes are cut. Returns what was read, and why no more.
+pub fn hold(bytes: &[u8]) -> String {
+    let (step, bytes) = match bytes.split_first() {
+        Some((step, bytes)) => (usize::from(*step) + 1, bytes),
+        None => (1, bytes),
+    };
+    let (frames, end) = decode(bytes, step);
+    let (whole, whole_end) = decode(bytes, bytes.len().max(1));
+    assert_eq!((&frames, &end), (&whole, &whole_end));
+
+    let mut encoder = Encoder::new(None, 0);
+    let mut written = Vec::new();
+    for frame in &frames {
+        encoder.push(frame);
+    }
+    encoder.finish();
+    while !encoder.is_written() {
+        let wrote = encoder.write(|slices| {
+            let len = slices.iter().map(|slice| slice.len()).sum();
+            slices
+                .iter()
+                .for_each(|slice| written.extend_from_slice(slice));
+            Ok(len)
+        });
+        assert!(wrote.is_ok());
+    }
+    assert_eq!(
+        decode(&written, written.len().max(1)),
+        (frames.clone(), None)
+    );
+    match end {
+        Some(error) => format!("{} frames, then: {error}", frames.len()),
+        None => format!("{} frames", frames.len()),
+    }
+}
+
+type Frame = ropewalk_wire::gateway::Frame<bytes::Bytes>;
+
+fn decode(bytes: &[u8], step: usize) -> (Vec<Frame>, Option<String>) {
+    let mut decoder = Decoder::new(None, 0);
+    let mut frames = Vec::new();
+    for piece in bytes.chunks(step) {
+        decoder.space().extend_from_slice(piece);
+        loop {
+            match decoder.frame() {
+                Ok(Some(frame)) => frames.push(frame),
+                Ok(None) => break,
+                Err(error) => return (frames, Some(error.to_string())),
+            }
+        }
+    }
+    (frames, None)
+}
