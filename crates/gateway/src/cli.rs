@@ -64,7 +64,7 @@ fn run(verb: Verb) -> Result<(), Failure> {
         Verb::Proxy(arguments) => proxy::run(*arguments),
         Verb::Relay(arguments) => relay::run(*arguments),
         Verb::Status(arguments) => watch::run(&arguments),
-        Verb::Tunnel(arguments) => tunnel::run(&arguments),
+        Verb::Tunnel(arguments) => tunnel::run(*arguments),
     }
 }
 

@@ -29,7 +29,7 @@ mod runtime;
 mod sockets;
 pub mod status;
 mod tcp_info;
-mod tunnel;
+pub mod tunnel;
 pub mod uplink;
 
 pub use cli::main;

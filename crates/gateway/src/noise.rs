@@ -37,6 +37,8 @@ pub enum Purpose {
     Carrier,
     /// A link of a tunnel, over UDP.
     Tunnel,
+    /// The same, without encryption after the handshake.
+    PlainTunnel,
 }
 
 impl Purpose {
@@ -44,6 +46,7 @@ impl Purpose {
         match self {
             Purpose::Carrier => b"ropewalk carrier 1",
             Purpose::Tunnel => b"ropewalk tunnel 1",
+            Purpose::PlainTunnel => b"ropewalk plain tunnel 1",
         }
     }
 }

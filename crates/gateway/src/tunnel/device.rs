@@ -9,6 +9,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::Command;
 
+use super::config::Interface;
+
 /// A TUN device that this process made; it goes with it.
 #[derive(Debug)]
 pub struct Device {
@@ -60,28 +62,23 @@ impl Device {
         })
     }
 
-    /// Gives it an MTU, addresses (each with a prefix length, or with `peer`), routes, and brings
+    /// Gives it an MTU, addresses (each with a prefix length, or a peer), routes, and brings
     /// it up, by `ip` of iproute2 or BusyBox.
     ///
     /// # Errors
     /// The program is missing, or what it says of the first thing that it refuses.
-    pub fn set_up(
-        &self,
-        mtu: u16,
-        addresses: &[String],
-        peer: Option<&str>,
-        routes: &[String],
-    ) -> io::Result<()> {
+    pub fn set_up(&self, mtu: u16, interface: &Interface) -> io::Result<()> {
         let name = self.name.as_str();
         ip(&["link", "set", name, "mtu", &mtu.to_string(), "up"])?;
-        for address in addresses {
-            match peer {
-                Some(peer) => ip(&["addr", "add", address, "peer", peer, "dev", name])?,
-                None => ip(&["addr", "add", address, "dev", name])?,
+        for address in &interface.addresses {
+            let own = address.address.to_string();
+            match interface.peer.map(|peer| peer.to_string()) {
+                Some(peer) => ip(&["addr", "add", &own, "peer", &peer, "dev", name])?,
+                None => ip(&["addr", "add", &address.to_string(), "dev", name])?,
             }
         }
-        for route in routes {
-            ip(&["route", "add", route, "dev", name])?;
+        for route in &interface.routes {
+            ip(&["route", "add", &route.to_string(), "dev", name])?;
         }
         Ok(())
     }

@@ -3,10 +3,13 @@
 use std::net::IpAddr;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::handshake::{ANSWER_HEAD, Acceptance, COOKIE_LEN, HELLO, HELLO_HEAD, Offer, random};
+use super::handshake::{
+    ANSWER_HEAD, Acceptance, COOKIE_LEN, HELLO, HELLO_HEAD, Offer, purpose, random,
+};
 use super::peer::{Keys, Peer};
+use super::refusal::Refusal;
 use crate::keys::{PublicKey, SecretKey};
-use crate::noise::{Initiator, Purpose};
+use crate::noise::Initiator;
 
 /// After the first hello the next one goes so much later, then twice as much, up to the most.
 const FIRST_PATIENCE: Duration = Duration::from_millis(500);
@@ -25,6 +28,7 @@ pub struct Dialer {
     /// Hellos since the last answer.
     attempts: u32,
     cookie: [u8; COOKIE_LEN],
+    sealed: bool,
 }
 
 struct Pending {
@@ -46,7 +50,15 @@ impl Dialer {
             pending: None,
             attempts: 0,
             cookie: [0; COOKIE_LEN],
+            sealed: true,
         }
+    }
+
+    /// A dialer for a tunnel whose datagrams are sealed, or not.
+    #[must_use]
+    pub fn sealed(mut self, sealed: bool) -> Dialer {
+        self.sealed = sealed;
+        self
     }
 
     /// When the next hello is due, if the relay does not speak before.
@@ -74,7 +86,8 @@ impl Dialer {
             address: self.address,
         };
         let payload = offer.to_bytes();
-        let (noise, message) = Initiator::new(Purpose::Tunnel, &self.secret, &self.relay, &payload);
+        let (noise, message) =
+            Initiator::new(purpose(self.sealed), &self.secret, &self.relay, &payload);
         let link = self.attempts as usize % self.links;
         self.attempts = self.attempts.wrapping_add(1);
         self.pending = Some(Pending {
@@ -90,18 +103,24 @@ impl Dialer {
     }
 
     /// The answer to the hello that is out: keys.
-    pub fn on_answer(&mut self, now: Instant, datagram: &[u8]) -> Option<Keys> {
-        let (head, message) = datagram.split_at_checked(ANSWER_HEAD)?;
-        let ours = self.pending.as_ref()?.ours;
-        if head[2..] != ours.to_be_bytes() {
-            return None;
-        }
-        let pending = self.pending.take()?;
-        let (session, payload) = pending.noise.finish(message).ok()?;
-        let acceptance = Acceptance::parse(&payload)?;
+    ///
+    /// # Errors
+    /// It is none; the hello is still out unless somebody forged its answer, and then another
+    /// follows.
+    pub fn on_answer(&mut self, now: Instant, datagram: &[u8]) -> Result<Keys, Refusal> {
+        let (head, message) = datagram
+            .split_at_checked(ANSWER_HEAD)
+            .ok_or(Refusal::Malformed)?;
+        let is_ours = |pending: &mut Pending| head[2..] == pending.ours.to_be_bytes();
+        let pending = self.pending.take_if(is_ours);
+        let pending = pending.ok_or(Refusal::UnknownSession)?;
+        let ours = pending.ours;
+        let finished = pending.noise.finish(message);
+        let (session, payload) = finished.map_err(|_| Refusal::WrongKey)?;
+        let acceptance = Acceptance::parse(&payload).ok_or(Refusal::Malformed)?;
         self.attempts = 0;
-        Some(Keys {
-            session,
+        Ok(Keys {
+            session: self.sealed.then_some(session),
             ours,
             theirs: acceptance.session,
             instance: acceptance.instance,
@@ -110,14 +129,19 @@ impl Dialer {
     }
 
     /// The relay is busy: it wants to see that we are where we say.
-    pub fn on_cookie(&mut self, datagram: &[u8]) {
-        if let (Some(cookie), Some(pending)) = (datagram.get(2..), &mut self.pending)
-            && let Ok(cookie) = cookie.try_into()
+    ///
+    /// # Errors
+    /// It is no cookie.
+    pub fn on_cookie(&mut self, datagram: &[u8]) -> Result<(), Refusal> {
+        let cookie = datagram.get(2..).and_then(|cookie| cookie.try_into().ok());
+        let cookie = cookie.ok_or(Refusal::Malformed)?;
+        if let Some(pending) = &mut self.pending
             && self.cookie != cookie
         {
             self.cookie = cookie;
             // The next hello follows at once.
             pending.at -= MOST_PATIENCE;
         }
+        Ok(())
     }
 }

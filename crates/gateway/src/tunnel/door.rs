@@ -2,20 +2,15 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
-
-use tracing::warn;
+use std::time::Instant;
 
 use super::handshake::{
-    ANSWER, Acceptance, COOKIE, COOKIE_LEN, Gate, HELLO_HEAD, Offer, Verdict, random,
+    ANSWER, Acceptance, COOKIE, COOKIE_LEN, Gate, HELLO_HEAD, Offer, Verdict, purpose, random,
 };
 use super::peer::Keys;
-
+use super::refusal::Refusal;
 use crate::keys::{Clients, PublicKey, SecretKey};
-use crate::noise::{Purpose, Responder};
-
-/// The same refusal is logged once in so long.
-const LOG_AGAIN: Duration = Duration::from_secs(60);
+use crate::noise::Responder;
 
 /// Knows who may come in.
 pub struct Door {
@@ -25,8 +20,15 @@ pub struct Door {
     instance: u64,
     /// Time of each client's newest offer: older ones are replays.
     newest: HashMap<PublicKey, u64>,
-    /// When each refusal was last logged.
-    logged: HashMap<&'static str, Instant>,
+    sealed: bool,
+}
+
+/// What is said to who knocks.
+pub enum Reply {
+    /// Come again with this.
+    Cookie(Vec<u8>),
+    /// Come in.
+    Answer(Vec<u8>, Guest),
 }
 
 /// A client that may come in.
@@ -51,43 +53,44 @@ impl Door {
             gate: Gate::new(now),
             instance: random(),
             newest: HashMap::new(),
-            logged: HashMap::new(),
+            sealed: true,
         }
     }
 
+    /// A door for a tunnel whose datagrams are sealed, or not.
+    #[must_use]
+    pub fn sealed(mut self, sealed: bool) -> Door {
+        self.sealed = sealed;
+        self
+    }
+
     /// A hello: what to send back, and who came, if he may.
+    ///
+    /// # Errors
+    /// Why nothing is sent back.
     pub fn on_hello(
         &mut self,
         now: Instant,
         from: SocketAddr,
         datagram: &[u8],
-    ) -> Option<(Vec<u8>, Option<Guest>)> {
-        let (head, message) = datagram.split_at_checked(HELLO_HEAD)?;
+    ) -> Result<Reply, Refusal> {
+        let (head, message) = datagram
+            .split_at_checked(HELLO_HEAD)
+            .ok_or(Refusal::Malformed)?;
         let link = head[1];
         if let Verdict::Cookie(cookie) = self.gate.ask(now, from, &head[2..2 + COOKIE_LEN]) {
             let mut reply = vec![COOKIE, link];
             reply.extend_from_slice(&cookie);
-            return Some((reply, None));
+            return Ok(Reply::Cookie(reply));
         }
-        let Ok((responder, payload)) = Responder::read(Purpose::Tunnel, &self.secret, message)
-        else {
-            self.refuse(now, from, "a handshake that is not for this relay's key");
-            return None;
-        };
+        let read = Responder::read(purpose(self.sealed), &self.secret, message);
+        let (responder, payload) = read.map_err(|_| Refusal::WrongKey)?;
         let key = *responder.peer();
-        let Some(client) = self.clients.get(&key) else {
-            self.refuse(now, from, "a client that is not in the list");
-            return None;
-        };
-        let name = client.name.clone();
-        let offer = Offer::parse(&payload)?;
-        if self
-            .newest
-            .get(&key)
-            .is_some_and(|&newest| offer.time <= newest)
-        {
-            self.refuse(now, from, "a handshake that was there before");
-            return None;
+        let client = self.clients.get(&key).ok_or(Refusal::UnknownClient)?;
+        let offer = Offer::parse(&payload).ok_or(Refusal::Malformed)?;
+        let newest = self.newest.get(&key);
+        if newest.is_some_and(|&newest| offer.time <= newest) {
+            return Err(Refusal::ReplayedHandshake);
         }
         self.newest.insert(key, offer.time);
         let acceptance = Acceptance {
@@ -98,27 +101,18 @@ impl Door {
         let mut reply = vec![ANSWER, link];
         reply.extend_from_slice(&offer.session.to_be_bytes());
         reply.extend_from_slice(&message);
-        let keys = Keys {
-            session,
-            ours: acceptance.session,
-            theirs: offer.session,
-            instance: offer.instance,
-            since: now,
-        };
         let guest = Guest {
             key,
-            name,
+            name: client.name.clone(),
             offer,
-            keys,
+            keys: Keys {
+                session: self.sealed.then_some(session),
+                ours: acceptance.session,
+                theirs: offer.session,
+                instance: offer.instance,
+                since: now,
+            },
         };
-        Some((reply, Some(guest)))
-    }
-
-    fn refuse(&mut self, now: Instant, from: SocketAddr, why: &'static str) {
-        let logged = self.logged.get(why);
-        if logged.is_none_or(|&at| now >= at + LOG_AGAIN) {
-            self.logged.insert(why, now);
-            warn!("{from}: {why}");
-        }
+        Ok(Reply::Answer(reply, guest))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::{Flow, ReceiverConfig, Sender, SenderConfig, Transmit};
@@ -12,25 +12,32 @@ use ropewalk_wire::IpView;
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
-use tracing::{info, warn};
+use tracing::info;
 
 use super::coalescer::Coalescer;
+use super::config::{Config, Role};
+use super::control::Control;
 use super::device::Device;
 use super::dialer::Dialer;
-use super::door::{Door, Guest};
+use super::door::{Door, Guest, Reply};
 use super::handshake::{ANSWER, COOKIE, HELLO};
 use super::peer::{OVERHEAD, Path, Peer, Waiting, ip_udp_len};
+use super::refusal::{Refusal, Refused};
 use super::socket::{Buffers, UdpSocket};
+use super::status::Status;
 use super::super_packet::{LONGEST, Piece, SuperPacket};
 use crate::keys::PublicKey;
+use crate::refusals::Refusals;
 
 /// What epoll says of the device, and of what ends the loop; sockets are numbered from zero.
 const DEVICE: u64 = u64::MAX;
 const STOP: u64 = u64::MAX - 1;
 /// Super-packets and rows of datagrams that are taken before the others have their turn.
 const TURN: usize = 16;
+/// A status is published at most this often.
+const PUBLISH: Duration = Duration::from_millis(100);
 /// Packets up to this length are copied out of the buffer that they were read into.
 const SMALL: usize = 4096;
 
@@ -58,6 +65,13 @@ pub struct Engine {
     coalescer: Coalescer,
     scratch: Vec<u8>,
     buffers: Option<Buffers>,
+    /// Names of the links, at the end that dials.
+    names: Vec<String>,
+    control: Control,
+    published: Instant,
+    status: Status,
+    refused: Refused,
+    refusals: Refusals,
 }
 
 impl Engine {
@@ -67,10 +81,15 @@ impl Engine {
         end: End,
         device: Device,
         sockets: Vec<UdpSocket>,
-        link_mtu: u32,
-        configs: (SenderConfig, ReceiverConfig),
+        config: &Config,
+        control: Control,
     ) -> Engine {
         let epoch = Instant::now();
+        let configs = (config.sender(), config.receiver());
+        let names = match &config.role {
+            Role::Listen { .. } => Vec::new(),
+            Role::Dial { links, .. } => links.iter().map(|link| link.name.clone()).collect(),
+        };
         let peers = match &end {
             End::Initiator(..) => vec![Peer::new("relay".to_owned(), None, configs, epoch)],
             End::Responder(_) => Vec::new(),
@@ -85,19 +104,25 @@ impl Engine {
             addresses: HashMap::new(),
             keys: HashMap::new(),
             configs,
-            link_mtu,
+            link_mtu: config.link_mtu.into(),
             coalescer: Coalescer::default(),
             scratch: Vec::new(),
             buffers: Some(Buffers::new()),
+            names,
+            status: control.status(),
+            control,
+            published: epoch,
+            refused: Refused::default(),
+            refusals: Refusals::default(),
         }
     }
 
-    /// Carries packets until `stop` can be read.
+    /// Carries packets until it is told to stop.
     ///
     /// # Errors
     /// The device or a socket fails as a whole.
-    pub fn run(mut self, stop: BorrowedFd<'_>) -> io::Result<()> {
-        let epoll = self.watch(stop)?;
+    pub fn run(mut self) -> io::Result<()> {
+        let epoll = self.watch()?;
         let mut events = Vec::with_capacity(self.sockets.len() + 2);
         loop {
             let timeout = self.timeout();
@@ -110,6 +135,7 @@ impl Engine {
                 match event.data.u64() {
                     STOP => {
                         self.close();
+                        self.publish();
                         return Ok(());
                     }
                     DEVICE => self.take_packets()?,
@@ -119,13 +145,26 @@ impl Engine {
             self.handle_timers();
             self.deliver();
             self.transmit();
+            if self.published.elapsed() >= PUBLISH {
+                self.publish();
+            }
         }
     }
 
-    fn watch(&self, stop: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    fn publish(&mut self) {
+        let now = self.now();
+        let peers = self.peers.iter();
+        self.status.peers = peers.map(|peer| peer.status(now, &self.names)).collect();
+        self.status.refused = self.refused;
+        self.control.publish(self.status.clone());
+        self.published = now.0;
+    }
+
+    fn watch(&self) -> io::Result<OwnedFd> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let readable = epoll::EventFlags::IN;
-        epoll::add(&epoll, stop, epoll::EventData::new_u64(STOP), readable)?;
+        let stop = epoll::EventData::new_u64(STOP);
+        epoll::add(&epoll, self.control.stopped(), stop, readable)?;
         let device = &self.device.file;
         epoll::add(&epoll, device, epoll::EventData::new_u64(DEVICE), readable)?;
         for (socket, number) in self.sockets.iter().zip(0..) {
@@ -220,18 +259,9 @@ impl Engine {
             }
             let now = self.now();
             for (from, local, datagram) in buffers.datagrams() {
-                match datagram.first() {
-                    Some(&TunnelHeader::KIND) => {
-                        self.on_datagram(now, Path::new(socket, from, local), datagram);
-                    }
-                    Some(&HELLO) => self.on_hello(now, Path::new(socket, from, local), datagram),
-                    Some(&ANSWER) => self.on_answer(now, datagram),
-                    Some(&COOKIE) => {
-                        if let End::Initiator(dialer, _) = &mut self.end {
-                            dialer.on_cookie(datagram);
-                        }
-                    }
-                    _ => {}
+                let path = Path::new(socket, from, local);
+                if let Err(why) = self.on_datagram(now, path, datagram) {
+                    self.refuse(from, why);
                 }
             }
             self.flush_device();
@@ -240,20 +270,57 @@ impl Engine {
         Ok(())
     }
 
+    fn refuse(&mut self, from: SocketAddr, why: Refusal) {
+        self.refused.count(why);
+        if let Some(complaint) = why.complaint() {
+            self.refusals.note(from.ip(), why.name(), complaint);
+        }
+    }
+
+    fn on_datagram(
+        &mut self,
+        now: (Instant, Time),
+        path: Path,
+        datagram: &mut [u8],
+    ) -> Result<(), Refusal> {
+        match (datagram.first(), &mut self.end) {
+            (Some(&TunnelHeader::KIND), _) => self.on_frames(now, path, datagram),
+            (Some(&HELLO), End::Responder(_)) => self.on_hello(now.0, path, datagram),
+            (Some(&ANSWER), End::Initiator(..)) => self.on_answer(now, datagram),
+            (Some(&COOKIE), End::Initiator(dialer, _)) => dialer.on_cookie(datagram),
+            _ => Err(Refusal::Malformed),
+        }
+    }
+
     /// A datagram of a session.
-    fn on_datagram(&mut self, now: (Instant, Time), path: Path, datagram: &mut [u8]) {
-        let Some(header) = TunnelHeader::parse(datagram) else {
-            return;
-        };
-        let Some(&number) = self.sessions.get(&header.session) else {
-            return;
-        };
+    fn on_frames(
+        &mut self,
+        now: (Instant, Time),
+        path: Path,
+        datagram: &mut [u8],
+    ) -> Result<(), Refusal> {
+        let header = TunnelHeader::parse(datagram).ok_or(Refusal::Malformed)?;
+        let number = self.sessions.get(&header.session);
+        let number = *number.ok_or(Refusal::UnknownSession)?;
         let peer = &mut self.peers[number];
         let wire_len = datagram.len() as u32 + ip_udp_len(&path.remote);
-        let Some(frames) = peer.open(now, header, datagram, wire_len, path) else {
-            return;
-        };
+        let address = peer.address;
+        let frames = peer.open(now, header, datagram, wire_len, path)?;
+        if let Some(new) = peer.address.filter(|_| peer.address != address) {
+            if self
+                .addresses
+                .get(&new)
+                .is_some_and(|&other| other != number)
+            {
+                peer.shut();
+                return Err(Refusal::AddressTaken);
+            }
+            info!("{}: comes from {} as {new}", peer.name, path.remote);
+            self.addresses.retain(|_, &mut other| other != number);
+            self.addresses.insert(new, number);
+        }
         let mut pongs = Vec::new();
+        let mut refused = None;
         for frame in TunnelFrame::parse_all(frames) {
             match frame {
                 Ok(TunnelFrame::Packet {
@@ -265,6 +332,7 @@ impl Engine {
                         .address
                         .is_some_and(|address| source(bytes) != Some(address))
                     {
+                        refused = Some(Refusal::ForeignSource);
                         continue;
                     }
                     if peer.receiver.passes(now.1, place) {
@@ -285,7 +353,7 @@ impl Engine {
                 Ok(TunnelFrame::Ping(token)) => pongs.push(token),
                 Ok(TunnelFrame::Pong(_)) => {}
                 Ok(TunnelFrame::Close) => info!("{}: closed the tunnel", peer.name),
-                Err(_) => break,
+                Err(_) => refused = Some(Refusal::Malformed),
             }
         }
         for token in pongs {
@@ -298,62 +366,52 @@ impl Engine {
                 send,
             );
         }
+        refused.map_or(Ok(()), Err)
     }
 
-    fn on_hello(&mut self, now: (Instant, Time), path: Path, datagram: &[u8]) {
+    fn on_hello(&mut self, now: Instant, path: Path, datagram: &[u8]) -> Result<(), Refusal> {
         let End::Responder(door) = &mut self.end else {
-            return;
+            return Err(Refusal::Malformed);
         };
-        let Some((reply, guest)) = door.on_hello(now.0, path.remote, datagram) else {
-            return;
+        let (reply, done) = match door.on_hello(now, path.remote, datagram)? {
+            Reply::Cookie(reply) => (reply, Err(Refusal::CookieWanted)),
+            Reply::Answer(reply, guest) => {
+                self.let_in(now, guest)?;
+                (reply, Ok(()))
+            }
         };
-        if let Some(guest) = guest
-            && !self.let_in(now.0, guest)
-        {
-            return;
-        }
         let socket = &self.sockets[path.socket];
         socket.send(path.remote, path.local, &reply, reply.len());
+        done
     }
 
-    /// Gives a client its keys; false if another has its address.
-    fn let_in(&mut self, now: Instant, guest: Guest) -> bool {
+    /// Gives a client its keys, which it must use before anything changes.
+    fn let_in(&mut self, now: Instant, guest: Guest) -> Result<(), Refusal> {
         let address = guest.offer.address;
         let known = self.keys.get(&guest.key).copied();
-        if self
-            .addresses
-            .get(&address)
-            .is_some_and(|&number| Some(number) != known)
-        {
-            warn!("{}: another client has the address {address}", guest.name);
-            return false;
+        let holder = self.addresses.get(&address).copied();
+        if holder.is_some() && holder != known {
+            return Err(Refusal::AddressTaken);
         }
         let number = known.unwrap_or_else(|| {
-            info!("{}: comes from {address}", guest.name);
-            let peer = Peer::new(guest.name, Some(address), self.configs, now);
+            let peer = Peer::new(guest.name, None, self.configs, now);
             self.peers.push(peer);
             self.keys.insert(guest.key, self.peers.len() - 1);
             self.peers.len() - 1
         });
-        self.addresses.retain(|_, &mut other| other != number);
-        self.addresses.insert(address, number);
-        let peer = &mut self.peers[number];
-        peer.address = Some(address);
-        self.sessions.insert(guest.keys.ours, number);
-        if let Some(replaced) = peer.offer_keys(guest.keys) {
-            self.sessions.remove(&replaced);
-        }
+        self.peers[number].offer_keys(guest.keys, address);
         self.forget_sessions(number);
-        true
+        for session in self.peers[number].sessions() {
+            self.sessions.insert(session, number);
+        }
+        Ok(())
     }
 
-    fn on_answer(&mut self, now: (Instant, Time), datagram: &[u8]) {
+    fn on_answer(&mut self, now: (Instant, Time), datagram: &[u8]) -> Result<(), Refusal> {
         let End::Initiator(dialer, remote) = &mut self.end else {
-            return;
+            return Err(Refusal::Malformed);
         };
-        let Some(keys) = dialer.on_answer(now.0, datagram) else {
-            return;
-        };
+        let keys = dialer.on_answer(now.0, datagram)?;
         let peer = &mut self.peers[0];
         if !peer.is_open(now.0) {
             info!("the relay answers");
@@ -367,6 +425,7 @@ impl Engine {
             peer.seal(now.1, socket, ping, sending(&self.sockets));
         }
         self.forget_sessions(0);
+        Ok(())
     }
 
     /// Sessions that no longer lead to a peer.

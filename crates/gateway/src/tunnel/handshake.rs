@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 
+use crate::noise::Purpose;
+
 /// First bytes of the datagrams.
 pub const HELLO: u8 = 1;
 pub const ANSWER: u8 = 2;
@@ -169,6 +171,16 @@ impl Gate {
 
 fn secret() -> hmac::Key {
     hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new()).expect("the system has randomness")
+}
+
+/// What a handshake is for: ends that do not mean the same do not understand each other.
+#[must_use]
+pub fn purpose(sealed: bool) -> Purpose {
+    if sealed {
+        Purpose::Tunnel
+    } else {
+        Purpose::PlainTunnel
+    }
 }
 
 /// A random number.

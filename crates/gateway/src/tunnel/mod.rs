@@ -7,17 +7,58 @@
 //! compute a checksum of what is inside, since each datagram is authenticated.
 //!
 //! A relay knows its clients by their keys, and each by one address within the tunnel.
+//!
+//! In a program, each end is opened in a thread of the network namespace that it is to serve, and
+//! runs in a thread of its own until its [`Control`] says that it shall end:
+//!
+//! ```no_run
+//! use ropewalk_gateway::keys::SecretKey;
+//! use ropewalk_gateway::tunnel::{Config, Role, Tunnel};
+//!
+//! let (van, relay) = (SecretKey::generate(), SecretKey::generate());
+//! let role = Role::Dial {
+//!     relay: "192.0.2.1:4434".parse()?,
+//!     key: relay.public(),
+//!     links: vec!["lte=wwan0".parse()?, "sat=10.0.7.2".parse()?],
+//! };
+//! let tunnel = Tunnel::open(Config::new(van, role, vec!["10.9.0.2/24".parse()?]))?;
+//! let control = tunnel.control();
+//! let carrying = std::thread::spawn(|| tunnel.run());
+//! std::thread::sleep(std::time::Duration::from_secs(60));
+//! for link in &control.status().peers[0].links {
+//!     let (sent, received) = (&link.sent, &link.received);
+//!     println!("{}: {} datagrams, {} lost", link.name, sent.datagrams, sent.lost);
+//!     println!("{} came, {} late", received.datagrams, received.reordered);
+//! }
+//! control.stop();
+//! carrying.join().expect("it does not panic")?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The other end has [`Role::Listen`], with [`Clients`](crate::keys::Clients) that know the first
+//! one's public key. `tests/tunnel` does both in two namespaces.
 
 mod batch;
 mod coalescer;
+mod config;
+mod control;
 mod device;
 mod dialer;
 mod door;
 mod engine;
 mod handshake;
+mod open;
 mod options;
 mod peer;
+mod refusal;
 mod socket;
+mod status;
 mod super_packet;
 
-pub(crate) use options::{Arguments, run};
+pub use config::{Config, Interface, Prefix, PrefixError, Role};
+pub use control::Control;
+pub use open::{Tunnel, TunnelError};
+pub use options::Arguments;
+pub(crate) use options::run;
+pub use refusal::{Refusal, Refused};
+pub use status::{PeerLink, PeerStatus, Received, Status};

@@ -3,11 +3,13 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use ropewalk_quantities::Time;
+use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::tunnel::{Receiver, ReceiverConfig, Sender, SenderConfig};
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 
 use super::batch::Batch;
+use super::refusal::Refusal;
+use super::status::{PeerLink, PeerStatus, Received};
 use super::super_packet::Piece;
 use crate::noise::{Session, TAG_LEN};
 
@@ -34,8 +36,8 @@ pub struct Waiting {
 /// Keys of a session, and its numbers at both ends.
 #[derive(Debug)]
 pub struct Keys {
-    /// Made by the handshake.
-    pub session: Session,
+    /// Made by the handshake; `None` if datagrams are not sealed.
+    pub session: Option<Session>,
     /// What is sent to us says this.
     pub ours: u32,
     /// What we send says this.
@@ -76,8 +78,8 @@ pub struct Peer {
     configs: (SenderConfig, ReceiverConfig),
     current: Option<Keys>,
     previous: Option<Keys>,
-    /// Of a handshake that the peer has not confirmed yet.
-    next: Option<Keys>,
+    /// Of a handshake that the peer has not confirmed yet, and the address that it is for.
+    next: Option<(Keys, IpAddr)>,
     paths: Vec<Option<Path>>,
     batches: Vec<Batch>,
     sealed: u64,
@@ -121,9 +123,10 @@ impl Peer {
         }
     }
 
-    /// Keys that the peer will have when it gets our answer; the number of those that they replace.
-    pub fn offer_keys(&mut self, keys: Keys) -> Option<u32> {
-        self.next.replace(keys).map(|keys| keys.ours)
+    /// Keys that the peer will have when it gets our answer, and the address that it will speak
+    /// from then. Nothing changes before it uses them: the handshake may be a replay.
+    pub fn offer_keys(&mut self, keys: Keys, address: IpAddr) {
+        self.next = Some((keys, address));
     }
 
     /// The peer is another run of its program: its numbers begin anew, and so do ours.
@@ -133,6 +136,12 @@ impl Peer {
         self.receiver = Receiver::new(self.configs.1);
         self.paths.clear();
         self.batches.clear();
+    }
+
+    /// It may not speak any more, until there is another handshake.
+    pub fn shut(&mut self) {
+        (self.current, self.previous, self.next) = (None, None, None);
+        self.address = None;
     }
 
     /// A link as the initiator knows it.
@@ -149,7 +158,10 @@ impl Peer {
     }
 
     /// Opens a datagram in place: what is in it after the clock. It is known to be genuine and new
-    /// then, and is counted. `None` if it is not.
+    /// then, and is counted.
+    ///
+    /// # Errors
+    /// It is not.
     pub fn open<'a>(
         &mut self,
         now: (Instant, Time),
@@ -157,43 +169,40 @@ impl Peer {
         datagram: &'a mut [u8],
         wire_len: u32,
         path: Path,
-    ) -> Option<&'a [u8]> {
+    ) -> Result<&'a [u8], Refusal> {
         if !self.receiver.is_new(header.link, header.sequence) && self.next.is_none() {
-            return None;
+            return Err(Refusal::Replayed);
         }
-        let is = |keys: &Option<Keys>| {
-            keys.as_ref()
-                .is_some_and(|keys| keys.ours == header.session)
-        };
-        let confirms = is(&self.next);
-        let slot = if confirms {
-            &self.next
-        } else if is(&self.current) {
-            &self.current
-        } else {
-            &self.previous
-        };
-        let keys = slot.as_ref().filter(|keys| keys.ours == header.session)?;
-        if now.0 > keys.since + KEY_END {
-            return None;
-        }
+        let next = self.next.as_ref().map(|(keys, _)| keys);
+        let known = [next, self.current.as_ref(), self.previous.as_ref()];
+        let is_this = |keys: &&Keys| keys.ours == header.session;
+        let keys = known.into_iter().flatten().find(is_this);
+        let keys = keys.filter(|keys| now.0 <= keys.since + KEY_END);
+        let keys = keys.ok_or(Refusal::UnknownSession)?;
         let (head, sealed) = datagram.split_at_mut(TunnelHeader::LEN);
-        let opened = keys.session.open.open(header.number(), head, sealed).ok()?;
-        if confirms {
-            let keys = self.next.take().expect("it was found there");
+        let opened: &[u8] = match &keys.session {
+            Some(session) => session
+                .open
+                .open(header.number(), head, sealed)
+                .map_err(|_| Refusal::Forged)?,
+            None => sealed,
+        };
+        let (clock, frames) = opened
+            .split_first_chunk::<{ TunnelFrame::CLOCK_LEN }>()
+            .ok_or(Refusal::Malformed)?;
+        let clock = u32::from_be_bytes(*clock);
+        let is_next = |(keys, _): &mut (Keys, IpAddr)| keys.ours == header.session;
+        if let Some((keys, address)) = self.next.take_if(is_next) {
+            self.address = Some(address);
             self.use_keys(keys);
         }
-        let (clock, frames) = opened.split_first_chunk::<{ TunnelFrame::CLOCK_LEN }>()?;
-        let clock = u32::from_be_bytes(*clock);
-        if !self
-            .receiver
-            .take(now.1, header.link, header.sequence, wire_len, clock)
-        {
-            return None;
+        let (link, sequence) = (header.link, header.sequence);
+        if !self.receiver.take(now.1, link, sequence, wire_len, clock) {
+            return Err(Refusal::Replayed);
         }
         self.heard = now.0;
         self.note_path(now.1, header, path);
-        Some(frames)
+        Ok(frames)
     }
 
     /// A link leads where its newest datagram came from.
@@ -246,7 +255,8 @@ impl Peer {
         out.extend_from_slice(&[0; TunnelHeader::LEN]);
         out.extend_from_slice(&((now.as_nanos() / 1000) as u32).to_be_bytes());
         fill(&mut self.sender, out);
-        let len = out.len() - start + TAG_LEN;
+        let tag_len = keys.session.as_ref().map_or(0, |_| TAG_LEN);
+        let len = out.len() - start + tag_len;
         let wire_len = len as u32 + ip_udp_len(&path.remote);
         let header = TunnelHeader {
             link: link as u8,
@@ -255,8 +265,10 @@ impl Peer {
         };
         let (head, body) = out[start..].split_at_mut(TunnelHeader::LEN);
         head.copy_from_slice(&header.to_bytes());
-        let tag = keys.session.seal.seal(header.number(), head, body);
-        out.extend_from_slice(&tag);
+        if let Some(session) = &keys.session {
+            let tag = session.seal.seal(header.number(), head, body);
+            out.extend_from_slice(&tag);
+        }
         self.sealed += len as u64;
         batch.end(start, |bytes, segment| send(path, bytes, segment));
     }
@@ -272,10 +284,48 @@ impl Peer {
 
     /// Numbers of the sessions that lead here.
     pub fn sessions(&self) -> impl Iterator<Item = u32> + '_ {
-        [&self.current, &self.previous, &self.next]
+        let next = self.next.as_ref().map(|(keys, _)| keys);
+        [self.current.as_ref(), self.previous.as_ref(), next]
             .into_iter()
             .flatten()
             .map(|keys| keys.ours)
+    }
+
+    /// What goes to it and comes from it; `names` are those of its links, as far as they are known.
+    #[must_use]
+    pub fn status(&self, now: (Instant, Time), names: &[String]) -> PeerStatus {
+        let (waiting, room) = self.sender.backlog();
+        let links = (0..self.sender.links()).map(|number| {
+            let received = self
+                .receiver
+                .link(number)
+                .map_or_else(Received::default, |link| {
+                    let (datagrams, bytes) = link.counts();
+                    Received {
+                        datagrams,
+                        bytes,
+                        reordered: link.reordered(),
+                    }
+                });
+            PeerLink {
+                name: names
+                    .get(number)
+                    .cloned()
+                    .unwrap_or_else(|| number.to_string()),
+                sent: self.sender.link(number),
+                received,
+            }
+        });
+        PeerStatus {
+            name: self.name.clone(),
+            open: self.is_open(now.0),
+            sent: self.sender.counters(),
+            backlog: (Bytes::new(waiting), Bytes::new(room)),
+            received: self.receiver.counters(),
+            held: Bytes::new(self.receiver.held()),
+            skew: self.receiver.skew(now.1),
+            links: links.collect(),
+        }
     }
 }
 

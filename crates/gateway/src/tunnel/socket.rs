@@ -29,6 +29,15 @@ impl UdpSocket {
         Ok(UdpSocket { socket, state })
     }
 
+    /// Where it is bound.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn local_address(&self) -> io::Result<SocketAddr> {
+        let address = self.socket.local_addr()?.as_socket();
+        address.ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))
+    }
+
     /// Sends datagrams of `segment` bytes each but the last; one that cannot leave is lost, as on
     /// any link.
     pub fn send(&self, to: SocketAddr, from: Option<IpAddr>, bytes: &[u8], segment: usize) {

@@ -24,6 +24,7 @@ pub struct Inbound {
     highest: u64,
     received: u64,
     bytes: u64,
+    reordered: u64,
     /// When the highest arrived.
     highest_at: Time,
     /// When it was sent, by the sender's clock in microseconds, and the newest such time.
@@ -42,6 +43,7 @@ impl Default for Inbound {
             highest: 0,
             received: 0,
             bytes: 0,
+            reordered: 0,
             highest_at: Time::ZERO,
             newest_sent: i64::MIN,
             least_delay: Windowed::new(LEAST_MEMORY),
@@ -70,6 +72,8 @@ impl Inbound {
         if sequence >= self.highest {
             self.highest = sequence;
             self.highest_at = now;
+        } else {
+            self.reordered += 1;
         }
         self.newest_sent = self.newest_sent.max(sent);
         let delay = (now.as_nanos() / 1000) as i64 - sent;
@@ -125,6 +129,12 @@ impl Inbound {
     #[must_use]
     pub fn greatest_delay(&self) -> Option<i64> {
         self.greatest_delay.best()
+    }
+
+    /// Datagrams that came after one that was sent later.
+    #[must_use]
+    pub fn reordered(&self) -> u64 {
+        self.reordered
     }
 
     /// Datagrams and bytes that arrived, IP headers included.

@@ -58,6 +58,7 @@ pub struct RateControl {
     progress_at: Time,
     asked_at: Time,
     suspected: bool,
+    suspicions: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,6 +115,7 @@ impl RateControl {
             progress_at: now,
             asked_at: Time::ZERO,
             suspected: false,
+            suspicions: 0,
         }
     }
 
@@ -283,6 +285,7 @@ impl RateControl {
             && !self.suspected
         {
             self.suspected = true;
+            self.suspicions += 1;
             self.outbound.forget_flying();
         }
         if now < self.timeout() {
@@ -373,6 +376,12 @@ impl RateControl {
     #[must_use]
     pub fn suspected(&self) -> bool {
         self.suspected
+    }
+
+    /// How many times it was.
+    #[must_use]
+    pub fn suspicions(&self) -> u64 {
+        self.suspicions
     }
 
     /// What is on its way on the link.

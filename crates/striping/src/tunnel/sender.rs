@@ -120,6 +120,8 @@ pub struct LinkStatus {
     pub bytes: u64,
     /// As far as feedback tells.
     pub lost: u64,
+    /// How many times it was taken for dark.
+    pub suspicions: u64,
 }
 
 impl<P> Sender<P> {
@@ -329,6 +331,7 @@ impl<P> Sender<P> {
             datagrams,
             bytes: control.outbound().sent_bytes(),
             lost,
+            suspicions: control.suspicions(),
         }
     }
 

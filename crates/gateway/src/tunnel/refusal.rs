@@ -1,0 +1,109 @@
+//! Why a datagram or a packet is refused.
+
+/// What is wrong with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is no datagram of a tunnel: too short, of an unknown kind, or with frames that are none.
+    Malformed,
+    /// It says a session that there is not, or that has ended.
+    UnknownSession,
+    /// It was made with other keys, or changed on the way.
+    Forged,
+    /// It came before.
+    Replayed,
+    /// Its packet's source is not the address of the client that sent it.
+    ForeignSource,
+    /// A handshake that is not for this end's key, or not from the relay's.
+    WrongKey,
+    /// A handshake of a client that is not in the list.
+    UnknownClient,
+    /// A handshake that came before.
+    ReplayedHandshake,
+    /// A handshake for an address that another client has.
+    AddressTaken,
+    /// A handshake that is asked for a cookie first, since there are many.
+    CookieWanted,
+}
+
+impl Refusal {
+    /// All of them.
+    pub const ALL: [Refusal; 10] = [
+        Refusal::Malformed,
+        Refusal::UnknownSession,
+        Refusal::Forged,
+        Refusal::Replayed,
+        Refusal::ForeignSource,
+        Refusal::WrongKey,
+        Refusal::UnknownClient,
+        Refusal::ReplayedHandshake,
+        Refusal::AddressTaken,
+        Refusal::CookieWanted,
+    ];
+
+    /// As a status spells it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Refusal::Malformed => "malformed",
+            Refusal::UnknownSession => "unknown-session",
+            Refusal::Forged => "forged",
+            Refusal::Replayed => "replayed",
+            Refusal::ForeignSource => "foreign-source",
+            Refusal::WrongKey => "wrong-key",
+            Refusal::UnknownClient => "unknown-client",
+            Refusal::ReplayedHandshake => "replayed-handshake",
+            Refusal::AddressTaken => "address-taken",
+            Refusal::CookieWanted => "cookie-wanted",
+        }
+    }
+
+    /// What is logged of it, once a minute and source; what links do by themselves is not.
+    pub(super) fn complaint(self) -> Option<&'static str> {
+        match self {
+            Refusal::Malformed => Some("a datagram that is none of a tunnel"),
+            Refusal::Forged => Some("a datagram made with other keys"),
+            Refusal::ForeignSource => Some("a packet from an address that is not its sender's"),
+            Refusal::WrongKey => Some("a handshake made for or with another key"),
+            Refusal::UnknownClient => Some("a client that is not in the list"),
+            Refusal::ReplayedHandshake => Some("a handshake that was there before"),
+            Refusal::AddressTaken => Some("another client has the address within the tunnel"),
+            Refusal::UnknownSession | Refusal::Replayed | Refusal::CookieWanted => None,
+        }
+    }
+}
+
+/// How many were refused, and why.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Refused([u64; Refusal::ALL.len()]);
+
+impl Refused {
+    /// One more.
+    pub(super) fn count(&mut self, why: Refusal) {
+        self.0[why as usize] += 1;
+    }
+
+    /// How many for this reason.
+    #[must_use]
+    pub fn of(&self, why: Refusal) -> u64 {
+        self.0[why as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_has_a_count_of_its_own() {
+        let mut refused = Refused::default();
+        for (times, why) in (0..).zip(Refusal::ALL) {
+            for _ in 0..times {
+                refused.count(why);
+            }
+        }
+        assert_eq!(
+            Refusal::ALL.map(|why| refused.of(why)),
+            [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+        );
+    }
+}

@@ -1,0 +1,111 @@
+//! What a tunnel has done, for programs and for the status page.
+
+use ropewalk_quantities::{Bytes, Time};
+use ropewalk_striping::tunnel::{LinkStatus, ResequencerCounters, SenderCounters};
+
+use super::refusal::Refused;
+use crate::status::document;
+
+/// A tunnel at one moment.
+#[derive(Clone, Debug, Default)]
+pub struct Status {
+    /// The device's name, as the kernel calls it.
+    pub device: String,
+    /// Longest packet that the device takes.
+    pub mtu: u16,
+    /// Which link takes the next packet.
+    pub scheduler: &'static str,
+    /// The relay, or the clients that have come so far.
+    pub peers: Vec<PeerStatus>,
+    /// Datagrams and packets that were refused.
+    pub refused: Refused,
+}
+
+/// What goes to a peer and comes from it.
+#[derive(Clone, Debug)]
+pub struct PeerStatus {
+    /// `relay`, or the name in the list of clients.
+    pub name: String,
+    /// Whether both ends have keys.
+    pub open: bool,
+    /// Packets of the device that were taken for it, and dropped.
+    pub sent: SenderCounters,
+    /// What waits for the links, and the room that there is.
+    pub backlog: (Bytes, Bytes),
+    /// What waited to be put in order, was given up, and came late.
+    pub received: ResequencerCounters,
+    /// What waits to be put in order now.
+    pub held: Bytes,
+    /// How much slower the slowest link is than the quickest, one way: so long the packets of a
+    /// connection wait for those that were sent before.
+    pub skew: Time,
+    /// By the numbers that the dialling end gives them.
+    pub links: Vec<PeerLink>,
+}
+
+/// A link, both ways.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeerLink {
+    /// As the dialling end calls it; its number at the other one.
+    pub name: String,
+    /// What this end sends, as the other end's feedback tells.
+    pub sent: LinkStatus,
+    /// What this end has received.
+    pub received: Received,
+}
+
+/// What came by a link; lengths include the headers of IP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Received {
+    /// Datagrams, each counted once.
+    pub datagrams: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Those that came after one that was sent later on the same link.
+    pub reordered: u64,
+}
+
+impl Status {
+    /// A tunnel a peer, as the status page has them.
+    #[must_use]
+    pub fn documents(&self) -> Vec<document::Tunnel> {
+        let tunnels = self.peers.iter().map(|peer| document::Tunnel {
+            interface: self.device.clone(),
+            peer: peer.name.clone(),
+            scheduler: Some(self.scheduler.to_owned()),
+            mtu_bytes: Some(self.mtu.into()),
+            hold_ms: Some(peer.skew.as_millis_f64()),
+            held_packets: None,
+            links: peer.links.iter().map(link).collect(),
+        });
+        tunnels.collect()
+    }
+}
+
+fn link(link: &PeerLink) -> document::Link {
+    let (sent, received) = (&link.sent, &link.received);
+    let ratio = |part: u64, of: u64| (of > 0).then(|| part as f64 / of as f64);
+    document::Link {
+        name: link.name.clone(),
+        state: match (sent.up, sent.suspected) {
+            (false, _) => document::State::Down,
+            (true, true) => document::State::Suspected,
+            (true, false) => document::State::Up,
+        },
+        rtt_ms: sent.smoothed_round_trip.map(Time::as_millis_f64),
+        min_rtt_ms: sent
+            .smoothed_round_trip
+            .map(|_| sent.least_round_trip.as_millis_f64()),
+        rate_mbps: None,
+        delivery_rate_mbps: (sent.rate.as_bps() > 0).then(|| sent.rate.as_mbps()),
+        in_flight_bytes: sent.in_flight,
+        sent_bytes: sent.bytes,
+        received_bytes: received.bytes,
+        resent_bytes: None,
+        suspicions: sent.suspicions,
+        cost: 1.0,
+        quota_left_bytes: None,
+        loss_ratio: ratio(sent.lost, sent.datagrams),
+        reordered_ratio: ratio(received.reordered, received.datagrams),
+    }
+}
