@@ -28,7 +28,7 @@ pub enum Reply {
     /// Come again with this.
     Cookie(Vec<u8>),
     /// Come in.
-    Answer(Vec<u8>, Guest),
+    Answer(Vec<u8>, Box<Guest>),
 }
 
 /// A client that may come in.
@@ -113,6 +113,6 @@ impl Door {
                 since: now,
             },
         };
-        Ok(Reply::Answer(reply, guest))
+        Ok(Reply::Answer(reply, Box::new(guest)))
     }
 }

@@ -376,7 +376,7 @@ impl Engine {
         let (reply, done) = match door.on_hello(now, path.remote, datagram)? {
             Reply::Cookie(reply) => (reply, Err(Refusal::CookieWanted)),
             Reply::Answer(reply, guest) => {
-                self.let_in(now, guest)?;
+                self.let_in(now, *guest)?;
                 (reply, Ok(()))
             }
         };

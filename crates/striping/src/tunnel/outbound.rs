@@ -148,7 +148,7 @@ impl Outbound {
             return None;
         }
         let bits = (newest.bytes - oldest.bytes) * 8;
-        let rate = Rate::from_bps(bits * 1_000_000 / (passed.as_nanos() / 1000));
+        let rate = Rate::from_bps(bits.saturating_mul(1_000_000) / (passed.as_nanos() / 1000));
         Some((rate, oldest.sent_bytes < self.limited_until))
     }
 

@@ -1,0 +1,54 @@
+//! Replays the corpus of the fuzz target that plays a tunnel's peer.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+#[path = "../../../../tests/fuzz/properties/tunnel.rs"]
+mod tunnel;
+
+/// Of each file: datagrams taken, packets in them, packets delivered, what was malformed.
+const EXPECTED: &str = "\
+clock_jumps 4 4 4 0
+empty 0 0 0 0
+empty_packets 1 3 2 0
+far_ahead 3 3 3 0
+feedback_back_and_forth 2 0 0 0
+feedback_delay_huge 1 0 0 0
+feedback_of_nothing 1 0 0 0
+feedback_too_much 1 0 0 0
+feedback_true 3 0 0 0
+header_cut 0 0 0 1
+in_order 8 8 8 0
+last_packet 1 1 1 0
+link_64 0 0 0 1
+link_falls_silent 3 3 1 0
+many_lanes_far_ahead 60 60 60 0
+no_clock 0 0 0 1
+packet_head_cut 1 0 0 1
+packet_past_end 1 0 0 1
+padding 1 0 0 0
+ping_pong_close 1 0 0 0
+reordered_links 8 8 8 0
+replay_window_slides 4 4 2 0
+replayed 1 1 1 0
+sequence_beyond_56_bits 0 0 0 1
+unknown_frame 1 0 0 1
+";
+
+#[test]
+fn a_peer_may_say_what_it_wants() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fuzz/corpus/tunnel");
+    let files = fs::read_dir(folder).unwrap();
+    let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let mut said = String::new();
+    for file in files {
+        let tally = tunnel::hold(&fs::read(&file).unwrap());
+        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        let (datagrams, packets) = (tally.datagrams, tally.packets);
+        let (delivered, malformed) = (tally.delivered, tally.malformed);
+        writeln!(said, "{name} {datagrams} {packets} {delivered} {malformed}").unwrap();
+    }
+    assert_eq!(said, EXPECTED, "{said}");
+}
