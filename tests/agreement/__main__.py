@@ -1,5 +1,6 @@
 """Print every table of agreement, keep the pictures, and renew docs/agreement.md."""
 
+import aggregation
 import cellular
 import coupling
 import fluid
@@ -12,7 +13,16 @@ from tables import ROOT, write_into_page
 
 tables = [
     table
-    for module in (ns3_single_path, formulas, linux, coupling, ns3_striped, cellular, fluid)
+    for module in (
+        ns3_single_path,
+        formulas,
+        linux,
+        aggregation,
+        coupling,
+        ns3_striped,
+        cellular,
+        fluid,
+    )
     for table in module.tables()
 ]
 for table in tables:

@@ -24,7 +24,7 @@ ALWAYS = {
     "subflows",
     "stats",
 }
-WHERE_KNOWN = {"completion_s", "delay_ms", "competitors", "warnings"}
+WHERE_KNOWN = {"completion_s", "delay_ms", "longest_gap_s", "competitors", "warnings"}
 DELAY = {"mean", "p50", "p95", "p99", "max"}
 LINK = {
     "name",

@@ -2,12 +2,12 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use ropewalk_transport::IpVersion;
+use ropewalk_transport::{IpVersion, MAX_SUBFLOWS};
 
 /// The servers' port: of no protocol that a dissector would look for.
 pub(crate) const SERVER_PORT: u16 = 50_000;
-/// A client's port on its first subflow; the next ones follow.
-pub(crate) const CLIENT_PORT: u16 = 49_152;
+/// A client's port on its first subflow; the next ones follow. Above are all that are not assigned.
+const CLIENT_PORT: u16 = 49_152;
 /// Both ports of a virtual device's datagrams: IANA's for packets in UDP (GUE).
 pub(crate) const TUNNEL_PORT: u16 = 6080;
 
@@ -15,6 +15,13 @@ pub(crate) const TUNNEL_PORT: u16 = 6080;
 /// flow counts in the bytes between.
 pub(crate) fn client(version: IpVersion, flow: usize, path: usize) -> IpAddr {
     host(version, 10, 1, (flow << 8 | (path + 1)) as u32)
+}
+
+/// A client's port on a subflow, whose path had `dial` connections before; the first of them have
+/// the lowest ports.
+pub(crate) fn client_port(subflow: usize, dial: u16) -> u16 {
+    let number = subflow + usize::from(dial) * MAX_SUBFLOWS;
+    CLIENT_PORT + (number % usize::from(u16::MAX - CLIENT_PORT)) as u16
 }
 
 /// A server's only address: 172.16.0.1 for the measured flow.

@@ -9,7 +9,7 @@ use ropewalk_wire::{
     Checksum, Connection, IpHeader, Ipv4Header, Side, Start, UdpHeader, payload, protocol,
 };
 
-use crate::addresses::{self, CLIENT_PORT, SERVER_PORT, TUNNEL_PORT};
+use crate::addresses::{self, SERVER_PORT, TUNNEL_PORT};
 
 /// A flow's connection, and where its packets go.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub(crate) struct Sent {
     pub(crate) from: Side,
     pub(crate) subflow: usize,
     pub(crate) path: usize,
+    /// How many connections the subflow was before this one.
+    pub(crate) dial: u16,
     /// IP identification: how many packets its host sent before.
     pub(crate) identification: u16,
     pub(crate) segment: Segment,
@@ -114,7 +116,7 @@ impl Flow {
         payload::fill(segment.data_seq, data);
         let sum = Checksum::new().add_bytes(data);
         let wire = self.connection.emit(*from, *subflow, segment, sum);
-        let client_port = CLIENT_PORT + *subflow as u16;
+        let client_port = addresses::client_port(*subflow, sent.dial);
         let [source_port, destination_port] = directed([client_port, SERVER_PORT], *from);
         let written = wire.header(source_port, destination_port).emit(
             wire.options(),

@@ -176,6 +176,7 @@ impl Tap {
             sent: Sent {
                 from: side(sighting),
                 subflow: sighting.subflow,
+                dial: sighting.dial,
                 path: sighting.path,
                 identification: tag.identification,
                 segment: *sighting.segment,

@@ -138,7 +138,9 @@ fn write_config(out: &mut String, config: &Config) {
     line(out, "protocol", &config.protocol.to_parsed().to_toml());
     let may_be = |key: &str| match key {
         "subflow" => config.congestion == CongestionKind::Uncoupled,
-        "packet" | "main_buffer" => config.protocol == Protocol::Bas,
+        "packet" => config.packet.is_some(),
+        "notsent_lowat" => config.notsent_lowat.is_some(),
+        "main_buffer" => config.protocol == Protocol::Bas,
         _ => true,
     };
     for key in shape.keys {

@@ -1,6 +1,5 @@
-//! The run loop's part for associations: who is told what when a packet arrives, and what is sent then.
-
-use ropewalk_transport::Event;
+//! The run loop's part for associations: who is told what when a packet arrives or a timer runs out,
+//! and what is sent then.
 
 use crate::carrier::{CLIENT, Carrier, SERVER};
 use crate::observer::Observer;
@@ -11,93 +10,92 @@ impl<O: Observer> Run<'_, O> {
     /// A packet came out of its last hop.
     #[inline(never)]
     pub(crate) fn arrive_at_association(&mut self, packet: &Packet<O::Tag>, hop: usize) {
-        if packet.to_client {
-            self.arrive_at_sender(packet, hop);
-            self.send_on_association(packet.flow as usize);
-        } else {
-            self.arrive_at_receiver(packet, hop);
-            self.flush_changed(packet.flow as usize, SERVER);
-        }
-    }
-
-    /// Deals out what the application has written, and sends it.
-    pub(crate) fn send_on_association(&mut self, index: usize) {
-        let now = self.now;
-        let flow = &mut self.world.flows[index];
-        if let Carrier::Association(association) = &mut flow.carrier {
-            // What leaves the main buffer makes room for more: each packet is full if it can be.
-            loop {
-                flow.application.fill(now, &mut **association);
-                if !association.place(now) {
-                    break;
-                }
-            }
-        }
-        self.flush_changed(index, CLIENT);
-    }
-
-    fn arrive_at_sender(&mut self, packet: &Packet<O::Tag>, hop: usize) {
-        let (now, index, connection) =
-            (self.now, packet.flow as usize, usize::from(packet.subflow));
-        let Carrier::Association(association) = &mut self.world.flows[index].carrier else {
-            return;
-        };
-        let client = &mut association.connections[connection][CLIENT];
-        client.handle_segment(now, 0, &packet.segment);
-        association.changed[CLIENT] |= 1 << connection;
-        if O::WATCHES {
-            let sighting = packet.seen(now, hop, false);
-            self.observer.arrives(&sighting, packet.tag, false);
-            if index == 0 {
-                self.observer.heard(now, connection, client);
-            }
-        }
-        while client.poll_event().is_some() {}
-    }
-
-    fn arrive_at_receiver(&mut self, packet: &Packet<O::Tag>, hop: usize) {
-        let (now, index, connection) =
-            (self.now, packet.flow as usize, usize::from(packet.subflow));
+        let (now, index, path) = (self.now, packet.flow as usize, usize::from(packet.subflow));
+        let end = if packet.to_client { CLIENT } else { SERVER };
         let flow = &mut self.world.flows[index];
         let Carrier::Association(association) = &mut flow.carrier else {
             return;
         };
-        let server = &mut association.connections[connection][SERVER];
-        let duplicates = server.duplicates(0);
-        server.handle_segment(now, 0, &packet.segment);
-        association.changed[SERVER] |= 1 << connection;
+        let delivered = association.delivered();
+        let duplicate = association.arrive(now, path, packet.dial, end, &packet.segment);
         if O::WATCHES {
-            let duplicate = duplicates != server.duplicates(0);
             let sighting = packet.seen(now, hop, false);
             self.observer.arrives(&sighting, packet.tag, duplicate);
-        }
-        while let Some(event) = server.poll_event() {
-            if event == Event::Eof {
-                server.close();
+            let in_use = &association.connections[path];
+            if (index, end) == (0, CLIENT) && in_use.dial == packet.dial {
+                self.observer.heard(now, path, &in_use.ends[CLIENT]);
             }
         }
-        let new = association.collect(connection);
-        if index == 0 {
+        if (index, end) == (0, SERVER) {
             if packet.segment.len > 0 {
                 self.recorder.arrival(packet.number);
             }
-            if new > 0 {
-                let delivered = association.reassembler.delivered();
-                self.recorder
-                    .delivered(now, delivered, &mut flow.application);
+            let end = association.delivered();
+            if end > delivered {
+                self.recorder.delivered(now, end, &mut flow.application);
             }
         }
+        self.serve_association(index);
     }
 
-    fn flush_changed(&mut self, index: usize, end: usize) {
+    /// A timer of an end ran out.
+    pub(crate) fn time_out_of_association(&mut self, index: usize, end: usize) {
+        let now = self.now;
         let Carrier::Association(association) = &mut self.world.flows[index].carrier else {
             return;
         };
-        let mut changed = std::mem::take(&mut association.changed[end]);
-        while changed != 0 {
-            let connection = changed.trailing_zeros() as usize;
-            changed &= changed - 1;
-            self.flush(index, connection, end);
+        association.handle_timeout(now, end);
+        if O::WATCHES && (index, end) == (0, CLIENT) {
+            for path in 0..association.paths.len() {
+                let sender = &association.connections[path].ends[CLIENT];
+                self.observer.heard(now, path, sender);
+            }
         }
+        self.serve_association(index);
+    }
+
+    /// Deals out what the application has written, sends it, and arms the timers.
+    pub(crate) fn serve_association(&mut self, index: usize) {
+        let now = self.now;
+        loop {
+            let flow = &mut self.world.flows[index];
+            let Carrier::Association(association) = &mut flow.carrier else {
+                return;
+            };
+            flow.application.fill(now, &mut **association);
+            association.turn(now);
+            if !self.flush_changed(index) {
+                break;
+            }
+        }
+        let Carrier::Association(association) = &mut self.world.flows[index].carrier else {
+            return;
+        };
+        association.tidy();
+        let timers = [CLIENT, SERVER].map(|end| association.poll_timeout(end));
+        for (end, timer) in timers.into_iter().enumerate() {
+            self.arm(index, end, timer);
+        }
+    }
+
+    /// Sends what connections have to send; says whether any had to be asked.
+    fn flush_changed(&mut self, index: usize) -> bool {
+        let mut any = false;
+        for connection in 0..self.world.flows[index].carrier.connections() {
+            for end in [CLIENT, SERVER] {
+                let Carrier::Association(association) = &mut self.world.flows[index].carrier else {
+                    return false;
+                };
+                if std::mem::take(&mut association.connections[connection].changed[end]) {
+                    any = true;
+                    let _ = self.transmit(index, connection, end);
+                    if let Carrier::Association(association) = &mut self.world.flows[index].carrier
+                    {
+                        association.after_flush(connection, end);
+                    }
+                }
+            }
+        }
+        any
     }
 }

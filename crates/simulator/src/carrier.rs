@@ -35,7 +35,7 @@ impl Carrier {
     pub(crate) fn end(&self, connection: usize, end: usize) -> &Endpoint {
         match self {
             Carrier::Connection(ends) => &ends[end],
-            Carrier::Association(association) => &association.connections[connection][end],
+            Carrier::Association(association) => &association.connections[connection].ends[end],
         }
     }
 
@@ -44,7 +44,19 @@ impl Carrier {
     pub(crate) fn end_mut(&mut self, connection: usize, end: usize) -> &mut Endpoint {
         match self {
             Carrier::Connection(ends) => &mut ends[end],
-            Carrier::Association(association) => &mut association.connections[connection][end],
+            Carrier::Association(association) => &mut association.connections[connection].ends[end],
+        }
+    }
+
+    /// Of a connection: the number of its first subflow, and how many its path had before it.
+    #[inline]
+    pub(crate) fn numbers(&self, connection: usize) -> (usize, u16) {
+        match self {
+            Carrier::Connection(_) => (0, 0),
+            Carrier::Association(association) => {
+                let connection = &association.connections[connection];
+                (connection.path, connection.dial)
+            }
         }
     }
 
@@ -52,26 +64,34 @@ impl Carrier {
     pub(crate) fn subflows(&self) -> usize {
         match self {
             Carrier::Connection(ends) => ends[CLIENT].subflow_states().len(),
-            Carrier::Association(association) => association.connections.len(),
+            Carrier::Association(association) => association.paths.len(),
         }
     }
 
     /// A subflow as its sender sees it.
     pub(crate) fn state(&self, subflow: usize) -> &SubflowState {
-        let (connection, subflow) = self.place(subflow);
-        &self.end(connection, CLIENT).subflow_states()[subflow]
+        match self {
+            Carrier::Connection(ends) => &ends[CLIENT].subflow_states()[subflow],
+            Carrier::Association(association) => {
+                &association.connections[subflow].ends[CLIENT].subflow_states()[0]
+            }
+        }
     }
 
     /// What a subflow's sender counted.
     pub(crate) fn counters(&self, subflow: usize) -> Counters {
-        let (connection, subflow) = self.place(subflow);
-        self.end(connection, CLIENT).counters(subflow)
+        match self {
+            Carrier::Connection(ends) => ends[CLIENT].counters(subflow),
+            Carrier::Association(association) => association.counters(subflow),
+        }
     }
 
     /// Data segments that arrived by this subflow and brought nothing new to it.
     pub(crate) fn duplicates(&self, subflow: usize) -> u64 {
-        let (connection, subflow) = self.place(subflow);
-        self.end(connection, SERVER).duplicates(subflow)
+        match self {
+            Carrier::Connection(ends) => ends[SERVER].duplicates(subflow),
+            Carrier::Association(association) => association.duplicates(subflow),
+        }
     }
 
     /// The application's bytes that this subflow brought.
@@ -85,11 +105,19 @@ impl Carrier {
         }
     }
 
+    /// Bytes that this subflow held and others were given, too; only of an association's.
+    pub(crate) fn resent_by(&self, subflow: usize) -> Option<u64> {
+        match self {
+            Carrier::Connection(_) => None,
+            Carrier::Association(association) => Some(association.resent_by(subflow)),
+        }
+    }
+
     /// Bytes that arrived in order.
     pub(crate) fn delivered(&self) -> u64 {
         match self {
             Carrier::Connection([_, server]) => server.delivered(),
-            Carrier::Association(association) => association.reassembler.delivered(),
+            Carrier::Association(association) => association.delivered(),
         }
     }
 
@@ -97,7 +125,7 @@ impl Carrier {
     pub(crate) fn reorder_buffer(&self) -> u64 {
         match self {
             Carrier::Connection([_, server]) => server.reorder_buffer(),
-            Carrier::Association(association) => association.reassembler.held(),
+            Carrier::Association(association) => association.held(),
         }
     }
 
@@ -105,7 +133,7 @@ impl Carrier {
     pub(crate) fn reorder_buffer_max(&self) -> u64 {
         match self {
             Carrier::Connection([_, server]) => server.reorder_buffer_max(),
-            Carrier::Association(association) => association.reassembler.held_max(),
+            Carrier::Association(association) => association.held_max(),
         }
     }
 
@@ -113,7 +141,7 @@ impl Carrier {
     pub(crate) fn restart_reorder_buffer_max(&mut self) {
         match self {
             Carrier::Connection([_, server]) => server.restart_reorder_buffer_max(),
-            Carrier::Association(association) => association.reassembler.restart_held_max(),
+            Carrier::Association(association) => association.restart_held_max(),
         }
     }
 
@@ -121,7 +149,7 @@ impl Carrier {
     pub(crate) fn packets(&self) -> (u64, u64) {
         match self {
             Carrier::Connection([_, server]) => server.packets(),
-            Carrier::Association(association) => association.reassembler.packets(),
+            Carrier::Association(association) => association.packets(),
         }
     }
 
@@ -130,13 +158,5 @@ impl Carrier {
         (0..self.connections()).all(|connection| {
             [CLIENT, SERVER].map(|end| self.end(connection, end).is_closed()) == [true; 2]
         })
-    }
-
-    /// Of a subflow: its connection, and its number there.
-    fn place(&self, subflow: usize) -> (usize, usize) {
-        match self {
-            Carrier::Connection(_) => (0, subflow),
-            Carrier::Association(_) => (subflow, 0),
-        }
     }
 }

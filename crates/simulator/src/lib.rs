@@ -5,6 +5,8 @@ mod aggregation;
 mod application;
 mod association;
 mod carrier;
+mod connection;
+mod dialling;
 mod metrics;
 mod observer;
 mod outcome;

@@ -70,6 +70,8 @@ pub struct Sighting<'a> {
     pub flow: usize,
     /// Which of its subflows.
     pub subflow: usize,
+    /// How many connections its path had before this one, with `bas`; else 0.
+    pub dial: u16,
     /// The path, by its number in the scenario.
     pub path: usize,
     /// How many hops follow this one.

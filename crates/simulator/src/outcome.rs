@@ -28,6 +28,10 @@ pub struct Summary {
     /// First write to last delivery of a finite transfer that was completed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_s: Option<f64>,
+    /// The longest time without a delivery, after the warm-up and the first one; absent when
+    /// nothing was delivered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub longest_gap_s: Option<f64>,
     /// How long the run lasted in virtual time, warm-up included.
     pub duration_s: f64,
     /// Each link's price times the Mbit/s of IP packets that it delivered, summed.
@@ -126,6 +130,10 @@ pub struct SubflowSummary {
     pub timeouts: u64,
     /// Retransmissions of segments that the receiver had.
     pub spurious_retransmissions: u64,
+    /// Payload that it held and others were given, too, since it was silent, late or gone; with
+    /// `bas`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resent_bytes: Option<u64>,
     /// Smoothed round-trip time at the end; absent when none was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub srtt_ms: Option<f64>,

@@ -23,7 +23,9 @@ pub(crate) struct Recorder {
     pub(crate) reorder: Option<Reorder>,
     pub(crate) timeline: Option<Timeline>,
     pub(crate) baseline: Baseline,
+    /// Of the measured flow; zero before the first.
     pub(crate) last_delivery: Time,
+    longest_gap: Time,
     pub(crate) warmup: Time,
     /// Size of what a delay is measured of, and the end of the next such piece.
     unit: u64,
@@ -49,6 +51,7 @@ pub(crate) struct SubflowBaseline {
     pub(crate) counters: Counters,
     pub(crate) delivered: u64,
     pub(crate) duplicates: u64,
+    pub(crate) resent: Option<u64>,
 }
 
 /// The timeline's last row.
@@ -67,8 +70,9 @@ impl Recorder {
     ) -> Recorder {
         let piece = match scenario.transport.protocol {
             Protocol::Bas => scenario.transport.packet,
-            Protocol::Tcp | Protocol::StripedTcp | Protocol::Mptcp => scenario.transport.segment,
+            Protocol::Tcp | Protocol::StripedTcp | Protocol::Mptcp => None,
         };
+        let piece = piece.unwrap_or(scenario.transport.segment);
         let unit = world.flows[0].application.unit(piece.as_u64());
         Recorder {
             complete: false,
@@ -77,6 +81,7 @@ impl Recorder {
             timeline: options.timeline_step.map(|_| Timeline::default()),
             baseline: Baseline::default(),
             last_delivery: Time::ZERO,
+            longest_gap: Time::ZERO,
             warmup: scenario.warmup,
             unit,
             next_mark: unit,
@@ -132,6 +137,7 @@ impl Recorder {
     /// The measured flow's data up to `end` is delivered in order.
     #[inline]
     pub(crate) fn delivered(&mut self, now: Time, end: u64, application: &mut Application) {
+        self.longest_gap = self.longest_gap(now).unwrap_or(Time::ZERO);
         self.last_delivery = now;
         let total = application.total();
         while self.next_mark <= end || total == Some(end) && self.next_mark < end + self.unit {
@@ -143,6 +149,15 @@ impl Recorder {
             self.next_mark += self.unit;
         }
         self.complete = total == Some(end);
+    }
+
+    /// The longest time without a delivery, after the warm-up and the first one, if the last such
+    /// time ends then; `None` if nothing was delivered.
+    #[inline]
+    pub(crate) fn longest_gap(&self, end: Time) -> Option<Time> {
+        let last = self.last_delivery;
+        let gap = end.saturating_sub(last.max(self.warmup));
+        (last > Time::ZERO).then(|| self.longest_gap.max(gap))
     }
 
     fn add_rows<T: Copy>(&mut self, now: Time, world: &World<T>) {
@@ -212,6 +227,7 @@ impl Baseline {
                 counters: carrier.counters(subflow),
                 delivered: carrier.delivered_by(subflow),
                 duplicates: carrier.duplicates(subflow),
+                resent: carrier.resent_by(subflow),
             })
             .collect();
         Baseline {

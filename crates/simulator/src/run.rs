@@ -50,6 +50,7 @@ impl<'o, O: Observer> Run<'o, O> {
                 subflow: 0,
                 hops_left: 0,
                 to_client: false,
+                dial: 0,
                 tag: O::Tag::default(),
             },
             observer,
@@ -203,19 +204,17 @@ impl<'o, O: Observer> Run<'o, O> {
     fn timer_due(&mut self, index: usize, end: usize) {
         let source = self.world.hops.len() + 3 * index + end;
         self.agenda.set(source, IDLE);
-        let carrier = &mut self.world.flows[index].carrier;
-        for connection in 0..carrier.connections() {
-            // The timer is that of the first of them that is due.
-            let endpoint = carrier.end_mut(connection, end);
-            endpoint.handle_timeout(self.now);
-            if O::WATCHES && (index, end) == (0, CLIENT) {
-                self.observer.heard(self.now, connection, endpoint);
-            }
-            while endpoint.poll_event().is_some() {}
+        let Carrier::Connection(ends) = &mut self.world.flows[index].carrier else {
+            self.time_out_of_association(index, end);
+            return;
+        };
+        let endpoint = &mut ends[end];
+        endpoint.handle_timeout(self.now);
+        if O::WATCHES && (index, end) == (0, CLIENT) {
+            self.observer.heard(self.now, 0, endpoint);
         }
-        for connection in 0..carrier.connections() {
-            self.flush(index, connection, end);
-        }
+        while endpoint.poll_event().is_some() {}
+        self.flush(index, 0, end);
     }
 
     #[inline(never)]
@@ -228,21 +227,40 @@ impl<'o, O: Observer> Run<'o, O> {
                 client.connect();
                 flow.application.fill(self.now, client);
             }
-            Carrier::Association(association) => association.connect(),
+            Carrier::Association(association) => association.connect(self.now),
         }
         self.schedule_at(self.application_source(index), next);
         match self.world.flows[index].carrier {
             Carrier::Connection(_) => self.flush(index, 0, CLIENT),
-            Carrier::Association(_) => self.send_on_association(index),
+            Carrier::Association(_) => self.serve_association(index),
         }
     }
 
     /// Sends everything that an end of a connection has to send now, and arms its timer.
-    ///
-    /// A timer is scheduled only if it is earlier than what is scheduled: one that moved back is
-    /// looked at again when its old time has come.
     #[inline]
     pub(crate) fn flush(&mut self, index: usize, connection: usize, end: usize) {
+        let timer = self.transmit(index, connection, end);
+        self.arm(index, end, timer);
+    }
+
+    /// Arms the timer of an end of a flow.
+    ///
+    /// It is scheduled only if it is earlier than what is scheduled: one that moved back is looked
+    /// at again when its old time has come.
+    #[inline]
+    pub(crate) fn arm(&mut self, index: usize, end: usize, timer: Option<Time>) {
+        if let Some(time) = timer {
+            let source = self.world.hops.len() + 3 * index + end;
+            if time < self.agenda.key(source).time {
+                self.schedule(source, time);
+            }
+        }
+    }
+
+    /// Sends everything that an end of a connection has to send now; returns when its timer runs
+    /// out.
+    #[inline]
+    pub(crate) fn transmit(&mut self, index: usize, connection: usize, end: usize) -> Option<Time> {
         let now = self.now;
         let World { hops, flows, .. } = &mut self.world;
         let Flow {
@@ -253,13 +271,15 @@ impl<'o, O: Observer> Run<'o, O> {
             headers,
             ..
         } = &mut flows[index];
+        let (first, dial) = carrier.numbers(connection);
         let endpoint = carrier.end_mut(connection, end);
         let packet = &mut self.outgoing;
+        packet.dial = dial;
         packet.flow = index as u32;
         packet.to_client = end == SERVER;
         while let Some(subflow) = endpoint.poll_transmit(now, &mut packet.segment) {
             let size = *headers + packet.segment.header_len() + packet.segment.len;
-            let subflow = connection + subflow;
+            let subflow = first + subflow;
             let path = match devices {
                 None => &paths[subflow],
                 Some(devices) => &paths[devices[end].next()],
@@ -268,7 +288,7 @@ impl<'o, O: Observer> Run<'o, O> {
             packet.hops_left = path.more_hops;
             packet.subflow = subflow as u8;
             packet.number = *packets;
-            *packets += u32::from(packet.segment.len > 0);
+            *packets += u32::from(packet.segment.len > 0 && end == CLIENT);
             let hop = usize::from(path.first_hops[end]);
             enter_hop(
                 hops,
@@ -283,14 +303,9 @@ impl<'o, O: Observer> Run<'o, O> {
             );
         }
         if O::WATCHES && (index, end) == (0, CLIENT) {
-            self.observer.sent(now, connection, endpoint);
+            self.observer.sent(now, first, endpoint);
         }
-        if let Some(time) = endpoint.poll_timeout() {
-            let source = self.world.hops.len() + 3 * index + end;
-            if time < self.agenda.key(source).time {
-                self.schedule(source, time);
-            }
-        }
+        endpoint.poll_timeout()
     }
 
     fn application_source(&self, flow: usize) -> usize {
@@ -356,6 +371,7 @@ impl<T> Packet<T> {
             reverse: hop % 2 == 1,
             flow: self.flow as usize,
             subflow: usize::from(self.subflow),
+            dial: self.dial,
             path: usize::from(self.path),
             hops_left: usize::from(self.hops_left),
             first_hop,

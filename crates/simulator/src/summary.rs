@@ -82,6 +82,7 @@ pub(crate) fn summarise<O: Observer>(
                 fast_recoveries: to.counters.fast_recoveries - from.counters.fast_recoveries,
                 timeouts: to.counters.timeouts - from.counters.timeouts,
                 spurious_retransmissions: to.duplicates - from.duplicates,
+                resent_bytes: to.resent.map(|to| to - from.resent.unwrap_or(0)),
                 srtt_ms: (state.srtt > Time::ZERO).then(|| state.srtt.as_millis_f64()),
             }
         })
@@ -117,6 +118,7 @@ pub(crate) fn summarise<O: Observer>(
             completion_s: recorder
                 .complete
                 .then(|| (recorder.last_delivery - first_write).as_secs_f64()),
+            longest_gap_s: recorder.longest_gap(run.now).map(Time::as_secs_f64),
             duration_s: run.now.as_secs_f64(),
             cost,
             delay_ms: recorder.delays.summary(),

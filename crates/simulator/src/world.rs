@@ -40,6 +40,8 @@ pub(crate) struct Packet<T> {
     /// How many hops of its route follow the one that it is on.
     pub(crate) hops_left: u8,
     pub(crate) to_client: bool,
+    /// Which of the connections that a path of an association has had.
+    pub(crate) dial: u16,
     pub(crate) tag: T,
 }
 
@@ -215,16 +217,12 @@ impl Flow {
         let flow_paths: Vec<FlowPath> = (0..subflows)
             .map(|subflow| FlowPath::new(scenario, paths[subflow % paths.len()]))
             .collect();
-        let mut connection = |subflows| {
+        let carrier = if config.protocol == Protocol::Bas {
+            Carrier::Association(Box::new(Association::new(&config, paths.len(), keys)))
+        } else {
             let client = Endpoint::client(&config, subflows, keys.next_u64(), keys.next_u64());
             let server = Endpoint::server(&config, keys.next_u64(), keys.next_u64());
-            [client, server]
-        };
-        let carrier = if config.protocol == Protocol::Bas {
-            let connections = paths.iter().map(|_| connection(1)).collect();
-            Carrier::Association(Box::new(Association::new(&config, connections)))
-        } else {
-            Carrier::Connection(connection(subflows))
+            Carrier::Connection([client, server])
         };
         let random = stream(seed, &format!("{name}/traffic"));
         let measured = name == MEASURED;

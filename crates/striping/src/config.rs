@@ -46,7 +46,7 @@ impl Scheduling {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Scheduling::EarliestArrival => "earliest-arrival",
+            Scheduling::EarliestArrival => SchedulerKind::EarliestArrival.name(),
             Scheduling::Overflow => "overflow",
             Scheduling::Redundant => SchedulerKind::Redundant.name(),
             Scheduling::Table(kind) => kind.name(),
@@ -60,9 +60,13 @@ impl Scheduling {
             Scheduling::Overflow,
             Scheduling::Redundant,
         ];
-        let tables = SchedulerKind::ALL
-            .iter()
-            .filter(|kind| **kind != SchedulerKind::Redundant);
+        let is_own = |kind: &&SchedulerKind| {
+            matches!(
+                kind,
+                SchedulerKind::Redundant | SchedulerKind::EarliestArrival
+            )
+        };
+        let tables = SchedulerKind::ALL.iter().filter(move |kind| !is_own(kind));
         own.into_iter()
             .chain(tables.map(|kind| Scheduling::Table(*kind)))
     }
@@ -79,6 +83,8 @@ impl Scheduling {
 pub struct Config {
     /// Which carrier takes which data of this end.
     pub scheduling: Scheduling,
+    /// Payload of a frame, if that is fixed; else it follows its carrier's rate.
+    pub payload: Option<Bytes>,
     /// Most that a stream's window grows to: what it may hold here that was not read.
     pub buffer: Bytes,
     /// Most of a stream that waits here to be sent and acknowledged.
@@ -99,6 +105,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             scheduling: Scheduling::EarliestArrival,
+            payload: None,
             buffer: Bytes::new(4 << 20),
             send_buffer: Bytes::new(4 << 20),
             memory: Bytes::new(64 << 20),

@@ -8,8 +8,8 @@
 //!
 //! In the [`tunnel`] packets of a virtual device are laid on links, in UDP.
 //!
-//! [`Splitter`] and [`Reassembler`] are the paper's own: one stream, packets with numbers, and no
-//! acknowledgements above TCP.
+//! The paper's own system had one stream, numbered packets in place of frames, and no
+//! acknowledgements above TCP: what a connection held was on it for good.
 
 mod association;
 mod carrier;
@@ -17,10 +17,7 @@ mod config;
 mod control;
 mod earliest_arrival;
 mod event;
-mod header;
 mod payload;
-mod reassembler;
-mod splitter;
 mod stream;
 mod stream_ids;
 pub mod tunnel;
@@ -29,8 +26,5 @@ mod turns;
 pub use association::{Association, CarrierStatistics, StreamStatistics};
 pub use config::{CarrierConfig, CarrierId, Config, Role, Scheduling, StreamId};
 pub use event::{Event, NO_CARRIER, ProtocolError, TOO_MANY_STREAMS};
-pub use header::Header;
 pub use payload::{Length, Payload};
-pub use reassembler::Reassembler;
-pub use ropewalk_wire::gateway::Frame;
-pub use splitter::{Packet, Splitter};
+pub use ropewalk_wire::gateway::{DATA_HEADER_LEN, Frame};

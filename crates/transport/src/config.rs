@@ -106,6 +106,8 @@ named! {
         Ecf = "ecf",
         /// As much as each took at its last visit (elahi-2011).
         ObservedThroughput = "observed-throughput",
+        /// What each would deliver in order; of bandwidth aggregation, whose connections it chooses.
+        EarliestArrival = "earliest-arrival",
     }
 }
 
@@ -173,10 +175,13 @@ pub struct Config {
     pub send_buffer_autotuning: bool,
     /// Most payload of a segment.
     pub segment: Bytes,
-    /// Payload of a full packet of bandwidth aggregation.
-    pub packet: Bytes,
+    /// Payload of a frame of bandwidth aggregation; follows a connection's rate if `None`.
+    pub packet: Option<Bytes>,
     /// Bandwidth aggregation's main send buffer: bounds what waits for one of the connections.
     pub main_buffer: Bytes,
+    /// A connection of bandwidth aggregation is given nothing while so much of it was never sent
+    /// (TCP_NOTSENT_LOWAT); two frames if `None`.
+    pub notsent_lowat: Option<Bytes>,
     /// Congestion window after the handshake (RFC 6928).
     pub initial_window: InitialWindow,
     /// Slow-start threshold at the start; `None` is unlimited.
@@ -302,8 +307,9 @@ impl Config {
             send_buffer: Bytes::from_mib(4),
             send_buffer_autotuning: true,
             segment: Bytes::new(1448),
-            packet: Bytes::new(2048),
-            main_buffer: Bytes::new(150 * 2048),
+            packet: None,
+            main_buffer: Bytes::from_mib(4),
+            notsent_lowat: None,
             initial_window: InitialWindow::Segments(10),
             initial_ssthresh: None,
             sack: true,

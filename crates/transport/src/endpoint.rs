@@ -183,6 +183,12 @@ impl Endpoint {
         self.tx.writable()
     }
 
+    /// How many bytes were written and never sent.
+    #[inline]
+    pub fn unsent(&self) -> u64 {
+        self.tx.unsent()
+    }
+
     /// The application writes up to `most` bytes; says how many the send buffer took.
     #[inline]
     pub fn write(&mut self, most: u64) -> u64 {

@@ -1,3 +1,5 @@
+use std::ops::AddAssign;
+
 use ropewalk_quantities::Time;
 
 use crate::congestion::{Acked, Congestion, CongestionControl, Controller};
@@ -60,6 +62,16 @@ pub struct Counters {
     pub timeouts: u64,
     /// Tail loss probes sent.
     pub tail_loss_probes: u64,
+}
+
+impl AddAssign for Counters {
+    fn add_assign(&mut self, other: Counters) {
+        self.segments_sent += other.segments_sent;
+        self.retransmissions += other.retransmissions;
+        self.fast_recoveries += other.fast_recoveries;
+        self.timeouts += other.timeouts;
+        self.tail_loss_probes += other.tail_loss_probes;
+    }
 }
 
 /// What is known of losses.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..model.elahi2011 import goodput, throughput
 from ..panels import COLOURS, FAINT, INK
 from .elahi2011_rows import queue, rows, system
-from .elahi2011_simulated import ETHERNET, EXACT, PER_MBIT, Links
+from .elahi2011_simulated import ETHERNET, EXACT, HEADER, PER_MBIT, Links
 from .pictures import picture
 from .published import printed_digits
 from .reproduction import Comparison
@@ -133,14 +133,17 @@ def of_ethernet(table: pl.DataFrame, simulated: pl.DataFrame) -> str:
         " 2^20 bit. On Ethernet links of as many 10^6 bit/s, where the"
         f" {segments.min():.2f} to {segments.max():.2f} segments of a packet have"
         f" {ETHERNET.headers} bytes of headers and {ETHERNET.frame} of framing each, the links are"
-        " always full"
+        " all but full"
         f" ({100 * float(found['least_utilization'].to_numpy().min()):.1f} % at the least): more"
         f" arrives than they carry. That gives {_percent(table, ETHERNET.key, 'departure')} of"
         " the departure rates, where the experiment read"
         f" {_percent(table, 'experimental_published', 'departure')}, alike in every row; the"
         f" analytic column is {_percent(table, 'analytic', 'departure')} of them, and its"
         " nearness then is chance. The paper states neither the Mbit nor the framing, which makes"
-        " this likely and not certain (the item table1 has other framings). Its"
+        " this likely and not certain (the item table1 has other framings). What is simulated is"
+        f" the gateway's association, whose headers are {HEADER} bytes where the paper's are"
+        f" {system()['header_bytes']}, and whose windows are acknowledged on the fastest"
+        " connection: some tenths of a per cent. The paper's"
         f" {download['minutes']} minutes for"
         f" {download['megabytes']} MB at {download['mbps']} Mbit/s are {minutes:.2f} with 2^20"
         " bytes and 10^6 bit."

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from ..results import Results
 
-SEGMENTS = 2  # a packet of 2056 bytes fills one segment of 1460 and a part of another
+HEADER = 16  # of a frame here, where the paper's is 8
+SEGMENTS = 2  # a packet of 2064 bytes fills one segment of 1460 and a part of another
 HEADERS = 40  # IPv4 and TCP
 TIMESTAMPS = 12  # the option, padded
 FRAME = 18  # IEEE 802.3: header 14, check sequence 4
@@ -89,10 +90,11 @@ class Links:
                 f'title = "Elahi et al. 2011, table 1, row {row.number}, links {self.key}"',
                 f'duration = "{facts["experiment_s"]} s"\n',
                 *links,
-                '[transport]\nprotocol = "bas"',
+                '[transport]\nprotocol = "bas"\nscheduler = "observed-throughput"',
                 f"timestamps = {str(self.timestamps).lower()}",
                 f'packet = "{facts["packet_bytes"]} B"',
                 f'send_buffer = "{facts["connection_buffer_packets"]} packets"',
+                'notsent_lowat = "1 MB"',
                 f'main_buffer = "{facts["main_buffer_packets"]} packets"\n',
                 f'[traffic]\nkind = "poisson"\nrate = "{row.arrival * bits:.0f} bit/s"',
                 f'message = "{facts["packet_bytes"]} B"\n',
@@ -109,7 +111,7 @@ class Links:
     def _packet_bytes(self) -> int:
         """Of all IP packets that carry one packet."""
         facts = system()
-        own: int = facts["packet_bytes"] + facts["header_bytes"]
+        own: int = facts["packet_bytes"] + HEADER
         return own + SEGMENTS * self.headers
 
     def _without_frames(self, bps: float) -> float:

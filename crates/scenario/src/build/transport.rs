@@ -83,16 +83,12 @@ pub(super) fn transport(
 
 /// Whether a scheduler can run a connection of this protocol.
 fn schedules(scheduler: SchedulerKind, protocol: Protocol) -> bool {
-    use SchedulerKind::{MinRtt, ObservedThroughput, RoundRobin, Weighted};
+    use SchedulerKind::{EarliestArrival, RoundRobin, Weighted};
     match protocol {
-        Protocol::Tcp | Protocol::Mptcp => true,
+        Protocol::Tcp | Protocol::Mptcp => scheduler != EarliestArrival,
         // A virtual device knows the links, but nothing of what TCP measures over them.
         Protocol::StripedTcp => matches!(scheduler, RoundRobin | Weighted),
-        // Packets go whole on connections that do not share a window.
-        Protocol::Bas => matches!(
-            scheduler,
-            ObservedThroughput | RoundRobin | Weighted | MinRtt
-        ),
+        Protocol::Bas => true,
     }
 }
 
@@ -100,10 +96,10 @@ fn check_scheduler(section: &Section, config: &Config, report: &mut Report) {
     if !section.has("scheduler") || schedules(config.scheduler, config.protocol) {
         return;
     }
-    let problem = Problem::OnlyWith(if schedules(config.scheduler, Protocol::Bas) {
+    let problem = Problem::OnlyWith(if schedules(config.scheduler, Protocol::Mptcp) {
         r#"protocol = "mptcp" or "bas""#
     } else {
-        r#"protocol = "mptcp""#
+        r#"protocol = "bas""#
     });
     let fitting = SchedulerKind::ALL.iter().copied();
     let fitting = fitting.filter(|scheduler| schedules(*scheduler, config.protocol));

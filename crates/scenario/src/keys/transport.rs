@@ -88,7 +88,7 @@ pub(super) static TRANSPORT: Shape = Shape {
         setting!(
             scheduler,
             words!(SchedulerKind),
-            "Which subflow carries the next data; striped-tcp takes round-robin (its default) or weighted, bas observed-throughput (its default), round-robin, weighted or min-rtt."
+            "Which subflow carries the next data; striped-tcp takes round-robin (its default) or weighted, earliest-arrival (its default) is bas's alone."
         ),
         setting!(
             reordering,
@@ -98,28 +98,41 @@ pub(super) static TRANSPORT: Shape = Shape {
         setting!(
             receive_buffer,
             BUFFER,
-            "Bounds what is advertised; at least a segment. With bas, of each connection, and what waits for reassembly."
+            "Bounds what is advertised; at least a segment. With bas, of each connection, and of the stream over all of them: what waits for reassembly; there at least 64 KiB."
         ),
         setting!(
             send_buffer,
             Kind::PacketBuffer,
-            "Bounds what is written and not acknowledged; at least a segment. With bas, of each connection: 50 packets unless given, headers and all."
+            "Bounds what is written and not acknowledged; at least a segment. With bas, of each connection: 50 packets, headers and all, where packet is given."
         ),
         setting!(
             send_buffer_autotuning,
             Kind::Boolean,
             "send_buffer is the greatest that the buffer grows to with the congestion window; it holds packets' memory, and a writer waits for a third of it to be free, as in Linux (tcp, striped-tcp)."
         ),
-        setting!(
-            packet,
+        key(
+            "packet",
             LENGTH,
-            "Payload of a packet, before which 8 bytes of header stand (bas)."
+            Default::Derived(
+                field!(packet),
+                "5 ms of the connection's rate, at least 1400 B",
+            ),
+            "Payload of a frame, before which 16 bytes of header stand (bas).",
         ),
         key(
             "main_buffer",
             Kind::PacketBuffer,
-            Default::Derived(field!(main_buffer), "150 packets"),
+            Default::Derived(
+                field!(main_buffer),
+                "4 MiB; 150 packets where packet is given",
+            ),
             "Bounds what waits for one of the connections; at least a packet (bas).",
+        ),
+        key(
+            "notsent_lowat",
+            BUFFER,
+            Default::Derived(field!(notsent_lowat), "two frames"),
+            "A connection is given nothing while so much of it was never sent, as with TCP_NOTSENT_LOWAT (bas).",
         ),
         key(
             "segment",

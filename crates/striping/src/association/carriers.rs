@@ -18,7 +18,8 @@ impl<P: Payload> Association<P> {
         self.next_carrier += 1;
         let doubled = self.impatience.get(&config.link).copied().unwrap_or(0);
         let patience = FIRST_PATIENCE * (1 << doubled.min(MOST_DOUBLED));
-        self.carriers.push(Carrier::new(now, id, config, patience));
+        self.carriers
+            .push(Carrier::new(now, id, config, patience, self.config.payload));
         self.alone_since = None;
         self.chosen = None;
         self.wake_all();

@@ -1,6 +1,7 @@
 //! What is known of carriers and streams, for people and pictures.
 
 use ropewalk_quantities::{Bytes, Rate, Time};
+use ropewalk_wire::gateway::DATA_HEADER_LEN;
 
 use super::Association;
 use crate::{CarrierId, Payload, StreamId};
@@ -74,6 +75,13 @@ impl<P: Payload> Association<P> {
             resent: Bytes::new(carrier.resent_bytes),
             quota_left: carrier.quota_left.map(Bytes::new),
         })
+    }
+
+    /// What a full frame of data takes of a carrier that lives, with its header.
+    #[must_use]
+    pub fn frame_len(&self, id: CarrierId) -> Option<Bytes> {
+        let carrier = &self.carriers[self.position(id)?];
+        Some(Bytes::new((DATA_HEADER_LEN + carrier.payload_len()) as u64))
     }
 
     /// Of a stream that is open in at least one direction.

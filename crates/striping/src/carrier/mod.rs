@@ -6,7 +6,7 @@ pub(crate) mod in_flight;
 pub(crate) mod listening;
 pub(crate) mod round_trip;
 
-use ropewalk_quantities::Time;
+use ropewalk_quantities::{Bytes, Time};
 use ropewalk_wire::gateway::MAX_PAYLOAD;
 
 use crate::{CarrierConfig, CarrierId};
@@ -45,6 +45,8 @@ const INITIAL_RTT: f64 = 0.1;
 pub(crate) struct Carrier {
     pub(crate) id: CarrierId,
     pub(crate) config: CarrierConfig,
+    /// Payload of its frames, if that is fixed.
+    payload: Option<usize>,
     /// Bytes that the quota leaves.
     pub(crate) quota_left: Option<u64>,
     /// Its socket would block.
@@ -74,10 +76,18 @@ pub(crate) struct Carrier {
 }
 
 impl Carrier {
-    /// Until anything is known of it, it is given `patience` to answer.
-    pub(crate) fn new(now: Time, id: CarrierId, config: CarrierConfig, patience: Time) -> Carrier {
+    /// Until anything is known of it, it is given `patience` to answer. Its frames have `payload`, if
+    /// that is fixed.
+    pub(crate) fn new(
+        now: Time,
+        id: CarrierId,
+        config: CarrierConfig,
+        patience: Time,
+        payload: Option<Bytes>,
+    ) -> Carrier {
         Carrier {
             id,
+            payload: payload.map(|payload| (payload.as_u64() as usize).clamp(1, MAX_PAYLOAD)),
             quota_left: config.quota.map(|quota| quota.as_u64()),
             round_trip: RoundTrip::new(now, config.rtt),
             config,
@@ -138,9 +148,12 @@ impl Carrier {
 
     /// Payload of its frames.
     pub(crate) fn payload_len(&self) -> usize {
-        match self.rate.estimate() {
-            None => FIRST_PAYLOAD,
-            Some(rate) => ((rate * FRAME_SECONDS) as usize).clamp(LEAST_PAYLOAD, MAX_PAYLOAD),
+        match (self.payload, self.rate.estimate()) {
+            (Some(payload), _) => payload,
+            (None, None) => FIRST_PAYLOAD,
+            (None, Some(rate)) => {
+                ((rate * FRAME_SECONDS) as usize).clamp(LEAST_PAYLOAD, MAX_PAYLOAD)
+            }
         }
     }
 

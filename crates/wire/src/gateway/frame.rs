@@ -11,6 +11,9 @@ pub const MAX_PAYLOAD: usize = 65_472;
 /// Offsets, final sizes and window limits stay below this, so that sums of them cannot overflow.
 pub const MAX_OFFSET: u64 = 1 << 62;
 
+/// What the header of a [`Frame::Data`] takes, in bytes.
+pub const DATA_HEADER_LEN: usize = 16;
+
 /// What the longest header takes, in bytes.
 pub const MAX_HEADER_LEN: usize = 17;
 
@@ -209,7 +212,7 @@ impl<P> Frame<P> {
     #[must_use]
     pub fn header_len(&self) -> usize {
         match self {
-            Frame::Data { .. } => 16,
+            Frame::Data { .. } => DATA_HEADER_LEN,
             Frame::Ack { .. } | Frame::Stop { .. } | Frame::Ping { .. } | Frame::Pong { .. } => 9,
             Frame::Window { .. } => 13,
             Frame::Reset { .. } => 17,
@@ -286,7 +289,7 @@ fn number(out: &mut [u8], kind: u8, value: u64) -> usize {
 
 fn header_len(kind: u8) -> Option<usize> {
     Some(match kind {
-        DATA => 16,
+        DATA => DATA_HEADER_LEN,
         ACK | STOP | PING | PONG => 9,
         WINDOW => 13,
         RESET => 17,

@@ -9,5 +9,5 @@ mod frame;
 mod join;
 pub mod tunnel;
 
-pub use frame::{Frame, MAX_HEADER_LEN, MAX_OFFSET, MAX_PAYLOAD, MalformedFrame};
+pub use frame::{DATA_HEADER_LEN, Frame, MAX_HEADER_LEN, MAX_OFFSET, MAX_PAYLOAD, MalformedFrame};
 pub use join::{Join, JoinAnswer, MAX_NAME_LEN};

@@ -1,0 +1,19 @@
+"""Bandwidth aggregation makes of its links what it should."""
+
+import pytest
+
+import aggregation
+
+
+@pytest.mark.parametrize("case", aggregation.CASES)
+def test_goodput_is_near_the_sum_of_the_links(case):
+    row = next(row for row in aggregation.goodput().iter_rows(named=True) if row["links"] == case)
+    assert row["bas, 4M"] >= 0.94, row
+    assert row["bas, 1M"] >= (0.60 if case == "the eight" else 0.90), row
+    assert min(row["bas, 4M"], row["bas, 1M"]) > row["best link alone"], row
+
+
+def test_a_thin_stream_goes_by_the_fast_link():
+    row = next(row for row in aggregation.thin().iter_rows(named=True))
+    assert row["protocol"] == "bas"
+    assert row["p99, ms"] < 20, row
