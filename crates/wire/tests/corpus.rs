@@ -2,6 +2,8 @@
 
 #[path = "../../../tests/fuzz/properties/connection.rs"]
 mod connection;
+#[path = "../../../tests/fuzz/properties/gateway_frame.rs"]
+mod gateway_frame;
 #[path = "../../../tests/fuzz/properties/packet.rs"]
 mod packet;
 #[path = "../../../tests/fuzz/properties/tcp_options.rs"]
@@ -25,6 +27,48 @@ const CONNECTIONS: &[(&str, &str)] = &[
     ("linux_whole", "20 read, 0 refused"),
     ("linux_wrong_sides", "33 read, 7 refused"),
     ("plain_with_data_ack", "4 read, 7 refused"),
+];
+
+const GATEWAY_FRAMES: &[(&str, &str)] = &[
+    ("each_type", "8 frames"),
+    ("empty", "0 frames"),
+    ("header_cut", "1 frames, then a part of a header"),
+    ("join_cut", "a part of a join"),
+    (
+        "join_name_not_utf8",
+        "a name that is none: UTF-8 of 1 to 64 bytes",
+    ),
+    (
+        "join_name_too_long",
+        "a name that is none: UTF-8 of 1 to 64 bytes",
+    ),
+    (
+        "join_no_name",
+        "a name that is none: UTF-8 of 1 to 64 bytes",
+    ),
+    ("join_resumes_quota", "lte and 0 frames"),
+    ("join_then_data", "lte and 1 frames"),
+    (
+        "join_twice",
+        "lte and 0 frames, then: unknown frame type 64",
+    ),
+    ("join_version_9", "version 9 of the protocol, known is 1"),
+    (
+        "offset_too_far",
+        "0 frames, then: offset 4611686018427387903, allowed are those below 2^62",
+    ),
+    ("payload_cut", "1 frames, the last without 6 bytes"),
+    (
+        "payload_too_long",
+        "0 frames, then: payload of 65473 bytes, allowed are at most 65472",
+    ),
+    ("reserved_flags", "1 frames"),
+    ("stream_zero", "0 frames, then: frame of stream 0"),
+    ("unknown_type", "1 frames, then: unknown frame type 9"),
+    (
+        "window_too_far",
+        "0 frames, then: offset 4611686018427387904, allowed are those below 2^62",
+    ),
 ];
 
 const PACKETS: &[(&str, &str)] = &[
@@ -167,6 +211,11 @@ fn connections() {
         let [read, refused] = connection::hold(bytes);
         format!("{read} read, {refused} refused")
     });
+}
+
+#[test]
+fn gateway_frames() {
+    replay("gateway_frame", GATEWAY_FRAMES, gateway_frame::hold);
 }
 
 #[test]
