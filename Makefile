@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gateway test test-rust test-python lint docs reference kernel reproductions bench clean tools capture-tools
+.PHONY: help setup demo gateway gateway-demo tunnel-demo test test-rust test-python lint docs reference kernel reproductions bench clean tools capture-tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -37,6 +37,20 @@ TARGET ?=
 gateway: tools ## build the gateway's binary without Python; TARGET= for another machine
 	$(CARGO) build --release --locked -p ropewalk-gateway $(if $(TARGET),--target $(TARGET))
 	@echo "$${CARGO_TARGET_DIR:-target}/$(if $(TARGET),$(TARGET)/)release/ropewalk-gateway"
+
+# Each is a script that runs at one end of the links of a scenario.
+gateway-demo: DEMO := download
+gateway-demo: ## relay and proxy over two emulated links; a download through them with curl
+tunnel-demo: DEMO := tunnel
+tunnel-demo: ## a tunnel over two emulated links; a download through it with curl
+gateway-demo tunnel-demo: tools
+	@command -v curl >/dev/null || { echo "make: curl is missing: apt install curl" >&2; exit 1; }
+	@command -v ip >/dev/null || { echo "make: ip is missing: apt install iproute2" >&2; exit 1; }
+	$(CARGO) build --release --locked -p ropewalk-gateway --bin ropewalk-gateway
+	$(CARGO) build --release --locked -p ropewalk-testbed --example between
+	@release="$$(realpath "$${CARGO_TARGET_DIR:-target}")/release"; \
+		GATEWAY="$$release/ropewalk-gateway" "$$release/examples/between" \
+		scenarios/start/two-links.toml packaging/demo/$(DEMO).sh
 
 test: test-rust test-python ## run all tests
 

@@ -35,7 +35,7 @@ const LIBRARY: &str = "libropewalk_preload.so";
 #[derive(Debug, Args)]
 #[command(after_help = "Example: ropewalk exec -- curl -O http://download.example/file")]
 pub(crate) struct Arguments {
-    /// The gateway's control socket: ropewalk/proxy in XDG_RUNTIME_DIR if it is not said, a
+    /// The gateway's control socket: the proxy's where it is by default if it is not said, a
     /// relay's for a program that serves.
     #[arg(long, value_name = "PATH")]
     control: Option<PathBuf>,

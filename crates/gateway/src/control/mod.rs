@@ -9,22 +9,46 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::fs::Mode;
-use rustix::process::umask;
+use rustix::process::{geteuid, umask};
+use serde::Deserialize;
 use tokio::net::UnixListener;
 use tokio::time::{sleep, timeout};
 use tracing::{debug, warn};
 
 use crate::Failure;
+use crate::programs::messages::Request;
 use crate::programs::{Conversation, FarEnd, Programs};
+use crate::status::Meter;
 
 /// How long a line may take to come.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Where a verb's control socket is if it is not said: in the folder that XDG_RUNTIME_DIR names,
-/// which is this user's alone. Nowhere without it.
+/// which is this user's alone, and without it in root's. Nowhere for others.
 pub(crate) fn default_path(verb: &str) -> Option<PathBuf> {
-    let folder = env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty())?;
-    Some(Path::new(&folder).join("ropewalk").join(verb))
+    let named = env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
+    let folder = match named {
+        Some(folder) => PathBuf::from(folder),
+        None if geteuid().is_root() => PathBuf::from("/run"),
+        None => return None,
+    };
+    Some(folder.join("ropewalk").join(verb))
+}
+
+/// What is asked at a control socket.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Asked {
+    Gateway(Question),
+    Program(Request),
+}
+
+/// What is asked of the gateway itself.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+enum Question {
+    /// The [document](crate::status::Document) is the answer.
+    Status {},
 }
 
 /// A control socket; its file goes when this is dropped.
@@ -83,8 +107,9 @@ impl ControlSocket {
         })
     }
 
-    /// Answers until it is dropped.
-    pub(crate) async fn run<F>(self, programs: Arc<Programs>, far: Arc<F>)
+    /// Says what the gateway is doing, and serves programs where there is a far end for them,
+    /// until it is dropped.
+    pub(crate) async fn run<F>(self, meter: Arc<Meter>, programs: Option<(Arc<Programs>, Arc<F>)>)
     where
         F: FarEnd + Send + Sync + 'static,
     {
@@ -98,10 +123,10 @@ impl ControlSocket {
                     continue;
                 }
             };
-            let (programs, far) = (Arc::clone(&programs), Arc::clone(&far));
+            let (meter, programs) = (Arc::clone(&meter), programs.clone());
             tokio::spawn(async move {
                 let conversation = Conversation::new(control);
-                if let Err(error) = answer(&programs, far.as_ref(), conversation).await {
+                if let Err(error) = answer(&meter, programs, conversation).await {
                     debug!("control socket: {error}");
                 }
             });
@@ -115,13 +140,19 @@ impl Drop for ControlSocket {
     }
 }
 
-async fn answer(
-    programs: &Programs,
-    far: &impl FarEnd,
+async fn answer<F: FarEnd>(
+    meter: &Meter,
+    programs: Option<(Arc<Programs>, Arc<F>)>,
     mut conversation: Conversation,
 ) -> io::Result<()> {
-    let (request, _) = timeout(PATIENCE, conversation.read()).await??;
-    programs.serve(far, conversation, request).await
+    let (asked, _) = timeout(PATIENCE, conversation.read()).await??;
+    match (asked, programs) {
+        (Asked::Gateway(Question::Status {}), _) => conversation.answer(&meter.document()).await,
+        (Asked::Program(request), Some((programs, far))) => {
+            programs.serve(far.as_ref(), conversation, request).await
+        }
+        (Asked::Program(_), None) => Err(io::ErrorKind::Unsupported.into()),
+    }
 }
 
 fn is_socket(metadata: &std::fs::Metadata) -> bool {

@@ -5,10 +5,12 @@ use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio::io::{AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 
-use super::messages::{Answer, Request};
+use super::messages::Request;
 
 /// The longest line that a library says: a name has at most 253 characters.
 const LONGEST: usize = 1024;
@@ -30,7 +32,7 @@ impl Conversation {
     ///
     /// # Errors
     /// EPIPE if the library is gone.
-    pub async fn answer(&mut self, answer: &Answer) -> io::Result<()> {
+    pub async fn answer(&mut self, answer: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(answer)?;
         line.push(b'\n');
         self.control.write_all(&line).await
@@ -52,7 +54,7 @@ impl Conversation {
     ///
     /// # Errors
     /// As above.
-    pub async fn read(&mut self) -> io::Result<(Request, Option<OwnedFd>)> {
+    pub async fn read<T: DeserializeOwned>(&mut self) -> io::Result<(T, Option<OwnedFd>)> {
         let mut line = Vec::new();
         let mut socket = None;
         loop {

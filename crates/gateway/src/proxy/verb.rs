@@ -58,7 +58,8 @@ pub struct Arguments {
     /// Where the status is served over HTTP, as a page, JSON and metrics: a loopback address.
     #[arg(long, value_name = "ADDRESS:PORT")]
     status: Option<SocketAddr>,
-    /// Where `exec` asks: ropewalk/proxy in XDG_RUNTIME_DIR if it is not said.
+    /// Where `exec` and `status` ask: ropewalk/proxy in XDG_RUNTIME_DIR if it is not said, of root
+    /// without it in /run.
     #[arg(long, value_name = "PATH")]
     control: Option<PathBuf>,
 }
@@ -102,10 +103,11 @@ async fn serve(
     let began = Instant::now();
     let observed = uplink.clone();
     let meter = Meter::new(Arc::new(move || observed.document(Role::Proxy, began)));
-    status::open(arguments.status, meter, &mut tasks).await?;
+    status::open(arguments.status, Arc::clone(&meter), &mut tasks).await?;
     if let Some(socket) = ControlSocket::open(arguments.control, "proxy")? {
         let programs = Programs::new(false).map_err(Failure::run)?;
-        tasks.spawn(socket.run(Arc::new(programs), Arc::new(uplink.clone())));
+        let programs = (Arc::new(programs), Arc::new(uplink.clone()));
+        tasks.spawn(socket.run(meter, Some(programs)));
     }
     for at in arguments.listen {
         let listener = TcpListener::bind(at).await;

@@ -72,7 +72,8 @@ pub struct Arguments {
     /// Where the status is served over HTTP, as a page, JSON and metrics: a loopback address.
     #[arg(long, value_name = "ADDRESS:PORT")]
     status: Option<SocketAddr>,
-    /// Where `exec` asks: ropewalk/relay in XDG_RUNTIME_DIR if it is not said.
+    /// Where `exec` and `status` ask: ropewalk/relay in XDG_RUNTIME_DIR if it is not said, of root
+    /// without it in /run.
     #[arg(long, value_name = "PATH")]
     control: Option<PathBuf>,
     /// Ask nobody for a key and encrypt nothing: for measurements, on loopback.
@@ -140,9 +141,9 @@ async fn serve(
     let mut tasks = JoinSet::new();
     let observed = relay.clone();
     let meter = Meter::new(Arc::new(move || observed.document()));
-    status::open(status, meter, &mut tasks).await?;
+    status::open(status, Arc::clone(&meter), &mut tasks).await?;
     if let Some(socket) = ControlSocket::open(control, "relay")? {
-        tasks.spawn(socket.run(programs, Arc::new(Here)));
+        tasks.spawn(socket.run(meter, Some((programs, Arc::new(Here)))));
     }
     for at in listen {
         let listener = TcpListener::bind(at).await;

@@ -11,6 +11,7 @@ use clap::Args;
 use super::Document;
 use super::table::{Look, tables};
 use crate::Failure;
+use crate::control::default_path;
 
 /// Longest document.
 const MAX_DOCUMENT: u64 = 16 << 20;
@@ -21,6 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Between two tables on a terminal.
 const STEP: Duration = Duration::from_secs(1);
 
+/// The verbs that have a control socket, the nearest to the user first.
+const VERBS: [&str; 3] = ["proxy", "tunnel", "relay"];
+
 /// Show the links and streams of a running gateway: a table, drawn again every second on a
 /// terminal.
 #[derive(Debug, Args)]
@@ -28,9 +32,10 @@ const STEP: Duration = Duration::from_secs(1);
 Example: which links are up?
   ropewalk status --json | jq '.associations[].links[] | {name, state, rtt_ms}'")]
 pub struct Arguments {
-    /// The gateway's control socket.
-    #[arg(long, value_name = "PATH", default_value_os_t = default_control())]
-    control: PathBuf,
+    /// The gateway's control socket: where proxy, tunnel or relay has it by default if it is not
+    /// said, whichever answers first.
+    #[arg(long, value_name = "PATH")]
+    control: Option<PathBuf>,
     /// Print one JSON object and nothing else.
     #[arg(long)]
     json: bool,
@@ -39,23 +44,16 @@ pub struct Arguments {
     once: bool,
 }
 
-/// Where a gateway's control socket is unless told: a folder that is the user's own.
-fn default_control() -> PathBuf {
-    match std::env::var_os("XDG_RUNTIME_DIR") {
-        Some(folder) if !folder.is_empty() => PathBuf::from(folder).join("ropewalk.sock"),
-        _ => PathBuf::from("/run/ropewalk/control.sock"),
-    }
-}
-
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let control = find(arguments.control.as_deref())?;
     let mut out = io::stdout().lock();
     if arguments.json {
-        let line = ask(&arguments.control)?;
+        let line = ask(&control)?;
         return written(out.write_all(line.as_bytes()));
     }
     let is_live = out.is_terminal() && !arguments.once;
     loop {
-        let document = read(&ask(&arguments.control)?)?;
+        let document = read(&ask(&control)?)?;
         let (width, height) = size(&out).unzip();
         let look = Look {
             colours: out.is_terminal(),
@@ -67,6 +65,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
         written(draw(&mut out, &text, height))?;
         sleep(STEP);
+    }
+}
+
+/// The socket that was named, or the first that answers where they are by default.
+fn find(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    if let Some(path) = named {
+        return Ok(path.to_owned());
+    }
+    let places: Vec<PathBuf> = VERBS.into_iter().filter_map(default_path).collect();
+    let found = places.iter().find(|path| UnixStream::connect(path).is_ok());
+    match (found, places.first().and_then(|path| path.parent())) {
+        (Some(path), _) => Ok(path.clone()),
+        (None, Some(folder)) => Err(Failure::run(format!(
+            "no gateway listens in {}; --control names another's socket",
+            folder.display()
+        ))),
+        (None, None) => Err(Failure::input(
+            "--control is required where XDG_RUNTIME_DIR is not set",
+        )),
     }
 }
 

@@ -15,7 +15,9 @@ use tracing::info;
 use super::config::{Config, Interface, Prefix, Role};
 use super::control::Control;
 use super::open::{Tunnel, TunnelError};
+use crate::control::ControlSocket;
 use crate::keys::{Clients, read_public_key, read_secret_key};
+use crate::programs::{Here, Programs};
 use crate::runtime::{block_on, until_signal};
 use crate::status::document::{self, Document};
 use crate::status::{self, Meter};
@@ -87,6 +89,10 @@ pub struct Arguments {
     /// Where the status is served over HTTP, as a page, JSON and metrics: a loopback address.
     #[arg(long, value_name = "ADDRESS:PORT")]
     status: Option<SocketAddr>,
+    /// Where `status` asks: ropewalk/tunnel in XDG_RUNTIME_DIR if it is not said, of root without
+    /// it in /run.
+    #[arg(long, value_name = "PATH")]
+    control: Option<PathBuf>,
     /// Seal the handshake alone and send packets as they are, at both ends: for measurements, over
     /// loopback addresses.
     #[arg(long)]
@@ -105,7 +111,7 @@ fn parse_scheduler(text: &str) -> Result<Scheduler, String> {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
-    let status = arguments.status;
+    let (status, socket) = (arguments.status, arguments.control.clone());
     let config = config(arguments)?;
     let tunnel = Tunnel::open(config).map_err(|error| match error {
         TunnelError::Links(_) | TunnelError::LinkMtu(_) | TunnelError::NoAddress => {
@@ -118,7 +124,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     let carrying = thread::Builder::new().name("tunnel".to_owned());
     let carrying = carrying.spawn(move || tunnel.run());
     let carrying = carrying.map_err(|error| Failure::run(format!("no thread: {error}")))?;
-    let served = block_on(serve(status, control.clone(), &carrying));
+    let served = block_on(serve(status, socket, control.clone(), &carrying));
     control.stop();
     let carried = carrying
         .join()
@@ -130,6 +136,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
 /// Answers for the tunnel until it is told to end, or has ended.
 async fn serve(
     status: Option<SocketAddr>,
+    socket: Option<PathBuf>,
     control: Control,
     carrying: &thread::JoinHandle<std::io::Result<()>>,
 ) -> Result<(), Failure> {
@@ -143,7 +150,11 @@ async fn serve(
         association_count: 0,
         tunnels: control.status().documents(),
     }));
-    status::open(status, meter, &mut tasks).await?;
+    status::open(status, Arc::clone(&meter), &mut tasks).await?;
+    if let Some(socket) = ControlSocket::open(socket, "tunnel")? {
+        let no_programs: Option<(Arc<Programs>, Arc<Here>)> = None;
+        tasks.spawn(socket.run(meter, no_programs));
+    }
     let ended = async {
         while !carrying.is_finished() {
             tokio::time::sleep(std::time::Duration::from_millis(200)).await;

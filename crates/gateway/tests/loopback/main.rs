@@ -1,5 +1,6 @@
 //! Relay and proxy as users run them: two processes, on loopback.
 
 mod refusals;
+mod status;
 mod transfers;
 mod world;

@@ -138,7 +138,9 @@ impl World {
 
 pub fn start_relay(folder: &Path, listen: &str, options: &[&str]) -> Gateway {
     let (key, clients) = (folder.join("relay.key"), folder.join("van.pub"));
+    let control = folder.join("relay.sock");
     let mut arguments = vec!["relay", "--listen", listen];
+    arguments.extend(["--control", control.to_str().unwrap()]);
     arguments.extend(["--key", key.to_str().unwrap()]);
     arguments.extend(["--clients", clients.to_str().unwrap()]);
     arguments.extend(options);
@@ -150,7 +152,9 @@ pub fn start_proxy(folder: &Path, relay: SocketAddr, name: &str) -> Gateway {
     let relay_key = folder.join("relay.pub");
     let relay = relay.to_string();
     let links = LINKS.map(|ip| format!("l{}={ip}", ip.octets()[3]));
+    let control = folder.join(format!("{name}.sock"));
     let mut arguments = vec!["proxy", "--listen", "127.0.0.1:0", "--relay", &relay];
+    arguments.extend(["--control", control.to_str().unwrap()]);
     arguments.extend(["--key", key.to_str().unwrap()]);
     arguments.extend(["--relay-key", relay_key.to_str().unwrap()]);
     for link in &links {

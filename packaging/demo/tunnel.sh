@@ -1,0 +1,51 @@
+#!/bin/sh
+# A tunnel between two network namespaces with two links; a file through it with curl.
+#
+#     make tunnel-demo
+#
+# It runs at the client's end of the links: SERVER, LINKS and AT_SERVER are from
+# crates/testbed/examples/between.rs, GATEWAY is ropewalk-gateway.
+set -eu
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+# Until somebody answers there.
+await() {
+    for attempt in $(seq 100); do
+        curl -s -o /dev/null --connect-timeout 1 "$@" && return
+        sleep 0.1
+    done
+    echo "no answer: curl $*" >&2
+    exit 1
+}
+# Fetches a file to this one.
+fetch() {
+    curl -sS -w '  %{size_download} bytes in %{time_total} s, %{speed_download} bytes/s\n' -o "$@"
+}
+check() {
+    sent=$(sha256sum <served/file)
+    received=$(sha256sum <"$1")
+    echo "SHA-256 sent     ${sent%% *}"
+    echo "SHA-256 received ${received%% *}"
+    test "$sent" = "$received"
+}
+
+"$GATEWAY" keygen relay >/dev/null
+"$GATEWAY" keygen van >/dev/null
+mkdir served
+head -c 20000000 /dev/urandom >served/file
+
+# AT_SERVER and LINKS are several words each: nsenter ..., --link dsl=ADDRESS --link cable=ADDRESS.
+$AT_SERVER python3 -m http.server 8000 --directory served >/dev/null 2>&1 &
+$AT_SERVER "$GATEWAY" --log warn tunnel --listen "$SERVER:4434" --key relay.key --clients van.pub \
+    --address 10.199.0.1/24 --control relay.sock &
+"$GATEWAY" --log warn tunnel --relay "$SERVER:4434" --relay-key relay.pub --key van.key \
+    --address 10.199.0.2/24 $LINKS --control tunnel.sock &
+await http://10.199.0.1:8000/
+
+echo "curl without the tunnel, over one link:"
+fetch alone "http://$SERVER:8000/file"
+echo "curl through the tunnel, over both:"
+fetch file http://10.199.0.1:8000/file
+"$GATEWAY" status --once --control tunnel.sock
+check file
