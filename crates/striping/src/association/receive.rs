@@ -142,6 +142,10 @@ impl<P: Payload> Association<P> {
         }
         let limit = state.window.limit();
         state.receive.insert(number, offset, payload, fin, limit)?;
+        if !state.receive.is_readable() {
+            let (_, early) = state.receive.held();
+            state.window.on_gap(early);
+        }
         let stream = StreamId(number);
         if state.receive.is_finished() {
             if !state.receive.is_discarding() {

@@ -49,6 +49,8 @@ pub(crate) struct Window {
     limit: u64,
     /// What was read when the growth was last considered, and when that was.
     epoch: (u64, Time),
+    /// Since then half of it, or more, waited for a gap to be filled.
+    cramped: bool,
     /// A frame with the newest limit waits for a carrier.
     pub(crate) queued: bool,
 }
@@ -61,6 +63,7 @@ impl Window {
             most: most.max(INITIAL_WINDOW),
             limit: INITIAL_WINDOW,
             epoch: (0, Time::ZERO),
+            cramped: false,
             queued: false,
         }
     }
@@ -75,11 +78,17 @@ impl Window {
         self.size
     }
 
+    /// The reader waits, and so many bytes wait for what is before them.
+    pub(crate) fn on_gap(&mut self, early: u64) {
+        self.cramped |= early >= self.size / 2;
+    }
+
     /// So much was read in all; the slowest carrier in use has this round trip. Says whether the
     /// other end should be told a new limit.
     ///
-    /// A window that is consumed within two round trips may be what holds the sender back: it is
-    /// doubled, as far as memory goes.
+    /// A window that is consumed within two round trips may be what holds the sender back, and so
+    /// may one that was half full of what waited for a gap to be filled: it is doubled, as far as
+    /// memory goes.
     pub(crate) fn on_read(
         &mut self,
         now: Time,
@@ -92,13 +101,15 @@ impl Window {
             self.epoch.1 = now;
         }
         if consumed - from >= self.size {
-            if now.saturating_sub(self.epoch.1) < srtt * 2 && self.size < self.most {
+            let is_quick = now.saturating_sub(self.epoch.1) < srtt * 2;
+            if (is_quick || self.cramped) && self.size < self.most {
                 let more = self.size.min(self.most - self.size);
                 if memory.take(more) {
                     self.size += more;
                 }
             }
             self.epoch = (consumed, now);
+            self.cramped = false;
         }
         let limit = consumed + self.size;
         let worth_telling = limit - self.limit >= self.size / 8;
@@ -134,6 +145,19 @@ mod tests {
         assert_eq!(memory.left(), (1 << 20) - (192 << 10));
         memory.give_back(&mut window);
         assert_eq!(memory.left(), 1 << 20);
+    }
+
+    #[test]
+    fn half_full_behind_a_gap_it_doubles() {
+        let mut memory = Memory::new(1 << 20);
+        let mut window = Window::new(256 << 10);
+        window.on_gap(32 << 10);
+        window.on_read(MS(500), 64 << 10, MS(20), &mut memory);
+        assert_eq!(window.size(), 128 << 10);
+        // Each time it must be so again.
+        window.on_gap((64 << 10) - 1);
+        window.on_read(MS(900), 192 << 10, MS(20), &mut memory);
+        assert_eq!(window.size(), 128 << 10);
     }
 
     #[test]
