@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gateway gateway-demo tunnel-demo test test-rust test-python lint docs reference kernel reproductions bench clean tools capture-tools
+.PHONY: help setup demo gateway gateway-demo tunnel-demo test test-rust test-python lint docs reference kernel reproductions faults bench clean tools capture-tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -86,8 +86,13 @@ kernel: setup ## print our numbers beside those of this machine's kernel, in a q
 reproductions: setup ## make the papers' tables and figures again; write docs/reproductions.md
 	$(BIN)/python docs/make_reproductions.py
 
-bench: setup ## measure the simulator, the writing of captures, and the formulas
+faults: tools ## run 10,000 seeds of fault plans against the gateway's association
+	$(CARGO) run --release --locked -p ropewalk-striping --example fault_plans -- \
+		crates/striping/tests/faults/*.toml --seeds 2500
+
+bench: setup ## measure the simulator, the association, the writing of captures, and the formulas
 	$(CARGO) run --release --locked -p ropewalk-simulator --example throughput
+	$(CARGO) run --release --locked -p ropewalk-striping --example carrying
 	$(CARGO) run --release --locked -p ropewalk-capture --example writing
 	$(BIN)/python benches/models.py
 

@@ -1,5 +1,6 @@
-//! Runs many seeds of a fault plan:
-//! `cargo run --release -p ropewalk-striping --example fault_plans -- PLAN --seeds 10000 [--first N]`
+//! Runs many seeds of fault plans; the plans lie in `crates/striping/tests/faults`.
+//!
+//!     cargo run --release -p ropewalk-striping --example fault_plans -- PLAN... [--seeds N] [--first SEED]
 
 #[path = "../tests/association/faults/mod.rs"]
 mod faults;
@@ -13,30 +14,58 @@ use std::time::Instant;
 use faults::{Outcome, Plan, run};
 use ropewalk_quantities::Time;
 
-const USAGE: &str = "usage: fault_plans PLAN [--seeds N] [--first SEED]";
-/// Failures that are printed in full.
+const USAGE: &str = "usage: fault_plans PLAN... [--seeds N] [--first SEED]";
+/// Failures of a plan that are printed in full.
 const SHOWN: usize = 10;
 
+struct Arguments {
+    /// Each with its file.
+    plans: Vec<(String, Plan)>,
+    first: u64,
+    seeds: u64,
+}
+
 fn main() -> ExitCode {
-    let (plan, first, seeds) = match arguments() {
+    let arguments = match arguments() {
         Ok(arguments) => arguments,
         Err(wrong) => {
             eprintln!("{wrong}\n{USAGE}");
             return ExitCode::from(2);
         }
     };
-    let begun = Instant::now();
-    let outcomes = run_all(&plan, first, seeds);
+    let mut failed = 0;
+    for (file, plan) in &arguments.plans {
+        let begun = Instant::now();
+        let outcomes = run_all(plan, arguments.first, arguments.seeds);
+        println!(
+            "{file}: {} seeds from {} in {:.1} s",
+            arguments.seeds,
+            arguments.first,
+            begun.elapsed().as_secs_f64()
+        );
+        failed += report(&outcomes);
+    }
+    if failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// Prints what came of a plan; returns how many seeds failed.
+fn report(outcomes: &[(u64, Outcome)]) -> usize {
     let sum =
         |of: fn(&Outcome) -> u64| outcomes.iter().map(|(_, outcome)| of(outcome)).sum::<u64>();
     let stall = outcomes.iter().map(|(_, outcome)| outcome.stall).max();
     let memory = outcomes.iter().map(|(_, outcome)| outcome.memory).max();
+    let trace = outcomes.iter().fold(0, |all: u64, (_, outcome)| {
+        all.rotate_left(1) ^ outcome.trace
+    });
     println!(
-        "{seeds} seeds from {first} in {:.1} s: {} bytes delivered, {} faults, {} bytes sent again, \
-         at most {} bytes waiting, longest stall {:.1} s",
-        begun.elapsed().as_secs_f64(),
-        sum(|outcome| outcome.bytes),
+        "    {} faults, {} bytes delivered, {} sent again, at most {} waiting, longest stall {:.1} s, \
+         trace {trace:016x}",
         sum(|outcome| outcome.faults),
+        sum(|outcome| outcome.bytes),
         sum(|outcome| outcome.resent),
         memory.unwrap_or(0),
         stall.unwrap_or(Time::ZERO).as_secs_f64(),
@@ -46,32 +75,41 @@ fn main() -> ExitCode {
         .filter(|(_, outcome)| !outcome.failures.is_empty())
         .collect();
     for (seed, outcome) in failed.iter().take(SHOWN) {
-        println!("seed {seed}: {}", outcome.failures.join("\n  "));
+        println!("    seed {seed}: {}", outcome.failures.join("\n        "));
     }
-    println!("{} failed", failed.len());
-    if failed.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    println!("    {} failed", failed.len());
+    failed.len()
 }
 
-fn arguments() -> Result<(Plan, u64, u64), String> {
+fn arguments() -> Result<Arguments, String> {
+    let mut all = Arguments {
+        plans: Vec::new(),
+        first: 0,
+        seeds: 1000,
+    };
     let mut arguments = std::env::args().skip(1);
-    let path = arguments.next().ok_or("no plan")?;
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
-    let plan = text.parse().map_err(|error| format!("{path}: {error}"))?;
-    let (mut first, mut seeds) = (0, 1000);
-    while let Some(name) = arguments.next() {
+    while let Some(argument) = arguments.next() {
+        let number = match argument.as_str() {
+            "--seeds" => &mut all.seeds,
+            "--first" => &mut all.first,
+            option if option.starts_with("--") => return Err(format!("{option}: no such option")),
+            file => {
+                let text = std::fs::read_to_string(file);
+                let plan = text
+                    .map_err(|error| error.to_string())
+                    .and_then(|text| text.parse());
+                let plan = plan.map_err(|error| format!("{file}: {error}"))?;
+                all.plans.push((file.to_owned(), plan));
+                continue;
+            }
+        };
         let value = arguments.next().and_then(|value| value.parse().ok());
-        let value: u64 = value.ok_or_else(|| format!("{name}: a number must follow"))?;
-        match name.as_str() {
-            "--seeds" => seeds = value,
-            "--first" => first = value,
-            _ => return Err(format!("{name}: no such option")),
-        }
+        *number = value.ok_or_else(|| format!("{argument}: a number must follow"))?;
     }
-    Ok((plan, first, seeds))
+    if all.plans.is_empty() {
+        return Err("no plan".to_owned());
+    }
+    Ok(all)
 }
 
 /// All seeds, by as many threads as there are cores, in the order of the seeds.
