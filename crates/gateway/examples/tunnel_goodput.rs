@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Links are Mbit/s and milliseconds of round trip, with a queue of one bandwidth-delay product.
-//! What is measured begins after 3 s and lasts 12 s. It takes root.
+//! What is measured begins after 3 s and lasts 12 s; `dark=0` silences the first link for good
+//! in the middle of it, and then the longest time without a byte tells more. It takes root.
 
 use std::error::Error;
 use std::io::{Read, Write};
@@ -33,10 +34,12 @@ fn main() -> Result<(), Failure> {
     }
     let mut shares = Vec::new();
     for run in 0..options.runs {
-        let share = measure(&options, run)?;
+        let (share, gap) = measure(&options, run)?;
         println!(
-            "{} {} run {run}: {share:.3}",
-            options.links, options.congestion
+            "{} {} run {run}: {share:.3}, longest gap {:.0} ms",
+            options.links,
+            options.congestion,
+            gap.as_secs_f64() * 1e3
         );
         shares.push(share);
     }
@@ -55,6 +58,7 @@ struct Options {
     links: String,
     congestion: String,
     runs: u64,
+    dark: Option<usize>,
     extra: Vec<String>,
 }
 
@@ -65,6 +69,7 @@ impl Default for Options {
             links: "20/20,5/200".to_owned(),
             congestion: "cubic".to_owned(),
             runs: 5,
+            dark: None,
             extra: Vec::new(),
         }
     }
@@ -78,11 +83,13 @@ impl Options {
             "links" => self.links = value.to_owned(),
             "congestion" => self.congestion = value.to_owned(),
             "runs" => self.runs = value.parse()?,
+            "dark" => self.dark = Some(value.parse()?),
             "extra" => self.extra = value.split(' ').map(str::to_owned).collect(),
             _ => {
-                return Err(
-                    format!("{key}: allowed: gateway, links, congestion, runs, extra").into(),
-                );
+                return Err(format!(
+                    "{key}: allowed: gateway, links, congestion, runs, dark, extra"
+                )
+                .into());
             }
         }
         Ok(())
@@ -99,13 +106,16 @@ impl Options {
             text += &format!(
                 "[[link]]\nname = \"l{number}\"\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\nqueue = \"1 bdp\"\n"
             );
+            if self.dark == Some(number) {
+                text += "down = [[\"10 s\", \"60 s\"]]\n";
+            }
         }
         text += "[transport]\nprotocol = \"mptcp\"\n";
         Ok((text, sum))
     }
 }
 
-fn measure(options: &Options, seed: u64) -> Result<f64, Failure> {
+fn measure(options: &Options, seed: u64) -> Result<(f64, Duration), Failure> {
     let (text, sum) = options.scenario()?;
     let mut no_traces = |_: &str| Err("no traces here".to_owned());
     let scenario = Scenario::parse(&text, "links", &[], &mut no_traces)?;
@@ -116,14 +126,15 @@ fn measure(options: &Options, seed: u64) -> Result<f64, Failure> {
     let congestion = options.congestion.clone();
     let received = testbed.server.spawn(receive);
     let sent = testbed.client.spawn(move || send(&congestion));
-    let received = received.join().map_err(|_| "the receiver panicked")??;
+    let (received, gap) = received.join().map_err(|_| "the receiver panicked")??;
     sent.join().map_err(|_| "the sender panicked")??;
     for end in &mut ends {
         end.kill()?;
         end.wait()?;
     }
     emulator.stop()?;
-    Ok(received as f64 * 8.0 / MEASURED.as_secs_f64() / (sum * 1e6))
+    let share = received as f64 * 8.0 / MEASURED.as_secs_f64() / (sum * 1e6);
+    Ok((share, gap))
 }
 
 fn start_tunnel(
@@ -183,23 +194,25 @@ fn start(
     Ok(namespace.run(move || command.spawn())?)
 }
 
-/// Bytes that arrive in the measured time.
-fn receive() -> Result<u64, Failure> {
+/// Bytes that arrive in the measured time, and the longest time without one.
+fn receive() -> Result<(u64, Duration), Failure> {
     let listener = TcpListener::bind("10.199.0.1:5001")?;
     let (mut stream, _) = listener.accept()?;
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
     let mut buffer = vec![0; 1 << 18];
     let start = Instant::now();
-    let mut measured = 0;
+    let (mut measured, mut last, mut longest) = (0, Instant::now(), Duration::ZERO);
     loop {
         let count = stream.read(&mut buffer)?;
         let passed = start.elapsed();
         if count == 0 || passed >= WARMUP + MEASURED {
-            return Ok(measured);
+            return Ok((measured, longest));
         }
         if passed >= WARMUP {
             measured += count as u64;
+            longest = longest.max(last.elapsed());
         }
+        last = Instant::now();
     }
 }
 

@@ -175,7 +175,7 @@ impl Segment {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super_packet::{SuperPacket, super_header};
+    use super::super::super_packet::{Pool, SuperPacket, super_header};
     use super::*;
 
     /// A super-packet of the device with so many bytes of payload, `payload` a segment.
@@ -200,7 +200,7 @@ mod tests {
     fn pieces_put_together_are_the_whole_again() {
         for (total, payload) in [(5000, 1380), (2760, 1380), (1381, 1380), (60_000, 1380)] {
             let whole = whole(total, payload);
-            let pieces: Vec<_> = SuperPacket::parse(whole.clone())
+            let pieces: Vec<_> = SuperPacket::parse(whole.clone(), &Pool::default())
                 .unwrap()
                 .pieces()
                 .collect();
@@ -220,7 +220,10 @@ mod tests {
     #[test]
     fn what_does_not_follow_is_written_by_itself() {
         let mut packets: Vec<Vec<u8>> = Vec::new();
-        for piece in SuperPacket::parse(whole(4000, 1000)).unwrap().pieces() {
+        for piece in SuperPacket::parse(whole(4000, 1000), &Pool::default())
+            .unwrap()
+            .pieces()
+        {
             let mut packet = Vec::new();
             piece.emit(&mut packet);
             packets.push(packet);

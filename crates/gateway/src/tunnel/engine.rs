@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
+use std::mem;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
@@ -27,7 +28,7 @@ use super::peer::{OVERHEAD, Path, Peer, Waiting, ip_udp_len};
 use super::refusal::{Refusal, Refused};
 use super::socket::{Buffers, UdpSocket};
 use super::status::Status;
-use super::super_packet::{LONGEST, Piece, SuperPacket};
+use super::super_packet::{Piece, Pool, SuperPacket};
 use crate::keys::PublicKey;
 use crate::refusals::Refusals;
 
@@ -63,7 +64,7 @@ pub struct Engine {
     /// Bytes that a datagram may have, IP header included.
     link_mtu: u32,
     coalescer: Coalescer,
-    scratch: Vec<u8>,
+    pool: Pool,
     buffers: Option<Buffers>,
     /// Names of the links, at the end that dials.
     names: Vec<String>,
@@ -106,7 +107,7 @@ impl Engine {
             configs,
             link_mtu: config.link_mtu.into(),
             coalescer: Coalescer::default(),
-            scratch: Vec::new(),
+            pool: Pool::default(),
             buffers: Some(Buffers::new()),
             names,
             status: control.status(),
@@ -212,21 +213,25 @@ impl Engine {
     fn take_packets(&mut self) -> io::Result<()> {
         let (_, now) = self.now();
         for _ in 0..TURN {
-            self.scratch.clear();
-            self.scratch.reserve(LONGEST);
-            match rustix::io::read(&self.device.file, spare_capacity(&mut self.scratch)) {
+            let mut bytes = self.pool.take();
+            match rustix::io::read(&self.device.file, spare_capacity(&mut bytes)) {
                 Ok(_) => {}
-                Err(Errno::AGAIN | Errno::INTR) => return Ok(()),
+                Err(Errno::AGAIN | Errno::INTR) => {
+                    self.pool.give_back(bytes);
+                    return Ok(());
+                }
                 Err(error) => return Err(error.into()),
             }
-            let bytes = if self.scratch.len() <= SMALL {
-                self.scratch.clone()
-            } else {
-                std::mem::take(&mut self.scratch)
-            };
-            let Some(packet) = SuperPacket::parse(bytes) else {
+            if bytes.len() <= SMALL {
+                let small = bytes.clone();
+                self.pool.give_back(mem::replace(&mut bytes, small));
+            }
+            let Some(packet) = SuperPacket::parse(bytes, &self.pool) else {
                 continue;
             };
+            if stays_on_link(packet.packet()) {
+                continue;
+            }
             let Some(number) = self.peer_of(packet.packet()) else {
                 continue;
             };
@@ -476,8 +481,8 @@ impl Engine {
                 continue;
             }
             while let Some(feedback) = peer.receiver.poll_feedback(now) {
-                if let Some(link) = peer.sender.quickest(now, 100) {
-                    let frame = TunnelFrame::Feedback(feedback);
+                let frame = TunnelFrame::Feedback(feedback);
+                for link in peer.sender.feedback_links(now, feedback.link) {
                     peer.seal(now, link, |_, out| frame.emit(out), sending(sockets));
                 }
             }
@@ -539,6 +544,14 @@ fn write(device: &File, bytes: &[u8]) {
 
 fn sending(sockets: &[UdpSocket]) -> impl FnMut(&Path, &[u8], usize) + '_ {
     |path, bytes, segment| sockets[path.socket].send(path.remote, path.local, bytes, segment)
+}
+
+/// Routers do not forward it (RFC 4291, section 2.5.6), such as what the kernel asks for routers.
+fn stays_on_link(packet: &[u8]) -> bool {
+    source(packet).is_some_and(|source| match source {
+        IpAddr::V4(source) => source.is_link_local(),
+        IpAddr::V6(source) => source.is_unicast_link_local() || source.is_unspecified(),
+    })
 }
 
 fn source(packet: &[u8]) -> Option<IpAddr> {

@@ -19,6 +19,8 @@ const FIRST_WINDOW: u64 = 24_000;
 const LEAST_WINDOW: u64 = 8 * 1_500;
 /// The receiver reports at this interval; what it has not reported yet counts as on its way.
 pub(super) const REPORT_INTERVAL: Time = Time::from_millis(5);
+/// Feedback of a link goes over the link itself at this interval.
+const REPEAT_FEEDBACK: Time = Time::from_millis(20);
 /// Bounds of the queue that is meant to stand in the link.
 const LEAST_QUEUE: Time = Time::from_millis(2);
 const MOST_QUEUE: Time = Time::from_millis(8);
@@ -27,7 +29,7 @@ const DELAY_MEMORY: Time = Time::from_secs(10);
 /// After half of it without a delay near the least, the link is drained.
 const DRAIN_AFTER: Time = Time::from_secs(5);
 /// A link that says nothing for so long is suspected at the earliest.
-const LEAST_SILENCE: Time = Time::from_millis(250);
+const LEAST_SILENCE: Time = Time::from_millis(150);
 /// A suspected link is asked again at this interval, an idle one less often.
 const ASK_SUSPECTED: Time = Time::from_millis(100);
 const ASK_IDLE: Time = Time::from_secs(1);
@@ -57,6 +59,7 @@ pub struct RateControl {
     free_at: Time,
     progress_at: Time,
     asked_at: Time,
+    repeated_at: Time,
     suspected: bool,
     suspicions: u64,
 }
@@ -114,6 +117,7 @@ impl RateControl {
             free_at: now,
             progress_at: now,
             asked_at: Time::ZERO,
+            repeated_at: Time::ZERO,
             suspected: false,
             suspicions: 0,
         }
@@ -146,6 +150,16 @@ impl RateControl {
     /// The queue is empty though the link has room: what is measured now is not the link.
     pub fn note_limited(&mut self) {
         self.outbound.note_limited();
+    }
+
+    /// Whether feedback about the way back is to be told by this link, too, since that was some
+    /// time ago.
+    pub fn repeat_feedback(&mut self, now: Time) -> bool {
+        let due = now >= self.repeated_at + REPEAT_FEEDBACK;
+        if due {
+            self.repeated_at = now;
+        }
+        due
     }
 
     /// What the receiver says of the link.

@@ -16,6 +16,8 @@ const LEAST_QUEUE: u64 = 3 * 65_536;
 const MOST_URGENT: u64 = 32 * 1024;
 /// A flow without connection that sends more than this in a second is no thin one.
 const THIN: u32 = 64 * 1024;
+/// About what a datagram with feedback alone has, IP header included.
+const FEEDBACK: u64 = 100;
 /// Lanes of a tunnel; lane 0 is that of urgent packets, which are in no order.
 const LANES: usize = 256;
 
@@ -238,6 +240,16 @@ impl<P> Sender<P> {
     pub fn quickest(&self, now: Time, bytes: u64) -> Option<usize> {
         let usable = self.usable.iter().copied();
         usable.min_by_key(|&link| self.links[link].arrival(now, bytes))
+    }
+
+    /// The links by which feedback about a link is told: the quickest, and now and then that link
+    /// itself, so that one which is dark and not yet known to be does not silence all the others.
+    pub fn feedback_links(&mut self, now: Time, about: u8) -> impl Iterator<Item = usize> + use<P> {
+        let quickest = self.quickest(now, FEEDBACK);
+        let about = usize::from(about);
+        let own = self.up.get(about).is_some_and(|&up| up) && quickest != Some(about);
+        let own = own && self.links[about].repeat_feedback(now);
+        quickest.into_iter().chain(own.then_some(about))
     }
 
     /// Call it at [`poll_timeout`](Sender::poll_timeout)'s time: links that are to be asked for a sign of life.

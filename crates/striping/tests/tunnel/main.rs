@@ -76,3 +76,39 @@ fn a_dark_link_is_left_and_used_again() {
     let both = world.goodput_over(Time::from_secs(3));
     assert!(both > 0.85, "{both:.3} {}", world.describe());
 }
+
+/// Longest time without a byte while a link goes dark at 5 s under a bulk transfer.
+fn longest_gap(plan: &[(f64, u64)], dark: usize) -> (Time, String) {
+    let mut plan = links(plan);
+    let start = Time::from_secs(5);
+    plan[dark].down = vec![Outage {
+        start,
+        end: Time::from_secs(30),
+    }];
+    let mut world = World::new(&plan, with(Scheduler::EarliestArrival));
+    world.connect();
+    world.run_until(start);
+    let (mut longest, mut since, mut delivered) = (Time::ZERO, start, world.delivered());
+    while world.now < Time::from_secs(10) {
+        world.run_until(world.now + Time::from_millis(1));
+        if world.delivered() > delivered {
+            (since, delivered) = (world.now, world.delivered());
+        }
+        longest = longest.max(world.now - since);
+    }
+    (longest, world.describe())
+}
+
+#[test]
+fn a_silent_outage_is_a_short_gap() {
+    // What the dark link held is sent again by the TCP inside: behind what waits already, and over
+    // 5 Mbit/s that is long.
+    let cases = [(CASES[0], 0, 150), (CASES[2], 0, 1200), (CASES[2], 1, 250)];
+    for ((name, plan), dark, most) in cases {
+        let (gap, state) = longest_gap(plan, dark);
+        assert!(
+            gap <= Time::from_millis(most),
+            "{name}, {dark} dark: {gap} {state}"
+        );
+    }
+}

@@ -240,7 +240,7 @@ impl World {
                     .enqueue(local, segment, bytes, Flow { lane: 1, class });
             }
             while let Some(feedback) = self.ends[from].receiver.poll_feedback(local) {
-                if let Some(link) = self.ends[from].sender.quickest(local, 100) {
+                for link in self.ends[from].sender.feedback_links(local, feedback.link) {
                     self.transmit(from, link, FEEDBACK, Content::Feedback(feedback));
                 }
             }
