@@ -29,7 +29,7 @@ const DELAY_MEMORY: Time = Time::from_secs(10);
 /// After half of it without a delay near the least, the link is drained.
 const DRAIN_AFTER: Time = Time::from_secs(5);
 /// A link that says nothing for so long is suspected at the earliest.
-const LEAST_SILENCE: Time = Time::from_millis(150);
+const LEAST_SILENCE: Time = Time::from_millis(250);
 /// A suspected link is asked again at this interval, an idle one less often.
 const ASK_SUSPECTED: Time = Time::from_millis(100);
 const ASK_IDLE: Time = Time::from_secs(1);
