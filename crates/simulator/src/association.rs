@@ -8,8 +8,7 @@
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::{
-    Association as End, CarrierConfig, CarrierId, Event, Frame, Length, Payload, Role, Scheduling,
-    StreamId,
+    Association as End, CarrierConfig, CarrierId, Event, Frame, Length, Payload, Role, StreamId,
 };
 use ropewalk_transport::{Config, Counters, Event as SocketEvent, Segment};
 
@@ -53,14 +52,9 @@ impl Association {
     /// Over so many paths; `random` draws the keys of its connections.
     pub(crate) fn new(config: &Config, paths: usize, random: Pcg64Mcg) -> Association {
         let both = ropewalk_striping::Config {
-            scheduling: Scheduling::from_name(config.scheduler.name())
-                .expect("schedulers have one name everywhere"),
-            payload: config.packet,
-            buffer: config.receive_buffer,
             // What waits is bounded where it is written, and what was sent by the window.
             send_buffer: Bytes::new(u64::MAX / 2),
-            memory: config.receive_buffer.max(Bytes::from_mib(64)),
-            ..ropewalk_striping::Config::default()
+            ..ropewalk_striping::Config::from(config)
         };
         let mut association = Association {
             ends: [Role::Initiator, Role::Responder].map(|role| End::new(role, both.clone())),

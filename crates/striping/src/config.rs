@@ -117,6 +117,23 @@ impl Default for Config {
     }
 }
 
+impl From<&ropewalk_transport::Config> for Config {
+    /// What a scenario's endpoints are set to, for both ends.
+    fn from(config: &ropewalk_transport::Config) -> Config {
+        let (waiting, in_flight) = (config.main_buffer, config.receive_buffer);
+        let least = Config::default().memory;
+        Config {
+            scheduling: Scheduling::from_name(config.scheduler.name())
+                .expect("schedulers have one name everywhere"),
+            payload: config.packet,
+            buffer: config.receive_buffer,
+            send_buffer: Bytes::new(waiting.as_u64().saturating_add(in_flight.as_u64())),
+            memory: config.receive_buffer.max(least),
+            ..Config::default()
+        }
+    }
+}
+
 /// What is known of a carrier when it comes up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CarrierConfig {

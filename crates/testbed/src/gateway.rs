@@ -21,7 +21,7 @@ use ropewalk_gateway::relay::{DefaultLimits, Relay, RelayConfig};
 use ropewalk_gateway::uplink::{Uplink, UplinkConfig, link_number};
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::Scenario;
-use ropewalk_striping::{CarrierId, Config, Scheduling};
+use ropewalk_striping::{CarrierId, Config};
 use tokio::sync::oneshot;
 
 use crate::error::Error;
@@ -86,7 +86,7 @@ impl Gateway {
             },
             clients: keys.clients(),
             rules: Rules::new(vec![only(server)], Vec::new()),
-            association: association(scenario),
+            association: Config::from(&scenario.transport),
             limits: DefaultLimits {
                 associations: 4,
                 streams: 64,
@@ -113,7 +113,7 @@ impl Gateway {
                 secret: keys.proxy,
                 relay: keys.relay.public(),
             },
-            association: association(scenario),
+            association: Config::from(&scenario.transport),
             congestion: Some(congestion.to_owned()),
         };
         let loopback = match server {
@@ -192,18 +192,6 @@ impl Keys {
 
     fn clients(&self) -> Clients {
         Clients::of_one("testbed", self.proxy.public())
-    }
-}
-
-/// Both ends' association: the scenario's receive buffer is what may wait to be put in order.
-fn association(scenario: &Scenario) -> Config {
-    let transport = &scenario.transport;
-    let scheduling = Scheduling::from_name(transport.scheduler.name());
-    Config {
-        scheduling: scheduling.expect("the gateway has all of the transport's schedulers"),
-        buffer: transport.receive_buffer,
-        send_buffer: transport.send_buffer,
-        ..Config::default()
     }
 }
 

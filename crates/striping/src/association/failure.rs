@@ -3,12 +3,15 @@
 use ropewalk_quantities::Time;
 
 use super::Association;
+use crate::carrier::Carrier;
 use crate::carrier::in_flight::Content;
 use crate::event::NO_CARRIER;
 use crate::{Event, Payload};
 
 /// Least time that an oldest frame is overdue before it is sent again.
 const OVERDUE: Time = Time::from_millis(25);
+/// TCP needs a round trip to send again what was lost on the way; a longer one is not waited for.
+const REPAIR: Time = Time::from_millis(100);
 
 impl<P: Payload> Association<P> {
     /// When [`handle_timeout`](Association::handle_timeout) wants to be called; may change after
@@ -25,6 +28,7 @@ impl<P: Payload> Association<P> {
             let waking = carrier.acknowledgement.due().filter(|_| carrier.asleep);
             let own = [
                 waking,
+                self.room_at(at),
                 carrier.suspicious_at(),
                 self.overdue_at(at),
                 self.probe_at(at),
@@ -52,6 +56,9 @@ impl<P: Payload> Association<P> {
             if is_past(self.carriers[at].acknowledgement.due()) {
                 super::wake(&mut self.carriers[at], &mut self.events);
             }
+            if is_past(self.room_at(at)) {
+                super::wake(&mut self.carriers[at], &mut self.events);
+            }
             if is_past(self.carriers[at].suspicious_at()) {
                 self.suspect(now, at);
             } else if is_past(self.overdue_at(at)) {
@@ -62,6 +69,15 @@ impl<P: Payload> Association<P> {
                 super::wake(&mut self.carriers[at], &mut self.events);
             }
         }
+    }
+
+    /// When a carrier that had no room has some although nothing was acknowledged.
+    fn room_at(&self, at: usize) -> Option<Time> {
+        let carrier = &self.carriers[at];
+        if !carrier.asleep || carrier.blocked || self.turns.len() == 0 || !self.may_send(at) {
+            return None;
+        }
+        carrier.room_at().filter(|room| *room > carrier.asked_at)
     }
 
     /// The association is over, and not by this end's wish.
@@ -115,18 +131,34 @@ impl<P: Payload> Association<P> {
         let others = self.carriers.iter().enumerate();
         let fastest = others
             .filter(|(other, carrier)| *other != at && carrier.is_good() && carrier.has_quota())
-            .filter_map(|(_, carrier)| carrier.round_trip.smoothed())
+            .filter_map(|(_, carrier)| carrier.round_trip.min())
             .min()?;
         if carrier.late {
             return carrier.in_flight.first_here().map(|sent| sent.due);
         }
         let oldest = carrier.in_flight.oldest().filter(|sent| !sent.elsewhere)?;
         let overdue = oldest.due + fastest.max(OVERDUE);
-        if self.holds_up(&oldest.content) {
-            return Some(overdue);
-        }
         let own = carrier.round_trip.min().unwrap_or(Time::ZERO);
-        Some(overdue + own / 4 + carrier.round_trip.deviation() * 4)
+        Some(if !self.holds_up(&oldest.content) {
+            overdue + own / 4 + carrier.round_trip.deviation() * 4
+        } else if own <= REPAIR && self.can_wait(own, &oldest.content) {
+            overdue + own
+        } else {
+            overdue
+        })
+    }
+
+    /// Whether a stream has enough to go on with for such a time: more than all carriers deliver
+    /// meanwhile, and the window for it. Then what it waits for costs nothing but its own delay.
+    fn can_wait(&self, time: Time, content: &Content) -> bool {
+        let Content::Data { stream, .. } = content else {
+            return false;
+        };
+        let good = self.carriers.iter().filter(|carrier| carrier.is_good());
+        let rates: f64 = good.map(Carrier::rate_or_guess).sum();
+        let meanwhile = 2.0 * rates * time.as_secs_f64();
+        let stream = self.streams.get(stream);
+        stream.is_some_and(|stream| stream.send.sendable() as f64 > meanwhile)
     }
 
     /// Whether bytes behind this have arrived and wait for it.

@@ -18,7 +18,10 @@ impl<P: Payload> Association<P> {
         let frame = self.next_frame(now, at);
         let carrier = &mut self.carriers[at];
         match &frame {
-            None => carrier.asleep = true,
+            None => {
+                carrier.asleep = true;
+                carrier.asked_at = now;
+            }
             Some(frame) => {
                 let payload_len = match frame {
                     Frame::Data { payload, .. } => payload.len(),

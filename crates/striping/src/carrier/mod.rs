@@ -27,8 +27,10 @@ const LEAST_PAYLOAD: usize = 1400;
 const CAP_GAIN: f64 = 1.25;
 /// While the queue on the way is drained, to see the round trip without it.
 const DRAIN_GAIN: f64 = 0.75;
-/// However short the round trip is, this much of the rate may be in flight.
-const CAP_SECONDS: f64 = 0.010;
+/// This much of the rate may be in flight besides, since the least round trip is a short frame's:
+/// a full one is acknowledged when its last byte is there, and acknowledgements keep a distance.
+/// With less the rate of a carrier would be what it was given, and sink.
+const CAP_SECONDS: f64 = 1.5 * FRAME_SECONDS;
 /// However slow the carrier is.
 const CAP_FRAMES: usize = 4;
 /// A round trip beyond the least one by this factor and these seconds says that a queue stands.
@@ -53,6 +55,8 @@ pub(crate) struct Carrier {
     pub(crate) blocked: bool,
     /// It was asked and had nothing to send: to be woken when that may have changed.
     pub(crate) asleep: bool,
+    /// When it was asked last and had nothing.
+    pub(crate) asked_at: Time,
     pub(crate) in_flight: InFlight,
     pub(crate) round_trip: RoundTrip,
     pub(crate) rate: DeliveryRate,
@@ -93,6 +97,7 @@ impl Carrier {
             config,
             blocked: false,
             asleep: true,
+            asked_at: Time::ZERO,
             in_flight: InFlight::default(),
             rate: DeliveryRate::default(),
             acknowledgement: Acknowledgement::default(),
@@ -171,14 +176,28 @@ impl Carrier {
         } else {
             CAP_GAIN
         };
-        let pipe = gain * rate * self.min_rtt();
-        let least = (rate * CAP_SECONDS).max((CAP_FRAMES * self.payload_len()) as f64);
+        let pipe = rate * (gain * self.min_rtt() + CAP_SECONDS);
+        let least = (CAP_FRAMES * self.payload_len()) as f64;
         Some(pipe.max(least) as u64)
     }
 
     /// Whether one more frame may be put on it now.
     pub(crate) fn has_room(&self, now: Time) -> bool {
-        !self.blocked && self.cap(now).is_none_or(|cap| self.in_flight.bytes() < cap)
+        let in_flight = self.in_flight.bytes();
+        !self.blocked
+            && (self.cap(now).is_none_or(|cap| in_flight < cap)
+                || self.room_at().is_some_and(|room| room <= now))
+    }
+
+    /// When there is room beyond the cap. While TCP repairs a loss it acknowledges nothing in order,
+    /// and yet what it holds leaves: from when the oldest frame was due on, as much more may follow
+    /// as the rate carries, and at most as much again as the cap.
+    pub(crate) fn room_at(&self) -> Option<Time> {
+        let oldest = self.in_flight.oldest()?;
+        let cap = self.cap(oldest.due)?;
+        let beyond = self.in_flight.bytes().checked_sub(cap)?;
+        let takes = Time::from_secs_f64(beyond as f64 / self.rate_or_guess());
+        (beyond < cap).then_some(oldest.due + takes)
     }
 
     /// A frame that counts goes out.

@@ -118,6 +118,11 @@ impl<P: Payload> SendBuffer<P> {
         self.limit - self.claimed.covered()
     }
 
+    /// Bytes that wait and that the window allows.
+    pub(crate) fn sendable(&self) -> u64 {
+        self.credit().min(self.pending.covered())
+    }
+
     /// Bytes sent above the lowest that was not.
     fn ahead(&self) -> u64 {
         match self.claimed.first() {
