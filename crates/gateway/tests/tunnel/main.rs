@@ -1,5 +1,7 @@
 //! The tunnel between two network namespaces, over emulated links; as root.
 
+mod refused;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
