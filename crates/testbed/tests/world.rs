@@ -92,6 +92,27 @@ fn mptcp_uses_both_links_and_loses_no_byte() {
 }
 
 #[test]
+fn the_gateway_uses_both_links_and_loses_no_byte() {
+    if !possible() {
+        return;
+    }
+    for ip_version in ["ipv4", "ipv6"] {
+        let version = format!("transport.ip_version={ip_version}");
+        let set = ["--set", "transport.protocol=bas", "--set", &version];
+        let report = run(TWO_LINKS, &set);
+        assert_eq!(report["delivered_bytes"], 4_000_000);
+        let subflows = report["subflows"].as_array().unwrap();
+        let names: Vec<&Value> = subflows.iter().map(|subflow| &subflow["link"]).collect();
+        assert_eq!(names, ["dsl", "cable"]);
+        assert!(subflows.iter().all(|of| of["resent_bytes"].is_u64()));
+        for link in report["links"].as_array().unwrap() {
+            let delivered = link["delivered_bytes"].as_u64().unwrap();
+            assert!(delivered > 500_000, "{link}");
+        }
+    }
+}
+
+#[test]
 fn tcp_over_ipv6_by_the_chosen_link() {
     if !possible() {
         return;

@@ -145,16 +145,12 @@ pub(crate) fn settings(transport: &Config) -> Vec<(&'static str, String)> {
         format!("{} {} {most}", most.min(4096), most.min(start))
     };
     let switch = |on: bool| u8::from(on).to_string();
-    // The gateway's buffers are its own; its connections have the kernel's.
-    let carriers = transport.protocol == Protocol::Bas;
-    let [receive, send] = if carriers {
-        [Bytes::new(6 << 20), Bytes::new(4 << 20)]
-    } else {
-        [transport.receive_buffer, transport.send_buffer]
-    };
     let mut settings = vec![
-        ("net.ipv4.tcp_rmem", buffer(131_072, receive)),
-        ("net.ipv4.tcp_wmem", buffer(16_384, send)),
+        (
+            "net.ipv4.tcp_rmem",
+            buffer(131_072, transport.receive_buffer),
+        ),
+        ("net.ipv4.tcp_wmem", buffer(16_384, transport.send_buffer)),
         ("net.ipv4.tcp_sack", switch(transport.sack)),
         ("net.ipv4.tcp_timestamps", switch(transport.timestamps)),
         // A connection learns nothing of one before it.

@@ -23,7 +23,14 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
         })
     };
     match transport.protocol {
-        Protocol::Tcp | Protocol::Bas => {}
+        Protocol::Tcp => {}
+        Protocol::Bas => {
+            if let Some(lowat) = transport.notsent_lowat {
+                let value = format!("\"{lowat}\"");
+                let reason = "the gateway lets about two frames wait";
+                return refuse("notsent_lowat", value, reason, "the key left out");
+            }
+        }
         Protocol::Mptcp => {
             if transport.scheduler != SchedulerKind::MinRtt {
                 let value = format!("{:?}", transport.scheduler.name());
@@ -214,6 +221,10 @@ mod tests {
             (
                 "protocol = \"striped-tcp\"",
                 "transport.protocol = \"striped-tcp\": not on the testbed yet; allowed here: \"tcp\", \"mptcp\", \"bas\"",
+            ),
+            (
+                "protocol = \"bas\"\nnotsent_lowat = \"16 KiB\"",
+                "transport.notsent_lowat = \"16 KiB\": the gateway lets about two frames wait; allowed here: the key left out",
             ),
             (
                 "subflows_per_path = 5",
