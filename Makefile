@@ -34,8 +34,9 @@ demo: setup ## simulate eight cellular links; print a table and where the pictur
 
 # TARGET names another kind of machine, as rustup does.
 TARGET ?=
-gateway: tools ## build the gateway's binary without Python; TARGET= for another machine
-	$(CARGO) build --release --locked -p ropewalk-gateway $(if $(TARGET),--target $(TARGET))
+gateway: tools ## build the gateway's binary, and exec's library, without Python; TARGET= for another machine
+	$(CARGO) build --release --locked -p ropewalk-gateway $(if $(findstring musl,$(TARGET)),,-p ropewalk-preload) \
+		$(if $(TARGET),--target $(TARGET))
 	@echo "$${CARGO_TARGET_DIR:-target}/$(if $(TARGET),$(TARGET)/)release/ropewalk-gateway"
 
 # Each is a script that runs at one end of the links of a scenario.

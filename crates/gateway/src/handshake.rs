@@ -104,7 +104,8 @@ pub struct Asked {
     session: Option<Session>,
 }
 
-/// Begins a carrier over a connection that was dialled.
+/// Begins a carrier over a connection that was dialled. Its JOIN waits for `turn`, whose value is
+/// kept until that is answered.
 ///
 /// # Errors
 /// The other end is not who it should be, or does not take the carrier.
@@ -112,6 +113,7 @@ pub async fn dial(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     security: &DialSecurity,
     join: &Join,
+    turn: impl Future,
 ) -> Result<Begun, HandshakeError> {
     let mut text = Vec::with_capacity(Join::MAX_LEN + 2 + TAG_LEN);
     join.emit(&mut text);
@@ -132,6 +134,7 @@ pub async fn dial(
         }
     };
     let rtt = session.is_some().then(|| start.elapsed());
+    let _turn = turn.await;
     write_first(stream, session.as_ref().map(|session| &session.seal), text).await?;
     let answer = match &session {
         None => {
@@ -329,7 +332,7 @@ mod tests {
             assert!(peer.is_none_or(|peer| peer == key(1).public()));
             asked.answer(&mut far, answer).await
         };
-        let near = async move { dial(&mut near, dialling, &join()).await };
+        let near = async move { dial(&mut near, dialling, &join(), async {}).await };
         tokio::join!(near, far)
     }
 

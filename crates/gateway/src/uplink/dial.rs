@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use ropewalk_wire::gateway::Join;
 use tokio::net::{TcpSocket, TcpStream, lookup_host};
+use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use super::{Session, UplinkConfig};
@@ -25,12 +26,15 @@ pub(super) struct Dialled {
     pub(super) rtt: Duration,
 }
 
+/// `joining` is of all dials of the link: one of them asks to join at a time. The relay takes the
+/// newest that has joined for the link's carrier, and so it must be the one that is used.
 pub(super) async fn dial(
     config: &UplinkConfig,
     link: &Link,
     session: &Session,
+    joining: &Mutex<()>,
 ) -> Result<Dialled, HandshakeError> {
-    let dialled = timeout(PATIENCE, dial_patiently(config, link, session)).await;
+    let dialled = timeout(PATIENCE, dial_patiently(config, link, session, joining)).await;
     dialled.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()))
 }
 
@@ -38,6 +42,7 @@ async fn dial_patiently(
     config: &UplinkConfig,
     link: &Link,
     session: &Session,
+    joining: &Mutex<()>,
 ) -> Result<Dialled, HandshakeError> {
     let relay = resolve(&config.relay, link).await?;
     let socket = link.tcp_socket(relay)?;
@@ -56,7 +61,7 @@ async fn dial_patiently(
         link: link.name.clone(),
         scheduler: config.association.scheduling.name().to_owned(),
     };
-    let begun = handshake(&mut socket, &config.security, &join).await?;
+    let begun = handshake(&mut socket, &config.security, &join, joining.lock()).await?;
     Ok(Dialled { socket, begun, rtt })
 }
 

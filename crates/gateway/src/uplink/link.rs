@@ -6,6 +6,7 @@ use std::time::Duration;
 use ropewalk_quantities::Time;
 use ropewalk_striping::CarrierConfig;
 use ropewalk_wire::gateway::JoinAnswer;
+use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tracing::{debug, info, warn};
@@ -108,6 +109,7 @@ async fn bring_up(
 /// Several dials at a time; the first that comes through.
 async fn dial_until_up(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link>) -> Dialled {
     let mut dials = JoinSet::new();
+    let joining = Arc::new(Mutex::new(()));
     let mut ticks = interval(AGAIN);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut count = 0;
@@ -117,7 +119,10 @@ async fn dial_until_up(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link
             _ = ticks.tick() => {
                 if dials.len() < MOST && (count < SOON || count % 4 == 0) {
                     let (near, session, link) = (near.clone(), session.clone(), link.clone());
-                    dials.spawn(async move { dial(&near.config, &link, &session).await });
+                    let joining = Arc::clone(&joining);
+                    dials.spawn(async move {
+                        dial(&near.config, &link, &session, &joining).await
+                    });
                 }
                 count += 1;
             }

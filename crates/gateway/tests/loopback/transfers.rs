@@ -4,8 +4,9 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::thread;
+use std::time::{Duration, Instant};
 
-use crate::world::{World, echo, noise, patient, source, start_relay};
+use crate::world::{PATIENCE, World, echo, noise, patient, source, start_relay};
 
 const MB: usize = 1_000_000;
 
@@ -143,6 +144,25 @@ fn datagrams_go_there_and_back() {
     let len = near.recv(&mut buffer).unwrap();
     assert_eq!(buffer[..10], packet[..10]);
     assert_eq!(buffer[10..len], *b"back");
+}
+
+#[test]
+fn a_far_relay_is_dialled_again_before_it_can_answer_and_keeps_one_carrier() {
+    let world = World::new(&["--allow", "loopback"]);
+    world.proxy.wait_for("link l2: up");
+    world.between.be_late();
+    assert!(world.between.cut(0) > 0);
+    world.proxy.wait_for("link l2: down");
+    let ups = || world.proxy.log().matches("link l2: up").count();
+    let start = Instant::now();
+    while ups() < 2 {
+        assert!(start.elapsed() < PATIENCE, "{}", world.proxy.log());
+        thread::sleep(Duration::from_millis(20));
+    }
+    // A dial that came later would have closed it by now.
+    thread::sleep(Duration::from_secs(1));
+    let log = world.proxy.log();
+    assert_eq!(log.matches("link l2: down").count(), 1, "{log}");
 }
 
 #[test]

@@ -14,7 +14,10 @@ use tempfile::TempDir;
 const BINARY: &str = env!("CARGO_BIN_EXE_ropewalk-gateway");
 
 /// Nothing here takes as long, however busy the machine is.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// More than a quarter of a second there and back, after which a link is dialled again.
+const LATENESS: Duration = Duration::from_millis(200);
 
 /// The addresses of two links.
 pub const LINKS: [Ipv4Addr; 2] = [Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::new(127, 0, 0, 3)];
@@ -175,6 +178,7 @@ pub struct Between {
     pub address: SocketAddr,
     connections: Arc<Mutex<Vec<(IpAddr, TcpStream)>>>,
     dark: Arc<[AtomicBool; 2]>,
+    late: Arc<AtomicBool>,
 }
 
 impl Between {
@@ -183,7 +187,9 @@ impl Between {
         let address = listener.local_addr().unwrap();
         let connections = Arc::new(Mutex::new(Vec::new()));
         let dark: Arc<[AtomicBool; 2]> = Arc::default();
+        let late: Arc<AtomicBool> = Arc::default();
         let (kept, is_dark) = (Arc::clone(&connections), Arc::clone(&dark));
+        let lateness = Arc::clone(&late);
         thread::spawn(move || {
             for near in listener.incoming().map_while(Result::ok) {
                 let ip = near.peer_addr().unwrap().ip();
@@ -199,8 +205,8 @@ impl Between {
                     (far, near),
                 ];
                 for (from, to) in ways {
-                    let is_dark = Arc::clone(&is_dark);
-                    thread::spawn(move || pass(from, to, &is_dark[link]));
+                    let (is_dark, is_late) = (Arc::clone(&is_dark), Arc::clone(&lateness));
+                    thread::spawn(move || pass(from, to, &is_dark[link], &is_late));
                 }
             }
         });
@@ -208,6 +214,7 @@ impl Between {
             address,
             connections,
             dark,
+            late,
         }
     }
 
@@ -226,17 +233,25 @@ impl Between {
         before - connections.len()
     }
 
+    /// What passes takes [`LATENESS`] each way from now on.
+    pub fn be_late(&self) {
+        self.late.store(true, Ordering::SeqCst);
+    }
+
     /// Nothing passes any more on the link, and nobody is told.
     pub fn darken(&self, link: usize, dark: bool) {
         self.dark[link].store(dark, Ordering::SeqCst);
     }
 }
 
-fn pass(mut from: TcpStream, mut to: TcpStream, is_dark: &AtomicBool) {
+fn pass(mut from: TcpStream, mut to: TcpStream, is_dark: &AtomicBool, is_late: &AtomicBool) {
     let mut buffer = vec![0; 16 << 10];
     while let Ok(len @ 1..) = from.read(&mut buffer) {
         while is_dark.load(Ordering::SeqCst) {
             thread::sleep(Duration::from_millis(5));
+        }
+        if is_late.load(Ordering::SeqCst) {
+            thread::sleep(LATENESS);
         }
         if to.write_all(&buffer[..len]).is_err() {
             break;
