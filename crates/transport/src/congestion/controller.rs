@@ -39,6 +39,7 @@ impl Controller {
                     subflow,
                     byte_counting,
                     hystart: config.hystart,
+                    linux_cubic: config.linux_cubic,
                 }
                 .build(),
             )

@@ -17,6 +17,10 @@ pub const C: f64 = 0.4;
 /// Reno-friendly increase, in segments per round trip (section 4.3): 3 (1 - beta) / (1 + beta).
 pub const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
+/// How much larger Linux makes the window in a round trip at the least where no loss told yet what
+/// is too much (`bictcp_update`: "if (ca->last_max_cwnd == 0 && ca->cnt > 20) ca->cnt = 20").
+const LEAST_BEFORE_LOSS: f64 = 1.0 + 1.0 / 20.0;
+
 /// Makes a [`Cubic`].
 #[derive(Clone, Copy, Debug)]
 pub struct CubicConfig {
@@ -26,6 +30,8 @@ pub struct CubicConfig {
     pub hystart: bool,
     /// Give room to new flows (RFC 9438, section 4.7).
     pub fast_convergence: bool,
+    /// Grow as Linux does where it differs ([`Config::linux_cubic`](crate::Config::linux_cubic)).
+    pub as_linux: bool,
 }
 
 impl CubicConfig {
@@ -37,6 +43,7 @@ impl CubicConfig {
             },
             hystart: self.hystart.then(HyStart::default),
             fast_convergence: self.fast_convergence,
+            as_linux: self.as_linux,
             history: History {
                 w_max: 0.0,
                 cwnd_prior: 0.0,
@@ -57,6 +64,7 @@ pub struct Cubic {
     slow_start: SlowStart,
     hystart: Option<HyStart>,
     fast_convergence: bool,
+    as_linux: bool,
     history: History,
     /// What a spurious loss brings back (section 4.9.2).
     before_loss: Option<History>,
@@ -196,7 +204,8 @@ impl Cubic {
             .get_or_insert_with(|| Epoch::new(now, window, w_max));
 
         // Figure 4: W_est += alpha * segments_acked / cwnd, with alpha = 1 from cwnd_prior on.
-        let alpha = if epoch.w_est < self.history.cwnd_prior {
+        // Linux stays at the former.
+        let alpha = if self.as_linux || epoch.w_est < self.history.cwnd_prior {
             ALPHA
         } else {
             1.0
@@ -204,16 +213,21 @@ impl Cubic {
         epoch.w_est += alpha * segments * per_window;
 
         let t = seconds(now.saturating_sub(epoch.start));
-        let next = if epoch.w_cubic(t) < epoch.w_est {
-            // Section 4.3, the Reno-friendly region: cwnd = W_est, though no faster than in
-            // slow start, should the sender have cut cwnd (on idling, or as a penalty).
-            epoch.w_est.clamp(window, window + segments)
+        // Section 4.3, the Reno-friendly region: cwnd = W_est, though no faster than in
+        // slow start, should the sender have cut cwnd (on idling, or as a penalty).
+        let friendly = epoch.w_est.clamp(window, window + segments);
+        let counted = self.slow_start.counted(bytes, state.mss) as f64 * per_mss;
+        // Sections 4.2, 4.4 and 4.5: (target - cwnd) / cwnd for each segment acknowledged.
+        let towards = |target: f64| (window + (target - window) * per_window * counted).min(target);
+        let most = 1.5 * window;
+        let next = if self.as_linux {
+            let least = if w_max == 0.0 { LEAST_BEFORE_LOSS } else { 1.0 };
+            let ahead = epoch.w_cubic(t + seconds(state.min_rtt));
+            towards(ahead.clamp(least * window, most)).max(friendly)
+        } else if epoch.w_cubic(t) < epoch.w_est {
+            friendly
         } else {
-            // Sections 4.2, 4.4 and 4.5: (target - cwnd) / cwnd for each segment acknowledged.
-            let ahead = epoch.w_cubic(t + seconds(state.srtt));
-            let target = ahead.clamp(window, 1.5 * window);
-            let counted = self.slow_start.counted(bytes, state.mss) as f64 * per_mss;
-            (window + (target - window) * per_window * counted).min(target)
+            towards(epoch.w_cubic(t + seconds(state.srtt)).clamp(window, most))
         };
         let exact = (next * mss).max(cwnd as f64);
         let cwnd = exact as u64;

@@ -17,6 +17,8 @@ pub struct UncoupledConfig {
     pub byte_counting: bool,
     /// HyStart, where the scheme knows it.
     pub hystart: bool,
+    /// CUBIC's growth is Linux's ([`Config::linux_cubic`](crate::Config::linux_cubic)).
+    pub linux_cubic: bool,
 }
 
 impl UncoupledConfig {
@@ -49,6 +51,7 @@ impl CongestionControl for Uncoupled {
         let UncoupledConfig {
             byte_counting,
             hystart,
+            linux_cubic,
             ..
         } = self.config;
         while self.subflows.len() <= subflow {
@@ -61,6 +64,7 @@ impl CongestionControl for Uncoupled {
                         byte_counting,
                         hystart,
                         fast_convergence: true,
+                        as_linux: linux_cubic,
                     }
                     .build(),
                 ),

@@ -10,6 +10,17 @@ fn cubic() -> Cubic {
         byte_counting: true,
         hystart: false,
         fast_convergence: true,
+        as_linux: false,
+    }
+    .build()
+}
+
+fn linux_cubic() -> Cubic {
+    CubicConfig {
+        byte_counting: true,
+        hystart: false,
+        fast_convergence: true,
+        as_linux: true,
     }
     .build()
 }
@@ -72,6 +83,7 @@ fn average_windows_are_those_of_table_1() {
             subflow: SinglePathKind::Cubic,
             byte_counting: true,
             hystart: false,
+            linux_cubic: false,
         }
         .build();
         let mean = fluid(&mut control, &[(0.1, loss)], duration)[0];
@@ -158,6 +170,7 @@ fn hystart_ends_slow_start_at_the_window_it_finds() {
         byte_counting: true,
         hystart: true,
         fast_convergence: true,
+        as_linux: false,
     }
     .build();
     let mut state = subflow(20.0, 0.08);
@@ -189,6 +202,7 @@ fn as_an_algorithm_of_a_connection_it_keeps_subflows_apart() {
         subflow: SinglePathKind::Cubic,
         byte_counting: true,
         hystart: false,
+        linux_cubic: false,
     }
     .build();
     control.add_subflow(0);
@@ -197,4 +211,40 @@ fn as_an_algorithm_of_a_connection_it_keeps_subflows_apart() {
     let _ = control.on_congestion(0, Congestion::FastRetransmit, Time::ZERO, &table);
     let grown = control.on_ack(1, &acked(MSS), &table);
     assert!(grown > 10 * MSS);
+}
+
+#[test]
+fn past_the_window_before_the_loss_linux_is_slower_than_reno() {
+    // Ten segments at 20 ms: the cubic function stays below what Reno would have.
+    let grown = |mut cubic: Cubic| {
+        let mut state = subflow(10.0, 0.02);
+        state.min_rtt = state.srtt;
+        state.cwnd = cubic.on_congestion(Congestion::FastRetransmit, &state);
+        state.ssthresh = state.cwnd;
+        drive(&mut cubic, &mut state, 0.0, 1.0);
+        state.cwnd as f64 / MSS as f64
+    };
+    // Fifty round trips of 0.53 segments from 7 on; by the RFC of one from 10 on.
+    let linux = grown(linux_cubic());
+    assert!((linux - (7.0 + 50.0 * ALPHA)).abs() < 1.0, "{linux}");
+    let rfc = grown(cubic());
+    assert!((rfc - (10.0 + 50.0 - 3.0 / ALPHA)).abs() < 1.5, "{rfc}");
+}
+
+#[test]
+fn until_the_first_loss_linux_grows_by_a_twentieth() {
+    let after = |mut cubic: Cubic| {
+        let mut state = subflow(200.0, 0.1);
+        state.ssthresh = state.cwnd;
+        state.min_rtt = state.srtt;
+        drive(&mut cubic, &mut state, 0.0, 0.5);
+        state.cwnd as f64 / MSS as f64
+    };
+    // Five round trips, of 0.53 segments each by the RFC.
+    let linux = after(linux_cubic());
+    assert!(
+        (linux / (200.0 * 1.05_f64.powi(5)) - 1.0).abs() < 0.01,
+        "{linux}"
+    );
+    assert!((after(cubic()) - 202.6).abs() < 0.5);
 }
