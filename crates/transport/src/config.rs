@@ -230,7 +230,7 @@ pub struct Config {
     pub hystart: bool,
     /// CUBIC grows as in Linux (`bictcp_update`), not as in RFC 9438: where it is to match Reno, by
     /// 0.53 segments a round trip even past the window before the loss (4.3), and by a twentieth
-    /// of the window at the least until the first loss; it looks ahead by the least round trip.
+    /// of the window at the least until the first loss; it looks ahead by the least round trip. Off in all profiles as yet.
     pub linux_cubic: bool,
     /// The part of the receive buffer that may be advertised; Linux keeps the rest for overhead
     /// ([`usual_window_share`](Config::usual_window_share)).
@@ -335,7 +335,7 @@ impl Config {
             nagle: true,
             grow_in_disorder: true,
             hystart: true,
-            linux_cubic: true,
+            linux_cubic: false,
             receive_window_share: 0.625,
             charge_reordered: true,
             opportunistic_retransmission: false,
@@ -369,7 +369,6 @@ impl Config {
                 halve_pipe: true,
                 byte_counting: false,
                 hystart: false,
-                linux_cubic: false,
                 ..linux
             },
             Profile::Rfc => Config {
@@ -390,7 +389,6 @@ impl Config {
                 grow_in_disorder: false,
                 halve_after_idle: false,
                 hystart: false,
-                linux_cubic: false,
                 ..linux
             },
         }

@@ -146,7 +146,6 @@ fn fixed(transport: &Config) -> Vec<(&'static str, String, String)> {
     key("halve_pipe", |of| of.halve_pipe.to_string());
     key("hystart", |of| of.hystart.to_string());
     key("initial_rto", |of| format!("\"{}\"", of.initial_rto));
-    key("linux_cubic", |of| of.linux_cubic.to_string());
     key("limited_transmit", |of| of.limited_transmit.to_string());
     key("min_rto_on_variance", |of| {
         of.min_rto_on_variance.to_string()
