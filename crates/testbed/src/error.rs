@@ -80,6 +80,12 @@ pub enum Error {
     /// The gateway cannot be started.
     #[error("cannot start the gateway: {0}")]
     Gateway(#[source] io::Error),
+    /// The tunnel cannot be opened.
+    #[error("cannot open the tunnel: {0}")]
+    Tunnel(#[from] ropewalk_gateway::tunnel::TunnelError),
+    /// The tunnel could not go on.
+    #[error("the tunnel stopped: {0}")]
+    TunnelEnded(#[source] io::Error),
     /// The kernel's counters cannot be read.
     #[error(transparent)]
     Counters(#[from] CountersError),
@@ -116,7 +122,9 @@ impl Error {
             | Error::Traffic(_)
             | Error::Competitor(_)
             | Error::Emulator(_)
-            | Error::Gateway(_) => false,
+            | Error::Gateway(_)
+            | Error::Tunnel(_)
+            | Error::TunnelEnded(_) => false,
         }
     }
 }

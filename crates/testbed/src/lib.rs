@@ -46,6 +46,7 @@ mod syscalls;
 mod sysctl;
 pub mod traffic;
 mod tun;
+mod tunnel;
 mod user_namespace;
 mod world;
 

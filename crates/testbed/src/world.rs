@@ -1,6 +1,6 @@
 //! A run: namespaces, links, traffic, and what both ends and the links say afterwards.
 
-use std::net::SocketAddr;
+use std::net::IpAddr;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -23,6 +23,7 @@ use crate::report::{Ends, Measured, Report};
 use crate::request::{EmulatorKind, Request};
 use crate::steal::stolen;
 use crate::traffic::{self, Carrier, Session};
+use crate::tunnel::Tunnel;
 
 /// All threads wait for the start by then.
 const BEFORE_START: Duration = Duration::from_millis(50);
@@ -64,9 +65,18 @@ pub fn world(request: &Request) -> Result<Report, Error> {
         Protocol::Bas => Some(Gateway::start(&scenario, &testbed, &congestion, start)?),
         Protocol::Tcp | Protocol::Mptcp | Protocol::StripedTcp => None,
     };
+    let tunnel = match scenario.transport.protocol {
+        Protocol::StripedTcp => Some(Tunnel::start(&scenario, &testbed, start)?),
+        Protocol::Tcp | Protocol::Mptcp | Protocol::Bas => None,
+    };
     let mut plan = traffic_plan(&scenario, request.seed, &testbed.plan, &congestion, step);
     if let Some(gateway) = &gateway {
-        through(&mut plan, gateway.proxy);
+        plan.proxy = Some(gateway.proxy);
+        alone(&mut plan, gateway.proxy.ip());
+    }
+    if let Some(tunnel) = &tunnel {
+        alone(&mut plan, tunnel.client);
+        plan.paths[0].server = tunnel.server;
     }
     let competitors = Competitors::start(&scenario, &testbed, start)?;
     let session = Arc::new(Session::new(plan, start));
@@ -85,6 +95,9 @@ pub fn world(request: &Request) -> Result<Report, Error> {
     if let Some(gateway) = gateway {
         let lasted = Time::from_secs_f64(traffic.duration_s);
         traffic.subflows = gateway.stop(&scenario, lasted.saturating_sub(scenario.warmup));
+    }
+    if let Some(tunnel) = tunnel {
+        tunnel.stop()?;
     }
     let after = counters(&testbed)?;
     let measured = Measured {
@@ -165,12 +178,10 @@ fn traffic_plan(
     }
 }
 
-/// The connection goes to a proxy on the client's own loopback device: what the kernel tells of it
-/// is nothing of the paths.
-fn through(plan: &mut traffic::Plan, proxy: SocketAddr) {
-    plan.proxy = Some(proxy);
+/// The connection is one from this address, and not on a path of its own.
+fn alone(plan: &mut traffic::Plan, client: IpAddr) {
     plan.paths.truncate(1);
-    plan.paths[0].client = proxy.ip();
+    plan.paths[0].client = client;
 }
 
 fn counters(testbed: &Testbed) -> Result<Ends<Counters>, Error> {

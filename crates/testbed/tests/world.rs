@@ -113,6 +113,23 @@ fn the_gateway_uses_both_links_and_loses_no_byte() {
 }
 
 #[test]
+fn the_tunnel_uses_both_links_and_loses_no_byte() {
+    if !possible() {
+        return;
+    }
+    for ip_version in ["ipv4", "ipv6"] {
+        let version = format!("transport.ip_version={ip_version}");
+        let set = ["--set", "transport.protocol=striped-tcp", "--set", &version];
+        let report = run(TWO_LINKS, &set);
+        assert_eq!(report["delivered_bytes"], 4_000_000);
+        for link in report["links"].as_array().unwrap() {
+            let delivered = link["delivered_bytes"].as_u64().unwrap();
+            assert!(delivered > 1_500_000, "{link}");
+        }
+    }
+}
+
+#[test]
 fn tcp_over_ipv6_by_the_chosen_link() {
     if !possible() {
         return;

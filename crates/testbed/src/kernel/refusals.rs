@@ -23,7 +23,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
         })
     };
     match transport.protocol {
-        Protocol::Tcp => {}
+        Protocol::Tcp | Protocol::StripedTcp => {}
         Protocol::Bas => {
             if let Some(lowat) = transport.notsent_lowat {
                 let value = format!("\"{lowat}\"");
@@ -37,11 +37,6 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
                 let reason = "the kernel's MPTCP has one scheduler";
                 return refuse("scheduler", value, reason, "\"min-rtt\"");
             }
-        }
-        Protocol::StripedTcp => {
-            let value = format!("{:?}", transport.protocol.name());
-            let reason = "not on the testbed yet";
-            return refuse("protocol", value, reason, "\"tcp\", \"mptcp\", \"bas\"");
         }
     }
     let subflows = plan::subflows(transport, scenario.transport_paths.len());
@@ -217,10 +212,6 @@ mod tests {
             (
                 "prr = false",
                 "transport.prr = false: the kernel has no such setting; allowed here: true",
-            ),
-            (
-                "protocol = \"striped-tcp\"",
-                "transport.protocol = \"striped-tcp\": not on the testbed yet; allowed here: \"tcp\", \"mptcp\", \"bas\"",
             ),
             (
                 "protocol = \"bas\"\nnotsent_lowat = \"16 KiB\"",

@@ -1,0 +1,129 @@
+//! The tunnel between client and server: a relay's end in one namespace, a client's in the other.
+//!
+//! The measured connection is the kernel's TCP between the addresses of the two virtual devices;
+//! its packets are striped in UDP over one socket on each path (song-2018).
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::panic::resume_unwind;
+use std::thread::{self, JoinHandle, sleep};
+use std::time::Instant;
+
+use ropewalk_gateway::Link;
+use ropewalk_gateway::keys::{Clients, SecretKey};
+use ropewalk_gateway::links::Place;
+use ropewalk_gateway::tunnel::{Config, Control, Prefix, Role, Tunnel as End, TunnelError};
+use ropewalk_scenario::Scenario;
+use ropewalk_striping::tunnel::Scheduler;
+
+use crate::error::Error;
+use crate::namespace::Namespace;
+use crate::network::Testbed;
+
+/// Where the relay's end listens.
+const PORT: u16 = 4434;
+
+/// Both ends of a tunnel at work until they are stopped.
+#[derive(Debug)]
+pub(crate) struct Tunnel {
+    /// The client's address within the tunnel.
+    pub(crate) client: IpAddr,
+    /// The server's.
+    pub(crate) server: IpAddr,
+    ends: [(Control, JoinHandle<io::Result<()>>); 2],
+}
+
+impl Tunnel {
+    /// Opens both ends; the client's calls at `start`.
+    ///
+    /// # Errors
+    /// A namespace takes no further device, or packets are longer or shorter than a tunnel's may be.
+    pub(crate) fn start(
+        scenario: &Scenario,
+        testbed: &Testbed,
+        start: Instant,
+    ) -> Result<Tunnel, Error> {
+        let [client, server] = addresses(testbed.plan.server);
+        let keys = [SecretKey::generate(), SecretKey::generate()];
+        let [near, far] = &keys;
+        let at = SocketAddr::new(testbed.plan.server, PORT);
+        let listen = Role::Listen {
+            at,
+            clients: Clients::of_one("testbed", near.public()),
+        };
+        let dial = Role::Dial {
+            relay: at,
+            key: far.public(),
+            links: links(scenario, testbed).collect(),
+        };
+        let far = config(scenario, testbed, far, listen, server);
+        let near = config(scenario, testbed, near, dial, client);
+        let far = open(&testbed.server, far)?;
+        let near = open(&testbed.client, near)?;
+        Ok(Tunnel {
+            client: client.address,
+            server: server.address,
+            ends: [run(near, start), run(far, Instant::now())],
+        })
+    }
+
+    /// Ends both.
+    ///
+    /// # Errors
+    /// One of them could not go on.
+    pub(crate) fn stop(self) -> Result<(), Error> {
+        for (control, thread) in self.ends {
+            control.stop();
+            let ended = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+            ended.map_err(Error::TunnelEnded)?;
+        }
+        Ok(())
+    }
+}
+
+/// The client's and the server's, of the family that the paths have.
+fn addresses(outside: IpAddr) -> [Prefix; 2] {
+    let texts = match outside {
+        IpAddr::V4(_) => ["10.199.0.2/24", "10.199.0.1/24"],
+        IpAddr::V6(_) => ["fd00:199::2/64", "fd00:199::1/64"],
+    };
+    texts.map(|text| text.parse().expect("an address with its prefix"))
+}
+
+fn config(
+    scenario: &Scenario,
+    testbed: &Testbed,
+    secret: &SecretKey,
+    role: Role,
+    address: Prefix,
+) -> Config {
+    let name = scenario.transport.scheduler.name();
+    let mut schedulers = Scheduler::ALL.into_iter();
+    Config {
+        scheduler: schedulers
+            .find(|scheduler| scheduler.name() == name)
+            .expect("the tunnel has all of striped-tcp's schedulers"),
+        link_mtu: testbed.plan.mtu.try_into().unwrap_or(u16::MAX),
+        ..Config::new(secret.clone(), role, vec![address])
+    }
+}
+
+fn links(scenario: &Scenario, testbed: &Testbed) -> impl Iterator<Item = Link> {
+    scenario.transport_paths.iter().map(|&path| {
+        let place = Place::Address(testbed.plan.paths[path].client[0]);
+        Link::new(scenario.paths[path].name.clone(), place)
+    })
+}
+
+fn open(namespace: &Namespace, config: Config) -> Result<End, TunnelError> {
+    namespace.run(|| End::open(config))
+}
+
+fn run(end: End, at: Instant) -> (Control, JoinHandle<io::Result<()>>) {
+    let control = end.control();
+    let carry = move || {
+        sleep(at.saturating_duration_since(Instant::now()));
+        end.run()
+    };
+    (control, thread::spawn(carry))
+}
