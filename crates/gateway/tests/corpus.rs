@@ -73,6 +73,10 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("http_cut", "unexpected end of file"),
     ("http_get", "method \"GET\"; allowed: CONNECT"),
     ("http_ipv6", "connect to [2001:db8::1]:80, 0 bytes early"),
+    (
+        "http_longer_than_a_read",
+        "connect to example.org:443, 985 bytes early",
+    ),
     ("mapped", "connect to 127.0.0.1:80"),
     ("no_method", "no user and password offered"),
 ];
