@@ -2,7 +2,7 @@
 
 mod refused;
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command};
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use ropewalk_scenario::Scenario;
 use ropewalk_testbed::{Emulator, Namespace, Testbed};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
+use socket2::{Domain, Socket, Type};
 
 const LINKS: &str = r#"
 duration = "60 s"
@@ -29,6 +30,7 @@ protocol = "mptcp"
 "#;
 const GATEWAY: &str = env!("CARGO_BIN_EXE_ropewalk-gateway");
 const RELAY: &str = "10.199.0.1";
+const CLIENT: &str = "10.199.0.2";
 
 /// Says why a test is skipped, if it must be.
 fn skipped() -> bool {
@@ -74,14 +76,17 @@ fn tunnel(testbed: &Testbed, folder: &Path, client_key: &str) -> [Child; 2] {
     let address = format!("{}:4433", testbed.plan.server);
     let arguments = |text: String| -> Vec<String> { text.split(' ').map(str::to_owned).collect() };
     let relay = arguments(format!(
-        "--listen {address} --key {} --clients {} --address {RELAY}/24",
+        "--listen {address} --key {} --clients {} --address {RELAY}/24 --control {}",
         file("relay.key"),
-        file("van.pub")
+        file("van.pub"),
+        file("relay.socket")
     ));
     let mut client = arguments(format!(
-        "--relay {address} --relay-key {} --key {} --address 10.199.0.2/24",
+        "--relay {address} --relay-key {} --key {} --address {CLIENT}/24 \
+         --control {}",
         file("relay.pub"),
-        file(client_key)
+        file(client_key),
+        file("client.socket")
     ));
     for (number, path) in testbed.plan.paths.iter().enumerate() {
         client.push(format!("--link=link{number}={}", path.client[0]));
@@ -90,11 +95,20 @@ fn tunnel(testbed: &Testbed, folder: &Path, client_key: &str) -> [Child; 2] {
     [relay, start(&testbed.client, &client)]
 }
 
+/// A connection from the device's own address: before the device is there, the network would take
+/// one to the relay's end of the tunnel over a bare link.
 fn connect(patience: Duration) -> Option<TcpStream> {
     let end = Instant::now() + patience;
+    let from: SocketAddr = format!("{CLIENT}:0").parse().unwrap();
     let to: SocketAddr = format!("{RELAY}:5001").parse().unwrap();
+    let try_once = || -> io::Result<TcpStream> {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+        socket.bind(&from.into())?;
+        socket.connect_timeout(&to.into(), Duration::from_secs(1))?;
+        Ok(socket.into())
+    };
     while Instant::now() < end {
-        if let Ok(stream) = TcpStream::connect_timeout(&to, Duration::from_secs(1)) {
+        if let Ok(stream) = try_once() {
             return Some(stream);
         }
         std::thread::sleep(Duration::from_millis(100));
