@@ -89,7 +89,8 @@ pub struct Config {
     pub buffer: Bytes,
     /// Most of a stream that waits here to be sent and acknowledged.
     pub send_buffer: Bytes,
-    /// Most that the windows of all streams are beyond their initial 64 KiB, together.
+    /// Most that the windows of all streams are beyond their initial 64 KiB, together; and the same
+    /// again for what waits to be sent and acknowledged.
     pub memory: Bytes,
     /// Most streams of the other end at a time; more are refused.
     pub streams: u32,
@@ -121,14 +122,14 @@ impl From<&ropewalk_transport::Config> for Config {
     /// What a scenario's endpoints are set to, for both ends.
     fn from(config: &ropewalk_transport::Config) -> Config {
         let (waiting, in_flight) = (config.main_buffer, config.receive_buffer);
-        let least = Config::default().memory;
+        let send_buffer = Bytes::new(waiting.as_u64().saturating_add(in_flight.as_u64()));
         Config {
             scheduling: Scheduling::from_name(config.scheduler.name())
                 .expect("schedulers have one name everywhere"),
             payload: config.packet,
             buffer: config.receive_buffer,
-            send_buffer: Bytes::new(waiting.as_u64().saturating_add(in_flight.as_u64())),
-            memory: config.receive_buffer.max(least),
+            send_buffer,
+            memory: send_buffer.max(Config::default().memory),
             ..Config::default()
         }
     }

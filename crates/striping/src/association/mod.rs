@@ -17,7 +17,7 @@ use ropewalk_transport::scheduling::PacketScheduler;
 use crate::carrier::Carrier;
 use crate::control::ControlQueue;
 use crate::stream::Stream;
-use crate::stream::window::Memory;
+use crate::stream::memory::Memory;
 use crate::stream_ids::StreamIds;
 use crate::turns::Turns;
 use crate::{CarrierId, Config, Event, Payload, Role, StreamId};
@@ -71,7 +71,9 @@ pub struct Association<P> {
     peer_streams: u32,
     turns: Turns,
     control: ControlQueue,
+    /// For what was received, and for what waits to be sent.
     memory: Memory,
+    send_memory: Memory,
     events: VecDeque<Event>,
     scheduler: Option<PacketScheduler>,
     /// Carriers as that scheduler sees them, and whose turn it said it is.
@@ -111,6 +113,7 @@ impl<P: Payload> Association<P> {
             turns: Turns::default(),
             control: ControlQueue::default(),
             memory: Memory::new(config.memory.as_u64()),
+            send_memory: Memory::new(config.memory.as_u64()),
             events: VecDeque::new(),
             scheduler: schedule::scheduler(&config),
             table: Vec::new(),

@@ -8,7 +8,7 @@ use crate::stream::Stream;
 use crate::stream_ids::{is_opened_by, number};
 use crate::{Event, Payload, StreamId};
 
-/// Room that a writer is told of, unless the buffer is smaller than four times that.
+/// Room that a writer is told of, unless it may hold less than four times that.
 const WORTH_WRITING: u64 = 64 << 10;
 
 impl<P: Payload> Association<P> {
@@ -37,13 +37,15 @@ impl<P: Payload> Association<P> {
         if state.send_ended || state.send.is_finished() {
             return 0;
         }
-        let room = (self.config.send_buffer.as_u64()).saturating_sub(state.send.held());
+        let bound = state.send_bound(self.config.send_buffer.as_u64(), &self.send_memory);
+        let room = bound.saturating_sub(state.send.held());
         let taken = payload
             .len()
             .min(usize::try_from(room).unwrap_or(usize::MAX));
         state.wants_room = taken < payload.len();
         if taken > 0 {
             state.send.write(payload.split_to(taken));
+            state.settle_send(&mut self.send_memory);
             self.turns.enter(stream.0, state);
             self.wake_all();
         }
@@ -77,6 +79,7 @@ impl<P: Payload> Association<P> {
             state.send_ended = true;
             let final_size = state.send.sent_end();
             state.send.clear();
+            state.settle_send(&mut self.send_memory);
             self.control.push(Control::Reset {
                 stream: number,
                 code,
@@ -159,7 +162,7 @@ impl<P: Payload> Association<P> {
         if let Some(state) = self.streams.get_mut(&number) {
             state.receive_ended = true;
             state.receive.discard();
-            self.memory.give_back(&mut state.window);
+            state.window.close(&mut self.memory);
         }
         self.forget_if_over(number);
     }
@@ -182,12 +185,14 @@ impl<P: Payload> Association<P> {
         };
         if state.send.is_done() && !state.send_ended {
             state.send_ended = true;
+            state.settle_send(&mut self.send_memory);
             self.forget_if_over(number);
             return;
         }
-        let buffer = self.config.send_buffer.as_u64();
-        let room = buffer.saturating_sub(state.send.held());
-        if state.wants_room && room >= WORTH_WRITING.min(buffer / 4).max(1) {
+        state.settle_send(&mut self.send_memory);
+        let bound = state.send_bound(self.config.send_buffer.as_u64(), &self.send_memory);
+        let room = bound.saturating_sub(state.send.held());
+        if state.wants_room && room >= WORTH_WRITING.min(bound / 4).max(1) {
             state.wants_room = false;
             self.events.push_back(Event::Writable(StreamId(number)));
         }

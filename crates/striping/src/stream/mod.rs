@@ -1,5 +1,6 @@
 //! A stream as this end sees it: two directions that end by themselves.
 
+pub(crate) mod memory;
 pub(crate) mod receive;
 pub(crate) mod send;
 #[cfg(test)]
@@ -7,6 +8,7 @@ mod tests;
 pub(crate) mod window;
 
 use crate::Payload;
+use memory::{Memory, Share};
 use receive::ReceiveBuffer;
 use send::SendBuffer;
 use window::{INITIAL_WINDOW, Window};
@@ -16,6 +18,7 @@ pub(crate) struct Stream<P> {
     pub(crate) send: SendBuffer<P>,
     pub(crate) receive: ReceiveBuffer<P>,
     pub(crate) window: Window,
+    send_share: Share,
     /// This end's direction: all acknowledged, or given up.
     pub(crate) send_ended: bool,
     /// The other end's direction: all read, or given up.
@@ -48,6 +51,7 @@ impl<P: Payload> Stream<P> {
             send: SendBuffer::new(INITIAL_WINDOW),
             receive: ReceiveBuffer::new(),
             window: Window::new(buffer),
+            send_share: Share::default(),
             send_ended: false,
             receive_ended: false,
             wants_room: false,
@@ -56,6 +60,17 @@ impl<P: Payload> Stream<P> {
             deficit: 0,
             resent_bytes: 0,
         }
+    }
+
+    /// How much may wait here to be sent and acknowledged, were `most` the bound of one alone.
+    pub(crate) fn send_bound(&self, most: u64, memory: &Memory) -> u64 {
+        self.send_share.bound(most, memory)
+    }
+
+    /// What waits here to be sent and acknowledged has changed.
+    pub(crate) fn settle_send(&mut self, memory: &mut Memory) {
+        let held = if self.send_ended { 0 } else { self.send.held() };
+        self.send_share.settle(held, memory);
     }
 
     pub(crate) fn is_over(&self) -> bool {

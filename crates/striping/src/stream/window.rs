@@ -2,39 +2,10 @@
 
 use ropewalk_quantities::Time;
 
+use super::memory::{ALWAYS, Memory};
+
 /// Every stream may always have this much that was not read.
-pub(crate) const INITIAL_WINDOW: u64 = 64 << 10;
-
-/// What all windows may be beyond the initial one, together.
-#[derive(Clone, Debug)]
-pub(crate) struct Memory {
-    left: u64,
-}
-
-impl Memory {
-    pub(crate) fn new(bytes: u64) -> Memory {
-        Memory { left: bytes }
-    }
-
-    fn take(&mut self, bytes: u64) -> bool {
-        let enough = bytes <= self.left;
-        if enough {
-            self.left -= bytes;
-        }
-        enough
-    }
-
-    /// A stream is gone, and with it its window.
-    pub(crate) fn give_back(&mut self, window: &mut Window) {
-        self.left += window.size - INITIAL_WINDOW;
-        window.size = INITIAL_WINDOW;
-    }
-
-    #[cfg(test)]
-    pub(crate) fn left(&self) -> u64 {
-        self.left
-    }
-}
+pub(crate) const INITIAL_WINDOW: u64 = ALWAYS;
 
 /// The window of one stream.
 ///
@@ -71,6 +42,12 @@ impl Window {
     /// What the other end may send in all.
     pub(crate) fn limit(&self) -> u64 {
         self.limit
+    }
+
+    /// The stream is gone, and with it its window.
+    pub(crate) fn close(&mut self, memory: &mut Memory) {
+        memory.give_back(self.size - INITIAL_WINDOW);
+        self.size = INITIAL_WINDOW;
     }
 
     /// All that it may ever hold.
@@ -143,7 +120,7 @@ mod tests {
         // Not beyond what it may.
         assert_eq!(window.size(), 256 << 10);
         assert_eq!(memory.left(), (1 << 20) - (192 << 10));
-        memory.give_back(&mut window);
+        window.close(&mut memory);
         assert_eq!(memory.left(), 1 << 20);
     }
 

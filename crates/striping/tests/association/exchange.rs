@@ -303,3 +303,34 @@ fn a_close_is_told_on_each_carrier() {
     );
     assert!(far.own.is_closed() && far.own.open().is_none());
 }
+
+#[test]
+fn streams_share_the_memory_for_what_waits() {
+    let config = Config {
+        memory: Amount::from_mib(1),
+        ..Config::default()
+    };
+    let mut end = End::new(Role::Initiator, config, &[carrier(20)]);
+    let streams = [(); 20].map(|()| end.own.open().unwrap());
+    let taken = streams.map(|stream| end.write(stream, 4 << 20));
+    // The first has all of it, and each of the others what it may always have.
+    assert_eq!(taken[0], (1 << 20) + (64 << 10));
+    assert!(taken[1..].iter().all(|&bytes| bytes == 64 << 10));
+    // They go on as what they have arrives, though nobody reads it and memory is used up.
+    let mut far = End::new(Role::Responder, Config::default(), &[carrier(20)]);
+    for round in 0..200 {
+        let now = MS(2 + round * 20);
+        let frames = end.sends(now, 0);
+        far.gets(now, 0, frames);
+        let frames = far.sends(now, 0);
+        end.gets(now + MS(20), 0, frames);
+    }
+    let events = end.events();
+    for stream in &streams[1..] {
+        assert!(events.contains(&Event::Writable(*stream)), "{stream:?}");
+    }
+    // What one gives up, others may have.
+    assert_eq!(end.write(streams[1], 4 << 20), 64 << 10);
+    end.own.reset(streams[0], 0);
+    assert!(end.write(streams[1], 4 << 20) > 900_000);
+}
