@@ -260,10 +260,16 @@ impl Receiver {
         self.ack_at = Time::MAX;
     }
 
+    /// Whether an acknowledgement that leaves now has a SACK option.
+    #[inline]
+    pub(crate) fn has_blocks(&self) -> bool {
+        self.sack && (!self.ranges.is_empty() || self.duplicate.is_some())
+    }
+
     /// The SACK option of an acknowledgement that leaves now, at most so many blocks (RFC 2018, 2883).
     #[inline]
     pub(crate) fn write_sack(&mut self, most: usize, options: &mut Options) {
-        if self.sack && (!self.ranges.is_empty() || self.duplicate.is_some()) {
+        if most > 0 && self.has_blocks() {
             *options = Options::Sack(self.build_sack_list(most));
         }
     }

@@ -127,7 +127,11 @@ impl Endpoint {
     #[inline]
     fn write_sent(&mut self, now: Time, subflow: usize, sent: &Sent, segment: &mut Segment) {
         self.timer = self.timer.min(self.subflows[subflow].sender.timer_at());
-        self.write_ack(now, subflow, segment);
+        if self.subflows[subflow].receiver.has_blocks() {
+            self.write_ack_beside(now, subflow, sent, segment);
+        } else {
+            self.write_ack(now, subflow, segment);
+        }
         segment.seq = sent.seq;
         if sent.is_fin() {
             segment.flags = segment.flags.with(Flags::FIN);
@@ -143,8 +147,6 @@ impl Endpoint {
     /// The MPTCP option of a data segment.
     #[inline]
     fn map_data(&mut self, now: Time, subflow: usize, sent: &Sent, segment: &mut Segment) {
-        // Timestamps and a DSS mapping leave no room for SACK blocks.
-        segment.options = Options::None;
         segment.flags = segment.flags.with(self.mapping_flags());
         if segment.flags.contains(Flags::DATA_ACK_64)
             && u64::from(sent.len) > self.segment_room(subflow)
@@ -197,9 +199,37 @@ impl Endpoint {
         self.write_sent(now, subflow, &fin, segment);
     }
 
+    /// The acknowledgement that a segment with data starts from, with as many SACK blocks as the data
+    /// leave room for. If that is none, an acknowledgement that is due follows by itself with them.
+    #[inline(never)]
+    fn write_ack_beside(&mut self, now: Time, subflow: usize, sent: &Sent, segment: &mut Segment) {
+        let due = self.acks & (1 << subflow);
+        let room = if sent.is_fin() {
+            u64::MAX
+        } else if self.multipath {
+            // Timestamps and a DSS mapping leave none.
+            0
+        } else {
+            let room = self.segment_room(subflow);
+            room.saturating_sub(u64::from(sent.len) + 4) / 8
+        };
+        let blocks = self
+            .sack_blocks
+            .min(usize::try_from(room).unwrap_or(usize::MAX));
+        self.write_ack_with(now, subflow, blocks, segment);
+        if blocks == 0 {
+            self.acks |= due;
+        }
+    }
+
     /// An acknowledgement without data: what every segment starts from.
     #[inline]
     fn write_ack(&mut self, now: Time, subflow: usize, segment: &mut Segment) {
+        self.write_ack_with(now, subflow, self.sack_blocks, segment);
+    }
+
+    #[inline]
+    fn write_ack_with(&mut self, now: Time, subflow: usize, blocks: usize, segment: &mut Segment) {
         self.acks &= !(1 << subflow);
         let flow = &mut self.subflows[subflow];
         segment.seq = flow.sender.nxt();
@@ -212,8 +242,7 @@ impl Endpoint {
         segment.window = self.rx.window(self.multipath) as u32;
         segment.flags = self.usual_flags;
         segment.options = Options::None;
-        flow.receiver
-            .write_sack(self.sack_blocks, &mut segment.options);
+        flow.receiver.write_sack(blocks, &mut segment.options);
         flow.receiver.acknowledged();
     }
 }

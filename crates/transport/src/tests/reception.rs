@@ -79,6 +79,34 @@ fn sack_blocks_name_the_newest_range_first() {
     );
 }
 
+/// What the server sends when a segment comes after a gap and it has so much to send itself.
+fn answers_with_data(bytes: u64) -> Vec<String> {
+    let mut pair = Pair::connected(&plain_tcp(), &[50]);
+    pair.client.write(1000);
+    pair.flush();
+    let mut segment = pair.sent.last().expect("a data segment").segment;
+    (segment.seq, segment.data_seq) = (2001, 2000);
+    pair.server.handle_segment(pair.now, 0, &segment);
+    pair.server.write(bytes);
+    let mut answers = Vec::new();
+    while let Some((_, segment)) = transmit(&mut pair.server, pair.now) {
+        let blocks = matches!(segment.options, Options::Sack(_));
+        answers.push(format!(
+            "{}{}",
+            segment.len,
+            if blocks { " sack" } else { "" }
+        ));
+    }
+    answers
+}
+
+#[test]
+fn a_segment_that_is_full_leaves_its_blocks_to_an_acknowledgement() {
+    assert_eq!(answers_with_data(0), ["0 sack"]);
+    assert_eq!(answers_with_data(100), ["100 sack"]);
+    assert_eq!(answers_with_data(1000), ["1000", "0 sack"]);
+}
+
 #[test]
 fn a_segment_that_comes_twice_is_told_of_by_d_sack() {
     // RFC 2883, section 4: below the acknowledgement, and inside a range that waits.
