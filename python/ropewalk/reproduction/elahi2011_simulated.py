@@ -61,7 +61,7 @@ class Links:
         Examples
         --------
         >>> Links("exact", "").rate_bps(320)
-        5529600.0
+        5550080.0
         """
         if self.mbit is None:
             return 8.0 * departure * self._packet_bytes
