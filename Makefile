@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gateway gateway-demo tunnel-demo build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel reproductions faults bench clean tools capture-tools
+.PHONY: help setup demo gateway gateway-demo tunnel-demo build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput reproductions faults bench clean tools capture-tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -95,6 +95,11 @@ kernel: setup ## print our numbers beside those of this machine's kernel, in a q
 	$(BIN)/python tests/agreement/kernel.py
 	$(BIN)/python -m pytest tests/agreement/test_kernel.py
 
+RUNS ?= 5
+goodput: setup ## measure the gateway over emulated links, beside the kernel's MPTCP; RUNS=5 takes 80 minutes
+	$(CARGO) build --release --locked -p ropewalk-gateway --bin ropewalk-gateway --example tunnel_goodput
+	$(BIN)/python tests/agreement/gateway.py $(RUNS)
+
 reproductions: setup ## make the papers' tables and figures again; write docs/reproductions.md
 	$(BIN)/python docs/make_reproductions.py
 
@@ -110,7 +115,7 @@ bench: setup ## measure the simulator, the association, the writing of captures,
 
 clean: ## remove all that was made
 	rm -rf $(VENV) target results .hypothesis .mypy_cache .pytest_cache .ruff_cache
-	rm -f python/ropewalk/_core*.so
+	rm -f python/ropewalk/*.so
 	find python tests scenarios -name __pycache__ -type d -exec rm -rf {} +
 
 tools:
@@ -146,6 +151,8 @@ $(MADE)/venv: constraints.txt | tools
 	@mkdir -p $(MADE) && touch $@
 
 $(MADE)/package: $(MADE)/venv pyproject.toml $(RUST_SOURCES) | tools
+	$(CARGO) build --release --locked -p ropewalk-preload
+	@cp "$${CARGO_TARGET_DIR:-target}/release/libropewalk_preload.so" python/ropewalk/
 	$(BIN)/maturin develop --release --locked
 	@touch $@
 
