@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gateway gateway-demo tunnel-demo build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput reproductions faults bench clean tools capture-tools
+.PHONY: help setup demo gateway gateway-demo tunnel-demo build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput reproductions faults real-faults bench clean tools capture-tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -96,7 +96,7 @@ kernel: setup ## print our numbers beside those of this machine's kernel, in a q
 	$(BIN)/python -m pytest tests/agreement/test_kernel.py
 
 RUNS ?= 5
-goodput: setup ## measure the gateway over emulated links, beside the kernel's MPTCP; RUNS=5 takes 80 minutes
+goodput: setup ## measure the gateway over emulated links, beside the kernel's MPTCP; RUNS=5 takes 50 minutes
 	$(CARGO) build --release --locked -p ropewalk-gateway --bin ropewalk-gateway --example tunnel_goodput
 	$(BIN)/python tests/agreement/gateway.py $(RUNS)
 
@@ -106,6 +106,11 @@ reproductions: setup ## make the papers' tables and figures again; write docs/re
 faults: tools ## run 10,000 seeds of fault plans against the gateway's association
 	$(CARGO) run --release --locked -p ropewalk-striping --example fault_plans -- \
 		crates/striping/tests/faults/*.toml --seeds 2500
+
+real-faults: tools ## kill, cut and stop running gateways by 200 plans, as root, in ten minutes
+	$(CARGO) build --release --locked -p ropewalk-gateway --bin ropewalk-gateway --example real_faults
+	@release="$$(realpath "$${CARGO_TARGET_DIR:-target}")/release"; \
+		"$$release/examples/real_faults" gateway="$$release/ropewalk-gateway" seeds=200
 
 bench: setup ## measure the simulator, the association, the writing of captures, and the formulas
 	$(CARGO) run --release --locked -p ropewalk-simulator --example throughput

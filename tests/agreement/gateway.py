@@ -2,17 +2,20 @@
 
     python tests/agreement/gateway.py [RUNS]
 
-Goodput over the sum of the link rates, 12 s from 3 s, the median of some runs (5 if it is not
-said). It takes root and real time, a quarter of an hour for each of the runs. `make goodput`
-builds what it needs.
+Goodput over the sum of the link rates, 12 s from 3 s, and what an outage costs: medians of some
+runs (5 if it is not said; one where the kernel's are alike). It takes root and real time, ten
+minutes for each of the runs. `make goodput` builds what it needs.
 """
 
 import os
 import statistics
 import subprocess
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import repeat
 from pathlib import Path
 
 import polars as pl
@@ -33,45 +36,87 @@ CASES = {
 TIMES = {"duration": "15 s", "warmup": "3 s"}
 GATEWAY = {"transport.scheduler": "earliest-arrival"}
 LOSS = "1 %"
+DARK = (5, 8)  # seconds
+OUTAGES = (("20/20 + 20/20", 1), ("20/20 + 5/200", 1), ("20/20 + 5/200", 2))
+TITLES = {
+    "goodput": "Goodput over the sum of the link rates",
+    "goodput-loss": f"The same with {LOSS} loss on the first link",
+    "outages": f"A link dark from {DARK[0]} to {DARK[1]} s: longest gap, and its use again",
+}
 
 
 @dataclass
-class Cell:
-    """A cell of a table: one scenario, and the goodput of its runs over the sum of rates."""
+class Cell(ABC):
+    """A part of a row of a table, and what its runs gave, by column."""
 
     table: str
-    links: str
-    column: str
+    row: str
+    name: str
     scenario: ropewalk.Scenario
     most_runs: int | None = None
-    goodputs: list[float] = field(default_factory=list)
+    found: dict[str, list[float]] = field(default_factory=dict)
+
+    @abstractmethod
+    def once(self, seed: int) -> dict[str, float]:
+        """Run it once, and return its columns."""
 
     def run(self, seed: int) -> None:
-        """Run it once more, again where the links came late."""
+        """Run it once more, unless that was enough."""
+        if self.most_runs is None or seed <= self.most_runs:
+            for column, value in self.once(seed).items():
+                self.found.setdefault(column, []).append(value)
+
+    def measured(self, seed: int) -> ropewalk.Results:
+        """Run the scenario on the testbed, again where the links came late."""
         for _ in range(ATTEMPTS):
-            (run,) = ropewalk.testbed(self.scenario, seed=seed).runs
-            if run["emulator"]["trusted"]:
+            results = ropewalk.testbed(self.scenario, seed=seed, step="50 ms")
+            if results.runs[0]["emulator"]["trusted"]:
                 break
-        self.goodputs.append(run["goodput_mbps"] / rates(self.links))
+        return results
 
 
-@dataclass
-class TunnelCell(Cell):
+class Goodput(Cell):
+    """Goodput over the sum of rates."""
+
+    def once(self, seed: int) -> dict[str, float]:
+        """Run it once."""
+        goodput: float = self.measured(seed).runs[0]["goodput_mbps"]
+        return {self.name: goodput / rates(self.row)}
+
+
+class Tunnel(Cell):
     """The same of the tunnel's own program, since scenarios have no such scheduler."""
 
-    def run(self, seed: int) -> None:
-        """Run it once more."""
+    def once(self, seed: int) -> dict[str, float]:
+        """Run it once."""
         release = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
-        program = release / "examples/tunnel_goodput"
         arguments = {
             "gateway": release / "ropewalk-gateway",
-            "links": ",".join(CASES[self.links]),
-            "congestion": self.column.removeprefix("tunnel "),
+            "links": ",".join(CASES[self.row]),
+            "congestion": self.name.removeprefix("tunnel "),
             "runs": 1,
         }
-        words = [program, *(f"{key}={value}" for key, value in arguments.items())]
-        done = subprocess.run(words, capture_output=True, text=True, check=True)
-        self.goodputs.append(float(done.stdout.split()[-1]))
+        words = [f"{key}={value}" for key, value in arguments.items()]
+        program = [str(release / "examples/tunnel_goodput"), *words]
+        done = subprocess.run(program, capture_output=True, text=True, check=True)
+        return {self.name: float(done.stdout.split()[-1])}
+
+
+class Outage(Cell):
+    """The longest time without a byte, and from when on a link that was dark carries again."""
+
+    def once(self, seed: int) -> dict[str, float]:
+        """Run it once."""
+        link = f"l{self.row[-1]}"
+        results = self.measured(seed)
+        again = results.timeline.filter(
+            pl.col("link") == link, pl.col("time_s") > DARK[1], pl.col("goodput_mbps") > 0
+        )["time_s"].min()
+        gap: float = results.runs[0]["longest_gap_s"]
+        found = {f"{self.name}, ms": 1000 * gap}
+        if isinstance(again, float):
+            found[f"{self.name} again, ms"] = 1000 * (again - DARK[1])
+        return found
 
 
 def rates(case: str) -> float:
@@ -90,64 +135,72 @@ def alone(case: str, number: int, **keys: str) -> ropewalk.Scenario:
     return made(case, "tcp", **keys).with_({"transport.paths": [f"l{number}"]})
 
 
-def cells() -> Iterator[Cell]:
-    """Yield what is measured."""
-    for case in CASES:
-        for method, name in (("bas", "proxy"), ("mptcp", "MPTCP")):
-            for buffer in ("4M", "1M"):
-                column = f"{name} {linux.SIZES[buffer]}"
-                yield Cell("goodput", case, column, made(case, method, buffer))
-        for congestion in ("cubic", "bbr"):
-            yield TunnelCell("goodput", case, f"tunnel {congestion}", made(case, "tcp"))
-        yield Cell("goodput", case, "best link", alone(case, 1), most_runs=1)
-        lossy = {"link.l1.loss": LOSS}
-        yield Cell("goodput-loss", case, "proxy", made(case, "bas", **lossy))
-        yield Cell("goodput-loss", case, "MPTCP", made(case, "mptcp", **lossy))
-        yield Cell("goodput-loss", case, "lossy link", alone(case, 1, **lossy))
-        yield Cell("goodput-loss", case, "next link", alone(case, second(case)), most_runs=1)
-
-
 def second(case: str) -> int:
     """Return the number of the fastest link of a case but for its first."""
     others = CASES[case][1:]
     return 2 + max(range(len(others)), key=lambda link: float(others[link].split("/")[0]))
 
 
+def cells() -> Iterator[Cell]:
+    """Yield what is measured."""
+    for case in CASES:
+        for buffer in ("4M", "1M"):
+            size = linux.SIZES[buffer]
+            yield Goodput("goodput", case, f"proxy {size}", made(case, "bas", buffer))
+            kernel = made(case, "mptcp", buffer)
+            yield Goodput("goodput", case, f"MPTCP {size}", kernel, most_runs=1)
+        for congestion in ("cubic", "bbr"):
+            yield Tunnel("goodput", case, f"tunnel {congestion}", made(case, "tcp"))
+        yield Goodput("goodput", case, "best link", alone(case, 1), most_runs=1)
+    for case in CASES:
+        lossy = {"link.l1.loss": LOSS}
+        yield Goodput("goodput-loss", case, "proxy", made(case, "bas", **lossy))
+        yield Goodput("goodput-loss", case, "MPTCP", made(case, "mptcp", **lossy))
+        yield Goodput("goodput-loss", case, "lossy link", alone(case, 1, **lossy), most_runs=1)
+        other = alone(case, second(case))
+        yield Goodput("goodput-loss", case, "next link", other, most_runs=1)
+    for case, link in OUTAGES:
+        for name, method in (("proxy", "bas"), ("MPTCP", "mptcp")):
+            dark = made(case, method).with_(
+                {f"link.l{link}.down": [[f"{second} s" for second in DARK]]}
+            )
+            runs = None if method == "bas" else 1
+            yield Outage("outages", f"{case}, link {link}", name, dark, most_runs=runs)
+
+
 def tables(runs: int) -> list[Table]:
     """Measure all cells `runs` times, in turns, and return what comes of it."""
     every = list(cells())
     for seed in range(1, runs + 1):
-        for number, each in enumerate(every, start=1):
-            if sys.stderr.isatty():
-                note = f"\rrun {seed} of {runs}, {number} of {len(every)}"
-                print(note, end="", file=sys.stderr, flush=True)
-            if each.most_runs is None or seed <= each.most_runs:
-                each.run(seed)
+        # Two at a time: either takes a fifth of a processor, and its lateness would tell.
+        with ThreadPoolExecutor(2) as pool:
+            done = pool.map(Cell.run, every, repeat(seed))
+            for number, _ in enumerate(done, start=1):
+                if sys.stderr.isatty():
+                    note = f"\rrun {seed} of {runs}, {number} of {len(every)}"
+                    print(note, end="", file=sys.stderr, flush=True)
     if sys.stderr.isatty():
         print("\r", end="", file=sys.stderr)
-    titles = {
-        "goodput": "Goodput over the sum of the link rates",
-        "goodput-loss": f"The same with {LOSS} loss on the first link",
-    }
-    return [table(name, title, every) for name, title in titles.items()]
+    return [table(name, title, every) for name, title in TITLES.items()]
 
 
 def table(name: str, title: str, every: list[Cell]) -> Table:
     """Return one of the tables."""
     rows: dict[str, dict[str, object]] = {}
-    columns = []
+    formats = {}
     for each in every:
         if each.table == name:
-            row = rows.setdefault(each.links, {"links": each.links})
-            row[each.column] = statistics.median(each.goodputs)
-            columns.append(each.column)
-    return Table(name, title, pl.DataFrame(list(rows.values())), dict.fromkeys(columns, ".3f"))
+            row = rows.setdefault(each.row, {"links": each.row})
+            for column, values in each.found.items():
+                row[column] = statistics.median(values)
+                formats[column] = ".0f" if column.endswith(", ms") else ".3f"
+    return Table(name, title, pl.DataFrame(list(rows.values())), formats)
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 2:
         sys.exit(__doc__)
-    measured = tables(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
-    for each in measured:
+    made_tables = tables(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
+    for each in made_tables:
         each.print()
-    write_into_page(measured)
+    write_into_page(made_tables)

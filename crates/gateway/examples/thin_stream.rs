@@ -1,0 +1,159 @@
+//! How late a thin stream is, through relay and proxy over emulated links: 200 bytes every 10 ms,
+//! alone and beside a download.
+//!
+//! ```text
+//! cargo run --release -p ropewalk-gateway --example thin_stream -- \
+//!     gateway=target/release/ropewalk-gateway links=20/20,5/200 runs=5
+//! ```
+//!
+//! Links are Mbit/s and milliseconds of round trip, with a queue of one bandwidth-delay product. 12 s
+//! from 3 s are measured, from the server's write to the client's read, on one clock. It takes root.
+
+mod pair;
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ropewalk_scenario::Scenario;
+use ropewalk_testbed::Testbed;
+
+use pair::{Ends, Failure, Running, ready, through_socks};
+
+const THIN_PORT: u16 = 7001;
+const BULK_PORT: u16 = 7002;
+const MESSAGE: usize = 200;
+const INTERVAL: Duration = Duration::from_millis(10);
+const WARMUP: Duration = Duration::from_secs(3);
+const MEASURED: Duration = Duration::from_secs(12);
+
+fn main() -> Result<(), Failure> {
+    let mut gateway = PathBuf::from("target/release/ropewalk-gateway");
+    let (mut links, mut runs) = ("20/20,5/200".to_owned(), 5);
+    for argument in std::env::args().skip(1) {
+        match argument.split_once('=') {
+            Some(("gateway", value)) => gateway = value.into(),
+            Some(("links", value)) => links = value.to_owned(),
+            Some(("runs", value)) => runs = value.parse()?,
+            _ => return Err(format!("{argument}: allowed: gateway=, links=, runs=").into()),
+        }
+    }
+    let gateway = gateway.canonicalize()?;
+    for bulk in [false, true] {
+        for run in 0..runs {
+            let mut delays = measure(&gateway, &links, bulk, run)?;
+            delays.sort();
+            let quantile = |q: f64| delays[(q * (delays.len() - 1) as f64) as usize];
+            println!(
+                "{links}, {}: {} messages, median {:.1} ms, p99 {:.1} ms, most {:.1} ms",
+                if bulk { "beside a download" } else { "alone" },
+                delays.len(),
+                quantile(0.5).as_secs_f64() * 1e3,
+                quantile(0.99).as_secs_f64() * 1e3,
+                quantile(1.0).as_secs_f64() * 1e3,
+            );
+        }
+    }
+    Ok(())
+}
+
+fn scenario(links: &str) -> Result<String, Failure> {
+    let mut text = String::from("duration = \"60 s\"\n");
+    for (number, link) in links.split(',').enumerate() {
+        let (rate, round_trip) = link.split_once('/').ok_or("a link is RATE/ROUND-TRIP")?;
+        let delay = round_trip.parse::<f64>()? / 2.0;
+        text += &format!(
+            "[[link]]\nname = \"l{number}\"\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\nqueue = \"1 bdp\"\n"
+        );
+    }
+    Ok(text + "[transport]\nprotocol = \"mptcp\"\n")
+}
+
+/// Delays of the messages.
+fn measure(
+    gateway: &std::path::Path,
+    links: &str,
+    bulk: bool,
+    seed: u64,
+) -> Result<Vec<Duration>, Failure> {
+    let mut no_traces = |_: &str| Err("no traces here".to_owned());
+    let scenario = Scenario::parse(&scenario(links)?, "links", &[], &mut no_traces)?;
+    let mut testbed = Testbed::build(&scenario)?;
+    let emulator = testbed.start(&scenario, seed, Instant::now(), None)?;
+    let folder = tempfile::tempdir()?;
+    let ends = Ends::new(gateway, &testbed, folder.path())?;
+    let _relay = Running(ends.relay()?);
+    let _proxy = Running(ends.proxy()?);
+    let server = ends.server;
+    let epoch = Instant::now();
+    let sending = testbed.server.spawn(move || send_messages(epoch));
+    let serving = bulk.then(|| testbed.server.spawn(send_bulk));
+    testbed
+        .client
+        .spawn(ready)
+        .join()
+        .map_err(|_| "the client panicked")??;
+    let downloading = bulk.then(|| {
+        testbed.client.spawn(move || -> io::Result<()> {
+            let mut stream = through_socks(SocketAddrV4::new(server, BULK_PORT))?;
+            let (mut buffer, end) = (vec![0; 1 << 18], Instant::now() + WARMUP + MEASURED);
+            while Instant::now() < end && stream.read(&mut buffer)? > 0 {}
+            Ok(())
+        })
+    });
+    let receiving = testbed
+        .client
+        .spawn(move || receive_messages(server, epoch));
+    let delays = receiving.join().map_err(|_| "the receiver panicked")??;
+    // The sender finds that nobody reads any more.
+    let _ = sending.join();
+    if let Some(downloading) = downloading {
+        downloading.join().map_err(|_| "the download panicked")??;
+    }
+    if let Some(serving) = serving {
+        let _ = serving.join();
+    }
+    emulator.stop()?;
+    Ok(delays)
+}
+
+/// Messages that begin with when they were sent, for as long as somebody reads.
+fn send_messages(epoch: Instant) -> io::Result<()> {
+    let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, THIN_PORT))?;
+    let (mut stream, _) = listener.accept()?;
+    stream.set_nodelay(true)?;
+    let mut due = Instant::now();
+    let mut message = [0; MESSAGE];
+    loop {
+        thread::sleep(due.saturating_duration_since(Instant::now()));
+        due += INTERVAL;
+        let sent = epoch.elapsed().as_nanos() as u64;
+        message[..8].copy_from_slice(&sent.to_be_bytes());
+        stream.write_all(&message)?;
+    }
+}
+
+fn receive_messages(server: Ipv4Addr, epoch: Instant) -> Result<Vec<Duration>, Failure> {
+    let mut stream = through_socks(SocketAddrV4::new(server, THIN_PORT))?;
+    let (start, mut message, mut delays) = (Instant::now(), [0; MESSAGE], Vec::new());
+    while start.elapsed() < WARMUP + MEASURED {
+        stream.read_exact(&mut message)?;
+        let now = epoch.elapsed();
+        let sent = u64::from_be_bytes(message[..8].try_into()?);
+        if start.elapsed() >= WARMUP {
+            delays.push(now.saturating_sub(Duration::from_nanos(sent)));
+        }
+    }
+    Ok(delays)
+}
+
+/// As much as somebody reads.
+fn send_bulk() -> io::Result<()> {
+    let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, BULK_PORT))?;
+    let (mut stream, _): (TcpStream, _) = listener.accept()?;
+    let data = vec![0; 1 << 18];
+    while stream.write_all(&data).is_ok() {}
+    Ok(())
+}
