@@ -93,6 +93,7 @@ impl<'o, O: Observer> Run<'o, O> {
             self.now = self.duration;
             return false;
         }
+        debug_assert!(time >= self.now, "time never goes back");
         self.now = time;
         if source == recorder {
             self.recorder.sample(time, &mut self.world);
@@ -312,9 +313,11 @@ impl<'o, O: Observer> Run<'o, O> {
         self.world.hops.len() + 3 * flow + 2
     }
 
+    /// What is overdue happens now: an end may ask for a time that has gone by.
     fn schedule(&mut self, source: usize, time: Time) {
         self.order += 1;
-        self.agenda.set(source, Key::new(time, self.order));
+        self.agenda
+            .set(source, Key::new(time.max(self.now), self.order));
     }
 
     fn schedule_at(&mut self, source: usize, time: Option<Time>) {

@@ -43,6 +43,38 @@ fn over_one_link_it_is_tcp_but_for_its_headers() {
     assert!((0.985..1.0).contains(&(bas / tcp)), "{bas} of {tcp}");
 }
 
+/// An end may ask for a time that has gone by: it is called at once, and time does not go back (which
+/// the run itself asserts).
+#[test]
+fn what_is_overdue_happens_now() {
+    let text = r#"
+        duration = "2 s"
+        [[link]]
+        name = "even"
+        rate = "18 Mbit/s"
+        delay = "10 ms"
+        queue = "59 packets"
+        [[link]]
+        name = "jittery"
+        rate = "46 Mbit/s"
+        delay = "20 ms"
+        queue = "62 packets"
+        loss = "3 %"
+        jitter = { amount = "8 ms", reorder = true }
+        [[link]]
+        name = "lossy"
+        rate = "26 Mbit/s"
+        delay = "7 ms"
+        queue = "71 packets"
+        loss = "3 %"
+        [transport]
+        protocol = "bas"
+        sack = false
+        delayed_ack = 1
+    "#;
+    assert!(run(text, 106).summary.goodput_mbps > 0.0);
+}
+
 #[test]
 fn over_unequal_links_it_is_their_sum() {
     let links = [("a", "5 Mbit/s"), ("b", "3 Mbit/s"), ("c", "2 Mbit/s")];
