@@ -184,7 +184,7 @@ fn run(gateway: &Path, seed: u64) -> Result<Found, Failure> {
     for number in 0..CONNECTIONS {
         let pause = (number == 0).then(|| Duration::from_millis(numbers.between(300, 2000)));
         let talk = Talk {
-            server: ends.server,
+            server: ends.address,
             seed: (seed << 8) | number,
             down: numbers.between(500_000, 4_000_000) / 8 * 8,
             up: numbers.between(100_000, 1_000_000) / 8 * 8,
@@ -227,7 +227,7 @@ fn run(gateway: &Path, seed: u64) -> Result<Found, Failure> {
         }
     }
     let last = Talk {
-        server: ends.server,
+        server: ends.address,
         seed: (seed << 8) | CONNECTIONS,
         down: 200_000,
         up: 80_000,

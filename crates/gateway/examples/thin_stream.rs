@@ -86,7 +86,7 @@ fn measure(
     let ends = Ends::new(gateway, &testbed, folder.path())?;
     let _relay = Running(ends.relay()?);
     let _proxy = Running(ends.proxy()?);
-    let server = ends.server;
+    let server = ends.address;
     let epoch = Instant::now();
     let sending = testbed.server.spawn(move || send_messages(epoch));
     let serving = bulk.then(|| testbed.server.spawn(send_bulk));

@@ -1,4 +1,6 @@
-//! Relay and proxy as processes at the two ends of emulated links, and connections through them.
+//! Relay and proxy as processes at the two ends of some links, and connections through them.
+
+#![allow(dead_code, reason = "each program uses a part of it")]
 
 use std::error::Error;
 use std::io::{self, Read, Write};
@@ -30,16 +32,39 @@ impl Drop for Running {
 /// What relay and proxy are started with.
 pub struct Ends<'a> {
     gateway: &'a Path,
-    testbed: &'a Testbed,
     folder: &'a Path,
-    pub server: Ipv4Addr,
+    client: &'a Namespace,
+    server: &'a Namespace,
+    /// The server's address.
+    pub address: Ipv4Addr,
+    /// Addresses or interfaces of the client.
+    links: Vec<String>,
+    extra: &'a [&'a str],
 }
 
-impl Ends<'_> {
-    pub fn new<'a>(
+impl<'a> Ends<'a> {
+    /// At the two ends of a testbed's links.
+    pub fn new(
         gateway: &'a Path,
         testbed: &'a Testbed,
         folder: &'a Path,
+    ) -> Result<Ends<'a>, Failure> {
+        let IpAddr::V4(address) = testbed.plan.server else {
+            return Err("IPv4 is what is tested here".into());
+        };
+        let paths = testbed.plan.paths.iter();
+        let links = paths.map(|path| path.client[0].to_string()).collect();
+        let namespaces = [&testbed.client, &testbed.server];
+        Ends::between(gateway, folder, namespaces, address, links)
+    }
+
+    /// In two namespaces, the client's first.
+    pub fn between(
+        gateway: &'a Path,
+        folder: &'a Path,
+        [client, server]: [&'a Namespace; 2],
+        address: Ipv4Addr,
+        links: Vec<String>,
     ) -> Result<Ends<'a>, Failure> {
         for name in ["relay", "van"] {
             let made = Command::new(gateway)
@@ -50,15 +75,21 @@ impl Ends<'_> {
                 return Err(String::from_utf8_lossy(&made.stderr).into());
             }
         }
-        let IpAddr::V4(server) = testbed.plan.server else {
-            return Err("IPv4 is what is tested here".into());
-        };
         Ok(Ends {
             gateway,
-            testbed,
             folder,
+            client,
             server,
+            address,
+            links,
+            extra: &[],
         })
+    }
+
+    /// With further arguments for both.
+    pub fn with(mut self, extra: &'a [&'a str]) -> Ends<'a> {
+        self.extra = extra;
+        self
     }
 
     fn file(&self, name: &str) -> String {
@@ -69,26 +100,55 @@ impl Ends<'_> {
         let mut command = Command::new(self.gateway);
         command
             .args(["--log", "error", "relay"])
-            .args(["--listen", &format!("{}:4433", self.server)])
+            .args(["--listen", &format!("{}:4433", self.address)])
             .args(["--key", &self.file("relay.key")])
             .args(["--clients", &self.file("van.pub")])
-            .args(["--allow", &self.server.to_string()])
-            .args(["--control", &self.file("relay.sock")]);
-        start(&self.testbed.server, command)
+            .args(["--allow", &self.address.to_string()])
+            .args(["--control", &self.file("relay.sock")])
+            .args(self.extra);
+        start(self.server, command)
     }
 
     pub fn proxy(&self) -> io::Result<Child> {
         let mut command = Command::new(self.gateway);
         command
             .args(["--log", "error", "proxy"])
-            .args(["--relay", &format!("{}:4433", self.server)])
+            .args(["--relay", &format!("{}:4433", self.address)])
             .args(["--key", &self.file("van.key")])
             .args(["--relay-key", &self.file("relay.pub")])
-            .args(["--control", &self.file("proxy.sock")]);
-        for (number, path) in self.testbed.plan.paths.iter().enumerate() {
-            command.arg(format!("--link=l{number}={}", path.client[0]));
+            .args(["--control", &self.file("proxy.sock")])
+            .args(self.extra);
+        self.add_links(&mut command);
+        start(self.client, command)
+    }
+
+    /// Both ends of a tunnel with these addresses within, the server's first.
+    pub fn tunnel(&self, [far, near]: [Ipv4Addr; 2]) -> io::Result<[Child; 2]> {
+        let mut relay = Command::new(self.gateway);
+        relay
+            .args(["--log", "error", "tunnel"])
+            .args(["--listen", &format!("{}:4434", self.address)])
+            .args(["--key", &self.file("relay.key")])
+            .args(["--clients", &self.file("van.pub")])
+            .args(["--address", &format!("{far}/24")])
+            .args(["--control", &self.file("far.sock")])
+            .args(self.extra);
+        let mut van = Command::new(self.gateway);
+        van.args(["--log", "error", "tunnel"])
+            .args(["--relay", &format!("{}:4434", self.address)])
+            .args(["--key", &self.file("van.key")])
+            .args(["--relay-key", &self.file("relay.pub")])
+            .args(["--address", &format!("{near}/24")])
+            .args(["--control", &self.file("near.sock")])
+            .args(self.extra);
+        self.add_links(&mut van);
+        Ok([start(self.server, relay)?, start(self.client, van)?])
+    }
+
+    fn add_links(&self, command: &mut Command) {
+        for (number, link) in self.links.iter().enumerate() {
+            command.arg(format!("--link=l{number}={link}"));
         }
-        start(&self.testbed.client, command)
     }
 }
 

@@ -1,0 +1,290 @@
+//! How fast the gateway can be, and what it costs: one connection over two veth devices that nothing
+//! slows, through the proxy and the tunnel, beside a TCP proxy that copies 64 KiB at a time, beside TCP
+//! alone and beside the kernel's MPTCP.
+//!
+//! ```text
+//! cargo run --release -p ropewalk-gateway --example ceiling -- \
+//!     gateway=target/release/ropewalk-gateway runs=5
+//! ```
+//!
+//! Gbit/s that arrive in 5 s, and processor seconds a gigabyte: of the gateway's processes (or the copying
+//! proxy's), and of the whole machine, sender and receiver included. Medians of the runs. It takes root.
+
+mod pair;
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ropewalk_testbed::Namespace;
+use socket2::{Domain, Protocol, Socket, Type};
+
+use pair::{Ends, Failure, Running, ready, through_socks};
+
+const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
+const TUNNEL: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 1);
+const PORT: u16 = 7000;
+const COPIER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 7001);
+const MPTCP: Protocol = Protocol::MPTCP;
+const WARMUP: Duration = Duration::from_secs(1);
+const MEASURED: Duration = Duration::from_secs(5);
+const PLAIN: &[&str] = &["--plaintext", "--plaintext-anywhere"];
+
+fn main() -> Result<(), Failure> {
+    let mut gateway = PathBuf::from("target/release/ropewalk-gateway");
+    let mut runs = 5;
+    for argument in std::env::args().skip(1) {
+        match argument.split_once('=') {
+            Some(("gateway", value)) => gateway = value.into(),
+            Some(("runs", value)) => runs = value.parse()?,
+            _ if argument == "copy" => return Ok(copy()?),
+            _ => return Err(format!("{argument}: allowed: gateway=, runs=").into()),
+        }
+    }
+    let gateway = gateway.canonicalize()?;
+    println!(
+        "{:28} {:>7} {:>10} {:>10}",
+        "", "Gbit/s", "CPU-s/GB", "machine's"
+    );
+    for (name, way) in WAYS {
+        let mut found = Vec::new();
+        for _ in 0..runs {
+            found.push(measure(&gateway, way)?);
+        }
+        let median = |of: fn(&Cost) -> f64| {
+            let mut values: Vec<f64> = found.iter().map(of).collect();
+            values.sort_by(f64::total_cmp);
+            values[values.len() / 2]
+        };
+        println!(
+            "{name:28} {:7.2} {:10.2} {:10.2}",
+            median(|cost| cost.gbps),
+            median(|cost| cost.processes),
+            median(|cost| cost.machine)
+        );
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    Tcp,
+    Mptcp,
+    Copied,
+    Proxy(&'static [&'static str]),
+    Tunnel(&'static [&'static str]),
+}
+
+const WAYS: [(&str, Way); 7] = [
+    ("TCP, one device", Way::Tcp),
+    ("MPTCP, both", Way::Mptcp),
+    ("copying proxy, one device", Way::Copied),
+    ("proxy, plain", Way::Proxy(PLAIN)),
+    ("proxy, encrypted", Way::Proxy(&[])),
+    ("tunnel, plain", Way::Tunnel(PLAIN)),
+    ("tunnel, encrypted", Way::Tunnel(&[])),
+];
+
+/// What a run took.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    gbps: f64,
+    processes: f64,
+    machine: f64,
+}
+
+fn measure(gateway: &Path, way: Way) -> Result<Cost, Failure> {
+    let (client, server) = network()?;
+    let folder = tempfile::tempdir()?;
+    let links = vec!["c0".to_owned(), "c1".to_owned()];
+    let ends = Ends::between(gateway, folder.path(), [&client, &server], SERVER, links)?;
+    let processes = match way {
+        Way::Tcp | Way::Mptcp => Vec::new(),
+        Way::Copied => {
+            let mut copier = Command::new(std::env::current_exe()?);
+            copier.arg("copy");
+            vec![Running(client.run(move || copier.spawn())?)]
+        }
+        Way::Proxy(extra) => {
+            let ends = ends.with(extra);
+            vec![Running(ends.relay()?), Running(ends.proxy()?)]
+        }
+        Way::Tunnel(extra) => {
+            let ends = ends.with(extra);
+            let both = ends.tunnel([TUNNEL, Ipv4Addr::new(10, 199, 0, 2)])?;
+            both.map(Running).into()
+        }
+    };
+    let multipath = way == Way::Mptcp;
+    let sending = server.spawn(move || send(multipath));
+    let receiving =
+        client.spawn(move || -> Result<(u64, f64), Failure> { receive(&mut connect(way)?) });
+    thread::sleep(WARMUP);
+    let before = of_processes(&processes)?;
+    thread::sleep(MEASURED);
+    let used = of_processes(&processes)? - before;
+    let (bytes, machine) = receiving.join().map_err(|_| "the receiver panicked")??;
+    drop(processes);
+    // It finds that nobody reads any more.
+    let _ = sending.join();
+    let gigabytes = bytes as f64 / 1e9;
+    Ok(Cost {
+        gbps: gigabytes * 8.0 / MEASURED.as_secs_f64(),
+        processes: used / gigabytes,
+        machine: machine / gigabytes,
+    })
+}
+
+/// Two namespaces with two veth devices between them.
+fn network() -> Result<(Namespace, Namespace), Failure> {
+    let client = Namespace::create("client")?;
+    let server = Namespace::create("server")?;
+    for link in 0..2 {
+        ip(
+            None,
+            &format!(
+                "link add c{link} netns {} type veth peer name s{link} netns {}",
+                client.thread_id(),
+                server.thread_id()
+            ),
+        )?;
+        ip(
+            Some(&client),
+            &format!("address add 10.0.{link}.1/24 dev c{link}"),
+        )?;
+        ip(
+            Some(&server),
+            &format!("address add 10.0.{link}.2/24 dev s{link}"),
+        )?;
+        ip(Some(&client), &format!("link set c{link} up"))?;
+        ip(Some(&server), &format!("link set s{link} up"))?;
+    }
+    for end in [&client, &server] {
+        ip(Some(end), "link set lo up")?;
+        ip(Some(end), "mptcp limits set subflows 2 add_addr_accepted 2")?;
+    }
+    // What is bound to the second device finds the server by it.
+    ip(Some(&client), "route add 10.0.0.2/32 dev c1 metric 100")?;
+    ip(Some(&server), "mptcp endpoint add 10.0.1.2 signal")?;
+    Ok((client, server))
+}
+
+fn ip(inside: Option<&Namespace>, words: &str) -> Result<(), Failure> {
+    let mut command = Command::new("ip");
+    command.args(words.split(' '));
+    let done = match inside {
+        Some(namespace) => namespace.run(move || command.output())?,
+        None => command.output()?,
+    };
+    if !done.status.success() {
+        return Err(format!("ip {words}: {}", String::from_utf8_lossy(&done.stderr)).into());
+    }
+    Ok(())
+}
+
+/// A connection to the server's sender, as soon as there is a way.
+fn connect(way: Way) -> Result<TcpStream, Failure> {
+    let end = Instant::now() + Duration::from_secs(20);
+    let once = || -> io::Result<TcpStream> {
+        match way {
+            Way::Tcp => TcpStream::connect((SERVER, PORT)),
+            Way::Mptcp => {
+                let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(MPTCP))?;
+                socket.connect(&SocketAddrV4::new(SERVER, PORT).into())?;
+                Ok(socket.into())
+            }
+            Way::Copied => TcpStream::connect(COPIER),
+            Way::Proxy(_) => through_socks(SocketAddrV4::new(SERVER, PORT)),
+            Way::Tunnel(_) => TcpStream::connect((TUNNEL, PORT)),
+        }
+    };
+    if matches!(way, Way::Proxy(_)) {
+        ready()?;
+    }
+    loop {
+        match once() {
+            Ok(stream) => return Ok(stream),
+            Err(error) if Instant::now() > end => return Err(error.into()),
+            Err(_) => thread::sleep(Duration::from_millis(50)),
+        }
+    }
+}
+
+fn send(multipath: bool) -> io::Result<()> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, multipath.then_some(MPTCP))?;
+    socket.bind(&SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, PORT).into())?;
+    socket.listen(1)?;
+    let (mut stream, _) = TcpListener::from(socket).accept()?;
+    let data = vec![0; 256 << 10];
+    while stream.write_all(&data).is_ok() {}
+    Ok(())
+}
+
+/// Bytes that came in the measured time, and the machine's processor seconds in it.
+fn receive(stream: &mut TcpStream) -> Result<(u64, f64), Failure> {
+    let (start, mut buffer) = (Instant::now(), vec![0; 256 << 10]);
+    let (mut bytes, mut before) = (0, None);
+    loop {
+        let count = stream.read(&mut buffer)?;
+        let passed = start.elapsed();
+        if count == 0 {
+            return Err("the connection ended".into());
+        }
+        if passed >= WARMUP {
+            if before.is_none() {
+                before = Some(of_machine()?);
+            }
+            bytes += count as u64;
+        }
+        if passed >= WARMUP + MEASURED {
+            return Ok((bytes, of_machine()? - before.unwrap_or_default()));
+        }
+    }
+}
+
+/// One connection copied to the server, 64 KiB at a time.
+fn copy() -> io::Result<()> {
+    let (mut near, _) = TcpListener::bind(COPIER)?.accept()?;
+    let mut far = TcpStream::connect((SERVER, PORT))?;
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        let count = far.read(&mut buffer)?;
+        if count == 0 {
+            return Ok(());
+        }
+        near.write_all(&buffer[..count])?;
+    }
+}
+
+/// A clock tick of proc_pid_stat(5), in seconds: USER_HZ is 100 everywhere.
+const TICK: f64 = 0.01;
+
+fn of_processes(processes: &[Running]) -> Result<f64, Failure> {
+    processes.iter().map(|running| of_process(&running.0)).sum()
+}
+
+/// utime and stime.
+fn of_process(process: &Child) -> Result<f64, Failure> {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", process.id()))?;
+    let (_, fields) = stat.rsplit_once(") ").ok_or("proc_pid_stat(5)")?;
+    let ticks: Result<Vec<u64>, _> = fields.split(' ').skip(11).take(2).map(str::parse).collect();
+    Ok(ticks?.iter().sum::<u64>() as f64 * TICK)
+}
+
+/// All of proc_stat(5)'s first line but idle, iowait and steal.
+fn of_machine() -> Result<f64, Failure> {
+    let stat = fs::read_to_string("/proc/stat")?;
+    let line = stat.lines().next().ok_or("proc_stat(5)")?;
+    let fields: Result<Vec<u64>, _> = line
+        .split_whitespace()
+        .skip(1)
+        .take(7)
+        .map(str::parse)
+        .collect();
+    let fields = fields?;
+    Ok([0, 1, 2, 5, 6].iter().map(|&at| fields[at]).sum::<u64>() as f64 * TICK)
+}
