@@ -92,6 +92,11 @@ impl<'a> Ends<'a> {
         self
     }
 
+    /// Without keys, then, but for the tunnel's, whose handshake is sealed all the same.
+    fn is_plain(&self) -> bool {
+        self.extra.contains(&"--plaintext")
+    }
+
     fn file(&self, name: &str) -> String {
         self.folder.join(name).display().to_string()
     }
@@ -101,11 +106,14 @@ impl<'a> Ends<'a> {
         command
             .args(["--log", "error", "relay"])
             .args(["--listen", &format!("{}:4433", self.address)])
-            .args(["--key", &self.file("relay.key")])
-            .args(["--clients", &self.file("van.pub")])
             .args(["--allow", &self.address.to_string()])
             .args(["--control", &self.file("relay.sock")])
             .args(self.extra);
+        if !self.is_plain() {
+            command
+                .args(["--key", &self.file("relay.key")])
+                .args(["--clients", &self.file("van.pub")]);
+        }
         start(self.server, command)
     }
 
@@ -114,10 +122,13 @@ impl<'a> Ends<'a> {
         command
             .args(["--log", "error", "proxy"])
             .args(["--relay", &format!("{}:4433", self.address)])
-            .args(["--key", &self.file("van.key")])
-            .args(["--relay-key", &self.file("relay.pub")])
             .args(["--control", &self.file("proxy.sock")])
             .args(self.extra);
+        if !self.is_plain() {
+            command
+                .args(["--key", &self.file("van.key")])
+                .args(["--relay-key", &self.file("relay.pub")]);
+        }
         self.add_links(&mut command);
         start(self.client, command)
     }
