@@ -132,9 +132,9 @@ fn measure(gateway: &Path, way: Way) -> Result<Cost, Failure> {
     thread::sleep(MEASURED);
     let used = of_processes(&processes)? - before;
     let (bytes, machine) = receiving.join().map_err(|_| "the receiver panicked")??;
-    drop(processes);
-    // It finds that nobody reads any more.
+    // It finds that nobody reads any more, as long as there is a way to learn it.
     let _ = sending.join();
+    drop(processes);
     let gigabytes = bytes as f64 / 1e9;
     Ok(Cost {
         gbps: gigabytes * 8.0 / MEASURED.as_secs_f64(),
