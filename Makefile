@@ -91,7 +91,7 @@ docs: setup ## write docs/keys.md from the schema
 reference: setup ## print our numbers beside ns-3's, Linux's, htsim's and the formulas'
 	$(BIN)/python tests/agreement
 
-kernel: setup ## print our numbers beside those of this machine's kernel, in a quarter of an hour
+kernel: setup ## print our numbers beside those of this machine's kernel, in half an hour
 	$(BIN)/python tests/agreement/kernel.py
 	$(BIN)/python -m pytest tests/agreement/test_kernel.py
 
