@@ -10,20 +10,23 @@
 //! What is measured begins after 3 s and lasts 12 s; `dark=0` silences the first link for good
 //! in the middle of it, and then the longest time without a byte tells more. It takes root.
 
-use std::error::Error;
+mod pair;
+
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use ropewalk_scenario::Scenario;
-use ropewalk_testbed::{Namespace, Testbed};
+use ropewalk_testbed::Testbed;
 use socket2::SockRef;
 
-type Failure = Box<dyn Error + Send + Sync>;
+use pair::{Ends, Failure, Running};
 
+const RELAY: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 1);
+const VAN: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 2);
+const PORT: u16 = 5001;
 const WARMUP: Duration = Duration::from_secs(3);
 const MEASURED: Duration = Duration::from_secs(12);
 
@@ -122,81 +125,25 @@ fn measure(options: &Options, seed: u64) -> Result<(f64, Duration), Failure> {
     let mut testbed = Testbed::build(&scenario)?;
     let emulator = testbed.start(&scenario, seed, Instant::now(), None)?;
     let folder = tempfile::tempdir()?;
-    let mut ends = start_tunnel(options, &testbed, folder.path())?;
+    let extra: Vec<&str> = options.extra.iter().map(String::as_str).collect();
+    let ends = Ends::new(&options.gateway, &testbed, folder.path())?.with(&extra);
+    let ends = ends.tunnel([RELAY, VAN])?.map(Running);
+    // Links are idle for a moment, as a tunnel's are before somebody uses it.
+    thread::sleep(Duration::from_secs(2));
     let congestion = options.congestion.clone();
     let received = testbed.server.spawn(receive);
     let sent = testbed.client.spawn(move || send(&congestion));
     let (received, gap) = received.join().map_err(|_| "the receiver panicked")??;
     sent.join().map_err(|_| "the sender panicked")??;
-    for end in &mut ends {
-        end.kill()?;
-        end.wait()?;
-    }
+    drop(ends);
     emulator.stop()?;
     let share = received as f64 * 8.0 / MEASURED.as_secs_f64() / (sum * 1e6);
     Ok((share, gap))
 }
 
-fn start_tunnel(
-    options: &Options,
-    testbed: &Testbed,
-    folder: &Path,
-) -> Result<[Child; 2], Failure> {
-    for name in ["relay", "van"] {
-        let made = Command::new(&options.gateway)
-            .arg("keygen")
-            .arg(folder.join(name))
-            .output()?;
-        if !made.status.success() {
-            return Err(String::from_utf8_lossy(&made.stderr).into_owned().into());
-        }
-    }
-    let file = |name: &str| folder.join(name).display().to_string();
-    let relay_address = format!("{}:4433", testbed.plan.server);
-    let mut relay = vec![
-        "tunnel",
-        "--listen",
-        &relay_address,
-        "--address",
-        "10.199.0.1/24",
-    ];
-    let (key, clients) = (file("relay.key"), file("van.pub"));
-    relay.extend(["--key", &key, "--clients", &clients]);
-    let relay = start(&testbed.server, &options.gateway, &relay, &options.extra)?;
-    let mut van = vec![
-        "tunnel",
-        "--relay",
-        &relay_address,
-        "--address",
-        "10.199.0.2/24",
-    ];
-    let (key, relay_key) = (file("van.key"), file("relay.pub"));
-    van.extend(["--key", &key, "--relay-key", &relay_key]);
-    let links = testbed.plan.paths.iter().enumerate();
-    let links: Vec<String> = links
-        .map(|(n, path)| format!("--link=l{n}={}", path.client[0]))
-        .collect();
-    van.extend(links.iter().map(String::as_str));
-    let van = start(&testbed.client, &options.gateway, &van, &options.extra)?;
-    // Links are idle for a moment, as a tunnel's are before somebody uses it.
-    thread::sleep(Duration::from_secs(2));
-    Ok([relay, van])
-}
-
-fn start(
-    namespace: &Namespace,
-    program: &Path,
-    arguments: &[&str],
-    extra: &[String],
-) -> Result<Child, Failure> {
-    let mut command = Command::new(program);
-    command.args(arguments).args(extra);
-    Ok(namespace.run(move || command.spawn())?)
-}
-
 /// Bytes that arrive in the measured time, and the longest time without one.
 fn receive() -> Result<(u64, Duration), Failure> {
-    let listener = TcpListener::bind("10.199.0.1:5001")?;
+    let listener = TcpListener::bind((RELAY, PORT))?;
     let (mut stream, _) = listener.accept()?;
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
     let mut buffer = vec![0; 1 << 18];
@@ -219,7 +166,7 @@ fn receive() -> Result<(u64, Duration), Failure> {
 fn send(congestion: &str) -> Result<(), Failure> {
     let mut tries = 0;
     let mut stream = loop {
-        match TcpStream::connect("10.199.0.1:5001") {
+        match TcpStream::connect((RELAY, PORT)) {
             Ok(stream) => break stream,
             Err(_) if tries < 50 => tries += 1,
             Err(error) => return Err(error.into()),
