@@ -103,7 +103,8 @@ impl<P> Resequencer<P> {
             return true;
         }
         let waits = place.in_step && sent > due.in_step;
-        if ahead > 0 || waits {
+        let is_there = matches!(lane.early.front(), Some(Some(_)));
+        if ahead > 0 || waits || is_there {
             return false;
         }
         lane.next += 1;
@@ -278,6 +279,27 @@ mod tests {
         assert_eq!(offer(&mut resequencer, 1, 1, &NEVER), []);
         assert_eq!(offer(&mut resequencer, 2, 0, &NEVER), [0]);
         assert_eq!(offer(&mut resequencer, 1, 0, &NEVER), [0, 1]);
+        assert_eq!(resequencer.held(), 0);
+    }
+
+    #[test]
+    fn a_packet_that_waits_is_not_pushed_out_by_another_in_its_place() {
+        let mut resequencer = Resequencer::new(1 << 20);
+        let soon = Due { in_step: 5, ..NEVER };
+        let in_step = Place {
+            in_step: true,
+            ..place(1, 0)
+        };
+        assert!(!resequencer.passes(in_step, 6, &soon));
+        let first = Held {
+            in_step: true,
+            ..held(6, 6)
+        };
+        assert_eq!(resequencer.hold(in_step, first), None);
+        assert!(!resequencer.passes(place(1, 0), 3, &soon));
+        assert_eq!(resequencer.hold(place(1, 0), held(3, 3)), Some(3));
+        assert_eq!(resequencer.pop(&soon), None);
+        assert_eq!(resequencer.pop(&NEVER), Some(6));
         assert_eq!(resequencer.held(), 0);
     }
 

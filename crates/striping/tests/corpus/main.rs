@@ -32,6 +32,7 @@ ping_pong_close 1 0 0 0
 reordered_links 8 8 8 0
 replay_window_slides 4 4 2 0
 replayed 1 1 1 0
+same_place_twice 11 8 7 176
 sequence_beyond_56_bits 0 0 0 1
 unknown_frame 1 0 0 1
 ";
