@@ -285,7 +285,10 @@ mod tests {
     #[test]
     fn a_packet_that_waits_is_not_pushed_out_by_another_in_its_place() {
         let mut resequencer = Resequencer::new(1 << 20);
-        let soon = Due { in_step: 5, ..NEVER };
+        let soon = Due {
+            in_step: 5,
+            ..NEVER
+        };
         let in_step = Place {
             in_step: true,
             ..place(1, 0)
