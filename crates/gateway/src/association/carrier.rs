@@ -16,8 +16,9 @@ use crate::handshake::Begun;
 use crate::record::{Decoder, Encoder, RecordError};
 use crate::sockets::set_unsent_bound;
 
-/// Frames are taken for one write until they are as long as this, or as twice the first, but not
-/// more than [`BATCH_MOST`]: who decides late decides better.
+/// Frames are taken for one write until they are as long as this, or as what may wait unsent if that
+/// is less, or as twice the first, but not more than [`BATCH_MOST`]: who decides late decides better,
+/// and the first frame of a record is opened when its last byte is there.
 const BATCH_LEAST: usize = 16 << 10;
 const BATCH_MOST: usize = 64 << 10;
 
@@ -185,7 +186,7 @@ impl Carrier {
         set_unsent_bound(&*self.socket, unsent)?;
         loop {
             let (is_over, rate) = self.shared.step(|state, now| {
-                let mut most = BATCH_LEAST;
+                let mut most = BATCH_LEAST.min(unsent as usize);
                 let mut len = 0;
                 while len < most
                     && let Some(frame) = state.core.poll_transmit(now, self.id)

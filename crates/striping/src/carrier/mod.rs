@@ -25,8 +25,14 @@ const LEAST_PAYLOAD: usize = 1400;
 /// More than the rate times the round trip may be in flight, by this factor: as much as a queue on
 /// the way is asked to hold, and as fast as the estimate can grow in a round.
 const CAP_GAIN: f64 = 1.25;
+/// The same in start-up. A queue of one bandwidth-delay product holds it; twice as much, as TCP's
+/// slow start has it, would not quite fit.
+const STARTUP_GAIN: f64 = 1.9;
 /// While the queue on the way is drained, to see the round trip without it.
 const DRAIN_GAIN: f64 = 0.75;
+/// The times at which frames are due are that far off, by the least round trip: the rate is the
+/// largest of its samples.
+const DUE_ERROR: f64 = 0.25;
 /// This much of the rate may be in flight besides, since the least round trip is a short frame's:
 /// a full one is acknowledged when its last byte is there, and acknowledgements keep a distance.
 /// With less the rate of a carrier would be what it was given, and sink.
@@ -73,7 +79,9 @@ pub(crate) struct Carrier {
     /// It has brought an answer to anything.
     pub(crate) answered: bool,
     patience: Time,
-    drain_until: Time,
+    /// The last round trip says that a queue of the size asked for stands on the way: start-up goes
+    /// on more slowly then (as in HyStart++, RFC 9406).
+    filling: bool,
     pub(crate) sent_bytes: u64,
     pub(crate) received_bytes: u64,
     pub(crate) resent_bytes: u64,
@@ -109,7 +117,7 @@ impl Carrier {
             close_sent: false,
             answered: false,
             patience,
-            drain_until: Time::ZERO,
+            filling: false,
             sent_bytes: 0,
             received_bytes: 0,
             resent_bytes: 0,
@@ -162,47 +170,49 @@ impl Carrier {
         }
     }
 
-    /// Most that may be in flight; `None` in start-up, when the socket alone limits it.
-    fn cap(&self, now: Time) -> Option<u64> {
+    /// Most that may be in flight.
+    fn cap(&self) -> u64 {
         let Some(rate) = self.rate.estimate() else {
             // TCP sends no more, either, before it is answered.
-            return Some(INITIAL_WINDOW as u64);
+            return INITIAL_WINDOW as u64;
         };
-        if !self.rate.is_full() {
-            return None;
+        if self.round_trip.is_probed() {
+            return (rate * DRAIN_GAIN * self.min_rtt()) as u64;
         }
-        let gain = if now < self.drain_until {
-            DRAIN_GAIN
+        let (gain, least) = if self.rate.is_full() || self.filling {
+            (CAP_GAIN, (CAP_FRAMES * self.payload_len()) as f64)
         } else {
-            CAP_GAIN
+            (STARTUP_GAIN, INITIAL_WINDOW)
         };
         let pipe = rate * (gain * self.min_rtt() + CAP_SECONDS);
-        let least = (CAP_FRAMES * self.payload_len()) as f64;
-        Some(pipe.max(least) as u64)
+        pipe.max(least) as u64
     }
 
     /// Whether one more frame may be put on it now.
     pub(crate) fn has_room(&self, now: Time) -> bool {
         let in_flight = self.in_flight.bytes();
-        !self.blocked
-            && (self.cap(now).is_none_or(|cap| in_flight < cap)
-                || self.room_at().is_some_and(|room| room <= now))
+        !self.blocked && (in_flight < self.cap() || self.room_at().is_some_and(|room| room <= now))
     }
 
     /// When there is room beyond the cap. While TCP repairs a loss it acknowledges nothing in order,
-    /// and yet what it holds leaves: from when the oldest frame was due on, as much more may follow
+    /// and yet what it holds leaves: from when the oldest frame is missed on, as much more may follow
     /// as the rate carries, and at most as much again as the cap.
     pub(crate) fn room_at(&self) -> Option<Time> {
+        if self.round_trip.is_probed() {
+            return None;
+        }
         let oldest = self.in_flight.oldest()?;
-        let cap = self.cap(oldest.due)?;
+        let cap = self.cap();
         let beyond = self.in_flight.bytes().checked_sub(cap)?;
-        let takes = Time::from_secs_f64(beyond as f64 / self.rate_or_guess());
+        let missed = DUE_ERROR * self.min_rtt();
+        let takes = Time::from_secs_f64(missed + beyond as f64 / self.rate_or_guess());
         (beyond < cap).then_some(oldest.due + takes)
     }
 
     /// A frame that counts goes out.
     pub(crate) fn on_sent(&mut self, now: Time, content: Content, wire_len: u64, elsewhere: bool) {
-        let due = now + Time::from_secs_f64(self.acknowledged_in(wire_len));
+        let srtt = self.round_trip.smoothed().unwrap_or(Time::ZERO);
+        let due = now + Time::from_secs_f64(self.acknowledged_in(wire_len)).max(srtt);
         let mut sent = Sent {
             content,
             wire_len,
@@ -238,12 +248,21 @@ impl Carrier {
 
     /// Frames were acknowledged, `bytes` in all, of which this is the newest.
     pub(crate) fn on_acknowledged(&mut self, now: Time, bytes: u64, newest: &Sent) {
-        if self.round_trip.min_is_old(now) {
-            self.drain_until = now + Time::from_secs_f64(2.0 * self.min_rtt());
-        }
         let rtt = now.saturating_sub(newest.at);
         self.round_trip.sample(now, rtt);
-        let queued = rtt.as_secs_f64() > QUEUED_GAIN * self.min_rtt() + QUEUED_SECONDS;
+        if self.round_trip.is_probed() {
+            let in_flight = self.in_flight.bytes();
+            // It is no fault of the carrier that it delivers less now.
+            self.rate.on_app_limited(in_flight);
+            if in_flight < self.cap() && self.ping.is_none() {
+                // A frame would add its own length.
+                self.ping_due = true;
+            }
+        }
+        let (rtt, min) = (rtt.as_secs_f64(), self.min_rtt());
+        let beyond = |gain| rtt > gain * min + QUEUED_SECONDS;
+        self.filling = beyond(CAP_GAIN);
+        let queued = beyond(QUEUED_GAIN);
         self.rate.on_acknowledged(now, bytes, newest, queued);
         self.late = false;
         self.answered = true;

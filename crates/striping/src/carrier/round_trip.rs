@@ -1,7 +1,9 @@
 //! The round trip of a carrier, from a frame's departure to its acknowledgement.
 //!
-//! It contains what waits in the socket and in the link's queue. The least of the last
-//! seconds contains neither, if the carrier was not full all the time.
+//! It contains what waits in the socket and in the link's queue. The least one contains neither. It
+//! is believed for some seconds; then the carrier is drained for a moment, and the least of what is
+//! measured meanwhile takes its place (ProbeRTT, draft-cardwell-iccrg-bbr-congestion-control-02,
+//! section 4.3.4).
 
 use ropewalk_quantities::Time;
 
@@ -13,6 +15,14 @@ const MIN_WINDOW: Time = Time::from_secs(10);
 pub(crate) struct RoundTrip {
     smoothed: Option<(Time, Time)>,
     min: Option<(Time, Time)>,
+    probe: Option<Probe>,
+}
+
+/// The carrier is being drained.
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    until: Time,
+    least: Time,
 }
 
 impl RoundTrip {
@@ -34,10 +44,29 @@ impl RoundTrip {
                 (srtt - srtt / 8 + rtt / 8, rttvar - rttvar / 4 + error / 4)
             }
         });
-        let keep = |&(min, at): &(Time, Time)| min < rtt && now.saturating_sub(at) <= MIN_WINDOW;
-        if !self.min.as_ref().is_some_and(keep) {
+        if self.min.is_none_or(|(min, _)| rtt <= min) {
             self.min = Some((rtt, now));
         }
+        self.probe = match (self.probe, self.min) {
+            (None, Some((min, at))) if now.saturating_sub(at) > MIN_WINDOW => {
+                let (srtt, _) = self.smoothed.unwrap_or_default();
+                let queue = srtt.saturating_sub(min);
+                Some(Probe {
+                    until: now + min * 2 + queue,
+                    least: Time::MAX,
+                })
+            }
+            (Some(probe), _) => {
+                let least = probe.least.min(rtt);
+                if now >= probe.until {
+                    self.min = Some((least, now));
+                    None
+                } else {
+                    Some(Probe { least, ..probe })
+                }
+            }
+            (None, _) => None,
+        };
     }
 
     /// Smoothed; `None` before the first sample.
@@ -50,15 +79,14 @@ impl RoundTrip {
         self.smoothed.map_or(Time::ZERO, |(_, rttvar)| rttvar)
     }
 
-    /// The least of the last ten seconds.
+    /// The least one.
     pub(crate) fn min(&self) -> Option<Time> {
         self.min.map(|(min, _)| min)
     }
 
-    /// The minimum is about to be forgotten: without a pause it would come back too large.
-    pub(crate) fn min_is_old(&self, now: Time) -> bool {
-        self.min
-            .is_some_and(|(_, at)| now.saturating_sub(at) > MIN_WINDOW)
+    /// It is to be measured anew, for which the queue on the way is to be empty.
+    pub(crate) fn is_probed(&self) -> bool {
+        self.probe.is_some()
     }
 }
 
@@ -79,16 +107,29 @@ mod tests {
     }
 
     #[test]
-    fn the_minimum_is_forgotten_after_ten_seconds() {
+    fn the_minimum_is_measured_anew_after_ten_seconds() {
         let mut round_trip = RoundTrip::new(Time::ZERO, None);
         round_trip.sample(MS(0), MS(20));
-        round_trip.sample(MS(5_000), MS(30));
-        assert!(!round_trip.min_is_old(MS(10_000)));
-        assert!(round_trip.min_is_old(MS(10_001)));
-        assert_eq!(round_trip.min(), Some(MS(20)));
+        round_trip.sample(MS(10_000), MS(30));
+        assert!(!round_trip.is_probed());
         round_trip.sample(MS(10_001), MS(30));
-        assert_eq!(round_trip.min(), Some(MS(30)));
-        round_trip.sample(MS(10_002), MS(25));
+        assert!(round_trip.is_probed());
+        round_trip.sample(MS(10_020), MS(28));
+        round_trip.sample(MS(10_030), MS(25));
+        assert_eq!(round_trip.min(), Some(MS(20)), "until the end it stands");
+        round_trip.sample(MS(10_060), MS(27));
+        assert!(!round_trip.is_probed());
         assert_eq!(round_trip.min(), Some(MS(25)));
+        round_trip.sample(MS(10_070), MS(24));
+        assert_eq!(round_trip.min(), Some(MS(24)));
+    }
+
+    #[test]
+    fn one_that_comes_again_needs_no_probe() {
+        let mut round_trip = RoundTrip::new(Time::ZERO, None);
+        for second in 0..30 {
+            round_trip.sample(MS(1000 * second), MS(20));
+            assert!(!round_trip.is_probed());
+        }
     }
 }
