@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo run --release -p ropewalk-gateway --example thin_stream -- \
-//!     gateway=target/release/ropewalk-gateway links=20/20,5/200 runs=5
+//!     gateway=target/release/ropewalk-gateway links=20/20,5/200 congestion=cubic runs=5
 //! ```
 //!
 //! Links are Mbit/s and milliseconds of round trip, with a queue of one bandwidth-delay product. 12 s
@@ -32,22 +32,29 @@ const MEASURED: Duration = Duration::from_secs(12);
 fn main() -> Result<(), Failure> {
     let mut gateway = PathBuf::from("target/release/ropewalk-gateway");
     let (mut links, mut runs) = ("20/20,5/200".to_owned(), 5);
+    let mut congestion = "cubic".to_owned();
     for argument in std::env::args().skip(1) {
         match argument.split_once('=') {
             Some(("gateway", value)) => gateway = value.into(),
             Some(("links", value)) => links = value.to_owned(),
+            Some(("congestion", value)) => congestion = value.to_owned(),
             Some(("runs", value)) => runs = value.parse()?,
-            _ => return Err(format!("{argument}: allowed: gateway=, links=, runs=").into()),
+            _ => {
+                return Err(
+                    format!("{argument}: allowed: gateway=, links=, congestion=, runs=").into(),
+                );
+            }
         }
     }
     let gateway = gateway.canonicalize()?;
+    let extra = ["--congestion", &congestion];
     for bulk in [false, true] {
         for run in 0..runs {
-            let mut delays = measure(&gateway, &links, bulk, run)?;
+            let mut delays = measure(&gateway, &links, &extra, bulk, run)?;
             delays.sort();
             let quantile = |q: f64| delays[(q * (delays.len() - 1) as f64) as usize];
             println!(
-                "{links}, {}: {} messages, median {:.1} ms, p99 {:.1} ms, most {:.1} ms",
+                "{links}, {congestion}, {}: {} messages, median {:.1} ms, p99 {:.1} ms, most {:.1} ms",
                 if bulk { "beside a download" } else { "alone" },
                 delays.len(),
                 quantile(0.5).as_secs_f64() * 1e3,
@@ -75,6 +82,7 @@ fn scenario(links: &str) -> Result<String, Failure> {
 fn measure(
     gateway: &std::path::Path,
     links: &str,
+    extra: &[&str],
     bulk: bool,
     seed: u64,
 ) -> Result<Vec<Duration>, Failure> {
@@ -83,7 +91,7 @@ fn measure(
     let mut testbed = Testbed::build(&scenario)?;
     let emulator = testbed.start(&scenario, seed, Instant::now(), None)?;
     let folder = tempfile::tempdir()?;
-    let ends = Ends::new(gateway, &testbed, folder.path())?;
+    let ends = Ends::new(gateway, &testbed, folder.path())?.with(extra);
     let _relay = Running(ends.relay()?);
     let _proxy = Running(ends.proxy()?);
     let server = ends.address;
