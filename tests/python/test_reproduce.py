@@ -118,8 +118,8 @@ def test_the_simulated_rates_of_elahi(table_1):
     runs = table_1.tables["simulated"]
     assert runs["dropped_packets"].sum() == 0
     assert runs.filter(pl.col("links") == "ethernet")["least_utilization"].min() > 0.97
-    # Two, and now and then one that acknowledges a window above TCP.
-    assert runs["segments_per_packet"].is_between(1.98, 2.1).all()
+    # Two, and one that acknowledges a window above TCP for up to each fourth or fifth packet.
+    assert runs["segments_per_packet"].is_between(1.98, 2.25).all()
 
 
 def test_what_was_simulated_says_so(table_1, tmp_path):
