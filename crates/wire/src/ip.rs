@@ -9,10 +9,14 @@ use crate::ipv6::{Ipv6Header, Ipv6View};
 
 /// What an IP packet carries, by IANA's numbers.
 pub mod protocol {
+    /// ICMP (RFC 792).
+    pub const ICMP: u8 = 1;
     /// TCP (RFC 9293).
     pub const TCP: u8 = 6;
     /// UDP (RFC 768).
     pub const UDP: u8 = 17;
+    /// ICMPv6 (RFC 4443).
+    pub const ICMPV6: u8 = 58;
 }
 
 /// An IP packet, over its bytes.
