@@ -154,6 +154,7 @@ fn link_document(
             .map(|bytes| bytes.as_u64()),
         loss_ratio: None,
         reordered_ratio: None,
+        path_mtu_bytes: None,
     }
 }
 

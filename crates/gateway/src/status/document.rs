@@ -134,6 +134,10 @@ pub struct Link {
     /// Of a tunnel: share of the packets received that came after a later one of the same link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reordered_ratio: Option<f64>,
+    /// Of a tunnel: longest packet that this end sends by it, IP header included; zero if what it
+    /// carries is too short to be of use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path_mtu_bytes: Option<u64>,
 }
 
 /// Both directions, in Mbit/s.
@@ -155,7 +159,7 @@ pub enum State {
     Suspected,
     /// Being connected.
     Dialling,
-    /// Its interface or address is missing, or it was taken away.
+    /// Its interface or address is missing, it was taken away, or its path MTU is zero.
     Down,
 }
 

@@ -61,5 +61,6 @@ fn link(name: &str, state: State, rtt_ms: f64) -> Link {
         quota_left_bytes: None,
         loss_ratio: None,
         reordered_ratio: None,
+        path_mtu_bytes: None,
     }
 }

@@ -105,7 +105,7 @@ fn tunnels(out: &mut String, document: &Document) {
 }
 
 fn links(out: &mut String, document: &Document) {
-    const METRICS: [Metric<Link>; 12] = [
+    const METRICS: [Metric<Link>; 13] = [
         (
             "link_rtt_seconds",
             Kind::Gauge,
@@ -177,6 +177,12 @@ fn links(out: &mut String, document: &Document) {
             Kind::Gauge,
             "Share of a tunnel's packets that came after a later one of the same link.",
             |link| link.reordered_ratio,
+        ),
+        (
+            "link_path_mtu_bytes",
+            Kind::Gauge,
+            "Longest packet of a tunnel that the link carries; 0 if none of use.",
+            |link| link.path_mtu_bytes.map(|bytes| bytes as f64),
         ),
     ];
     for (name, kind, help, value) in METRICS {

@@ -74,6 +74,7 @@ fn tunnel_lines(tunnel: &Tunnel, look: Look) -> Vec<String> {
         plain(&tunnel.peer)
     )];
     title.extend(tunnel.scheduler.as_deref().map(plain));
+    title.extend(tunnel.mtu_bytes.map(|mtu| format!("MTU {mtu}")));
     title.extend(tunnel.hold_ms.map(|hold| format!("holds {hold:.1} ms")));
     let mut lines = vec![title.join(", ")];
     lines.extend(link_lines(&tunnel.links, look));
@@ -121,7 +122,7 @@ const fn optional<T>(head: &'static str, show: fn(&T) -> String) -> Column<T> {
     }
 }
 
-const LINK_COLUMNS: [Column<Link>; 15] = [
+const LINK_COLUMNS: [Column<Link>; 16] = [
     text("link", |link| plain(&link.name)),
     text("state", |link| link.state.name().to_owned()),
     number("rtt ms", |link| decimal(link.rtt_ms)),
@@ -137,6 +138,9 @@ const LINK_COLUMNS: [Column<Link>; 15] = [
     optional("re-sent", |link| maybe(link.resent_bytes, bytes)),
     optional("lost", |link| maybe(link.loss_ratio, percent)),
     optional("reordered", |link| maybe(link.reordered_ratio, percent)),
+    optional("path MTU", |link| {
+        maybe(link.path_mtu_bytes, |bytes| bytes.to_string())
+    }),
     optional("quota left", |link| maybe(link.quota_left_bytes, bytes)),
     number("suspected", |link| link.suspicions.to_string()),
 ];

@@ -5,10 +5,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_striping::tunnel::{ReceiverConfig, Scheduler, SenderConfig};
+use ropewalk_striping::tunnel::{PathMtuConfig, ReceiverConfig, Scheduler, SenderConfig};
 
+use super::peer::ENVELOPE;
 use crate::Link;
 use crate::keys::{Clients, PublicKey, SecretKey};
+
+/// RFC 8200, section 5.
+const IPV6_LEAST_MTU: u32 = 1280;
 
 /// Either end of a tunnel.
 #[derive(Clone, Debug)]
@@ -19,7 +23,8 @@ pub struct Config {
     pub role: Role,
     /// The device whose packets it carries.
     pub interface: Interface,
-    /// Longest packet that every link carries whole, IP header included: 1280 to 9000.
+    /// Longest packet that is tried on a link, IP header included: 1280 to 9000. What each carries
+    /// is found out.
     pub link_mtu: u16,
     /// Which link takes the next packet.
     pub scheduler: Scheduler,
@@ -92,6 +97,36 @@ impl Config {
             scheduler: self.scheduler,
             skew: self.skew,
             most_queue: self.buffer,
+            path_mtu: self.path_mtu(),
+        }
+    }
+
+    /// Of the device, if all links carry what is tried.
+    pub(super) fn mtu(&self) -> u16 {
+        self.link_mtu - self.beside()
+    }
+
+    /// What a datagram with one whole packet has beside it.
+    fn beside(&self) -> u16 {
+        let relay = match &self.role {
+            Role::Listen { at: address, .. } | Role::Dial { relay: address, .. } => address,
+        };
+        let ip_udp = if relay.is_ipv4() { 28 } else { 48 };
+        ip_udp + ENVELOPE as u16
+    }
+
+    /// Linux takes a device's IPv6 addresses away if its MTU is below IPv6's least.
+    fn path_mtu(&self) -> PathMtuConfig {
+        let mut addresses = self.interface.addresses.iter();
+        let base = if addresses.any(|prefix| prefix.address.is_ipv6()) {
+            IPV6_LEAST_MTU + u32::from(self.beside())
+        } else {
+            PathMtuConfig::default().base
+        };
+        let max = self.link_mtu.into();
+        PathMtuConfig {
+            base: base.min(max),
+            max,
         }
     }
 

@@ -9,6 +9,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::Command;
 
+use socket2::{Domain, Socket, Type};
+
 use super::config::Interface;
 
 /// A TUN device that this process made; it goes with it.
@@ -18,6 +20,8 @@ pub struct Device {
     pub file: File,
     /// As the kernel calls it.
     pub name: String,
+    /// Any socket of the device's network namespace: it takes requests about devices.
+    requests: Socket,
 }
 
 impl Device {
@@ -35,11 +39,8 @@ impl Device {
             .write(true)
             .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
             .open("/dev/net/tun")?;
-        // SAFETY: ifreq is a C struct of integers and arrays of them: all zeros are a value.
-        let mut request: libc::ifreq = unsafe { mem::zeroed() };
-        for (to, &from) in request.ifr_name.iter_mut().zip(name.as_bytes()) {
-            *to = from as libc::c_char;
-        }
+        let requests = Socket::new(Domain::IPV4, Type::DGRAM, None)?;
+        let mut request = request(name);
         let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
         request.ifr_ifru.ifru_flags = flags as libc::c_short;
         // SAFETY: TUNSETIFF reads and writes an ifreq, which lives until the call is over.
@@ -59,7 +60,19 @@ impl Device {
         Ok(Device {
             file,
             name: String::from_utf8_lossy(&name).into_owned(),
+            requests,
         })
+    }
+
+    /// Changes the MTU of a device that is up; the kernel tells the connections that go into it.
+    ///
+    /// # Errors
+    /// The device has another name by now.
+    pub fn set_mtu(&self, mtu: u16) -> io::Result<()> {
+        let mut request = request(&self.name);
+        request.ifr_ifru.ifru_mtu = mtu.into();
+        // SAFETY: SIOCSIFMTU reads an ifreq, which lives until the call is over.
+        check(unsafe { libc::ioctl(self.requests.as_raw_fd(), libc::SIOCSIFMTU, &request) })
     }
 
     /// Gives it an MTU, addresses (each with a prefix length, or a peer), routes, and brings
@@ -82,6 +95,16 @@ impl Device {
         }
         Ok(())
     }
+}
+
+/// A request about the device of this name (netdevice(7)).
+fn request(name: &str) -> libc::ifreq {
+    // SAFETY: ifreq is a C struct of integers and arrays of them: all zeros are a value.
+    let mut request: libc::ifreq = unsafe { mem::zeroed() };
+    for (to, &from) in request.ifr_name.iter_mut().zip(name.as_bytes()) {
+        *to = from as libc::c_char;
+    }
+    request
 }
 
 fn ip(arguments: &[&str]) -> io::Result<()> {

@@ -8,14 +8,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use ropewalk_quantities::Time;
-use ropewalk_striping::tunnel::{Flow, ReceiverConfig, Sender, SenderConfig, Transmit};
+use ropewalk_striping::tunnel::{Flow, Ping, ReceiverConfig, Sender, SenderConfig, Transmit};
 use ropewalk_wire::IpView;
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
-use tracing::info;
+use tracing::{info, warn};
 
 use super::coalescer::Coalescer;
 use super::config::{Config, Role};
@@ -24,10 +24,11 @@ use super::device::Device;
 use super::dialer::Dialer;
 use super::door::{Door, Guest, Reply};
 use super::handshake::{ANSWER, COOKIE, HELLO};
+use super::oversize::{Fate, Oversize};
 use super::peer::{OVERHEAD, Path, Peer, Waiting, ip_udp_len};
 use super::refusal::{Refusal, Refused};
 use super::socket::{Buffers, UdpSocket};
-use super::status::Status;
+use super::status::{PeerStatus, Status};
 use super::super_packet::{Piece, Pool, SuperPacket};
 use crate::keys::PublicKey;
 use crate::refusals::Refusals;
@@ -61,8 +62,9 @@ pub struct Engine {
     addresses: HashMap<IpAddr, usize>,
     keys: HashMap<PublicKey, usize>,
     configs: (SenderConfig, ReceiverConfig),
-    /// Bytes that a datagram may have, IP header included.
-    link_mtu: u32,
+    /// What the device's MTU is at most, and what it was last set to.
+    mtus: (u16, u16),
+    oversize: Oversize,
     coalescer: Coalescer,
     pool: Pool,
     buffers: Option<Buffers>,
@@ -105,7 +107,8 @@ impl Engine {
             addresses: HashMap::new(),
             keys: HashMap::new(),
             configs,
-            link_mtu: config.link_mtu.into(),
+            mtus: (config.mtu(), config.mtu()),
+            oversize: Oversize::default(),
             coalescer: Coalescer::default(),
             pool: Pool::default(),
             buffers: Some(Buffers::new()),
@@ -144,6 +147,7 @@ impl Engine {
                 }
             }
             self.handle_timers();
+            self.follow_path_mtu();
             self.deliver();
             self.transmit();
             if self.published.elapsed() >= PUBLISH {
@@ -155,7 +159,9 @@ impl Engine {
     fn publish(&mut self) {
         let now = self.now();
         let peers = self.peers.iter();
-        self.status.peers = peers.map(|peer| peer.status(now, &self.names)).collect();
+        let peers: Vec<PeerStatus> = peers.map(|peer| peer.status(now, &self.names)).collect();
+        warn_of_narrow_links(&self.status.peers, &peers, self.configs.0.path_mtu.base);
+        self.status.peers = peers;
         self.status.refused = self.refused;
         self.control.publish(self.status.clone());
         self.published = now.0;
@@ -235,14 +241,42 @@ impl Engine {
             let Some(number) = self.peer_of(packet.packet()) else {
                 continue;
             };
-            let sender = &mut self.peers[number].sender;
+            if let Some(mtu) = self.least_mtu(number, &packet) {
+                self.take_oversize(now, number, packet, mtu);
+                continue;
+            }
             let flow = Flow::of(packet.packet());
+            let sender = &mut self.peers[number].sender;
             for piece in packet.pieces() {
                 let len = piece.len() as u32;
                 sender.enqueue(now, piece, len, flow);
             }
         }
         Ok(())
+    }
+
+    /// How long a packet to a peer may be, if this one is longer. The client's device says so to
+    /// the kernel; the relay's has other peers.
+    fn least_mtu(&self, peer: usize, packet: &SuperPacket) -> Option<u32> {
+        let End::Responder(_) = self.end else {
+            return None;
+        };
+        let mtu = self.peers[peer].mtu()?;
+        (packet.longest() > mtu as usize).then_some(mtu)
+    }
+
+    fn take_oversize(&mut self, now: Time, peer: usize, packet: SuperPacket, mtu: u32) {
+        let flow = Flow::of(packet.packet());
+        match self.oversize.decide(now, packet, mtu, &self.pool) {
+            Fate::Cut(pieces) => {
+                for piece in pieces {
+                    let len = piece.len() as u32;
+                    self.peers[peer].sender.enqueue(now, piece, len, flow);
+                }
+            }
+            Fate::Answered(answer) => write(&self.device.file, &answer),
+            Fate::Dropped => {}
+        }
     }
 
     /// To whom a packet of the device goes.
@@ -356,7 +390,9 @@ impl Engine {
                 }
                 Ok(TunnelFrame::Feedback(feedback)) => peer.sender.on_feedback(now.1, &feedback),
                 Ok(TunnelFrame::Ping(token)) => pongs.push(token),
-                Ok(TunnelFrame::Pong(_)) => {}
+                Ok(TunnelFrame::Pong(token)) => {
+                    peer.sender.on_pong(now.1, usize::from(header.link), token);
+                }
                 Ok(TunnelFrame::Close) => info!("{}: closed the tunnel", peer.name),
                 Err(_) => refused = Some(Refusal::Malformed),
             }
@@ -426,8 +462,7 @@ impl Engine {
         peer.heard = now.0;
         for socket in 0..self.sockets.len() {
             peer.add_path(now.1, socket as u8, Path::new(socket, *remote, None));
-            let ping = |_: &mut _, out: &mut Vec<u8>| TunnelFrame::Ping(0).emit(out);
-            peer.seal(now.1, socket, ping, sending(&self.sockets));
+            peer.ping(now.1, Ping::sign_of_life(socket), sending(&self.sockets));
         }
         self.forget_sessions(0);
         Ok(())
@@ -444,9 +479,8 @@ impl Engine {
         let now = self.now();
         for peer in &mut self.peers {
             if peer.sender.poll_timeout().is_some_and(|at| at <= now.1) {
-                for link in peer.sender.handle_timeout(now.1) {
-                    let ping = |_: &mut _, out: &mut Vec<u8>| TunnelFrame::Ping(0).emit(out);
-                    peer.seal(now.1, link, ping, sending(&self.sockets));
+                for ping in peer.sender.handle_timeout(now.1) {
+                    peer.ping(now.1, ping, sending(&self.sockets));
                 }
             }
         }
@@ -455,6 +489,27 @@ impl Engine {
         {
             let (link, hello) = dialer.hello(now.0);
             self.sockets[link].send(*remote, None, &hello, hello.len());
+        }
+    }
+
+    /// The client's device takes what its links carry.
+    fn follow_path_mtu(&mut self) {
+        let End::Initiator(..) = self.end else {
+            return;
+        };
+        let (most, before) = self.mtus;
+        let mtu = self.peers[0].mtu().and_then(|mtu| u16::try_from(mtu).ok());
+        let mtu = mtu.map_or(before, |mtu| mtu.min(most));
+        if mtu == before {
+            return;
+        }
+        self.mtus.1 = mtu;
+        match self.device.set_mtu(mtu) {
+            Ok(()) => {
+                info!("{}: MTU {mtu}", self.device.name);
+                self.status.mtu = mtu;
+            }
+            Err(error) => warn!("{}: MTU {mtu}: {error}", self.device.name),
         }
     }
 
@@ -487,8 +542,8 @@ impl Engine {
                 }
             }
             while let Some(first) = peer.sender.poll_transmit(now) {
-                let (link, most) = (first.link, self.link_mtu);
-                let fill = |sender: &mut _, out: &mut Vec<u8>| fill(sender, out, first, most);
+                let link = first.link;
+                let fill = |sender: &mut _, out: &mut Vec<u8>| fill(sender, out, first);
                 peer.seal(now, link, fill, sending(sockets));
             }
             peer.flush(sending(sockets));
@@ -508,9 +563,10 @@ impl Engine {
     }
 }
 
-/// Fills a datagram of at most so many bytes with a packet, and others if they are small.
-fn fill(sender: &mut Sender<Piece>, out: &mut Vec<u8>, first: Transmit<Piece>, link_mtu: u32) {
-    let most = link_mtu.saturating_sub(OVERHEAD);
+/// Fills a datagram with a packet, and others if they are small.
+fn fill(sender: &mut Sender<Piece>, out: &mut Vec<u8>, first: Transmit<Piece>) {
+    let path_mtu = sender.confirmed_path_mtu(first.link);
+    let most = path_mtu.saturating_sub(OVERHEAD);
     if first.bytes + (TunnelFrame::PACKET_OVERHEAD as u32) * 2 > most / 2 {
         TunnelFrame::emit_packet_head(first.place, first.packet.partial_checksum(), None, out);
         first.packet.emit(out);
@@ -528,6 +584,20 @@ fn fill(sender: &mut Sender<Piece>, out: &mut Vec<u8>, first: Transmit<Piece>, l
     }
 }
 
+/// Names the links that have become too narrow to carry anything.
+fn warn_of_narrow_links(before: &[PeerStatus], now: &[PeerStatus], base: u32) {
+    for (number, peer) in now.iter().enumerate() {
+        let known = before.get(number).map_or(&[][..], |peer| &peer.links);
+        for (number, link) in peer.links.iter().enumerate() {
+            let was_narrow = known.get(number).is_some_and(|link| link.is_too_narrow());
+            if link.is_too_narrow() && !was_narrow {
+                let (peer, link) = (&peer.name, &link.name);
+                warn!("{peer}: link {link} does not carry {base} bytes, and so nothing");
+            }
+        }
+    }
+}
+
 fn deliver(peer: &mut Peer, coalescer: &mut Coalescer, device: &Device, now: Time) {
     while let Some(waiting) = peer.receiver.poll_deliver(now) {
         let file = &device.file;
@@ -542,7 +612,7 @@ fn write(device: &File, bytes: &[u8]) {
     let _ = rustix::io::write(device, bytes);
 }
 
-fn sending(sockets: &[UdpSocket]) -> impl FnMut(&Path, &[u8], usize) + '_ {
+fn sending(sockets: &[UdpSocket]) -> impl FnMut(&Path, &[u8], usize) -> bool + '_ {
     |path, bytes, segment| sockets[path.socket].send(path.remote, path.local, bytes, segment)
 }
 

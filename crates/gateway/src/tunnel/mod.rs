@@ -49,6 +49,7 @@ mod engine;
 mod handshake;
 mod open;
 mod options;
+mod oversize;
 mod peer;
 mod refusal;
 mod socket;

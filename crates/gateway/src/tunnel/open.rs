@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
+use ropewalk_wire::gateway::tunnel::TunnelHeader;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use super::config::{Config, Role};
@@ -15,7 +15,6 @@ use super::door::Door;
 use super::engine::{End, Engine};
 use super::socket::UdpSocket;
 use super::status::Status;
-use crate::noise::TAG_LEN;
 
 /// Longest packets that links may be said to carry.
 const LINK_MTUS: std::ops::RangeInclusive<u16> = 1280..=9000;
@@ -92,7 +91,7 @@ impl Tunnel {
             name: name.clone(),
             source,
         })?;
-        let mtu = config.link_mtu - overhead(&config.role);
+        let mtu = config.mtu();
         let up = device.set_up(mtu, &config.interface);
         up.map_err(TunnelError::Interface)?;
         let control = Control::new(Status {
@@ -177,16 +176,4 @@ fn listen(at: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(domain, Type::DGRAM.nonblocking(), Some(Protocol::UDP))?;
     socket.bind(&at.into())?;
     UdpSocket::new(socket)
-}
-
-/// What a datagram with one whole packet has beside it.
-fn overhead(role: &Role) -> u16 {
-    let ip = match role {
-        Role::Listen { at: address, .. } | Role::Dial { relay: address, .. } => {
-            if address.is_ipv4() { 20 } else { 40 }
-        }
-    };
-    let udp = 8;
-    let inside = TunnelFrame::CLOCK_LEN + TunnelFrame::LAST_PACKET_OVERHEAD;
-    (ip + udp + TunnelHeader::LEN + inside + TAG_LEN) as u16
 }

@@ -73,7 +73,8 @@ pub struct Arguments {
     /// What is routed into the device, beside its own prefix.
     #[arg(long, value_name = "ADDRESS/LENGTH")]
     route: Vec<Prefix>,
-    /// Longest packet that every link carries whole, IP header included.
+    /// Longest packet that is tried on a link, IP header included. What each link carries is found
+    /// out, and the device's MTU follows the least.
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(1280..=9000))]
     link_mtu: u16,
     /// Which link takes the next packet: earliest-arrival, weighted or round-robin.

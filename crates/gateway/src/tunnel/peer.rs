@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_striping::tunnel::{Receiver, ReceiverConfig, Sender, SenderConfig};
+use ropewalk_striping::tunnel::{Ping, Receiver, ReceiverConfig, Sender, SenderConfig};
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 
 use super::batch::Batch;
@@ -23,6 +23,12 @@ const KEY_END: Duration = Duration::from_secs(600);
 /// tunnel, the clock, and the tag.
 pub const OVERHEAD: u32 =
     48 + TunnelHeader::LEN as u32 + TunnelFrame::CLOCK_LEN as u32 + TAG_LEN as u32;
+
+/// What a datagram with one whole packet has beside it, after the headers of IP and UDP.
+pub const ENVELOPE: u32 = TunnelHeader::LEN as u32
+    + TunnelFrame::CLOCK_LEN as u32
+    + TunnelFrame::LAST_PACKET_OVERHEAD as u32
+    + TAG_LEN as u32;
 
 /// A packet of the peer that waits for others.
 #[derive(Debug)]
@@ -46,6 +52,13 @@ pub struct Keys {
     pub instance: u64,
     /// Since when.
     pub since: Instant,
+}
+
+impl Keys {
+    /// What a sealed datagram has at its end.
+    fn tag_len(&self) -> usize {
+        self.session.as_ref().map_or(0, |_| TAG_LEN)
+    }
 }
 
 /// Where the datagrams of a link go.
@@ -210,6 +223,10 @@ impl Peer {
         match self.paths.get_mut(usize::from(header.link)) {
             Some(Some(known)) => {
                 if header.sequence >= known.newest {
+                    if known.remote != path.remote {
+                        let link = usize::from(header.link);
+                        self.sender.on_new_path(now, link);
+                    }
                     *known = Path {
                         newest: header.sequence,
                         ..path
@@ -238,13 +255,14 @@ impl Peer {
         old || self.sealed > KEY_BYTES
     }
 
-    /// A datagram on a link, with the frames that `fill` appends; `send` gets batches that are full.
+    /// A datagram on a link, with the frames that `fill` appends; `send` gets batches that are full,
+    /// and says whether the interface takes datagrams of that length.
     pub fn seal(
         &mut self,
         now: Time,
         link: usize,
         fill: impl FnOnce(&mut Sender<Piece>, &mut Vec<u8>),
-        mut send: impl FnMut(&Path, &[u8], usize),
+        mut send: impl FnMut(&Path, &[u8], usize) -> bool,
     ) {
         let (Some(keys), Some(Some(path))) = (&self.current, self.paths.get(link)) else {
             return;
@@ -255,8 +273,7 @@ impl Peer {
         out.extend_from_slice(&[0; TunnelHeader::LEN]);
         out.extend_from_slice(&((now.as_nanos() / 1000) as u32).to_be_bytes());
         fill(&mut self.sender, out);
-        let tag_len = keys.session.as_ref().map_or(0, |_| TAG_LEN);
-        let len = out.len() - start + tag_len;
+        let len = out.len() - start + keys.tag_len();
         let wire_len = len as u32 + ip_udp_len(&path.remote);
         let header = TunnelHeader {
             link: link as u8,
@@ -270,16 +287,64 @@ impl Peer {
             out.extend_from_slice(&tag);
         }
         self.sealed += len as u64;
-        batch.end(start, |bytes, segment| send(path, bytes, segment));
+        batch.end(start, |bytes, segment| {
+            send(path, bytes, segment);
+        });
+    }
+
+    /// A ping; one that is a probe of the path MTU leaves by itself.
+    pub fn ping(
+        &mut self,
+        now: Time,
+        ping: Ping,
+        mut send: impl FnMut(&Path, &[u8], usize) -> bool,
+    ) {
+        let emit = |_: &mut _, out: &mut Vec<u8>| TunnelFrame::Ping(ping.token).emit(out);
+        let Some(bytes) = ping.bytes else {
+            self.seal(now, ping.link, emit, send);
+            return;
+        };
+        let Some(Some(path)) = self.paths.get(ping.link) else {
+            return;
+        };
+        let tag_len = self.current.as_ref().map_or(0, Keys::tag_len);
+        let padded = (bytes - ip_udp_len(&path.remote)) as usize - tag_len;
+        let padded = |sender: &mut _, out: &mut Vec<u8>| {
+            emit(sender, out);
+            out.resize(padded, 0);
+        };
+        self.flush(&mut send);
+        let mut fits = true;
+        let mut send = |path: &Path, bytes: &[u8], segment| {
+            fits &= send(path, bytes, segment);
+            fits
+        };
+        self.seal(now, ping.link, padded, &mut send);
+        self.flush(send);
+        if !fits {
+            self.sender.on_too_long(now, ping.link);
+        }
     }
 
     /// Sends what is left in batches.
-    pub fn flush(&mut self, mut send: impl FnMut(&Path, &[u8], usize)) {
+    pub fn flush(&mut self, mut send: impl FnMut(&Path, &[u8], usize) -> bool) {
         for (batch, path) in self.batches.iter_mut().zip(&self.paths) {
             if let Some(path) = path {
-                batch.flush(|bytes, segment| send(path, bytes, segment));
+                batch.flush(|bytes, segment| {
+                    send(path, bytes, segment);
+                });
             }
         }
+    }
+
+    /// Longest packet that each of its links carries; `None` if there is no link.
+    #[must_use]
+    pub fn mtu(&self) -> Option<u32> {
+        let links = self.paths.iter().enumerate().filter_map(|(link, path)| {
+            let beside = ip_udp_len(&path.as_ref()?.remote) + ENVELOPE;
+            Some(self.sender.path_mtu(link)?.saturating_sub(beside))
+        });
+        links.min()
     }
 
     /// Numbers of the sessions that lead here.
@@ -319,6 +384,7 @@ impl Peer {
         PeerStatus {
             name: self.name.clone(),
             open: self.is_open(now.0),
+            mtu: self.mtu(),
             sent: self.sender.counters(),
             backlog: (Bytes::new(waiting), Bytes::new(room)),
             received: self.receiver.counters(),

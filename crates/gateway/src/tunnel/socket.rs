@@ -39,8 +39,10 @@ impl UdpSocket {
     }
 
     /// Sends datagrams of `segment` bytes each but the last; one that cannot leave is lost, as on
-    /// any link.
-    pub fn send(&self, to: SocketAddr, from: Option<IpAddr>, bytes: &[u8], segment: usize) {
+    /// any link. None is fragmented, and what ICMP says of the path is not believed
+    /// (IP_PMTUDISC_PROBE, ip(7)). False if they are longer than the interface takes.
+    pub fn send(&self, to: SocketAddr, from: Option<IpAddr>, bytes: &[u8], segment: usize) -> bool {
+        let mut fits = true;
         let most = self.state.max_gso_segments().max(1) * segment;
         for chunk in bytes.chunks(most) {
             let transmit = |contents, segment_size| Transmit {
@@ -54,6 +56,8 @@ impl UdpSocket {
             let sent = self
                 .state
                 .try_send(UdpSockRef::from(&self.socket), &transmit(chunk, several));
+            let code = sent.as_ref().err().and_then(io::Error::raw_os_error);
+            fits &= code != Some(libc::EMSGSIZE);
             if sent.is_err() && several.is_some() && self.state.max_gso_segments() == 1 {
                 // The device has no checksum offload: from now on one by one.
                 for datagram in chunk.chunks(segment) {
@@ -62,6 +66,7 @@ impl UdpSocket {
                 }
             }
         }
+        fits
     }
 
     /// Takes datagrams, as many as there is room for; false if there were none.

@@ -28,6 +28,8 @@ pub struct PeerStatus {
     pub name: String,
     /// Whether both ends have keys.
     pub open: bool,
+    /// Longest packet that all of its links carry; `None` if there is no link.
+    pub mtu: Option<u32>,
     /// Packets of the device that were taken for it, and dropped.
     pub sent: SenderCounters,
     /// What waits for the links, and the room that there is.
@@ -73,7 +75,7 @@ impl Status {
             interface: self.device.clone(),
             peer: peer.name.clone(),
             scheduler: Some(self.scheduler.to_owned()),
-            mtu_bytes: Some(self.mtu.into()),
+            mtu_bytes: Some(peer.mtu.unwrap_or(u32::MAX).min(self.mtu.into()).into()),
             hold_ms: Some(peer.skew.as_millis_f64()),
             held_packets: None,
             links: peer.links.iter().map(link).collect(),
@@ -82,12 +84,20 @@ impl Status {
     }
 }
 
+impl PeerLink {
+    /// Whether this end sends nothing by it, since what it carries is too short to be of use.
+    #[must_use]
+    pub fn is_too_narrow(&self) -> bool {
+        self.sent.up && self.sent.path_mtu == 0
+    }
+}
+
 fn link(link: &PeerLink) -> document::Link {
     let (sent, received) = (&link.sent, &link.received);
     let ratio = |part: u64, of: u64| (of > 0).then(|| part as f64 / of as f64);
     document::Link {
         name: link.name.clone(),
-        state: match (sent.up, sent.suspected) {
+        state: match (sent.up && !link.is_too_narrow(), sent.suspected) {
             (false, _) => document::State::Down,
             (true, true) => document::State::Suspected,
             (true, false) => document::State::Up,
@@ -107,5 +117,6 @@ fn link(link: &PeerLink) -> document::Link {
         quota_left_bytes: None,
         loss_ratio: ratio(sent.lost, sent.datagrams),
         reordered_ratio: ratio(received.reordered, received.datagrams),
+        path_mtu_bytes: Some(sent.path_mtu.into()),
     }
 }

@@ -129,6 +129,14 @@ impl SuperPacket {
         &self.bytes[VNET_LEN..]
     }
 
+    /// Length of the longest of its segments.
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        let len = self.packet().len();
+        self.segments
+            .map_or(len, |s| len.min(s.header_len + s.payload))
+    }
+
     /// Its segments, in order.
     pub fn pieces(self) -> impl Iterator<Item = Piece> {
         let len = self.packet().len();
@@ -161,6 +169,26 @@ impl Piece {
     #[must_use]
     pub fn partial_checksum(&self) -> bool {
         self.whole.partial_checksum
+    }
+
+    /// A copy of it, its checksum made.
+    #[must_use]
+    pub fn to_packet(&self) -> Vec<u8> {
+        let mut packet = Vec::with_capacity(self.len());
+        self.emit(&mut packet);
+        let transport = transport_start(&packet).filter(|_| self.partial_checksum());
+        if let Some((start, protocol)) = transport {
+            let start = usize::from(start);
+            let at = start + checksum_offset(protocol);
+            // The sum of the pseudo-header stands where the checksum is to be.
+            let checksum = Checksum::new().add_bytes(&packet[start..]).finish();
+            if let Some(field) = packet.get_mut(at..at + 2) {
+                // Zero would mean that there is none (RFC 768); in ones' complement it is the same.
+                let checksum = if checksum == 0 { u16::MAX } else { checksum };
+                field.copy_from_slice(&checksum.to_be_bytes());
+            }
+        }
+        packet
     }
 
     /// Appends it.
@@ -242,11 +270,7 @@ pub fn single_header(packet: &[u8], partial_checksum: bool) -> [u8; VNET_LEN] {
         return header;
     };
     let (start, protocol) = start;
-    let offset = if protocol == 17 {
-        6
-    } else {
-        TCP_CHECKSUM as u16
-    };
+    let offset = checksum_offset(protocol) as u16;
     header[0] = NEEDS_CHECKSUM;
     header[6..8].copy_from_slice(&start.to_le_bytes());
     header[8..10].copy_from_slice(&offset.to_le_bytes());
@@ -269,6 +293,11 @@ pub(super) fn super_header(
     header[6..8].copy_from_slice(&(ip_len as u16).to_le_bytes());
     header[8..10].copy_from_slice(&(TCP_CHECKSUM as u16).to_le_bytes());
     header
+}
+
+/// Where in a TCP or UDP header the checksum is.
+fn checksum_offset(protocol: u8) -> usize {
+    if protocol == 17 { 6 } else { TCP_CHECKSUM }
 }
 
 /// Where the TCP or UDP header begins, and which it is.

@@ -1,5 +1,6 @@
 //! The tunnel between two network namespaces, over emulated links; as root.
 
+mod path_mtu;
 mod refused;
 
 use std::io::{self, Read, Write};

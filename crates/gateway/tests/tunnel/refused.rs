@@ -47,7 +47,7 @@ fn listen_in(namespace: &Namespace) -> Arc<Mutex<Vec<Vec<u8>>>> {
     heard
 }
 
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(20);
     while !is_so() {
         assert!(Instant::now() < end, "{what}");

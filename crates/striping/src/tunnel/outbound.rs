@@ -152,6 +152,11 @@ impl Outbound {
         Some((rate, oldest.sent_bytes < self.limited_until))
     }
 
+    /// One that was lost is not counted.
+    pub fn forgive_loss(&mut self) {
+        self.lost = self.lost.saturating_sub(1);
+    }
+
     /// What is on its way is taken for lost.
     pub fn forget_flying(&mut self) {
         self.flying.clear();

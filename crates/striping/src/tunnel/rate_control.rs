@@ -192,6 +192,14 @@ impl RateControl {
         self.advance(now, &report);
     }
 
+    /// Something was lost for its length, and not because the link had too much to carry.
+    pub fn forgive_loss(&mut self) {
+        self.outbound.forgive_loss();
+        if let Phase::Startup { lost, .. } = &mut self.phase {
+            *lost -= 1;
+        }
+    }
+
     fn note_delays(&mut self, now: Time, report: &Report) {
         let round_trip = report.round_trip;
         self.least_round_trip.insert(now, Reverse(round_trip));

@@ -6,6 +6,7 @@ use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_wire::gateway::tunnel::{Feedback, Place};
 
 use super::flow::{Class, Flow};
+use super::path_mtu::{PathMtu, PathMtuConfig};
 use super::rate_control::RateControl;
 use super::scheduler::{Scheduler, Turn};
 
@@ -31,6 +32,8 @@ pub struct SenderConfig {
     pub skew: Time,
     /// Bound of the queue.
     pub most_queue: Bytes,
+    /// Between which lengths the path MTU of a link is.
+    pub path_mtu: PathMtuConfig,
 }
 
 impl Default for SenderConfig {
@@ -39,6 +42,7 @@ impl Default for SenderConfig {
             scheduler: Scheduler::EarliestArrival,
             skew: Time::from_millis(300),
             most_queue: Bytes::from_mib(16),
+            path_mtu: PathMtuConfig::default(),
         }
     }
 }
@@ -52,6 +56,7 @@ impl Default for SenderConfig {
 pub struct Sender<P> {
     config: SenderConfig,
     links: Vec<RateControl>,
+    path_mtus: Vec<PathMtu>,
     /// Links that are there; the others carry nothing.
     up: Vec<bool>,
     /// Those that may carry packets now.
@@ -92,6 +97,17 @@ pub struct Transmit<P> {
     pub bytes: u32,
 }
 
+/// A ping that a link is to carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ping {
+    /// Which link.
+    pub link: usize,
+    /// What the answer repeats; zero of a mere sign of life.
+    pub token: u32,
+    /// A probe of the path MTU is padded to this, IP header included.
+    pub bytes: Option<u32>,
+}
+
 /// What a sender has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderCounters {
@@ -124,6 +140,21 @@ pub struct LinkStatus {
     pub lost: u64,
     /// How many times it was taken for dark.
     pub suspicions: u64,
+    /// Longest packet that it is given, IP header included; zero if it carries too short ones to
+    /// be of use.
+    pub path_mtu: u32,
+}
+
+impl Ping {
+    /// Asks whether a link is alive.
+    #[must_use]
+    pub fn sign_of_life(link: usize) -> Ping {
+        Ping {
+            link,
+            token: 0,
+            bytes: None,
+        }
+    }
 }
 
 impl<P> Sender<P> {
@@ -133,6 +164,7 @@ impl<P> Sender<P> {
         Sender {
             config,
             links: Vec::new(),
+            path_mtus: Vec::new(),
             up: Vec::new(),
             usable: Vec::new(),
             turn: Turn::default(),
@@ -147,6 +179,7 @@ impl<P> Sender<P> {
     /// One more link: its number, counted from zero.
     pub fn add_link(&mut self, now: Time) -> usize {
         self.links.push(RateControl::new(now));
+        self.path_mtus.push(PathMtu::new(now, self.config.path_mtu));
         self.up.push(true);
         self.reconsider();
         self.links.len() - 1
@@ -229,10 +262,48 @@ impl<P> Sender<P> {
 
     /// What the receiver says of a link; whatever it says cannot do harm.
     pub fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
-        if let Some(link) = self.links.get_mut(usize::from(feedback.link)) {
+        let number = usize::from(feedback.link);
+        if let Some(link) = self.links.get_mut(number) {
+            let (_, lost) = link.outbound().counts();
             link.on_feedback(now, feedback);
+            if link.outbound().counts().1 > lost {
+                self.path_mtus[number].on_loss();
+            }
             self.reconsider();
         }
+    }
+
+    /// A ping was answered on the link that it went on.
+    pub fn on_pong(&mut self, now: Time, link: usize, token: u32) {
+        if let Some(path_mtu) = self.path_mtus.get_mut(link) {
+            path_mtu.on_pong(now, token);
+            self.reconsider();
+        }
+    }
+
+    /// The probe of the path MTU that was just to go on a link is too long for its interface.
+    pub fn on_too_long(&mut self, now: Time, link: usize) {
+        self.path_mtus[link].on_too_long(now);
+        self.reconsider();
+    }
+
+    /// A link leads to another address.
+    pub fn on_new_path(&mut self, now: Time, link: usize) {
+        self.path_mtus[link].on_new_path(now);
+    }
+
+    /// Longest datagram, IP header included, that a link is to be given; `None` if it carries
+    /// nothing.
+    #[must_use]
+    pub fn path_mtu(&self, link: usize) -> Option<u32> {
+        let plpmtu = self.path_mtus[link].plpmtu();
+        (self.up[link] && plpmtu > 0).then_some(plpmtu)
+    }
+
+    /// Longest datagram, IP header included, that is known to arrive by a link.
+    #[must_use]
+    pub fn confirmed_path_mtu(&self, link: usize) -> u32 {
+        self.path_mtus[link].confirmed()
     }
 
     /// The link on which a small datagram would arrive first, one that is not suspected if possible.
@@ -252,16 +323,37 @@ impl<P> Sender<P> {
         quickest.into_iter().chain(own.then_some(about))
     }
 
-    /// Call it at [`poll_timeout`](Sender::poll_timeout)'s time: links that are to be asked for a sign of life.
-    pub fn handle_timeout(&mut self, now: Time) -> Vec<usize> {
-        let mut asked = Vec::new();
-        for (number, link) in self.links.iter_mut().enumerate() {
+    /// Call it at [`poll_timeout`](Sender::poll_timeout)'s time: signs of life that are asked for,
+    /// and probes of the path MTU.
+    pub fn handle_timeout(&mut self, now: Time) -> Vec<Ping> {
+        let mut pings = Vec::new();
+        for number in 0..self.links.len() {
+            let link = &mut self.links[number];
             if self.up[number] && link.ask(now) {
-                asked.push(number);
+                pings.push(Ping::sign_of_life(number));
+            }
+            if !self.is_probed(number) {
+                continue;
+            }
+            let path_mtu = &mut self.path_mtus[number];
+            if path_mtu.handle_timeout(now) {
+                self.links[number].forgive_loss();
+            }
+            while let Some(probe) = path_mtu.poll_probe(now) {
+                pings.push(Ping {
+                    link: number,
+                    token: probe.token,
+                    bytes: probe.bytes,
+                });
             }
         }
         self.reconsider();
-        asked
+        pings
+    }
+
+    /// Whether the path MTU of a link is looked for: one that is silent has none.
+    fn is_probed(&self, link: usize) -> bool {
+        self.up[link] && !self.links[link].suspected()
     }
 
     /// When something is to be done without anything having happened. Changes after each call of
@@ -270,6 +362,8 @@ impl<P> Sender<P> {
     pub fn poll_timeout(&self) -> Option<Time> {
         let there = (0..self.links.len()).filter(|&link| self.up[link]);
         let asking = there.map(|link| self.links[link].timeout()).min();
+        let probed = (0..self.links.len()).filter(|&link| self.is_probed(link));
+        let probing = probed.filter_map(|link| self.path_mtus[link].poll_timeout());
         let sending = match (self.queue.packets.is_empty(), self.turn.waited_for()) {
             (true, _) => None,
             (false, Some(link)) => self.links[link].room_at(),
@@ -278,12 +372,12 @@ impl<P> Sender<P> {
                 usable.filter_map(|&link| self.links[link].room_at()).min()
             }
         };
-        asking.into_iter().chain(sending).min()
+        asking.into_iter().chain(sending).chain(probing).min()
     }
 
     /// Which links may carry packets, and how much may wait for them.
     fn reconsider(&mut self) {
-        let there = |link: &usize| self.up[*link];
+        let there = |link: &usize| self.up[*link] && self.path_mtus[*link].plpmtu() > 0;
         let all = 0..self.links.len();
         self.usable.clear();
         self.usable.extend(
@@ -344,6 +438,7 @@ impl<P> Sender<P> {
             bytes: control.outbound().sent_bytes(),
             lost,
             suspicions: control.suspicions(),
+            path_mtu: self.path_mtus[link].plpmtu(),
         }
     }
 

@@ -9,6 +9,7 @@ use ropewalk_wire::gateway::tunnel::{Feedback, Place};
 
 /// IPv4, UDP, the tunnel's header, its clock, a packet's frame, and the tag.
 const OVERHEAD: u32 = 28 + 14 + 4 + 6 + 16;
+const PING: u32 = 60;
 const FEEDBACK: u32 = 28 + 14 + 4 + 34 + 16;
 
 /// A link: rate in Mbit/s, round trip in milliseconds, queue in bandwidth-delay products.
@@ -34,7 +35,8 @@ pub fn links(plan: &[(f64, u64)]) -> Vec<LinkPlan> {
 enum Content {
     Packet(Place, Segment),
     Feedback(Feedback),
-    Ping,
+    Ping(u32),
+    Pong(u32),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -159,8 +161,9 @@ impl World {
                     .poll_timeout()
                     .is_some_and(|at| at <= local)
                 {
-                    for link in self.ends[from].sender.handle_timeout(local) {
-                        self.transmit(from, link, 60, Content::Ping);
+                    for ping in self.ends[from].sender.handle_timeout(local) {
+                        let bytes = ping.bytes.unwrap_or(PING);
+                        self.transmit(from, ping.link, bytes, Content::Ping(ping.token));
                     }
                 }
             }
@@ -215,7 +218,10 @@ impl World {
                 }
             }
             Content::Feedback(feedback) => end.sender.on_feedback(local, &feedback),
-            Content::Ping => {}
+            Content::Ping(token) => {
+                self.transmit(to, usize::from(link), PING, Content::Pong(token));
+            }
+            Content::Pong(token) => end.sender.on_pong(local, usize::from(link), token),
         }
     }
 

@@ -240,6 +240,7 @@ function linkHeads(of) {
     { key: "resent_bytes", name: "re-sent", show: (link) => bytes(link.resent_bytes) },
     { key: "loss_ratio", name: "lost", show: (link) => percent(link.loss_ratio) },
     { key: "reordered_ratio", name: "reordered", show: (link) => percent(link.reordered_ratio) },
+    { key: "path_mtu_bytes", name: "path MTU", title: "longest packet that it carries", show: (link) => String(link.path_mtu_bytes) },
     { key: "quota_left_bytes", name: "quota left", show: (link) => bytes(link.quota_left_bytes) },
   ];
   heads.push(...optional.filter(({ key }) => has(key)));
@@ -265,6 +266,7 @@ function card(of) {
   if (of.reassembly_bound_bytes !== undefined) {
     notes.push(`${bytes(of.reassembly_bytes)} of at most ${bytes(of.reassembly_bound_bytes)} wait for gaps`);
   }
+  if (of.mtu_bytes !== undefined) notes.push(`MTU ${of.mtu_bytes}`);
   if (of.hold_ms !== undefined) notes.push(`packets held up to ${ms(of.hold_ms)} ms`);
   title.append(element("small", notes.filter((note) => note !== undefined).join(" · ")));
   made.append(title);

@@ -1,0 +1,128 @@
+//! Packets that are too long for the peer that they are for: cut if they may be, answered if not.
+//!
+//! A device has one MTU. Where its packets go to peers by narrower paths, the tunnel does what a
+//! router before a narrower link does.
+
+use ropewalk_quantities::Time;
+use ropewalk_wire::{fragments, packet_too_big};
+
+use super::super_packet::{Piece, Pool, SuperPacket, VNET_LEN};
+
+/// Answers at this interval, and in a burst of this span: as many as Linux gives
+/// (icmp_msgs_per_sec and icmp_msgs_burst, the kernel's Documentation/networking/ip-sysctl.rst).
+const INTERVAL: Time = Time::from_millis(1);
+const BURST: Time = Time::from_millis(50);
+
+/// What becomes of a packet that is too long.
+#[derive(Debug)]
+pub enum Fate {
+    /// Its fragments are sent.
+    Cut(Vec<Piece>),
+    /// Its source is told, by what is to be written into the device.
+    Answered(Vec<u8>),
+    /// Nobody is told.
+    Dropped,
+}
+
+/// Decides that.
+#[derive(Debug, Default)]
+pub struct Oversize {
+    /// When the answers that were given are paid for.
+    paid: Time,
+}
+
+impl Oversize {
+    /// The first piece of a packet is longer than `mtu`. All of a super-packet is as its first
+    /// piece is.
+    pub fn decide(&mut self, now: Time, packet: SuperPacket, mtu: u32, pool: &Pool) -> Fate {
+        let mut cut = Vec::new();
+        for piece in packet.pieces() {
+            let whole = piece.to_packet();
+            let Some(parts) = fragments(&whole, mtu as usize) else {
+                return self.answer(now, &whole, mtu);
+            };
+            let parts = parts
+                .into_iter()
+                .filter_map(|part| SuperPacket::parse([&[0; VNET_LEN][..], &part].concat(), pool));
+            cut.extend(parts.flat_map(SuperPacket::pieces));
+        }
+        Fate::Cut(cut)
+    }
+
+    fn answer(&mut self, now: Time, packet: &[u8], mtu: u32) -> Fate {
+        if self.paid > now + BURST {
+            return Fate::Dropped;
+        }
+        let Some(answer) = packet_too_big(packet, mtu) else {
+            return Fate::Dropped;
+        };
+        self.paid = self.paid.max(now) + INTERVAL;
+        Fate::Answered([&[0; VNET_LEN][..], &answer].concat())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ropewalk_wire::{IpHeader, IpView, Packet, Transport, UdpHeader, protocol};
+
+    use super::*;
+    use crate::tunnel::super_packet::single_header;
+
+    /// A datagram as the kernel hands it over, its checksum not made yet.
+    fn datagram(len: usize, dont_fragment: bool) -> SuperPacket {
+        let (source, destination) = ("192.0.2.1".parse().unwrap(), "10.9.0.2".parse().unwrap());
+        let mut header = IpHeader::new(source, destination, protocol::UDP).unwrap();
+        if let IpHeader::V4(header) = &mut header {
+            header.dont_fragment = dont_fragment;
+        }
+        let mut packet = vec![0; len];
+        header.emit(len - 20, &mut packet);
+        packet[28..].fill(3);
+        let ports = UdpHeader {
+            source_port: 1,
+            destination_port: 2,
+        };
+        let partial = !header.pseudo_header(len - 20).finish();
+        packet[20..22].copy_from_slice(&ports.source_port.to_be_bytes());
+        packet[22..24].copy_from_slice(&ports.destination_port.to_be_bytes());
+        packet[24..26].copy_from_slice(&(len as u16 - 20).to_be_bytes());
+        packet[26..28].copy_from_slice(&partial.to_be_bytes());
+        let head = single_header(&packet, true);
+        SuperPacket::parse([&head[..], &packet].concat(), &Pool::default()).unwrap()
+    }
+
+    #[test]
+    fn what_may_be_cut_is_and_arrives_with_its_checksum() {
+        let pool = Pool::default();
+        let fate = Oversize::default().decide(Time::ZERO, datagram(1428, false), 1332, &pool);
+        let Fate::Cut(pieces) = fate else {
+            panic!("{fate:?}");
+        };
+        let mut payload = Vec::new();
+        for piece in &pieces {
+            assert!(piece.len() <= 1332 && !piece.partial_checksum());
+            let mut bytes = Vec::new();
+            piece.emit(&mut bytes);
+            payload.extend_from_slice(IpView::parse(&bytes).unwrap().payload());
+        }
+        let mut whole = datagram(1428, false).packet().to_vec();
+        whole.truncate(20);
+        whole.extend_from_slice(&payload);
+        let whole = Packet::parse(&whole).unwrap();
+        assert!(whole.checksums_are_right());
+        assert!(matches!(whole.transport, Transport::Udp(udp) if udp.payload() == [3; 1400]));
+    }
+
+    #[test]
+    fn what_may_not_be_cut_is_answered_so_often_at_most() {
+        let (mut oversize, pool) = (Oversize::default(), Pool::default());
+        let mut answers = |now| {
+            let fates = [(); 200].map(|()| oversize.decide(now, datagram(1428, true), 1332, &pool));
+            let answered = |fate: &&Fate| matches!(fate, Fate::Answered(_));
+            fates.iter().filter(answered).count()
+        };
+        assert_eq!(answers(Time::ZERO), 51);
+        assert_eq!(answers(Time::from_millis(10)), 10);
+        assert_eq!(answers(Time::from_secs(1)), 51);
+    }
+}

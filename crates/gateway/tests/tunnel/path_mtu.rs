@@ -1,0 +1,278 @@
+//! A router between client and relay whose links carry less than 1500 bytes.
+
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::process::Command;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use ropewalk_gateway::keys::{Clients, SecretKey};
+use ropewalk_gateway::tunnel::{Config, Control, Role, Tunnel};
+use ropewalk_testbed::Namespace;
+use socket2::{Domain, Socket, Type};
+
+use super::refused::until;
+use super::skipped;
+
+/// What a packet of the device has before and after it on a link: IPv4, UDP, the tunnel.
+const BESIDE: u32 = 68;
+const FOUR: [&str; 2] = ["10.199.0.1", "10.199.0.2"];
+const SIX: [&str; 2] = ["fd00:199::1", "fd00:199::2"];
+
+/// Three namespaces in a row, by veth devices.
+struct Network {
+    relay: Namespace,
+    router: Namespace,
+    client: Namespace,
+}
+
+impl Network {
+    fn new() -> Network {
+        let [relay, router, client] =
+            ["relay", "router", "client"].map(|name| Namespace::create(name).unwrap());
+        for (end, number) in [(&relay, 1), (&client, 2)] {
+            let pid = end.thread_id();
+            ip(
+                &router,
+                format!("link add to{number} type veth peer name eth0 netns {pid}"),
+            );
+            ip(&router, format!("addr add 10.55.{number}.254/24 dev to{number}"));
+            ip(&router, format!("link set to{number} up"));
+            ip(end, format!("addr add 10.55.{number}.1/24 dev eth0"));
+            ip(end, "link set lo up");
+            ip(end, "link set eth0 up");
+            ip(end, format!("route add 10.55.0.0/16 via 10.55.{number}.254"));
+        }
+        sysctl(&router, "ip_forward", "1");
+        Network {
+            relay,
+            router,
+            client,
+        }
+    }
+
+    /// From now on the router passes no packet that is longer. Most it drops silently: veth takes
+    /// no single packet that is more than 4 bytes longer than its MTU. Of rows of datagrams (UDP
+    /// GSO), which pass veth whole, it tells by ICMP, which the tunnel does not believe.
+    fn narrow(&self, mtu: u32) {
+        for device in ["to1", "to2"] {
+            ip(&self.router, format!("link set {device} mtu {mtu}"));
+        }
+    }
+}
+
+fn ip(namespace: &Namespace, arguments: impl Into<String>) {
+    let arguments = arguments.into();
+    namespace.run(move || {
+        let done = Command::new("ip").args(arguments.split(' ')).output().unwrap();
+        assert!(done.status.success(), "ip {arguments}: {done:?}");
+    });
+}
+
+fn sysctl(namespace: &Namespace, name: &str, value: &'static str) {
+    let path = format!("/proc/sys/net/ipv4/{name}");
+    namespace.run(move || std::fs::write(path, value).unwrap());
+}
+
+/// Both ends of a tunnel by one link, with these addresses, the relay's first.
+struct Ends {
+    controls: [Control; 2],
+    running: Vec<JoinHandle<()>>,
+}
+
+impl Ends {
+    fn open(network: &Network, addresses: [&str; 2]) -> Ends {
+        let (relay, van) = (SecretKey::generate(), SecretKey::generate());
+        let at: SocketAddr = "10.55.1.1:4434".parse().unwrap();
+        let listen = Role::Listen {
+            at,
+            clients: Clients::of_one("van", van.public()),
+        };
+        let dial = Role::Dial {
+            relay: at,
+            key: relay.public(),
+            links: vec!["link=10.55.2.1".parse().unwrap()],
+        };
+        let len = if addresses[0].contains(':') { 64 } else { 24 };
+        let sides = [
+            (&network.relay, relay, listen, addresses[0]),
+            (&network.client, van, dial, addresses[1]),
+        ];
+        let mut running = Vec::new();
+        let controls = sides.map(|(namespace, key, role, address)| {
+            let address = format!("{address}/{len}").parse().unwrap();
+            let config = Config::new(key, role, vec![address]);
+            let tunnel = namespace.run(|| Tunnel::open(config)).unwrap();
+            let control = tunnel.control();
+            running.push(std::thread::spawn(|| tunnel.run().unwrap()));
+            control
+        });
+        Ends { controls, running }
+    }
+
+    /// What each end knows its link to carry.
+    fn path_mtus(&self) -> [Option<u32>; 2] {
+        let path_mtu = |control: &Control| {
+            let peers = control.status().peers;
+            Some(peers.first()?.links.first()?.sent.path_mtu)
+        };
+        [path_mtu(&self.controls[0]), path_mtu(&self.controls[1])]
+    }
+
+    fn until_path_mtu(&self, path_mtu: u32) {
+        until(&format!("{path_mtu} bytes are found"), || {
+            self.path_mtus() == [Some(path_mtu); 2]
+        });
+    }
+
+    fn close(self) {
+        for control in &self.controls {
+            control.stop();
+        }
+        for running in self.running {
+            running.join().unwrap();
+        }
+    }
+}
+
+/// The MTU of the device, as the kernel has it.
+fn device_mtu(namespace: &Namespace) -> u32 {
+    let shown = namespace.run(|| {
+        let shown = Command::new("ip").args(["link", "show", "ropewalk0"]).output();
+        String::from_utf8(shown.unwrap().stdout).unwrap()
+    });
+    let mtu = shown.split(' ').skip_while(|&word| word != "mtu").nth(1);
+    mtu.and_then(|mtu| mtu.parse().ok()).expect(&shown)
+}
+
+/// Sends a pattern to the relay's end, which sends it back; does something once half of it is there.
+fn echo(network: &Network, addresses: [&str; 2], half_way: impl FnOnce()) {
+    let [relay, van] = addresses.map(|address| address.parse::<IpAddr>().unwrap());
+    let to = SocketAddr::new(relay, 5001);
+    let listener = network.relay.run(move || {
+        let any = if to.is_ipv4() { "0.0.0.0:5001" } else { "[::]:5001" };
+        TcpListener::bind(any).unwrap()
+    });
+    let echo = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut writer = stream.try_clone().unwrap();
+        io::copy(&mut stream, &mut writer).unwrap();
+    });
+    let connect = move || -> io::Result<TcpStream> {
+        let socket = Socket::new(Domain::for_address(to), Type::STREAM, None)?;
+        socket.bind(&SocketAddr::new(van, 0).into())?;
+        socket.connect_timeout(&to.into(), Duration::from_secs(20))?;
+        Ok(socket.into())
+    };
+    let mut stream = network.client.run(connect).unwrap();
+    let pattern: Vec<u8> = (0..24_000_000_u32)
+        .map(|n| (n.wrapping_mul(n) >> 7) as u8)
+        .collect();
+    let sent = pattern.clone();
+    let mut writer = stream.try_clone().unwrap();
+    let writing = std::thread::spawn(move || {
+        writer.write_all(&sent).unwrap();
+        writer.shutdown(Shutdown::Write).unwrap();
+    });
+    let mut back = vec![0; pattern.len() / 2];
+    stream.read_exact(&mut back).unwrap();
+    half_way();
+    stream.read_to_end(&mut back).unwrap();
+    writing.join().unwrap();
+    echo.join().unwrap();
+    assert!(back == pattern, "{} bytes came back", back.len());
+}
+
+#[test]
+fn a_narrow_path_is_found_and_the_device_follows() {
+    if skipped() {
+        return;
+    }
+    for addresses in [FOUR, SIX] {
+        let network = Network::new();
+        network.narrow(1400);
+        let ends = Ends::open(&network, addresses);
+        until("the client comes in", || ends.path_mtus()[0].is_some());
+        let began = Instant::now();
+        echo(&network, addresses, || {});
+        ends.until_path_mtu(1400);
+        eprintln!("found and carried in {:?}", began.elapsed());
+        assert_eq!(device_mtu(&network.client), 1400 - BESIDE);
+        assert_eq!(device_mtu(&network.relay), 1500 - BESIDE);
+        let relay = &ends.controls[0].status().documents()[0];
+        assert_eq!(relay.mtu_bytes, Some(u64::from(1400 - BESIDE)));
+        assert_eq!(relay.links[0].path_mtu_bytes, Some(1400));
+        ends.close();
+    }
+}
+
+#[test]
+fn a_path_that_becomes_narrow_under_a_connection_is_a_pause() {
+    if skipped() {
+        return;
+    }
+    for addresses in [FOUR, SIX] {
+        let network = Network::new();
+        let ends = Ends::open(&network, addresses);
+        ends.until_path_mtu(1500);
+        let mut narrowed = None;
+        echo(&network, addresses, || {
+            assert_eq!(device_mtu(&network.client), 1500 - BESIDE);
+            network.narrow(1400);
+            narrowed = Some(Instant::now());
+        });
+        eprintln!("the rest took {:?}", narrowed.map(|at| at.elapsed()));
+        ends.until_path_mtu(1400);
+        assert_eq!(device_mtu(&network.client), 1400 - BESIDE);
+        ends.close();
+    }
+}
+
+#[test]
+fn the_relay_cuts_and_answers_what_is_too_long_for_one_client() {
+    if skipped() {
+        return;
+    }
+    let network = Network::new();
+    network.narrow(1400);
+    let ends = Ends::open(&network, FOUR);
+    ends.until_path_mtu(1400);
+    let there = network.client.run(|| UdpSocket::bind("10.199.0.2:5002").unwrap());
+    there.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    let arrives = |what: &str, payload: &'static [u8]| {
+        let from = network.relay.run(|| UdpSocket::bind("10.199.0.1:0").unwrap());
+        let mut buffer = [0; 2000];
+        until(what, || {
+            from.send_to(payload, "10.199.0.2:5002").unwrap();
+            let got = there.recv_from(&mut buffer);
+            got.is_ok_and(|(len, _)| buffer[..len] == *payload)
+        });
+    };
+    // Sockets do not set DF: the tunnel cuts.
+    sysctl(&network.relay, "ip_no_pmtu_disc", "1");
+    arrives("a datagram that may be cut", &[1; 1404]);
+    // They do: the first is answered, and the kernel cuts the next.
+    sysctl(&network.relay, "ip_no_pmtu_disc", "0");
+    arrives("a datagram after an answer", &[2; 1404]);
+    ends.close();
+}
+
+#[test]
+fn a_path_too_narrow_for_ipv6_carries_nothing_and_the_device_keeps_its_address() {
+    if skipped() {
+        return;
+    }
+    let network = Network::new();
+    network.narrow(1300);
+    let ends = Ends::open(&network, SIX);
+    ends.until_path_mtu(0);
+    for control in &ends.controls {
+        let link = &control.status().documents()[0].links[0];
+        assert_eq!((link.state.name(), link.path_mtu_bytes), ("down", Some(0)));
+    }
+    assert_eq!(device_mtu(&network.client), 1500 - BESIDE);
+    network.narrow(1400);
+    echo(&network, SIX, || {});
+    assert_eq!(device_mtu(&network.client), 1400 - BESIDE);
+    ends.close();
+}

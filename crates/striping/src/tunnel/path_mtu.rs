@@ -1,0 +1,364 @@
+//! How long a datagram a link carries: path MTU discovery by probes (DPLPMTUD, RFC 8899).
+//!
+//! A probe is a ping that is padded to the size in question, and a short ping follows it. If both
+//! are answered, the link carries that size; if the short one alone is, the probe was lost, for its
+//! size after [`MAX_PROBES`] of them; if neither is, the link is silent, which says nothing of sizes.
+//!
+//! Other than in RFC 8899, MAX_PLPMTU is assumed and probed first: an ordinary link then never
+//! carries less, and on a narrow one what is too long is lost no longer than the search lasts.
+//!
+//! Lengths are those of IP packets.
+
+use std::mem;
+
+use ropewalk_quantities::Time;
+
+/// The BASE_PLPMTU that RFC 8899, section 5.1.2, recommends.
+pub const BASE_PLPMTU: u32 = 1200;
+/// As many probes of a size are lost before it is taken to be too long (section 5.1.2).
+pub const MAX_PROBES: u32 = 3;
+/// A probe and its short ping are waited for at least this long (section 5.1.1), and at most.
+const PROBE_TIMER: Time = Time::from_secs(1);
+const MOST_PATIENCE: Time = Time::from_secs(8);
+/// What comes after the answer to the short ping by a quarter of the round trip, or by this, was
+/// not overtaken but lost.
+const OVERTAKING: Time = Time::from_millis(20);
+/// After a loss the PLPMTU is confirmed, so often at most.
+const CONFIRMATION_TIMER: Time = Time::from_secs(1);
+/// A larger one is tried again after this (section 5.1.1).
+const PMTU_RAISE_TIMER: Time = Time::from_secs(600);
+/// A link that does not carry BASE_PLPMTU is asked again after this.
+const ERROR_TIMER: Time = Time::from_secs(10);
+/// For so long a search goes on before a lower PLPMTU than before it is told: senders that were
+/// told keep to it for minutes.
+const SETTLING: Time = Time::from_secs(2);
+/// The search ends this near to a size that is too long.
+const GRANULARITY: u32 = 8;
+/// MTUs that there are: IPv6's least, tunnels and overlays over Ethernet, PPPoE, and what FDDI and
+/// ATM have left.
+const COMMON: [u32; 14] = [
+    1280, 1320, 1358, 1380, 1400, 1420, 1440, 1450, 1460, 1472, 1480, 1492, 4352, 4470,
+];
+
+/// Between which lengths a link's PLPMTU is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathMtuConfig {
+    /// BASE_PLPMTU: a link that carries less carries nothing.
+    pub base: u32,
+    /// MAX_PLPMTU.
+    pub max: u32,
+}
+
+impl Default for PathMtuConfig {
+    fn default() -> PathMtuConfig {
+        PathMtuConfig {
+            base: BASE_PLPMTU,
+            max: 1500,
+        }
+    }
+}
+
+/// A ping that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// To be repeated by the answer. It names the size, and tells one probe from others.
+    pub token: u32,
+    /// To be padded to this; `None` of the short one that follows.
+    pub bytes: Option<u32>,
+}
+
+/// The search for the PLPMTU of one link, one way.
+#[derive(Clone, Debug)]
+pub struct PathMtu {
+    config: PathMtuConfig,
+    phase: Phase,
+    /// What is told.
+    plpmtu: u32,
+    /// The greatest size that was acknowledged; zero if none was.
+    low: u32,
+    /// The least that is too long.
+    high: u32,
+    probe: Option<InFlight>,
+    /// PROBE_COUNT: probes of this size that were lost in a row.
+    lost: u32,
+    /// Of the last probe.
+    number: u16,
+    /// Probes that were sent on the path as it is now.
+    sent: u16,
+    patience: Time,
+    /// When the next probe of a search may go.
+    due: Time,
+    /// When the search began.
+    since: Time,
+    confirmed_at: Time,
+    /// Something was lost since.
+    doubtful: bool,
+    raise_at: Time,
+}
+
+/// Section 5.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Whether BASE_PLPMTU is carried is asked.
+    Base,
+    Search,
+    SearchComplete,
+    /// Not even BASE_PLPMTU is carried.
+    Error,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct InFlight {
+    number: u16,
+    bytes: u32,
+    at: Time,
+    /// The short ping has gone, too.
+    followed: bool,
+    /// The short ping was answered.
+    heard: bool,
+    /// No answer is waited for after this.
+    until: Time,
+}
+
+impl PathMtu {
+    /// Of a link of which nothing is known.
+    #[must_use]
+    pub fn new(now: Time, config: PathMtuConfig) -> PathMtu {
+        PathMtu {
+            config,
+            phase: Phase::Search,
+            plpmtu: config.max,
+            low: 0,
+            high: config.max + 1,
+            probe: None,
+            lost: 0,
+            number: 0,
+            sent: 0,
+            patience: PROBE_TIMER,
+            due: now,
+            since: now,
+            confirmed_at: now,
+            doubtful: false,
+            raise_at: now,
+        }
+    }
+
+    /// Longest packet that is to be sent; zero if the link does not carry BASE_PLPMTU.
+    #[must_use]
+    pub fn plpmtu(&self) -> u32 {
+        self.plpmtu
+    }
+
+    /// Longest packet that is known to arrive, or BASE_PLPMTU.
+    #[must_use]
+    pub fn confirmed(&self) -> u32 {
+        self.low.max(self.config.base)
+    }
+
+    /// The link leads elsewhere now: what it carries there is looked for anew.
+    pub fn on_new_path(&mut self, now: Time) {
+        self.forget(now);
+        self.phase = Phase::Search;
+        self.high = self.config.max + 1;
+    }
+
+    /// Something that was sent on the link was lost.
+    pub fn on_loss(&mut self) {
+        self.doubtful = true;
+    }
+
+    /// The ping with this token was answered; a late answer is as good as another.
+    pub fn on_pong(&mut self, now: Time, token: u32) {
+        let (number, bytes) = ((token >> 16) as u16, token & 0xffff);
+        let probe = self.probe.as_mut().filter(|probe| probe.number == number);
+        if bytes == 0 {
+            if let Some(probe) = probe {
+                let round_trip = now.saturating_sub(probe.at);
+                probe.heard = true;
+                probe.until = now + OVERTAKING.max(round_trip / 4);
+                self.patience = PROBE_TIMER.max(round_trip * 2);
+            }
+            return;
+        }
+        let known = self.number.wrapping_sub(number) < self.sent;
+        if !known || !(self.config.base..=self.config.max).contains(&bytes) {
+            return;
+        }
+        if probe.is_some() {
+            self.probe = None;
+            self.due = now;
+        }
+        self.acknowledge(now, bytes);
+    }
+
+    /// The network interface does not take so long a packet.
+    pub fn on_too_long(&mut self, now: Time) {
+        if let Some(probe) = self.probe.take() {
+            self.on_failed(now, probe.bytes);
+        }
+    }
+
+    /// The ping that is due, if one is.
+    #[must_use]
+    pub fn poll_probe(&mut self, now: Time) -> Option<Probe> {
+        if let Some(probe) = &mut self.probe {
+            let follows = !mem::replace(&mut probe.followed, true);
+            let token = u32::from(probe.number) << 16;
+            return follows.then_some(Probe { token, bytes: None });
+        }
+        let (at, bytes) = self.next()?;
+        if now < at {
+            return None;
+        }
+        if self.phase == Phase::SearchComplete && bytes > self.low {
+            self.phase = Phase::Search;
+            self.high = self.config.max + 1;
+            self.since = now;
+        }
+        // Zero is the token of pings that are no probes.
+        self.number = self.number.wrapping_add(1).max(1);
+        self.sent = self.sent.saturating_add(1);
+        self.probe = Some(InFlight {
+            number: self.number,
+            bytes,
+            at: now,
+            followed: false,
+            heard: false,
+            until: now + self.patience,
+        });
+        Some(Probe {
+            token: u32::from(self.number) << 16 | bytes,
+            bytes: Some(bytes),
+        })
+    }
+
+    /// Call it at [`poll_timeout`](PathMtu::poll_timeout)'s time: whether a probe was lost on a
+    /// link that carried what followed it.
+    pub fn handle_timeout(&mut self, now: Time) -> bool {
+        if self.settles_at().is_some_and(|at| at <= now) {
+            self.plpmtu = self.confirmed();
+        }
+        let Some(probe) = self.probe.take_if(|probe| probe.until <= now) else {
+            return false;
+        };
+        self.due = now;
+        if !probe.heard {
+            self.patience = (self.patience * 2).min(MOST_PATIENCE);
+            return false;
+        }
+        self.lost += 1;
+        if self.lost >= MAX_PROBES {
+            self.on_failed(now, probe.bytes);
+        }
+        true
+    }
+
+    /// When something is to be done without anything having happened. Changes after each call of
+    /// the others.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Time> {
+        let next = match self.probe {
+            Some(probe) => Some(probe.until),
+            None => self.next().map(|(at, _)| at),
+        };
+        next.into_iter().chain(self.settles_at()).min()
+    }
+
+    /// When the next probe goes, and its size.
+    fn next(&self) -> Option<(Time, u32)> {
+        match self.phase {
+            Phase::Base | Phase::Error => Some((self.due, self.config.base)),
+            Phase::Search => Some((self.due, self.candidate())),
+            Phase::SearchComplete => {
+                let at = self.due.max(self.confirmed_at + CONFIRMATION_TIMER);
+                let confirmation = self.doubtful.then_some((at, self.low));
+                let raise =
+                    (self.low < self.config.max).then_some((self.raise_at, self.config.max));
+                confirmation.into_iter().chain(raise).min()
+            }
+        }
+    }
+
+    /// MAX_PLPMTU first; then the common size that is nearest to the middle of what is left, or
+    /// the middle itself.
+    fn candidate(&self) -> u32 {
+        if self.high > self.config.max {
+            return self.config.max;
+        }
+        let middle = self.low.midpoint(self.high);
+        let left = self.low + 1..self.high;
+        let common = COMMON.into_iter().filter(|size| left.contains(size));
+        let nearest = common.min_by_key(|size| size.abs_diff(middle));
+        nearest.unwrap_or(middle)
+    }
+
+    fn acknowledge(&mut self, now: Time, bytes: u32) {
+        self.lost = 0;
+        self.confirmed_at = now;
+        self.doubtful = false;
+        self.low = self.low.max(bytes);
+        self.plpmtu = self.plpmtu.max(self.low);
+        if matches!(self.phase, Phase::Error) || self.low >= self.high {
+            self.high = self.config.max + 1;
+        }
+        if self.phase != Phase::SearchComplete {
+            self.phase = Phase::Search;
+            self.finish(now);
+        }
+    }
+
+    fn on_failed(&mut self, now: Time, bytes: u32) {
+        self.lost = 0;
+        self.due = now;
+        match self.phase {
+            Phase::Search => {
+                self.high = bytes;
+                if self.low == 0 {
+                    self.phase = Phase::Base;
+                }
+                self.finish(now);
+            }
+            Phase::Base | Phase::Error => {
+                self.phase = Phase::Error;
+                self.plpmtu = 0;
+                self.due = now + ERROR_TIMER;
+            }
+            // A black hole (section 4.3).
+            Phase::SearchComplete => {
+                self.forget(now);
+                self.phase = Phase::Base;
+                self.high = bytes;
+            }
+        }
+    }
+
+    /// Ends the search if it has come near enough.
+    fn finish(&mut self, now: Time) {
+        let found = self.low == self.config.max || self.high - self.low <= GRANULARITY;
+        if self.phase == Phase::Search && found {
+            self.phase = Phase::SearchComplete;
+            self.plpmtu = self.low;
+            self.raise_at = now + PMTU_RAISE_TIMER;
+        }
+    }
+
+    /// What was acknowledged so far says nothing any more.
+    fn forget(&mut self, now: Time) {
+        self.low = 0;
+        self.sent = 0;
+        self.probe = None;
+        self.lost = 0;
+        self.due = now;
+        self.since = now;
+        self.doubtful = false;
+    }
+
+    /// When a PLPMTU that is too long is given up though no other is found yet.
+    fn settles_at(&self) -> Option<Time> {
+        let too_long = self.plpmtu >= self.high && self.plpmtu > self.confirmed();
+        too_long.then_some(self.since + SETTLING)
+    }
+}
+
+#[cfg(test)]
+mod tests;
