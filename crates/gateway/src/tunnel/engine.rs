@@ -1,5 +1,7 @@
 //! The loop between the device and the sockets.
 
+mod mtu;
+
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
@@ -15,7 +17,7 @@ use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
-use tracing::{info, warn};
+use tracing::info;
 
 use super::coalescer::Coalescer;
 use super::config::{Config, Role};
@@ -24,7 +26,7 @@ use super::device::Device;
 use super::dialer::Dialer;
 use super::door::{Door, Guest, Reply};
 use super::handshake::{ANSWER, COOKIE, HELLO};
-use super::oversize::{Fate, Oversize};
+use super::oversize::Oversize;
 use super::peer::{OVERHEAD, Path, Peer, Waiting, ip_udp_len};
 use super::refusal::{Refusal, Refused};
 use super::socket::{Buffers, UdpSocket};
@@ -160,7 +162,7 @@ impl Engine {
         let now = self.now();
         let peers = self.peers.iter();
         let peers: Vec<PeerStatus> = peers.map(|peer| peer.status(now, &self.names)).collect();
-        warn_of_narrow_links(&self.status.peers, &peers, self.configs.0.path_mtu.base);
+        mtu::warn_of_narrow_links(&self.status.peers, &peers, self.configs.0.path_mtu.base);
         self.status.peers = peers;
         self.status.refused = self.refused;
         self.control.publish(self.status.clone());
@@ -253,30 +255,6 @@ impl Engine {
             }
         }
         Ok(())
-    }
-
-    /// How long a packet to a peer may be, if this one is longer. The client's device says so to
-    /// the kernel; the relay's has other peers.
-    fn least_mtu(&self, peer: usize, packet: &SuperPacket) -> Option<u32> {
-        let End::Responder(_) = self.end else {
-            return None;
-        };
-        let mtu = self.peers[peer].mtu()?;
-        (packet.longest() > mtu as usize).then_some(mtu)
-    }
-
-    fn take_oversize(&mut self, now: Time, peer: usize, packet: SuperPacket, mtu: u32) {
-        let flow = Flow::of(packet.packet());
-        match self.oversize.decide(now, packet, mtu, &self.pool) {
-            Fate::Cut(pieces) => {
-                for piece in pieces {
-                    let len = piece.len() as u32;
-                    self.peers[peer].sender.enqueue(now, piece, len, flow);
-                }
-            }
-            Fate::Answered(answer) => write(&self.device.file, &answer),
-            Fate::Dropped => {}
-        }
     }
 
     /// To whom a packet of the device goes.
@@ -492,27 +470,6 @@ impl Engine {
         }
     }
 
-    /// The client's device takes what its links carry.
-    fn follow_path_mtu(&mut self) {
-        let End::Initiator(..) = self.end else {
-            return;
-        };
-        let (most, before) = self.mtus;
-        let mtu = self.peers[0].mtu().and_then(|mtu| u16::try_from(mtu).ok());
-        let mtu = mtu.map_or(before, |mtu| mtu.min(most));
-        if mtu == before {
-            return;
-        }
-        self.mtus.1 = mtu;
-        match self.device.set_mtu(mtu) {
-            Ok(()) => {
-                info!("{}: MTU {mtu}", self.device.name);
-                self.status.mtu = mtu;
-            }
-            Err(error) => warn!("{}: MTU {mtu}: {error}", self.device.name),
-        }
-    }
-
     /// Packets of peers that have become due.
     fn deliver(&mut self) {
         let (_, now) = self.now();
@@ -581,20 +538,6 @@ fn fill(sender: &mut Sender<Piece>, out: &mut Vec<u8>, first: Transmit<Piece>) {
         room = room.saturating_sub(packet.bytes + TunnelFrame::PACKET_OVERHEAD as u32);
         let fits = room.saturating_sub(TunnelFrame::PACKET_OVERHEAD as u32);
         next = sender.poll_more(packet.link, fits);
-    }
-}
-
-/// Names the links that have become too narrow to carry anything.
-fn warn_of_narrow_links(before: &[PeerStatus], now: &[PeerStatus], base: u32) {
-    for (number, peer) in now.iter().enumerate() {
-        let known = before.get(number).map_or(&[][..], |peer| &peer.links);
-        for (number, link) in peer.links.iter().enumerate() {
-            let was_narrow = known.get(number).is_some_and(|link| link.is_too_narrow());
-            if link.is_too_narrow() && !was_narrow {
-                let (peer, link) = (&peer.name, &link.name);
-                warn!("{peer}: link {link} does not carry {base} bytes, and so nothing");
-            }
-        }
     }
 }
 

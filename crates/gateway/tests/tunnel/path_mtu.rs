@@ -36,12 +36,18 @@ impl Network {
                 &router,
                 format!("link add to{number} type veth peer name eth0 netns {pid}"),
             );
-            ip(&router, format!("addr add 10.55.{number}.254/24 dev to{number}"));
+            ip(
+                &router,
+                format!("addr add 10.55.{number}.254/24 dev to{number}"),
+            );
             ip(&router, format!("link set to{number} up"));
             ip(end, format!("addr add 10.55.{number}.1/24 dev eth0"));
             ip(end, "link set lo up");
             ip(end, "link set eth0 up");
-            ip(end, format!("route add 10.55.0.0/16 via 10.55.{number}.254"));
+            ip(
+                end,
+                format!("route add 10.55.0.0/16 via 10.55.{number}.254"),
+            );
         }
         sysctl(&router, "ip_forward", "1");
         Network {
@@ -64,7 +70,10 @@ impl Network {
 fn ip(namespace: &Namespace, arguments: impl Into<String>) {
     let arguments = arguments.into();
     namespace.run(move || {
-        let done = Command::new("ip").args(arguments.split(' ')).output().unwrap();
+        let done = Command::new("ip")
+            .args(arguments.split(' '))
+            .output()
+            .unwrap();
         assert!(done.status.success(), "ip {arguments}: {done:?}");
     });
 }
@@ -138,7 +147,9 @@ impl Ends {
 /// The MTU of the device, as the kernel has it.
 fn device_mtu(namespace: &Namespace) -> u32 {
     let shown = namespace.run(|| {
-        let shown = Command::new("ip").args(["link", "show", "ropewalk0"]).output();
+        let shown = Command::new("ip")
+            .args(["link", "show", "ropewalk0"])
+            .output();
         String::from_utf8(shown.unwrap().stdout).unwrap()
     });
     let mtu = shown.split(' ').skip_while(|&word| word != "mtu").nth(1);
@@ -150,7 +161,11 @@ fn echo(network: &Network, addresses: [&str; 2], half_way: impl FnOnce()) {
     let [relay, van] = addresses.map(|address| address.parse::<IpAddr>().unwrap());
     let to = SocketAddr::new(relay, 5001);
     let listener = network.relay.run(move || {
-        let any = if to.is_ipv4() { "0.0.0.0:5001" } else { "[::]:5001" };
+        let any = if to.is_ipv4() {
+            "0.0.0.0:5001"
+        } else {
+            "[::]:5001"
+        };
         TcpListener::bind(any).unwrap()
     });
     let echo = std::thread::spawn(move || {
@@ -237,10 +252,16 @@ fn the_relay_cuts_and_answers_what_is_too_long_for_one_client() {
     network.narrow(1400);
     let ends = Ends::open(&network, FOUR);
     ends.until_path_mtu(1400);
-    let there = network.client.run(|| UdpSocket::bind("10.199.0.2:5002").unwrap());
-    there.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    let there = network
+        .client
+        .run(|| UdpSocket::bind("10.199.0.2:5002").unwrap());
+    there
+        .set_read_timeout(Some(Duration::from_millis(200)))
+        .unwrap();
     let arrives = |what: &str, payload: &'static [u8]| {
-        let from = network.relay.run(|| UdpSocket::bind("10.199.0.1:0").unwrap());
+        let from = network
+            .relay
+            .run(|| UdpSocket::bind("10.199.0.1:0").unwrap());
         let mut buffer = [0; 2000];
         until(what, || {
             from.send_to(payload, "10.199.0.2:5002").unwrap();

@@ -1,0 +1,71 @@
+//! What follows from the path MTUs of the peers' links.
+
+use ropewalk_quantities::Time;
+use ropewalk_striping::tunnel::Flow;
+use tracing::{info, warn};
+
+use super::{End, Engine, write};
+use crate::tunnel::oversize::Fate;
+use crate::tunnel::status::PeerStatus;
+use crate::tunnel::super_packet::SuperPacket;
+
+impl Engine {
+    /// The client's device takes what its links carry.
+    pub(super) fn follow_path_mtu(&mut self) {
+        let End::Initiator(..) = self.end else {
+            return;
+        };
+        let (most, before) = self.mtus;
+        let mtu = self.peers[0].mtu().and_then(|mtu| u16::try_from(mtu).ok());
+        let mtu = mtu.map_or(before, |mtu| mtu.min(most));
+        if mtu == before {
+            return;
+        }
+        self.mtus.1 = mtu;
+        match self.device.set_mtu(mtu) {
+            Ok(()) => {
+                info!("{}: MTU {mtu}", self.device.name);
+                self.status.mtu = mtu;
+            }
+            Err(error) => warn!("{}: MTU {mtu}: {error}", self.device.name),
+        }
+    }
+
+    /// How long a packet to a peer may be, if this one is longer. The client's device says so to
+    /// the kernel; the relay's has other peers.
+    pub(super) fn least_mtu(&self, peer: usize, packet: &SuperPacket) -> Option<u32> {
+        let End::Responder(_) = self.end else {
+            return None;
+        };
+        let mtu = self.peers[peer].mtu()?;
+        (packet.longest() > mtu as usize).then_some(mtu)
+    }
+
+    pub(super) fn take_oversize(&mut self, now: Time, peer: usize, packet: SuperPacket, mtu: u32) {
+        let flow = Flow::of(packet.packet());
+        match self.oversize.decide(now, packet, mtu, &self.pool) {
+            Fate::Cut(pieces) => {
+                for piece in pieces {
+                    let len = piece.len() as u32;
+                    self.peers[peer].sender.enqueue(now, piece, len, flow);
+                }
+            }
+            Fate::Answered(answer) => write(&self.device.file, &answer),
+            Fate::Dropped => {}
+        }
+    }
+}
+
+/// Names the links that have become too narrow to carry anything.
+pub(super) fn warn_of_narrow_links(before: &[PeerStatus], now: &[PeerStatus], base: u32) {
+    for (number, peer) in now.iter().enumerate() {
+        let known = before.get(number).map_or(&[][..], |peer| &peer.links);
+        for (number, link) in peer.links.iter().enumerate() {
+            let was_narrow = known.get(number).is_some_and(|link| link.is_too_narrow());
+            if link.is_too_narrow() && !was_narrow {
+                let (peer, link) = (&peer.name, &link.name);
+                warn!("{peer}: link {link} does not carry {base} bytes, and so nothing");
+            }
+        }
+    }
+}
