@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo gateway gateway-demo tunnel-demo build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput reproductions faults real-faults bench clean tools capture-tools
+.PHONY: help setup preload demo gateway gateway-demo tunnel-demo build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput reproductions faults real-faults bench clean tools capture-tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -55,14 +55,18 @@ gateway-demo tunnel-demo: tools
 
 test: test-rust test-python ## run all tests
 
-test-rust: tools ## run the Rust tests, doctests included
-	$(CARGO) test --workspace --exclude ropewalk-python --locked --no-fail-fast
+test-rust: preload ## run the Rust tests, doctests included
+	BUILT=1 $(CARGO) test --workspace --exclude ropewalk-python --locked --no-fail-fast
+
+# Tests preload it into programs; cargo builds it for none of them.
+preload: tools
+	$(CARGO) build --locked -p ropewalk-preload
 
 # All that the tests need, built side by side with make's -j: a processor is idle for half of the
 # optimised build, which is linked as one.
 build: setup build-tests ## make what lint and test need
 
-build-tests: lint-rust
+build-tests: lint-rust preload
 	$(CARGO) test --workspace --exclude ropewalk-python --locked --no-run
 
 test-python: setup $(MADE)/test capture-tools ## run the Python tests, doctests included

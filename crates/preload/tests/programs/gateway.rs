@@ -143,11 +143,14 @@ pub fn library() -> PathBuf {
 }
 
 /// The folder of the library and of the gateway. Cargo builds neither for a test that cannot be
-/// linked to them; so this does, in the profile of the test.
+/// linked to them; so this does, in the profile of the test, unless `make test` has (BUILT).
 pub fn built() -> &'static Path {
     static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
         let own = std::env::current_exe().unwrap();
         let folder = own.parent().and_then(Path::parent).unwrap();
+        if std::env::var_os("BUILT").is_some() {
+            return folder.to_owned();
+        }
         let profile = match folder.file_name().and_then(OsStr::to_str) {
             Some("debug") | None => "dev",
             Some(name) => name,
