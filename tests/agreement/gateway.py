@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 import linux
@@ -66,10 +67,10 @@ class Cell(ABC):
             for column, value in self.once(seed).items():
                 self.found.setdefault(column, []).append(value)
 
-    def measured(self, seed: int) -> ropewalk.Results:
+    def measured(self, seed: int, step: str | None = None) -> ropewalk.Results:
         """Run the scenario on the testbed, again where the links came late."""
         for _ in range(ATTEMPTS):
-            results = ropewalk.testbed(self.scenario, seed=seed)
+            results = ropewalk.testbed(self.scenario, seed=seed, step=step)
             if results.runs[0]["emulator"]["trusted"]:
                 break
         return results
@@ -103,12 +104,29 @@ class Tunnel(Cell):
 
 
 class Outage(Cell):
-    """The longest time without a byte."""
+    """The longest time without a byte, and how soon the link is used again."""
 
     def once(self, seed: int) -> dict[str, float]:
         """Run it once."""
-        gap: float = self.measured(seed).runs[0]["longest_gap_s"]
-        return {f"{self.name}, ms": 1000 * gap}
+        results = self.measured(seed, step="100 ms")
+        gap: float = results.runs[0]["longest_gap_s"]
+        back = used_again(results.connection)
+        found = {f"{self.name}, ms": 1000 * gap}
+        return found if back is None else {**found, f"{self.name}, used again, ms": 1000 * back}
+
+
+def used_again(connection: pl.DataFrame) -> float | None:
+    """Return seconds from a link's return until the others alone could not have brought so much.
+
+    That is when the mean of three steps is a twentieth above that of the outage's last two
+    seconds, in which the others brought everything.
+    """
+    time, goodput = connection["time_s"].to_numpy(), connection["goodput_mbps"].to_numpy()
+    end = DARK[1]
+    others = goodput[(time > end - 2) & (time <= end)].mean()
+    means = np.convolve(goodput, np.ones(3) / 3, "valid")  # of a step and the two before
+    after = (time[2:] >= end + 0.25) & (means > 1.05 * others)
+    return float(time[2:][after.argmax()] - end) if after.any() else None
 
 
 def rates(case: str) -> float:
