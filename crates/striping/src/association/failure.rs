@@ -8,10 +8,8 @@ use crate::carrier::in_flight::Content;
 use crate::event::NO_CARRIER;
 use crate::{Event, Payload};
 
-/// An oldest frame is overdue for four deviations of the round trip (as RFC 6298 has it) before it is
-/// sent again, and no shorter than half a round trip of the fastest carrier or than the first of
-/// these, no longer than a whole one or than the second.
-const OVERDUE: (Time, Time) = (Time::from_millis(10), Time::from_millis(25));
+/// Least time that an oldest frame is overdue before it is sent again.
+const OVERDUE: Time = Time::from_millis(25);
 /// TCP needs a round trip to send again what was lost on the way; a longer one is not waited for.
 const REPAIR: Time = Time::from_millis(100);
 
@@ -139,12 +137,10 @@ impl<P: Payload> Association<P> {
             return carrier.in_flight.first_here().map(|sent| sent.due);
         }
         let oldest = carrier.in_flight.oldest().filter(|sent| !sent.elsewhere)?;
-        let deviation = carrier.round_trip.deviation() * 4;
-        let (least, most) = OVERDUE;
-        let overdue = oldest.due + deviation.clamp(least.max(fastest / 2), most.max(fastest));
+        let overdue = oldest.due + fastest.max(OVERDUE);
         let own = carrier.round_trip.min().unwrap_or(Time::ZERO);
         Some(if !self.holds_up(&oldest.content) {
-            overdue + own / 4 + deviation
+            overdue + own / 4 + carrier.round_trip.deviation() * 4
         } else if own <= REPAIR && self.can_wait(own, &oldest.content) {
             overdue + own
         } else {
