@@ -177,7 +177,8 @@ impl Carrier {
             return INITIAL_WINDOW as u64;
         };
         if self.round_trip.is_probed() {
-            return (rate * DRAIN_GAIN * self.min_rtt()) as u64;
+            // One that is empty has room, however little a round trip carries.
+            return (rate * DRAIN_GAIN * self.min_rtt()).max(1.0) as u64;
         }
         let (gain, least) = if self.rate.is_full() || self.filling {
             (CAP_GAIN, (CAP_FRAMES * self.payload_len()) as f64)
@@ -314,5 +315,35 @@ impl Carrier {
             (None, _) => Time::ZERO,
         };
         Some(silence.max(least))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::Control;
+
+    /// A byte in a round trip: nobody would measure it anew if it were given nothing.
+    #[test]
+    fn a_carrier_of_small_round_trips_is_not_drained_for_good() {
+        let (short, long) = (Time::from_micros(50), Time::from_millis(20));
+        let config = CarrierConfig {
+            rtt: Some(short),
+            ..CarrierConfig::default()
+        };
+        let mut carrier = Carrier::new(Time::ZERO, CarrierId(0), config, long, None);
+        for second in 1..20 {
+            let at = Time::from_secs(second);
+            assert!(carrier.has_room(at), "after {second} s");
+            carrier.on_sent(
+                at,
+                Content::Control(Control::Window { stream: 1 }),
+                20,
+                false,
+            );
+            let sent = carrier.in_flight.pop_acknowledged(second).unwrap();
+            carrier.on_acknowledged(at + long, sent.wire_len, &sent);
+        }
+        assert!(carrier.round_trip.min() > Some(short));
     }
 }
