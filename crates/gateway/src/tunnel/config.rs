@@ -7,7 +7,7 @@ use std::str::FromStr;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::tunnel::{PathMtuConfig, ReceiverConfig, Scheduler, SenderConfig};
 
-use super::peer::ENVELOPE;
+use super::peer::{ENVELOPE, ip_udp_len};
 use crate::Link;
 use crate::keys::{Clients, PublicKey, SecretKey};
 
@@ -111,8 +111,7 @@ impl Config {
         let relay = match &self.role {
             Role::Listen { at: address, .. } | Role::Dial { relay: address, .. } => address,
         };
-        let ip_udp = if relay.is_ipv4() { 28 } else { 48 };
-        ip_udp + ENVELOPE as u16
+        (ip_udp_len(relay) + ENVELOPE) as u16
     }
 
     /// Linux takes a device's IPv6 addresses away if its MTU is below IPv6's least.

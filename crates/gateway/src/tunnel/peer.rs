@@ -19,16 +19,12 @@ const KEY_BYTES: u64 = 1 << 38;
 /// No key is used for longer.
 const KEY_END: Duration = Duration::from_secs(600);
 
-/// What a datagram has beside its packets, over IPv6 for good measure: headers of IP, UDP and the
-/// tunnel, the clock, and the tag.
-pub const OVERHEAD: u32 =
-    48 + TunnelHeader::LEN as u32 + TunnelFrame::CLOCK_LEN as u32 + TAG_LEN as u32;
-
+/// Around the frames of a datagram: the tunnel's header, the clock, and the tag.
+const AROUND: u32 = (TunnelHeader::LEN + TunnelFrame::CLOCK_LEN + TAG_LEN) as u32;
+/// What a datagram has beside its frames, with the headers of IP and UDP, over IPv6 for good measure.
+pub const OVERHEAD: u32 = 48 + AROUND;
 /// What a datagram with one whole packet has beside it, after the headers of IP and UDP.
-pub const ENVELOPE: u32 = TunnelHeader::LEN as u32
-    + TunnelFrame::CLOCK_LEN as u32
-    + TunnelFrame::LAST_PACKET_OVERHEAD as u32
-    + TAG_LEN as u32;
+pub const ENVELOPE: u32 = AROUND + TunnelFrame::LAST_PACKET_OVERHEAD as u32;
 
 /// A packet of the peer that waits for others.
 #[derive(Debug)]

@@ -30,7 +30,7 @@ mod windowed;
 pub use flow::{Class, Flow};
 pub use inbound::Inbound;
 pub use outbound::{Outbound, Report};
-pub use path_mtu::{PathMtu, PathMtuConfig, Probe};
+pub use path_mtu::PathMtuConfig;
 pub use rate_control::RateControl;
 pub use receiver::{Receiver, ReceiverConfig};
 pub use replay::ReplayWindow;
