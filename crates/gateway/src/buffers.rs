@@ -3,8 +3,6 @@
 //! Memory that is given back and asked for again costs a page fault every 4 KiB: without this,
 //! nearly half of a carrier's time.
 
-use std::collections::VecDeque;
-
 use bytes::BytesMut;
 
 /// Bytes of one buffer: some records, so that few are cut in two and moved.
@@ -16,9 +14,6 @@ const LEAST: usize = SIZE / 8;
 /// Most that are kept: as many as a stream's window fills while its reader is slow.
 const KEPT: usize = 16;
 
-/// Of those that are kept, so many are looked at for one whose slices are gone.
-const LOOKS: usize = 4;
-
 /// A buffer under way, and those that were full.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
@@ -26,7 +21,8 @@ pub(crate) struct Buffers {
     /// The first is not in use yet.
     is_begun: bool,
     /// The oldest first. Of each only the place is kept, so that it can be told when it is unused.
-    full: VecDeque<BytesMut>,
+    /// The newest that is unused is taken: more of it is still in the processor's cache.
+    full: Vec<BytesMut>,
 }
 
 impl Buffers {
@@ -38,7 +34,7 @@ impl Buffers {
             let mut full = std::mem::replace(&mut self.current, next);
             full.clear();
             if self.full.len() < KEPT && self.is_begun {
-                self.full.push_back(full);
+                self.full.push(full);
             }
             self.is_begun = true;
         }
@@ -51,12 +47,10 @@ impl Buffers {
     }
 
     fn unused(&mut self) -> BytesMut {
-        for _ in 0..LOOKS.min(self.full.len()) {
-            let mut full = self.full.pop_front().unwrap_or_default();
-            if full.try_reclaim(SIZE) {
-                return full;
+        for at in (0..self.full.len()).rev() {
+            if self.full[at].try_reclaim(SIZE) {
+                return self.full.remove(at);
             }
-            self.full.push_back(full);
         }
         BytesMut::with_capacity(SIZE)
     }

@@ -33,9 +33,10 @@ impl<P: Payload> Association<P> {
             _ => 0,
         };
         let carrier = &mut self.carriers[at];
-        carrier.on_received((frame.header_len() + payload_len) as u64);
+        let wire_len = (frame.header_len() + payload_len) as u64;
+        carrier.on_received(wire_len);
         if frame.is_ack_eliciting() {
-            carrier.acknowledgement.on_received();
+            carrier.acknowledgement.on_received(wire_len);
             if carrier.acknowledgement.due().is_some_and(|due| due <= now) {
                 super::wake(carrier, &mut self.events);
             }

@@ -5,23 +5,33 @@ use ropewalk_quantities::Time;
 /// Acknowledgements of a carrier keep this distance.
 const DISTANCE: Time = Time::from_millis(2);
 
+/// So much is told of at once: what a sender keeps for it on a fast path should stay in its
+/// processor's cache.
+const BYTES: u64 = 256 << 10;
+
 /// Counts what comes, and says when to tell.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Acknowledgement {
     received: u64,
     told: u64,
     told_at: Option<Time>,
+    /// Bytes of what it has not been told.
+    untold: u64,
 }
 
 impl Acknowledgement {
-    /// A frame came that counts.
-    pub(crate) fn on_received(&mut self) {
+    /// A frame came that counts, of so many bytes.
+    pub(crate) fn on_received(&mut self, wire_len: u64) {
         self.received += 1;
+        self.untold += wire_len;
     }
 
     /// When to tell; `None` if there is nothing to tell.
     pub(crate) fn due(&self) -> Option<Time> {
-        (self.received > self.told).then(|| self.told_at.map_or(Time::ZERO, |at| at + DISTANCE))
+        (self.received > self.told).then(|| match self.told_at {
+            Some(at) if self.untold < BYTES => at + DISTANCE,
+            _ => Time::ZERO,
+        })
     }
 
     /// What to tell now, if it is due.
@@ -29,6 +39,7 @@ impl Acknowledgement {
         self.due().filter(|due| *due <= now)?;
         self.told = self.received;
         self.told_at = Some(now);
+        self.untold = 0;
         Some(self.told)
     }
 }
@@ -42,13 +53,27 @@ mod tests {
         let ms = Time::from_millis;
         let mut acknowledgement = Acknowledgement::default();
         assert_eq!(acknowledgement.due(), None);
-        acknowledgement.on_received();
+        acknowledgement.on_received(10);
         assert_eq!(acknowledgement.take(ms(1)), Some(1));
-        acknowledgement.on_received();
-        acknowledgement.on_received();
+        acknowledgement.on_received(10);
+        acknowledgement.on_received(10);
         assert_eq!(acknowledgement.take(ms(2)), None);
         assert_eq!(acknowledgement.due(), Some(ms(3)));
         assert_eq!(acknowledgement.take(ms(3)), Some(3));
         assert_eq!(acknowledgement.due(), None);
+    }
+
+    #[test]
+    fn much_is_told_of_at_once() {
+        let ms = Time::from_millis;
+        let mut acknowledgement = Acknowledgement::default();
+        acknowledgement.on_received(10);
+        assert_eq!(acknowledgement.take(ms(1)), Some(1));
+        acknowledgement.on_received(BYTES - 1);
+        assert_eq!(acknowledgement.take(ms(1)), None);
+        acknowledgement.on_received(1);
+        assert_eq!(acknowledgement.take(ms(1)), Some(3));
+        acknowledgement.on_received(1);
+        assert_eq!(acknowledgement.due(), Some(ms(3)));
     }
 }
