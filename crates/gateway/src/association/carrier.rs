@@ -22,9 +22,10 @@ use crate::sockets::set_unsent_bound;
 const BATCH_LEAST: usize = 16 << 10;
 const BATCH_MOST: usize = 64 << 10;
 
-/// What may wait unsent in the socket: what goes out in 10 ms, two frames, between these bounds.
+/// What may wait unsent in the socket: what goes out in 10 ms, two frames, between these bounds; and
+/// at first, so that each of the first frames is a record and arrives by itself.
+const UNSENT_FIRST: u64 = 1 << 10;
 const UNSENT_LEAST: u64 = 4 << 10;
-const UNSENT_FIRST: u64 = 32 << 10;
 const UNSENT_MOST: u64 = 256 << 10;
 
 /// The rate is looked at once in so many writes.

@@ -1,7 +1,8 @@
 //! A link's task: it dials until there is a carrier, and again when that is suspected or ends.
 
+use std::pin::Pin;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::CarrierConfig;
@@ -23,6 +24,10 @@ const AGAIN: Duration = Duration::from_millis(250);
 
 /// After so many in vain, only every fourth time.
 const SOON: u32 = 40;
+
+/// A carrier that was suspected for so long has timed out: TCP begins it with slow start, and with
+/// all that it sent before. A new connection is used instead.
+const TIMED_OUT: Duration = Duration::from_millis(500);
 
 /// Dials under way at a time.
 const MOST: usize = 8;
@@ -53,10 +58,18 @@ async fn keep_carrier(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link>
         return;
     };
     info!("link {}: up", link.name);
+    let mut replacing = None;
     loop {
         let mut suspicion = carrier.suspicion();
         let is_suspected = *suspicion.borrow_and_update();
-        let replacement = tokio::select! {
+        match &replacing {
+            None if is_suspected => {
+                replacing = Some((Instant::now(), Box::pin(bring_up(near, session, link))));
+            }
+            Some((since, _)) if !is_suspected && since.elapsed() < TIMED_OUT => replacing = None,
+            _ => {}
+        }
+        tokio::select! {
             end = carrier.ended() => {
                 if !session.association.is_closed() {
                     warn!("link {}: down: {end}", link.name);
@@ -68,18 +81,26 @@ async fn keep_carrier(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link>
                 let _ = timeout(FAREWELL, carrier.ended()).await;
                 return;
             }
-            _ = suspicion.changed() => None,
-            replacement = bring_up(near, session, link), if is_suspected => replacement,
-        };
-        let was_replaced = replacement.is_some();
-        if let Some(replacement) = replacement {
-            carrier = replacement;
+            _ = suspicion.changed() => match is_suspected {
+                true => info!("link {}: heard again", link.name),
+                false => info!("link {}: nothing heard, probing", link.name),
+            },
+            Some(replacement) = either(&mut replacing) => {
+                replacing = None;
+                carrier = replacement;
+                info!("link {}: connected anew", link.name);
+            }
         }
-        match (was_replaced, is_suspected) {
-            (true, _) => info!("link {}: connected anew", link.name),
-            (false, true) => info!("link {}: heard again", link.name),
-            (false, false) => info!("link {}: nothing heard, probing", link.name),
-        }
+    }
+}
+
+/// What is under way, if anything is.
+async fn either<T>(
+    under_way: &mut Option<(Instant, Pin<Box<impl Future<Output = Option<T>>>>)>,
+) -> Option<T> {
+    match under_way {
+        Some((_, future)) => future.await,
+        None => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use ropewalk_quantities::Time;
 
 use super::{Association, wake};
-use crate::carrier::Carrier;
+use crate::carrier::{Carrier, Heard};
 use crate::{CarrierConfig, CarrierId, Event, Payload};
 
 /// Until anything is known of a carrier, it is given this long to answer (RFC 6298, section 2.1);
@@ -18,8 +18,13 @@ impl<P: Payload> Association<P> {
         self.next_carrier += 1;
         let doubled = self.impatience.get(&config.link).copied().unwrap_or(0);
         let patience = FIRST_PATIENCE * (1 << doubled.min(MOST_DOUBLED));
+        let before = self.rates.get(&config.link).copied();
+        let mut others = self.carriers.iter();
+        let replaced = others.find(|carrier| carrier.config.link == config.link);
+        let expected = replaced.map_or(before, Carrier::link_rate);
+        let payload = self.config.payload;
         self.carriers
-            .push(Carrier::new(now, id, config, patience, self.config.payload));
+            .push(Carrier::new(now, id, config, patience, expected, payload));
         self.alone_since = None;
         self.chosen = None;
         self.wake_all();
@@ -33,7 +38,10 @@ impl<P: Payload> Association<P> {
             return;
         };
         self.give_up(at);
-        self.carriers.remove(at);
+        let carrier = self.carriers.remove(at);
+        if let Some(rate) = carrier.link_rate() {
+            self.rates.insert(carrier.config.link, rate);
+        }
         self.copies.retain(|(carrier, _)| *carrier != id);
         self.chosen = None;
         if self.carriers.is_empty() {
@@ -76,14 +84,19 @@ impl<P: Payload> Association<P> {
 
     /// A sign of life of a carrier.
     pub(super) fn hear(&mut self, position: usize, at: Time) {
-        if self.carriers[position].on_heard(at) {
-            self.trust(position);
+        match self.carriers[position].on_heard(at) {
+            Heard::AsEver => {}
+            // What it holds that nobody has sent again is left to it.
+            Heard::Late => {
+                self.take_back(position);
+                self.trust(position);
+            }
+            Heard::AfterTimeout => self.trust(position),
         }
     }
 
-    /// A suspected carrier lives: what it holds that nobody has sent again is left to it.
+    /// A suspected carrier lives.
     fn trust(&mut self, position: usize) {
-        self.take_back(position);
         let carrier = &mut self.carriers[position];
         self.events.push_back(Event::CarrierTrusted(carrier.id));
         wake(carrier, &mut self.events);

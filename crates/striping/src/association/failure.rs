@@ -66,6 +66,7 @@ impl<P: Payload> Association<P> {
             }
             if is_past(self.probe_at(at)) {
                 self.carriers[at].ping_due = true;
+                self.carriers[at].fed = false;
                 super::wake(&mut self.carriers[at], &mut self.events);
             }
         }
@@ -93,10 +94,8 @@ impl<P: Payload> Association<P> {
 
     /// When an idle carrier is to be probed.
     fn probe_at(&self, at: usize) -> Option<Time> {
-        let carrier = &self.carriers[at];
-        let idle = carrier.waiting_since().is_none() && !carrier.ping_due;
-        (idle && !self.streams.is_empty())
-            .then(|| carrier.listening.heard_at() + self.config.keepalive)
+        let probe_at = self.carriers[at].probe_at(self.config.keepalive);
+        probe_at.filter(|_| !self.streams.is_empty())
     }
 
     /// Nothing was heard of a carrier for too long.

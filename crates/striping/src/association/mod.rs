@@ -85,6 +85,8 @@ pub struct Association<P> {
     alone_since: Option<Time>,
     /// Per link, how many carriers in a row were suspected before anything was known of them.
     impatience: BTreeMap<u32, u32>,
+    /// Per link, bytes per second that the last carrier found it to bring.
+    rates: BTreeMap<u32, f64>,
     next_token: u64,
     closed: Option<u32>,
     resent_bytes: u64,
@@ -121,6 +123,7 @@ impl<P: Payload> Association<P> {
             copies: Vec::new(),
             alone_since: None,
             impatience: BTreeMap::new(),
+            rates: BTreeMap::new(),
             next_token: 0,
             closed: None,
             resent_bytes: 0,

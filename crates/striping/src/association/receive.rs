@@ -37,6 +37,7 @@ impl<P: Payload> Association<P> {
         carrier.on_received(wire_len);
         if frame.is_ack_eliciting() {
             carrier.acknowledgement.on_received(wire_len);
+            carrier.fed = true;
             if carrier.acknowledgement.due().is_some_and(|due| due <= now) {
                 super::wake(carrier, &mut self.events);
             }

@@ -46,7 +46,7 @@ impl<P: Payload> Association<P> {
             let numbered = self.carriers.iter().enumerate();
             numbered.filter(|(other, carrier)| *other != at && carrier.is_good())
         };
-        if carrier.late && others().next().is_some() {
+        if carrier.is_behind() && others().next().is_some() {
             return false;
         }
         carrier.has_quota() || !others().any(|(_, carrier)| carrier.has_quota())

@@ -82,6 +82,22 @@ impl DeliveryRate {
         }
     }
 
+    /// The connection begins anew with slow start: what it could do before says nothing now.
+    pub(crate) fn restart(&mut self) {
+        self.largest.clear();
+        self.app_limited_until = None;
+        self.full = false;
+        self.plateau = (0.0, 0);
+    }
+
+    /// Acknowledged, but sent before [`restart`](DeliveryRate::restart): it says nothing of the rate.
+    pub(crate) fn on_stale(&mut self, now: Time, bytes: u64) {
+        self.delivered += bytes;
+        self.delivered_at = now;
+        self.first_sent_at = now;
+        self.round_ends = self.delivered;
+    }
+
     fn insert(&mut self, rate: f64) {
         while self.largest.back().is_some_and(|(old, _)| *old <= rate) {
             self.largest.pop_back();

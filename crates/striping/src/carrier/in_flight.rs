@@ -68,6 +68,11 @@ impl InFlight {
         self.sent
     }
 
+    /// Frames acknowledged so far.
+    pub(crate) fn acknowledged(&self) -> u64 {
+        self.acknowledged
+    }
+
     /// Bytes not acknowledged.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes

@@ -16,11 +16,10 @@ use in_flight::{Content, InFlight, Sent};
 use listening::Listening;
 use round_trip::RoundTrip;
 
-/// Payload of a frame until the rate is known: short, since it says what the rate is.
-const FIRST_PAYLOAD: usize = 4 << 10;
 /// A frame takes a carrier about this long.
 const FRAME_SECONDS: f64 = 0.005;
-/// No frame is cut shorter than this to keep to that time.
+/// No frame is cut shorter than this to keep to that time; those before the rate is known are not
+/// longer, since they say what it is.
 const LEAST_PAYLOAD: usize = 1400;
 /// More than the rate times the round trip may be in flight, by this factor: as much as a queue on
 /// the way is asked to hold, and as fast as the estimate can grow in a round.
@@ -28,6 +27,9 @@ const CAP_GAIN: f64 = 1.25;
 /// The same in start-up. A queue of one bandwidth-delay product holds it; twice as much, as TCP's
 /// slow start has it, would not quite fit.
 const STARTUP_GAIN: f64 = 1.9;
+/// The same where it is known how far it goes: a rate is of what a round trip brought and the time
+/// that it took beyond that, and twice as much follows.
+const SLOW_START_GAIN: f64 = 2.2;
 /// While the queue on the way is drained, to see the round trip without it.
 const DRAIN_GAIN: f64 = 0.75;
 /// The times at which frames are due are that far off, by the least round trip: the rate is the
@@ -44,10 +46,26 @@ const QUEUED_GAIN: f64 = 1.5;
 const QUEUED_SECONDS: f64 = 0.005;
 /// Beyond its time, an oldest frame says that something is wrong.
 const LATE: Time = Time::from_millis(25);
+/// Least time, beyond a round trip, after which TCP sends again what nobody acknowledged (Linux:
+/// `TCP_RTO_MIN`). It begins with slow start then, and with what it sent before (RFC 6298, section 5).
+const LEAST_TIMEOUT: Time = Time::from_millis(200);
+/// Least silence after which a carrier that has brought something is probed.
+const FED_SILENCE: Time = Time::from_millis(100);
 /// What TCP sends in the first round trip (RFC 6928): a first guess at the rate.
 const INITIAL_WINDOW: f64 = 14_600.0;
 /// A first guess at a round trip.
 const INITIAL_RTT: f64 = 0.1;
+
+/// What a sign of life of a carrier ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// Nothing: it was not suspected.
+    AsEver,
+    /// A suspicion.
+    Late,
+    /// A suspicion, and a silence in which TCP's timer has expired.
+    AfterTimeout,
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Carrier {
@@ -70,7 +88,11 @@ pub(crate) struct Carrier {
     pub(crate) listening: Listening,
     /// The oldest frame is overdue; it has been sent again elsewhere.
     pub(crate) late: bool,
+    /// TCP first sends again what an outage left, up to this frame.
+    repaired_at: u64,
     pub(crate) ping_due: bool,
+    /// It has brought something that counts since it was probed last.
+    pub(crate) fed: bool,
     /// The probe under way: its token and when it left.
     pub(crate) ping: Option<(u64, Time)>,
     /// The answer that is owed.
@@ -79,6 +101,8 @@ pub(crate) struct Carrier {
     /// It has brought an answer to anything.
     pub(crate) answered: bool,
     patience: Time,
+    /// Bytes per second that its link brought before, over another connection or before an outage.
+    expected: Option<f64>,
     /// The last round trip says that a queue of the size asked for stands on the way: start-up goes
     /// on more slowly then (as in HyStart++, RFC 9406).
     filling: bool,
@@ -88,13 +112,14 @@ pub(crate) struct Carrier {
 }
 
 impl Carrier {
-    /// Until anything is known of it, it is given `patience` to answer. Its frames have `payload`, if
-    /// that is fixed.
+    /// Until anything is known of it, it is given `patience` to answer; its link brought `expected`
+    /// bytes per second before. Its frames have `payload`, if that is fixed.
     pub(crate) fn new(
         now: Time,
         id: CarrierId,
         config: CarrierConfig,
         patience: Time,
+        expected: Option<f64>,
         payload: Option<Bytes>,
     ) -> Carrier {
         Carrier {
@@ -111,12 +136,15 @@ impl Carrier {
             acknowledgement: Acknowledgement::default(),
             listening: Listening::new(now),
             late: false,
+            repaired_at: 0,
             ping_due: true,
+            fed: false,
             ping: None,
             pong: None,
             close_sent: false,
             answered: false,
             patience,
+            expected,
             filling: false,
             sent_bytes: 0,
             received_bytes: 0,
@@ -126,7 +154,12 @@ impl Carrier {
 
     /// It may be given data: heard in time, and what it holds is not overdue.
     pub(crate) fn is_good(&self) -> bool {
-        !self.listening.is_suspected() && !self.late
+        !self.listening.is_suspected() && !self.is_behind()
+    }
+
+    /// What would be given to it now would wait for what it has to repair first.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.late || self.in_flight.acknowledged() < self.repaired_at
     }
 
     pub(crate) fn has_quota(&self) -> bool {
@@ -140,10 +173,19 @@ impl Carrier {
 
     /// Bytes per second, or a guess that is surely too low.
     pub(crate) fn rate_or_guess(&self) -> f64 {
-        self.rate
-            .estimate()
-            .unwrap_or_else(|| INITIAL_WINDOW / self.min_rtt())
-            .max(1.0)
+        let guess = || INITIAL_WINDOW / self.min_rtt();
+        let rate = self.rate.estimate().unwrap_or_else(guess).max(1.0);
+        match self.expected {
+            // What TCP lets out goes as fast as the link, which is not known to be slower now.
+            Some(expected) if !self.rate.is_full() => (2.0 * rate).min(expected).max(rate),
+            _ => rate,
+        }
+    }
+
+    /// Bytes per second that its link can bring: once start-up is over, what it has found.
+    pub(crate) fn link_rate(&self) -> Option<f64> {
+        let found = self.rate.estimate().filter(|_| self.rate.is_full());
+        found.or(self.expected)
     }
 
     /// Seconds until the acknowledgement of a frame that is sent now, after `more` bytes: a round
@@ -163,7 +205,7 @@ impl Carrier {
     pub(crate) fn payload_len(&self) -> usize {
         match (self.payload, self.rate.estimate()) {
             (Some(payload), _) => payload,
-            (None, None) => FIRST_PAYLOAD,
+            (None, None) => LEAST_PAYLOAD,
             (None, Some(rate)) => {
                 ((rate * FRAME_SECONDS) as usize).clamp(LEAST_PAYLOAD, MAX_PAYLOAD)
             }
@@ -173,20 +215,24 @@ impl Carrier {
     /// Most that may be in flight.
     fn cap(&self) -> u64 {
         let Some(rate) = self.rate.estimate() else {
-            // TCP sends no more, either, before it is answered.
-            return INITIAL_WINDOW as u64;
+            // TCP sends no more, either, before it is answered. A segment of it was the answer to the
+            // handshake, and a frame goes beyond the cap.
+            return (0.8 * INITIAL_WINDOW) as u64;
         };
         if self.round_trip.is_probed() {
             // One that is empty has room, however little a round trip carries.
             return (rate * DRAIN_GAIN * self.min_rtt()).max(1.0) as u64;
         }
-        let (gain, least) = if self.rate.is_full() || self.filling {
-            (CAP_GAIN, (CAP_FRAMES * self.payload_len()) as f64)
+        let pipe = |rate: f64, gain: f64| rate * (gain * self.min_rtt() + CAP_SECONDS);
+        let cap = if self.rate.is_full() || self.filling {
+            pipe(rate, CAP_GAIN).max((CAP_FRAMES * self.payload_len()) as f64)
         } else {
-            (STARTUP_GAIN, INITIAL_WINDOW)
+            // As fast as TCP, as far as the link is known to go.
+            let known = self.expected.map_or(0.0, |rate| pipe(rate, CAP_GAIN));
+            let doubled = pipe(rate, SLOW_START_GAIN).min(known);
+            pipe(rate, STARTUP_GAIN).max(doubled).max(INITIAL_WINDOW)
         };
-        let pipe = rate * (gain * self.min_rtt() + CAP_SECONDS);
-        pipe.max(least) as u64
+        cap as u64
     }
 
     /// Whether one more frame may be put on it now.
@@ -249,6 +295,13 @@ impl Carrier {
 
     /// Frames were acknowledged, `bytes` in all, of which this is the newest.
     pub(crate) fn on_acknowledged(&mut self, now: Time, bytes: u64, newest: &Sent) {
+        self.late = false;
+        self.answered = true;
+        if self.in_flight.acknowledged() <= self.repaired_at {
+            // Sent again by TCP: when the first copy left says nothing (RFC 6298, section 3).
+            self.rate.on_stale(now, bytes);
+            return;
+        }
         let rtt = now.saturating_sub(newest.at);
         self.round_trip.sample(now, rtt);
         if self.round_trip.is_probed() {
@@ -265,8 +318,6 @@ impl Carrier {
         self.filling = beyond(CAP_GAIN);
         let queued = beyond(QUEUED_GAIN);
         self.rate.on_acknowledged(now, bytes, newest, queued);
-        self.late = false;
-        self.answered = true;
     }
 
     /// The answer to a probe came.
@@ -277,10 +328,21 @@ impl Carrier {
         }
     }
 
-    /// A sign of life at `at`; says whether this ends a suspicion.
-    pub(crate) fn on_heard(&mut self, at: Time) -> bool {
+    /// A sign of life at `at`; says what it ends.
+    pub(crate) fn on_heard(&mut self, at: Time) -> Heard {
         let waiting_since = self.waiting_since();
-        self.listening.on_heard(at, waiting_since)
+        let silence = at.saturating_sub(self.listening.heard_at());
+        if !self.listening.on_heard(at, waiting_since) {
+            return Heard::AsEver;
+        }
+        let srtt = self.round_trip.smoothed().unwrap_or(Time::ZERO);
+        if silence < srtt + LEAST_TIMEOUT {
+            return Heard::Late;
+        }
+        self.repaired_at = self.in_flight.sent();
+        self.expected = self.link_rate();
+        self.rate.restart();
+        Heard::AfterTimeout
     }
 
     /// When the oldest thing left to which there is no answer.
@@ -291,6 +353,21 @@ impl Carrier {
             (Some(frame), Some(ping)) => Some(frame.min(ping)),
             (frame, ping) => frame.or(ping),
         }
+    }
+
+    /// When it is to be probed, if nothing waits for its answer: soon after what it brought has ended,
+    /// which only this end can find out if the link has, and then every `keepalive`.
+    pub(crate) fn probe_at(&self, keepalive: Time) -> Option<Time> {
+        if self.waiting_since().is_some() || self.ping_due {
+            return None;
+        }
+        let silence = if self.fed {
+            let srtt = self.round_trip.smoothed().unwrap_or(Time::ZERO);
+            srtt.max(FED_SILENCE).min(keepalive)
+        } else {
+            keepalive
+        };
+        Some(self.listening.heard_at() + silence)
     }
 
     /// When its silence becomes suspicious; `None` if it owes no answer or is suspected already.
@@ -331,7 +408,7 @@ mod tests {
             rtt: Some(short),
             ..CarrierConfig::default()
         };
-        let mut carrier = Carrier::new(Time::ZERO, CarrierId(0), config, long, None);
+        let mut carrier = Carrier::new(Time::ZERO, CarrierId(0), config, long, None, None);
         for second in 1..20 {
             let at = Time::from_secs(second);
             assert!(carrier.has_room(at), "after {second} s");
@@ -345,5 +422,110 @@ mod tests {
             carrier.on_acknowledged(at + long, sent.wire_len, &sent);
         }
         assert!(carrier.round_trip.min() > Some(short));
+    }
+
+    /// One that has been given frames of 1000 bytes every 10 ms, each answered after `rtt`.
+    fn running(rtt: Time, frames: u64) -> (Carrier, Time) {
+        let config = CarrierConfig {
+            rtt: Some(rtt),
+            ..CarrierConfig::default()
+        };
+        let mut carrier = Carrier::new(Time::ZERO, CarrierId(0), config, rtt, None, None);
+        let mut now = Time::ZERO;
+        for number in 0..frames {
+            now = Time::from_millis(10 * number);
+            send(&mut carrier, now);
+            if now >= rtt {
+                acknowledge(&mut carrier, now);
+            }
+        }
+        (carrier, now)
+    }
+
+    fn send(carrier: &mut Carrier, now: Time) {
+        let content = Content::Control(Control::Window { stream: 1 });
+        carrier.on_sent(now, content, 1000, false);
+    }
+
+    fn acknowledge(carrier: &mut Carrier, now: Time) {
+        let count = carrier.in_flight.acknowledged() + 1;
+        let sent = carrier.in_flight.pop_acknowledged(count).unwrap();
+        carrier.on_acknowledged(now, sent.wire_len, &sent);
+        carrier.on_heard(now);
+    }
+
+    #[test]
+    fn after_a_timeout_nothing_follows_what_is_repaired_and_nothing_is_learnt_of_it() {
+        let rtt = Time::from_millis(100);
+        let (mut carrier, now) = running(rtt, 50);
+        let srtt = carrier.round_trip.smoothed();
+        assert!(carrier.rate.estimate().is_some());
+        carrier.listening.suspect(now + Time::from_millis(200));
+        let back = now + Time::from_secs(3);
+        assert_eq!(carrier.on_heard(back), Heard::AfterTimeout);
+        while !carrier.in_flight.is_empty() {
+            assert!(carrier.is_behind());
+            acknowledge(&mut carrier, back + rtt);
+        }
+        assert!(!carrier.is_behind());
+        assert_eq!(carrier.rate.estimate(), None);
+        assert_eq!(carrier.round_trip.smoothed(), srtt);
+        send(&mut carrier, back + rtt);
+        acknowledge(&mut carrier, back + rtt * 2);
+        assert_eq!(carrier.rate.estimate(), Some(10_000.0));
+    }
+
+    #[test]
+    fn a_short_suspicion_changes_nothing() {
+        let (mut carrier, now) = running(Time::from_millis(100), 50);
+        let rate = carrier.rate.estimate();
+        carrier.listening.suspect(now + Time::from_millis(200));
+        assert_eq!(carrier.on_heard(now + Time::from_millis(250)), Heard::Late);
+        assert!(!carrier.is_behind());
+        assert_eq!(carrier.rate.estimate(), rate);
+    }
+
+    #[test]
+    fn what_is_known_of_the_link_bounds_the_start() {
+        let cap = |expected| {
+            let config = CarrierConfig {
+                rtt: Some(Time::from_millis(100)),
+                ..CarrierConfig::default()
+            };
+            let mut carrier = Carrier::new(
+                Time::ZERO,
+                CarrierId(1),
+                config,
+                Time::from_secs(1),
+                expected,
+                None,
+            );
+            for _ in 0..12 {
+                send(&mut carrier, Time::ZERO);
+            }
+            let at = Time::from_millis(100);
+            while !carrier.in_flight.is_empty() {
+                acknowledge(&mut carrier, at);
+            }
+            carrier.cap()
+        };
+        // 120 kB/s, by 1.9 or 2.2 round trips, and 7.5 ms.
+        assert_eq!(cap(None), 23_700);
+        assert_eq!(cap(Some(1e6)), 27_300);
+        assert_eq!(cap(Some(10_000.0)), 23_700);
+    }
+
+    #[test]
+    fn what_brings_no_more_is_probed_soon_and_then_seldom() {
+        let keepalive = Time::from_secs(5);
+        let (mut carrier, _) = running(Time::from_millis(100), 0);
+        carrier.ping_due = false;
+        let heard = carrier.listening.heard_at();
+        assert_eq!(carrier.probe_at(keepalive), Some(heard + keepalive));
+        carrier.fed = true;
+        let soon = heard + Time::from_millis(100);
+        assert_eq!(carrier.probe_at(keepalive), Some(soon));
+        send(&mut carrier, heard);
+        assert_eq!(carrier.probe_at(keepalive), None);
     }
 }

@@ -109,7 +109,7 @@ fn a_dearer_carrier_is_for_what_takes_too_long() {
 #[test]
 fn redundant_carriers_carry_the_same() {
     let (mut end, stream) = scheduled(Scheduling::Redundant, &[carrier(200), carrier(20)]);
-    end.write(stream, 3000);
+    end.write(stream, 1000);
     end.own.finish(stream);
     let first = end.sends(MS(2), 0);
     assert_eq!(first.len(), 1);
@@ -123,7 +123,7 @@ fn redundant_carriers_carry_the_same() {
 fn the_transports_schedulers_serve() {
     let round_robin = Scheduling::Table(SchedulerKind::RoundRobin);
     let (mut end, stream) = scheduled(round_robin, &[carrier(20), carrier(20)]);
-    end.write(stream, 20_000);
+    end.write(stream, 7000);
     let mut turns = Vec::new();
     for turn in 0..10 {
         let id = end.carriers[turn % 2];
