@@ -105,7 +105,8 @@ impl World {
                 .output();
             assert!(made.unwrap().status.success());
         }
-        let relay = start_relay(folder.path(), "127.0.0.1:0", relay_options);
+        // At an address of its own: no other connection takes its port while it is away.
+        let relay = start_relay(folder.path(), "127.0.0.2:0", relay_options);
         let relay_at = relay.wait_for("relay listens on ").parse().unwrap();
         let between = Between::new(relay_at);
         let proxy = start_proxy(folder.path(), between.address, "van");
