@@ -105,16 +105,16 @@ pub struct Asked {
 }
 
 /// Begins a carrier over a connection that was dialled. Its JOIN waits for `turn`, whose value is
-/// kept until that is answered.
+/// kept until that is answered, and comes back with the carrier.
 ///
 /// # Errors
 /// The other end is not who it should be, or does not take the carrier.
-pub async fn dial(
+pub async fn dial<T>(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     security: &DialSecurity,
     join: &Join,
-    turn: impl Future,
-) -> Result<Begun, HandshakeError> {
+    turn: impl Future<Output = T>,
+) -> Result<(Begun, T), HandshakeError> {
     let mut text = Vec::with_capacity(Join::MAX_LEN + 2 + TAG_LEN);
     join.emit(&mut text);
     let start = Instant::now();
@@ -134,7 +134,7 @@ pub async fn dial(
         }
     };
     let rtt = session.is_some().then(|| start.elapsed());
-    let _turn = turn.await;
+    let turn = turn.await;
     write_first(stream, session.as_ref().map(|session| &session.seal), text).await?;
     let answer = match &session {
         None => {
@@ -150,7 +150,7 @@ pub async fn dial(
         }
     };
     match JoinAnswer::from_bytes(answer)? {
-        JoinAnswer::Joined => Ok(Begun::new(session, rtt)),
+        JoinAnswer::Joined => Ok((Begun::new(session, rtt), turn)),
         refused => Err(HandshakeError::Refused(refused)),
     }
 }
@@ -332,7 +332,11 @@ mod tests {
             assert!(peer.is_none_or(|peer| peer == key(1).public()));
             asked.answer(&mut far, answer).await
         };
-        let near = async move { dial(&mut near, dialling, &join(), async {}).await };
+        let near = async move {
+            let (begun, turn) = dial(&mut near, dialling, &join(), async { 7 }).await?;
+            assert_eq!(turn, 7);
+            Ok(begun)
+        };
         tokio::join!(near, far)
     }
 

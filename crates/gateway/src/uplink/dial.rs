@@ -2,11 +2,12 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ropewalk_wire::gateway::Join;
 use tokio::net::{TcpSocket, TcpStream, lookup_host};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::timeout;
 
 use super::{Session, UplinkConfig};
@@ -24,6 +25,8 @@ pub(super) struct Dialled {
     pub(super) begun: Begun,
     /// Of the connection's own handshake.
     pub(super) rtt: Duration,
+    /// The right to join, to be kept until the link's other dials are given up.
+    pub(super) turn: OwnedMutexGuard<()>,
 }
 
 /// `joining` is of all dials of the link: one of them asks to join at a time. The relay takes the
@@ -32,7 +35,7 @@ pub(super) async fn dial(
     config: &UplinkConfig,
     link: &Link,
     session: &Session,
-    joining: &Mutex<()>,
+    joining: &Arc<Mutex<()>>,
 ) -> Result<Dialled, HandshakeError> {
     let dialled = timeout(PATIENCE, dial_patiently(config, link, session, joining)).await;
     dialled.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()))
@@ -42,7 +45,7 @@ async fn dial_patiently(
     config: &UplinkConfig,
     link: &Link,
     session: &Session,
-    joining: &Mutex<()>,
+    joining: &Arc<Mutex<()>>,
 ) -> Result<Dialled, HandshakeError> {
     let relay = resolve(&config.relay, link).await?;
     let socket = link.tcp_socket(relay)?;
@@ -61,8 +64,14 @@ async fn dial_patiently(
         link: link.name.clone(),
         scheduler: config.association.scheduling.name().to_owned(),
     };
-    let begun = handshake(&mut socket, &config.security, &join, joining.lock()).await?;
-    Ok(Dialled { socket, begun, rtt })
+    let turn = Arc::clone(joining).lock_owned();
+    let (begun, turn) = handshake(&mut socket, &config.security, &join, turn).await?;
+    Ok(Dialled {
+        socket,
+        begun,
+        rtt,
+        turn,
+    })
 }
 
 /// An address of the relay of the family that the link has.

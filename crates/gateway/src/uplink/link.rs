@@ -114,6 +114,8 @@ async fn bring_up(
         dialled = dial_until_up(near, session, link) => dialled,
         _ = session.association.closed() => return None,
     };
+    // The other dials have been given up.
+    drop(dialled.turn);
     session.set_joined();
     let rtt = u64::try_from(dialled.rtt.as_nanos()).unwrap_or(u64::MAX);
     let config = CarrierConfig {
