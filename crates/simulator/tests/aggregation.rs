@@ -203,14 +203,24 @@ fn what_waits_is_in_the_main_buffer_and_then_with_the_application() {
 
 #[test]
 fn a_competitor_shares_a_link_with_one_of_the_connections() {
-    let links = [link("a", "10 Mbit/s", ""), link("b", "10 Mbit/s", "")];
-    let summary = summary(&links, BAS, "[[competitor]]\npath = \"a\"");
-    let [a, b] = summary.subflows.as_slice() else {
-        panic!("{:?}", summary.subflows);
-    };
-    let other = summary.competitors[0].goodput_mbps;
-    assert!((a.goodput_mbps + other - 9.6).abs() < 0.3, "{a:?}, {other}");
-    assert!(b.goodput_mbps > 9.4, "{b:?}");
+    // Half a millisecond changes when either of the two loses, and with it how long the other link
+    // waits for what is repaired: a run alone has 9.27 to 9.53 on that.
+    let delays = [
+        8.0, 8.5, 9.0, 9.5, 10.0, 10.5, 11.0, 11.5, 12.0, 13.0, 14.0, 15.0,
+    ];
+    let alone = delays.map(|delay| {
+        let shared = link("a", "10 Mbit/s", "").replace("10 ms", &format!("{delay} ms"));
+        let links = [shared, link("b", "10 Mbit/s", "")];
+        let summary = summary(&links, BAS, "[[competitor]]\npath = \"a\"");
+        let [a, b] = summary.subflows.as_slice() else {
+            panic!("{:?}", summary.subflows);
+        };
+        let other = summary.competitors[0].goodput_mbps;
+        assert!((a.goodput_mbps + other - 9.6).abs() < 0.3, "{a:?}, {other}");
+        b.goodput_mbps
+    });
+    let mean = alone.iter().sum::<f64>() / alone.len() as f64;
+    assert!(mean > 9.35, "{alone:?}");
 }
 
 #[test]
