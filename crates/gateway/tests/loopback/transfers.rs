@@ -171,11 +171,8 @@ fn a_relay_started_anew_is_found_again() {
     let target = echo();
     let mut before = world.connect(target).unwrap();
     let at = world.relay_at.to_string();
-    // As with kill -9.
-    let folder = world.folder.path();
-    let relay = std::mem::replace(&mut world.relay, start_relay(folder, "127.0.0.1:0", &[]));
-    drop(relay);
-    world.relay = start_relay(folder, &at, &["--allow", "loopback"]);
+    world.relay.kill();
+    world.relay = start_relay(world.folder.path(), &at, &["--allow", "loopback"]);
     world.relay.wait_for("relay listens on ");
     // What was open is over, and said to be so.
     assert!(!matches!(before.read(&mut [0]), Ok(1..)));

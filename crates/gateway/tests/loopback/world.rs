@@ -68,6 +68,12 @@ impl Gateway {
         panic!("no {text:?} in:\n{}", self.log());
     }
 
+    /// Ends it as SIGKILL does.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Ends it as an operator does.
     pub fn terminate(mut self) -> ExitStatus {
         let id = rustix::process::Pid::from_child(&self.child);
