@@ -7,9 +7,9 @@
 //!     gateway=target/release/ropewalk-gateway runs=5
 //! ```
 //!
-//! Gbit/s that arrive in 5 s, and processor seconds a gigabyte: of the gateway's processes (or the copying
-//! proxy's), and of the whole machine, sender and receiver included. Medians of the runs; `only=proxy` leaves
-//! out what has another name. It takes root.
+//! Gbit/s that arrive in 5 s, and processor seconds a gigabyte: of the gateway at the near end (or the copying
+//! proxy, which stands there, too), of the one at the far end, of both, and of the whole machine, sender and
+//! receiver included. Medians of the runs; `only=proxy` leaves out what has another name. It takes root.
 
 mod pair;
 
@@ -17,7 +17,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -53,9 +53,10 @@ fn main() -> Result<(), Failure> {
         }
     }
     let gateway = gateway.canonicalize()?;
+    println!("{:28} {:>7} {:>31}", "", "", "processor seconds a gigabyte");
     println!(
-        "{:28} {:>7} {:>10} {:>10}",
-        "", "Gbit/s", "CPU-s/GB", "machine's"
+        "{:28} {:>7} {:>7} {:>7} {:>7} {:>7}",
+        "", "Gbit/s", "near", "far", "both", "machine"
     );
     for (name, way) in WAYS.iter().filter(|(name, _)| name.contains(&only)) {
         let mut found = Vec::new();
@@ -68,9 +69,11 @@ fn main() -> Result<(), Failure> {
             values[values.len() / 2]
         };
         println!(
-            "{name:28} {:7.2} {:10.2} {:10.2}",
+            "{name:28} {:7.2} {:7.2} {:7.2} {:7.2} {:7.2}",
             median(|cost| cost.gbps),
-            median(|cost| cost.processes),
+            median(|cost| cost.near),
+            median(|cost| cost.far),
+            median(|cost| cost.near + cost.far),
             median(|cost| cost.machine)
         );
     }
@@ -100,7 +103,8 @@ const WAYS: [(&str, Way); 7] = [
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     gbps: f64,
-    processes: f64,
+    near: f64,
+    far: f64,
     machine: f64,
 }
 
@@ -109,39 +113,43 @@ fn measure(gateway: &Path, way: Way) -> Result<Cost, Failure> {
     let folder = tempfile::tempdir()?;
     let links = vec!["c0".to_owned(), "c1".to_owned()];
     let ends = Ends::between(gateway, folder.path(), [&client, &server], SERVER, links)?;
-    let processes = match way {
-        Way::Tcp | Way::Mptcp => Vec::new(),
+    let (far, near) = match way {
+        Way::Tcp | Way::Mptcp => (None, None),
         Way::Copied => {
             let mut copier = Command::new(std::env::current_exe()?);
             copier.arg("copy");
-            vec![Running(client.run(move || copier.spawn())?)]
+            (None, Some(Running(client.run(move || copier.spawn())?)))
         }
         Way::Proxy(extra) => {
             let ends = ends.with(extra);
-            vec![Running(ends.relay()?), Running(ends.proxy()?)]
+            let relay = Running(ends.relay()?);
+            (Some(relay), Some(Running(ends.proxy()?)))
         }
         Way::Tunnel(extra) => {
             let ends = ends.with(extra);
             let both = ends.tunnel([TUNNEL, Ipv4Addr::new(10, 199, 0, 2)])?;
-            both.map(Running).into()
+            let [far, near] = both.map(Running);
+            (Some(far), Some(near))
         }
     };
+    let used = || -> Result<[f64; 2], Failure> { Ok([of_process(&near)?, of_process(&far)?]) };
     let multipath = way == Way::Mptcp;
     let sending = server.spawn(move || send(multipath));
     let receiving =
         client.spawn(move || -> Result<(u64, f64), Failure> { receive(&mut connect(way)?) });
     thread::sleep(WARMUP);
-    let before = of_processes(&processes)?;
+    let before = used()?;
     thread::sleep(MEASURED);
-    let used = of_processes(&processes)? - before;
+    let after = used()?;
     let (bytes, machine) = receiving.join().map_err(|_| "the receiver panicked")??;
     // It finds that nobody reads any more, as long as there is a way to learn it.
     let _ = sending.join();
-    drop(processes);
+    drop((near, far));
     let gigabytes = bytes as f64 / 1e9;
     Ok(Cost {
         gbps: gigabytes * 8.0 / MEASURED.as_secs_f64(),
-        processes: used / gigabytes,
+        near: (after[0] - before[0]) / gigabytes,
+        far: (after[1] - before[1]) / gigabytes,
         machine: machine / gigabytes,
     })
 }
@@ -270,13 +278,12 @@ fn copy() -> io::Result<()> {
 /// A clock tick of proc_pid_stat(5), in seconds: USER_HZ is 100 everywhere.
 const TICK: f64 = 0.01;
 
-fn of_processes(processes: &[Running]) -> Result<f64, Failure> {
-    processes.iter().map(|running| of_process(&running.0)).sum()
-}
-
-/// utime and stime.
-fn of_process(process: &Child) -> Result<f64, Failure> {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", process.id()))?;
+/// utime and stime, if there is such a process.
+fn of_process(process: &Option<Running>) -> Result<f64, Failure> {
+    let Some(Running(child)) = process else {
+        return Ok(0.0);
+    };
+    let stat = fs::read_to_string(format!("/proc/{}/stat", child.id()))?;
     let (_, fields) = stat.rsplit_once(") ").ok_or("proc_pid_stat(5)")?;
     let ticks: Result<Vec<u64>, _> = fields.split(' ').skip(11).take(2).map(str::parse).collect();
     Ok(ticks?.iter().sum::<u64>() as f64 * TICK)

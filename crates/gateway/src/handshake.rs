@@ -11,7 +11,6 @@
 //! In plain mode there are no messages, and the JOIN stands in the clear.
 
 use std::io;
-use std::time::{Duration, Instant};
 
 use ropewalk_wire::gateway::{Join, JoinAnswer, MalformedFrame};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -92,8 +91,6 @@ pub struct Begun {
     pub encoder: Encoder,
     /// What arrives.
     pub decoder: Decoder,
-    /// Of the handshake, as seen by the end that dialled.
-    pub rtt: Option<Duration>,
 }
 
 /// A carrier of which all but the answer has been done.
@@ -117,7 +114,6 @@ pub async fn dial<T>(
 ) -> Result<(Begun, T), HandshakeError> {
     let mut text = Vec::with_capacity(Join::MAX_LEN + 2 + TAG_LEN);
     join.emit(&mut text);
-    let start = Instant::now();
     let session = match security {
         DialSecurity::Plain => {
             stream.write_all(&preamble(PLAIN)).await?;
@@ -133,7 +129,6 @@ pub async fn dial<T>(
             Some(initiator.finish(&answer)?.0)
         }
     };
-    let rtt = session.is_some().then(|| start.elapsed());
     let turn = turn.await;
     write_first(stream, session.as_ref().map(|session| &session.seal), text).await?;
     let answer = match &session {
@@ -150,7 +145,7 @@ pub async fn dial<T>(
         }
     };
     match JoinAnswer::from_bytes(answer)? {
-        JoinAnswer::Joined => Ok((Begun::new(session, rtt), turn)),
+        JoinAnswer::Joined => Ok((Begun::new(session), turn)),
         refused => Err(HandshakeError::Refused(refused)),
     }
 }
@@ -216,20 +211,19 @@ impl Asked {
         let key = self.session.as_ref().map(|session| &session.seal);
         write_first(stream, key, answer.to_bytes().to_vec()).await?;
         match answer {
-            JoinAnswer::Joined => Ok(Begun::new(self.session, None)),
+            JoinAnswer::Joined => Ok(Begun::new(self.session)),
             refused => Err(HandshakeError::Refused(refused)),
         }
     }
 }
 
 impl Begun {
-    fn new(session: Option<Session>, rtt: Option<Duration>) -> Begun {
+    fn new(session: Option<Session>) -> Begun {
         // Record 0 of each direction was the JOIN or its answer.
         let (seal, open) = session.map(|session| (session.seal, session.open)).unzip();
         Begun {
             encoder: Encoder::new(seal, 1),
             decoder: Decoder::new(open, 1),
-            rtt,
         }
     }
 }
@@ -369,7 +363,7 @@ mod tests {
     async fn a_carrier_begins_sealed_or_plain() {
         let (dial, accept) = sealed();
         let (near, far) = both(&dial, &accept, JoinAnswer::Joined).await;
-        assert!(near.unwrap().rtt.is_some() && far.is_ok());
+        assert!(near.is_ok() && far.is_ok());
         let plain = (&DialSecurity::Plain, &AcceptSecurity::Plain);
         let (near, far) = both(plain.0, plain.1, JoinAnswer::Joined).await;
         assert!(near.is_ok() && far.is_ok());

@@ -9,8 +9,8 @@ use std::time::Duration;
 /// What the kernel knows of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct TcpInfo {
-    /// Smoothed (`tcpi_rtt`): of the handshake at least.
-    pub round_trip: Duration,
+    /// Smoothed (`tcpi_rtt`); `None` if all that was acknowledged had been sent twice.
+    pub round_trip: Option<Duration>,
     /// For how long the other end's TCP has acknowledged nothing (`tcpi_last_ack_recv`).
     pub since_last_acknowledgement: Duration,
     /// Segments sent again so far (`tcpi_total_retrans`).
@@ -44,7 +44,7 @@ pub(crate) fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
         return Err(io::ErrorKind::Unsupported.into());
     }
     Ok(TcpInfo {
-        round_trip: Duration::from_micros(info.tcpi_rtt.into()),
+        round_trip: (info.tcpi_rtt > 0).then(|| Duration::from_micros(info.tcpi_rtt.into())),
         since_last_acknowledgement: Duration::from_millis(info.tcpi_last_ack_recv.into()),
         retransmissions: info.tcpi_total_retrans.into(),
     })
@@ -60,7 +60,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let info = tcp_info(&stream).unwrap();
-        assert!(info.round_trip > Duration::ZERO);
+        assert!(info.round_trip.is_some());
         assert!(info.since_last_acknowledgement < Duration::from_secs(60));
         assert_eq!(info.retransmissions, 0);
         assert!(tcp_info(&std::io::stdin()).is_err());

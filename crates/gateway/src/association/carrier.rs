@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use ropewalk_quantities::Rate;
+use ropewalk_quantities::{Rate, Time};
 use ropewalk_striping::{CarrierConfig, CarrierId, ProtocolError};
 use ropewalk_wire::gateway::Frame;
 use tokio::net::TcpStream;
@@ -15,6 +15,7 @@ use super::{Association, CarrierEntry, Shared};
 use crate::handshake::Begun;
 use crate::record::{Decoder, Encoder, RecordError};
 use crate::sockets::set_unsent_bound;
+use crate::tcp_info::tcp_info;
 
 /// Frames are taken for one write until they are as long as this, or as what may wait unsent if that
 /// is less, or as twice the first, but not more than [`BATCH_MOST`]: who decides late decides better,
@@ -63,9 +64,13 @@ pub struct CarrierTask {
 }
 
 impl Association {
-    /// Uses a connection as a carrier.
+    /// Uses a connection as a carrier. Its round trip, if `config` has none, is what the kernel has
+    /// measured, which counts no segment that was sent again.
     #[must_use]
     pub fn carry(&self, socket: TcpStream, begun: Begun, config: CarrierConfig) -> CarrierTask {
+        let measured = || tcp_info(&socket).ok().and_then(|info| info.round_trip);
+        let rtt = config.rtt.or_else(|| measured().map(|rtt| Time::from_nanos(rtt.as_nanos() as u64)));
+        let config = CarrierConfig { rtt, ..config };
         let shared = Arc::clone(&self.0);
         let socket = Arc::new(socket);
         let wake = Arc::new(Notify::new());

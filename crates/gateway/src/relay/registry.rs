@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use ropewalk_quantities::{Bytes, Rate, Time};
+use ropewalk_quantities::{Bytes, Rate};
 use ropewalk_striping::{CarrierConfig, Config, Role, Scheduling, StreamId};
 use ropewalk_wire::gateway::{Join, JoinAnswer};
 use tokio::net::{TcpListener, TcpStream};
@@ -26,7 +26,6 @@ use crate::measure::responder::Responder;
 use crate::programs::Programs;
 use crate::refusals::Refusals;
 use crate::status::document::{self, Document, MAX_ASSOCIATIONS};
-use crate::tcp_info::tcp_info;
 use crate::uplink::link_number;
 
 /// Most links of an association.
@@ -302,13 +301,12 @@ impl Member {
             entry.newest.send_modify(|number| *number += 1);
             entry.newest.subscribe()
         };
-        let rtt = tcp_info(&socket).ok().map(|info| info.round_trip);
         let config = CarrierConfig {
             link: link_number(&join.link),
             cost: f64::from(join.cost) / 1000.0,
             quota: join.quota.map(Bytes::new),
             priority: join.priority,
-            rtt: rtt.map(|rtt| Time::from_nanos(rtt.as_nanos() as u64)),
+            rtt: None,
         };
         let mut carrier = self.association.carry(socket, begun, config);
         debug!("{}: link {} up", self.account.name, join.link);

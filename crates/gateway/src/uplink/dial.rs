@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ropewalk_wire::gateway::Join;
 use tokio::net::{TcpSocket, TcpStream, lookup_host};
@@ -23,8 +23,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(super) struct Dialled {
     pub(super) socket: TcpStream,
     pub(super) begun: Begun,
-    /// Of the connection's own handshake.
-    pub(super) rtt: Duration,
     /// The right to join, to be kept until the link's other dials are given up.
     pub(super) turn: OwnedMutexGuard<()>,
 }
@@ -50,11 +48,9 @@ async fn dial_patiently(
     let relay = resolve(&config.relay, link).await?;
     let socket = link.tcp_socket(relay)?;
     set_up_carrier(&socket, config.congestion.as_deref())?;
-    let start = Instant::now();
     let mut socket = TcpSocket::from_std_stream(socket.into())
         .connect(relay)
         .await?;
-    let rtt = start.elapsed();
     let join = Join {
         association: session.name,
         resumes: session.has_joined(),
@@ -69,7 +65,6 @@ async fn dial_patiently(
     Ok(Dialled {
         socket,
         begun,
-        rtt,
         turn,
     })
 }

@@ -4,7 +4,6 @@ use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use ropewalk_quantities::Time;
 use ropewalk_striping::CarrierConfig;
 use ropewalk_wire::gateway::JoinAnswer;
 use tokio::sync::Mutex;
@@ -85,10 +84,12 @@ async fn keep_carrier(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link>
                 true => info!("link {}: heard again", link.name),
                 false => info!("link {}: nothing heard, probing", link.name),
             },
-            Some(replacement) = either(&mut replacing) => {
+            replacement = either(&mut replacing), if replacing.is_some() => {
                 replacing = None;
-                carrier = replacement;
-                info!("link {}: connected anew", link.name);
+                if let Some(replacement) = replacement {
+                    carrier = replacement;
+                    info!("link {}: connected anew", link.name);
+                }
             }
         }
     }
@@ -117,13 +118,12 @@ async fn bring_up(
     // The other dials have been given up.
     drop(dialled.turn);
     session.set_joined();
-    let rtt = u64::try_from(dialled.rtt.as_nanos()).unwrap_or(u64::MAX);
     let config = CarrierConfig {
         link: link_number(&link.name),
         cost: link.cost,
         quota: link.quota,
         priority: link.priority,
-        rtt: Some(Time::from_nanos(rtt)),
+        rtt: None,
     };
     let association = &session.association;
     Some(association.carry(dialled.socket, dialled.begun, config))
