@@ -69,7 +69,9 @@ impl Association {
     #[must_use]
     pub fn carry(&self, socket: TcpStream, begun: Begun, config: CarrierConfig) -> CarrierTask {
         let measured = || tcp_info(&socket).ok().and_then(|info| info.round_trip);
-        let rtt = config.rtt.or_else(|| measured().map(|rtt| Time::from_nanos(rtt.as_nanos() as u64)));
+        let rtt = config
+            .rtt
+            .or_else(|| measured().map(|rtt| Time::from_nanos(rtt.as_nanos() as u64)));
         let config = CarrierConfig { rtt, ..config };
         let shared = Arc::clone(&self.0);
         let socket = Arc::new(socket);

@@ -17,7 +17,7 @@ use crate::request::{Host, Target};
 use crate::sockets::set_up_carrier;
 
 /// A dial that takes longer is given up; others are under way.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A connection whose JOIN was answered with yes.
 pub(super) struct Dialled {
@@ -28,14 +28,17 @@ pub(super) struct Dialled {
 }
 
 /// `joining` is of all dials of the link: one of them asks to join at a time. The relay takes the
-/// newest that has joined for the link's carrier, and so it must be the one that is used.
+/// newest that has joined for the link's carrier, and so it must be the one that is used. The
+/// connection is to be there within `patience`.
 pub(super) async fn dial(
     config: &UplinkConfig,
     link: &Link,
     session: &Session,
     joining: &Arc<Mutex<()>>,
+    patience: Duration,
 ) -> Result<Dialled, HandshakeError> {
-    let dialled = timeout(PATIENCE, dial_patiently(config, link, session, joining)).await;
+    let whole = dial_patiently(config, link, session, joining, patience);
+    let dialled = timeout(PATIENCE, whole).await;
     dialled.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()))
 }
 
@@ -44,13 +47,15 @@ async fn dial_patiently(
     link: &Link,
     session: &Session,
     joining: &Arc<Mutex<()>>,
+    patience: Duration,
 ) -> Result<Dialled, HandshakeError> {
     let relay = resolve(&config.relay, link).await?;
     let socket = link.tcp_socket(relay)?;
     set_up_carrier(&socket, config.congestion.as_deref())?;
-    let mut socket = TcpSocket::from_std_stream(socket.into())
-        .connect(relay)
-        .await?;
+    let connecting = TcpSocket::from_std_stream(socket.into()).connect(relay);
+    let mut socket = timeout(patience, connecting)
+        .await
+        .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
     let join = Join {
         association: session.name,
         resumes: session.has_joined(),

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tracing::{debug, info, warn};
 
-use super::dial::{Dialled, dial};
+use super::dial::{Dialled, PATIENCE, dial};
 use super::{Near, Session, link_number};
 use crate::association::CarrierTask;
 use crate::handshake::HandshakeError;
@@ -19,17 +19,23 @@ use crate::links::Link;
 
 /// A link that is down or suspected is dialled this often: each dial is a SYN of its own, since the
 /// kernel sends a lost one again only after a second.
-const AGAIN: Duration = Duration::from_millis(250);
+const AGAIN: Duration = Duration::from_millis(125);
 
-/// After so many in vain, only every fourth time.
-const SOON: u32 = 40;
+/// In a second one dial is patient, for a link of long round trips. The others are given up before
+/// the kernel sends their SYN again: Linux would begin such a connection with a window of one segment
+/// (`tcp_init_transfer`).
+const PATIENT: u32 = 8;
+const IMPATIENCE: Duration = Duration::from_millis(990);
+
+/// After so many in vain, only the patient ones.
+const SOON: u32 = 80;
 
 /// A carrier that was suspected for so long has timed out: TCP begins it with slow start, and with
 /// all that it sent before. A new connection is used instead.
 const TIMED_OUT: Duration = Duration::from_millis(500);
 
 /// Dials under way at a time.
-const MOST: usize = 8;
+const MOST: usize = 16;
 
 /// Code of an association that the relay does not know any more.
 const GONE: u32 = 0xffff_0004;
@@ -140,11 +146,13 @@ async fn dial_until_up(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link
     loop {
         tokio::select! {
             _ = ticks.tick() => {
-                if dials.len() < MOST && (count < SOON || count % 4 == 0) {
+                let is_patient = count % PATIENT == 0;
+                if dials.len() < MOST && (count < SOON || is_patient) {
                     let (near, session, link) = (near.clone(), session.clone(), link.clone());
                     let joining = Arc::clone(&joining);
+                    let patience = if is_patient { PATIENCE } else { IMPATIENCE };
                     dials.spawn(async move {
-                        dial(&near.config, &link, &session, &joining).await
+                        dial(&near.config, &link, &session, &joining, patience).await
                     });
                 }
                 count += 1;

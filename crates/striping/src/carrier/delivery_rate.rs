@@ -16,6 +16,17 @@ const ROUNDS: u64 = 10;
 /// Rounds without growth after which the carrier is known to be full.
 const PLATEAU: u32 = 3;
 
+/// What a round trip tells of the queue on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Queue {
+    /// There is none.
+    None,
+    /// As long as it is asked to be when start-up is over.
+    Short,
+    /// Longer.
+    Long,
+}
+
 /// Delivery rate, and whether start-up is over.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DeliveryRate {
@@ -51,9 +62,15 @@ impl DeliveryRate {
         self.app_limited_until = Some(self.delivered + in_flight.max(1));
     }
 
-    /// These frames were acknowledged at once: their bytes, and the newest of them. `queued`: its
-    /// round trip says that a queue stands on the way.
-    pub(crate) fn on_acknowledged(&mut self, now: Time, bytes: u64, newest: &Sent, queued: bool) {
+    /// These frames were acknowledged at once: their bytes, the newest of them, and what its round
+    /// trip tells. Says whether a round is over.
+    pub(crate) fn on_acknowledged(
+        &mut self,
+        now: Time,
+        bytes: u64,
+        newest: &Sent,
+        queue: Queue,
+    ) -> bool {
         self.delivered += bytes;
         self.delivered_at = now;
         self.first_sent_at = newest.at;
@@ -77,14 +94,17 @@ impl DeliveryRate {
                 self.insert(rate);
             }
         }
-        if new_round && (queued || !newest.app_limited) && !self.full {
-            self.check_plateau(queued);
+        if new_round && (queue != Queue::None || !newest.app_limited) && !self.full {
+            self.check_plateau(queue);
         }
+        // The first begins with the first acknowledgement, which says little.
+        new_round && self.round > 1
     }
 
     /// The connection begins anew with slow start: what it could do before says nothing now.
     pub(crate) fn restart(&mut self) {
         self.largest.clear();
+        self.round = 0;
         self.app_limited_until = None;
         self.full = false;
         self.plateau = (0.0, 0);
@@ -114,12 +134,12 @@ impl DeliveryRate {
 
     /// A queue is another sign that the carrier is full, but not alone: while its window grows,
     /// data wait in the socket, too.
-    fn check_plateau(&mut self, queued: bool) {
+    fn check_plateau(&mut self, queue: Queue) {
         let rate = self.estimate().unwrap_or(0.0);
         if rate >= self.plateau.0 * 1.25 {
             self.plateau = (rate, 0);
         } else {
-            self.plateau.1 += if queued { 2 } else { 1 };
+            self.plateau.1 += if queue == Queue::Long { 2 } else { 1 };
             self.full = self.plateau.1 >= PLATEAU;
         }
     }
@@ -127,6 +147,11 @@ impl DeliveryRate {
     /// Bytes per second; `None` before the first sample.
     pub(crate) fn estimate(&self) -> Option<f64> {
         self.largest.front().map(|(rate, _)| *rate)
+    }
+
+    /// Start-up is over: the rate is what it is known to be.
+    pub(crate) fn set_full(&mut self) {
+        self.full = true;
     }
 
     /// The rate has stopped to grow with what is in flight.
@@ -172,7 +197,7 @@ mod tests {
         for ms in 0..200 {
             if ms >= 20 {
                 let newest = sent.pop_front().unwrap();
-                rate.on_acknowledged(MS(ms), 1000, &newest, false);
+                rate.on_acknowledged(MS(ms), 1000, &newest, Queue::None);
             }
             sent.push_back(send(&mut rate, MS(ms), sent.is_empty()));
         }
@@ -181,16 +206,33 @@ mod tests {
         assert!(rate.is_full());
     }
 
+    /// One that is left idle at times, as a slow one beside a fast one is.
+    #[test]
+    fn a_queue_ends_start_up_even_where_work_is_short() {
+        let is_full_after_rounds = |queue| {
+            let mut rate = DeliveryRate::default();
+            (0..20).find(|round| {
+                rate.on_app_limited(0);
+                let sent = send(&mut rate, MS(round * 100), true);
+                rate.on_acknowledged(MS(round * 100 + 50), 1000, &sent, queue);
+                rate.is_full()
+            })
+        };
+        assert_eq!(is_full_after_rounds(Queue::None), None);
+        assert_eq!(is_full_after_rounds(Queue::Short), Some(3));
+        assert_eq!(is_full_after_rounds(Queue::Long), Some(2));
+    }
+
     #[test]
     fn without_work_only_larger_samples_count() {
         let mut rate = DeliveryRate::default();
         let first = send(&mut rate, MS(0), true);
-        rate.on_acknowledged(MS(10), 1000, &first, false);
+        rate.on_acknowledged(MS(10), 1000, &first, Queue::None);
         assert_eq!(rate.estimate(), Some(1e5));
         for round in 1..40 {
             rate.on_app_limited(0);
             let sent = send(&mut rate, MS(round * 100), true);
-            rate.on_acknowledged(MS(round * 100 + 50), 1000, &sent, false);
+            rate.on_acknowledged(MS(round * 100 + 50), 1000, &sent, Queue::None);
         }
         assert_eq!(rate.estimate(), Some(1e5));
         assert!(!rate.is_full());

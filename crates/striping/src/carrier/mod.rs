@@ -11,7 +11,7 @@ use ropewalk_wire::gateway::MAX_PAYLOAD;
 
 use crate::{CarrierConfig, CarrierId};
 use acknowledgement::Acknowledgement;
-use delivery_rate::DeliveryRate;
+use delivery_rate::{DeliveryRate, Queue};
 use in_flight::{Content, InFlight, Sent};
 use listening::Listening;
 use round_trip::RoundTrip;
@@ -30,6 +30,10 @@ const STARTUP_GAIN: f64 = 1.9;
 /// The same where it is known how far it goes: a rate is of what a round trip brought and the time
 /// that it took beyond that, and twice as much follows.
 const SLOW_START_GAIN: f64 = 2.2;
+/// By this factor a round of slow start is greater than the one before.
+const SLOW_START: f64 = 2.0;
+/// So near what its link brought before, a carrier has found its rate again.
+const FOUND_AGAIN: std::ops::Range<f64> = 0.9..1.25;
 /// While the queue on the way is drained, to see the round trip without it.
 const DRAIN_GAIN: f64 = 0.75;
 /// The times at which frames are due are that far off, by the least round trip: the rate is the
@@ -171,15 +175,23 @@ impl Carrier {
         self.round_trip.min().map_or(INITIAL_RTT, Time::as_secs_f64)
     }
 
-    /// Bytes per second, or a guess that is surely too low.
-    pub(crate) fn rate_or_guess(&self) -> f64 {
+    /// Bytes per second that were found, or a guess that is surely too low.
+    fn found_rate(&self) -> f64 {
         let guess = || INITIAL_WINDOW / self.min_rtt();
-        let rate = self.rate.estimate().unwrap_or_else(guess).max(1.0);
-        match self.expected {
-            // What TCP lets out goes as fast as the link, which is not known to be slower now.
-            Some(expected) if !self.rate.is_full() => (2.0 * rate).min(expected).max(rate),
-            _ => rate,
+        self.rate.estimate().unwrap_or_else(guess).max(1.0)
+    }
+
+    /// Bytes per second. In start-up, as long as no queue is seen, it is what slow start lets out in
+    /// a round trip: that is found only when the round is over.
+    pub(crate) fn rate_or_guess(&self) -> f64 {
+        let found = self.found_rate();
+        if self.rate.is_full() || self.filling {
+            return found;
         }
+        let doubled = SLOW_START * self.rate.estimate().unwrap_or(0.0);
+        let let_out = doubled.max(INITIAL_WINDOW / self.min_rtt());
+        let most = self.expected.unwrap_or(f64::INFINITY);
+        let_out.min(most).max(found)
     }
 
     /// Bytes per second that its link can bring: once start-up is over, what it has found.
@@ -189,16 +201,16 @@ impl Carrier {
     }
 
     /// Seconds until the acknowledgement of a frame that is sent now, after `more` bytes: a round
-    /// trip, or as long as what is in flight takes, if that fills more than a round trip.
-    fn acknowledged_in(&self, more: u64) -> f64 {
-        let queued = (self.in_flight.bytes() + more) as f64 / self.rate_or_guess();
+    /// trip, or as long as what is in flight takes at this rate, if that fills more than a round trip.
+    fn acknowledged_in(&self, more: u64, rate: f64) -> f64 {
+        let queued = (self.in_flight.bytes() + more) as f64 / rate;
         queued.max(self.min_rtt())
     }
 
     /// Seconds until the other end has a frame that is sent now, after `more` bytes: half a least
     /// round trip before its acknowledgement is here.
     pub(crate) fn arrives_in(&self, more: u64) -> f64 {
-        self.acknowledged_in(more) - self.min_rtt() / 2.0
+        self.acknowledged_in(more, self.rate_or_guess()) - self.min_rtt() / 2.0
     }
 
     /// Payload of its frames.
@@ -259,7 +271,9 @@ impl Carrier {
     /// A frame that counts goes out.
     pub(crate) fn on_sent(&mut self, now: Time, content: Content, wire_len: u64, elsewhere: bool) {
         let srtt = self.round_trip.smoothed().unwrap_or(Time::ZERO);
-        let due = now + Time::from_secs_f64(self.acknowledged_in(wire_len)).max(srtt);
+        // Rather too late: what is overdue is sent again.
+        let takes = self.acknowledged_in(wire_len, self.found_rate());
+        let due = now + Time::from_secs_f64(takes).max(srtt);
         let mut sent = Sent {
             content,
             wire_len,
@@ -317,7 +331,18 @@ impl Carrier {
         let beyond = |gain| rtt > gain * min + QUEUED_SECONDS;
         self.filling = beyond(CAP_GAIN);
         let queued = beyond(QUEUED_GAIN);
-        self.rate.on_acknowledged(now, bytes, newest, queued);
+        let queue = match (queued, self.filling) {
+            (true, _) => Queue::Long,
+            (false, true) => Queue::Short,
+            (false, false) => Queue::None,
+        };
+        let is_round_over = self.rate.on_acknowledged(now, bytes, newest, queue);
+        if let Some(expected) = self.expected
+            && is_round_over
+            && FOUND_AGAIN.contains(&(self.found_rate() / expected))
+        {
+            self.rate.set_full();
+        }
     }
 
     /// The answer to a probe came.
@@ -513,6 +538,51 @@ mod tests {
         assert_eq!(cap(None), 23_700);
         assert_eq!(cap(Some(1e6)), 27_300);
         assert_eq!(cap(Some(10_000.0)), 23_700);
+    }
+
+    /// In rounds of 100 ms, each of twice as much as the one before, beginning with 4 kB.
+    #[test]
+    fn start_up_is_over_when_the_link_brings_what_it_brought_before() {
+        let rounds = |expected| {
+            let config = CarrierConfig {
+                rtt: Some(Time::from_millis(100)),
+                ..CarrierConfig::default()
+            };
+            let patience = Time::from_secs(1);
+            let mut carrier =
+                Carrier::new(Time::ZERO, CarrierId(1), config, patience, expected, None);
+            (0..7).find(|round| {
+                let at = Time::from_millis(100 * round);
+                for _ in 0..4 << round {
+                    send(&mut carrier, at);
+                }
+                while !carrier.in_flight.is_empty() {
+                    acknowledge(&mut carrier, at + Time::from_millis(100));
+                }
+                carrier.rate.is_full()
+            })
+        };
+        assert_eq!(rounds(None), None);
+        // 40, 80, 160, 320 kB/s: that is seen when the next round begins to be acknowledged.
+        assert_eq!(rounds(Some(330_000.0)), Some(4));
+        // It brings more now.
+        assert_eq!(rounds(Some(20_000.0)), None);
+    }
+
+    #[test]
+    fn in_start_up_frames_arrive_as_slow_start_lets_them_out() {
+        let (mut carrier, now) = running(Time::from_millis(100), 0);
+        for _ in 0..12 {
+            send(&mut carrier, now);
+        }
+        // One of them is known to be there, and says 10 kB/s.
+        acknowledge(&mut carrier, now + Time::from_millis(100));
+        assert_eq!(carrier.rate.estimate(), Some(10_000.0));
+        assert!((carrier.arrives_in(1000) - 0.05).abs() < 0.04);
+        // When it is overdue is told by what was seen.
+        send(&mut carrier, now + Time::from_millis(100));
+        let last = carrier.in_flight.iter_mut().last().unwrap();
+        assert_eq!(last.due, now + Time::from_millis(100 + 1200));
     }
 
     #[test]
