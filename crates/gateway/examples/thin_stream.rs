@@ -17,10 +17,9 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ropewalk_scenario::Scenario;
 use ropewalk_testbed::Testbed;
 
-use pair::{Ends, Failure, Running, ready, through_socks};
+use pair::{Ends, Failure, Running, ready, scenario, through_socks};
 
 const THIN_PORT: u16 = 7001;
 const BULK_PORT: u16 = 7002;
@@ -66,18 +65,6 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-fn scenario(links: &str) -> Result<String, Failure> {
-    let mut text = String::from("duration = \"60 s\"\n");
-    for (number, link) in links.split(',').enumerate() {
-        let (rate, round_trip) = link.split_once('/').ok_or("a link is RATE/ROUND-TRIP")?;
-        let delay = round_trip.parse::<f64>()? / 2.0;
-        text += &format!(
-            "[[link]]\nname = \"l{number}\"\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\nqueue = \"1 bdp\"\n"
-        );
-    }
-    Ok(text + "[transport]\nprotocol = \"mptcp\"\n")
-}
-
 /// Delays of the messages.
 fn measure(
     gateway: &std::path::Path,
@@ -86,8 +73,7 @@ fn measure(
     bulk: bool,
     seed: u64,
 ) -> Result<Vec<Duration>, Failure> {
-    let mut no_traces = |_: &str| Err("no traces here".to_owned());
-    let scenario = Scenario::parse(&scenario(links)?, "links", &[], &mut no_traces)?;
+    let scenario = scenario(links, None)?;
     let mut testbed = Testbed::build(&scenario)?;
     let emulator = testbed.start(&scenario, seed, Instant::now(), None)?;
     let folder = tempfile::tempdir()?;

@@ -18,11 +18,10 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ropewalk_scenario::Scenario;
 use ropewalk_testbed::Testbed;
 use socket2::SockRef;
 
-use pair::{Ends, Failure, Running};
+use pair::{Ends, Failure, Running, scenario};
 
 const RELAY: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 1);
 const VAN: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 2);
@@ -98,30 +97,18 @@ impl Options {
         Ok(())
     }
 
-    /// The links as a scenario, and the sum of their rates in Mbit/s.
-    fn scenario(&self) -> Result<(String, f64), Failure> {
-        let mut text = String::from("duration = \"60 s\"\n");
-        let mut sum = 0.0;
-        for (number, link) in self.links.split(',').enumerate() {
-            let (rate, round_trip) = link.split_once('/').ok_or("a link is RATE/ROUND-TRIP")?;
-            let delay = round_trip.parse::<f64>()? / 2.0;
-            sum += rate.parse::<f64>()?;
-            text += &format!(
-                "[[link]]\nname = \"l{number}\"\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\nqueue = \"1 bdp\"\n"
-            );
-            if self.dark == Some(number) {
-                text += "down = [[\"10 s\", \"60 s\"]]\n";
-            }
-        }
-        text += "[transport]\nprotocol = \"mptcp\"\n";
-        Ok((text, sum))
+    /// Of the links' rates, in Mbit/s.
+    fn sum(&self) -> Result<f64, Failure> {
+        let rates = self.links.split(',').map(|link| {
+            let (rate, _) = link.split_once('/').ok_or("a link is RATE/ROUND-TRIP")?;
+            Ok(rate.parse::<f64>()?)
+        });
+        rates.sum()
     }
 }
 
 fn measure(options: &Options, seed: u64) -> Result<(f64, Duration), Failure> {
-    let (text, sum) = options.scenario()?;
-    let mut no_traces = |_: &str| Err("no traces here".to_owned());
-    let scenario = Scenario::parse(&text, "links", &[], &mut no_traces)?;
+    let scenario = scenario(&options.links, options.dark.map(|link| (link, [10, 60])))?;
     let mut testbed = Testbed::build(&scenario)?;
     let emulator = testbed.start(&scenario, seed, Instant::now(), None)?;
     let folder = tempfile::tempdir()?;
@@ -137,7 +124,7 @@ fn measure(options: &Options, seed: u64) -> Result<(f64, Duration), Failure> {
     sent.join().map_err(|_| "the sender panicked")??;
     drop(ends);
     emulator.stop()?;
-    let share = received as f64 * 8.0 / MEASURED.as_secs_f64() / (sum * 1e6);
+    let share = received as f64 * 8.0 / MEASURED.as_secs_f64() / (options.sum()? * 1e6);
     Ok((share, gap))
 }
 

@@ -10,6 +10,7 @@ use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use ropewalk_scenario::Scenario;
 use ropewalk_testbed::{Namespace, Testbed};
 
 pub type Failure = Box<dyn Error + Send + Sync>;
@@ -17,6 +18,25 @@ pub type Failure = Box<dyn Error + Send + Sync>;
 const SOCKS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1080);
 /// Nothing takes longer than this, waiting for carriers (60 s) included.
 pub const HANG: Duration = Duration::from_secs(100);
+
+/// Links of so many Mbit/s and milliseconds of round trip, "20/20,5/200", with queues of one
+/// bandwidth-delay product; the one of this number is dark between these seconds.
+pub fn scenario(links: &str, dark: Option<(usize, [u64; 2])>) -> Result<Scenario, Failure> {
+    let mut text = String::from("duration = \"60 s\"\n");
+    for (number, link) in links.split(',').enumerate() {
+        let (rate, round_trip) = link.split_once('/').ok_or("a link is RATE/ROUND-TRIP")?;
+        let delay = round_trip.parse::<f64>()? / 2.0;
+        text += &format!(
+            "[[link]]\nname = \"l{number}\"\nrate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\nqueue = \"1 bdp\"\n"
+        );
+        if let Some((_, [from, until])) = dark.filter(|(link, _)| *link == number) {
+            text += &format!("down = [[\"{from} s\", \"{until} s\"]]\n");
+        }
+    }
+    text += "[transport]\nprotocol = \"mptcp\"\n";
+    let mut no_traces = |_: &str| Err("no traces here".to_owned());
+    Ok(Scenario::parse(&text, "links", &[], &mut no_traces)?)
+}
 
 /// A process that ends with what it is for.
 pub struct Running(pub Child);
