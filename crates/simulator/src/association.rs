@@ -14,7 +14,7 @@ use ropewalk_transport::{Config, Counters, Event as SocketEvent, Segment};
 
 use crate::carrier::{CLIENT, SERVER};
 use crate::connection::{Appetite, Connection};
-use crate::dialling::Path;
+use crate::dialling::{PATIENCE, Path};
 
 /// Both ends of an association, and the connections between them.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ impl Association {
         if self.stream.is_none() {
             self.stream = self.ends[CLIENT].open();
             for connection in &mut self.connections {
-                connection.dialled_at = now;
+                connection.dialled_until = now + PATIENCE;
             }
             self.begin_dialling(now);
         }

@@ -14,7 +14,8 @@ pub(crate) struct Connection {
     pub(crate) path: usize,
     /// Counts the connections of its path, from 0.
     pub(crate) dial: u16,
-    pub(crate) dialled_at: Time,
+    /// Until then it is given time to open.
+    pub(crate) dialled_until: Time,
     pub(crate) ends: [Endpoint; 2],
     /// What it is to the association of each end, while it is anything.
     pub(crate) carriers: [Option<CarrierId>; 2],
@@ -53,9 +54,9 @@ pub(crate) struct Appetite {
 }
 
 impl Connection {
-    /// A connection that the client opens now. Each `key` is random.
+    /// A connection that the client opens now, and is to be open by then. Each `key` is random.
     pub(crate) fn dial(
-        now: Time,
+        dialled_until: Time,
         path: usize,
         dial: u16,
         config: &Config,
@@ -67,7 +68,7 @@ impl Connection {
         Connection {
             path,
             dial,
-            dialled_at: now,
+            dialled_until,
             ends: [client, server],
             carriers: [None; 2],
             awake: [false; 2],

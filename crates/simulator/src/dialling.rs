@@ -1,7 +1,7 @@
 //! When an association's paths are dialled, and what becomes of the connections.
 //!
 //! As the gateway's proxy does: a path without a carrier, or with a suspected one, is dialled every
-//! 250 ms until one comes through, which replaces what was there.
+//! 125 ms until one comes through, which replaces what was there.
 
 use rand_core::Rng;
 use ropewalk_quantities::Time;
@@ -14,13 +14,17 @@ use crate::connection::Connection;
 
 /// A path is dialled this often: each dial is a SYN of its own, since TCP sends a lost one again
 /// only after a second.
-const AGAIN: Time = Time::from_millis(250);
+const AGAIN: Time = Time::from_millis(125);
 /// After so many in vain, only once in [`RARE`].
-const SOON: u32 = 40;
+const SOON: u32 = 80;
 const RARE: Time = Time::from_secs(1);
-/// Dials of a path under way at a time, and how long each may take.
-const MOST: usize = 8;
-const PATIENCE: Time = Time::from_secs(5);
+/// Dials of a path under way at a time.
+const MOST: usize = 16;
+/// How long one in [`PATIENT`] may take, for a path of long round trips. The others are given up
+/// before TCP sends their SYN again, and begins with a window of one segment (RFC 5681, section 3.1).
+pub(crate) const PATIENCE: Time = Time::from_secs(5);
+const PATIENT: u16 = 8;
+const IMPATIENCE: Time = Time::from_millis(875);
 
 /// A path of an association.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +53,10 @@ impl Association {
         let random = &mut self.random;
         let state = &mut self.paths[path];
         let key = || random.next_u64();
-        let connection = Connection::dial(now, path, state.dials, &self.config, key);
+        let is_patient = state.dials.is_multiple_of(PATIENT) || state.in_vain >= SOON;
+        let patience = if is_patient { PATIENCE } else { IMPATIENCE };
+        let until = now + patience;
+        let connection = Connection::dial(until, path, state.dials, &self.config, key);
         state.dials = state.dials.wrapping_add(1);
         self.connections.push(connection);
     }
@@ -74,7 +81,7 @@ impl Association {
             let mut under_way = 0;
             for connection in &mut self.connections {
                 if connection.path == path && connection.is_dialled() {
-                    if now - connection.dialled_at >= PATIENCE {
+                    if now >= connection.dialled_until {
                         connection.abort(CLIENT);
                     } else {
                         under_way += 1;

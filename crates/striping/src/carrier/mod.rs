@@ -181,17 +181,17 @@ impl Carrier {
         self.rate.estimate().unwrap_or_else(guess).max(1.0)
     }
 
-    /// Bytes per second. In start-up, as long as no queue is seen, it is what slow start lets out in
-    /// a round trip: that is found only when the round is over.
+    /// Bytes per second. In start-up, as long as no queue is seen, it is what TCP lets out in a round
+    /// trip, which is found only when the round is over: the initial window at least, and where the
+    /// link is known to go further, twice what was found.
     pub(crate) fn rate_or_guess(&self) -> f64 {
         let found = self.found_rate();
         if self.rate.is_full() || self.filling {
             return found;
         }
         let doubled = SLOW_START * self.rate.estimate().unwrap_or(0.0);
-        let let_out = doubled.max(INITIAL_WINDOW / self.min_rtt());
-        let most = self.expected.unwrap_or(f64::INFINITY);
-        let_out.min(most).max(found)
+        let known = doubled.min(self.expected.unwrap_or(0.0));
+        found.max(known).max(INITIAL_WINDOW / self.min_rtt())
     }
 
     /// Bytes per second that its link can bring: once start-up is over, what it has found.
