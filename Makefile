@@ -100,8 +100,8 @@ kernel: setup ## print our numbers beside those of this machine's kernel, in hal
 	$(BIN)/python -m pytest tests/agreement/test_kernel.py
 
 RUNS ?= 5
-goodput: setup ## measure the gateway over emulated links, beside the kernel's MPTCP; RUNS=5 takes 50 minutes
-	$(CARGO) build --release --locked -p ropewalk-gateway --bin ropewalk-gateway --example tunnel_goodput
+goodput: setup ## measure the gateway over emulated links, beside the kernel's MPTCP; RUNS=5 takes 45 minutes
+	$(CARGO) build --release --locked -p ropewalk-gateway --bin ropewalk-gateway --example tunnel_goodput --example outage
 	$(BIN)/python tests/agreement/gateway.py $(RUNS)
 
 reproductions: setup ## make the papers' tables and figures again; write docs/reproductions.md

@@ -8,6 +8,7 @@ minutes for each of the runs. `make goodput` builds what it needs.
 """
 
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -18,7 +19,6 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 import linux
@@ -42,7 +42,7 @@ OUTAGES = (("20/20 + 20/20", 1), ("20/20 + 5/200", 1), ("20/20 + 5/200", 2))
 TITLES = {
     "goodput": "Goodput over the sum of the link rates",
     "goodput-loss": f"The same with {LOSS} loss on the first link",
-    "outages": f"A link dark from {DARK[0]} to {DARK[1]} s: the longest time without a byte",
+    "outages": f"A link dark for {DARK[1] - DARK[0]} s: the longest time without a byte",
 }
 
 
@@ -67,10 +67,10 @@ class Cell(ABC):
             for column, value in self.once(seed).items():
                 self.found.setdefault(column, []).append(value)
 
-    def measured(self, seed: int, step: str | None = None) -> ropewalk.Results:
+    def measured(self, seed: int) -> ropewalk.Results:
         """Run the scenario on the testbed, again where the links came late."""
         for _ in range(ATTEMPTS):
-            results = ropewalk.testbed(self.scenario, seed=seed, step=step)
+            results = ropewalk.testbed(self.scenario, seed=seed)
             if results.runs[0]["emulator"]["trusted"]:
                 break
         return results
@@ -90,43 +90,44 @@ class Tunnel(Cell):
 
     def once(self, seed: int) -> dict[str, float]:
         """Run it once."""
-        release = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
-        arguments = {
-            "gateway": release / "ropewalk-gateway",
-            "links": ",".join(CASES[self.row]),
-            "congestion": self.name.removeprefix("tunnel "),
-            "runs": 1,
-        }
-        words = [f"{key}={value}" for key, value in arguments.items()]
-        program = [str(release / "examples/tunnel_goodput"), *words]
-        done = subprocess.run(program, capture_output=True, text=True, check=True)
-        return {self.name: float(done.stdout.split()[-1])}
+        congestion = self.name.removeprefix("tunnel ")
+        line = printed("tunnel_goodput", self.row, congestion=congestion)
+        return {self.name: float(line.split()[-1])}
 
 
 class Outage(Cell):
-    """The longest time without a byte, and how soon the link is used again."""
+    """The longest time without a byte of an upload."""
 
     def once(self, seed: int) -> dict[str, float]:
         """Run it once."""
-        results = self.measured(seed, step="100 ms")
-        gap: float = results.runs[0]["longest_gap_s"]
-        back = used_again(results.connection)
-        found = {f"{self.name}, ms": 1000 * gap}
-        return found if back is None else {**found, f"{self.name}, used again, ms": 1000 * back}
+        gap: float = self.measured(seed).runs[0]["longest_gap_s"]
+        return {f"{self.name}, ms": 1000 * gap}
 
 
-def used_again(connection: pl.DataFrame) -> float | None:
-    """Return seconds from a link's return until the others alone could not have brought so much.
+class ProxyOutage(Cell):
+    """The same of a download, and how soon the link is used again, by a program of its own."""
 
-    That is when the mean of three steps is a twentieth above that of the outage's last two
-    seconds, in which the others brought everything.
-    """
-    time, goodput = connection["time_s"].to_numpy(), connection["goodput_mbps"].to_numpy()
-    end = DARK[1]
-    others = goodput[(time > end - 2) & (time <= end)].mean()
-    means = np.convolve(goodput, np.ones(3) / 3, "valid")  # of a step and the two before
-    after = (time[2:] >= end + 0.25) & (means > 1.05 * others)
-    return float(time[2:][after.argmax()] - end) if after.any() else None
+    def once(self, seed: int) -> dict[str, float]:
+        """Run it once."""
+        case, link = self.row.split(", link ")
+        line = printed("outage", case, dark=str(int(link) - 1))
+        columns = ("proxy, ms", "carries again, ms", "more arrives, ms")
+        times = re.findall(r"(\d+) ms", line)
+        return {column: float(time) for column, time in zip(columns, times, strict=True)}
+
+
+def printed(example: str, case: str, **words: str) -> str:
+    """Return the last line that an example of the gateway prints of one run over the links."""
+    release = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
+    arguments = {
+        "gateway": str(release / "ropewalk-gateway"),
+        "links": ",".join(CASES[case]),
+        "runs": "1",
+        **words,
+    }
+    program = [str(release / "examples" / example), *(f"{k}={v}" for k, v in arguments.items())]
+    done = subprocess.run(program, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()[-1]
 
 
 def rates(case: str) -> float:
@@ -170,12 +171,11 @@ def cells() -> Iterator[Cell]:
         other = alone(case, second(case))
         yield Goodput("goodput-loss", case, "next link", other, most_runs=1)
     for case, link in OUTAGES:
-        for name, method in (("proxy", "bas"), ("MPTCP", "mptcp")):
-            dark = made(case, method).with_(
-                {f"link.l{link}.down": [[f"{second} s" for second in DARK]]}
-            )
-            runs = None if method == "bas" else 1
-            yield Outage("outages", f"{case}, link {link}", name, dark, most_runs=runs)
+        times = {f"link.l{link}.down": [[f"{second} s" for second in DARK]]}
+        kernel = made(case, "mptcp").with_(times)
+        row = f"{case}, link {link}"
+        yield ProxyOutage("outages", row, "proxy", kernel)
+        yield Outage("outages", row, "MPTCP", kernel, most_runs=1)
 
 
 def tables(runs: int) -> list[Table]:
