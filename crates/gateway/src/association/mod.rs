@@ -149,7 +149,13 @@ impl Association {
     /// Whether it has ended.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.0.closed.borrow().is_some()
+        self.end().is_some()
+    }
+
+    /// Why it has ended; `None` if it has not.
+    #[must_use]
+    pub fn end(&self) -> Option<u32> {
+        *self.0.closed.borrow()
     }
 
     /// Looks at the state machine, such as for statistics.
@@ -241,6 +247,12 @@ impl Shared {
 
     /// Everybody who waits for a stream learns that there will be nothing.
     fn end(&self, code: u32) {
+        // Before they ask why.
+        self.closed.send_if_modified(|closed| {
+            let is_new = closed.is_none();
+            closed.get_or_insert(code);
+            is_new
+        });
         let wakes: Vec<Arc<Notify>> = {
             let mut state = self.lock();
             let entries = state.streams.values_mut();
@@ -254,11 +266,6 @@ impl Shared {
         for wake in wakes {
             wake.notify_one();
         }
-        self.closed.send_if_modified(|closed| {
-            let is_new = closed.is_none();
-            closed.get_or_insert(code);
-            is_new
-        });
     }
 }
 

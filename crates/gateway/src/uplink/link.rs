@@ -12,7 +12,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use tracing::{debug, info, warn};
 
 use super::dial::{Dialled, PATIENCE, dial};
-use super::{Near, Session, link_number};
+use super::{GONE, Near, Session, link_number};
 use crate::association::CarrierTask;
 use crate::handshake::HandshakeError;
 use crate::links::Link;
@@ -36,9 +36,6 @@ const TIMED_OUT: Duration = Duration::from_millis(500);
 
 /// Dials under way at a time.
 const MOST: usize = 16;
-
-/// Code of an association that the relay does not know any more.
-const GONE: u32 = 0xffff_0004;
 
 /// How long carriers may take to say that the association has ended.
 pub(super) const FAREWELL: Duration = Duration::from_secs(1);

@@ -28,6 +28,9 @@ use crate::status::document::{Document, Role as DocumentRole, State};
 pub(crate) use dial::resolve;
 pub use far_end::FarEnd;
 
+/// Code of an association that the relay does not know any more.
+const GONE: u32 = 0xffff_0004;
+
 /// What an uplink is made of, its links aside.
 #[derive(Clone, Debug)]
 pub struct UplinkConfig {
@@ -127,27 +130,20 @@ impl Uplink {
         Ok(())
     }
 
-    /// Opens a stream; what comes behind the answer is the stream's.
+    /// Opens a stream; what comes behind the answer is the stream's. A relay that was started anew
+    /// is asked once more.
     ///
     /// # Errors
     /// What the relay says.
     pub async fn open(&self, request: &Request) -> Result<Stream, Status> {
         let session = self.0.session();
-        let stream = session.association.open().ok_or(Status::Limit)?;
-        if let Request::Connect(target) = request {
-            stream.set_target(target.to_string());
+        let opened = session.open(request).await;
+        let is_gone = || session.association.end() == Some(GONE) && !self.0.is_closing();
+        if opened.is_ok() || !is_gone() {
+            return opened;
         }
-        let request = Bytes::from(request.to_bytes());
-        stream.write(request).await.map_err(|_| Status::Limit)?;
-        let answer = |bytes: &[u8]| {
-            let status = bytes.first().map(|byte| (Status::from_byte(*byte), 1));
-            Ok::<_, ()>(status)
-        };
-        match stream.read_first(1, answer).await {
-            Some(Status::Done) => Ok(stream),
-            Some(status) => Err(status),
-            None => Err(Status::Limit),
-        }
+        self.0.renew(&session);
+        self.0.session().open(request).await
     }
 
     /// Ends the association: the relay is told.
@@ -262,6 +258,24 @@ impl Session {
             began: Instant::now(),
             joined: AtomicBool::new(false),
         })
+    }
+
+    async fn open(&self, request: &Request) -> Result<Stream, Status> {
+        let stream = self.association.open().ok_or(Status::Limit)?;
+        if let Request::Connect(target) = request {
+            stream.set_target(target.to_string());
+        }
+        let request = Bytes::from(request.to_bytes());
+        stream.write(request).await.map_err(|_| Status::Limit)?;
+        let answer = |bytes: &[u8]| {
+            let status = bytes.first().map(|byte| (Status::from_byte(*byte), 1));
+            Ok::<_, ()>(status)
+        };
+        match stream.read_first(1, answer).await {
+            Some(Status::Done) => Ok(stream),
+            Some(status) => Err(status),
+            None => Err(Status::Limit),
+        }
     }
 
     fn has_joined(&self) -> bool {
