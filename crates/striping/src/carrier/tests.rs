@@ -1,0 +1,175 @@
+use super::*;
+use crate::control::Control;
+
+/// A byte in a round trip: nobody would measure it anew if it were given nothing.
+#[test]
+fn a_carrier_of_small_round_trips_is_not_drained_for_good() {
+    let (short, long) = (Time::from_micros(50), Time::from_millis(20));
+    let config = CarrierConfig {
+        rtt: Some(short),
+        ..CarrierConfig::default()
+    };
+    let mut carrier = Carrier::new(Time::ZERO, CarrierId(0), config, long, None, None);
+    for second in 1..20 {
+        let at = Time::from_secs(second);
+        assert!(carrier.has_room(at), "after {second} s");
+        carrier.on_sent(
+            at,
+            Content::Control(Control::Window { stream: 1 }),
+            20,
+            false,
+        );
+        let sent = carrier.in_flight.pop_acknowledged(second).unwrap();
+        carrier.on_acknowledged(at + long, sent.wire_len, &sent);
+    }
+    assert!(carrier.round_trip.min() > Some(short));
+}
+
+/// One that has been given frames of 1000 bytes every 10 ms, each answered after `rtt`.
+fn running(rtt: Time, frames: u64) -> (Carrier, Time) {
+    let config = CarrierConfig {
+        rtt: Some(rtt),
+        ..CarrierConfig::default()
+    };
+    let mut carrier = Carrier::new(Time::ZERO, CarrierId(0), config, rtt, None, None);
+    let mut now = Time::ZERO;
+    for number in 0..frames {
+        now = Time::from_millis(10 * number);
+        send(&mut carrier, now);
+        if now >= rtt {
+            acknowledge(&mut carrier, now);
+        }
+    }
+    (carrier, now)
+}
+
+fn send(carrier: &mut Carrier, now: Time) {
+    let content = Content::Control(Control::Window { stream: 1 });
+    carrier.on_sent(now, content, 1000, false);
+}
+
+fn acknowledge(carrier: &mut Carrier, now: Time) {
+    let count = carrier.in_flight.acknowledged() + 1;
+    let sent = carrier.in_flight.pop_acknowledged(count).unwrap();
+    carrier.on_acknowledged(now, sent.wire_len, &sent);
+    carrier.on_heard(now);
+}
+
+#[test]
+fn after_a_timeout_nothing_follows_what_is_repaired_and_nothing_is_learnt_of_it() {
+    let rtt = Time::from_millis(100);
+    let (mut carrier, now) = running(rtt, 50);
+    let srtt = carrier.round_trip.smoothed();
+    assert!(carrier.rate.estimate().is_some());
+    carrier.listening.suspect(now + Time::from_millis(200));
+    let back = now + Time::from_secs(3);
+    assert_eq!(carrier.on_heard(back), Heard::AfterTimeout);
+    while !carrier.in_flight.is_empty() {
+        assert!(carrier.is_behind());
+        acknowledge(&mut carrier, back + rtt);
+    }
+    assert!(!carrier.is_behind());
+    assert_eq!(carrier.rate.estimate(), None);
+    assert_eq!(carrier.round_trip.smoothed(), srtt);
+    send(&mut carrier, back + rtt);
+    acknowledge(&mut carrier, back + rtt * 2);
+    assert_eq!(carrier.rate.estimate(), Some(10_000.0));
+}
+
+#[test]
+fn a_short_suspicion_changes_nothing() {
+    let (mut carrier, now) = running(Time::from_millis(100), 50);
+    let rate = carrier.rate.estimate();
+    carrier.listening.suspect(now + Time::from_millis(200));
+    assert_eq!(carrier.on_heard(now + Time::from_millis(250)), Heard::Late);
+    assert!(!carrier.is_behind());
+    assert_eq!(carrier.rate.estimate(), rate);
+}
+
+#[test]
+fn what_is_known_of_the_link_bounds_the_start() {
+    let cap = |expected| {
+        let config = CarrierConfig {
+            rtt: Some(Time::from_millis(100)),
+            ..CarrierConfig::default()
+        };
+        let mut carrier = Carrier::new(
+            Time::ZERO,
+            CarrierId(1),
+            config,
+            Time::from_secs(1),
+            expected,
+            None,
+        );
+        for _ in 0..12 {
+            send(&mut carrier, Time::ZERO);
+        }
+        let at = Time::from_millis(100);
+        while !carrier.in_flight.is_empty() {
+            acknowledge(&mut carrier, at);
+        }
+        carrier.cap()
+    };
+    // 120 kB/s, by 1.9 or 2.2 round trips, and 7.5 ms.
+    assert_eq!(cap(None), 23_700);
+    assert_eq!(cap(Some(1e6)), 27_300);
+    assert_eq!(cap(Some(10_000.0)), 23_700);
+}
+
+/// In rounds of 100 ms, each of twice as much as the one before, beginning with 4 kB.
+#[test]
+fn start_up_is_over_when_the_link_brings_what_it_brought_before() {
+    let rounds = |expected| {
+        let config = CarrierConfig {
+            rtt: Some(Time::from_millis(100)),
+            ..CarrierConfig::default()
+        };
+        let patience = Time::from_secs(1);
+        let mut carrier = Carrier::new(Time::ZERO, CarrierId(1), config, patience, expected, None);
+        (0..7).find(|round| {
+            let at = Time::from_millis(100 * round);
+            for _ in 0..4 << round {
+                send(&mut carrier, at);
+            }
+            while !carrier.in_flight.is_empty() {
+                acknowledge(&mut carrier, at + Time::from_millis(100));
+            }
+            carrier.rate.is_full()
+        })
+    };
+    assert_eq!(rounds(None), None);
+    // 40, 80, 160, 320 kB/s: that is seen when the next round begins to be acknowledged.
+    assert_eq!(rounds(Some(330_000.0)), Some(4));
+    // It brings more now.
+    assert_eq!(rounds(Some(20_000.0)), None);
+}
+
+#[test]
+fn in_start_up_frames_arrive_as_slow_start_lets_them_out() {
+    let (mut carrier, now) = running(Time::from_millis(100), 0);
+    for _ in 0..12 {
+        send(&mut carrier, now);
+    }
+    // One of them is known to be there, and says 10 kB/s.
+    acknowledge(&mut carrier, now + Time::from_millis(100));
+    assert_eq!(carrier.rate.estimate(), Some(10_000.0));
+    assert!((carrier.arrives_in(1000) - 0.05).abs() < 0.04);
+    // When it is overdue is told by what was seen.
+    send(&mut carrier, now + Time::from_millis(100));
+    let last = carrier.in_flight.iter_mut().last().unwrap();
+    assert_eq!(last.due, now + Time::from_millis(100 + 1200));
+}
+
+#[test]
+fn what_brings_no_more_is_probed_soon_and_then_seldom() {
+    let keepalive = Time::from_secs(5);
+    let (mut carrier, _) = running(Time::from_millis(100), 0);
+    carrier.ping_due = false;
+    let heard = carrier.listening.heard_at();
+    assert_eq!(carrier.probe_at(keepalive), Some(heard + keepalive));
+    carrier.fed = true;
+    let soon = heard + Time::from_millis(100);
+    assert_eq!(carrier.probe_at(keepalive), Some(soon));
+    send(&mut carrier, heard);
+    assert_eq!(carrier.probe_at(keepalive), None);
+}
