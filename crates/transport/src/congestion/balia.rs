@@ -78,7 +78,13 @@ impl CongestionControl for Balia {
         ((flight * (1.0 - alpha.min(1.5) / 2.0)) as u64).max(state.mss)
     }
 
-    fn on_undo(&mut self, _subflow: usize) {}
+    fn save(&mut self, subflow: usize) {
+        self.coupling.save(subflow);
+    }
+
+    fn restore(&mut self, subflow: usize) {
+        self.coupling.restore(subflow);
+    }
 }
 
 #[cfg(test)]

@@ -96,8 +96,12 @@ impl CongestionControl for Controller {
         each!(self, algorithm => algorithm.on_congestion(subflow, cause, now, subflows))
     }
 
-    fn on_undo(&mut self, subflow: usize) {
-        each!(self, algorithm => algorithm.on_undo(subflow));
+    fn save(&mut self, subflow: usize) {
+        each!(self, algorithm => algorithm.save(subflow));
+    }
+
+    fn restore(&mut self, subflow: usize) {
+        each!(self, algorithm => algorithm.restore(subflow));
     }
 }
 

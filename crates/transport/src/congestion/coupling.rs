@@ -73,6 +73,8 @@ pub(super) struct Coupling {
     slow_start: SlowStart,
     /// Of each subflow: growth not yet worth a byte, in bytes.
     fractions: Vec<f64>,
+    /// The same as they were before a loss.
+    saved: Vec<f64>,
 }
 
 impl Coupling {
@@ -80,13 +82,25 @@ impl Coupling {
         Coupling {
             slow_start: SlowStart { byte_counting },
             fractions: Vec::new(),
+            saved: Vec::new(),
         }
     }
 
     pub(super) fn add_subflow(&mut self, subflow: usize) {
         if self.fractions.len() <= subflow {
             self.fractions.resize(subflow + 1, 0.0);
+            self.saved.resize(subflow + 1, 0.0);
         }
+    }
+
+    /// Keeps the growth so far, before a loss.
+    pub(super) fn save(&mut self, subflow: usize) {
+        self.saved[subflow] = self.fractions[subflow];
+    }
+
+    /// The losses since were none.
+    pub(super) fn restore(&mut self, subflow: usize) {
+        self.fractions[subflow] = self.saved[subflow];
     }
 
     /// New cwnd in bytes, where congestion avoidance grows by `increase` bytes

@@ -50,7 +50,7 @@ impl CubicConfig {
                 slow_start_exit: u64::MAX,
                 epoch: None,
             },
-            before_loss: None,
+            saved: None,
             fraction: 0.0,
             unlimited_since: None,
             drained_at: None,
@@ -66,8 +66,8 @@ pub struct Cubic {
     fast_convergence: bool,
     as_linux: bool,
     history: History,
-    /// What a spurious loss brings back (section 4.9.2).
-    before_loss: Option<History>,
+    /// What spurious losses bring back (section 4.9.2).
+    saved: Option<Saved>,
     /// Growth not yet worth a byte, in bytes.
     fraction: f64,
     /// The window has not been the limit since then.
@@ -76,7 +76,15 @@ pub struct Cubic {
     drained_at: Option<Time>,
 }
 
-/// What a congestion event changes.
+/// All that a congestion event changes, or what follows it.
+#[derive(Clone, Copy, Debug)]
+struct Saved {
+    history: History,
+    hystart: Option<HyStart>,
+    fraction: f64,
+}
+
+/// What is known of losses.
 #[derive(Clone, Copy, Debug)]
 struct History {
     /// Window just before the last loss, in segments; zero if that means nothing.
@@ -153,7 +161,6 @@ impl Cubic {
     /// New ssthresh after a loss, in bytes.
     #[must_use]
     pub fn on_congestion(&mut self, cause: Congestion, state: &SubflowState) -> u64 {
-        self.before_loss = Some(self.history);
         let cwnd = state.cwnd as f64 / state.mss as f64;
         // Section 4.7: W_max = cwnd (1 + beta) / 2 where windows shrink from loss to loss.
         let w_max = if self.fast_convergence && cwnd < self.history.w_max {
@@ -181,11 +188,21 @@ impl Cubic {
         ssthresh.max(2 * state.mss)
     }
 
-    /// The last loss was none (section 4.9.2).
-    pub fn on_undo(&mut self) {
-        if let Some(history) = self.before_loss.take() {
-            self.history = history;
-            self.fraction = 0.0;
+    /// Keeps what a loss changes.
+    pub fn save(&mut self) {
+        self.saved = Some(Saved {
+            history: self.history,
+            hystart: self.hystart,
+            fraction: self.fraction,
+        });
+    }
+
+    /// The losses since [`save`](Cubic::save) were none (section 4.9.2).
+    pub fn restore(&mut self) {
+        if let Some(saved) = self.saved {
+            self.history = saved.history;
+            self.hystart = saved.hystart;
+            self.fraction = saved.fraction;
         }
     }
 

@@ -66,7 +66,13 @@ impl CongestionControl for FullyCoupled {
         own.saturating_sub(half_of_all).max(state.mss)
     }
 
-    fn on_undo(&mut self, _subflow: usize) {}
+    fn save(&mut self, subflow: usize) {
+        self.coupling.save(subflow);
+    }
+
+    fn restore(&mut self, subflow: usize) {
+        self.coupling.restore(subflow);
+    }
 }
 
 #[cfg(test)]

@@ -100,7 +100,13 @@ impl CongestionControl for Lia {
         self.coupling.halve(subflow, &subflows[subflow], 2)
     }
 
-    fn on_undo(&mut self, _subflow: usize) {}
+    fn save(&mut self, subflow: usize) {
+        self.coupling.save(subflow);
+    }
+
+    fn restore(&mut self, subflow: usize) {
+        self.coupling.restore(subflow);
+    }
 }
 
 #[cfg(test)]

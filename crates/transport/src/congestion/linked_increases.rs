@@ -59,7 +59,13 @@ impl CongestionControl for LinkedIncreases {
         self.coupling.halve(subflow, &subflows[subflow], 2)
     }
 
-    fn on_undo(&mut self, _subflow: usize) {}
+    fn save(&mut self, subflow: usize) {
+        self.coupling.save(subflow);
+    }
+
+    fn restore(&mut self, subflow: usize) {
+        self.coupling.restore(subflow);
+    }
 }
 
 #[cfg(test)]

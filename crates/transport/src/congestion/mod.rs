@@ -85,7 +85,14 @@ pub trait CongestionControl {
         subflows: &[SubflowState],
     ) -> u64;
 
-    /// The last congestion event of the subflow was found to be spurious and is undone
-    /// (the sender restores cwnd and ssthresh itself).
-    fn on_undo(&mut self, subflow: usize);
+    /// Keeps what the algorithm itself remembers of the subflow, in place of what it kept before.
+    ///
+    /// Called before the first congestion event after a time without known losses. What stands in
+    /// the table the sender keeps itself; an algorithm without a memory of its own needs neither
+    /// this nor [`restore`](CongestionControl::restore).
+    fn save(&mut self, _subflow: usize) {}
+
+    /// All congestion events since the last [`save`](CongestionControl::save) were spurious: goes
+    /// back to what was kept then. The table has its old cwnd and ssthresh again.
+    fn restore(&mut self, _subflow: usize) {}
 }

@@ -20,6 +20,7 @@ impl NewRenoConfig {
                 byte_counting: self.byte_counting,
             },
             bytes_acked: 0,
+            saved: 0,
         }
     }
 }
@@ -30,6 +31,8 @@ pub struct NewReno {
     slow_start: SlowStart,
     /// Acknowledged since the window last grew (RFC 3465, section 2.1).
     bytes_acked: u64,
+    /// The same as it was before a loss.
+    saved: u64,
 }
 
 impl NewReno {
@@ -66,6 +69,16 @@ impl NewReno {
         // RFC 5681, equation (4): ssthresh = max(FlightSize / 2, 2 * SMSS). Not cwnd, which an
         // application may have left unused; and no more than cwnd, which recovery may have cut.
         (state.in_flight.min(state.cwnd) / 2).max(2 * state.mss)
+    }
+
+    /// Keeps what a loss changes.
+    pub fn save(&mut self) {
+        self.saved = self.bytes_acked;
+    }
+
+    /// The losses since [`save`](NewReno::save) were none.
+    pub fn restore(&mut self) {
+        self.bytes_acked = self.saved;
     }
 }
 

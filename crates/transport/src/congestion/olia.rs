@@ -145,7 +145,13 @@ impl CongestionControl for Olia {
         self.coupling.halve(subflow, &subflows[subflow], least)
     }
 
-    fn on_undo(&mut self, _subflow: usize) {}
+    fn save(&mut self, subflow: usize) {
+        self.coupling.save(subflow);
+    }
+
+    fn restore(&mut self, subflow: usize) {
+        self.coupling.restore(subflow);
+    }
 }
 
 #[cfg(test)]

@@ -95,10 +95,17 @@ impl CongestionControl for Uncoupled {
         }
     }
 
-    fn on_undo(&mut self, subflow: usize) {
+    fn save(&mut self, subflow: usize) {
         match &mut self.subflows[subflow] {
-            SinglePath::NewReno(_) => {}
-            SinglePath::Cubic(cubic) => cubic.on_undo(),
+            SinglePath::NewReno(reno) => reno.save(),
+            SinglePath::Cubic(cubic) => cubic.save(),
+        }
+    }
+
+    fn restore(&mut self, subflow: usize) {
+        match &mut self.subflows[subflow] {
+            SinglePath::NewReno(reno) => reno.restore(),
+            SinglePath::Cubic(cubic) => cubic.restore(),
         }
     }
 }

@@ -58,7 +58,8 @@ fn live_through(steps: &[(u8, u64)]) {
                         Congestion::FastRetransmit => ssthresh,
                     };
                 }
-                2 => control.on_undo(i),
+                2 => control.save(i),
+                7 => control.restore(i),
                 3 => table[i].usable = random.below(3) > 0,
                 4 => table[i].srtt = Time::from_nanos(random.below(2) * random.below(1 << 30)),
                 5 => table[i].in_recovery = random.below(2) == 0,
@@ -128,7 +129,6 @@ fn a_users_own_algorithm_is_called() {
         fn on_congestion(&mut self, _: usize, _: Congestion, _: Time, _: &[SubflowState]) -> u64 {
             43
         }
-        fn on_undo(&mut self, _subflow: usize) {}
     }
     let mut control = Controller::Custom(Box::new(Fixed));
     control.add_subflow(0);
@@ -137,4 +137,43 @@ fn a_users_own_algorithm_is_called() {
     let cause = Congestion::Timeout;
     assert_eq!(control.on_congestion(0, cause, Time::ZERO, &table), 43);
     assert_eq!(format!("{control:?}"), "Custom");
+}
+
+#[test]
+fn each_goes_back_to_what_it_was_before_losses_that_were_none() {
+    for (config, name) in all() {
+        let mut control = Controller::new(&config);
+        let mut table = vec![subflow(20.5, 0.1), subflow(7.0, 0.3)];
+        control.add_subflow(0);
+        control.add_subflow(1);
+        let grow = |control: &mut Controller, table: &mut [SubflowState], subflow: usize| {
+            for number in 0..33 {
+                let ack = Acked {
+                    now: Time::from_millis(1000 + number),
+                    snd_nxt: 1_000_000,
+                    rtt: Some(Time::from_millis(100 + number)),
+                    ..acked(777)
+                };
+                table[subflow].cwnd = control.on_ack(subflow, &ack, table);
+            }
+        };
+        table[0].ssthresh = u64::MAX;
+        grow(&mut control, &mut table, 0);
+        table[0].ssthresh = 0;
+        grow(&mut control, &mut table, 0);
+        grow(&mut control, &mut table, 1);
+        control.save(0);
+        let before = format!("{control:?}");
+        for cause in [Congestion::FastRetransmit, Congestion::Timeout] {
+            let now = Time::from_secs(2);
+            table[0].ssthresh = control.on_congestion(0, cause, now, &table);
+            table[0].cwnd = table[0].ssthresh;
+        }
+        grow(&mut control, &mut table, 0);
+        // NewReno that counts acknowledgements remembers nothing.
+        let remembers = config.byte_counting || !["newreno", "uncoupled"].contains(&name);
+        assert!(!remembers || format!("{control:?}") != before, "{name}");
+        control.restore(0);
+        assert_eq!(format!("{control:?}"), before, "{name}");
+    }
 }

@@ -157,11 +157,18 @@ fn an_undone_loss_brings_back_what_was_known() {
     let mut cubic = cubic();
     let mut state = after_loss(&mut cubic);
     drive(&mut cubic, &mut state, 0.0, 2.0);
-    let before = format!("{:?}", cubic.history);
-    let _ = cubic.on_congestion(Congestion::FastRetransmit, &state);
-    assert_ne!(format!("{:?}", cubic.history), before);
-    cubic.on_undo();
-    assert_eq!(format!("{:?}", cubic.history), before);
+    cubic.save();
+    let before = format!("{cubic:?}");
+    // Two events, and growth after the second: the undo goes back before the first.
+    for cause in [Congestion::FastRetransmit, Congestion::Timeout] {
+        let ssthresh = cubic.on_congestion(cause, &state);
+        state.ssthresh = ssthresh;
+    }
+    state.cwnd = MSS;
+    drive(&mut cubic, &mut state, 2.0, 3.0);
+    assert_ne!(format!("{cubic:?}"), before);
+    cubic.restore();
+    assert_eq!(format!("{cubic:?}"), before);
 }
 
 #[test]
