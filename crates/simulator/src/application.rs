@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Traffic;
 use ropewalk_transport::Endpoint;
 
 use crate::association::Association;
+use crate::schedule::Schedule;
 
 /// What an application writes into.
 pub(crate) trait Sink {
@@ -54,20 +54,8 @@ pub(crate) struct Application {
 
 #[derive(Debug)]
 enum Source {
-    Bulk {
-        left: Option<u64>,
-    },
-    Messages {
-        bytes: u64,
-        spacing: Spacing,
-        next: Time,
-    },
-}
-
-#[derive(Debug)]
-enum Spacing {
-    Constant(Time),
-    Exponential { mean_ns: f64, random: Pcg64Mcg },
+    Bulk { left: Option<u64> },
+    Messages(Schedule),
 }
 
 impl Application {
@@ -82,19 +70,10 @@ impl Application {
             Traffic::Bulk { size } => Source::Bulk {
                 left: size.map(|bytes| bytes.as_u64()),
             },
-            Traffic::Cbr { rate, message } => Source::Messages {
-                bytes: message.as_u64(),
-                spacing: Spacing::Constant(rate.transmission_time(message)),
-                next: start,
-            },
-            Traffic::Poisson { rate, message } => Source::Messages {
-                bytes: message.as_u64(),
-                spacing: Spacing::Exponential {
-                    mean_ns: message.as_u64() as f64 * 8e9 / rate.as_bps() as f64,
-                    random,
-                },
-                next: start,
-            },
+            Traffic::Cbr { .. } | Traffic::Poisson { .. } => {
+                let schedule = Schedule::new(traffic, start, random);
+                Source::Messages(schedule.expect("messages are due at some time"))
+            }
         };
         Application {
             source,
@@ -111,15 +90,15 @@ impl Application {
     pub(crate) fn unit(&self, segment: u64) -> u64 {
         match self.source {
             Source::Bulk { .. } => segment,
-            Source::Messages { bytes, .. } => bytes,
+            Source::Messages(ref schedule) => schedule.message(),
         }
     }
 
     /// When it writes next by itself.
     pub(crate) fn next(&self) -> Option<Time> {
-        match self.source {
+        match &self.source {
             Source::Bulk { .. } => None,
-            Source::Messages { next, .. } => Some(next),
+            Source::Messages(schedule) => Some(schedule.next()),
         }
     }
 
@@ -135,25 +114,16 @@ impl Application {
 
     /// Its time has come, the connection is open: writes the messages that are due.
     pub(crate) fn produce(&mut self, now: Time) {
-        while let Source::Messages {
-            bytes,
-            spacing,
-            next,
-        } = &mut self.source
-            && *next <= now
+        while let Source::Messages(schedule) = &mut self.source
+            && schedule.next() <= now
         {
-            self.backlog += *bytes;
-            self.written += *bytes;
+            self.backlog += schedule.message();
+            self.written += schedule.message();
             if self.measured {
-                self.log.push_back((self.written, *next));
+                self.log.push_back((self.written, schedule.next()));
             }
-            self.first_write.get_or_insert(*next);
-            *next += match spacing {
-                Spacing::Constant(spacing) => (*spacing).max(Time::from_nanos(1)),
-                Spacing::Exponential { mean_ns, random } => {
-                    Time::from_nanos((-uniform(random).ln() * *mean_ns) as u64)
-                }
-            };
+            self.first_write.get_or_insert(schedule.next());
+            schedule.advance();
         }
     }
 
@@ -181,7 +151,7 @@ impl Application {
                     }
                 }
             }
-            Source::Messages { .. } => {
+            Source::Messages(_) => {
                 if self.backlog > 0 {
                     self.backlog -= sink.write(self.backlog);
                 }
@@ -200,9 +170,4 @@ impl Application {
         }
         None
     }
-}
-
-/// Uniform in (0, 1], from the upper 53 bits of a draw.
-fn uniform(random: &mut Pcg64Mcg) -> f64 {
-    ((random.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
 }

@@ -12,6 +12,7 @@ mod observer;
 mod outcome;
 mod recorder;
 mod run;
+mod schedule;
 mod streams;
 mod summary;
 mod virtual_device;
@@ -23,6 +24,7 @@ pub use outcome::{
     CompetitorSummary, ConnectionTimeline, DelayBin, DelaySummary, LinkSummary, Outcome,
     Reordering, ReorderingMetrics, Stats, SubflowSummary, SubflowTimeline, Summary, Timeline,
 };
+pub use schedule::Schedule;
 pub use streams::{directions, stream};
 
 use ropewalk_quantities::Time;

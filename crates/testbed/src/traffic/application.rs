@@ -1,11 +1,10 @@
 //! What the client's application writes, and when.
 
 use ropewalk_quantities::Time;
-use ropewalk_simulator::Histogram;
+use ropewalk_simulator::{Histogram, Schedule};
 
 use super::pattern::Pattern;
 use super::plan::Plan;
-use super::schedule::Schedule;
 
 /// What the application has to write, as the simulator has it.
 pub(crate) struct Application {

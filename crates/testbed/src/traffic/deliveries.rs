@@ -1,10 +1,9 @@
 //! What the server's application got, and how long each piece was on its way.
 
 use ropewalk_quantities::Time;
-use ropewalk_simulator::Histogram;
+use ropewalk_simulator::{Histogram, Schedule};
 
 use super::plan::Plan;
-use super::schedule::Schedule;
 use super::session::WriteLog;
 
 /// Deliveries in order: delays, the last one, the longest time without any.

@@ -18,7 +18,6 @@ mod pattern;
 mod plan;
 mod punctual;
 mod sampler;
-mod schedule;
 mod server;
 mod session;
 mod socket;
@@ -33,6 +32,5 @@ pub use outcome::{ConnectionTimeline, Subflow, Timeline, TrafficOutcome, outcome
 pub(crate) use outcome::{grown, mbps};
 pub use pattern::{Corruption, Pattern};
 pub use plan::{Carrier, Path, Plan};
-pub use schedule::Schedule;
 pub use server::{ServerReport, run_server};
 pub use session::Session;

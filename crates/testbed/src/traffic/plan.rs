@@ -4,10 +4,9 @@ use std::net::{IpAddr, SocketAddr};
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::Traffic;
-use ropewalk_simulator::stream;
+use ropewalk_simulator::{Schedule, stream};
 
 use super::pattern::Pattern;
-use super::schedule::Schedule;
 
 /// One connection: what is sent over it, how, and what is measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +77,7 @@ impl Plan {
     pub(crate) fn schedule(&self) -> Option<Schedule> {
         Schedule::new(
             &self.traffic,
+            Time::ZERO,
             stream(self.seed, &format!("{}/traffic", self.name)),
         )
     }

@@ -1,13 +1,14 @@
-//! When messages are due: constant rate or Poisson, the very times that the simulator writes at.
+//! When messages are due: constant rate or Poisson.
 
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Traffic;
 
-/// Times at which messages of one size are due, from zero on.
+/// Times at which messages of one size are due.
 ///
-/// It is a function of the scenario and the seed: the end that reads has one of its own, and knows
+/// It is a function of the scenario and the seed: whoever carries the traffic, in virtual time or
+/// over sockets, writes at the same times; and the end that reads, with a schedule of its own, knows
 /// when what it reads was due without being told.
 #[derive(Clone, Debug)]
 pub struct Schedule {
@@ -23,8 +24,8 @@ enum Spacing {
 }
 
 impl Schedule {
-    /// The first message is due at once; `None` for bulk, which has no messages.
-    pub fn new(traffic: &Traffic, random: Pcg64Mcg) -> Option<Schedule> {
+    /// The first message is due at `start`; `None` for bulk, which has no messages.
+    pub fn new(traffic: &Traffic, start: Time, random: Pcg64Mcg) -> Option<Schedule> {
         let (message, spacing) = match *traffic {
             Traffic::Bulk { .. } => return None,
             Traffic::Cbr { rate, message } => {
@@ -38,17 +39,18 @@ impl Schedule {
         Some(Schedule {
             message: message.as_u64(),
             spacing,
-            next: Time::ZERO,
+            next: start,
         })
     }
 
     /// Bytes of a message.
+    #[inline]
     pub fn message(&self) -> u64 {
         self.message
     }
 
     /// Between two messages, in the mean.
-    pub(crate) fn spacing(&self) -> Time {
+    pub fn spacing(&self) -> Time {
         match self.spacing {
             Spacing::Constant(spacing) => spacing,
             Spacing::Exponential { mean_ns, .. } => Time::from_nanos(mean_ns as u64),
@@ -56,6 +58,7 @@ impl Schedule {
     }
 
     /// When the next message is due.
+    #[inline]
     pub fn next(&self) -> Time {
         self.next
     }
@@ -80,9 +83,9 @@ fn uniform(random: &mut Pcg64Mcg) -> f64 {
 mod tests {
     use ropewalk_quantities::{Bytes, Rate};
     use ropewalk_scenario::Scenario;
-    use ropewalk_simulator::{Options, simulate, stream};
 
     use super::*;
+    use crate::{Options, simulate, stream};
 
     #[test]
     fn constant_rate_is_evenly_spaced() {
@@ -90,7 +93,7 @@ mod tests {
             rate: Rate::from_bps(160_000),
             message: Bytes::new(200),
         };
-        let mut schedule = Schedule::new(&traffic, stream(1, "flow/traffic")).unwrap();
+        let mut schedule = Schedule::new(&traffic, Time::ZERO, stream(1, "flow/traffic")).unwrap();
         assert_eq!(schedule.message(), 200);
         for number in 0..5 {
             assert_eq!(schedule.next(), Time::from_millis(10 * number));
@@ -101,13 +104,13 @@ mod tests {
     #[test]
     fn bulk_has_no_messages() {
         let traffic = Traffic::Bulk { size: None };
-        assert!(Schedule::new(&traffic, stream(1, "flow/traffic")).is_none());
+        assert!(Schedule::new(&traffic, Time::ZERO, stream(1, "flow/traffic")).is_none());
     }
 
     /// Over a link with time to spare, what was due 10 ms before the end has arrived, and what was
     /// due less than 5 ms before the end has not.
     #[test]
-    fn poisson_is_the_simulators() {
+    fn a_run_writes_poisson_messages_when_they_are_due() {
         let text = r#"
             duration = "3 s"
             [[link]]
@@ -126,7 +129,7 @@ mod tests {
         for seed in 1..=5 {
             let simulated = simulate(&scenario, seed, &Options::default()).unwrap();
             let mut schedule =
-                Schedule::new(&scenario.traffic, stream(seed, "flow/traffic")).unwrap();
+                Schedule::new(&scenario.traffic, Time::ZERO, stream(seed, "flow/traffic")).unwrap();
             let mut due_before = |millis| {
                 let mut count = 0;
                 while schedule.next() < Time::from_millis(millis) {
