@@ -8,13 +8,17 @@
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::{
-    Association as End, CarrierConfig, CarrierId, Event, Frame, Length, Payload, Role, StreamId,
+    Association as End, CarrierConfig, CarrierId, Dialling, Event, Frame, Length, Payload, Role,
+    StreamId,
 };
 use ropewalk_transport::{Config, Counters, Event as SocketEvent, Segment};
 
 use crate::carrier::{CLIENT, SERVER};
 use crate::connection::{Appetite, Connection};
-use crate::dialling::{PATIENCE, Path};
+use crate::dialling::Path;
+
+/// Before the application begins no dial is given up.
+const NEVER: Time = Time::from_nanos(u64::MAX);
 
 /// Both ends of an association, and the connections between them.
 #[derive(Debug)]
@@ -71,7 +75,7 @@ impl Association {
             received: Received::default(),
         };
         for path in 0..paths {
-            association.dial(Time::ZERO, path);
+            association.dial(path, NEVER);
         }
         association
     }
@@ -80,9 +84,6 @@ impl Association {
     pub(crate) fn connect(&mut self, now: Time) {
         if self.stream.is_none() {
             self.stream = self.ends[CLIENT].open();
-            for connection in &mut self.connections {
-                connection.dialled_until = now + PATIENCE;
-            }
             self.begin_dialling(now);
         }
     }
@@ -255,7 +256,7 @@ impl Association {
                     }
                 }
                 Event::CarrierSuspected(id) if end == CLIENT => self.on_suspected(now, id),
-                Event::CarrierTrusted(id) if end == CLIENT => self.on_trusted(id),
+                Event::CarrierTrusted(id) if end == CLIENT => self.on_trusted(now, id),
                 Event::StreamFinished(stream) if end == SERVER => {
                     self.ends[SERVER].finish(stream);
                 }
@@ -273,6 +274,9 @@ impl Association {
     /// All has arrived and is acknowledged, both ways.
     fn close_connections(&mut self) {
         self.closing = true;
+        for path in &mut self.paths {
+            path.dialling = None;
+        }
         for connection in &mut self.connections {
             if connection.carriers[CLIENT].is_some() {
                 connection.ends[CLIENT].close();
@@ -319,7 +323,8 @@ impl Association {
     /// When [`handle_timeout`](Association::handle_timeout) is due for an end.
     pub(crate) fn poll_timeout(&self, end: usize) -> Option<Time> {
         let sockets = self.connections.iter().map(|of| of.poll_timeout(end));
-        let dials = self.paths.iter().map(|path| path.dial_at);
+        let dialling = |path: &Path| path.dialling.as_ref().map(Dialling::poll_timeout);
+        let dials = self.paths.iter().map(dialling);
         let dials = dials.filter(|_| end == CLIENT);
         sockets
             .chain([self.ends[end].poll_timeout()])

@@ -6,7 +6,7 @@ use ropewalk_quantities::Time;
 use ropewalk_striping::{CarrierId, Frame, Length, Payload};
 use ropewalk_transport::{Config, Endpoint, Event, Segment};
 
-use crate::carrier::SERVER;
+use crate::carrier::{CLIENT, SERVER};
 
 /// Client and server of a connection on one path, and the frames between them.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub(crate) struct Connection {
     pub(crate) path: usize,
     /// Counts the connections of its path, from 0.
     pub(crate) dial: u16,
-    /// Until then it is given time to open.
+    /// The client gives it up then if it is still being opened.
     pub(crate) dialled_until: Time,
     pub(crate) ends: [Endpoint; 2],
     /// What it is to the association of each end, while it is anything.
@@ -54,7 +54,7 @@ pub(crate) struct Appetite {
 }
 
 impl Connection {
-    /// A connection that the client opens now, and is to be open by then. Each `key` is random.
+    /// A connection that the client opens now, and gives up then if it is not open. Each `key` is random.
     pub(crate) fn dial(
         dialled_until: Time,
         path: usize,
@@ -155,14 +155,29 @@ impl Connection {
         client.is_closed() && (server.is_closed() || never_heard) && self.changed == [false; 2]
     }
 
-    /// When an end's timer runs out.
-    pub(crate) fn poll_timeout(&self, end: usize) -> Option<Time> {
-        self.ends[end].poll_timeout()
+    /// The client is still opening it.
+    pub(crate) fn is_dialled(&self) -> bool {
+        self.carriers[CLIENT].is_none() && !self.ends[CLIENT].is_closed()
     }
 
-    /// An end's timer has run out.
+    /// When an end's timer runs out, or the client's patience with a dial.
+    pub(crate) fn poll_timeout(&self, end: usize) -> Option<Time> {
+        let timer = self.ends[end].poll_timeout();
+        if end == CLIENT && self.is_dialled() {
+            return Some(timer.map_or(self.dialled_until, |at| at.min(self.dialled_until)));
+        }
+        timer
+    }
+
+    /// What was due at an end by now.
     pub(crate) fn handle_timeout(&mut self, now: Time, end: usize) {
-        if self.poll_timeout(end).is_some_and(|time| time <= now) {
+        if end == CLIENT && now >= self.dialled_until && self.is_dialled() {
+            self.abort(CLIENT);
+        }
+        if self.ends[end]
+            .poll_timeout()
+            .is_some_and(|time| time <= now)
+        {
             self.ends[end].handle_timeout(now);
             self.changed[end] = true;
         }

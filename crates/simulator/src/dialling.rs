@@ -1,39 +1,25 @@
-//! When an association's paths are dialled, and what becomes of the connections.
+//! An association's paths are dialled, and what becomes of the connections.
 //!
-//! As the gateway's proxy does: a path without a carrier, or with a suspected one, is dialled every
-//! 125 ms until one comes through, which replaces what was there.
+//! When, and how long a dial may take, says [`Dialling`], as it does for the gateway's proxy: a path
+//! without a carrier, or with a suspected one, is dialled until a connection comes through, which
+//! replaces what was there.
 
 use rand_core::Rng;
 use ropewalk_quantities::Time;
-use ropewalk_striping::CarrierId;
+use ropewalk_striping::{CarrierId, Dialling};
 use ropewalk_transport::Counters;
 
 use crate::association::Association;
 use crate::carrier::{CLIENT, SERVER};
 use crate::connection::Connection;
 
-/// A path is dialled this often: each dial is a SYN of its own, since TCP sends a lost one again
-/// only after a second.
-const AGAIN: Time = Time::from_millis(125);
-/// After so many in vain, only once in [`RARE`].
-const SOON: u32 = 80;
-const RARE: Time = Time::from_secs(1);
-/// Dials of a path under way at a time.
-const MOST: usize = 16;
-/// How long one in [`PATIENT`] may take, for a path of long round trips. The others are given up
-/// before TCP sends their SYN again, and begins with a window of one segment (RFC 5681, section 3.1).
-pub(crate) const PATIENCE: Time = Time::from_secs(5);
-const PATIENT: u16 = 8;
-const IMPATIENCE: Time = Time::from_millis(875);
-
 /// A path of an association.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Path {
-    /// When it is dialled next; `None` while it has a carrier that is trusted.
-    pub(crate) dial_at: Option<Time>,
-    /// Dials so far, and those since it last had such a carrier.
+    /// `None` while it has a carrier that is trusted.
+    pub(crate) dialling: Option<Dialling>,
+    /// Dials so far.
     dials: u16,
-    in_vain: u32,
     /// The application's bytes that it brought.
     pub(crate) delivered: u64,
     pub(crate) past: Past,
@@ -48,74 +34,66 @@ pub(crate) struct Past {
 }
 
 impl Association {
-    /// One more connection on a path.
-    pub(crate) fn dial(&mut self, now: Time, path: usize) {
+    /// One more connection on a path, given up then if it is not open.
+    pub(crate) fn dial(&mut self, path: usize, until: Time) {
         let random = &mut self.random;
         let state = &mut self.paths[path];
         let key = || random.next_u64();
-        let is_patient = state.dials.is_multiple_of(PATIENT) || state.in_vain >= SOON;
-        let patience = if is_patient { PATIENCE } else { IMPATIENCE };
-        let until = now + patience;
         let connection = Connection::dial(until, path, state.dials, &self.config, key);
         state.dials = state.dials.wrapping_add(1);
         self.connections.push(connection);
     }
 
-    /// The first connection of each path is being dialled.
+    /// The first connection of each path, which is there already, is dialled now.
     pub(crate) fn begin_dialling(&mut self, now: Time) {
-        for path in &mut self.paths {
-            path.dial_at = Some(now + AGAIN);
+        for connection in &mut self.connections {
+            let mut dialling = Dialling::begin(now, self.config.initial_rto);
+            if let Some(dial) = dialling.poll_dial(now, 0) {
+                connection.dialled_until = now + dial.connects_within;
+            }
+            self.paths[connection.path].dialling = Some(dialling);
         }
     }
 
     /// Dials the paths whose time has come.
     pub(crate) fn dial_what_is_due(&mut self, now: Time) {
         for path in 0..self.paths.len() {
-            let state = &mut self.paths[path];
-            if state.dial_at.is_none_or(|at| at > now) {
+            let Some(dialling) = &mut self.paths[path].dialling else {
                 continue;
-            }
-            state.in_vain += 1;
-            let wait = if state.in_vain < SOON { AGAIN } else { RARE };
-            state.dial_at = Some(now + wait);
-            let mut under_way = 0;
-            for connection in &mut self.connections {
-                if connection.path == path && connection.is_dialled() {
-                    if now >= connection.dialled_until {
-                        connection.abort(CLIENT);
-                    } else {
-                        under_way += 1;
-                    }
-                }
-            }
-            if under_way < MOST {
-                self.dial(now, path);
+            };
+            let connections = self.connections.iter();
+            let under_way = connections.filter(|of| of.path == path && of.is_dialled());
+            if let Some(dial) = dialling.poll_dial(now, under_way.count()) {
+                self.dial(path, now + dial.connects_within);
             }
         }
     }
 
     pub(crate) fn on_suspected(&mut self, now: Time, id: CarrierId) {
         let path = self.of_carrier(CLIENT, id).map(|of| of.path);
-        if let Some(path) = path.filter(|_| !self.closing) {
+        if let Some(path) = path.filter(|_| !self.closing)
+            && self.paths[path].dialling.is_none()
+        {
             self.dial_anew(now, path);
         }
     }
 
-    pub(crate) fn on_trusted(&mut self, id: CarrierId) {
+    pub(crate) fn on_trusted(&mut self, now: Time, id: CarrierId) {
         let path = self.of_carrier(CLIENT, id).map(|of| of.path);
-        if let Some(path) = path {
+        let stays = |dialling: &Dialling| dialling.ends_when_heard(now);
+        if let Some(path) = path
+            && self.paths[path].dialling.as_ref().is_some_and(stays)
+        {
             self.stop_dialling(path);
         }
     }
 
     fn dial_anew(&mut self, now: Time, path: usize) {
-        let state = &mut self.paths[path];
-        state.dial_at = Some(now);
-        state.in_vain = 0;
+        self.paths[path].dialling = Some(Dialling::begin(now, self.config.initial_rto));
     }
 
     fn stop_dialling(&mut self, path: usize) {
-        self.paths[path].dial_at = None;
+        self.paths[path].dialling = None;
         for connection in &mut self.connections {
             if connection.path == path && connection.is_dialled() {
                 connection.abort(CLIENT);
@@ -178,12 +156,5 @@ impl Association {
                 past.duplicates += connection.ends[SERVER].duplicates(0);
             }
         }
-    }
-}
-
-impl Connection {
-    /// The client is still opening it.
-    fn is_dialled(&self) -> bool {
-        self.carriers[CLIENT].is_none() && !self.ends[CLIENT].is_closed()
     }
 }

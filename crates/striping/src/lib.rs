@@ -15,6 +15,7 @@ mod association;
 mod carrier;
 mod config;
 mod control;
+mod dialling;
 mod earliest_arrival;
 mod event;
 mod payload;
@@ -25,6 +26,7 @@ mod turns;
 
 pub use association::{Association, CarrierStatistics, StreamStatistics};
 pub use config::{CarrierConfig, CarrierId, Config, Role, Scheduling, StreamId};
+pub use dialling::{Dial, Dialling};
 pub use event::{Event, NO_CARRIER, ProtocolError, TOO_MANY_STREAMS};
 pub use payload::{Length, Payload};
 pub use ropewalk_wire::gateway::{DATA_HEADER_LEN, Frame};

@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ropewalk_quantities::Time;
+use ropewalk_striping::Dial;
 use ropewalk_wire::gateway::Join;
 use tokio::net::{TcpSocket, TcpStream, lookup_host};
 use tokio::sync::{Mutex, OwnedMutexGuard};
@@ -16,9 +18,6 @@ use crate::links::{Link, Place};
 use crate::request::{Host, Target};
 use crate::sockets::set_up_carrier;
 
-/// A dial that takes longer is given up; others are under way.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
-
 /// A connection whose JOIN was answered with yes.
 pub(super) struct Dialled {
     pub(super) socket: TcpStream,
@@ -28,17 +27,16 @@ pub(super) struct Dialled {
 }
 
 /// `joining` is of all dials of the link: one of them asks to join at a time. The relay takes the
-/// newest that has joined for the link's carrier, and so it must be the one that is used. The
-/// connection is to be there within `patience`.
+/// newest that has joined for the link's carrier, and so it must be the one that is used.
 pub(super) async fn dial(
     config: &UplinkConfig,
     link: &Link,
     session: &Session,
     joining: &Arc<Mutex<()>>,
-    patience: Duration,
+    begins: Dial,
 ) -> Result<Dialled, HandshakeError> {
-    let whole = dial_patiently(config, link, session, joining, patience);
-    let dialled = timeout(PATIENCE, whole).await;
+    let whole = dial_patiently(config, link, session, joining, begins);
+    let dialled = timeout(duration(begins.joins_within), whole).await;
     dialled.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()))
 }
 
@@ -47,13 +45,13 @@ async fn dial_patiently(
     link: &Link,
     session: &Session,
     joining: &Arc<Mutex<()>>,
-    patience: Duration,
+    begins: Dial,
 ) -> Result<Dialled, HandshakeError> {
     let relay = resolve(&config.relay, link).await?;
     let socket = link.tcp_socket(relay)?;
     set_up_carrier(&socket, config.congestion.as_deref())?;
     let connecting = TcpSocket::from_std_stream(socket.into()).connect(relay);
-    let mut socket = timeout(patience, connecting)
+    let mut socket = timeout(duration(begins.connects_within), connecting)
         .await
         .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
     let join = Join {
@@ -72,6 +70,10 @@ async fn dial_patiently(
         begun,
         turn,
     })
+}
+
+fn duration(time: Time) -> Duration {
+    Duration::from_nanos(time.as_nanos())
 }
 
 /// An address of the relay of the family that the link has.

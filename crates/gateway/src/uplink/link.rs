@@ -4,38 +4,22 @@ use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use ropewalk_striping::CarrierConfig;
+use ropewalk_quantities::Time;
+use ropewalk_striping::{CarrierConfig, Dialling};
 use ropewalk_wire::gateway::JoinAnswer;
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::{sleep_until, timeout};
 use tracing::{debug, info, warn};
 
-use super::dial::{Dialled, PATIENCE, dial};
+use super::dial::{Dialled, dial};
 use super::{GONE, Near, Session, link_number};
 use crate::association::CarrierTask;
 use crate::handshake::HandshakeError;
 use crate::links::Link;
 
-/// A link that is down or suspected is dialled this often: each dial is a SYN of its own, since the
-/// kernel sends a lost one again only after a second.
-const AGAIN: Duration = Duration::from_millis(125);
-
-/// In a second one dial is patient, for a link of long round trips. The others are given up before
-/// the kernel sends their SYN again: Linux would begin such a connection with a window of one segment
-/// (`tcp_init_transfer`).
-const PATIENT: u32 = 8;
-const IMPATIENCE: Duration = Duration::from_millis(990);
-
-/// After so many in vain, only the patient ones.
-const SOON: u32 = 80;
-
-/// A carrier that was suspected for so long has timed out: TCP begins it with slow start, and with
-/// all that it sent before. A new connection is used instead.
-const TIMED_OUT: Duration = Duration::from_millis(500);
-
-/// Dials under way at a time.
-const MOST: usize = 16;
+/// The kernel sends a lost SYN again after so long (Linux: TCP_TIMEOUT_INIT).
+const INITIAL_RTO: Time = Time::from_secs(1);
 
 /// How long carriers may take to say that the association has ended.
 pub(super) const FAREWELL: Duration = Duration::from_secs(1);
@@ -56,7 +40,7 @@ pub(super) async fn run(near: Weak<Near>, link: Arc<Link>) {
 
 /// Keeps a carrier of that association until either ends.
 async fn keep_carrier(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link>) {
-    let Some(mut carrier) = bring_up(near, session, link).await else {
+    let Some(mut carrier) = bring_up(near, session, link, Dials::begin()).await else {
         return;
     };
     info!("link {}: up", link.name);
@@ -66,9 +50,11 @@ async fn keep_carrier(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link>
         let is_suspected = *suspicion.borrow_and_update();
         match &replacing {
             None if is_suspected => {
-                replacing = Some((Instant::now(), Box::pin(bring_up(near, session, link))));
+                let dials = Dials::begin();
+                let next = bring_up(near, session, link, dials.clone());
+                replacing = Some((dials, Box::pin(next)));
             }
-            Some((since, _)) if !is_suspected && since.elapsed() < TIMED_OUT => replacing = None,
+            Some((dials, _)) if !is_suspected && dials.end_when_heard() => replacing = None,
             _ => {}
         }
         tokio::select! {
@@ -100,7 +86,7 @@ async fn keep_carrier(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link>
 
 /// What is under way, if anything is.
 async fn either<T>(
-    under_way: &mut Option<(Instant, Pin<Box<impl Future<Output = Option<T>>>>)>,
+    under_way: &mut Option<(Dials, Pin<Box<impl Future<Output = Option<T>>>>)>,
 ) -> Option<T> {
     match under_way {
         Some((_, future)) => future.await,
@@ -113,9 +99,10 @@ async fn bring_up(
     near: &Arc<Near>,
     session: &Arc<Session>,
     link: &Arc<Link>,
+    dials: Dials,
 ) -> Option<CarrierTask> {
     let dialled = tokio::select! {
-        dialled = dial_until_up(near, session, link) => dialled,
+        dialled = dial_until_up(near, session, link, dials) => dialled,
         _ = session.association.closed() => return None,
     };
     // The other dials have been given up.
@@ -132,29 +119,56 @@ async fn bring_up(
     Some(association.carry(dialled.socket, dialled.begun, config))
 }
 
+/// When a link's dials are due, by this machine's clock.
+#[derive(Clone)]
+struct Dials {
+    began: Instant,
+    dialling: Dialling,
+}
+
+impl Dials {
+    fn begin() -> Dials {
+        Dials {
+            began: Instant::now(),
+            dialling: Dialling::begin(Time::ZERO, INITIAL_RTO),
+        }
+    }
+
+    fn now(&self) -> Time {
+        Time::from_nanos(self.began.elapsed().as_nanos() as u64)
+    }
+
+    fn due(&self) -> Instant {
+        self.began + Duration::from_nanos(self.dialling.poll_timeout().as_nanos())
+    }
+
+    fn end_when_heard(&self) -> bool {
+        self.dialling.ends_when_heard(self.now())
+    }
+}
+
 /// Several dials at a time; the first that comes through.
-async fn dial_until_up(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link>) -> Dialled {
-    let mut dials = JoinSet::new();
+async fn dial_until_up(
+    near: &Arc<Near>,
+    session: &Arc<Session>,
+    link: &Arc<Link>,
+    mut dials: Dials,
+) -> Dialled {
+    let mut under_way = JoinSet::new();
     let joining = Arc::new(Mutex::new(()));
-    let mut ticks = interval(AGAIN);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut count = 0;
     let mut said = String::new();
     loop {
         tokio::select! {
-            _ = ticks.tick() => {
-                let is_patient = count % PATIENT == 0;
-                if dials.len() < MOST && (count < SOON || is_patient) {
+            () = sleep_until(dials.due().into()) => {
+                if let Some(begins) = dials.dialling.poll_dial(dials.now(), under_way.len()) {
                     let (near, session, link) = (near.clone(), session.clone(), link.clone());
                     let joining = Arc::clone(&joining);
-                    let patience = if is_patient { PATIENCE } else { IMPATIENCE };
-                    dials.spawn(async move {
-                        dial(&near.config, &link, &session, &joining, patience).await
+                    under_way.spawn(async move {
+                        dial(&near.config, &link, &session, &joining, begins).await
                     });
                 }
-                count += 1;
             }
-            Some(Ok(dialled)) = dials.join_next() => match dialled {
+            Some(Ok(dialled)) = under_way.join_next() => match dialled {
                 Ok(dialled) => return dialled,
                 Err(HandshakeError::Refused(JoinAnswer::Gone)) => {
                     info!("link {}: the relay does not know the association any more", link.name);

@@ -1,0 +1,190 @@
+//! When a link is dialled that has no carrier, or one that is suspected, and how long a dial may
+//! take.
+//!
+//! TCP sends a lost SYN again only after its initial RTO, a second (RFC 6298, section 2), and begins
+//! a connection whose SYN was lost with a window of one segment (RFC 5681, section 3.1; in Linux
+//! `tcp_init_transfer`). So no dial waits for that: the link is dialled again every 125 ms, each time
+//! with a SYN of its own, and a dial that is not through is given up just before its SYN would go out
+//! again. One in a second is patient, for a link whose round trip is longer than that.
+
+use ropewalk_quantities::Time;
+
+/// Between two dials.
+const AGAIN: Time = Time::from_millis(125);
+/// Of so many dials the first is patient: one in a second.
+const PATIENT: u32 = 8;
+/// After so many in vain, only the patient ones.
+const SOON: u32 = 80;
+/// Dials of a link under way at a time.
+const MOST: usize = 16;
+/// What a patient dial may take.
+const PATIENCE: Time = Time::from_secs(5);
+/// A dial is given up so long before its SYN would go out again: no earlier than it must be, since
+/// a link of a longer round trip is left to the patient dials, and early enough for a timer that is
+/// late by two ticks of a kernel's clock (4 ms each at 250 Hz).
+const MARGIN: Time = Time::from_millis(10);
+/// A carrier that was suspected for so long has timed out: TCP begins it with slow start, and with
+/// all that it sent before. A new connection is used instead.
+const TIMED_OUT: Time = Time::from_millis(500);
+
+/// One link's dials, from when it needs a carrier until it has one.
+///
+/// Time is an argument and a decision the return value; whoever has sockets dials and gives up.
+///
+/// ```
+/// use ropewalk_quantities::Time;
+/// use ropewalk_striping::Dialling;
+///
+/// let mut dialling = Dialling::begin(Time::ZERO, Time::from_secs(1));
+/// let first = dialling.poll_dial(Time::ZERO, 0).expect("the first is due at once");
+/// assert_eq!(first.connects_within, Time::from_secs(5));
+/// assert_eq!(dialling.poll_timeout(), Time::from_millis(125));
+/// let second = dialling.poll_dial(Time::from_millis(125), 1).expect("the first is under way");
+/// assert_eq!(second.connects_within, Time::from_millis(990));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Dialling {
+    since: Time,
+    next: Time,
+    /// Turns so far, those without a dial included.
+    turns: u32,
+    initial_rto: Time,
+}
+
+/// A dial that is to begin now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dial {
+    /// TCP's handshake is given up after so long.
+    pub connects_within: Time,
+    /// All of it is: what follows TCP's handshake, too.
+    pub joins_within: Time,
+}
+
+impl Dialling {
+    /// The link needs a carrier from now on; its TCP sends a lost SYN again after `initial_rto`.
+    #[must_use]
+    pub fn begin(now: Time, initial_rto: Time) -> Dialling {
+        Dialling {
+            since: now,
+            next: now,
+            turns: 0,
+            initial_rto,
+        }
+    }
+
+    /// When [`poll_dial`](Dialling::poll_dial) is due; changes only there.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Time {
+        self.next
+    }
+
+    /// The dial that begins now, if one does, while so many are under way.
+    #[must_use]
+    pub fn poll_dial(&mut self, now: Time, under_way: usize) -> Option<Dial> {
+        if now < self.next {
+            return None;
+        }
+        let is_patient = self.turns.is_multiple_of(PATIENT);
+        let turns = if self.turns < SOON { 1 } else { PATIENT };
+        self.turns = self.turns.saturating_add(turns);
+        self.next = now + AGAIN * u64::from(turns);
+        let connects_within = if is_patient {
+            PATIENCE
+        } else {
+            self.initial_rto.saturating_sub(MARGIN).min(PATIENCE)
+        };
+        (under_way < MOST).then_some(Dial {
+            connects_within,
+            joins_within: PATIENCE,
+        })
+    }
+
+    /// The carrier that was suspected is heard again: whether it stays, and dialling ends.
+    #[must_use]
+    pub fn ends_when_heard(&self, now: Time) -> bool {
+        now.saturating_sub(self.since) < TIMED_OUT
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const RTO: Time = Time::from_secs(1);
+
+    /// Times and patience of the dials until then, none of which comes through or stays under way.
+    fn dials(until: Time, initial_rto: Time) -> Vec<(Time, Time)> {
+        let mut dialling = Dialling::begin(Time::ZERO, initial_rto);
+        let mut dials = Vec::new();
+        while dialling.poll_timeout() <= until {
+            let now = dialling.poll_timeout();
+            let dial = dialling.poll_dial(now, 0).unwrap();
+            dials.push((now, dial.connects_within));
+        }
+        dials
+    }
+
+    #[test]
+    fn eight_in_a_second_and_one_of_them_patient() {
+        let dials = dials(Time::from_millis(1875), RTO);
+        assert_eq!(dials.len(), 16);
+        let patient = dials.iter().filter(|(_, within)| *within == PATIENCE);
+        let at: Vec<Time> = patient.map(|(at, _)| *at).collect();
+        assert_eq!(at, [Time::ZERO, Time::from_secs(1)]);
+    }
+
+    #[test]
+    fn after_ten_seconds_in_vain_once_in_a_second() {
+        let dials = dials(Time::from_secs(20), RTO);
+        let late: Vec<&(Time, Time)> = dials
+            .iter()
+            .filter(|(at, _)| at.as_nanos() >= 10_000_000_000)
+            .collect();
+        assert_eq!(late.len(), 11);
+        assert!(late.iter().all(|(_, within)| *within == PATIENCE));
+    }
+
+    #[test]
+    fn an_impatient_dial_is_given_up_before_its_syn_goes_out_again() {
+        for rto in [200, 1000, 3000].map(Time::from_millis) {
+            let (_, within) = dials(AGAIN, rto)[1];
+            assert_eq!(within, rto - Time::from_millis(10));
+        }
+        let (_, within) = dials(AGAIN, Time::from_secs(60))[1];
+        assert_eq!(within, PATIENCE);
+    }
+
+    #[test]
+    fn sixteen_under_way_are_enough() {
+        let mut dialling = Dialling::begin(Time::ZERO, RTO);
+        assert_eq!(dialling.poll_dial(Time::ZERO, MOST), None);
+        assert_eq!(dialling.poll_timeout(), AGAIN);
+        let dial = dialling.poll_dial(AGAIN, MOST - 1).unwrap();
+        assert!(dial.connects_within < RTO);
+    }
+
+    #[test]
+    fn a_carrier_heard_again_stays_unless_its_tcp_has_timed_out() {
+        let dialling = Dialling::begin(RTO, RTO);
+        assert!(dialling.ends_when_heard(RTO + Time::from_millis(499)));
+        assert!(!dialling.ends_when_heard(RTO + Time::from_millis(500)));
+    }
+
+    proptest! {
+        /// However late each turn comes, there are never two in less than 125 ms, and the next is
+        /// at most a second away.
+        #[test]
+        fn turns_keep_their_distance(lateness in prop::collection::vec(0..3_000_u64, 1..200)) {
+            let mut dialling = Dialling::begin(Time::ZERO, RTO);
+            for late in lateness {
+                let now = dialling.poll_timeout() + Time::from_millis(late);
+                prop_assert!(dialling.poll_dial(now, 0).is_some());
+                prop_assert!(dialling.poll_dial(now, 0).is_none());
+                let wait = dialling.poll_timeout() - now;
+                prop_assert!(wait >= AGAIN && wait <= Time::from_secs(1));
+            }
+        }
+    }
+}
