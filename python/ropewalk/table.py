@@ -107,7 +107,7 @@ def _summary_lines(
     again = sum(subflow["retransmissions"] for subflow in subflows)
     if sent:
         yield "sent again", f"{again:,.0f} of {sent:,.0f} segments ({again / sent:.2%})"
-    if mean.get("cost"):
+    if "cost" in mean:
         yield "cost", f"{mean['cost']:,.2f} (each link's price times its Mbit/s)"
     if "longest_gap_s" in mean:
         yield "longest gap", f"{mean['longest_gap_s']:,.3f} s without a delivery"

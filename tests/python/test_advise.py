@@ -280,6 +280,18 @@ def test_the_least_cost_is_below_the_plain_one_and_its_bound_is_kept(scenario):
     assert least.numbers["plain_cost"] == plain["cost"]
 
 
+def test_without_prices_nothing_has_a_cost(scenario):
+    counsel = ropewalk.advise(
+        scenario.with_({"transport.paths": ["near", "next"], "duration": "1 s"}),
+        rate="6 Mbit/s",
+        delay="150 ms",
+    )
+    assert '"cost"' not in json.dumps(counsel.json())
+    least = counsel.about("least-cost")
+    assert "cost" not in least.title + least.answer
+    assert any("no link has a cost" in note for note in least.notes)
+
+
 @pytest.mark.parametrize(
     ("rate", "delay", "said"),
     [
@@ -361,7 +373,7 @@ def test_json_has_every_answer_with_its_evidence(command, file):
         assert each["answer"].endswith(".")
         assert "settings" not in each or each["settings"]
         assert "null" not in json.dumps(each)
-        assert all("goodput_mbps" in row or "cost" in row for row in each["evidence"])
+        assert all("goodput_mbps" in row or "delay_bound_ms" in row for row in each["evidence"])
 
 
 def test_text_names_the_options_that_follow_the_advice(command, file):

@@ -45,12 +45,32 @@ def test_the_json_keeps_the_contract():
     assert printed["engine"] == "predict"
     assert printed["scenario"] == "Two unequal links"
     assert printed["goodput_mbps"] > 0
-    assert printed["cost"] > 0
     assert printed["delay_ms"]["mean"] > 0
     for model in printed["models"]:
         assert {"name", "source", "validity"} <= model.keys()
     assert printed["models"][0]["name"] == printed["best"]
     assert "null" not in json.dumps(printed)
+
+
+def test_a_cost_is_predicted_where_a_link_has_a_price():
+    scenario = ropewalk.Scenario.load(TWO_LINKS)
+    assert "cost" not in ropewalk.predict(scenario).json()
+    cheap, dear = (
+        ropewalk.predict(scenario.with_({"link.dsl.cost": cost})).json()["cost"] for cost in (0, 2)
+    )
+    assert 0 < cheap < dear
+
+
+@pytest.mark.parametrize("congestion", ["cubic", "newreno"])
+@pytest.mark.parametrize(("rate", "least"), [("100 Gbit/s", 50_000), ("1 Gbit/s", 900)])
+@pytest.mark.parametrize("delay", ["0 s", "1 us", "18 us"])
+def test_a_fast_and_short_link_is_predicted(congestion, rate, least, delay):
+    link = f'name = "lan"\nrate = "{rate}"\ndelay = "{delay}"\nqueue = "1000 packets"'
+    transport = f'protocol = "tcp"\ncongestion = "{congestion}"'
+    text = f'duration = "10 s"\n[[link]]\n{link}\n[transport]\n{transport}\n'
+    best = ropewalk.predict(ropewalk.Scenario(text)).best
+    assert best is not None
+    assert least < best.goodput_mbps < 100_000
 
 
 def test_asymmetry_is_the_mean_difference_of_two_paths():

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ropewalk
+from places import TWO_LINKS
 from ropewalk import statistics
 
 ALWAYS = {
@@ -18,13 +19,12 @@ ALWAYS = {
     "goodput_mbps",
     "delivered_bytes",
     "duration_s",
-    "cost",
     "reordering",
     "links",
     "subflows",
     "stats",
 }
-WHERE_KNOWN = {"completion_s", "delay_ms", "longest_gap_s", "competitors", "warnings"}
+WHERE_KNOWN = {"completion_s", "cost", "delay_ms", "longest_gap_s", "competitors", "warnings"}
 DELAY = {"mean", "p50", "p95", "p99", "max"}
 LINK = {
     "name",
@@ -173,3 +173,23 @@ def test_lists_of_other_entries_have_no_mean():
 
 def test_one_run_has_no_interval():
     assert statistics.ci95([{"x": 1.0}]) == {}
+
+
+@pytest.mark.parametrize("cost", [None, 0, 2.5])
+def test_a_cost_is_told_where_a_link_has_a_price(cost):
+    scenario = ropewalk.Scenario.load(TWO_LINKS)
+    if cost is not None:
+        scenario = scenario.with_({"link.dsl.cost": cost})
+    results = ropewalk.simulate(scenario)
+    assert ("cost" in results.json()) == (cost is not None)
+    assert ("cost" in results.summary.columns) == (cost is not None)
+    carried = {link["name"]: link["delivered_bytes"] for link in results.runs[0]["links"]}
+    if cost is not None:
+        price = cost * carried["dsl"] + 1.0 * carried["cable"]
+        seconds = results.runs[0]["duration_s"]
+        assert results.runs[0]["cost"] == pytest.approx(price * 8e-6 / seconds)
+    # What is kept says the same again.
+    text, _ = scenario.self_contained()
+    assert ropewalk.simulate(ropewalk.Scenario(text)).runs[0].get("cost") == (
+        results.runs[0].get("cost")
+    )

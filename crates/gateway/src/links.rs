@@ -23,8 +23,8 @@ pub struct Link {
     pub place: Place,
     /// What it is known to carry; `None`: it is measured.
     pub rate: Option<Rate>,
-    /// Cost of a byte, in any unit; 1 unless told.
-    pub cost: f64,
+    /// Cost of a byte, in any unit, if told.
+    pub cost: Option<f64>,
     /// What it may carry in all, there and back.
     pub quota: Option<Bytes>,
     /// Lower ones are used first where the mode looks at it; 0 unless told.
@@ -56,10 +56,16 @@ impl Link {
             name: name.into(),
             place,
             rate: None,
-            cost: 1.0,
+            cost: None,
             quota: None,
             priority: 0,
         }
+    }
+
+    /// What it counts as where costs decide: 1 unless told.
+    #[must_use]
+    pub fn price(&self) -> f64 {
+        self.cost.unwrap_or(1.0)
     }
 
     /// A TCP socket whose packets leave by the link; not connected, and never blocking.
@@ -134,7 +140,7 @@ fn parse(text: &str) -> Result<Link, String> {
                 if !(0.0..=1e9).contains(&cost) {
                     return Err(wrong(&"not from 0 to 1e9"));
                 }
-                link.cost = cost;
+                link.cost = Some(cost);
             }
             _ => return Err(format!("{key:?} is nothing that a link has")),
         }
@@ -188,7 +194,7 @@ mod tests {
             name: "lte".to_owned(),
             place: Place::Interface("wwan0".to_owned()),
             rate: Some(Rate::from_bps(20_000_000)),
-            cost: 2.5,
+            cost: Some(2.5),
             quota: Some(Bytes::new(5_000_000_000)),
             priority: 1,
         };

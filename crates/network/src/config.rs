@@ -16,8 +16,8 @@ pub struct LinkConfig {
     pub forward: DirectionConfig,
     /// The way back.
     pub reverse: DirectionConfig,
-    /// Price per Mbit/s.
-    pub cost: f64,
+    /// Price per Mbit/s; `None` where no link has one.
+    pub cost: Option<f64>,
     /// Spans in which the link carries nothing either way and says nothing; sorted, disjoint.
     pub down: Vec<Outage>,
 }

@@ -61,13 +61,16 @@ impl Scenario {
 fn link(link: &LinkConfig) -> Value {
     let down = link.down.iter();
     let outages = down.map(|outage| [outage.start.as_secs_f64(), outage.end.as_secs_f64()]);
-    json!({
+    let mut object = json!({
         "name": link.name,
         "forward": direction(&link.forward, link.round_trip()),
         "reverse": direction(&link.reverse, link.round_trip()),
-        "cost": link.cost,
         "down": outages.collect::<Vec<_>>(),
-    })
+    });
+    if let Some(cost) = link.cost {
+        object["cost"] = cost.into();
+    }
+    object
 }
 
 fn direction(direction: &DirectionConfig, round_trip: Time) -> Value {

@@ -81,7 +81,9 @@ fn write_link(out: &mut String, link: &LinkConfig) {
     for (key, value) in direction(&link.forward) {
         line(out, key, &value);
     }
-    line(out, "cost", &format!("{:?}", link.cost));
+    if let Some(cost) = link.cost {
+        line(out, "cost", &format!("{cost:?}"));
+    }
     let reverse: Vec<String> = direction(&link.reverse)
         .into_iter()
         .map(|(key, value)| format!("{key} = {value}"))

@@ -24,7 +24,7 @@ fn a_link_is_enough() {
     assert_eq!(link.forward.jitter, None);
     assert_eq!(link.forward.loss, Loss::None);
     assert_eq!(link.forward.queue, QueueLimit::Bdp(1.0));
-    assert_eq!(link.cost, 1.0);
+    assert_eq!(link.cost, None);
     assert_eq!(link.down, []);
     assert_eq!(
         scenario.paths,

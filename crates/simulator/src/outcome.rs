@@ -34,8 +34,10 @@ pub struct Summary {
     pub longest_gap_s: Option<f64>,
     /// How long the run lasted in virtual time, warm-up included.
     pub duration_s: f64,
-    /// Each link's price times the Mbit/s of IP packets that it delivered, summed.
-    pub cost: f64,
+    /// Each link's price times the Mbit/s of IP packets that it delivered, summed; absent when no
+    /// link has a price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
     /// Application's write to delivery in order; absent when nothing was delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<DelaySummary>,

@@ -44,7 +44,7 @@ pub(crate) fn summarise<O: Observer>(
         end.packets.0 - start.packets.0,
         end.packets.1 - start.packets.1,
     );
-    let mut cost = 0.0;
+    let mut cost = None;
     let links = scenario
         .links
         .iter()
@@ -52,7 +52,9 @@ pub(crate) fn summarise<O: Observer>(
         .map(|(index, link)| {
             let (from, to) = (&start.links[index], &end.links[index]);
             let delivered_bytes = to.delivered_bytes - from.delivered_bytes;
-            cost += link.cost * mbps(delivered_bytes, measured.as_secs_f64());
+            if let Some(price) = link.cost {
+                *cost.get_or_insert(0.0) += price * mbps(delivered_bytes, measured.as_secs_f64());
+            }
             let capacity =
                 world.hops[2 * index].capacity_between(recorder.warmup.min(run.now), run.now);
             let sent = end.transmitted[index] - start.transmitted[index];

@@ -127,8 +127,7 @@ impl Report {
         let (mut links, mut cost) = (Vec::new(), None);
         if let Some(carried) = &measured.carried {
             warnings.extend(emulator_warnings(carried, measured.drops, measured.stolen));
-            let (of_links, sum) = self::links(scenario, carried);
-            (links, cost) = (of_links, Some(sum));
+            (links, cost) = self::links(scenario, carried);
         }
         Report {
             engine: "testbed",
@@ -163,16 +162,19 @@ impl Report {
     }
 }
 
-fn links(scenario: &Scenario, carried: &Carried) -> (Vec<LinkSummary>, f64) {
+fn links(scenario: &Scenario, carried: &Carried) -> (Vec<LinkSummary>, Option<f64>) {
     let measured = carried.duration.saturating_sub(scenario.warmup);
-    let mut cost = 0.0;
+    let mut cost = None;
     // The way there alone: every second one.
     let hops = scenario.links.iter().zip(carried.hops.iter().step_by(2));
     let links = hops.map(|(link, hop)| {
         let (from, to) = (hop.before, hop.after);
         let delivered_bytes = to.delivered_bytes - from.delivered_bytes;
-        if measured > Time::ZERO {
-            cost += link.cost * delivered_bytes as f64 * 8.0 / measured.as_secs_f64() / 1e6;
+        if let Some(price) = link.cost {
+            let cost = cost.get_or_insert(0.0);
+            if measured > Time::ZERO {
+                *cost += price * delivered_bytes as f64 * 8.0 / measured.as_secs_f64() / 1e6;
+            }
         }
         let capacity = hop.capacity.map(|bytes| bytes.as_u64());
         LinkSummary {

@@ -106,6 +106,8 @@ def advise_least_cost(bench: Bench, paths: Paths, wish: Wish) -> Advice:
     offer = _Offer.of(values, paths, wish.rate)
     wanted = f"{wish.rate * 1e-6:,.4g} Mbit/s"
     title = "What does a rate within a delay cost at least?"
+    if not any("cost" in link for link in values["link"]):
+        title = "Which links carry a rate within a delay?"
     if offer is None:
         return _unanswered(title, f"A link has no limit: {wanted} is no question of its cost.")
     if wish.rate >= offer.most:
@@ -143,19 +145,28 @@ def advise_least_cost(bench: Bench, paths: Paths, wish: Wish) -> Advice:
     ]
     cheapest = splits[0] if wish.delay is not None else splits[1]
     within = bounds[0] if wish.delay is not None else bounds[1]
-    numbers |= {"delay_ms": 1e3 * within, "cost": offer.cost_of(cheapest)}
+    numbers |= {"delay_ms": 1e3 * within}
+    cheaper = False
+    if offer.has_prices:
+        numbers["cost"] = offer.cost_of(cheapest)
+        says = f"cost at least {numbers['cost']:,.4g}"
+        cheaper = plain is not None and plain.numbers.get("cost", math.inf) < numbers["cost"]
+    else:
+        says = "can be had"
+        notes.append("no link has a cost: a Mbit/s counts the same on each")
     answer = (
-        f"By the bound, {wanted} within {1e3 * within:,.4g} ms cost at least"
-        f" {numbers['cost']:,.4g}: {offer.shares(cheapest)}. "
+        f"By the bound, {wanted} within {1e3 * within:,.4g} ms {says}: {offer.shares(cheapest)}. "
     )
-    cheaper = plain is not None and plain.numbers.get("cost", math.inf) < numbers["cost"]
-    if plain is not None and "cost" in plain.numbers:
-        numbers["plain_cost"] = plain.numbers["cost"]
+    if plain is not None:
+        does = "carries"
+        if "cost" in plain.numbers:
+            numbers["plain_cost"] = plain.numbers["cost"]
+            does = f"costs {plain.numbers['cost']:,.4g} for"
         scheduler = values["transport"]["scheduler"]
-        answer += f"The plain {scheduler} costs {plain.numbers['cost']:,.4g}"
+        answer += f"The plain {scheduler} {does} {plain.goodput:,.4g} Mbit/s"
         if "delay_p95_ms" in plain.numbers:
             answer += f", 95 % of messages within {plain.delay:,.4g} ms"
-        answer += f" ({plain.goodput:,.4g} Mbit/s carried). "
+        answer += ". "
     return Advice(
         question="least-cost",
         title=title,
@@ -179,6 +190,7 @@ class _Offer:
     hops: list[float]
     loss: list[float]
     cost: list[float]
+    has_prices: bool
 
     @staticmethod
     def of(values: dict[str, Any], names: Paths, rate: float) -> _Offer | None:
@@ -199,9 +211,10 @@ class _Offer:
             hops=[float(len(path.hops)) for path in used],
             loss=[min(path.loss, 1 - 1e-9) for path in used],
             cost=[
-                sum(values["link"][hop]["cost"] for hop in path.hops) * wire * 1e-6
+                sum(values["link"][hop].get("cost", 1.0) for hop in path.hops) * wire * 1e-6
                 for path in used
             ],
+            has_prices=any("cost" in link for link in values["link"]),
         )
 
     @property
@@ -252,7 +265,9 @@ class _Offer:
 
     def evidence(self, what: str, split: Split) -> Evidence:
         rates = {f"split_{name}_mbps": share for name, share in self.used(split).items()}
-        bound = {"cost": self.cost_of(split), "delay_bound_ms": 1e3 * split.delay}
+        bound = {"delay_bound_ms": 1e3 * split.delay}
+        if self.has_prices:
+            bound = {"cost": self.cost_of(split), **bound}
         return Evidence(what, bound | rates, remarks=("predicted by park-2014",))
 
 

@@ -102,8 +102,10 @@ def _delay(values: Values, outcome: fluid.Outcome) -> dict[str, float]:
     return {"mean": 1e3 * (share * first + (1 - share) * later)}
 
 
-def _cost(values: Values, subflows: list[dict[str, object]]) -> float:
+def _cost(values: Values, subflows: list[dict[str, object]]) -> float | None:
     links = values["link"]
+    if not any("cost" in link for link in links):
+        return None
     wire = 1 / payload_share(values)
     price = {
         path.name: math.fsum(links[hop]["cost"] for hop in path.hops) for path in paths(values)

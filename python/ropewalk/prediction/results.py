@@ -30,7 +30,8 @@ class Prediction:
     quantities : mapping of str to number or list of them
         What else the model says, with the unit in each name.
     cost : float or None
-        Each link's price times the Mbit/s of IP packets that it carries, summed.
+        Each link's price times the Mbit/s of IP packets that it carries, summed; None where
+        no link has a price.
     """
 
     name: str

@@ -59,7 +59,7 @@ def _summary(predictions: Predictions) -> Table:
             grid.add_row("delay", f"{best.delay_ms['mean']:,.0f} ms in the mean")
         if best.bottleneck is not None:
             grid.add_row("bottleneck", Text(best.bottleneck))
-        if best.cost:
+        if best.cost is not None:
             grid.add_row("cost", f"{best.cost:,.2f} (each link's price times its Mbit/s)")
     if predictions.asymmetry:
         told = [f"{predictions.asymmetry['delay_ms']:,.1f} ms of round trip"]

@@ -111,7 +111,11 @@ pub enum Forward {
 
 /// A scenario file of links with these names and costs.
 #[must_use]
-pub fn scenario(title: &str, links: &[(String, f64, Measured)], forward: Forward) -> String {
+pub fn scenario(
+    title: &str,
+    links: &[(String, Option<f64>, Measured)],
+    forward: Forward,
+) -> String {
     let mut out = format!("title = {}\n", quoted(title));
     for (name, cost, measured) in links {
         let (there, back) = match forward {
@@ -138,9 +142,10 @@ pub fn scenario(title: &str, links: &[(String, f64, Measured)], forward: Forward
                 );
             }
         }
+        let cost = cost.map_or_else(String::new, |cost| format!("cost = {cost:?}\n"));
         let _ = write!(
             out,
-            "[[link]]\nname = {}\n{}\ndelay = \"{} us\"\ncost = {cost:?}\nreverse = {{ {} }}\n",
+            "[[link]]\nname = {}\n{}\ndelay = \"{} us\"\n{cost}reverse = {{ {} }}\n",
             quoted(name),
             keys(there).join("\n"),
             (trip.propagation_ms * 500.0).round(),
@@ -222,11 +227,11 @@ mod tests {
 
     #[test]
     fn the_file_is_a_scenario_of_what_was_measured() {
-        let links = [("wifi".to_owned(), 2.5, measured())];
+        let links = [("wifi".to_owned(), Some(2.5), measured())];
         let read = parse(&scenario("Links towards \"relay\"", &links, Forward::Up));
         assert_eq!(read.title, "Links towards \"relay\"");
         let link = &read.links[0];
-        assert_eq!((link.name.as_str(), link.cost), ("wifi", 2.5));
+        assert_eq!((link.name.as_str(), link.cost), ("wifi", Some(2.5)));
         assert_eq!(link.forward.delay.as_millis_f64(), 10.0);
         assert_eq!(link.reverse.delay.as_millis_f64(), 10.0);
         let Capacity::Rate(rate) = link.forward.capacity else {
@@ -242,8 +247,9 @@ mod tests {
 
     #[test]
     fn what_was_not_seen_is_said() {
-        let links = [("wifi".to_owned(), 1.0, measured())];
+        let links = [("wifi".to_owned(), None, measured())];
         let text = scenario("x", &links, Forward::Up);
+        assert_eq!(parse(&text).links[0].cost, None);
         assert!(text.contains("# The rate back may be more"), "{text}");
         assert!(
             text.contains("# The queue back was not seen full"),

@@ -133,7 +133,10 @@ fn udp_socket(link: &Link, door: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket.into())
 }
 
-fn write(arguments: &Arguments, measured: &[(String, f64, Measured)]) -> Result<(), Failure> {
+fn write(
+    arguments: &Arguments,
+    measured: &[(String, Option<f64>, Measured)],
+) -> Result<(), Failure> {
     let relay = arguments.far_end.relay.to_string();
     let file = scenario(
         &format!("Links towards {relay}"),
@@ -168,7 +171,7 @@ fn write(arguments: &Arguments, measured: &[(String, f64, Measured)]) -> Result<
     }
 }
 
-fn table(measured: &[(String, f64, Measured)]) -> String {
+fn table(measured: &[(String, Option<f64>, Measured)]) -> String {
     let widest = measured.iter().map(|(name, _, _)| name.len()).max();
     let width = widest.unwrap_or(0).max("link".len());
     let mut out = format!(

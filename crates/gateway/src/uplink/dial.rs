@@ -57,7 +57,7 @@ async fn dial_patiently(
     let join = Join {
         association: session.name,
         resumes: session.has_joined(),
-        cost: (link.cost * 1000.0).round() as u32,
+        cost: (link.price() * 1000.0).round() as u32,
         quota: link.quota.map(|quota| quota.as_u64()),
         priority: link.priority,
         link: link.name.clone(),

@@ -110,7 +110,7 @@ async fn bring_up(
     session.set_joined();
     let config = CarrierConfig {
         link: link_number(&link.name),
-        cost: link.cost,
+        cost: link.price(),
         quota: link.quota,
         priority: link.priority,
         rtt: None,

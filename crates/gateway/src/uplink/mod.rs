@@ -187,7 +187,7 @@ impl Uplink {
                 .map(|link| LinkAbout {
                     number: link_number(&link.name),
                     name: &link.name,
-                    cost: link.cost,
+                    cost: link.price(),
                     idle: State::Dialling,
                 })
                 .collect(),

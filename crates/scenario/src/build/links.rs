@@ -8,6 +8,9 @@ use crate::error::Problem;
 use crate::report::Report;
 use crate::section::Section;
 
+/// Price of a link without one beside a link that has one.
+const COST: f64 = 1.0;
+
 /// The links of the file, in its order.
 pub(super) fn links(
     sections: &[Section],
@@ -21,6 +24,11 @@ pub(super) fn links(
             section.complain("name", Problem::Duplicate("link"), report);
         }
         links.push(link);
+    }
+    if links.iter().any(|link| link.cost.is_some()) {
+        for link in &mut links {
+            link.cost.get_or_insert(COST);
+        }
     }
     links
 }
@@ -42,7 +50,7 @@ fn link(section: &Section, traces: &mut Traces, report: &mut Report) -> LinkConf
         name: section.get("name").unwrap_or_default(),
         forward,
         reverse,
-        cost: section.get("cost").unwrap_or(1.0),
+        cost: section.get("cost"),
         down: section.get("down").unwrap_or_default(),
     };
     warn_of_short_queues(&link, report);

@@ -22,8 +22,8 @@ pub(super) static LINK: Shape = Shape {
         key(
             "cost",
             Kind::NotNegative,
-            Default::Toml("1.0"),
-            "Price per Mbit/s.",
+            Default::Words("none; 1 where another link has one"),
+            "Price per Mbit/s; results have a cost where a link has one.",
         ),
         key(
             "reverse",
