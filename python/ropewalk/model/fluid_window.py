@@ -54,7 +54,7 @@ class Window:
         goal = min(self.threshold, most)
         if self.size >= goal:
             return rounds
-        grown = self.size * growth**rounds
+        grown = self.size * _power(growth, rounds)
         if grown <= goal:
             self.size = grown
             return 0.0
@@ -84,7 +84,8 @@ class Window:
         # RFC 9438, section 4.3: alpha is 1 from the window of the last loss on.
         self.friendly += (CUBIC_ALPHA if self.friendly < self.prior else 1.0) * rounds
         since = now - self.epoch + rtt - self.inflection
-        target = min(CUBIC_C * since**3 + self.plateau, 1.5 ** max(rounds, 1.0) * self.size)
+        fastest = self.size * _power(1.5, max(rounds, 1.0))  # section 4.2, in each round
+        target = min(CUBIC_C * since**3 + self.plateau, fastest)
         self.size = max(self.size, target, self.friendly)
 
     def lose(self, flight: float, share: float = CUBIC_BETA, least: float = 2.0) -> None:
@@ -103,6 +104,17 @@ class Window:
         """Start again from one segment; the threshold is as `lose` has left it."""
         self.size = 1.0
         self.plateau = 0.0
+
+
+def _power(base: float, exponent: float) -> float:
+    """Return a power; infinity past what a float holds.
+
+    A step of time has any number of rounds: 1 ms has 10^6 of 1 ns.
+    """
+    try:
+        return base**exponent
+    except OverflowError:
+        return math.inf
 
 
 def hystart_exit(rate: float, rtt: float, per_ack: float) -> float:

@@ -85,6 +85,18 @@ def test_the_same_arguments_give_the_same_numbers():
     assert goodput([Link(1e6, 4e4)], tcp(path)) == goodput([Link(1e6, 4e4)], tcp(path))
 
 
+@pytest.mark.parametrize("rounds", [1.0, 1e3, 1e4, 1e9])
+def test_a_step_of_time_may_have_any_number_of_rounds(rounds):
+    window = Window(size=10.0, threshold=math.inf, cubic=True)
+    left = window.double(rounds, 2.0, 1000.0)
+    assert window.size <= 1000
+    assert 0 <= left <= rounds
+    window.lose(1000.0)
+    before = window.size
+    window.avoid(now=1.0, rtt=1 / rounds, rounds=rounds, increase=1.0)
+    assert before <= window.size < math.inf
+
+
 def test_a_cubic_window_is_back_at_its_plateau_after_k_seconds():
     window = Window(70.0, 70.0, cubic=True, plateau=100.0)
     k = (30 / 0.4) ** (1 / 3)
