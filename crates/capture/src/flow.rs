@@ -3,8 +3,9 @@
 use std::net::IpAddr;
 
 use rand_core::Rng;
+use ropewalk_scenario::Protocol;
 use ropewalk_simulator::FlowFacts;
-use ropewalk_transport::{Config, Protocol, Segment};
+use ropewalk_transport::{Config, Segment};
 use ropewalk_wire::{
     Checksum, Connection, IpHeader, Ipv4Header, Side, Start, UdpHeader, payload, protocol,
 };
@@ -36,13 +37,13 @@ pub(crate) struct Sent {
 
 impl Flow {
     pub(crate) fn new(flow: usize, facts: &FlowFacts<'_>) -> Flow {
-        let config = facts.config;
+        let config = &facts.flow.transport;
         let version = config.ip_version;
         let mut random = facts.random.clone();
         let mut connection = Connection::new();
         connection.set_key(Side::Client, facts.keys[0]);
         connection.set_key(Side::Server, facts.keys[1]);
-        let striped = config.protocol == Protocol::StripedTcp;
+        let striped = matches!(facts.flow.protocol, Protocol::StripedTcp(_));
         let mut paths: Vec<usize> = Vec::new();
         let mut ends = Vec::new();
         for &path in &facts.paths {

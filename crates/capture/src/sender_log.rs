@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_scenario::Scenario;
+use ropewalk_scenario::{Protocol, Scenario};
 use ropewalk_simulator::Sighting;
-use ropewalk_transport::{Endpoint, Protocol, SubflowState};
+use ropewalk_transport::{Endpoint, SubflowState};
 
 use crate::error::FileError;
 use crate::qlog::{Header, QlogFile};
@@ -35,9 +35,9 @@ impl SenderLog {
     ) -> Result<SenderLog, FileError> {
         let paths = subflow_names(scenario);
         let subflows = paths.iter().map(|_| Known::default()).collect();
-        let protocol = match scenario.transport.protocol {
+        let protocol = match scenario.first().protocol {
             Protocol::Mptcp => "MPTCP",
-            Protocol::Tcp | Protocol::StripedTcp | Protocol::Bas => "TCP",
+            Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Bas(_) => "TCP",
         };
         let header = Header {
             title: title.to_owned(),
@@ -134,15 +134,14 @@ fn metrics(state: &SubflowState) -> Metrics {
 
 /// A name for each subflow: its path's, with a number where there are several.
 fn subflow_names(scenario: &Scenario) -> Vec<String> {
-    let config = &scenario.transport;
-    let paths = &scenario.transport_paths;
+    let flow = scenario.first();
     let name = |path: &usize| scenario.paths[*path].name.clone();
-    let names: Vec<String> = paths.iter().map(name).collect();
-    match config.protocol {
+    let names: Vec<String> = flow.paths.iter().map(name).collect();
+    match flow.protocol {
         Protocol::Tcp => names.into_iter().take(1).collect(),
-        Protocol::StripedTcp => vec![names.join("+")],
-        Protocol::Bas => names,
-        Protocol::Mptcp => (1..=config.subflows_per_path)
+        Protocol::StripedTcp(_) => vec![names.join("+")],
+        Protocol::Bas(_) => names,
+        Protocol::Mptcp => (1..=flow.transport.subflows_per_path)
             .flat_map(|round| {
                 names.iter().map(move |name| match round {
                     1 => name.clone(),

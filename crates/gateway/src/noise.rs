@@ -15,11 +15,10 @@ use snow::{Builder, HandshakeState};
 
 use crate::keys::{PublicKey, SecretKey};
 
+pub use ropewalk_wire::gateway::TAG_LEN;
+
 /// Both ends must mean the same by what they say.
 const PATTERN: &str = "Noise_IK_25519_AESGCM_SHA256";
-
-/// Bytes by which a sealed record is longer than what is in it.
-pub const TAG_LEN: usize = 16;
 
 /// Bytes of the first message without payload: ephemeral key, sealed static key, seal.
 pub const HELLO_LEN: usize = 32 + 48 + TAG_LEN;

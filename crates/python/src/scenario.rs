@@ -96,10 +96,10 @@ impl Scenario {
         self.parsed.paths.iter().map(|p| p.hops.clone()).collect()
     }
 
-    /// The paths that the measured connection uses, as indices into `paths`.
+    /// The paths that the first flow uses, as indices into `paths`.
     #[getter]
     fn transport_paths(&self) -> Vec<usize> {
-        self.parsed.transport_paths.clone()
+        self.parsed.first().paths.clone()
     }
 
     /// The whole scenario in base units, every default filled in, as JSON text.

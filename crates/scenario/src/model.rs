@@ -1,10 +1,14 @@
 //! A scenario after parsing: every default filled in, every reference resolved.
 
+mod protocol;
+
 use ropewalk_network::LinkConfig;
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_transport::Config;
 
-/// One experiment: links, paths, transport, traffic and competitors.
+pub use protocol::{Aggregation, Device, Protocol, VirtualDevice};
+
+/// One experiment: links, paths and flows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     /// For people.
@@ -17,16 +21,26 @@ pub struct Scenario {
     pub links: Vec<LinkConfig>,
     /// At least one, names unique; without any in the file, each link is a path of its own name.
     pub paths: Vec<Path>,
-    /// The measured connection's endpoints.
-    pub transport: Config,
-    /// Indices into `paths` that the measured connection uses, in this order; `tcp` uses just one.
-    pub transport_paths: Vec<usize>,
-    /// What the application sends.
-    pub traffic: Traffic,
-    /// Other flows on the same links.
-    pub competitors: Vec<Competitor>,
+    /// At least one, names unique. The first is the one that results are of where they are of one;
+    /// competitors come last.
+    pub flows: Vec<Flow>,
     /// "Read this before trusting the numbers": stored with the results.
     pub warnings: Vec<String>,
+}
+
+impl Scenario {
+    /// The flow that results are of where they are of one.
+    #[must_use]
+    pub fn first(&self) -> &Flow {
+        &self.flows[0]
+    }
+
+    /// The flows of `[[competitor]]`, in the order of the file.
+    pub fn competitors(&self) -> impl Iterator<Item = &Flow> {
+        self.flows
+            .iter()
+            .filter(|flow| flow.origin == Origin::Competitor)
+    }
 }
 
 /// Links passed in turn.
@@ -36,6 +50,79 @@ pub struct Path {
     pub name: String,
     /// Indices into [`Scenario::links`]; at least one. The way back passes them in reverse.
     pub hops: Vec<usize>,
+}
+
+/// A client's application, a server's, and what carries the bytes from one to the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// The name that results use.
+    pub name: String,
+    /// Where the file has it.
+    pub origin: Origin,
+    /// How the stream is carried.
+    pub protocol: Protocol,
+    /// What its TCP or MPTCP endpoints are set to.
+    pub transport: Config,
+    /// Indices into [`Scenario::paths`] that it uses, in this order; `tcp` uses just one.
+    pub paths: Vec<usize>,
+    /// What the application sends.
+    pub traffic: Traffic,
+    /// When it starts.
+    pub start: Time,
+    /// How many of them.
+    pub count: u32,
+}
+
+impl Flow {
+    /// What [`Origin::Short`] is called.
+    pub const MEASURED: &'static str = "measured";
+
+    /// The name by which random streams know one of its `count` connections.
+    #[must_use]
+    pub fn stream(&self, number: u32) -> String {
+        match self.origin {
+            Origin::Short => "flow".to_owned(),
+            Origin::Flow => format!("flow/{}/{number}", self.name),
+            Origin::Competitor => format!("competitor/{}/{number}", self.name),
+        }
+    }
+
+    /// The key of this name in the scenario file, such as `flow.video.segment`.
+    #[must_use]
+    pub fn key(&self, key: &str) -> String {
+        match self.origin {
+            Origin::Short => format!("transport.{key}"),
+            Origin::Flow => format!("flow.{}.{key}", self.name),
+            Origin::Competitor => format!("competitor.{}.{key}", self.name),
+        }
+    }
+
+    /// What a virtual device puts before each packet of its endpoints, in bytes.
+    #[must_use]
+    pub fn packet_overhead(&self) -> u32 {
+        self.protocol.packet_overhead(self.transport.ip_version)
+    }
+
+    /// How many TCP connections or subflows it has at a time over its paths.
+    #[must_use]
+    pub fn subflows(&self) -> usize {
+        match self.protocol {
+            Protocol::Mptcp => self.paths.len() * self.transport.subflows_per_path as usize,
+            Protocol::Bas(_) => self.paths.len(),
+            Protocol::Tcp | Protocol::StripedTcp(_) => 1,
+        }
+    }
+}
+
+/// Where the file has a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// `[transport]` with `[traffic]`.
+    Short,
+    /// `[[flow]]`.
+    Flow,
+    /// `[[competitor]]`.
+    Competitor,
 }
 
 /// What an application sends, from client to server.
@@ -60,21 +147,4 @@ pub enum Traffic {
         /// Size of a message.
         message: Bytes,
     },
-}
-
-/// Bulk flows that share links with the measured connection.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Competitor {
-    /// The name that results and random streams use.
-    pub name: String,
-    /// How many of them.
-    pub count: u32,
-    /// Endpoint settings; those of `[transport]` but for what the entry names.
-    pub transport: Config,
-    /// Indices into `paths`.
-    pub paths: Vec<usize>,
-    /// When it starts.
-    pub start: Time,
-    /// How much it sends; `None` goes on until the duration ends.
-    pub size: Option<Bytes>,
 }

@@ -3,10 +3,11 @@
 use ropewalk_network::{Capacity, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_transport::{
-    CongestionKind, InitialWindow, IpVersion, Profile, Protocol, ReorderingKind, SchedulerKind,
+    CongestionKind, InitialWindow, IpVersion, Profile, ReorderingKind, SchedulerKind,
     SinglePathKind,
 };
 
+use crate::model::Device;
 use crate::section::Section;
 
 /// What a sequence number may be instead of a number.
@@ -129,7 +130,7 @@ macro_rules! named {
 }
 
 named! {
-    Protocol, Profile, CongestionKind, SinglePathKind, SchedulerKind, ReorderingKind, IpVersion,
+    Device, Profile, CongestionKind, SinglePathKind, SchedulerKind, ReorderingKind, IpVersion,
 }
 
 impl Held for u32 {

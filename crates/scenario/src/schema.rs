@@ -30,13 +30,11 @@ pub fn schema() -> Value {
 
 fn object(shape: &Shape) -> Value {
     let properties: Map<String, Value> = shape
-        .keys
-        .iter()
+        .keys()
         .map(|key| (key.name.to_owned(), property(key)))
         .collect();
     let required: Vec<&str> = shape
-        .keys
-        .iter()
+        .keys()
         .filter(|key| matches!(key.default, Default::Required))
         .map(|key| key.name)
         .collect();

@@ -11,6 +11,7 @@ use crate::value::quoted;
 /// A table: each key alone is known and its value of the right kind, or has been reported.
 #[derive(Clone, Debug)]
 pub(crate) struct Section {
+    shape: &'static Shape,
     /// Such as `link.wifi`; empty at the top.
     pub path: String,
     origin: Origin,
@@ -31,6 +32,7 @@ impl Section {
     /// Reads a table; everything wrong with its keys, each by itself, is reported.
     pub fn read(node: &Node, shape: &'static Shape, path: String, report: &mut Report) -> Section {
         let mut section = Section {
+            shape,
             path,
             origin: node.origin,
             slots: Vec::new(),
@@ -44,16 +46,17 @@ impl Section {
                     let slot = section.slot(key, entry, report);
                     section.slots.push(slot);
                 }
-                None => section.unknown_key(entry, shape, report),
+                None => section.unknown_key(entry, report),
             }
         }
-        section.check_presence(shape, report);
+        section.check_presence(report);
         section
     }
 
     /// A table that the file does not have.
-    pub fn absent(path: &str) -> Section {
+    pub fn absent(path: &str, shape: &'static Shape) -> Section {
         Section {
+            shape,
             path: path.to_owned(),
             origin: Origin::File(0),
             slots: Vec::new(),
@@ -69,6 +72,35 @@ impl Section {
     pub fn get<T: Held>(&self, key: &str) -> Option<T> {
         self.slot_of(key)
             .and_then(|slot| T::from_parsed(&slot.parsed))
+    }
+
+    /// The value of this key; where it does not stand there or is wrong, its default.
+    pub fn value<T: Held>(&self, key: &str) -> T {
+        let value = self.get(key).or_else(|| T::from_parsed(&self.default(key)));
+        value.expect("a default is right; a test reads them all")
+    }
+
+    /// The table that this key is where it does not stand there.
+    pub fn default_table(&self, key: &str) -> Section {
+        match self.default(key) {
+            Parsed::Table(table) => table,
+            other => panic!("the default of {key} is {other:?}, not a table"),
+        }
+    }
+
+    /// What a key is where the file does not say.
+    fn default(&self, name: &str) -> Parsed {
+        let key = self.shape.key(name).expect("a key of the table");
+        let mut report = Report::new("", "");
+        let parsed = key.default.toml().map(|value| {
+            let entry = Entry {
+                key: name.to_owned(),
+                origin: self.origin,
+                node: Node::from_override(value),
+            };
+            self.slot(key, &entry, &mut report).parsed
+        });
+        parsed.unwrap_or(Parsed::Wrong)
     }
 
     /// The table of this key, if it stands there and is one.
@@ -165,13 +197,15 @@ impl Section {
             parsed: read_value(&key.kind, long, entry, path, report),
         });
         Section {
+            shape,
             path: path.to_owned(),
             origin: entry.node.origin,
             slots: slots.into_iter().collect(),
         }
     }
 
-    fn unknown_key(&self, entry: &Entry, shape: &Shape, report: &mut Report) {
+    fn unknown_key(&self, entry: &Entry, report: &mut Report) {
+        let shape = self.shape;
         if report.is_full() {
             report.error(entry.origin, "", Problem::UnknownKey);
             return;
@@ -185,8 +219,9 @@ impl Section {
         }
     }
 
-    fn check_presence(&self, shape: &'static Shape, report: &mut Report) {
-        for key in shape.keys {
+    fn check_presence(&self, report: &mut Report) {
+        let shape = self.shape;
+        for key in shape.keys() {
             if matches!(key.default, Default::Required) && !self.has(key.name) {
                 self.complain(key.name, Problem::Missing, report).allowed = Some(allowed(key));
             }

@@ -5,8 +5,8 @@ use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_transport::{Config, InitialWindow};
 use serde_json::{Map, Value, json};
 
-use crate::keys::{Kind, TOP};
-use crate::model::{Competitor, Scenario, Traffic};
+use crate::keys::TRANSPORT;
+use crate::model::{Flow, Protocol, Scenario, Traffic};
 use crate::parsed::Parsed;
 
 impl Scenario {
@@ -21,9 +21,10 @@ impl Scenario {
             let hops: Vec<&str> = path.hops.iter().map(|hop| self.link_name(*hop)).collect();
             json!({ "name": path.name, "hops": hops })
         });
-        let competitors = self.competitors.iter().map(|one| self.competitor(one));
-        let mut transport = config(&self.transport);
-        transport.insert("paths".into(), self.names_of(&self.transport_paths));
+        let competitors = self.competitors().map(|one| self.competitor(one));
+        let first = self.first();
+        let mut transport = transport(first);
+        transport.insert("paths".into(), self.names_of(&first.paths));
         json!({
             "title": self.title,
             "duration": self.duration.as_secs_f64(),
@@ -31,18 +32,18 @@ impl Scenario {
             "link": self.links.iter().map(link).collect::<Vec<_>>(),
             "path": paths.collect::<Vec<_>>(),
             "transport": transport,
-            "traffic": traffic(&self.traffic),
+            "traffic": traffic(&first.traffic),
             "competitor": competitors.collect::<Vec<_>>(),
         })
     }
 
-    fn competitor(&self, competitor: &Competitor) -> Value {
-        let mut object = config(&competitor.transport);
+    fn competitor(&self, competitor: &Flow) -> Value {
+        let mut object = transport(competitor);
         object.insert("name".into(), competitor.name.as_str().into());
         object.insert("count".into(), competitor.count.into());
         object.insert("paths".into(), self.names_of(&competitor.paths));
         object.insert("start".into(), competitor.start.as_secs_f64().into());
-        if let Some(size) = competitor.size {
+        if let Traffic::Bulk { size: Some(size) } = competitor.traffic {
             object.insert("size".into(), size.as_u64().into());
         }
         object.into()
@@ -90,15 +91,35 @@ fn direction(direction: &DirectionConfig, round_trip: Time) -> Value {
     object.into()
 }
 
-/// The protocol, and every field of `Config` that has a key, from the table of keys.
-fn config(config: &Config) -> Map<String, Value> {
+/// The protocol with what is its own, and every field of `Config` that has a key, from the table of
+/// keys.
+fn transport(flow: &Flow) -> Map<String, Value> {
+    let config = &flow.transport;
     let mut object = Map::new();
-    object.insert("protocol".into(), config.protocol.name().into());
-    if let Some(Kind::Table { shape, .. }) = TOP.key("transport").map(|key| &key.kind) {
-        for key in shape.keys {
-            let field = key.default.field();
-            if let Some(value) = field.and_then(|field| plain(&(field.get)(config), config)) {
-                object.insert(key.name.into(), value);
+    for key in TRANSPORT.keys() {
+        let field = key.default.field();
+        if let Some(value) = field.and_then(|field| plain(&(field.get)(config), config)) {
+            object.insert(key.name.into(), value);
+        }
+    }
+    let mut own = |key: &str, value: Value| object.insert(key.into(), value);
+    own("protocol", flow.protocol.name().into());
+    own("scheduler", flow.protocol.scheduler_name(config).into());
+    match &flow.protocol {
+        Protocol::Tcp | Protocol::Mptcp => {}
+        Protocol::StripedTcp(device) => {
+            own("device", device.kind.name().into());
+        }
+        Protocol::Bas(aggregation) => {
+            own("main_buffer", aggregation.main_buffer.as_u64().into());
+            let sizes = [
+                ("packet", aggregation.packet),
+                ("notsent_lowat", aggregation.notsent_lowat),
+            ];
+            for (key, size) in sizes {
+                if let Some(size) = size {
+                    own(key, size.as_u64().into());
+                }
             }
         }
     }

@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use ropewalk_network::{Capacity, DirectionConfig, LinkConfig, Loss};
 use ropewalk_quantities::{Bytes, Rate};
-use ropewalk_transport::{Config, CongestionKind, Profile, Protocol};
+use ropewalk_transport::{Config, CongestionKind, Profile};
 
-use crate::keys::{Kind, TOP};
-use crate::model::{Competitor, Scenario, Traffic};
+use crate::keys::TRANSPORT;
+use crate::model::{Flow, Protocol, Scenario, Traffic};
 use crate::parsed::{Held, Parsed};
 
 impl Scenario {
@@ -31,21 +31,25 @@ impl Scenario {
             line(&mut out, "hops", &toml_list(hops));
         }
         out.push_str("\n[transport]\n");
-        write_config(&mut out, &self.transport);
-        line(&mut out, "paths", &self.path_names(&self.transport_paths));
-        write_traffic(&mut out, &self.traffic);
-        for competitor in &self.competitors {
+        let first = self.first();
+        write_transport(&mut out, first);
+        line(&mut out, "paths", &self.path_names(&first.paths));
+        out.push_str("\n[traffic]\n");
+        for (key, value) in traffic(&first.traffic) {
+            line(&mut out, key, &value);
+        }
+        for competitor in self.competitors() {
             self.write_competitor(&mut out, competitor);
         }
         out
     }
 
-    fn write_competitor(&self, out: &mut String, competitor: &Competitor) {
+    fn write_competitor(&self, out: &mut String, competitor: &Flow) {
         out.push_str("\n[[competitor]]\n");
         line(out, "name", &toml_text(&competitor.name));
         let config = &competitor.transport;
-        line(out, "protocol", &config.protocol.to_parsed().to_toml());
-        if competitor.transport.protocol == Protocol::Tcp && competitor.paths.len() == 1 {
+        line(out, "protocol", &toml_text(competitor.protocol.name()));
+        if competitor.protocol == Protocol::Tcp && competitor.paths.len() == 1 {
             let path = &self.paths[competitor.paths[0]];
             line(out, "path", &toml_text(&path.name));
         } else {
@@ -53,7 +57,7 @@ impl Scenario {
         }
         line(out, "count", &competitor.count.to_string());
         line(out, "start", &competitor.start.to_parsed().to_toml());
-        if let Some(size) = competitor.size {
+        if let Traffic::Bulk { size: Some(size) } = competitor.traffic {
             line(out, "size", &size.to_parsed().to_toml());
         }
         line(out, "congestion", &config.congestion.to_parsed().to_toml());
@@ -61,7 +65,7 @@ impl Scenario {
             let subflow = config.subflow_congestion.to_parsed();
             line(out, "subflow", &subflow.to_toml());
         }
-        line(out, "scheduler", &config.scheduler.to_parsed().to_toml());
+        write_protocol(out, competitor);
         line(
             out,
             "send_buffer",
@@ -124,11 +128,9 @@ fn direction(direction: &DirectionConfig) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Every field of `Config` that has a key, from the table of keys.
-fn write_config(out: &mut String, config: &Config) {
-    let Some(Kind::Table { shape, .. }) = TOP.key("transport").map(|key| &key.kind) else {
-        return;
-    };
+/// The protocol, and every field of `Config` that has a key, from the table of keys.
+fn write_transport(out: &mut String, flow: &Flow) {
+    let config = &flow.transport;
     // All that a profile says is written out, but for `subflow` where it may not be.
     let of_profile = |profile: &Profile| Config::profile(*profile).subflow_congestion;
     let profile = Profile::ALL
@@ -137,36 +139,61 @@ fn write_config(out: &mut String, config: &Config) {
     if let Some(profile) = profile {
         line(out, "profile", &profile.to_parsed().to_toml());
     }
-    line(out, "protocol", &config.protocol.to_parsed().to_toml());
-    let may_be = |key: &str| match key {
-        "subflow" => config.congestion == CongestionKind::Uncoupled,
-        "packet" => config.packet.is_some(),
-        "notsent_lowat" => config.notsent_lowat.is_some(),
-        "main_buffer" => config.protocol == Protocol::Bas,
-        _ => true,
-    };
-    for key in shape.keys {
+    line(out, "protocol", &toml_text(flow.protocol.name()));
+    write_protocol(out, flow);
+    for key in TRANSPORT.keys() {
+        let may_be = match key.name {
+            "subflow" => config.congestion == CongestionKind::Uncoupled,
+            // The protocol's own is written.
+            "scheduler" => false,
+            _ => true,
+        };
         if let Some(field) = key.default.field()
-            && may_be(key.name)
+            && may_be
         {
             line(out, key.name, &(field.get)(config).to_toml());
         }
     }
 }
 
-fn write_traffic(out: &mut String, traffic: &Traffic) {
-    out.push_str("\n[traffic]\n");
+/// What is of one protocol alone, and what chooses among paths.
+fn write_protocol(out: &mut String, flow: &Flow) {
+    let scheduler = flow.protocol.scheduler_name(&flow.transport);
+    line(out, "scheduler", &toml_text(scheduler));
+    match &flow.protocol {
+        Protocol::Tcp | Protocol::Mptcp => {}
+        Protocol::StripedTcp(device) => {
+            line(out, "device", &device.kind.to_parsed().to_toml());
+        }
+        Protocol::Bas(aggregation) => {
+            let sizes = [
+                ("packet", aggregation.packet),
+                ("main_buffer", Some(aggregation.main_buffer)),
+                ("notsent_lowat", aggregation.notsent_lowat),
+            ];
+            for (key, size) in sizes {
+                if let Some(size) = size {
+                    line(out, key, &size.to_parsed().to_toml());
+                }
+            }
+        }
+    }
+}
+
+/// The keys of `[traffic]`.
+fn traffic(traffic: &Traffic) -> Vec<(&'static str, String)> {
     let (kind, keys) = match *traffic {
         Traffic::Bulk { size } => ("bulk", vec![("size", size.map(Parsed::Bytes))]),
         Traffic::Cbr { rate, message } => ("cbr", messages(rate, message)),
         Traffic::Poisson { rate, message } => ("poisson", messages(rate, message)),
     };
-    line(out, "kind", &toml_text(kind));
-    for (key, value) in keys {
-        if let Some(value) = value {
-            line(out, key, &value.to_toml());
-        }
-    }
+    let given = keys
+        .into_iter()
+        .filter_map(|(key, value)| Some((key, value?.to_toml())));
+    [("kind", toml_text(kind))]
+        .into_iter()
+        .chain(given)
+        .collect()
 }
 
 fn messages(rate: Rate, message: Bytes) -> Vec<(&'static str, Option<Parsed>)> {

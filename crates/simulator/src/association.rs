@@ -7,6 +7,7 @@
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::{Bytes, Time};
+use ropewalk_scenario::Aggregation;
 use ropewalk_striping::{
     Association as End, CarrierConfig, CarrierId, Dialling, Event, Frame, Length, Payload, Role,
     StreamId,
@@ -30,6 +31,8 @@ pub(crate) struct Association {
     pub(crate) paths: Vec<Path>,
     /// Of the connections.
     pub(crate) config: Config,
+    main_buffer: Bytes,
+    notsent_lowat: Option<Bytes>,
     /// For the connections' keys.
     pub(crate) random: Pcg64Mcg,
     /// The only stream, once the application has begun.
@@ -54,11 +57,16 @@ struct Received {
 
 impl Association {
     /// Over so many paths; `random` draws the keys of its connections.
-    pub(crate) fn new(config: &Config, paths: usize, random: Pcg64Mcg) -> Association {
+    pub(crate) fn new(
+        aggregation: &Aggregation,
+        config: &Config,
+        paths: usize,
+        random: Pcg64Mcg,
+    ) -> Association {
         let both = ropewalk_striping::Config {
             // What waits is bounded where it is written, and what was sent by the window.
             send_buffer: Bytes::new(u64::MAX / 2),
-            ..ropewalk_striping::Config::from(config)
+            ..aggregation.association(config)
         };
         let mut association = Association {
             ends: [Role::Initiator, Role::Responder].map(|role| End::new(role, both.clone())),
@@ -67,8 +75,12 @@ impl Association {
             config: Config {
                 // Frames go when they are written (TCP_NODELAY).
                 nagle: false,
+                // What a connection holds is counted on to be of a size.
+                send_buffer_autotuning: false,
                 ..config.clone()
             },
+            main_buffer: aggregation.main_buffer,
+            notsent_lowat: aggregation.notsent_lowat,
             random,
             stream: None,
             closing: false,
@@ -98,7 +110,7 @@ impl Association {
         let waiting = client
             .stream_statistics(stream)
             .map_or(0, |statistics| statistics.waiting.as_u64());
-        let room = self.config.main_buffer.as_u64().saturating_sub(waiting);
+        let room = self.main_buffer.as_u64().saturating_sub(waiting);
         let mut piece = Length(most.min(room) as usize);
         if piece.is_empty() {
             return 0;
@@ -220,7 +232,10 @@ impl Association {
         };
         let core = &mut self.ends[end];
         loop {
-            if !connection.takes_more(end, appetite(&self.config, core, id)) {
+            if !connection.takes_more(
+                end,
+                appetite(self.config.send_buffer, self.notsent_lowat, core, id),
+            ) {
                 connection.blocked[end] = true;
                 core.blocked(id);
                 return;
@@ -240,7 +255,15 @@ impl Association {
         let connection = &mut self.connections[at];
         if let Some(id) = connection.carriers[end]
             && connection.blocked[end]
-            && connection.takes_more(end, appetite(&self.config, &self.ends[end], id))
+            && connection.takes_more(
+                end,
+                appetite(
+                    self.config.send_buffer,
+                    self.notsent_lowat,
+                    &self.ends[end],
+                    id,
+                ),
+            )
         {
             connection.blocked[end] = false;
             self.ends[end].writable(id);
@@ -410,11 +433,15 @@ impl Association {
 
 /// What a carrier's socket takes: whole frames, as far as the send buffer can hold one, while less
 /// than two were never sent, unless the scenario says.
-fn appetite(config: &Config, core: &End<Length>, id: CarrierId) -> Appetite {
+fn appetite(
+    send_buffer: Bytes,
+    low_water: Option<Bytes>,
+    core: &End<Length>,
+    id: CarrierId,
+) -> Appetite {
     let frame = core.frame_len(id).map_or(1, Bytes::as_u64);
-    let low_water = config.notsent_lowat.map(Bytes::as_u64);
     Appetite {
-        frame: frame.min(config.send_buffer.as_u64()),
-        low_water: low_water.unwrap_or(2 * frame),
+        frame: frame.min(send_buffer.as_u64()),
+        low_water: low_water.map_or(2 * frame, Bytes::as_u64),
     }
 }

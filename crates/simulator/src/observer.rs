@@ -5,7 +5,8 @@ use std::fmt::Debug;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_network::Offer;
 use ropewalk_quantities::Time;
-use ropewalk_transport::{Config, Endpoint, Segment};
+use ropewalk_scenario::Flow;
+use ropewalk_transport::{Endpoint, Segment};
 
 /// Watches a run packet by packet; `()` watches nothing and costs nothing.
 ///
@@ -47,8 +48,8 @@ pub trait Observer {
 /// What does not change of a flow.
 #[derive(Debug)]
 pub struct FlowFacts<'a> {
-    /// Settings of both endpoints.
-    pub config: &'a Config,
+    /// As the scenario has it.
+    pub flow: &'a Flow,
     /// MPTCP's keys of client and server.
     pub keys: [u64; 2],
     /// Path of each subflow (of each stripe with `striped-tcp`, of each connection with `bas`), by its number in the scenario.

@@ -2,8 +2,8 @@
 
 use ropewalk_network::Counters as LinkCounters;
 use ropewalk_quantities::Time;
-use ropewalk_scenario::Scenario;
-use ropewalk_transport::{Counters, Protocol};
+use ropewalk_scenario::{Protocol, Scenario};
+use ropewalk_transport::Counters;
 
 use crate::Options;
 use crate::application::Application;
@@ -68,11 +68,12 @@ impl Recorder {
         options: &Options,
         world: &World<T>,
     ) -> Recorder {
-        let piece = match scenario.transport.protocol {
-            Protocol::Bas => scenario.transport.packet,
-            Protocol::Tcp | Protocol::StripedTcp | Protocol::Mptcp => None,
+        let flow = scenario.first();
+        let piece = match &flow.protocol {
+            Protocol::Bas(aggregation) => aggregation.packet,
+            Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Mptcp => None,
         };
-        let piece = piece.unwrap_or(scenario.transport.segment);
+        let piece = piece.unwrap_or(flow.transport.segment);
         let unit = world.flows[0].application.unit(piece.as_u64());
         Recorder {
             complete: false,

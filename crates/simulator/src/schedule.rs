@@ -128,8 +128,12 @@ mod tests {
         let scenario = Scenario::parse(text, "poisson.toml", &[], &mut no_traces).unwrap();
         for seed in 1..=5 {
             let simulated = simulate(&scenario, seed, &Options::default()).unwrap();
-            let mut schedule =
-                Schedule::new(&scenario.traffic, Time::ZERO, stream(seed, "flow/traffic")).unwrap();
+            let mut schedule = Schedule::new(
+                &scenario.first().traffic,
+                Time::ZERO,
+                stream(seed, "flow/traffic"),
+            )
+            .unwrap();
             let mut due_before = |millis| {
                 let mut count = 0;
                 while schedule.next() < Time::from_millis(millis) {

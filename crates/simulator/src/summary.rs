@@ -1,7 +1,7 @@
 //! From counters to the numbers that every run prints.
 
 use ropewalk_quantities::Time;
-use ropewalk_scenario::Scenario;
+use ropewalk_scenario::{Origin, Scenario};
 
 use crate::observer::Observer;
 use crate::outcome::{
@@ -89,10 +89,11 @@ pub(crate) fn summarise<O: Observer>(
             }
         })
         .collect();
-    let mut next = 1;
+    let before = scenario.flows.iter();
+    let before = before.take_while(|flow| flow.origin != Origin::Competitor);
+    let mut next = before.map(|flow| flow.count as usize).sum::<usize>();
     let competitors = scenario
-        .competitors
-        .iter()
+        .competitors()
         .map(|competitor| {
             let flows = next..next + competitor.count as usize;
             next = flows.end;

@@ -3,8 +3,9 @@
 use rand_core::Rng;
 use ropewalk_network::{Capacity, Link};
 use ropewalk_quantities::Time;
-use ropewalk_scenario::{Scenario, Traffic};
-use ropewalk_transport::{Config, Endpoint, Protocol, SchedulerKind, Segment};
+use ropewalk_scenario::{Device, Protocol, Scenario, Traffic};
+use ropewalk_striping::tunnel::Scheduler;
+use ropewalk_transport::{Endpoint, Segment};
 
 use crate::Unsupported;
 use crate::application::Application;
@@ -13,9 +14,6 @@ use crate::carrier::{CLIENT, Carrier, SERVER};
 use crate::observer::{FlowFacts, Observer};
 use crate::streams::{directions, stream};
 use crate::virtual_device::VirtualDevice;
-
-/// The measured flow's name in random streams.
-const MEASURED: &str = "flow";
 
 /// Everything that a run changes; its packets carry a tag for whoever watches.
 #[derive(Debug)]
@@ -92,32 +90,11 @@ impl<T: Copy> World<T> {
                 [there, back]
             })
             .collect();
-        let mut flows = vec![Flow::build(
-            MEASURED,
-            scenario,
-            &scenario.transport,
-            &scenario.transport_paths,
-            &scenario.traffic,
-            Time::ZERO,
-            seed,
-        )?];
-        for competitor in &scenario.competitors {
-            let traffic = Traffic::Bulk {
-                size: competitor.size,
-            };
-            for number in 0..competitor.count {
-                let name = format!("competitor/{}/{number}", competitor.name);
-                let (transport, paths) = (&competitor.transport, &competitor.paths);
-                let flow = Flow::build(
-                    &name,
-                    scenario,
-                    transport,
-                    paths,
-                    &traffic,
-                    competitor.start,
-                    seed,
-                )?;
-                flows.push(flow);
+        let mut flows = Vec::new();
+        for flow in &scenario.flows {
+            for number in 0..flow.count {
+                let measured = flows.is_empty();
+                flows.push(Flow::build(flow, number, scenario, measured, seed)?);
             }
         }
         Ok(World {
@@ -154,13 +131,11 @@ impl<T: Copy> World<T> {
         seed: u64,
         observer: &mut impl Observer<Tag = T>,
     ) {
-        let competitors = scenario.competitors.iter().flat_map(|competitor| {
-            std::iter::repeat_n(&competitor.transport, competitor.count as usize)
-        });
-        let configs = std::iter::once(&scenario.transport).chain(competitors);
-        for (number, (flow, config)) in self.flows.iter().zip(configs).enumerate() {
+        let described = scenario.flows.iter();
+        let described = described.flat_map(|flow| std::iter::repeat_n(flow, flow.count as usize));
+        for (number, (flow, described)) in self.flows.iter().zip(described).enumerate() {
             let facts = FlowFacts {
-                config,
+                flow: described,
                 keys: [CLIENT, SERVER].map(|end| flow.carrier.end(0, end).key()),
                 paths: flow.paths.iter().map(|path| path.route.into()).collect(),
                 random: stream(seed, &format!("{}/wire", flow.name)),
@@ -194,69 +169,69 @@ impl FlowPath {
 
 impl Flow {
     fn build(
-        name: &str,
+        flow: &ropewalk_scenario::Flow,
+        number: u32,
         scenario: &Scenario,
-        config: &Config,
-        paths: &[usize],
-        traffic: &Traffic,
-        start: Time,
+        measured: bool,
         seed: u64,
     ) -> Result<Flow, Unsupported> {
-        let mut config = config.clone();
+        let (paths, traffic) = (&flow.paths, &flow.traffic);
+        let mut config = flow.transport.clone();
         // Who sends messages wants them sent (TCP_NODELAY).
         config.nagle &= matches!(traffic, Traffic::Bulk { .. });
-        let devices = match config.protocol {
-            Protocol::StripedTcp => Some(devices(scenario, &config, paths)?),
-            Protocol::Tcp | Protocol::Mptcp | Protocol::Bas => None,
+        let devices = match &flow.protocol {
+            Protocol::StripedTcp(device) => Some(devices(scenario, flow, *device)?),
+            Protocol::Tcp | Protocol::Mptcp | Protocol::Bas(_) => None,
         };
+        let name = flow.stream(number);
         let mut keys = stream(seed, &format!("{name}/keys"));
-        let subflows = match config.protocol {
-            Protocol::Mptcp => paths.len() * config.subflows_per_path as usize,
-            _ => paths.len(),
+        let subflows = match flow.protocol {
+            Protocol::StripedTcp(_) => paths.len(),
+            _ => flow.subflows(),
         };
         let flow_paths: Vec<FlowPath> = (0..subflows)
             .map(|subflow| FlowPath::new(scenario, paths[subflow % paths.len()]))
             .collect();
-        let carrier = if config.protocol == Protocol::Bas {
-            Carrier::Association(Box::new(Association::new(&config, paths.len(), keys)))
+        let carrier = if let Protocol::Bas(aggregation) = &flow.protocol {
+            let association = Association::new(aggregation, &config, paths.len(), keys);
+            Carrier::Association(Box::new(association))
         } else {
             let client = Endpoint::client(&config, subflows, keys.next_u64(), keys.next_u64());
             let server = Endpoint::server(&config, keys.next_u64(), keys.next_u64());
             Carrier::Connection([client, server])
         };
         let random = stream(seed, &format!("{name}/traffic"));
-        let measured = name == MEASURED;
         Ok(Flow {
-            name: name.to_owned(),
+            name,
             carrier,
-            application: Application::new(traffic, start, random, measured),
+            application: Application::new(traffic, flow.start, random, measured),
             paths: flow_paths,
             devices,
-            start,
+            start: flow.start,
             packets: 0,
-            headers: config.packet_overhead() + config.ip_version.header_len(),
+            headers: flow.packet_overhead() + config.ip_version.header_len(),
         })
     }
 }
 
 fn devices(
     scenario: &Scenario,
-    config: &Config,
-    paths: &[usize],
+    flow: &ropewalk_scenario::Flow,
+    device: ropewalk_scenario::VirtualDevice,
 ) -> Result<[VirtualDevice; 2], Unsupported> {
-    let both = match config.scheduler {
-        SchedulerKind::RoundRobin => VirtualDevice::round_robin(paths.len()),
-        SchedulerKind::Weighted => VirtualDevice::weighted(
-            paths
+    let both = match (device.kind, device.scheduler) {
+        (Device::Naive, Scheduler::RoundRobin) => VirtualDevice::round_robin(flow.paths.len()),
+        (Device::Naive, Scheduler::Weighted) => VirtualDevice::weighted(
+            flow.paths
                 .iter()
                 .map(|&path| path_kbps(scenario, path))
                 .collect(),
         ),
-        other => {
+        (kind, _) => {
             return Err(Unsupported {
-                key: "transport.scheduler".to_owned(),
-                value: other.name().to_owned(),
-                allowed: "round-robin, weighted (with protocol = \"striped-tcp\")".to_owned(),
+                key: flow.key("device"),
+                value: kind.name().to_owned(),
+                allowed: Device::Naive.name().to_owned(),
             });
         }
     };

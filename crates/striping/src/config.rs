@@ -46,7 +46,7 @@ impl Scheduling {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Scheduling::EarliestArrival => SchedulerKind::EarliestArrival.name(),
+            Scheduling::EarliestArrival => "earliest-arrival",
             Scheduling::Overflow => "overflow",
             Scheduling::Redundant => SchedulerKind::Redundant.name(),
             Scheduling::Table(kind) => kind.name(),
@@ -60,13 +60,8 @@ impl Scheduling {
             Scheduling::Overflow,
             Scheduling::Redundant,
         ];
-        let is_own = |kind: &&SchedulerKind| {
-            matches!(
-                kind,
-                SchedulerKind::Redundant | SchedulerKind::EarliestArrival
-            )
-        };
-        let tables = SchedulerKind::ALL.iter().filter(move |kind| !is_own(kind));
+        let tables = SchedulerKind::ALL.iter();
+        let tables = tables.filter(|kind| **kind != SchedulerKind::Redundant);
         own.into_iter()
             .chain(tables.map(|kind| Scheduling::Table(*kind)))
     }
@@ -114,23 +109,6 @@ impl Default for Config {
             timeout: Time::from_secs(60),
             keepalive: Time::from_secs(5),
             overflow_after: Time::from_millis(100),
-        }
-    }
-}
-
-impl From<&ropewalk_transport::Config> for Config {
-    /// What a scenario's endpoints are set to, for both ends.
-    fn from(config: &ropewalk_transport::Config) -> Config {
-        let (waiting, in_flight) = (config.main_buffer, config.receive_buffer);
-        let send_buffer = Bytes::new(waiting.as_u64().saturating_add(in_flight.as_u64()));
-        Config {
-            scheduling: Scheduling::from_name(config.scheduler.name())
-                .expect("schedulers have one name everywhere"),
-            payload: config.packet,
-            buffer: config.receive_buffer,
-            send_buffer,
-            memory: send_buffer.max(Config::default().memory),
-            ..Config::default()
         }
     }
 }

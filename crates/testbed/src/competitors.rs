@@ -8,7 +8,7 @@ use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
 use ropewalk_quantities::Time;
-use ropewalk_scenario::{Competitor, Scenario};
+use ropewalk_scenario::{Scenario, Traffic};
 use ropewalk_simulator::CompetitorSummary;
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -60,7 +60,7 @@ impl Competitors {
             stop: Arc::default(),
             start,
         };
-        for (number, competitor) in scenario.competitors.iter().enumerate() {
+        for (number, competitor) in scenario.competitors().enumerate() {
             for _ in 0..competitor.count {
                 let flow = competitors.flow(number, competitor, scenario.warmup, testbed)?;
                 competitors.flows.push(flow);
@@ -73,7 +73,7 @@ impl Competitors {
     pub(crate) fn stop(self, scenario: &Scenario) -> Vec<CompetitorSummary> {
         self.stop.store(true, Ordering::Relaxed);
         let now = Time::from_nanos(self.start.elapsed().as_nanos() as u64);
-        let mut bytes = vec![0; scenario.competitors.len()];
+        let mut bytes = vec![0; scenario.competitors().count()];
         for flow in self.flows {
             let counts = &flow.counts;
             bytes[flow.competitor] +=
@@ -84,7 +84,7 @@ impl Competitors {
                 }
             }
         }
-        let summary = |(competitor, bytes): (&Competitor, u64)| {
+        let summary = |(competitor, bytes): (&ropewalk_scenario::Flow, u64)| {
             let from = competitor.start.max(scenario.warmup);
             let seconds = now.saturating_sub(from).as_secs_f64();
             let mbps = if seconds > 0.0 {
@@ -98,22 +98,17 @@ impl Competitors {
                 goodput_mbps: mbps / f64::from(competitor.count.max(1)),
             }
         };
-        scenario
-            .competitors
-            .iter()
-            .zip(bytes)
-            .map(summary)
-            .collect()
+        scenario.competitors().zip(bytes).map(summary).collect()
     }
 
     fn flow(
         &self,
         number: usize,
-        competitor: &Competitor,
+        competitor: &ropewalk_scenario::Flow,
         warmup: Time,
         testbed: &Testbed,
     ) -> Result<Flow, Error> {
-        let congestion = kernel::congestion(&competitor.transport)?;
+        let congestion = kernel::congestion(competitor)?;
         let local = testbed.plan.paths[competitor.paths[0]].client[0];
         let remote = testbed.plan.server;
         let opened = testbed.server.run(move || {
@@ -127,7 +122,10 @@ impl Competitors {
         let counts = Arc::new(Counts::default());
         let until = |time: Time| self.start + Duration::from_nanos(time.as_nanos());
         let (begin, measured) = (until(competitor.start), until(warmup));
-        let size = competitor.size.map_or(u64::MAX, |bytes| bytes.as_u64());
+        let size = match competitor.traffic {
+            Traffic::Bulk { size: Some(size) } => size.as_u64(),
+            _ => u64::MAX,
+        };
         let (at_client, at_server) = (Arc::clone(&self.stop), Arc::clone(&self.stop));
         let at_server_counts = Arc::clone(&counts);
         Ok(Flow {

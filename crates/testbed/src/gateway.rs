@@ -73,6 +73,7 @@ impl Gateway {
     /// # Errors
     /// The namespaces let nobody listen, or there are no threads.
     pub(crate) fn start(
+        association: Config,
         scenario: &Scenario,
         testbed: &Testbed,
         congestion: &str,
@@ -86,7 +87,7 @@ impl Gateway {
             },
             clients: keys.clients(),
             rules: Rules::new(vec![only(server)], Vec::new()),
-            association: Config::from(&scenario.transport),
+            association: association.clone(),
             limits: DefaultLimits {
                 associations: 4,
                 streams: 64,
@@ -113,7 +114,7 @@ impl Gateway {
                 secret: keys.proxy,
                 relay: keys.relay.public(),
             },
-            association: Config::from(&scenario.transport),
+            association,
             congestion: Some(congestion.to_owned()),
         };
         let loopback = match server {
@@ -149,7 +150,7 @@ impl Gateway {
         let counted = self.near.end();
         self.relay.end();
         let span = measured.as_secs_f64();
-        let paths = scenario.transport_paths.iter().zip(counted);
+        let paths = scenario.first().paths.iter().zip(counted);
         let subflows = paths.map(|(&path, counted)| {
             let (all, before) = (counted.all, counted.before);
             Subflow {
@@ -205,7 +206,7 @@ fn only(server: IpAddr) -> Rule {
 }
 
 fn links(scenario: &Scenario, testbed: &Testbed) -> impl Iterator<Item = Link> {
-    scenario.transport_paths.iter().map(|&path| {
+    scenario.first().paths.iter().map(|&path| {
         let place = Place::Address(testbed.plan.paths[path].client[0]);
         let hops = scenario.paths[path].hops.iter();
         Link {

@@ -127,7 +127,7 @@ mod tests {
     fn lines_of(text: &str) -> Result<[Vec<String>; 2], Error> {
         let mut no_traces = |_: &str| Err("none".to_owned());
         let scenario = Scenario::parse(text, "netem.toml", &[], &mut no_traces).unwrap();
-        let metrics = kernel::route_metrics(&scenario.transport);
+        let metrics = kernel::route_metrics(&scenario.first().transport);
         lines(&scenario, &Plan::new(&scenario, 1500, metrics))
     }
 

@@ -71,18 +71,19 @@ impl Testbed {
     /// Both namespaces, with their settings.
     fn prepare(scenario: &Scenario) -> Result<Testbed, Error> {
         kernel::check(scenario)?;
-        let transport = &scenario.transport;
+        let flow = scenario.first();
         let create = |name| {
             let namespace = Namespace::create(name).map_err(Error::NoNamespace)?;
-            let settings = kernel::settings(transport);
+            let settings = kernel::settings(&flow.transport);
             namespace.run(move || sysctl::set(&settings))?;
             Ok::<_, Error>(namespace)
         };
-        let mtu = kernel::mtu(transport)?;
+        let mtu = kernel::mtu(flow)?;
+        let metrics = kernel::route_metrics(&flow.transport);
         Ok(Testbed {
             client: create("client")?,
             server: create("server")?,
-            plan: Plan::new(scenario, mtu, kernel::route_metrics(transport)),
+            plan: Plan::new(scenario, mtu, metrics),
             devices: Vec::new(),
         })
     }

@@ -8,8 +8,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use ropewalk_scenario::Scenario;
-use ropewalk_transport::{Config, IpVersion, Protocol};
+use ropewalk_scenario::{Flow, Protocol, Scenario};
+use ropewalk_transport::IpVersion;
 
 use crate::kernel::RouteMetrics;
 
@@ -50,10 +50,10 @@ pub struct PathPlan {
 impl Plan {
     /// The plan for a scenario.
     pub(crate) fn new(scenario: &Scenario, mtu: u64, metrics: RouteMetrics) -> Plan {
-        let version = scenario.transport.ip_version;
-        let subflows = subflows(&scenario.transport, scenario.transport_paths.len());
-        let path_of =
-            |subflow: usize| scenario.transport_paths[subflow % scenario.transport_paths.len()];
+        let flow = scenario.first();
+        let version = flow.transport.ip_version;
+        let subflows = subflows(flow);
+        let path_of = |subflow: usize| flow.paths[subflow % flow.paths.len()];
         let paths = (0..scenario.paths.len()).map(|path| {
             let on_it = (0..subflows).filter(|&subflow| path_of(subflow) == path);
             PathPlan {
@@ -66,7 +66,7 @@ impl Plan {
         let paths: Vec<PathPlan> = paths.collect();
         let endpoints = (1..subflows).map(|subflow| {
             let path = path_of(subflow);
-            let number = subflow / scenario.transport_paths.len();
+            let number = subflow / flow.paths.len();
             (paths[path].client[number], path)
         });
         Plan {
@@ -142,11 +142,11 @@ impl Plan {
     }
 }
 
-/// How many subflows a connection is to have over so many paths.
-pub(crate) fn subflows(transport: &Config, paths: usize) -> usize {
-    match transport.protocol {
-        Protocol::Mptcp => paths * transport.subflows_per_path as usize,
-        Protocol::Tcp | Protocol::StripedTcp | Protocol::Bas => 1,
+/// How many subflows the kernel's connection is to have.
+pub(crate) fn subflows(flow: &Flow) -> usize {
+    match flow.protocol {
+        Protocol::Mptcp => flow.subflows(),
+        Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Bas(_) => 1,
     }
 }
 

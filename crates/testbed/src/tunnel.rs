@@ -39,6 +39,7 @@ impl Tunnel {
     /// # Errors
     /// A namespace takes no further device, or packets are longer or shorter than a tunnel's may be.
     pub(crate) fn start(
+        scheduler: Scheduler,
         scenario: &Scenario,
         testbed: &Testbed,
         start: Instant,
@@ -56,8 +57,8 @@ impl Tunnel {
             key: far.public(),
             links: links(scenario, testbed).collect(),
         };
-        let far = config(scenario, testbed, far, listen, server);
-        let near = config(scenario, testbed, near, dial, client);
+        let far = config(scheduler, testbed, far, listen, server);
+        let near = config(scheduler, testbed, near, dial, client);
         let far = open(&testbed.server, far)?;
         let near = open(&testbed.client, near)?;
         Ok(Tunnel {
@@ -91,25 +92,21 @@ fn addresses(outside: IpAddr) -> [Prefix; 2] {
 }
 
 fn config(
-    scenario: &Scenario,
+    scheduler: Scheduler,
     testbed: &Testbed,
     secret: &SecretKey,
     role: Role,
     address: Prefix,
 ) -> Config {
-    let name = scenario.transport.scheduler.name();
-    let mut schedulers = Scheduler::ALL.into_iter();
     Config {
-        scheduler: schedulers
-            .find(|scheduler| scheduler.name() == name)
-            .expect("the tunnel has all of striped-tcp's schedulers"),
+        scheduler,
         link_mtu: testbed.plan.mtu.try_into().unwrap_or(u16::MAX),
         ..Config::new(secret.clone(), role, vec![address])
     }
 }
 
 fn links(scenario: &Scenario, testbed: &Testbed) -> impl Iterator<Item = Link> {
-    scenario.transport_paths.iter().map(|&path| {
+    scenario.first().paths.iter().map(|&path| {
         let place = Place::Address(testbed.plan.paths[path].client[0]);
         Link::new(scenario.paths[path].name.clone(), place)
     })

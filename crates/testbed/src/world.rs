@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 
 use ropewalk_capture::Place;
 use ropewalk_quantities::Time;
-use ropewalk_scenario::Scenario;
-use ropewalk_transport::Protocol;
+use ropewalk_scenario::{Protocol, Scenario};
 
 use crate::capture::Tap;
 use crate::competitors::Competitors;
@@ -42,7 +41,7 @@ pub fn world(request: &Request) -> Result<Report, Error> {
     kernel::check(&scenario)?;
     let congestion = match &request.kernel_congestion {
         Some(name) => name.clone(),
-        None => kernel::congestion(&scenario.transport)?.to_owned(),
+        None => kernel::congestion(scenario.first())?.to_owned(),
     };
     kernel::check_congestion(request.kernel_congestion.is_some(), &congestion)?;
     let tap = tap(request, &scenario)?;
@@ -61,13 +60,20 @@ pub fn world(request: &Request) -> Result<Report, Error> {
         EmulatorKind::Own => Some(testbed.start(&scenario, request.seed, start, tap)?),
         EmulatorKind::Netem => None,
     };
-    let gateway = match scenario.transport.protocol {
-        Protocol::Bas => Some(Gateway::start(&scenario, &testbed, &congestion, start)?),
-        Protocol::Tcp | Protocol::Mptcp | Protocol::StripedTcp => None,
+    let gateway = match &scenario.first().protocol {
+        Protocol::Bas(aggregation) => {
+            let association = aggregation.association(&scenario.first().transport);
+            let gateway = Gateway::start(association, &scenario, &testbed, &congestion, start);
+            Some(gateway?)
+        }
+        Protocol::Tcp | Protocol::Mptcp | Protocol::StripedTcp(_) => None,
     };
-    let tunnel = match scenario.transport.protocol {
-        Protocol::StripedTcp => Some(Tunnel::start(&scenario, &testbed, start)?),
-        Protocol::Tcp | Protocol::Mptcp | Protocol::Bas => None,
+    let tunnel = match &scenario.first().protocol {
+        Protocol::StripedTcp(device) => {
+            let tunnel = Tunnel::start(device.scheduler, &scenario, &testbed, start);
+            Some(tunnel?)
+        }
+        Protocol::Tcp | Protocol::Mptcp | Protocol::Bas(_) => None,
     };
     let mut plan = traffic_plan(&scenario, request.seed, &testbed.plan, &congestion, step);
     if let Some(gateway) = &gateway {
@@ -144,24 +150,23 @@ fn traffic_plan(
     congestion: &str,
     step: Option<Time>,
 ) -> traffic::Plan {
-    let transport = &scenario.transport;
+    let flow = scenario.first();
     let first = (plan.paths[plan.default_path].client[0], plan.default_path);
     let ends = std::iter::once(&first).chain(&plan.endpoints);
     traffic::Plan {
-        // The measured flow's name in the simulator's streams.
-        name: "flow".to_owned(),
+        name: flow.stream(0),
         seed,
-        carrier: match transport.protocol {
+        carrier: match flow.protocol {
             Protocol::Mptcp => Carrier::Mptcp,
-            Protocol::Tcp | Protocol::StripedTcp | Protocol::Bas => Carrier::Tcp,
+            Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Bas(_) => Carrier::Tcp,
         },
         congestion: congestion.to_owned(),
-        traffic: scenario.traffic,
-        segment: transport.segment,
+        traffic: flow.traffic,
+        segment: flow.transport.segment,
         warmup: scenario.warmup,
         duration: scenario.duration,
         step,
-        nagle: transport.nagle,
+        nagle: flow.transport.nagle,
         // The namespaces' limits bound them.
         send_buffer: None,
         receive_buffer: None,

@@ -32,20 +32,6 @@ macro_rules! named {
 }
 
 named! {
-    /// How the bytes of one application stream are carried.
-    Protocol {
-        /// One TCP connection on one path.
-        Tcp = "tcp",
-        /// One TCP connection whose packets a virtual device lays on the links one by one (song-2018).
-        StripedTcp = "striped-tcp",
-        /// MPTCP (RFC 8684), a subflow on each path.
-        Mptcp = "mptcp",
-        /// Bandwidth aggregation above TCP (elahi-2011).
-        Bas = "bas",
-    }
-}
-
-named! {
     /// A family of defaults.
     Profile {
         /// As Linux 6.x ships.
@@ -106,8 +92,6 @@ named! {
         Ecf = "ecf",
         /// As much as each took at its last visit (elahi-2011).
         ObservedThroughput = "observed-throughput",
-        /// What each would deliver in order; of bandwidth aggregation, whose connections it chooses.
-        EarliestArrival = "earliest-arrival",
     }
 }
 
@@ -151,8 +135,8 @@ pub enum InitialWindow {
 /// Everything that sets an endpoint's behaviour; `Config::profile` gives a family of defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// How the stream is carried.
-    pub protocol: Protocol,
+    /// MPTCP (RFC 8684), if the other side agrees; else one TCP connection.
+    pub multipath: bool,
     /// Congestion control.
     pub congestion: CongestionKind,
     /// The single-path scheme that `uncoupled` runs on each subflow.
@@ -175,13 +159,6 @@ pub struct Config {
     pub send_buffer_autotuning: bool,
     /// Most payload of a segment.
     pub segment: Bytes,
-    /// Payload of a frame of bandwidth aggregation; follows a connection's rate if `None`.
-    pub packet: Option<Bytes>,
-    /// Bandwidth aggregation's main send buffer: bounds what waits for one of the connections.
-    pub main_buffer: Bytes,
-    /// A connection of bandwidth aggregation is given nothing while so much of it was never sent
-    /// (TCP_NOTSENT_LOWAT); two frames if `None`.
-    pub notsent_lowat: Option<Bytes>,
     /// Congestion window after the handshake (RFC 6928).
     pub initial_window: InitialWindow,
     /// Slow-start threshold at the start; `None` is unlimited.
@@ -255,39 +232,33 @@ pub struct Config {
 impl Config {
     /// Most payload that a packet of so many bytes has room for, all headers and options counted.
     pub fn segment_for(&self, packet: u32) -> Bytes {
-        let options = self.data_option_len(self.protocol == Protocol::Mptcp);
-        let outside = u64::from(self.packet_overhead() + self.ip_version.header_len());
-        Bytes::new(u64::from(packet).saturating_sub(outside + TCP_HEADER + options))
+        Bytes::new(u64::from(packet).saturating_sub(self.headers_len()))
     }
 
     /// Bytes of a full IP packet, all headers and options counted.
     pub(crate) fn packet_len(&self) -> u64 {
-        let options = self.data_option_len(self.protocol == Protocol::Mptcp);
-        u64::from(self.ip_version.header_len()) + TCP_HEADER + options + self.segment.as_u64()
+        self.headers_len() + self.segment.as_u64()
+    }
+
+    /// What stands before the payload of a data segment.
+    fn headers_len(&self) -> u64 {
+        let options = self.data_option_len(self.multipath);
+        u64::from(self.ip_version.header_len()) + TCP_HEADER + options
     }
 
     /// The part of the receive buffer that Linux advertises: with MPTCP the half that it starts
     /// from (`TCP_DEFAULT_SCALING_RATIO`), though the kernel comes to measure more, of which less
     /// is in use; otherwise what a full segment is of its memory (`tcp_measure_rcv_mss`).
     pub fn usual_window_share(&self) -> f64 {
-        match self.protocol {
-            Protocol::Mptcp => 0.5,
-            Protocol::Tcp | Protocol::StripedTcp | Protocol::Bas => window_share(self),
+        match self.multipath {
+            true => 0.5,
+            false => window_share(self),
         }
     }
 
-    /// Whether one TCP's send buffer grows; bandwidth aggregation counts on buffers of a size.
+    /// Whether the send buffer grows: only one TCP's does.
     pub(crate) fn autotunes_send_buffer(&self) -> bool {
-        let alone = matches!(self.protocol, Protocol::Tcp | Protocol::StripedTcp);
-        self.send_buffer_autotuning && alone
-    }
-
-    /// What a virtual device puts before each packet: an IP header and UDP's (RFC 768).
-    pub fn packet_overhead(&self) -> u32 {
-        match self.protocol {
-            Protocol::StripedTcp => self.ip_version.header_len() + 8,
-            Protocol::Tcp | Protocol::Mptcp | Protocol::Bas => 0,
-        }
+        self.send_buffer_autotuning && !self.multipath
     }
 
     /// Options of a data segment: timestamps, and a DSS option whose mapping has 64 bits and whose
@@ -301,7 +272,7 @@ impl Config {
     /// The defaults of a family.
     pub fn profile(profile: Profile) -> Config {
         let linux = Config {
-            protocol: Protocol::Mptcp,
+            multipath: true,
             congestion: CongestionKind::Cubic,
             subflow_congestion: SinglePathKind::Cubic,
             scheduler: SchedulerKind::MinRtt,
@@ -311,9 +282,6 @@ impl Config {
             send_buffer: Bytes::from_mib(4),
             send_buffer_autotuning: true,
             segment: Bytes::new(1448),
-            packet: None,
-            main_buffer: Bytes::from_mib(4),
-            notsent_lowat: None,
             initial_window: InitialWindow::Segments(10),
             initial_ssthresh: None,
             sack: true,

@@ -11,7 +11,7 @@ use crate::scheduling::PacketScheduler;
 use crate::segment::{Flags, Options, Segment};
 use crate::sender::{Counters, Windows};
 use crate::subflow::{State, Subflow};
-use crate::{Config, InitialWindow, Protocol, SubflowState};
+use crate::{Config, InitialWindow, SubflowState};
 
 /// Twice the maximum segment lifetime, as Linux has it.
 pub(crate) const TIME_WAIT: Time = Time::from_secs(60);
@@ -125,7 +125,7 @@ impl Endpoint {
         Endpoint {
             config: config.clone(),
             role,
-            multipath: config.protocol == Protocol::Mptcp,
+            multipath: config.multipath,
             fully_established: false,
             key,
             remote_key: 0,

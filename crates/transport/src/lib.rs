@@ -31,8 +31,8 @@ mod timers;
 mod transmit;
 
 pub use config::{
-    Config, CongestionKind, InitialWindow, IpVersion, Profile, Protocol, ReorderingKind,
-    SchedulerKind, SinglePathKind,
+    Config, CongestionKind, InitialWindow, IpVersion, Profile, ReorderingKind, SchedulerKind,
+    SinglePathKind,
 };
 pub use endpoint::{Endpoint, Event, MAX_SUBFLOWS};
 pub use range_set::RangeSet;

@@ -40,16 +40,16 @@ pub(crate) fn send_buffer_for(segments: u64, segment: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Profile, Protocol};
+    use crate::Profile;
 
     #[test]
     fn shares_are_what_the_kernel_measures() {
         // 1448 of 2304 bytes with TCP, 1424 with MPTCP: 160 and 158 of 256 (ss -m shows them).
         let mut config = Config::profile(Profile::Linux);
-        config.protocol = Protocol::Tcp;
+        config.multipath = false;
         config.segment = config.segment_for(1500);
         assert_eq!(window_share(&config), 160.0 / 256.0);
-        config.protocol = Protocol::Mptcp;
+        config.multipath = true;
         config.segment = config.segment_for(1500);
         assert_eq!(window_share(&config), 158.0 / 256.0);
         // A packet of 1700 bytes is in the next larger buffer.

@@ -24,7 +24,7 @@ const AROUND: u32 = (TunnelHeader::LEN + TunnelFrame::CLOCK_LEN + TAG_LEN) as u3
 /// What a datagram has beside its frames, with the headers of IP and UDP, over IPv6 for good measure.
 pub const OVERHEAD: u32 = 48 + AROUND;
 /// What a datagram with one whole packet has beside it, after the headers of IP and UDP.
-pub const ENVELOPE: u32 = AROUND + TunnelFrame::LAST_PACKET_OVERHEAD as u32;
+pub const ENVELOPE: u32 = TunnelFrame::ENVELOPE_LEN as u32;
 
 /// A packet of the peer that waits for others.
 #[derive(Debug)]

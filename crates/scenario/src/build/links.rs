@@ -5,6 +5,7 @@ use ropewalk_quantities::{Bytes, Rate, Time};
 
 use super::Traces;
 use crate::error::Problem;
+use crate::keys::LINK;
 use crate::report::Report;
 use crate::section::Section;
 
@@ -34,14 +35,7 @@ pub(super) fn links(
 }
 
 fn link(section: &Section, traces: &mut Traces, report: &mut Report) -> LinkConfig {
-    let default = DirectionConfig {
-        capacity: Capacity::Unlimited,
-        delay: Time::ZERO,
-        jitter: None,
-        loss: Loss::None,
-        queue: QueueLimit::Bdp(1.0),
-    };
-    let forward = direction(section, &default, traces, report);
+    let forward = direction(section, &unsaid(report), traces, report);
     let reverse = match section.table("reverse") {
         Some(section) => direction(section, &forward, traces, report),
         None => forward.clone(),
@@ -51,10 +45,23 @@ fn link(section: &Section, traces: &mut Traces, report: &mut Report) -> LinkConf
         forward,
         reverse,
         cost: section.get("cost"),
-        down: section.get("down").unwrap_or_default(),
+        down: section.value("down"),
     };
     warn_of_short_queues(&link, report);
     link
+}
+
+/// What a direction is where the file says nothing.
+fn unsaid(report: &mut Report) -> DirectionConfig {
+    let unsaid = Section::absent("link", &LINK);
+    DirectionConfig {
+        // One of `rate` and `trace` is there, or is missed.
+        capacity: Capacity::Unlimited,
+        delay: unsaid.value("delay"),
+        jitter: jitter(&unsaid.default_table("jitter")),
+        loss: loss(&unsaid.default_table("loss"), report),
+        queue: unsaid.value("queue"),
+    }
 }
 
 /// A direction: what the table says, else as `base`.
@@ -105,7 +112,7 @@ fn direction(
 
 fn jitter(section: &Section) -> Option<Jitter> {
     let amount = section.get("amount").unwrap_or(Time::ZERO);
-    let reorder = section.get("reorder").unwrap_or(false);
+    let reorder = section.value("reorder");
     (amount > Time::ZERO).then_some(Jitter { amount, reorder })
 }
 
@@ -116,8 +123,8 @@ fn loss(section: &Section, report: &mut Report) -> Loss {
         return Loss::GilbertElliott {
             p,
             r: section.get("r").unwrap_or(1.0 - p),
-            h: section.get("h").unwrap_or(0.0),
-            k: section.get("k").unwrap_or(1.0),
+            h: section.value("h"),
+            k: section.value("k"),
         };
     }
     // A wrong model has its own error; which keys go with it is then unknown.

@@ -1,9 +1,9 @@
 //! From checked tables to a scenario: defaults, references, and checks across keys.
 
-mod aggregation;
-mod competitors;
+mod flows;
 mod links;
 mod paths;
+mod protocol;
 mod traces;
 mod traffic;
 mod transport;
@@ -19,28 +19,22 @@ pub(crate) use traces::Traces;
 
 /// The scenario that the file says; if anything was reported, it is not to be used.
 pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report) -> Scenario {
-    let duration = root.get("duration").unwrap_or(Time::from_secs(30));
-    let warmup = root.get("warmup").unwrap_or(Time::ZERO);
+    let duration: Time = root.value("duration");
+    let warmup: Time = root.value("warmup");
     if warmup >= duration {
         let limit = format!("the duration ({duration})");
         root.complain("warmup", Problem::NotBelow(limit), report);
     }
     let links = links::links(root.tables("link"), traces, report);
     let mut paths = paths::Paths::read(root, &links, report);
-    let (transport, transport_paths) =
-        transport::transport(root.table("transport"), &mut paths, report);
-    let traffic = traffic::traffic(root.table("traffic"), report);
-    let competitors = competitors::competitors(root, &transport, &mut paths, duration, report);
+    let flows = flows::flows(root, &mut paths, duration, report);
     Scenario {
         title: root.get("title").unwrap_or_default(),
         duration,
         warmup,
         links,
         paths: paths.finish(),
-        transport: transport.config,
-        transport_paths,
-        traffic,
-        competitors,
+        flows,
         warnings: Vec::new(),
     }
 }

@@ -1,23 +1,22 @@
 //! `[traffic]`.
 
-use ropewalk_quantities::{Bytes, Rate};
+use ropewalk_quantities::Rate;
 
 use crate::error::Problem;
+use crate::keys::TRAFFIC;
 use crate::model::Traffic;
 use crate::report::Report;
 use crate::section::Section;
 
 /// What the application sends.
 pub(super) fn traffic(section: Option<&Section>, report: &mut Report) -> Traffic {
-    let Some(section) = section else {
-        return Traffic::Bulk { size: None };
-    };
-    let kind: Option<String> = section.get("kind");
-    if kind.is_none() && section.has("kind") {
+    let absent = Section::absent("traffic", &TRAFFIC);
+    let section = section.unwrap_or(&absent);
+    if section.has("kind") && section.get::<String>("kind").is_none() {
         // The kind is wrong and reported; which keys go with it is unknown.
         return Traffic::Bulk { size: None };
     }
-    let kind = kind.as_deref().unwrap_or("bulk");
+    let kind: String = section.value("kind");
     if kind == "bulk" {
         for key in ["rate", "message"] {
             if section.has(key) {
@@ -36,8 +35,8 @@ pub(super) fn traffic(section: Option<&Section>, report: &mut Report) -> Traffic
         section.complain("rate", Problem::Missing, report).allowed = Some(Rate::ALLOWED.to_owned());
     }
     let rate = section.get("rate").unwrap_or(Rate::from_bps(1));
-    let message = section.get("message").unwrap_or(Bytes::new(1000));
-    match kind {
+    let message = section.value("message");
+    match kind.as_str() {
         "cbr" => Traffic::Cbr { rate, message },
         _ => Traffic::Poisson { rate, message },
     }

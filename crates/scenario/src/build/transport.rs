@@ -1,142 +1,124 @@
-//! `[transport]`.
+//! What transport keys say: of `[transport]` and `[[flow]]` over a profile, of `[[competitor]]`
+//! over what `[transport]` says.
 
-use ropewalk_transport::{Config, CongestionKind, Profile, Protocol, SchedulerKind};
+use ropewalk_quantities::Bytes;
+use ropewalk_transport::{Config, CongestionKind, Profile, SchedulerKind};
 
-use super::aggregation;
-use super::paths::Paths;
+use super::protocol::{check_buffers, protocol, set_send_buffer};
 use crate::error::Problem;
-use crate::limits::MAX_SUBFLOWS;
+use crate::model::Protocol;
 use crate::report::Report;
 use crate::section::{Section, name_list};
 
-/// The measured connection's settings.
+/// What a flow's transport keys come to.
 pub(super) struct Transport {
+    pub protocol: Protocol,
     pub config: Config,
-    /// What of them competitors inherit.
-    pub inherited: Config,
-    pub profile: Profile,
+    /// What competitors inherit.
+    inherited: Config,
+    profile: Profile,
     /// The file says how long segments are.
-    pub own_segment: bool,
+    own_segment: bool,
 }
 
 /// Most bytes of an IP packet on the links, unless the file says otherwise (RFC 894).
-pub(super) const ETHERNET_MTU: u32 = 1500;
+const ETHERNET_MTU: u32 = 1500;
 
-/// The settings, and the paths that the measured connection uses.
-pub(super) fn transport(
-    section: Option<&Section>,
-    paths: &mut Paths,
-    report: &mut Report,
-) -> (Transport, Vec<usize>) {
-    let absent = Section::absent("transport");
-    let section = section.unwrap_or(&absent);
-    let profile = section.get("profile").unwrap_or(Profile::Linux);
-    let mut config = Config::profile(profile);
-    for (key, parsed) in section.given() {
-        if let Some(field) = key.default.field() {
-            (field.set)(&mut config, parsed);
+impl Transport {
+    /// Of a flow over so many paths that says all of it; what it does not say is its profile's.
+    pub fn own(section: &Section, paths: usize, report: &mut Report) -> Transport {
+        let profile = section.value("profile");
+        let mut config = Config::profile(profile);
+        set_fields(section, &mut config);
+        let name = section.get::<String>("protocol");
+        let name = name.as_deref().unwrap_or(match paths {
+            0 | 1 => "tcp",
+            _ => "mptcp",
+        });
+        let protocol = protocol(section, name, None, report);
+        config.multipath = protocol == Protocol::Mptcp;
+        if !section.has("segment") {
+            config.segment = full_segment(&protocol, &config);
         }
+        if profile == Profile::Linux && !section.has("receive_window_share") {
+            config.receive_window_share = config.usual_window_share();
+        }
+        if let Protocol::StripedTcp(device) = &protocol
+            && let Some(scheduler) = SchedulerKind::from_name(device.scheduler.name())
+        {
+            config.scheduler = scheduler;
+        }
+        let usual_send_buffer = config.send_buffer;
+        set_send_buffer(section, &protocol, &mut config, report);
+        let transport = Transport {
+            inherited: Config {
+                send_buffer: match section.has("send_buffer") {
+                    true => config.send_buffer,
+                    false => usual_send_buffer,
+                },
+                ..config.clone()
+            },
+            protocol,
+            config,
+            profile,
+            own_segment: section.has("segment"),
+        };
+        transport.check_congestion(section, report);
+        check_sizes(section, &transport.config, report);
+        check_buffers(section, &transport.protocol, &transport.config, report);
+        transport
     }
-    let mut used = match section.has("paths") {
-        true => paths.chosen(section, "paths", report).unwrap_or_default(),
-        false => paths.all(),
-    };
-    config.protocol = section.get("protocol").unwrap_or(match used.len() {
-        0 | 1 => Protocol::Tcp,
-        _ => Protocol::Mptcp,
-    });
-    if config.protocol == Protocol::Tcp && used.len() > 1 {
-        warn_of_unused_paths(&used, paths, report);
-        used.truncate(1);
-    }
-    if !section.has("segment") {
-        config.segment = config.segment_for(ETHERNET_MTU);
-    }
-    if profile == Profile::Linux && !section.has("receive_window_share") {
-        config.receive_window_share = config.usual_window_share();
-    }
-    aggregation::set_buffers(section, &mut config, report);
-    check_scheduler(section, &config, report);
-    let chosen = section.has("scheduler");
-    if config.protocol == Protocol::StripedTcp && !chosen {
-        config.scheduler = SchedulerKind::RoundRobin;
-    }
-    let inherited = config.clone();
-    if config.protocol == Protocol::Bas {
-        aggregation::set_defaults(section, &mut config);
-        aggregation::check(section, &config, report);
-    }
-    check_congestion(section, &config, report);
-    check_sizes(section, &config, report);
-    if used.len() * config.subflows_per_path as usize > MAX_SUBFLOWS {
-        let limit = format!("{} subflows on all paths together", MAX_SUBFLOWS);
-        section.complain("subflows_per_path", Problem::AboveMost(limit), report);
-    }
-    let transport = Transport {
-        config,
-        inherited,
-        profile,
-        own_segment: section.has("segment"),
-    };
-    (transport, used)
-}
 
-/// Whether a scheduler can run a connection of this protocol.
-fn schedules(scheduler: SchedulerKind, protocol: Protocol) -> bool {
-    use SchedulerKind::{EarliestArrival, RoundRobin, Weighted};
-    match protocol {
-        Protocol::Tcp | Protocol::Mptcp => scheduler != EarliestArrival,
-        // A virtual device knows the links, but nothing of what TCP measures over them.
-        Protocol::StripedTcp => matches!(scheduler, RoundRobin | Weighted),
-        Protocol::Bas => true,
+    /// Of a flow that is as this one but for what its section says.
+    pub fn inherit(&self, section: &Section, report: &mut Report) -> Transport {
+        let mut config = self.inherited.clone();
+        let name: String = section.value("protocol");
+        let protocol = protocol(section, &name, Some(&self.protocol), report);
+        config.multipath = protocol == Protocol::Mptcp;
+        if !section.has("congestion") && !fits(config.congestion, &config) {
+            config.congestion = Config::profile(self.profile).congestion;
+        }
+        set_fields(section, &mut config);
+        if !section.has("segment") && !self.own_segment {
+            config.segment = full_segment(&protocol, &config);
+        }
+        set_send_buffer(section, &protocol, &mut config, report);
+        let transport = Transport {
+            inherited: config.clone(),
+            protocol,
+            config,
+            profile: self.profile,
+            own_segment: self.own_segment || section.has("segment"),
+        };
+        transport.check_congestion(section, report);
+        if section.has("send_buffer") {
+            check_buffer(
+                section,
+                "send_buffer",
+                transport.config.send_buffer,
+                &transport.config,
+                report,
+            );
+        }
+        check_buffers(section, &transport.protocol, &transport.config, report);
+        transport
     }
-}
 
-fn check_scheduler(section: &Section, config: &Config, report: &mut Report) {
-    if !section.has("scheduler") || schedules(config.scheduler, config.protocol) {
-        return;
-    }
-    let problem = Problem::OnlyWith(if schedules(config.scheduler, Protocol::Mptcp) {
-        r#"protocol = "mptcp" or "bas""#
-    } else {
-        r#"protocol = "bas""#
-    });
-    let fitting = SchedulerKind::ALL.iter().copied();
-    let fitting = fitting.filter(|scheduler| schedules(*scheduler, config.protocol));
-    section.complain("scheduler", problem, report).allowed = Some(format!(
-        "for {}, {}",
-        config.protocol.name(),
-        name_list(fitting.map(SchedulerKind::name))
-    ));
-}
-
-/// Whether a congestion control can run a connection of this protocol.
-pub(super) fn fits(congestion: CongestionKind, protocol: Protocol) -> bool {
-    match congestion {
-        CongestionKind::NewReno | CongestionKind::Cubic => true,
-        _ => protocol == Protocol::Mptcp,
-    }
-}
-
-/// The keys `congestion` and `subflow`, against each other and the protocol.
-pub(super) fn check_congestion(section: &Section, config: &Config, report: &mut Report) {
-    if !fits(config.congestion, config.protocol) && section.has("congestion") {
-        let error = section.complain(
-            "congestion",
-            Problem::OnlyWith(r#"protocol = "mptcp""#),
-            report,
-        );
-        let fitting = CongestionKind::ALL.iter().copied();
-        let fitting = fitting.filter(|congestion| fits(*congestion, config.protocol));
-        error.allowed = Some(format!(
-            "for {}, {}",
-            config.protocol.name(),
-            name_list(fitting.map(CongestionKind::name))
-        ));
-    }
-    if section.has("subflow") && config.congestion != CongestionKind::Uncoupled {
-        let problem = Problem::OnlyWith(r#"congestion = "uncoupled""#);
-        section.complain("subflow", problem, report);
+    /// The keys `congestion` and `subflow`, against each other and the protocol.
+    fn check_congestion(&self, section: &Section, report: &mut Report) {
+        let config = &self.config;
+        if !fits(config.congestion, config) && section.has("congestion") {
+            let fitting = CongestionKind::ALL.iter().copied();
+            let fitting = fitting.filter(|congestion| fits(*congestion, config));
+            let names = name_list(fitting.map(CongestionKind::name));
+            let problem = Problem::OnlyWith(r#"protocol = "mptcp""#);
+            section.complain("congestion", problem, report).allowed =
+                Some(format!("for {}, {names}", self.protocol.name()));
+        }
+        if section.has("subflow") && config.congestion != CongestionKind::Uncoupled {
+            let problem = Problem::OnlyWith(r#"congestion = "uncoupled""#);
+            section.complain("subflow", problem, report);
+        }
     }
 }
 
@@ -155,18 +137,35 @@ fn check_sizes(section: &Section, config: &Config, report: &mut Report) {
         ("send_buffer", config.send_buffer),
         ("receive_buffer", config.receive_buffer),
     ] {
-        if buffer < config.segment {
-            let limit = format!("a segment ({})", config.segment);
-            section.complain(key, Problem::BelowLeast(limit), report);
+        check_buffer(section, key, buffer, config, report);
+    }
+}
+
+fn check_buffer(section: &Section, key: &str, buffer: Bytes, config: &Config, report: &mut Report) {
+    if buffer < config.segment {
+        let limit = format!("a segment ({})", config.segment);
+        section.complain(key, Problem::BelowLeast(limit), report);
+    }
+}
+
+/// Sets what the section says of endpoints.
+fn set_fields(section: &Section, config: &mut Config) {
+    for (key, parsed) in section.given() {
+        if let Some(field) = key.default.field() {
+            (field.set)(config, parsed);
         }
     }
 }
 
-fn warn_of_unused_paths(used: &[usize], paths: &Paths, report: &mut Report) {
-    let others = name_list(used[1..].iter().map(|path| paths.name(*path)));
-    report.warnings.push(format!(
-        "transport.protocol: tcp uses one path, {:?}, and leaves {others}; transport.paths = [{:?}] would choose another",
-        paths.name(used[0]),
-        paths.name(used[1]),
-    ));
+/// What fills a packet on the links.
+fn full_segment(protocol: &Protocol, config: &Config) -> Bytes {
+    config.segment_for(ETHERNET_MTU - protocol.packet_overhead(config.ip_version))
+}
+
+/// Whether a congestion control can run such a connection.
+fn fits(congestion: CongestionKind, config: &Config) -> bool {
+    match congestion {
+        CongestionKind::NewReno | CongestionKind::Cubic => true,
+        _ => config.multipath,
+    }
 }

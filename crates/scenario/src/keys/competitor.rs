@@ -7,7 +7,7 @@ use super::{Alternatives, Default, Kind, Shape, key};
 use crate::limits;
 
 pub(super) static COMPETITOR: Shape = Shape {
-    keys: &[
+    keys: &[&[
         key(
             "name",
             Kind::Name,
@@ -66,7 +66,7 @@ pub(super) static COMPETITOR: Shape = Shape {
         SCHEDULER,
         SEND_BUFFER,
         SEGMENT,
-    ],
+    ]],
     alternatives: Some(Alternatives {
         keys: ["path", "paths"],
         needed: false,

@@ -5,8 +5,9 @@ use ropewalk_quantities::Time;
 use super::{Alternatives, Default, Key, Kind, Shape, key};
 use crate::limits;
 
-pub(super) static LINK: Shape = Shape {
-    keys: &[
+/// `[[link]]`.
+pub(crate) static LINK: Shape = Shape {
+    keys: &[&[
         key(
             "name",
             Kind::Name,
@@ -40,7 +41,7 @@ pub(super) static LINK: Shape = Shape {
             Default::Toml("[]"),
             "Pairs of start and end between which the link carries nothing either way and says nothing.",
         ),
-    ],
+    ]],
     alternatives: Some(Alternatives {
         keys: ["rate", "trace"],
         needed: true,
@@ -48,7 +49,7 @@ pub(super) static LINK: Shape = Shape {
 };
 
 static REVERSE: Shape = Shape {
-    keys: &[RATE, TRACE, DELAY, JITTER_KEY, LOSS_KEY, QUEUE],
+    keys: &[&[RATE, TRACE, DELAY, JITTER_KEY, LOSS_KEY, QUEUE]],
     alternatives: Some(Alternatives {
         keys: ["rate", "trace"],
         needed: false,
@@ -107,7 +108,7 @@ const QUEUE: Key = key(
 );
 
 static JITTER: Shape = Shape {
-    keys: &[
+    keys: &[&[
         key(
             "amount",
             Kind::Time {
@@ -123,12 +124,12 @@ static JITTER: Shape = Shape {
             Default::Toml("false"),
             "Whether a packet may overtake another.",
         ),
-    ],
+    ]],
     alternatives: None,
 };
 
 static LOSS: Shape = Shape {
-    keys: &[
+    keys: &[&[
         key(
             "model",
             Kind::Word(|| vec!["bernoulli", "gilbert-elliott"]),
@@ -159,6 +160,6 @@ static LOSS: Shape = Shape {
             Default::Toml("1.0"),
             "Probability of delivery in the good state (gilbert-elliott; netem asks for 1-k).",
         ),
-    ],
+    ]],
     alternatives: None,
 };

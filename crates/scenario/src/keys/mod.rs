@@ -10,13 +10,15 @@ use ropewalk_transport::Config;
 
 use crate::parsed::Parsed;
 
-pub(crate) use top::TOP;
+pub(crate) use link::LINK;
+pub(crate) use top::{TOP, TRAFFIC};
+pub(crate) use transport::TRANSPORT;
 
 /// A table's keys.
 #[derive(Debug)]
 pub(crate) struct Shape {
-    /// In the order of the documentation.
-    pub keys: &'static [Key],
+    /// In the order of the documentation; several lists where tables share one.
+    pub keys: &'static [&'static [Key]],
     /// Two keys that exclude each other.
     pub alternatives: Option<Alternatives>,
 }
@@ -55,6 +57,14 @@ pub(crate) enum Default {
 }
 
 impl Default {
+    /// What it is, if that depends on nothing.
+    pub fn toml(&self) -> Option<toml_edit::Value> {
+        match self {
+            Default::Toml(text) => text.parse().ok(),
+            _ => None,
+        }
+    }
+
     /// The field of the transport's `Config` that the key sets.
     pub fn field(&self) -> Option<&Field> {
         match self {
@@ -126,7 +136,7 @@ pub(crate) enum Kind {
 impl Shape {
     /// The key of this name.
     pub fn key(&self, name: &str) -> Option<&'static Key> {
-        self.keys.iter().find(|key| key.name == name)
+        self.keys().find(|key| key.name == name)
     }
 
     /// The key that cannot be given together with this one.
@@ -138,9 +148,14 @@ impl Shape {
         }
     }
 
+    /// All keys.
+    pub fn keys(&self) -> impl Iterator<Item = &'static Key> {
+        self.keys.iter().copied().flatten()
+    }
+
     /// The names of all keys.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.keys.iter().map(|key| key.name)
+        self.keys().map(|key| key.name)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::limits;
 
 /// The whole file.
 pub(crate) static TOP: Shape = Shape {
-    keys: TOP_KEYS,
+    keys: &[TOP_KEYS],
     alternatives: None,
 };
 
@@ -86,7 +86,7 @@ const TOP_KEYS: &[Key] = &[
 ];
 
 static PATH: Shape = Shape {
-    keys: &[
+    keys: &[&[
         key(
             "name",
             Kind::Name,
@@ -101,12 +101,13 @@ static PATH: Shape = Shape {
             Default::Required,
             "Names of the links passed in turn; the way back passes them in reverse.",
         ),
-    ],
+    ]],
     alternatives: None,
 };
 
-static TRAFFIC: Shape = Shape {
-    keys: &[
+/// `[traffic]`.
+pub(crate) static TRAFFIC: Shape = Shape {
+    keys: &[&[
         key(
             "kind",
             Kind::Word(|| vec!["bulk", "cbr", "poisson"]),
@@ -137,6 +138,6 @@ static TRAFFIC: Shape = Shape {
             Default::Toml("\"1000 B\""),
             "Size of a message of cbr and poisson.",
         ),
-    ],
+    ]],
     alternatives: None,
 };

@@ -1,12 +1,15 @@
-//! The keys of `[transport]`. A new field of `Config` is one more line of `setting!`.
+//! The keys of `[transport]` and, of the same list, of `[[flow]]`. A new field of `Config` is one
+//! more line of `setting!`.
 
 use ropewalk_quantities::{Bytes, Time};
+use ropewalk_striping::Scheduling;
 use ropewalk_transport::{
-    CongestionKind, IpVersion, Profile, Protocol, ReorderingKind, SchedulerKind, SinglePathKind,
+    CongestionKind, IpVersion, Profile, ReorderingKind, SchedulerKind, SinglePathKind,
 };
 
 use super::{Default, Field, Key, Kind, Shape, key};
 use crate::limits;
+use crate::model::{Device, Protocol};
 use crate::parsed::Held;
 
 /// A key that sets a field of `Config`, of the same name unless another is given.
@@ -53,254 +56,270 @@ const TIMEOUT: Kind = Kind::Time {
     most: limits::LONGEST_DELAY,
 };
 
-pub(super) static TRANSPORT: Shape = Shape {
-    keys: &[
-        key(
-            "profile",
-            words!(Profile),
-            Default::Toml("\"linux\""),
-            "The family of defaults of all other keys.",
-        ),
-        key(
-            "protocol",
-            words!(Protocol),
-            Default::Words("tcp over one path, mptcp over several"),
-            "How the stream is carried.",
-        ),
-        key(
-            "paths",
-            Kind::Names {
-                most: limits::MAX_PATHS,
-            },
-            Default::Words("all paths"),
-            "The paths that the measured connection uses; tcp uses the first. A link's name means that link alone.",
-        ),
-        setting!(
-            congestion,
-            words!(CongestionKind),
-            "Congestion control; all but newreno and cubic are for mptcp."
-        ),
-        setting!(
-            "subflow" => subflow_congestion,
-            words!(SinglePathKind),
-            "The single-path congestion control that uncoupled runs on each subflow."
-        ),
-        setting!(
-            scheduler,
-            words!(SchedulerKind),
-            "Which subflow carries the next data; striped-tcp takes round-robin (its default) or weighted, earliest-arrival (its default) is bas's alone."
-        ),
-        setting!(
-            reordering,
-            words!(ReorderingKind),
-            "The answer to signs of spurious loss."
-        ),
-        setting!(
-            receive_buffer,
-            BUFFER,
-            "Bounds what is advertised; at least a segment. With bas, of each connection, and of the stream over all of them: what waits for reassembly; there at least 64 KiB."
-        ),
-        setting!(
-            send_buffer,
-            Kind::PacketBuffer,
-            "Bounds what is written and not acknowledged; at least a segment. With bas, of each connection: 50 packets, headers and all, where packet is given."
-        ),
-        setting!(
-            send_buffer_autotuning,
-            Kind::Boolean,
-            "send_buffer is the greatest that the buffer grows to with the congestion window; it holds packets' memory, and a writer waits for a third of it to be free, as in Linux (tcp, striped-tcp)."
-        ),
-        key(
-            "packet",
-            LENGTH,
-            Default::Derived(
-                field!(packet),
-                "5 ms of the connection's rate, at least 1400 B",
-            ),
-            "Payload of a frame, before which 16 bytes of header stand (bas).",
-        ),
-        key(
-            "main_buffer",
-            Kind::PacketBuffer,
-            Default::Derived(
-                field!(main_buffer),
-                "4 MiB; 150 packets where packet is given",
-            ),
-            "Bounds what waits for one of the connections; at least a packet (bas).",
-        ),
-        key(
-            "notsent_lowat",
-            BUFFER,
-            Default::Derived(field!(notsent_lowat), "two frames"),
-            "A connection is given nothing while so much of it was never sent, as with TCP_NOTSENT_LOWAT (bas).",
-        ),
-        key(
-            "segment",
-            LENGTH,
-            Default::Derived(
-                field!(segment),
-                "what fills an IP packet of 1500 bytes: over IPv4 and with timestamps 1448 B with tcp, 1424 B with mptcp and 1420 B with striped-tcp",
-            ),
-            "Most payload of a segment.",
-        ),
-        setting!(
-            initial_window,
-            Kind::Window,
-            "Congestion window after the handshake (RFC 6928)."
-        ),
-        setting!(
-            initial_ssthresh,
-            Kind::BytesOrUnlimited,
-            "Slow-start threshold at the start."
-        ),
-        setting!(
-            sack,
-            Kind::Boolean,
-            "Selective acknowledgement (RFC 2018, 6675)."
-        ),
-        setting!(
-            timestamps,
-            Kind::Boolean,
-            "Timestamps (RFC 7323): 12 bytes a segment."
-        ),
-        setting!(
-            delayed_ack,
-            Kind::Integer { least: 1, most: 64 },
-            "Acknowledge at the latest every so many full segments; 1 is each."
-        ),
-        setting!(
-            delayed_ack_timeout,
-            TIMEOUT,
-            "Acknowledge at the latest after this time (RFC 5681: 500 ms at most)."
-        ),
-        setting!(
-            quick_ack,
-            Kind::Boolean,
-            "Acknowledge the first segments of a connection one by one."
-        ),
-        setting!(
-            min_rto,
-            TIMEOUT,
-            "Least retransmission timeout; at most max_rto."
-        ),
-        setting!(
-            min_rto_on_variance,
-            Kind::Boolean,
-            "Whether min_rto is a floor under the variance term alone, as Linux has it, not under the whole (RFC 6298)."
-        ),
-        setting!(max_rto, TIMEOUT, "Greatest retransmission timeout."),
-        setting!(
-            initial_rto,
-            TIMEOUT,
-            "Retransmission timeout before the first round-trip sample."
-        ),
-        setting!(
-            prr,
-            Kind::Boolean,
-            "Proportional rate reduction in recovery (RFC 6937)."
-        ),
-        setting!(
-            rack,
-            Kind::Boolean,
-            "Tell losses by time, not by counting duplicate acknowledgements (RACK, RFC 8985); needs sack."
-        ),
-        setting!(
-            tail_loss_probe,
-            Kind::Boolean,
-            "Send a probe when acknowledgements stay away for two round trips (TLP, RFC 8985); needs sack."
-        ),
-        setting!(
-            limited_transmit,
-            Kind::Boolean,
-            "Limited transmit (RFC 3042)."
-        ),
-        setting!(
-            halve_pipe,
-            Kind::Boolean,
-            "Halve what is in the network at a loss (RFC 6675's pipe, as ns-3), not everything unacknowledged (RFC 5681)."
-        ),
-        setting!(
-            halve_after_idle,
-            Kind::Boolean,
-            "After more idleness than the timeout, halve the window for each timeout, as Linux does; if not, start as at first (RFC 5681)."
-        ),
-        setting!(
-            byte_counting,
-            Kind::Boolean,
-            "Windows grow by bytes acknowledged (RFC 3465), not by acknowledgements."
-        ),
-        setting!(
-            nagle,
-            Kind::Boolean,
-            "Nagle's algorithm (RFC 1122): no small segment while data is in flight."
-        ),
-        setting!(
-            grow_in_disorder,
-            Kind::Boolean,
-            "Let the window grow on an acknowledgement that advances though it tells of a new gap, as Linux."
-        ),
-        setting!(
-            hystart,
-            Kind::Boolean,
-            "Leave slow start when the round-trip time rises (cubic)."
-        ),
-        setting!(
-            linux_cubic,
-            Kind::Boolean,
-            "Cubic grows as in Linux: by 0.53 segments a round trip where it is to match Reno (RFC 9438: by one, once past the window before the loss), and by a twentieth of the window at the least until the first loss."
-        ),
-        setting!(
-            assign_ahead,
-            Kind::Boolean,
-            "min-rtt as Linux has it: assign data to subflows ahead of their windows, in bursts (mptcp)."
-        ),
-        key(
-            "receive_window_share",
-            Kind::Share,
-            Default::Derived(
-                field!(receive_window_share),
-                "1.0; for profile linux 0.5 with mptcp, otherwise what a full segment is of its memory: 0.625 of 1448 B over IPv4",
-            ),
-            "The part of the receive buffer that may be advertised.",
-        ),
-        setting!(
-            charge_reordered,
-            Kind::Boolean,
-            "What waits for a gap to close makes the advertised window smaller, as Linux computes it."
-        ),
-        setting!(
-            opportunistic_retransmission,
-            Kind::Boolean,
-            "Send again on a free subflow what blocks the receive window (mptcp)."
-        ),
-        setting!(
-            penalisation,
-            Kind::Boolean,
-            "Halve the window of the subflow that blocks the receive window (mptcp)."
-        ),
-        setting!(
-            checksum,
-            Kind::Boolean,
-            "DSS checksums (RFC 8684, 3.3.1), which captures show (mptcp)."
-        ),
-        setting!(
-            subflows_per_path,
-            Kind::Integer { least: 1, most: 8 },
-            "Subflows on each path (mptcp)."
-        ),
-        setting!(
-            ip_version,
-            words!(IpVersion),
-            "What carries segments: 20 or 40 bytes before each."
-        ),
-        setting!(
-            initial_sequence_number,
-            Kind::SequenceNumber,
-            "Where each side's sequence numbers begin, as captures show them; `4294900000` wraps soon."
-        ),
-    ],
+/// A name of any protocol.
+pub(super) const PROTOCOL: Kind = Kind::Word(|| Protocol::NAMES.to_vec());
+/// A name of any device of striped-tcp.
+const DEVICE: Kind = Kind::Word(|| Device::ALL.iter().map(|device| device.name()).collect());
+/// A name of anything that chooses among subflows, connections or links.
+const SCHEDULERS: Kind = Kind::Word(|| {
+    let subflows = SchedulerKind::ALL.iter().map(|kind| kind.name());
+    subflows
+        .chain([Scheduling::EarliestArrival.name()])
+        .collect()
+});
+
+/// `[transport]`.
+pub(crate) static TRANSPORT: Shape = Shape {
+    keys: &[TRANSPORT_KEYS],
     alternatives: None,
 };
+
+/// What says how a stream is carried.
+pub(super) const TRANSPORT_KEYS: &[Key] = &[
+    key(
+        "profile",
+        words!(Profile),
+        Default::Toml("\"linux\""),
+        "The family of defaults of all other keys.",
+    ),
+    key(
+        "protocol",
+        PROTOCOL,
+        Default::Words("tcp over one path, mptcp over several"),
+        "How the stream is carried.",
+    ),
+    key(
+        "paths",
+        Kind::Names {
+            most: limits::MAX_PATHS,
+        },
+        Default::Words("all paths"),
+        "The paths that it uses, in this order; tcp uses just one. A link's name means that link alone.",
+    ),
+    setting!(
+        congestion,
+        words!(CongestionKind),
+        "Congestion control; all but newreno and cubic are for mptcp."
+    ),
+    setting!(
+        "subflow" => subflow_congestion,
+        words!(SinglePathKind),
+        "The single-path congestion control that uncoupled runs on each subflow."
+    ),
+    setting!(
+        scheduler,
+        SCHEDULERS,
+        "Which subflow carries the next data; striped-tcp takes round-robin (its default) or weighted, and with device = \"tunnel\" earliest-arrival (its default), which is bas's default, too."
+    ),
+    key(
+        "device",
+        DEVICE,
+        Default::Toml("\"naive\""),
+        "What lays packets on links (striped-tcp): naive takes the links in turn and puts nothing in order, as song-2018 has it; tunnel is the gateway's own, which keeps to the links' rates and puts packets in order.",
+    ),
+    setting!(
+        reordering,
+        words!(ReorderingKind),
+        "The answer to signs of spurious loss."
+    ),
+    setting!(
+        receive_buffer,
+        BUFFER,
+        "Bounds what is advertised; at least a segment. With bas, of each connection, and of the stream over all of them: what waits for reassembly; there at least 64 KiB."
+    ),
+    setting!(
+        send_buffer,
+        Kind::PacketBuffer,
+        "Bounds what is written and not acknowledged; at least a segment. With bas, of each connection: 50 packets, headers and all, where packet is given."
+    ),
+    setting!(
+        send_buffer_autotuning,
+        Kind::Boolean,
+        "send_buffer is the greatest that the buffer grows to with the congestion window; it holds packets' memory, and a writer waits for a third of it to be free, as in Linux (tcp, striped-tcp)."
+    ),
+    key(
+        "packet",
+        LENGTH,
+        Default::Words("5 ms of the connection's rate, at least 1400 B"),
+        "Payload of a frame, before which 16 bytes of header stand (bas).",
+    ),
+    key(
+        "main_buffer",
+        Kind::PacketBuffer,
+        Default::Words("4 MiB; 150 packets where packet is given"),
+        "Bounds what waits for one of the connections; at least a packet (bas).",
+    ),
+    key(
+        "notsent_lowat",
+        BUFFER,
+        Default::Words("two frames"),
+        "A connection is given nothing while so much of it was never sent, as with TCP_NOTSENT_LOWAT (bas).",
+    ),
+    key(
+        "segment",
+        LENGTH,
+        Default::Derived(
+            field!(segment),
+            "what fills an IP packet of 1500 bytes: over IPv4 and with timestamps 1448 B with tcp, 1424 B with mptcp, 1420 B with striped-tcp and 1380 B with its tunnel",
+        ),
+        "Most payload of a segment.",
+    ),
+    setting!(
+        initial_window,
+        Kind::Window,
+        "Congestion window after the handshake (RFC 6928)."
+    ),
+    setting!(
+        initial_ssthresh,
+        Kind::BytesOrUnlimited,
+        "Slow-start threshold at the start."
+    ),
+    setting!(
+        sack,
+        Kind::Boolean,
+        "Selective acknowledgement (RFC 2018, 6675)."
+    ),
+    setting!(
+        timestamps,
+        Kind::Boolean,
+        "Timestamps (RFC 7323): 12 bytes a segment."
+    ),
+    setting!(
+        delayed_ack,
+        Kind::Integer { least: 1, most: 64 },
+        "Acknowledge at the latest every so many full segments; 1 is each."
+    ),
+    setting!(
+        delayed_ack_timeout,
+        TIMEOUT,
+        "Acknowledge at the latest after this time (RFC 5681: 500 ms at most)."
+    ),
+    setting!(
+        quick_ack,
+        Kind::Boolean,
+        "Acknowledge the first segments of a connection one by one."
+    ),
+    setting!(
+        min_rto,
+        TIMEOUT,
+        "Least retransmission timeout; at most max_rto."
+    ),
+    setting!(
+        min_rto_on_variance,
+        Kind::Boolean,
+        "Whether min_rto is a floor under the variance term alone, as Linux has it, not under the whole (RFC 6298)."
+    ),
+    setting!(max_rto, TIMEOUT, "Greatest retransmission timeout."),
+    setting!(
+        initial_rto,
+        TIMEOUT,
+        "Retransmission timeout before the first round-trip sample."
+    ),
+    setting!(
+        prr,
+        Kind::Boolean,
+        "Proportional rate reduction in recovery (RFC 6937)."
+    ),
+    setting!(
+        rack,
+        Kind::Boolean,
+        "Tell losses by time, not by counting duplicate acknowledgements (RACK, RFC 8985); needs sack."
+    ),
+    setting!(
+        tail_loss_probe,
+        Kind::Boolean,
+        "Send a probe when acknowledgements stay away for two round trips (TLP, RFC 8985); needs sack."
+    ),
+    setting!(
+        limited_transmit,
+        Kind::Boolean,
+        "Limited transmit (RFC 3042)."
+    ),
+    setting!(
+        halve_pipe,
+        Kind::Boolean,
+        "Halve what is in the network at a loss (RFC 6675's pipe, as ns-3), not everything unacknowledged (RFC 5681)."
+    ),
+    setting!(
+        halve_after_idle,
+        Kind::Boolean,
+        "After more idleness than the timeout, halve the window for each timeout, as Linux does; if not, start as at first (RFC 5681)."
+    ),
+    setting!(
+        byte_counting,
+        Kind::Boolean,
+        "Windows grow by bytes acknowledged (RFC 3465), not by acknowledgements."
+    ),
+    setting!(
+        nagle,
+        Kind::Boolean,
+        "Nagle's algorithm (RFC 1122): no small segment while data is in flight."
+    ),
+    setting!(
+        grow_in_disorder,
+        Kind::Boolean,
+        "Let the window grow on an acknowledgement that advances though it tells of a new gap, as Linux."
+    ),
+    setting!(
+        hystart,
+        Kind::Boolean,
+        "Leave slow start when the round-trip time rises (cubic)."
+    ),
+    setting!(
+        linux_cubic,
+        Kind::Boolean,
+        "Cubic grows as in Linux: by 0.53 segments a round trip where it is to match Reno (RFC 9438: by one, once past the window before the loss), and by a twentieth of the window at the least until the first loss."
+    ),
+    setting!(
+        assign_ahead,
+        Kind::Boolean,
+        "min-rtt as Linux has it: assign data to subflows ahead of their windows, in bursts (mptcp)."
+    ),
+    key(
+        "receive_window_share",
+        Kind::Share,
+        Default::Derived(
+            field!(receive_window_share),
+            "1.0; for profile linux 0.5 with mptcp, otherwise what a full segment is of its memory: 0.625 of 1448 B over IPv4",
+        ),
+        "The part of the receive buffer that may be advertised.",
+    ),
+    setting!(
+        charge_reordered,
+        Kind::Boolean,
+        "What waits for a gap to close makes the advertised window smaller, as Linux computes it."
+    ),
+    setting!(
+        opportunistic_retransmission,
+        Kind::Boolean,
+        "Send again on a free subflow what blocks the receive window (mptcp)."
+    ),
+    setting!(
+        penalisation,
+        Kind::Boolean,
+        "Halve the window of the subflow that blocks the receive window (mptcp)."
+    ),
+    setting!(
+        checksum,
+        Kind::Boolean,
+        "DSS checksums (RFC 8684, 3.3.1), which captures show (mptcp)."
+    ),
+    setting!(
+        subflows_per_path,
+        Kind::Integer { least: 1, most: 8 },
+        "Subflows on each path (mptcp)."
+    ),
+    setting!(
+        ip_version,
+        words!(IpVersion),
+        "What carries segments: 20 or 40 bytes before each."
+    ),
+    setting!(
+        initial_sequence_number,
+        Kind::SequenceNumber,
+        "Where each side's sequence numbers begin, as captures show them; `4294900000` wraps soon."
+    ),
+];
 
 /// A competitor's own; what it does not say is as in `[transport]`.
 pub(super) const CONGESTION: Key = key(

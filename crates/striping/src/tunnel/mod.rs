@@ -38,3 +38,6 @@ pub use resequencer::{Held, Resequencer, ResequencerCounters};
 pub use scheduler::Scheduler;
 pub use sender::{LinkStatus, Ping, Sender, SenderConfig, SenderCounters, Transmit};
 pub use windowed::Windowed;
+
+/// What a datagram with one whole packet has beside it, after the headers of IP and UDP, in bytes.
+pub const ENVELOPE: u32 = ropewalk_wire::gateway::tunnel::TunnelFrame::ENVELOPE_LEN as u32;

@@ -4,7 +4,7 @@ use rand_pcg::Pcg64Mcg;
 use ropewalk_network::{Capacity, DirectionConfig, Link, Loss, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_striping::tunnel::{Class, Flow, Receiver, ReceiverConfig, Sender, SenderConfig};
-use ropewalk_transport::{Config, CongestionKind, Endpoint, Flags, Profile, Protocol, Segment};
+use ropewalk_transport::{Config, CongestionKind, Endpoint, Flags, Profile, Segment};
 use ropewalk_wire::gateway::tunnel::{Feedback, Place};
 
 /// IPv4, UDP, the tunnel's header, its clock, a packet's frame, and the tag.
@@ -68,7 +68,7 @@ pub struct World {
 impl World {
     pub fn new(plan: &[LinkPlan], sender: SenderConfig) -> World {
         let config = Config {
-            protocol: Protocol::Tcp,
+            multipath: false,
             congestion: CongestionKind::Cubic,
             segment: Bytes::new(1380),
             send_buffer: Bytes::from_mib(16),

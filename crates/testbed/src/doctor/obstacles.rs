@@ -1,8 +1,7 @@
 //! Why a subflow would not come up, or come up late, though everything can be built.
 
 use ropewalk_quantities::Time;
-use ropewalk_scenario::Scenario;
-use ropewalk_transport::Protocol;
+use ropewalk_scenario::{Protocol, Scenario};
 
 /// A handshake takes this and one and a half round trips where its first packet is lost
 /// (tcp(7), RFC 6298).
@@ -11,12 +10,13 @@ const FIRST_RETRY: Time = Time::from_secs(1);
 /// A line each.
 pub(super) fn of(scenario: &Scenario) -> Vec<String> {
     let mut lines = Vec::new();
-    let used = &scenario.transport_paths;
-    if scenario.transport.protocol != Protocol::Mptcp {
+    let flow = scenario.first();
+    let used = &flow.paths;
+    if flow.protocol != Protocol::Mptcp {
         let others = scenario.paths.iter().enumerate();
         let others = others.filter(|(path, _)| !used.contains(path));
         lines.extend(others.map(|(_, path)| {
-            let protocol = scenario.transport.protocol.name();
+            let protocol = flow.protocol.name();
             format!(
                 "{:?} carries nothing: protocol = {protocol:?} takes one path",
                 path.name

@@ -5,8 +5,9 @@ mod refusals;
 use std::fmt;
 
 use ropewalk_quantities::{Bytes, Time};
+use ropewalk_scenario::Flow;
 use ropewalk_transport::{
-    Config, CongestionKind, InitialWindow, IpVersion, Profile, Protocol, SinglePathKind,
+    Config, CongestionKind, InitialWindow, IpVersion, Profile, SinglePathKind,
 };
 
 pub(crate) use refusals::check;
@@ -47,14 +48,15 @@ impl fmt::Display for RouteMetrics {
 ///
 /// # Errors
 /// The kernel has none like it.
-pub(crate) fn congestion(transport: &Config) -> Result<&'static str, Error> {
+pub(crate) fn congestion(flow: &Flow) -> Result<&'static str, Error> {
+    let transport = &flow.transport;
     let single = match transport.congestion {
         CongestionKind::NewReno => SinglePathKind::NewReno,
         CongestionKind::Cubic => SinglePathKind::Cubic,
         CongestionKind::Uncoupled => transport.subflow_congestion,
         other => {
             return Err(Error::Unsupported {
-                key: "transport.congestion".to_owned(),
+                key: flow.key("congestion"),
                 value: format!("{:?}", other.name()),
                 reason: "the kernel's MPTCP couples no subflows".to_owned(),
                 allowed: "\"cubic\", \"newreno\", \"uncoupled\"".to_owned(),
@@ -99,8 +101,9 @@ pub(crate) fn available_congestion() -> Vec<String> {
 ///
 /// # Errors
 /// No device has such packets.
-pub(crate) fn mtu(transport: &Config) -> Result<u64, Error> {
-    let headers = u64::from(FULL_PACKET) - transport.segment_for(FULL_PACKET).as_u64();
+pub(crate) fn mtu(flow: &Flow) -> Result<u64, Error> {
+    let transport = &flow.transport;
+    let headers = headers(flow);
     let mtu = transport.segment.as_u64() + headers;
     let least = match transport.ip_version {
         // RFC 791 lets a packet have 68 bytes; TCP's options alone may take 40 of the payload.
@@ -111,7 +114,7 @@ pub(crate) fn mtu(transport: &Config) -> Result<u64, Error> {
         return Ok(mtu);
     }
     Err(Error::Unsupported {
-        key: "transport.segment".to_owned(),
+        key: flow.key("segment"),
         value: format!("\"{}\"", transport.segment),
         reason: format!("packets would have {mtu} bytes"),
         allowed: format!(
@@ -120,6 +123,12 @@ pub(crate) fn mtu(transport: &Config) -> Result<u64, Error> {
             Bytes::new(LONGEST_PACKET - headers)
         ),
     })
+}
+
+/// What stands before a full segment's payload in a packet on a link.
+fn headers(flow: &Flow) -> u64 {
+    let inside = FULL_PACKET - flow.packet_overhead();
+    u64::from(FULL_PACKET) - flow.transport.segment_for(inside).as_u64()
 }
 
 /// What all routes of both ends must say.
@@ -162,7 +171,7 @@ pub(crate) fn settings(transport: &Config) -> Vec<(&'static str, String)> {
         let ms = transport.max_rto.as_nanos() / 1_000_000;
         settings.push(("net.ipv4.tcp_rto_max_ms", ms.to_string()));
     }
-    if transport.protocol == Protocol::Mptcp {
+    if transport.multipath {
         settings.push(("net.mptcp.enabled", switch(true)));
         settings.push(("net.mptcp.checksum_enabled", switch(transport.checksum)));
     }
@@ -199,10 +208,13 @@ mod tests {
 
     #[test]
     fn routes_tell_what_differs_from_linux() {
-        assert_eq!(route_metrics(&scenario("").transport).to_string(), "");
+        assert_eq!(
+            route_metrics(&scenario("").first().transport).to_string(),
+            ""
+        );
         let other = scenario("initial_window = \"4 packets\"\nmin_rto = \"1 s\"\ndelayed_ack = 1");
         assert_eq!(
-            route_metrics(&other.transport).to_string(),
+            route_metrics(&other.first().transport).to_string(),
             " initcwnd 4 rto_min 1000ms quickack 1"
         );
     }
@@ -215,7 +227,7 @@ mod tests {
             "timestamps = false",
             "ip_version = \"ipv6\"",
         ] {
-            assert_eq!(mtu(&scenario(transport).transport).unwrap(), 1500);
+            assert_eq!(mtu(scenario(transport).first()).unwrap(), 1500);
         }
     }
 }

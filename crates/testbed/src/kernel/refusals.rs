@@ -1,10 +1,10 @@
 //! What a scenario asks that the kernel cannot be made to do.
 
 use ropewalk_quantities::Bytes;
-use ropewalk_scenario::{Competitor, Scenario};
-use ropewalk_transport::{Config, Profile, Protocol, SchedulerKind};
+use ropewalk_scenario::{Flow, Protocol, Scenario};
+use ropewalk_transport::{Config, Profile, SchedulerKind};
 
-use super::{FULL_PACKET, congestion, mtu};
+use super::{congestion, headers, mtu};
 use crate::error::Error;
 use crate::plan::{self, MOST_FURTHER_SUBFLOWS};
 
@@ -13,19 +13,20 @@ use crate::plan::{self, MOST_FURTHER_SUBFLOWS};
 /// # Errors
 /// The first key that it cannot.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
-    let transport = &scenario.transport;
+    let flow = scenario.first();
+    let transport = &flow.transport;
     let refuse = |key: &str, value: String, reason: &str, allowed: &str| {
         Err(Error::Unsupported {
-            key: format!("transport.{key}"),
+            key: flow.key(key),
             value,
             reason: reason.to_owned(),
             allowed: allowed.to_owned(),
         })
     };
-    match transport.protocol {
-        Protocol::Tcp | Protocol::StripedTcp => {}
-        Protocol::Bas => {
-            if let Some(lowat) = transport.notsent_lowat {
+    match &flow.protocol {
+        Protocol::Tcp | Protocol::StripedTcp(_) => {}
+        Protocol::Bas(aggregation) => {
+            if let Some(lowat) = aggregation.notsent_lowat {
                 let value = format!("\"{lowat}\"");
                 let reason = "the gateway lets about two frames wait";
                 return refuse("notsent_lowat", value, reason, "the key left out");
@@ -39,16 +40,15 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
             }
         }
     }
-    let subflows = plan::subflows(transport, scenario.transport_paths.len());
+    let subflows = plan::subflows(flow);
     if subflows > 1 + MOST_FURTHER_SUBFLOWS {
-        let (per_path, paths) = (transport.subflows_per_path, scenario.transport_paths.len());
+        let (per_path, paths) = (transport.subflows_per_path, flow.paths.len());
         return Err(Error::Unsupported {
-            key: if per_path > 1 {
-                "transport.subflows_per_path"
+            key: flow.key(if per_path > 1 {
+                "subflows_per_path"
             } else {
-                "transport.paths"
-            }
-            .to_owned(),
+                "paths"
+            }),
             value: if per_path > 1 {
                 per_path.to_string()
             } else {
@@ -77,45 +77,42 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
         let reason = "the kernel has no such setting";
         return refuse(key, value.clone(), reason, allowed);
     }
-    congestion(transport)?;
-    mtu(transport)?;
-    scenario
-        .competitors
-        .iter()
-        .try_for_each(|competitor| check_competitor(competitor, transport))
+    congestion(flow)?;
+    mtu(flow)?;
+    let mut competitors = scenario.competitors();
+    competitors.try_for_each(|competitor| check_competitor(competitor, flow))
 }
 
 /// That a competitor asks for nothing that its namespace has but once.
-fn check_competitor(competitor: &Competitor, measured: &Config) -> Result<(), Error> {
+fn check_competitor(competitor: &Flow, measured: &Flow) -> Result<(), Error> {
     let refuse = |key: &str, value: String, reason: &str, allowed: String| {
         Err(Error::Unsupported {
-            key: format!("competitor.{}.{key}", competitor.name),
+            key: competitor.key(key),
             value,
             reason: reason.to_owned(),
             allowed,
         })
     };
     let transport = &competitor.transport;
-    if transport.protocol != Protocol::Tcp {
-        let value = format!("{:?}", transport.protocol.name());
+    if competitor.protocol != Protocol::Tcp {
+        let value = format!("{:?}", competitor.protocol.name());
         let reason = "not on the testbed yet";
         return refuse("protocol", value, reason, "\"tcp\"".to_owned());
     }
-    congestion(transport)?;
+    congestion(competitor)?;
     let once = "all flows of the testbed have the same";
-    if mtu(transport)? != mtu(measured)? {
+    if mtu(competitor)? != mtu(measured)? {
         let value = format!("\"{}\"", transport.segment);
-        let headers = u64::from(FULL_PACKET) - transport.segment_for(FULL_PACKET).as_u64();
-        let allowed = format!("\"{}\"", Bytes::new(mtu(measured)? - headers));
+        let allowed = format!("\"{}\"", Bytes::new(mtu(measured)? - headers(competitor)));
         return refuse("segment", value, once, allowed);
     }
-    if transport.send_buffer != measured.send_buffer {
+    if transport.send_buffer != measured.transport.send_buffer {
         let value = format!("\"{}\"", transport.send_buffer);
         return refuse(
             "send_buffer",
             value,
             once,
-            format!("\"{}\"", measured.send_buffer),
+            format!("\"{}\"", measured.transport.send_buffer),
         );
     }
     Ok(())

@@ -37,10 +37,7 @@ impl PacketScheduler {
             SchedulerKind::MinRtt if config.assign_ahead => {
                 PacketScheduler::LingerTime(LingerTime::new(config.send_buffer.as_u64()))
             }
-            // An association's own sees carriers, not subflows; a connection of it has just one.
-            SchedulerKind::MinRtt | SchedulerKind::EarliestArrival => {
-                PacketScheduler::MinRtt(MinRtt)
-            }
+            SchedulerKind::MinRtt => PacketScheduler::MinRtt(MinRtt),
             SchedulerKind::RoundRobin => PacketScheduler::RoundRobin(RoundRobin::default()),
             SchedulerKind::Weighted => PacketScheduler::Weighted(Weighted::default()),
             SchedulerKind::Redundant => PacketScheduler::Redundant(Redundant),

@@ -59,7 +59,7 @@ fn an_abort_resets_the_peer() {
             pair.server_events.last(),
             Some(&Event::Aborted),
             "{:?}",
-            config.protocol
+            config.multipath
         );
         pair.sent.clear();
         pair.drive(pair.now + Time::from_secs(300));

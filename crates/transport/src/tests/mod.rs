@@ -15,7 +15,7 @@ use ropewalk_quantities::{Bytes, Time};
 
 use crate::{
     Config, CongestionKind, Endpoint, Event, Flags, InitialWindow, IpVersion, Options, Profile,
-    Protocol, Segment,
+    Segment,
 };
 
 pub(crate) fn ms(millis: u64) -> Time {
@@ -25,7 +25,7 @@ pub(crate) fn ms(millis: u64) -> Time {
 /// NewReno with the RFCs' defaults, a round segment size, and every segment acknowledged.
 pub(crate) fn plain_tcp() -> Config {
     Config {
-        protocol: Protocol::Tcp,
+        multipath: false,
         congestion: CongestionKind::NewReno,
         segment: Bytes::new(1000),
         initial_window: InitialWindow::Segments(10),
@@ -36,7 +36,7 @@ pub(crate) fn plain_tcp() -> Config {
 
 pub(crate) fn mptcp() -> Config {
     Config {
-        protocol: Protocol::Mptcp,
+        multipath: true,
         congestion: CongestionKind::Uncoupled,
         ..plain_tcp()
     }
@@ -87,7 +87,7 @@ pub(crate) struct Pair {
 
 impl Pair {
     pub(crate) fn new(config: &Config, delays: &[u64]) -> Pair {
-        let multipath = config.protocol == Protocol::Mptcp;
+        let multipath = config.multipath;
         Pair {
             client: Endpoint::client(config, delays.len(), 0x91aa_2012_8dac_826f, 1),
             server: Endpoint::server(config, 0x46fe_363d_617f_8852, 2),

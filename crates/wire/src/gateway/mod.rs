@@ -11,3 +11,6 @@ pub mod tunnel;
 
 pub use frame::{DATA_HEADER_LEN, Frame, MAX_HEADER_LEN, MAX_OFFSET, MAX_PAYLOAD, MalformedFrame};
 pub use join::{Join, JoinAnswer, MAX_NAME_LEN};
+
+/// What ends all that is sealed: the tag of AES-GCM (NIST SP 800-38D).
+pub const TAG_LEN: usize = 16;

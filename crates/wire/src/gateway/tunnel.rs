@@ -7,6 +7,7 @@
 
 use ropewalk_quantities::Time;
 
+use super::TAG_LEN;
 use crate::error::Malformed;
 use crate::field::{put, u16_at, u32_at, u64_at};
 
@@ -130,6 +131,9 @@ impl TunnelFrame<'_> {
     pub const LAST_PACKET_OVERHEAD: usize = 6;
     /// What it takes if another one follows.
     pub const PACKET_OVERHEAD: usize = 8;
+    /// What a datagram with one whole packet has beside it, after the headers of IP and UDP.
+    pub const ENVELOPE_LEN: usize =
+        TunnelHeader::LEN + Self::CLOCK_LEN + Self::LAST_PACKET_OVERHEAD + TAG_LEN;
     /// What a frame of feedback takes.
     pub const FEEDBACK_LEN: usize = 34;
 

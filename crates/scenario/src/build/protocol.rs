@@ -1,0 +1,181 @@
+//! How a stream is carried, and the keys that are of one protocol alone.
+
+use ropewalk_quantities::Bytes;
+use ropewalk_striping::{DATA_HEADER_LEN, Scheduling};
+use ropewalk_transport::{Config, SchedulerKind};
+
+use crate::error::Problem;
+use crate::keys::TRANSPORT;
+use crate::model::{Aggregation, Device, Protocol, VirtualDevice};
+use crate::parsed::Packets;
+use crate::report::Report;
+use crate::section::{Section, name_list};
+
+const ONLY_WITH_BAS: Problem = Problem::OnlyWith(r#"protocol = "bas""#);
+/// elahi-2011, section 5: its packets, and how many its buffers hold.
+const PACKET: Bytes = Bytes::new(2048);
+const MAIN_BUFFER_PACKETS: u64 = 150;
+const SEND_BUFFER_PACKETS: u64 = 50;
+/// As much as Linux lets a socket's send buffer be (`tcp_wmem`).
+const MAIN_BUFFER: Bytes = Bytes::from_mib(4);
+
+/// The protocol of this name with what the section says of it; where it says nothing, with what
+/// stands in `base`, if that is the same protocol. What is for other protocols is reported.
+pub(super) fn protocol(
+    section: &Section,
+    name: &str,
+    base: Option<&Protocol>,
+    report: &mut Report,
+) -> Protocol {
+    let protocol = match (name, base) {
+        ("striped-tcp", Some(Protocol::StripedTcp(base))) => {
+            Protocol::StripedTcp(device(section, *base))
+        }
+        ("striped-tcp", _) => {
+            let kind = Section::absent("transport", &TRANSPORT).value("device");
+            Protocol::StripedTcp(device(section, usual(kind)))
+        }
+        ("bas", Some(Protocol::Bas(base))) => Protocol::Bas(aggregation(section, Some(base))),
+        ("bas", _) => Protocol::Bas(aggregation(section, None)),
+        ("mptcp", _) => Protocol::Mptcp,
+        _ => Protocol::Tcp,
+    };
+    if !matches!(protocol, Protocol::Bas(_)) {
+        for key in ["packet", "main_buffer", "notsent_lowat"] {
+            if section.has(key) {
+                section.complain(key, ONLY_WITH_BAS, report);
+            }
+        }
+    }
+    if !matches!(protocol, Protocol::StripedTcp(_)) && section.has("device") {
+        let problem = Problem::OnlyWith(r#"protocol = "striped-tcp""#);
+        section.complain("device", problem, report);
+    }
+    check_scheduler(section, &protocol, report);
+    protocol
+}
+
+/// The send buffer of each connection: packets in bytes, and what bandwidth aggregation has where
+/// the file says nothing.
+pub(super) fn set_send_buffer(
+    section: &Section,
+    protocol: &Protocol,
+    config: &mut Config,
+    report: &mut Report,
+) {
+    let given = section.get("send_buffer").map(|Packets(count)| count);
+    let Protocol::Bas(Aggregation { packet, .. }) = protocol else {
+        if given.is_some() {
+            let error = section.complain("send_buffer", ONLY_WITH_BAS, report);
+            error.allowed = Some(Bytes::ALLOWED.to_owned());
+        }
+        return;
+    };
+    let usual = (packet.is_some() && !section.has("send_buffer")).then_some(SEND_BUFFER_PACKETS);
+    if let Some(count) = given.or(usual) {
+        config.send_buffer = with_headers(*packet, count);
+    }
+}
+
+/// Each buffer must hold a packet, if they are of a fixed length.
+pub(super) fn check_buffers(
+    section: &Section,
+    protocol: &Protocol,
+    config: &Config,
+    report: &mut Report,
+) {
+    let Protocol::Bas(aggregation) = protocol else {
+        return;
+    };
+    let Some(payload) = aggregation.packet else {
+        return;
+    };
+    let packet = with_headers(aggregation.packet, 1);
+    if config.send_buffer < packet {
+        let limit = format!("a packet with its header ({packet})");
+        section.complain("send_buffer", Problem::BelowLeast(limit), report);
+    }
+    if aggregation.main_buffer < payload {
+        let limit = format!("a packet ({payload})");
+        section.complain("main_buffer", Problem::BelowLeast(limit), report);
+    }
+}
+
+fn usual(kind: Device) -> VirtualDevice {
+    VirtualDevice {
+        kind,
+        scheduler: kind.usual_scheduler(),
+    }
+}
+
+fn device(section: &Section, base: VirtualDevice) -> VirtualDevice {
+    let kind = section.get("device").unwrap_or(base.kind);
+    let base = if kind == base.kind { base } else { usual(kind) };
+    let named = section.get::<String>("scheduler");
+    let named = named.and_then(|name| kind.schedulers().find(|own| own.name() == name));
+    VirtualDevice {
+        kind,
+        scheduler: named.unwrap_or(base.scheduler),
+    }
+}
+
+fn aggregation(section: &Section, base: Option<&Aggregation>) -> Aggregation {
+    let scheduling = section.get::<String>("scheduler");
+    let scheduling = scheduling.and_then(|name| Scheduling::from_name(&name));
+    let packet = section
+        .get("packet")
+        .or_else(|| base.and_then(|base| base.packet));
+    let main_buffer = match section.get("main_buffer") {
+        Some(Packets(count)) => Some(without_headers(packet, count)),
+        None => section.get("main_buffer"),
+    };
+    let usual = match (base, packet) {
+        (Some(base), _) if packet == base.packet => base.main_buffer,
+        (_, Some(_)) if !section.has("main_buffer") => without_headers(packet, MAIN_BUFFER_PACKETS),
+        _ => MAIN_BUFFER,
+    };
+    Aggregation {
+        scheduling: scheduling.unwrap_or(match base {
+            Some(base) => base.scheduling,
+            None => Scheduling::EarliestArrival,
+        }),
+        packet,
+        main_buffer: main_buffer.unwrap_or(usual),
+        notsent_lowat: section
+            .get("notsent_lowat")
+            .or_else(|| base.and_then(|base| base.notsent_lowat)),
+    }
+}
+
+/// That the scheduler, if the section names one, can run a connection of this protocol.
+fn check_scheduler(section: &Section, protocol: &Protocol, report: &mut Report) {
+    let Some(name) = section.get::<String>("scheduler") else {
+        return;
+    };
+    let of_subflows = || SchedulerKind::ALL.iter().map(|kind| kind.name());
+    // A virtual device knows the links, but nothing of what TCP measures over them.
+    let fitting: Vec<&str> = match protocol {
+        Protocol::Tcp | Protocol::Mptcp => of_subflows().collect(),
+        Protocol::StripedTcp(device) => device.kind.schedulers().map(|own| own.name()).collect(),
+        Protocol::Bas(_) => return,
+    };
+    if fitting.contains(&name.as_str()) {
+        return;
+    }
+    let problem = Problem::OnlyWith(if of_subflows().any(|other| other == name) {
+        r#"protocol = "mptcp" or "bas""#
+    } else {
+        r#"protocol = "bas", or "striped-tcp" with device = "tunnel""#
+    });
+    section.complain("scheduler", problem, report).allowed =
+        Some(format!("for {}, {}", protocol.name(), name_list(fitting)));
+}
+
+fn with_headers(packet: Option<Bytes>, packets: u64) -> Bytes {
+    let packet = packet.unwrap_or(PACKET).as_u64();
+    Bytes::new(packets * (packet + DATA_HEADER_LEN as u64))
+}
+
+fn without_headers(packet: Option<Bytes>, packets: u64) -> Bytes {
+    Bytes::new(packets * packet.unwrap_or(PACKET).as_u64())
+}
