@@ -52,7 +52,8 @@ impl Place {
     /// The links whose packets pass there, by number.
     pub fn links(self, scenario: &Scenario) -> Vec<usize> {
         let paths = scenario
-            .transport_paths
+            .first()
+            .paths
             .iter()
             .map(|&path| &scenario.paths[path].hops);
         let mut links: Vec<usize> = match self {

@@ -5,8 +5,9 @@ mod reading;
 use reading::{LINK, TWO_LINKS, read};
 use ropewalk_network::{Capacity, Jitter, Loss, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Rate, Time};
-use ropewalk_scenario::{Path, Traffic};
-use ropewalk_transport::{Config, CongestionKind, InitialWindow, Profile, Protocol, SchedulerKind};
+use ropewalk_scenario::{Device, Path, Protocol, Traffic};
+use ropewalk_striping::tunnel::Scheduler;
+use ropewalk_transport::{Config, CongestionKind, InitialWindow, Profile};
 
 #[test]
 fn a_link_is_enough() {
@@ -34,15 +35,17 @@ fn a_link_is_enough() {
         }]
     );
     let linux = Config::profile(Profile::Linux);
+    assert_eq!(scenario.flows.len(), 1);
+    let flow = scenario.first();
+    assert_eq!(flow.protocol, Protocol::Tcp);
     assert_eq!(
-        scenario.transport,
+        flow.transport,
         Config {
-            protocol: Protocol::Tcp,
+            multipath: false,
             ..linux
         }
     );
-    assert_eq!(scenario.traffic, Traffic::Bulk { size: None });
-    assert_eq!(scenario.competitors, []);
+    assert_eq!(flow.traffic, Traffic::Bulk { size: None });
 }
 
 #[test]
@@ -61,26 +64,42 @@ fn a_bdp_of_nothing_is_warned_of() {
 #[test]
 fn several_paths_make_mptcp() {
     let scenario = read(TWO_LINKS);
-    assert_eq!(scenario.transport.protocol, Protocol::Mptcp);
-    assert_eq!(scenario.transport_paths, [0, 1]);
+    assert_eq!(scenario.first().protocol, Protocol::Mptcp);
+    assert_eq!(scenario.first().paths, [0, 1]);
     assert!(scenario.warnings.is_empty());
 }
 
 #[test]
 fn stripes_are_laid_in_turn() {
     let striped = format!("{TWO_LINKS}[transport]\nprotocol = 'striped-tcp'\n");
-    let scheduler = |text: &str| read(text).transport.scheduler;
-    assert_eq!(scheduler(&striped), SchedulerKind::RoundRobin);
+    let device = |more: &str| {
+        let scenario = read(&format!("{striped}{more}"));
+        let Protocol::StripedTcp(device) = scenario.first().protocol else {
+            panic!("{scenario:?}")
+        };
+        let segment = scenario.first().transport.segment.as_u64();
+        (device.kind, device.scheduler, segment)
+    };
+    assert_eq!(device(""), (Device::Naive, Scheduler::RoundRobin, 1420));
     assert_eq!(
-        scheduler(&format!("{striped}scheduler = 'weighted'")),
-        SchedulerKind::Weighted
+        device("scheduler = 'weighted'"),
+        (Device::Naive, Scheduler::Weighted, 1420)
+    );
+    let tunnel = "device = 'tunnel'\n";
+    assert_eq!(
+        device(tunnel),
+        (Device::Tunnel, Scheduler::EarliestArrival, 1380)
+    );
+    assert_eq!(
+        device(&format!("{tunnel}scheduler = 'round-robin'")),
+        (Device::Tunnel, Scheduler::RoundRobin, 1380)
     );
 }
 
 #[test]
 fn tcp_takes_the_first_path_and_says_so() {
     let scenario = read(&format!("{TWO_LINKS}[transport]\nprotocol = 'tcp'"));
-    assert_eq!(scenario.transport_paths, [0]);
+    assert_eq!(scenario.first().paths, [0]);
     assert_eq!(
         scenario.warnings,
         [
@@ -89,7 +108,7 @@ fn tcp_takes_the_first_path_and_says_so() {
         ]
     );
     let chosen = format!("{TWO_LINKS}[transport]\nprotocol = 'tcp'\npaths = ['lte']");
-    assert_eq!(read(&chosen).transport_paths, [1]);
+    assert_eq!(read(&chosen).first().paths, [1]);
     assert!(read(&chosen).warnings.is_empty());
 }
 
@@ -181,7 +200,7 @@ fn settings_change_the_profile() {
          initial_ssthresh = '100 kB'\nsack = false\ndelayed_ack = 1\nmin_rto = '50 ms'\n\
          receive_window_share = 0.5\nsubflows_per_path = 2"
     ));
-    let transport = scenario.transport;
+    let transport = &scenario.first().transport;
     assert_eq!(transport.congestion, CongestionKind::Uncoupled);
     assert_eq!(transport.receive_buffer, Bytes::from_kib(64));
     assert_eq!(
@@ -201,7 +220,11 @@ fn settings_change_the_profile() {
 
 #[test]
 fn traffic_kinds() {
-    let traffic = |text: &str| read(&format!("{TWO_LINKS}[traffic]\n{text}")).traffic;
+    let traffic = |text: &str| {
+        read(&format!("{TWO_LINKS}[traffic]\n{text}"))
+            .first()
+            .traffic
+    };
     let rate = Rate::from_bps(1_000_000);
     assert_eq!(
         traffic("size = '20 MB'"),
@@ -231,9 +254,9 @@ fn a_competitor_may_use_a_link_alone() {
     let scenario = read(&format!(
         "{TWO_LINKS}[[path]]\nname = 'home'\nhops = ['wifi', 'lte']\n[[competitor]]\npath = 'lte'"
     ));
-    assert_eq!(scenario.transport_paths, [0]);
-    assert_eq!(scenario.transport.protocol, Protocol::Tcp);
-    let competitor = &scenario.competitors[0];
+    assert_eq!(scenario.first().paths, [0]);
+    assert_eq!(scenario.first().protocol, Protocol::Tcp);
+    let competitor = &scenario.flows[1];
     assert_eq!(competitor.name, "competitor-1");
     assert_eq!(competitor.paths, [1]);
     assert_eq!(scenario.paths[1].name, "lte");
@@ -246,11 +269,11 @@ fn competitors_inherit_what_fits() {
         "{TWO_LINKS}[transport]\nprofile = 'ns-3'\ncongestion = 'lia'\nsack = false\n\
          [[competitor]]\npath = 'wifi'\ncount = 3\nstart = '40 s'\n[[competitor]]\nprotocol = 'mptcp'"
     ));
-    let [tcp, mptcp] = scenario.competitors.as_slice() else {
+    let [_, tcp, mptcp] = scenario.flows.as_slice() else {
         panic!("{scenario:?}")
     };
     assert_eq!(tcp.transport.congestion, CongestionKind::NewReno);
-    assert_eq!(tcp.transport.protocol, Protocol::Tcp);
+    assert_eq!(tcp.protocol, Protocol::Tcp);
     assert!(!tcp.transport.sack);
     assert_eq!(mptcp.transport.congestion, CongestionKind::Lia);
     assert_eq!(mptcp.paths, [0, 1]);

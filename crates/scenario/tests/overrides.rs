@@ -25,9 +25,9 @@ fn values_are_toml_or_else_text() {
     assert_eq!(scenario.links[0].forward.delay, Time::from_millis(50));
     assert_eq!(scenario.links[0].reverse.delay, Time::from_millis(50));
     assert_eq!(scenario.links[1].forward.delay, Time::from_millis(60));
-    assert_eq!(scenario.transport.congestion, CongestionKind::Lia);
+    assert_eq!(scenario.first().transport.congestion, CongestionKind::Lia);
     assert_eq!(scenario.duration, Time::from_secs(10));
-    assert!(!scenario.transport.sack);
+    assert!(!scenario.first().transport.sack);
     assert_eq!(scenario.links[0].forward.loss, Loss::Bernoulli(0.01));
     assert_eq!(scenario.title, "2026");
 }
@@ -90,8 +90,8 @@ fn paths_and_competitors_by_name() {
         ],
     );
     assert_eq!(scenario.paths[0].hops, [0, 1]);
-    assert_eq!(scenario.competitors[0].count, 2);
-    assert_eq!(scenario.competitors[1].count, 3);
+    assert_eq!(scenario.flows[1].count, 2);
+    assert_eq!(scenario.flows[2].count, 3);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn of_two_keys_that_exclude_each_other_the_override_stays() {
     assert!(matches!(a.forward.capacity, Capacity::Trace(_)));
     assert_eq!(a.reverse.capacity, rate(3));
     assert_eq!(b.forward.capacity, rate(2));
-    assert_eq!(scenario.competitors[0].paths, [1]);
+    assert_eq!(scenario.flows[1].paths, [1]);
 
     let owned = overrides.map(|(key, value)| (key.to_owned(), value.to_owned()));
     let used = effective(text, "x.toml", &owned).unwrap();

@@ -65,6 +65,8 @@ fn every_setting_of_the_transport_has_a_key() {
         .filter_map(|line| Some(line.split_once(':')?.0))
         .map(|field| match field {
             "subflow_congestion" => "subflow",
+            // It is not the endpoints' alone.
+            "multipath" => "protocol",
             field => field,
         })
         .collect();

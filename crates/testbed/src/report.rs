@@ -9,6 +9,7 @@ use ropewalk_simulator::{CompetitorSummary, DelayBin, LinkSummary};
 use crate::emulator::{Carried, LatenessSummary};
 use crate::sysctl;
 use crate::traffic::{Timeline, TrafficOutcome};
+use crate::tunnel;
 
 /// A pause of the machine that shows in the greatest delays, in milliseconds.
 const LONG_PAUSE_MS: f64 = 10.0;
@@ -121,6 +122,7 @@ impl Report {
     pub(crate) fn new(scenario: &Scenario, seed: u64, measured: Measured) -> Report {
         let mut traffic = measured.traffic;
         let mut warnings = scenario.warnings.clone();
+        warnings.extend(tunnel::warning(scenario.first()));
         warnings.append(&mut traffic.warnings);
         let timeline = traffic.timeline.take();
         let delays = std::mem::take(&mut traffic.delays);

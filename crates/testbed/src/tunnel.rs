@@ -13,7 +13,7 @@ use ropewalk_gateway::Link;
 use ropewalk_gateway::keys::{Clients, SecretKey};
 use ropewalk_gateway::links::Place;
 use ropewalk_gateway::tunnel::{Config, Control, Prefix, Role, Tunnel as End, TunnelError};
-use ropewalk_scenario::Scenario;
+use ropewalk_scenario::{Device, Flow, Protocol, Scenario};
 use ropewalk_striping::tunnel::Scheduler;
 
 use crate::error::Error;
@@ -80,6 +80,20 @@ impl Tunnel {
         }
         Ok(())
     }
+}
+
+/// What to know of a flow whose virtual device is another one here than the scenario says.
+pub(crate) fn warning(flow: &Flow) -> Option<String> {
+    let Protocol::StripedTcp(device) = &flow.protocol else {
+        return None;
+    };
+    let key = flow.key("device");
+    (device.kind == Device::Naive).then(|| {
+        format!(
+            "{key}: \"naive\" is simulated alone; here runs the gateway's tunnel, which keeps to \
+             the links' rates and puts packets in order again, as device = \"tunnel\" says"
+        )
+    })
 }
 
 /// The client's and the server's, of the family that the paths have.

@@ -325,34 +325,43 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
 pub(super) const CONGESTION: Key = key(
     "congestion",
     words!(CongestionKind),
-    Default::Words("as in [transport]; the profile's if that is not for its protocol"),
+    Default::Derived(
+        field!(congestion),
+        "as in [transport]; the profile's if that is not for its protocol",
+    ),
     "Congestion control; all but newreno and cubic are for mptcp.",
 );
 
 pub(super) const SUBFLOW: Key = key(
     "subflow",
     words!(SinglePathKind),
-    Default::Words("as in [transport]"),
+    Default::Derived(field!(subflow_congestion), "as in [transport]"),
     "The single-path congestion control that uncoupled runs on each subflow.",
 );
 
 pub(super) const SCHEDULER: Key = key(
     "scheduler",
-    words!(SchedulerKind),
-    Default::Words("as in [transport]"),
+    SCHEDULERS,
+    Default::Derived(field!(scheduler), "as in [transport]"),
     "Which subflow carries the next data.",
 );
 
 pub(super) const SEND_BUFFER: Key = key(
     "send_buffer",
     BUFFER,
-    Default::Words("as in [transport]; the profile's if that does not say"),
+    Default::Derived(
+        field!(send_buffer),
+        "as in [transport]; the profile's if that does not say",
+    ),
     "Bounds what is written and not acknowledged; at least a segment.",
 );
 
 pub(super) const SEGMENT: Key = key(
     "segment",
     LENGTH,
-    Default::Words("as in [transport]; what fills an IP packet of 1500 bytes if that does not say"),
+    Default::Derived(
+        field!(segment),
+        "as in [transport]; what fills an IP packet of 1500 bytes if that does not say",
+    ),
     "Most payload of a segment.",
 );
