@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ropewalk_network::Offer;
+use ropewalk_network::DropReason;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 use ropewalk_simulator::{FlowFacts, Observer, Sighting};
@@ -117,9 +117,9 @@ impl Observer for Recording {
         }
     }
 
-    fn refused(&mut self, sighting: &Sighting<'_>, tag: Tag, offer: Offer) {
+    fn dropped(&mut self, sighting: &Sighting<'_>, tag: Tag, reason: DropReason) {
         if let Some(tap) = &mut self.tap {
-            tap.refused(sighting, tag, offer);
+            tap.dropped(sighting, tag, reason);
         }
     }
 

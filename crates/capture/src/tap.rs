@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ropewalk_network::{Capacity, Offer};
+use ropewalk_network::{Capacity, DropReason};
 use ropewalk_scenario::Scenario;
 use ropewalk_simulator::{FlowFacts, Sighting};
 use ropewalk_transport::Flags;
@@ -121,8 +121,8 @@ impl Tap {
         }
     }
 
-    pub(crate) fn refused(&mut self, sighting: &Sighting<'_>, tag: Tag, offer: Offer) {
-        let dropped = offer == Offer::Dropped;
+    pub(crate) fn dropped(&mut self, sighting: &Sighting<'_>, tag: Tag, reason: DropReason) {
+        let dropped = reason == DropReason::QueueFull;
         let here = !sighting.reverse || self.place == Place::Receiver;
         if let Some(interface) = self.interfaces[sighting.link]
             && dropped

@@ -4,11 +4,9 @@ mod support;
 
 use proptest::prelude::*;
 use rand_pcg::Pcg64Mcg;
-use ropewalk_network::{
-    Capacity, DirectionConfig, Jitter, Link, Loss, Offer, Outage, QueueLimit, Trace,
-};
+use ropewalk_network::{Capacity, DirectionConfig, Jitter, Loss, Offer, Outage, QueueLimit, Trace};
 use ropewalk_quantities::{Bytes, Rate, Time};
-use support::{drain, ms, us};
+use support::{QUEUE_FULL, Wire, drain, link_drawing, ms, us};
 
 fn capacities() -> impl Strategy<Value = Capacity> {
     prop_oneof![
@@ -79,10 +77,10 @@ fn arrivals() -> impl Strategy<Value = Vec<(u64, u32, bool)>> {
     prop::collection::vec((gap, 1_u32..=9_000, any::<bool>()), 1..200)
 }
 
-fn link(config: &DirectionConfig, down: &[Outage], seed: u64) -> Link<(Time, u64)> {
+fn link(config: &DirectionConfig, down: &[Outage], seed: u64) -> Wire<(Time, u64)> {
     let (loss, jitter) = (u128::from(seed) * 2 + 1, u128::from(seed) * 2 + 2);
     let (loss, jitter) = (Pcg64Mcg::new(loss), Pcg64Mcg::new(jitter));
-    Link::new(config, config.delay * 2, down, loss, jitter)
+    link_drawing(config, config.delay * 2, down, [loss, jitter])
 }
 
 proptest! {
@@ -102,7 +100,12 @@ proptest! {
                 let (exit, _, &(arrived, order)) = link.pop();
                 delivered.push((exit, arrived, order));
             }
-            offers[link.push(now, size, order as u64, (now, order as u64)) as usize] += 1;
+            let fate = match link.push(now, size, order as u64, (now, order as u64)) {
+                Offer::Accepted => 0,
+                QUEUE_FULL => 1,
+                Offer::Dropped(_) => 2,
+            };
+            offers[fate] += 1;
             let (packets, bytes) = link.backlog(now);
             match config.queue {
                 QueueLimit::Packets(most) => prop_assert!(packets <= most.max(1)),

@@ -2,13 +2,13 @@
 
 mod support;
 
-use ropewalk_network::{Capacity, Counters, Link, Offer, Outage, QueueLimit};
+use ropewalk_network::{Capacity, Counters, Offer, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Rate, Time};
-use support::{drain, link, rate_config, us};
+use support::{OUTAGE, QUEUE_FULL, Wire, drain, link, rate_config, us};
 
 #[test]
 fn a_packet_takes_its_transmission_time_and_the_delay() {
-    let mut link: Link<u32> = link(&rate_config());
+    let mut link: Wire<u32> = link(&rate_config());
     assert_eq!(link.head(), None);
     assert_eq!(link.push(us(100), 1500, 7, 42), Offer::Accepted);
     assert_eq!(link.in_flight(), 1);
@@ -37,10 +37,10 @@ fn the_packet_being_sent_does_not_count_as_waiting() {
     assert_eq!(offer(us(0), 0), Offer::Accepted); // sent at once
     assert_eq!(offer(us(0), 1), Offer::Accepted);
     assert_eq!(offer(us(0), 2), Offer::Accepted);
-    assert_eq!(offer(us(0), 3), Offer::Dropped);
-    assert_eq!(offer(us(1_199), 4), Offer::Dropped);
+    assert_eq!(offer(us(0), 3), QUEUE_FULL);
+    assert_eq!(offer(us(1_199), 4), QUEUE_FULL);
     assert_eq!(offer(us(1_200), 5), Offer::Accepted); // 1 has just left the queue
-    assert_eq!(offer(us(1_200), 6), Offer::Dropped);
+    assert_eq!(offer(us(1_200), 6), QUEUE_FULL);
     assert_eq!(offer(us(2_400), 7), Offer::Accepted);
     let packets: Vec<u64> = drain(&mut link).into_iter().map(|(_, p)| p).collect();
     assert_eq!(packets, [0, 1, 2, 5, 7]);
@@ -63,7 +63,7 @@ fn a_queue_of_nothing_still_sends() {
     config.queue = QueueLimit::Packets(0);
     let mut link = link(&config);
     assert_eq!(link.push(us(0), 1500, 0, 0), Offer::Accepted);
-    assert_eq!(link.push(us(1_199), 1500, 1, 1), Offer::Dropped);
+    assert_eq!(link.push(us(1_199), 1500, 1, 1), QUEUE_FULL);
     assert_eq!(link.push(us(1_200), 1500, 2, 2), Offer::Accepted);
 }
 
@@ -74,7 +74,7 @@ fn a_limit_in_bytes_takes_small_packets_where_large_ones_do_not_fit() {
     let mut link = link(&config);
     assert_eq!(link.push(us(0), 1500, 0, 0), Offer::Accepted);
     assert_eq!(link.push(us(0), 1500, 1, 1), Offer::Accepted);
-    assert_eq!(link.push(us(0), 501, 2, 2), Offer::Dropped);
+    assert_eq!(link.push(us(0), 501, 2, 2), QUEUE_FULL);
     assert_eq!(link.push(us(0), 500, 3, 3), Offer::Accepted);
     assert_eq!(link.backlog(us(1_199)), (2, Bytes::new(2_000)));
     assert_eq!(link.backlog(us(1_200)), (1, Bytes::new(500)));
@@ -115,9 +115,9 @@ fn a_rate_of_zero_delivers_nothing() {
     config.capacity = Capacity::Rate(Rate::from_bps(0));
     config.queue = QueueLimit::Packets(1);
     let mut link = link(&config);
-    assert_eq!(link.push(us(0), 1500, 0, ()), Offer::Lost);
-    assert_eq!(link.push(us(9), 1500, 1, ()), Offer::Lost);
-    assert_eq!(link.push(us(9), 1500, 2, ()), Offer::Dropped);
+    assert_eq!(link.push(us(0), 1500, 0, ()), OUTAGE);
+    assert_eq!(link.push(us(9), 1500, 1, ()), OUTAGE);
+    assert_eq!(link.push(us(9), 1500, 2, ()), QUEUE_FULL);
     assert_eq!(link.head(), None);
 }
 
@@ -146,11 +146,11 @@ fn an_outage_takes_what_is_inside_and_what_arrives() {
     let mut link = support::link_with(&config, &down);
     let mut offer = |now, packet| link.push(now, 1500, packet, packet);
     assert_eq!(offer(us(8_799), 0), Offer::Accepted); // comes out at 29,999
-    assert_eq!(offer(us(9_999), 1), Offer::Lost); // would come out at 31,199
-    assert_eq!(offer(us(29_999), 2), Offer::Lost);
-    assert_eq!(offer(us(29_999), 3), Offer::Lost);
-    assert_eq!(offer(us(30_000), 4), Offer::Lost);
-    assert_eq!(offer(us(39_999), 5), Offer::Lost);
+    assert_eq!(offer(us(9_999), 1), OUTAGE); // would come out at 31,199
+    assert_eq!(offer(us(29_999), 2), OUTAGE);
+    assert_eq!(offer(us(29_999), 3), OUTAGE);
+    assert_eq!(offer(us(30_000), 4), OUTAGE);
+    assert_eq!(offer(us(39_999), 5), OUTAGE);
     assert_eq!(offer(us(40_000), 6), Offer::Accepted); // and finds the link idle
     assert_eq!(link.pop(), (us(29_999), 1500, &0));
     assert_eq!(link.pop(), (us(61_200), 1500, &6));
@@ -168,7 +168,7 @@ fn an_outage_empties_the_queue() {
     }];
     let mut link = support::link_with(&rate_config(), &down);
     for order in 0..50 {
-        assert_eq!(link.push(us(0), 1500, order, ()), Offer::Lost);
+        assert_eq!(link.push(us(0), 1500, order, ()), OUTAGE);
     }
     assert_eq!(link.backlog(us(999)), (49, Bytes::new(49 * 1500)));
     assert_eq!(link.backlog(us(1_000)), (0, Bytes::new(0)));
@@ -184,7 +184,7 @@ fn capacity_leaves_outages_out() {
         start: Time::from_secs(start),
         end: Time::from_secs(end),
     });
-    let link: Link<()> = support::link_with(&rate_config(), &down);
+    let link: Wire<()> = support::link_with(&rate_config(), &down);
     let megabytes = |from_ms: u64, to_ms: u64| {
         let (from, to) = (Time::from_millis(from_ms), Time::from_millis(to_ms));
         link.capacity_between(from, to).unwrap().as_u64() as f64 / 1e6

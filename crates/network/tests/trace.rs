@@ -6,9 +6,9 @@ mod support;
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
-use ropewalk_network::{Link, Offer, Outage, QueueLimit};
+use ropewalk_network::{Offer, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Time};
-use support::{drain, link, ms, trace_config, us};
+use support::{OUTAGE, QUEUE_FULL, Wire, drain, link, ms, trace_config, us};
 
 /// When each of these packets comes out (arrival in ms, size), none being dropped.
 fn exits_ms(opportunities_ms: &[u32], packets: &[(u64, u32)]) -> Vec<u64> {
@@ -63,7 +63,7 @@ fn a_waiting_packet_leaves_the_queue_at_its_first_chance() {
     config.queue = QueueLimit::Packets(1);
     let mut link = link(&config);
     assert_eq!(link.push(ms(0), 1500, 0, ()), Offer::Accepted);
-    assert_eq!(link.push(ms(0), 1500, 1, ()), Offer::Dropped);
+    assert_eq!(link.push(ms(0), 1500, 1, ()), QUEUE_FULL);
     assert_eq!(link.backlog(ms(4)), (1, Bytes::new(1500)));
     assert_eq!(link.backlog(ms(5)), (0, Bytes::new(0)));
     assert_eq!(link.push(ms(5), 1500, 2, ()), Offer::Accepted);
@@ -111,7 +111,7 @@ fn capacity_counts_the_chances_after_the_start_and_up_to_the_end() {
         start: ms(13),
         end: ms(20),
     }];
-    let link: Link<()> = support::link_with(&trace_config(&[0, 3, 10]), &down);
+    let link: Wire<()> = support::link_with(&trace_config(&[0, 3, 10]), &down);
     let chances = |from, to| link.capacity_between(ms(from), ms(to)).unwrap().as_u64() / 1500;
     assert_eq!(chances(0, 3), 1);
     assert_eq!(chances(0, 10), 3);
@@ -131,7 +131,7 @@ fn an_outage_forgets_the_chances_that_were_taken() {
     let mut link = support::link_with(&trace_config(&[3, 5, 7, 9]), &down);
     assert_eq!(link.push(ms(0), 1500, 0, ()), Offer::Accepted);
     for order in 1..20 {
-        assert_eq!(link.push(ms(0), 1500, order, ()), Offer::Lost);
+        assert_eq!(link.push(ms(0), 1500, order, ()), OUTAGE);
     }
     assert_eq!(link.transmitted(ms(5)), Bytes::new(1500));
     assert_eq!(link.push(ms(6), 1500, 20, ()), Offer::Accepted);

@@ -1,15 +1,18 @@
 //! The run loop's part for associations: who is told what when a packet arrives or a timer runs out,
 //! and what is sent then.
 
+use ropewalk_network::Crossing;
+
 use crate::carrier::{CLIENT, Carrier, SERVER};
 use crate::observer::Observer;
 use crate::run::Run;
+use crate::sights::sighting;
 use crate::world::Packet;
 
 impl<O: Observer> Run<'_, O> {
     /// A packet came out of its last hop.
     #[inline(never)]
-    pub(crate) fn arrive_at_association(&mut self, packet: &Packet<O::Tag>, hop: usize) {
+    pub(crate) fn arrive_at_association(&mut self, packet: &Packet<O::Tag>, at: Option<Crossing>) {
         let (now, index, path) = (self.now, packet.flow as usize, usize::from(packet.subflow));
         let end = if packet.to_client { CLIENT } else { SERVER };
         let flow = &mut self.world.flows[index];
@@ -18,8 +21,9 @@ impl<O: Observer> Run<'_, O> {
         };
         let delivered = association.delivered();
         let duplicate = association.arrive(now, path, packet.dial, end, &packet.segment);
-        if O::WATCHES {
-            let sighting = packet.seen(now, hop, false);
+        if let Some(at) = at {
+            let path = self.paths[at.heading.route.index()];
+            let sighting = sighting(&at, path, packet);
             self.observer.arrives(&sighting, packet.tag, duplicate);
             let in_use = &association.connections[path];
             if (index, end) == (0, CLIENT) && in_use.dial == packet.dial {

@@ -1,6 +1,5 @@
 //! The simulator: a scenario, packet by packet, in virtual time.
 
-mod agenda;
 mod aggregation;
 mod application;
 mod association;
@@ -13,7 +12,7 @@ mod outcome;
 mod recorder;
 mod run;
 mod schedule;
-mod streams;
+mod sights;
 mod summary;
 mod virtual_device;
 mod world;
@@ -25,7 +24,6 @@ pub use outcome::{
     Reordering, ReorderingMetrics, Stats, SubflowSummary, SubflowTimeline, Summary, Timeline,
 };
 pub use schedule::Schedule;
-pub use streams::{directions, stream};
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use rand_pcg::Pcg64Mcg;
-use ropewalk_network::Offer;
+use ropewalk_network::DropReason;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Flow;
 use ropewalk_transport::{Endpoint, Segment};
@@ -27,8 +27,8 @@ pub trait Observer {
     /// A packet is offered to a hop. Called before its fate there is known.
     fn enters(&mut self, sighting: &Sighting<'_>, tag: &mut Self::Tag);
 
-    /// The hop did not take it: it will not leave. `offer` is never [`Offer::Accepted`].
-    fn refused(&mut self, sighting: &Sighting<'_>, tag: Self::Tag, offer: Offer);
+    /// It will not leave the hop: it was not taken, or a medium gave it up later.
+    fn dropped(&mut self, sighting: &Sighting<'_>, tag: Self::Tag, reason: DropReason);
 
     /// A packet comes out of a hop.
     fn leaves(&mut self, sighting: &Sighting<'_>, tag: &mut Self::Tag);
@@ -95,7 +95,7 @@ impl Observer for () {
     #[inline(always)]
     fn enters(&mut self, _: &Sighting<'_>, (): &mut ()) {}
     #[inline(always)]
-    fn refused(&mut self, _: &Sighting<'_>, (): (), _: Offer) {}
+    fn dropped(&mut self, _: &Sighting<'_>, (): (), _: DropReason) {}
     #[inline(always)]
     fn leaves(&mut self, _: &Sighting<'_>, (): &mut ()) {}
     #[inline(always)]

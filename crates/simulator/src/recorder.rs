@@ -1,6 +1,6 @@
 //! What is measured of a run: baselines at the end of the warm-up, delays, reordering, a timeline.
 
-use ropewalk_network::Counters as LinkCounters;
+use ropewalk_network::{Counters as LinkCounters, Direction};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Protocol, Scenario};
 use ropewalk_transport::Counters;
@@ -218,10 +218,11 @@ impl Recorder {
 impl Baseline {
     /// All counters as they stand now.
     pub(crate) fn take<T: Copy>(now: Time, world: &mut World<T>) -> Baseline {
-        let forward = world.hops.iter_mut().step_by(2);
-        let (links, transmitted) = forward
-            .map(|link| (link.counters(), link.transmitted(now).as_u64()))
-            .unzip();
+        let links = world.links().map(|link| {
+            let forward = world.network.link_mut(link, Direction::Forward);
+            (forward.counters(), forward.transmitted(now).as_u64())
+        });
+        let (links, transmitted) = links.unzip();
         let carrier = &world.flows[0].carrier;
         let subflows = (0..carrier.subflows())
             .map(|subflow| SubflowBaseline {

@@ -1,14 +1,14 @@
 //! The run loop: takes what happens next and lets it happen.
 
-use ropewalk_network::{Link, Offer};
+use ropewalk_network::{Advance, Agenda, IDLE, Key};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 use ropewalk_transport::{Event, Segment};
 
-use crate::agenda::{Agenda, IDLE, Key};
 use crate::carrier::{CLIENT, Carrier, SERVER};
-use crate::observer::{Observer, Sighting};
+use crate::observer::Observer;
 use crate::recorder::Recorder;
+use crate::sights::{Watching, paths_of_routes, sighting};
 use crate::world::{Flow, Packet, World};
 
 /// A run in progress.
@@ -17,14 +17,14 @@ pub(crate) struct Run<'o, O: Observer> {
     pub(crate) now: Time,
     pub(crate) recorder: Recorder,
     pub(crate) events: u64,
-    /// Its sources are the hops, then three per flow (client's timer, server's, application), then
-    /// the recorder.
-    agenda: Agenda,
+    /// What is due besides packets: three sources per flow (client's timer, server's, application),
+    /// then the recorder.
+    timers: Agenda,
     /// Where segments are written before they enter a link.
     outgoing: Packet<O::Tag>,
     pub(crate) observer: &'o mut O,
-    /// Counts what was scheduled: equal times go by it.
-    order: u64,
+    /// The scenario's path of each route.
+    pub(crate) paths: Vec<usize>,
     duration: Time,
 }
 
@@ -35,26 +35,24 @@ impl<'o, O: Observer> Run<'o, O> {
         scenario: &Scenario,
         observer: &'o mut O,
     ) -> Run<'o, O> {
-        let sources = world.hops.len() + 3 * world.flows.len() + 1;
+        let sources = 3 * world.flows.len() + 1;
         let mut run = Run {
+            paths: paths_of_routes(&world),
             world,
             now: Time::ZERO,
             recorder,
             events: 0,
-            agenda: Agenda::new(sources),
+            timers: Agenda::new(sources),
             outgoing: Packet {
                 segment: Segment::EMPTY,
                 flow: 0,
                 number: 0,
-                path: 0,
-                subflow: 0,
-                hops_left: 0,
-                to_client: false,
                 dial: 0,
+                subflow: 0,
+                to_client: false,
                 tag: O::Tag::default(),
             },
             observer,
-            order: 0,
             duration: scenario.duration,
         };
         // Before the flows, so that nothing of theirs precedes a measurement from the start.
@@ -85,82 +83,58 @@ impl<'o, O: Observer> Run<'o, O> {
     /// Lets happen what happens next; false if that would be after the end.
     #[inline(always)]
     fn step(&mut self) -> bool {
-        let hops = self.world.hops.len();
-        let recorder = hops + 3 * self.world.flows.len();
-        let (source, key) = self.agenda.first();
-        let time = key.time;
+        let (source, timer) = self.timers.first();
+        let packet = self.world.network.next();
+        let packet = packet.filter(|packet| packet.before(&timer));
+        let time = packet.unwrap_or(timer).time;
         if time > self.duration || (O::WATCHES && self.observer.gave_up()) {
             self.now = self.duration;
             return false;
         }
         debug_assert!(time >= self.now, "time never goes back");
         self.now = time;
-        if source == recorder {
+        if packet.is_some() {
+            self.events += 1;
+            self.move_packet();
+            return true;
+        }
+        if source == 3 * self.world.flows.len() {
             self.recorder.sample(time, &mut self.world);
             self.schedule_at(source, self.recorder.next());
             return true;
         }
         self.events += 1;
-        if source < hops {
-            self.leave_hop(source);
-        } else {
-            match ((source - hops) / 3, (source - hops) % 3) {
-                (flow, 2) => self.application_due(flow),
-                (flow, end) => self.timer_due(flow, end),
-            }
+        match (source / 3, source % 3) {
+            (flow, 2) => self.application_due(flow),
+            (flow, end) => self.timer_due(flow, end),
         }
         true
     }
 
+    /// Lets the network do what it does next, and hands an end what has arrived for it.
     #[inline]
-    fn leave_hop(&mut self, hop: usize) {
+    fn move_packet(&mut self) {
         let now = self.now;
-        let World {
-            hops,
-            routes,
-            flows,
-        } = &mut self.world;
-        let link = &mut hops[hop];
-        let head = link
-            .second()
-            .map_or(IDLE, |(time, order)| Key::new(time, order));
-        self.agenda.set(hop, head);
-        let (_, size, packet) = link.pop();
-        let (index, to_client) = (packet.flow as usize, packet.to_client);
-        let mut tag = packet.tag;
-        let sighting = O::WATCHES.then(|| {
-            let route = &routes[usize::from(packet.path)][usize::from(to_client)];
-            let first_hop = usize::from(packet.hops_left) + 1 == route.len();
-            packet.seen(now, hop, first_hop)
-        });
-        if let Some(sighting) = &sighting {
-            self.observer.leaves(sighting, &mut tag);
-        }
-        if packet.hops_left > 0 {
-            let mut packet = *packet;
-            let route = &routes[usize::from(packet.path)][usize::from(to_client)];
-            let next = usize::from(route[route.len() - usize::from(packet.hops_left)]);
-            packet.hops_left -= 1;
-            packet.tag = tag;
-            enter_hop(
-                hops,
-                &mut self.agenda,
-                &mut self.order,
-                self.observer,
-                now,
-                next,
-                size,
-                &mut packet,
-                false,
-            );
+        let World { network, flows, .. } = &mut self.world;
+        let mut watch = Watching {
+            observer: &mut *self.observer,
+            paths: &self.paths,
+            last: None,
+        };
+        let Advance::Arrived(arrival) = network.advance(now, &mut watch) else {
             return;
-        }
+        };
+        let packet = arrival.packet;
+        let (index, to_client) = (packet.flow as usize, packet.to_client);
+        let path = arrival.route.index();
+        let last = watch.last;
+        let sighting = last.map(|at| sighting(&at, self.paths[path], packet));
         let flow = &mut flows[index];
         match &mut flow.carrier {
             Carrier::Connection([client, _]) if to_client => {
                 client.handle_segment(now, usize::from(packet.subflow), &packet.segment);
                 if let Some(sighting) = &sighting {
-                    self.observer.arrives(sighting, tag, false);
+                    self.observer.arrives(sighting, packet.tag, false);
                     if index == 0 {
                         self.observer.heard(now, 0, client);
                     }
@@ -175,7 +149,7 @@ impl<'o, O: Observer> Run<'o, O> {
                 server.handle_segment(now, subflow, &packet.segment);
                 if let Some(sighting) = &sighting {
                     let duplicate = duplicates != Some(server.duplicates(subflow));
-                    self.observer.arrives(sighting, tag, duplicate);
+                    self.observer.arrives(sighting, packet.tag, duplicate);
                 }
                 let new = server.read(u64::MAX);
                 while let Some(event) = server.poll_event() {
@@ -195,16 +169,15 @@ impl<'o, O: Observer> Run<'o, O> {
                 self.flush(index, 0, SERVER);
             }
             Carrier::Association(_) => {
-                let packet = Packet { tag, ..*packet };
-                self.arrive_at_association(&packet, hop);
+                let packet = *packet;
+                self.arrive_at_association(&packet, last);
             }
         }
     }
 
     #[inline(never)]
     fn timer_due(&mut self, index: usize, end: usize) {
-        let source = self.world.hops.len() + 3 * index + end;
-        self.agenda.set(source, IDLE);
+        self.timers.set(3 * index + end, IDLE);
         let Carrier::Connection(ends) = &mut self.world.flows[index].carrier else {
             self.time_out_of_association(index, end);
             return;
@@ -251,8 +224,8 @@ impl<'o, O: Observer> Run<'o, O> {
     #[inline]
     pub(crate) fn arm(&mut self, index: usize, end: usize, timer: Option<Time>) {
         if let Some(time) = timer {
-            let source = self.world.hops.len() + 3 * index + end;
-            if time < self.agenda.key(source).time {
+            let source = 3 * index + end;
+            if time < self.timers.key(source).time {
                 self.schedule(source, time);
             }
         }
@@ -263,11 +236,16 @@ impl<'o, O: Observer> Run<'o, O> {
     #[inline]
     pub(crate) fn transmit(&mut self, index: usize, connection: usize, end: usize) -> Option<Time> {
         let now = self.now;
-        let World { hops, flows, .. } = &mut self.world;
+        let World { network, flows, .. } = &mut self.world;
+        let mut watch = Watching {
+            observer: &mut *self.observer,
+            paths: &self.paths,
+            last: None,
+        };
         let Flow {
             carrier,
             devices,
-            paths,
+            routes,
             packets,
             headers,
             ..
@@ -281,27 +259,15 @@ impl<'o, O: Observer> Run<'o, O> {
         while let Some(subflow) = endpoint.poll_transmit(now, &mut packet.segment) {
             let size = *headers + packet.segment.header_len() + packet.segment.len;
             let subflow = first + subflow;
-            let path = match devices {
-                None => &paths[subflow],
-                Some(devices) => &paths[devices[end].next()],
+            let stripe = match devices {
+                None => subflow,
+                Some(devices) => devices[end].next(),
             };
-            packet.path = path.route;
-            packet.hops_left = path.more_hops;
             packet.subflow = subflow as u8;
             packet.number = *packets;
             *packets += u32::from(packet.segment.len > 0 && end == CLIENT);
-            let hop = usize::from(path.first_hops[end]);
-            enter_hop(
-                hops,
-                &mut self.agenda,
-                &mut self.order,
-                self.observer,
-                now,
-                hop,
-                size,
-                packet,
-                true,
-            );
+            // What a link drops or loses, the ends find out.
+            let _ = network.offer(now, routes[stripe][end], size, packet, &mut watch);
         }
         if O::WATCHES && (index, end) == (0, CLIENT) {
             self.observer.sent(now, first, endpoint);
@@ -310,75 +276,19 @@ impl<'o, O: Observer> Run<'o, O> {
     }
 
     fn application_source(&self, flow: usize) -> usize {
-        self.world.hops.len() + 3 * flow + 2
+        3 * flow + 2
     }
 
     /// What is overdue happens now: an end may ask for a time that has gone by.
     fn schedule(&mut self, source: usize, time: Time) {
-        self.order += 1;
-        self.agenda
-            .set(source, Key::new(time.max(self.now), self.order));
+        let order = self.world.network.next_order();
+        self.timers.set(source, Key::new(time.max(self.now), order));
     }
 
     fn schedule_at(&mut self, source: usize, time: Option<Time>) {
         match time {
             Some(time) => self.schedule(source, time),
-            None => self.agenda.set(source, IDLE),
-        }
-    }
-}
-
-/// Offers a packet to a hop.
-#[inline]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "parts of one `Run`, borrowed apart"
-)]
-fn enter_hop<O: Observer>(
-    hops: &mut [Link<Packet<O::Tag>>],
-    agenda: &mut Agenda,
-    order: &mut u64,
-    observer: &mut O,
-    now: Time,
-    hop: usize,
-    size: u32,
-    packet: &mut Packet<O::Tag>,
-    first_hop: bool,
-) {
-    if O::WATCHES {
-        let mut tag = packet.tag;
-        observer.enters(&packet.seen(now, hop, first_hop), &mut tag);
-        packet.tag = tag;
-    }
-    let link = &mut hops[hop];
-    *order += 1;
-    let offer = link.push(now, size, *order, *packet);
-    // Only a link's head is scheduled: the newcomer is it if the link was empty, or it overtook.
-    if offer == Offer::Accepted
-        && let Some((time, first)) = link.head()
-        && first == *order
-    {
-        agenda.set(hop, Key::new(time, first));
-    }
-    if O::WATCHES && offer != Offer::Accepted {
-        observer.refused(&packet.seen(now, hop, first_hop), packet.tag, offer);
-    }
-}
-
-impl<T> Packet<T> {
-    /// As an observer sees it at a hop.
-    pub(crate) fn seen(&self, time: Time, hop: usize, first_hop: bool) -> Sighting<'_> {
-        Sighting {
-            time,
-            link: hop / 2,
-            reverse: hop % 2 == 1,
-            flow: self.flow as usize,
-            subflow: usize::from(self.subflow),
-            dial: self.dial,
-            path: usize::from(self.path),
-            hops_left: usize::from(self.hops_left),
-            first_hop,
-            segment: &self.segment,
+            None => self.timers.set(source, IDLE),
         }
     }
 }

@@ -81,11 +81,12 @@ fn uniform(random: &mut Pcg64Mcg) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use ropewalk_network::stream;
     use ropewalk_quantities::{Bytes, Rate};
     use ropewalk_scenario::Scenario;
 
     use super::*;
-    use crate::{Options, simulate, stream};
+    use crate::{Options, simulate};
 
     #[test]
     fn constant_rate_is_evenly_spaced() {

@@ -1,5 +1,6 @@
 //! From counters to the numbers that every run prints.
 
+use ropewalk_network::{Direction, LinkId};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Origin, Scenario};
 
@@ -55,8 +56,8 @@ pub(crate) fn summarise<O: Observer>(
             if let Some(price) = link.cost {
                 *cost.get_or_insert(0.0) += price * mbps(delivered_bytes, measured.as_secs_f64());
             }
-            let capacity =
-                world.hops[2 * index].capacity_between(recorder.warmup.min(run.now), run.now);
+            let forward = world.network.link(LinkId::new(index), Direction::Forward);
+            let capacity = forward.capacity_between(recorder.warmup.min(run.now), run.now);
             let sent = end.transmitted[index] - start.transmitted[index];
             LinkSummary {
                 name: link.name.clone(),
@@ -75,9 +76,7 @@ pub(crate) fn summarise<O: Observer>(
             let (from, to) = (&start.subflows[subflow], &end.subflows[subflow]);
             let state = flow.carrier.state(subflow);
             SubflowSummary {
-                link: scenario.paths[usize::from(flow.paths[subflow].route)]
-                    .name
-                    .clone(),
+                link: scenario.paths[flow.paths[subflow]].name.clone(),
                 goodput_mbps: mbps(to.delivered - from.delivered, span),
                 segments_sent: to.counters.segments_sent - from.counters.segments_sent,
                 retransmissions: to.counters.retransmissions - from.counters.retransmissions,

@@ -1,8 +1,10 @@
 //! A scenario made ready to run: links, routes, and a pair of endpoints per flow.
 
+use std::collections::BTreeSet;
+
 use rand_core::Rng;
-use ropewalk_network::{Capacity, Link};
-use ropewalk_quantities::Time;
+use ropewalk_network::{Capacity, Direction, LinkId, Network, RouteId, stream};
+use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::{Device, Protocol, Scenario, Traffic};
 use ropewalk_striping::tunnel::Scheduler;
 use ropewalk_transport::{Endpoint, Segment};
@@ -12,16 +14,15 @@ use crate::application::Application;
 use crate::association::Association;
 use crate::carrier::{CLIENT, Carrier, SERVER};
 use crate::observer::{FlowFacts, Observer};
-use crate::streams::{directions, stream};
 use crate::virtual_device::VirtualDevice;
 
 /// Everything that a run changes; its packets carry a tag for whoever watches.
 #[derive(Debug)]
 pub(crate) struct World<T> {
-    /// Directions of links: link `l` forward is `2 l`, reverse `2 l + 1`.
-    pub(crate) hops: Vec<Link<Packet<T>>>,
-    /// Per path: the hops there, and the hops back.
-    pub(crate) routes: Vec<[Vec<u16>; 2]>,
+    /// Its links have the scenario's numbers.
+    pub(crate) network: Network<Packet<T>>,
+    /// Per path: the way there, and the way back.
+    pub(crate) routes: Vec<[RouteId; 2]>,
     /// The measured flow first, then the competitors'.
     pub(crate) flows: Vec<Flow>,
 }
@@ -33,25 +34,11 @@ pub(crate) struct Packet<T> {
     pub(crate) flow: u32,
     /// Counts the data packets of a flow in the order in which they were sent.
     pub(crate) number: u32,
-    pub(crate) path: u16,
-    pub(crate) subflow: u8,
-    /// How many hops of its route follow the one that it is on.
-    pub(crate) hops_left: u8,
-    pub(crate) to_client: bool,
     /// Which of the connections that a path of an association has had.
     pub(crate) dial: u16,
+    pub(crate) subflow: u8,
+    pub(crate) to_client: bool,
     pub(crate) tag: T,
-}
-
-/// A path as a flow uses it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FlowPath {
-    /// Index into the routes.
-    pub(crate) route: u16,
-    /// First hop there, and first hop back.
-    pub(crate) first_hops: [u16; 2],
-    /// How many hops follow it.
-    pub(crate) more_hops: u8,
 }
 
 /// The client sends, the server receives.
@@ -61,8 +48,10 @@ pub(crate) struct Flow {
     pub(crate) name: String,
     pub(crate) carrier: Carrier,
     pub(crate) application: Application,
-    /// Paths of its subflows (of its virtual device, of its connections).
-    pub(crate) paths: Vec<FlowPath>,
+    /// Paths of its subflows (of its virtual device, of its connections), by their numbers.
+    pub(crate) paths: Vec<usize>,
+    /// The ways there and back of each.
+    pub(crate) routes: Vec<[RouteId; 2]>,
     /// One per direction, with `striped-tcp`.
     pub(crate) devices: Option<[VirtualDevice; 2]>,
     pub(crate) start: Time,
@@ -76,29 +65,19 @@ impl<T: Copy> World<T> {
     /// # Errors
     /// The scenario asks for what the simulator does not have.
     pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World<T>, Unsupported> {
-        let hops = scenario
-            .links
-            .iter()
-            .flat_map(|link| directions(link, seed))
-            .collect();
-        let routes = scenario
-            .paths
-            .iter()
-            .map(|path| {
-                let there: Vec<u16> = path.hops.iter().map(|&link| 2 * link as u16).collect();
-                let back = there.iter().rev().map(|&hop| hop + 1).collect();
-                [there, back]
-            })
-            .collect();
+        let paths = scenario.paths.iter().map(|path| &path.hops[..]);
+        let (network, routes) = Network::from_paths(&scenario.links, paths, seed);
         let mut flows = Vec::new();
         for flow in &scenario.flows {
             for number in 0..flow.count {
                 let measured = flows.is_empty();
-                flows.push(Flow::build(flow, number, scenario, measured, seed)?);
+                flows.push(Flow::build(
+                    flow, number, scenario, &routes, measured, seed,
+                )?);
             }
         }
         Ok(World {
-            hops,
+            network,
             routes,
             flows,
         })
@@ -106,22 +85,21 @@ impl<T: Copy> World<T> {
 
     /// What the links of the measured flow's paths could carry forward; `None` if one is unlimited.
     pub(crate) fn capacity_between(&self, from: Time, to: Time) -> Option<u64> {
-        let mut hops: Vec<u16> = self.flows[0]
-            .paths
-            .iter()
-            .flat_map(|path| self.routes[usize::from(path.route)][0].iter().copied())
-            .collect();
-        hops.sort_unstable();
-        hops.dedup();
-        hops.iter()
-            .map(|&hop| {
-                Some(
-                    self.hops[usize::from(hop)]
-                        .capacity_between(from, to)?
-                        .as_u64(),
-                )
-            })
-            .sum()
+        let routes = self.flows[0].routes.iter();
+        let hops = routes.flat_map(|[there, _]| self.network.route(*there).hops());
+        let topology = self.network.topology();
+        let links = hops.filter_map(|hop| topology.hop(*hop).link);
+        let links: BTreeSet<LinkId> = links.map(|(link, _)| link).collect();
+        let capacity = |link: LinkId| {
+            let link = self.network.link(link, Direction::Forward);
+            link.capacity_between(from, to).map(Bytes::as_u64)
+        };
+        links.into_iter().map(capacity).sum()
+    }
+
+    /// The scenario's links, by their numbers.
+    pub(crate) fn links(&self) -> impl ExactSizeIterator<Item = LinkId> + use<T> {
+        self.network.topology().links()
     }
 
     /// Says which flows there are.
@@ -137,7 +115,7 @@ impl<T: Copy> World<T> {
             let facts = FlowFacts {
                 flow: described,
                 keys: [CLIENT, SERVER].map(|end| flow.carrier.end(0, end).key()),
-                paths: flow.paths.iter().map(|path| path.route.into()).collect(),
+                paths: flow.paths.clone(),
                 random: stream(seed, &format!("{}/wire", flow.name)),
             };
             observer.flow(number, &facts);
@@ -155,23 +133,12 @@ impl<T: Copy> World<T> {
     }
 }
 
-impl FlowPath {
-    fn new(scenario: &Scenario, path: usize) -> FlowPath {
-        let links = &scenario.paths[path].hops;
-        let (first, last) = (links[0] as u16, links[links.len() - 1] as u16);
-        FlowPath {
-            route: path as u16,
-            first_hops: [2 * first, 2 * last + 1],
-            more_hops: links.len() as u8 - 1,
-        }
-    }
-}
-
 impl Flow {
     fn build(
         flow: &ropewalk_scenario::Flow,
         number: u32,
         scenario: &Scenario,
+        routes: &[[RouteId; 2]],
         measured: bool,
         seed: u64,
     ) -> Result<Flow, Unsupported> {
@@ -189,9 +156,8 @@ impl Flow {
             Protocol::StripedTcp(_) => paths.len(),
             _ => flow.subflows(),
         };
-        let flow_paths: Vec<FlowPath> = (0..subflows)
-            .map(|subflow| FlowPath::new(scenario, paths[subflow % paths.len()]))
-            .collect();
+        let flow_paths = paths.iter().copied().cycle().take(subflows);
+        let flow_paths: Vec<usize> = flow_paths.collect();
         let carrier = if let Protocol::Bas(aggregation) = &flow.protocol {
             let association = Association::new(aggregation, &config, paths.len(), keys);
             Carrier::Association(Box::new(association))
@@ -205,6 +171,7 @@ impl Flow {
             name,
             carrier,
             application: Application::new(traffic, flow.start, random, measured),
+            routes: flow_paths.iter().map(|&path| routes[path]).collect(),
             paths: flow_paths,
             devices,
             start: flow.start,

@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use ropewalk_capture::{
     Direction, FileError, Interface, InterfaceCounts, PacketFile, Place, Record, Settings,
 };
-use ropewalk_network::{Capacity, Offer};
+use ropewalk_network::{Capacity, Crossing, Direction as Way, DropReason};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 
@@ -41,8 +41,8 @@ struct Seen {
     interface: usize,
     direction: Direction,
     bytes: Range<usize>,
-    /// What became of it at the link that it was offered to.
-    offer: Offer,
+    /// Why the link that it was offered to did not let it out.
+    dropped: Option<DropReason>,
 }
 
 impl Tap {
@@ -85,37 +85,49 @@ impl Tap {
         })
     }
 
-    /// A packet is offered to a direction of a link (link `l` there is `2 l`, back is `2 l + 1`).
-    pub(crate) fn enters(
-        &mut self,
-        time: Time,
-        hop: usize,
-        first: bool,
-        bytes: &[u8],
-        offer: Offer,
-    ) {
-        let (link, back) = (hop / 2, hop % 2 == 1);
-        let here = match self.place {
-            Place::Sender => first && !back,
-            Place::Receiver => first && back,
-            Place::Link(place) => link == place && !back,
-        };
-        if here {
-            self.see(time, link, Direction::Outbound, bytes, offer);
+    /// A packet is offered to a hop.
+    pub(crate) fn enters(&mut self, at: &Crossing, bytes: &[u8]) {
+        if let Some(link) = self.outbound(at) {
+            self.see(at.time, link, Direction::Outbound, bytes);
         }
     }
 
-    /// A packet comes out of a direction of a link.
-    pub(crate) fn leaves(&mut self, time: Time, hop: usize, last: bool, bytes: &[u8]) {
-        let (link, back) = (hop / 2, hop % 2 == 1);
+    /// The packet that has just been offered to a hop is not taken.
+    pub(crate) fn dropped(&mut self, at: &Crossing, reason: DropReason) {
+        let Some(interface) = self.outbound(at).and_then(|link| self.interfaces[link]) else {
+            return;
+        };
+        self.counts[interface].dropped += u64::from(reason == DropReason::QueueFull);
+        if let Some(seen) = self.batch.packets.last_mut() {
+            seen.dropped = Some(reason);
+        }
+    }
+
+    /// A packet comes out of a hop.
+    pub(crate) fn leaves(&mut self, at: &Crossing, bytes: &[u8]) {
+        let Some((link, way)) = at.link else {
+            return;
+        };
+        let last = at.heading.hops_left == 0;
         let here = match self.place {
-            Place::Sender => last && back,
-            Place::Receiver => last && !back,
-            Place::Link(place) => link == place && back,
+            Place::Sender => last && way == Way::Reverse,
+            Place::Receiver => last && way == Way::Forward,
+            Place::Link(place) => link.index() == place && way == Way::Reverse,
         };
         if here {
-            self.see(time, link, Direction::Inbound, bytes, Offer::Accepted);
+            self.see(at.time, link.index(), Direction::Inbound, bytes);
         }
+    }
+
+    /// The link, if a packet that is offered to it there leaves the place.
+    fn outbound(&self, at: &Crossing) -> Option<usize> {
+        let (link, way) = at.link?;
+        let here = match self.place {
+            Place::Sender => at.first_hop && way == Way::Forward,
+            Place::Receiver => at.first_hop && way == Way::Reverse,
+            Place::Link(place) => link.index() == place && way == Way::Forward,
+        };
+        here.then(|| link.index())
     }
 
     /// Completes the file; gives the number of packets in it.
@@ -133,13 +145,16 @@ impl Tap {
         finished.map_err(io::Error::other)
     }
 
-    fn see(&mut self, time: Time, link: usize, direction: Direction, bytes: &[u8], offer: Offer) {
+    fn see(&mut self, time: Time, link: usize, direction: Direction, bytes: &[u8]) {
         let Some(interface) = self.interfaces[link] else {
             return;
         };
+        // Not once the packet is in, whose fate may follow.
+        if self.batch.bytes.len() >= BATCH_BYTES {
+            self.hand_over();
+        }
         let counts = &mut self.counts[interface];
         counts.received += 1;
-        counts.dropped += u64::from(offer == Offer::Dropped);
         let start = self.batch.bytes.len();
         self.batch.bytes.extend_from_slice(bytes);
         self.batch.packets.push(Seen {
@@ -147,11 +162,8 @@ impl Tap {
             interface,
             direction,
             bytes: start..start + bytes.len(),
-            offer,
+            dropped: None,
         });
-        if self.batch.bytes.len() >= BATCH_BYTES {
-            self.hand_over();
-        }
     }
 
     fn hand_over(&mut self) {
@@ -172,11 +184,10 @@ fn write(
     for batch in batches {
         for seen in &batch.packets {
             let link = &names[seen.interface];
-            let comment = match seen.offer {
-                Offer::Accepted => None,
-                Offer::Dropped => Some(format!("dropped: the queue of {link} was full")),
-                Offer::Lost => Some(format!("lost on {link}")),
-            };
+            let comment = seen.dropped.map(|reason| match reason {
+                DropReason::QueueFull => format!("dropped: the queue of {link} was full"),
+                _ => format!("lost on {link}"),
+            });
             file.write(&Record {
                 time: seen.time,
                 interface: seen.interface,

@@ -52,7 +52,7 @@ mod world;
 
 pub use capture::Tap;
 pub use doctor::{Check, Diagnosis, Machine, Suitability, doctor};
-pub use emulator::{Carried, Emulator, HopCarried, Lateness, LatenessSummary};
+pub use emulator::{Carried, DirectionCarried, Emulator, Lateness, LatenessSummary};
 pub use error::Error;
 pub use namespace::Namespace;
 pub use network::Testbed;

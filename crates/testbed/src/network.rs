@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io;
 use std::time::Instant;
 
+use ropewalk_network::Network;
 use ropewalk_scenario::Scenario;
-use ropewalk_simulator::directions;
 
 use crate::capture::Tap;
-use crate::emulator::{Emulator, Network, Path};
+use crate::emulator::{Emulator, Path, Setup};
 use crate::error::Error;
 use crate::namespace::Namespace;
 use crate::plan::Plan;
@@ -127,24 +127,18 @@ impl Testbed {
         epoch: Instant,
         tap: Option<Tap>,
     ) -> Result<Emulator, Error> {
-        let links = scenario.links.iter();
-        let paths = self.devices.drain(..).zip(&scenario.paths);
-        let network = Network {
-            hops: links.flat_map(|link| directions(link, seed)).collect(),
+        let paths = scenario.paths.iter().map(|path| &path.hops[..]);
+        let (network, routes) = Network::from_paths(&scenario.links, paths, seed);
+        let paths = self.devices.drain(..).zip(routes);
+        let setup = Setup {
+            network,
             paths: paths
-                .map(|(devices, path)| {
-                    let there: Vec<u16> = path.hops.iter().map(|&link| 2 * link as u16).collect();
-                    let back = there.iter().rev().map(|&hop| hop + 1).collect();
-                    Path {
-                        devices,
-                        routes: [there, back],
-                    }
-                })
+                .map(|(devices, routes)| Path { devices, routes })
                 .collect(),
             mtu: self.plan.mtu as usize,
             warmup: scenario.warmup,
         };
-        Emulator::start(network, epoch, tap).map_err(Error::Emulator)
+        Emulator::start(setup, epoch, tap).map_err(Error::Emulator)
     }
 }
 

@@ -168,8 +168,8 @@ fn links(scenario: &Scenario, carried: &Carried) -> (Vec<LinkSummary>, Option<f6
     let measured = carried.duration.saturating_sub(scenario.warmup);
     let mut cost = None;
     // The way there alone: every second one.
-    let hops = scenario.links.iter().zip(carried.hops.iter().step_by(2));
-    let links = hops.map(|(link, hop)| {
+    let links = scenario.links.iter().zip(&carried.links);
+    let links = links.map(|(link, [hop, _])| {
         let (from, to) = (hop.before, hop.after);
         let delivered_bytes = to.delivered_bytes - from.delivered_bytes;
         if let Some(price) = link.cost {

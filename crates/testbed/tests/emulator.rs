@@ -6,9 +6,8 @@ use std::net::UdpSocket;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use ropewalk_network::{Link, Offer};
+use ropewalk_network::{Network, Offer};
 use ropewalk_quantities::Time;
-use ropewalk_simulator::directions;
 use ropewalk_testbed::Testbed;
 use support::{running, scenario};
 
@@ -109,8 +108,8 @@ fn a_round_trip_takes_both_delays() {
         carried.lateness.summary(),
         carried.real_time
     );
-    assert_eq!(carried.hops[0].after.delivered_packets, 50);
-    assert_eq!(carried.hops[3].after.delivered_packets, 50);
+    assert_eq!(carried.links[0][0].after.delivered_packets, 50);
+    assert_eq!(carried.links[1][1].after.delivered_packets, 50);
 }
 
 #[test]
@@ -136,15 +135,19 @@ fn a_seed_loses_the_packets_that_the_simulator_loses() {
         .iter()
         .map(|&(number, _)| number)
         .collect();
-    let [mut link, _]: [Link<u32>; 2] = directions(&scenario.links[0], 7);
-    let survives = |&number: &u32| {
-        let offer = link.push(Time::from_millis(number.into()), 128, 0, number);
+    let path: &[usize] = &[0];
+    let (mut network, routes): (Network<u32>, _) =
+        Network::from_paths(&scenario.links, [path].into_iter(), 7);
+    let [there, _] = routes[0];
+    let survives = |number: &u32| {
+        let now = Time::from_millis((*number).into());
+        let offer = network.offer(now, there, 128, &mut { *number }, &mut ());
         offer == Offer::Accepted
     };
     let expected: Vec<u32> = (0..COUNT).filter(survives).collect();
     assert!(expected.len() < COUNT as usize);
     assert_eq!(received, expected);
-    let counters = emulator.stop().unwrap().hops[0].after;
+    let counters = emulator.stop().unwrap().links[0][0].after;
     assert_eq!(counters.sent_packets, u64::from(COUNT));
     assert_eq!(counters.delivered_packets, expected.len() as u64);
 }
@@ -168,7 +171,7 @@ fn a_burst_leaves_at_the_links_rate_and_what_the_queue_has_no_room_for_is_droppe
     let start = Instant::now();
     send(&testbed, 0, port, 80, PAYLOAD, Duration::ZERO);
     let received = receiving.join().unwrap();
-    let counters = emulator.stop().unwrap().hops[0].after;
+    let counters = emulator.stop().unwrap().links[0][0].after;
     assert_eq!(counters.sent_packets + counters.dropped_packets, 80);
     assert_eq!(received.len() as u64, counters.delivered_packets);
     assert!(received.len() >= 51, "{}", received.len());
@@ -195,7 +198,7 @@ fn an_outage_takes_everything() {
     let (port, receiving) = receive(&testbed, Duration::from_millis(200));
     send(&testbed, 0, port, 10, 100, Duration::ZERO);
     assert_eq!(receiving.join().unwrap(), []);
-    assert_eq!(emulator.stop().unwrap().hops[0].after.lost_packets, 10);
+    assert_eq!(emulator.stop().unwrap().links[0][0].after.lost_packets, 10);
 }
 
 #[test]
@@ -238,7 +241,7 @@ fn a_path_passes_its_links_in_turn_and_two_share_one() {
                 .all(|(_, arrival)| *arrival - start >= least)
         );
     }
-    let hops = emulator.stop().unwrap().hops;
-    let delivered = [0, 2, 4].map(|hop: usize| hops[hop].after.delivered_packets);
+    let links = emulator.stop().unwrap().links;
+    let delivered = [0, 1, 2].map(|link: usize| links[link][0].after.delivered_packets);
     assert_eq!(delivered, [20, 20, 40]);
 }

@@ -1,8 +1,13 @@
 //! Links to test with.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+use std::ops::{Deref, DerefMut};
+
 use rand_pcg::Pcg64Mcg;
-use ropewalk_network::{Capacity, DirectionConfig, Link, Loss, Offer, Outage, QueueLimit, Trace};
+use ropewalk_network::{
+    Advance, Capacity, Direction, DirectionConfig, DropReason, Key, Link, LinkId, Loss, Network,
+    Offer, Outage, QueueLimit, RouteId, Trace,
+};
 use ropewalk_quantities::{Rate, Time};
 
 pub fn us(micros: u64) -> Time {
@@ -41,17 +46,84 @@ pub fn trace_config(opportunities_ms: &[u32]) -> DirectionConfig {
     }
 }
 
-pub fn link<P: Copy>(config: &DirectionConfig) -> Link<P> {
+/// A network of one link, one way.
+pub struct Wire<P> {
+    network: Network<P>,
+    link: LinkId,
+    there: RouteId,
+    /// What the test calls the packets offered so far, in their order.
+    names: Vec<u64>,
+}
+
+pub fn link<P: Copy>(config: &DirectionConfig) -> Wire<P> {
     link_with(config, &[])
 }
 
-pub fn link_with<P: Copy>(config: &DirectionConfig, down: &[Outage]) -> Link<P> {
-    let (loss, jitter) = (Pcg64Mcg::new(1), Pcg64Mcg::new(2));
-    Link::new(config, config.delay * 2, down, loss, jitter)
+pub fn link_with<P: Copy>(config: &DirectionConfig, down: &[Outage]) -> Wire<P> {
+    let streams = [Pcg64Mcg::new(1), Pcg64Mcg::new(2)];
+    link_drawing(config, config.delay * 2, down, streams)
 }
 
+/// With these streams for loss and jitter.
+pub fn link_drawing<P: Copy>(
+    config: &DirectionConfig,
+    round_trip: Time,
+    down: &[Outage],
+    [loss, jitter]: [Pcg64Mcg; 2],
+) -> Wire<P> {
+    let mut network = Network::new();
+    let ends = [network.add_node(), network.add_node()];
+    let direction = || Link::new(config, round_trip, down, loss.clone(), jitter.clone());
+    let link = network.add_directions(ends, [direction(), direction()]);
+    let [there, _] = network.add_path(&[link]);
+    Wire {
+        network,
+        link,
+        there,
+        names: Vec::new(),
+    }
+}
+
+impl<P: Copy> Wire<P> {
+    pub fn push(&mut self, now: Time, size: u32, name: u64, mut packet: P) -> Offer {
+        self.names.push(name);
+        self.network
+            .offer(now, self.there, size, &mut packet, &mut ())
+    }
+
+    /// When the next packet comes out, and its name.
+    pub fn head(&self) -> Option<(Time, u64)> {
+        let Key { time, order } = self.network.next()?;
+        Some((time, self.names[order as usize - 1]))
+    }
+
+    pub fn pop(&mut self) -> (Time, u32, &P) {
+        match self.network.advance(Time::MAX, &mut ()) {
+            Advance::Arrived(arrival) => (arrival.time, arrival.size, arrival.packet),
+            _ => panic!("a packet in flight"),
+        }
+    }
+}
+
+impl<P: Copy> Deref for Wire<P> {
+    type Target = Link<P>;
+
+    fn deref(&self) -> &Link<P> {
+        self.network.link(self.link, Direction::Forward)
+    }
+}
+
+impl<P: Copy> DerefMut for Wire<P> {
+    fn deref_mut(&mut self) -> &mut Link<P> {
+        self.network.link_mut(self.link, Direction::Forward)
+    }
+}
+
+pub const QUEUE_FULL: Offer = Offer::Dropped(DropReason::QueueFull);
+pub const OUTAGE: Offer = Offer::Dropped(DropReason::Outage);
+
 /// Takes out all that is in flight: exits and packets.
-pub fn drain<P: Copy>(link: &mut Link<P>) -> Vec<(Time, P)> {
+pub fn drain<P: Copy>(link: &mut Wire<P>) -> Vec<(Time, P)> {
     let mut drained = Vec::new();
     while let Some((exit, _)) = link.head() {
         let (popped, _, &packet) = link.pop();

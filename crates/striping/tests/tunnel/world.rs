@@ -1,7 +1,10 @@
 //! Two ends of a tunnel, the links between them, and a TCP inside; all in virtual time.
 
 use rand_pcg::Pcg64Mcg;
-use ropewalk_network::{Capacity, DirectionConfig, Link, Loss, Outage, QueueLimit};
+use ropewalk_network::{
+    Advance, Capacity, Direction, DirectionConfig, Link, LinkId, Loss, Network, Outage, QueueLimit,
+    RouteId,
+};
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_striping::tunnel::{Class, Flow, Receiver, ReceiverConfig, Sender, SenderConfig};
 use ropewalk_transport::{Config, CongestionKind, Endpoint, Flags, Profile, Segment};
@@ -58,10 +61,10 @@ struct End {
 
 pub struct World {
     ends: [End; 2],
+    network: Network<Datagram>,
     /// Per link, there and back.
-    hops: Vec<[Link<Datagram>; 2]>,
+    routes: Vec<[RouteId; 2]>,
     pub now: Time,
-    order: u64,
     sum_mbps: f64,
 }
 
@@ -90,7 +93,9 @@ impl World {
                 clock_offset,
             }
         };
-        let hops = plan.iter().enumerate().map(|(number, link)| {
+        let mut network = Network::new();
+        let nodes = [network.add_node(), network.add_node()];
+        let routes = plan.iter().enumerate().map(|(number, link)| {
             let config = DirectionConfig {
                 capacity: Capacity::Rate(Rate::from_mbps(link.mbps)),
                 delay: Time::from_millis(link.round_trip_ms) / 2,
@@ -107,16 +112,18 @@ impl World {
                 let random = |what: u128| Pcg64Mcg::new(number as u128 * 4 + way * 2 + what);
                 Link::new(&config, round_trip, &link.down, random(0), random(1))
             };
-            [hop(0), hop(1)]
+            let link = network.add_directions(nodes, [hop(0), hop(1)]);
+            network.add_path(&[link])
         });
+        let routes = routes.collect();
         World {
-            hops: hops.collect(),
+            network,
+            routes,
             ends: [
                 end(Endpoint::client(&config, 1, 1, 2), Time::from_secs(7)),
                 end(Endpoint::server(&config, 3, 4), Time::from_secs(5000)),
             ],
             now: Time::ZERO,
-            order: 0,
             sum_mbps: plan.iter().map(|link| link.mbps).sum(),
         }
     }
@@ -171,30 +178,24 @@ impl World {
     }
 
     fn next_event(&self) -> Option<Time> {
-        let heads = self
-            .hops
-            .iter()
-            .flatten()
-            .filter_map(|hop| Some(hop.head()?.0));
+        let packets = self.network.next().map(|key| key.time);
         let timers = self.ends.iter().flat_map(|end| {
             let local = [end.sender.poll_timeout(), end.receiver.poll_timeout()];
             let local = local.map(|at| Some(at?.saturating_sub(end.clock_offset)));
             [end.endpoint.poll_timeout(), local[0], local[1]]
         });
-        heads.chain(timers.flatten()).min()
+        packets.into_iter().chain(timers.flatten()).min()
     }
 
     fn arrivals(&mut self) {
-        for hop in 0..self.hops.len() {
-            for way in 0..2 {
-                while self.hops[hop][way]
-                    .head()
-                    .is_some_and(|(at, _)| at <= self.now)
-                {
-                    let (_, size, &datagram) = self.hops[hop][way].pop();
-                    self.receive(1 - way, size, datagram);
-                }
-            }
+        while self.network.next().is_some_and(|key| key.time <= self.now) {
+            let Advance::Arrived(arrival) = self.network.advance(self.now, &mut ()) else {
+                continue;
+            };
+            let (size, datagram) = (arrival.size, *arrival.packet);
+            let [there, _] = self.routes[usize::from(datagram.link)];
+            let to = usize::from(arrival.route == there);
+            self.receive(to, size, datagram);
         }
     }
 
@@ -260,15 +261,17 @@ impl World {
     fn transmit(&mut self, from: usize, link: usize, bytes: u32, content: Content) {
         let end = &mut self.ends[from];
         let local = self.now + end.clock_offset;
-        let datagram = Datagram {
+        let mut datagram = Datagram {
             link: link as u8,
             sequence: end.sender.send(local, link, bytes),
             clock: (local.as_nanos() / 1000) as u32,
             content,
         };
-        self.order += 1;
+        let route = self.routes[link][from];
         // What the link drops or loses, the ends have to find out.
-        let _ = self.hops[link][from].push(self.now, bytes, self.order, datagram);
+        let _ = self
+            .network
+            .offer(self.now, route, bytes, &mut datagram, &mut ());
     }
 
     /// What to look at when a number is not what it should be.
@@ -276,7 +279,8 @@ impl World {
         let sender = &self.ends[0].sender;
         let links = (0..sender.links()).map(|link| {
             let status = sender.link(link);
-            let dropped = self.hops[link][0].counters().dropped_packets;
+            let hop = self.network.link(LinkId::new(link), Direction::Forward);
+            let dropped = hop.counters().dropped_packets;
             format!(
                 "[{:.1} Mbit/s, {:.0}/{:.0} ms, {} in flight, {} lost, {dropped} dropped]",
                 status.rate.as_mbps(),

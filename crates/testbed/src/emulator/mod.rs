@@ -14,7 +14,7 @@ use std::io;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use ropewalk_network::{Counters, Link};
+use ropewalk_network::{Counters, Network, RouteId};
 use ropewalk_quantities::{Bytes, Time};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
@@ -27,9 +27,9 @@ use run::Run;
 
 /// What an emulator carries packets over.
 #[derive(Debug)]
-pub(crate) struct Network {
-    /// Directions of links: link `l` there is `2 l`, back is `2 l + 1`.
-    pub(crate) hops: Vec<Link<Packet>>,
+pub(crate) struct Setup {
+    /// Its links have the scenario's numbers.
+    pub(crate) network: Network<Packet>,
     /// Paths, in the order of their numbers.
     pub(crate) paths: Vec<Path>,
     /// The longest packet, in bytes.
@@ -44,14 +44,14 @@ pub(crate) struct Path {
     /// At the client and at the server.
     pub(crate) devices: [File; 2],
     /// From client to server, and from server to client.
-    pub(crate) routes: [Vec<u16>; 2],
+    pub(crate) routes: [RouteId; 2],
 }
 
 /// What an emulator has done.
 #[derive(Clone, Debug)]
 pub struct Carried {
-    /// Each direction's: of link `l` there is `2 l`, back is `2 l + 1`.
-    pub hops: Vec<HopCarried>,
+    /// Each link's, there and back.
+    pub links: Vec<[DirectionCarried; 2]>,
     /// How late packets were handed on.
     pub lateness: Lateness,
     /// Packets that were handed on.
@@ -70,7 +70,7 @@ pub struct Carried {
 
 /// What one direction of a link has done after the warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HopCarried {
+pub struct DirectionCarried {
     /// At the end of the warm-up.
     pub before: Counters,
     /// At the end.
@@ -94,13 +94,9 @@ impl Emulator {
     ///
     /// # Errors
     /// The system has no thread, or no file for it to wait on.
-    pub(crate) fn start(
-        network: Network,
-        epoch: Instant,
-        tap: Option<Tap>,
-    ) -> io::Result<Emulator> {
+    pub(crate) fn start(setup: Setup, epoch: Instant, tap: Option<Tap>) -> io::Result<Emulator> {
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let run = Run::new(network, epoch, &stop, tap)?;
+        let run = Run::new(setup, epoch, &stop, tap)?;
         let thread = thread::Builder::new()
             .name("emulator".to_owned())
             .spawn(move || run.run())?;

@@ -4,7 +4,7 @@ use std::io;
 use std::num::NonZeroU64;
 use std::time::Instant;
 
-use ropewalk_network::{Link, Offer};
+use ropewalk_network::{Advance, Crossing, Direction, DropReason, LinkId, Network, Watch};
 use ropewalk_quantities::Time;
 use rustix::event::{Timespec, epoll};
 use rustix::fd::OwnedFd;
@@ -14,7 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::lateness::Lateness;
 use super::pool::Pool;
-use super::{Carried, HopCarried, Network, Path};
+use super::{Carried, Path, Setup};
 use crate::capture::Tap;
 use crate::syscalls::schedule_fifo;
 
@@ -29,30 +29,65 @@ const STOP: u64 = u64::MAX;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     slot: u32,
+    /// Its length in bytes.
+    len: u32,
     path: u16,
-    /// How many hops of its route it has behind it, but for the one that it is on.
-    passed: u8,
     to_client: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct Run {
-    hops: Vec<Link<Packet>>,
+    network: Network<Packet>,
     paths: Vec<Path>,
-    pool: Pool,
+    watch: Watching,
     epoch: Instant,
     epoll: OwnedFd,
-    /// The next packet's order.
-    order: u64,
     warmup: Option<Time>,
     carried: Carried,
+}
+
+/// Keeps packets' bytes while they are on their way, and captures what passes.
+#[derive(Debug)]
+struct Watching {
+    pool: Pool,
     tap: Option<Tap>,
+}
+
+impl Packet {
+    fn bytes<'a>(&self, pool: &'a Pool) -> &'a [u8] {
+        &pool.slot(self.slot)[..self.len as usize]
+    }
+}
+
+impl Watch<Packet> for Watching {
+    const WATCHES: bool = true;
+
+    fn enters(&mut self, at: &Crossing, packet: &mut Packet) {
+        let bytes = packet.bytes(&self.pool);
+        if let Some(tap) = &mut self.tap {
+            tap.enters(at, bytes);
+        }
+    }
+
+    fn leaves(&mut self, at: &Crossing, packet: &mut Packet) {
+        let bytes = packet.bytes(&self.pool);
+        if let Some(tap) = &mut self.tap {
+            tap.leaves(at, bytes);
+        }
+    }
+
+    fn dropped(&mut self, at: &Crossing, packet: &mut Packet, reason: DropReason) {
+        if let Some(tap) = &mut self.tap {
+            tap.dropped(at, reason);
+        }
+        self.pool.give(packet.slot);
+    }
 }
 
 impl Run {
     /// Ready to run; it ends when `stop` can be read.
     pub(super) fn new(
-        network: Network,
+        setup: Setup,
         epoch: Instant,
         stop: &OwnedFd,
         tap: Option<Tap>,
@@ -60,12 +95,12 @@ impl Run {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let readable = epoll::EventFlags::IN;
         epoll::add(&epoll, stop, epoll::EventData::new_u64(STOP), readable)?;
-        let devices = network.paths.iter().flat_map(|path| &path.devices);
+        let devices = setup.paths.iter().flat_map(|path| &path.devices);
         for (number, device) in (0..).zip(devices) {
             epoll::add(&epoll, device, epoll::EventData::new_u64(number), readable)?;
         }
         let carried = Carried {
-            hops: vec![HopCarried::default(); network.hops.len()],
+            links: vec![Default::default(); setup.network.topology().links().len()],
             lateness: Lateness::default(),
             packets: 0,
             refused: 0,
@@ -75,15 +110,16 @@ impl Run {
             captured: None,
         };
         Ok(Run {
-            hops: network.hops,
-            paths: network.paths,
-            pool: Pool::new(network.mtu),
+            network: setup.network,
+            paths: setup.paths,
+            watch: Watching {
+                pool: Pool::new(setup.mtu),
+                tap,
+            },
             epoch,
             epoll,
-            order: 0,
-            warmup: Some(network.warmup),
+            warmup: Some(setup.warmup),
             carried,
-            tap,
         })
     }
 
@@ -120,7 +156,7 @@ impl Run {
 
     /// How long nothing is due; `None` for ever.
     fn timeout(&self) -> Option<Timespec> {
-        let due = self.next().map(|(due, _)| due);
+        let due = self.next();
         let due = due.into_iter().chain(self.warmup).min()?;
         let left = due.saturating_sub(self.now()).as_nanos();
         Some(Timespec {
@@ -129,37 +165,39 @@ impl Run {
         })
     }
 
-    /// The hop whose first packet comes out soonest, and when.
-    fn next(&self) -> Option<(Time, usize)> {
-        let heads = self.hops.iter().enumerate();
-        let heads = heads.filter_map(|(hop, link)| Some((link.head()?, hop)));
-        heads.min().map(|((due, _), hop)| (due, hop))
+    /// When the next packet comes out of a hop.
+    fn next(&self) -> Option<Time> {
+        self.network.next().map(|key| key.time)
     }
 
     /// Takes packets that the kernel has sent into a device.
     fn take_in(&mut self, device: usize) -> io::Result<()> {
         let (path, end) = (device / 2, device % 2);
         for _ in 0..BATCH {
-            let slot = self.pool.take();
+            let slot = self.watch.pool.take();
             let file = &self.paths[path].devices[end];
-            match rustix::io::read(file, self.pool.slot_mut(slot)) {
+            match rustix::io::read(file, self.watch.pool.slot_mut(slot)) {
                 Ok(length) => {
-                    // Links want to be told of everything in the order of time.
+                    // The network wants to be told of everything in the order of time.
                     let now = self.hand_on_until_now()?;
-                    if is_multicast(&self.pool.slot(slot)[..length]) {
-                        self.pool.give(slot);
-                        continue;
-                    }
-                    let packet = Packet {
+                    let mut packet = Packet {
                         slot,
+                        len: length as u32,
                         path: path as u16,
-                        passed: 0,
                         to_client: end == 1,
                     };
-                    self.enter(now, length as u32, packet);
+                    if is_multicast(packet.bytes(&self.watch.pool)) {
+                        self.watch.pool.give(slot);
+                        continue;
+                    }
+                    let (route, size) = (self.paths[path].routes[end], packet.len);
+                    // A packet that is not taken gives its slot back.
+                    let _ = self
+                        .network
+                        .offer(now, route, size, &mut packet, &mut self.watch);
                 }
                 Err(Errno::AGAIN | Errno::INTR) => {
-                    self.pool.give(slot);
+                    self.watch.pool.give(slot);
                     return Ok(());
                 }
                 Err(error) => return Err(error.into()),
@@ -168,72 +206,52 @@ impl Run {
         Ok(())
     }
 
-    /// Offers a packet to the hop that it has come to.
-    fn enter(&mut self, time: Time, size: u32, packet: Packet) {
-        let route = &self.paths[usize::from(packet.path)].routes[usize::from(packet.to_client)];
-        let hop = usize::from(route[usize::from(packet.passed)]);
-        let offer = self.hops[hop].push(time, size, self.order, packet);
-        self.order += 1;
-        if let Some(tap) = &mut self.tap {
-            let bytes = &self.pool.slot(packet.slot)[..size as usize];
-            tap.enters(time, hop, packet.passed == 0, bytes, offer);
-        }
-        if offer != Offer::Accepted {
-            self.pool.give(packet.slot);
-        }
-    }
-
     /// Hands on all that is due, in the order of time; gives the time that it was last.
     fn hand_on_until_now(&mut self) -> io::Result<Time> {
         let mut now = self.now();
         loop {
             if self.warmup.is_some_and(|warmup| warmup <= now)
-                && self.next().is_none_or(|(due, _)| Some(due) >= self.warmup)
+                && self.next().is_none_or(|due| Some(due) >= self.warmup)
             {
                 self.note_warmup();
             }
-            match self.next() {
-                Some((due, hop)) if due <= now => self.hand_on(hop)?,
-                _ => return Ok(now),
+            if self.next().is_none_or(|due| due > now) {
+                return Ok(now);
             }
+            self.hand_on(now)?;
             now = self.now();
         }
     }
 
-    fn hand_on(&mut self, hop: usize) -> io::Result<()> {
-        let (due, size, &packet) = self.hops[hop].pop();
-        let path = &self.paths[usize::from(packet.path)];
-        let last = path.routes[usize::from(packet.to_client)].len() - 1;
-        if let Some(tap) = &mut self.tap {
-            let bytes = &self.pool.slot(packet.slot)[..size as usize];
-            tap.leaves(due, hop, usize::from(packet.passed) == last, bytes);
-        }
-        if usize::from(packet.passed) < last {
-            let passed = packet.passed + 1;
-            self.enter(due, size, Packet { passed, ..packet });
+    /// Hands on the first packet that is due.
+    fn hand_on(&mut self, now: Time) -> io::Result<()> {
+        let Advance::Arrived(arrival) = self.network.advance(now, &mut self.watch) else {
             return Ok(());
-        }
+        };
+        let (due, packet) = (arrival.time, *arrival.packet);
         let late = self.now().saturating_sub(due);
         self.carried.lateness.record(late);
+        let path = &self.paths[usize::from(packet.path)];
         let device = &path.devices[usize::from(!packet.to_client)];
-        let bytes = &self.pool.slot(packet.slot)[..size as usize];
-        match rustix::io::write(device, bytes) {
+        match rustix::io::write(device, packet.bytes(&self.watch.pool)) {
             Ok(_) => self.carried.packets += 1,
             Err(Errno::AGAIN | Errno::NOBUFS | Errno::NOMEM | Errno::INVAL) => {
                 self.carried.refused += 1;
             }
             Err(error) => return Err(error.into()),
         }
-        self.pool.give(packet.slot);
+        self.watch.pool.give(packet.slot);
         Ok(())
     }
 
     /// What is measured begins here.
     fn note_warmup(&mut self) {
         if let Some(warmup) = self.warmup.take() {
-            for (link, carried) in self.hops.iter_mut().zip(&mut self.carried.hops) {
-                carried.before = link.counters();
-                carried.transmitted = link.transmitted(warmup).as_u64();
+            for (link, direction) in directions(&self.network) {
+                let hop = self.network.link_mut(link, direction);
+                let carried = &mut self.carried.links[link.index()][direction as usize];
+                carried.before = hop.counters();
+                carried.transmitted = hop.transmitted(warmup).as_u64();
             }
             self.carried.duration = warmup;
         }
@@ -247,17 +265,25 @@ impl Run {
             self.note_warmup();
         }
         let warmup = self.carried.duration;
-        for (link, carried) in self.hops.iter_mut().zip(&mut self.carried.hops) {
-            carried.after = link.counters();
-            carried.transmitted = link.transmitted(now).as_u64() - carried.transmitted;
-            carried.capacity = link.capacity_between(warmup, now);
+        for (link, direction) in directions(&self.network) {
+            let hop = self.network.link_mut(link, direction);
+            let carried = &mut self.carried.links[link.index()][direction as usize];
+            carried.after = hop.counters();
+            carried.transmitted = hop.transmitted(now).as_u64() - carried.transmitted;
+            carried.capacity = hop.capacity_between(warmup, now);
         }
         let spent = clock_gettime(ClockId::ThreadCPUTime);
         self.carried.cpu_s = spent.tv_sec as f64 + spent.tv_nsec as f64 / 1e9;
         self.carried.duration = now;
-        self.carried.captured = self.tap.map(Tap::finish).transpose()?;
+        self.carried.captured = self.watch.tap.map(Tap::finish).transpose()?;
         Ok(self.carried)
     }
+}
+
+/// Both directions of all links.
+fn directions(network: &Network<Packet>) -> impl Iterator<Item = (LinkId, Direction)> + use<> {
+    let links = network.topology().links();
+    links.flat_map(|link| Direction::BOTH.map(|direction| (link, direction)))
 }
 
 /// What the kernel says of itself to the neighbours (MLD, router solicitations) is no part of a

@@ -2,9 +2,10 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use ropewalk_network::stream;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::Traffic;
-use ropewalk_simulator::{Schedule, stream};
+use ropewalk_simulator::Schedule;
 
 use super::pattern::Pattern;
 

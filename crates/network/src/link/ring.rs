@@ -2,12 +2,15 @@
 
 use ropewalk_quantities::Time;
 
+use crate::route::Heading;
+
 /// A packet on its way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InFlight<P> {
     pub(crate) exit: Time,
     pub(crate) order: u64,
     pub(crate) size: u32,
+    pub(crate) heading: Heading,
     pub(crate) packet: P,
 }
 
@@ -56,20 +59,26 @@ impl<P: Copy> Ring<P> {
         (self.len() > 1).then(|| self.slots[self.slot(position)].key())
     }
 
+    /// Where the first packet goes from here.
+    #[inline]
+    pub(crate) fn heading(&self) -> Option<Heading> {
+        (self.front != self.back).then(|| self.slots[self.slot(self.front)].heading)
+    }
+
     /// Takes the first packet; it stands in its slot until the next push.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<&InFlight<P>> {
+    pub(crate) fn pop(&mut self) -> Option<&mut InFlight<P>> {
         if self.front == self.back {
             return None;
         }
         let slot = self.slot(self.front);
         self.front = self.front.wrapping_add(1);
-        Some(&self.slots[slot])
+        Some(&mut self.slots[slot])
     }
 
     /// Puts a packet behind all others.
     #[inline]
-    pub(crate) fn push(&mut self, exit: Time, order: u64, size: u32, packet: &P) {
+    pub(crate) fn push(&mut self, exit: Time, order: u64, size: u32, heading: Heading, packet: &P) {
         if self.len() == self.slots.len() {
             self.grow(packet);
         }
@@ -79,6 +88,7 @@ impl<P: Copy> Ring<P> {
         item.exit = exit;
         item.order = order;
         item.size = size;
+        item.heading = heading;
         item.packet = *packet;
         self.back = self.back.wrapping_add(1);
     }
@@ -113,6 +123,7 @@ impl<P: Copy> Ring<P> {
             exit: Time::ZERO,
             order: 0,
             size: 0,
+            heading: Heading::default(),
             packet: *packet,
         };
         let len = self.len();
@@ -133,7 +144,7 @@ mod tests {
     use super::*;
 
     fn push(ring: &mut Ring<u64>, exit: u64, order: u64) {
-        ring.push(Time::from_nanos(exit), order, 1, &order);
+        ring.push(Time::from_nanos(exit), order, 1, Heading::default(), &order);
     }
 
     #[test]

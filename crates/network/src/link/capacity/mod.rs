@@ -6,7 +6,7 @@ mod trace;
 use ropewalk_quantities::{Bytes, Time};
 
 use crate::config::Capacity;
-use crate::queue::Backlog;
+use crate::link::queue::Backlog;
 use rate::RateTransmitter;
 use trace::TraceTransmitter;
 

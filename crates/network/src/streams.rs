@@ -1,8 +1,10 @@
 //! Named random streams: each user draws from its own, so that adding one shifts no other's draws.
 
 use rand_pcg::Pcg64Mcg;
-use ropewalk_network::{Link, LinkConfig};
 use sha2::{Digest, Sha256};
+
+use crate::config::LinkConfig;
+use crate::link::Link;
 
 /// The stream of this name (such as `link/wifi/loss`) in the run of this seed.
 pub fn stream(seed: u64, name: &str) -> Pcg64Mcg {
@@ -16,7 +18,7 @@ pub fn stream(seed: u64, name: &str) -> Pcg64Mcg {
 
 /// Both directions of a link, there and back, with the streams that are theirs in the run of this
 /// seed: whoever carries packets over them loses the same ones.
-pub fn directions<P: Copy>(link: &LinkConfig, seed: u64) -> [Link<P>; 2] {
+pub(crate) fn directions<P: Copy>(link: &LinkConfig, seed: u64) -> [Link<P>; 2] {
     let round_trip = link.round_trip();
     [(&link.forward, ""), (&link.reverse, "/reverse")].map(|(direction, suffix)| {
         let draws = |of: &str| stream(seed, &format!("link/{}{suffix}/{of}", link.name));

@@ -1,27 +1,38 @@
-//! One direction of a link, composed of its parts.
+//! One direction of a wired link, composed of its parts, which a packet passes in this order:
+//!
+//! 1. an outage at its entry takes it at once;
+//! 2. the queue has room for it, or drops it;
+//! 3. the capacity, a rate or a trace, says when it has been sent;
+//! 4. loss may take it, after it has taken its time on the link;
+//! 5. delay and jitter say when it comes out;
+//! 6. an outage that begins before then takes it, too.
+//!
+//! A wired link serves first come, first served, so all of this is known when the packet arrives:
+//! there is no event for "transmission complete". Packets that will come out wait, by value, in the
+//! link's own ring, sorted by their exit; what has to be scheduled is one head per link.
+
+mod capacity;
+mod jitter;
+mod loss;
+mod outage;
+mod queue;
+mod ring;
+mod uniform;
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::{Bytes, Time};
 
-use crate::capacity::Transmitter;
 use crate::config::{DirectionConfig, Outage};
-use crate::jitter::Delay;
-use crate::loss::LossModel;
-use crate::outage::Outages;
-use crate::queue::Queue;
-use crate::ring::Ring;
+use crate::offer::{DropReason, Offer};
+use crate::route::Heading;
+use capacity::Transmitter;
+use jitter::Delay;
+use loss::LossModel;
+use outage::Outages;
+use queue::Queue;
+use ring::Ring;
 
-/// What became of a packet that a link was offered.
-#[must_use]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offer {
-    /// It will come out.
-    Accepted,
-    /// It found the queue full.
-    Dropped,
-    /// It is lost, by chance or in an outage. Who sent it must not know.
-    Lost,
-}
+pub(crate) use ring::InFlight;
 
 /// What a link has done since it was made.
 ///
@@ -94,26 +105,34 @@ impl<P: Copy> Link<P> {
     /// Offers a packet of `size` bytes (IP header included).
     ///
     /// `order` breaks ties between packets that come out at the same time, here
-    /// or at other links; it increases from call to call.
+    /// or at other links; it increases from call to call. `heading` says where the packet goes
+    /// from here.
     #[inline]
-    pub fn push(&mut self, now: Time, size: u32, order: u64, packet: P) -> Offer {
+    pub(crate) fn push(
+        &mut self,
+        now: Time,
+        size: u32,
+        order: u64,
+        heading: Heading,
+        packet: &P,
+    ) -> Offer {
         if self.outages.start() <= now {
             self.pass_outages(now);
             if self.outages.start() <= now {
                 self.count_sent(size);
                 self.never_transmitted += u64::from(size);
-                return self.lose();
+                return self.lose(DropReason::Outage);
             }
         }
         let start = self.transmitter.start(now);
         if start > now && !self.queue.admit(now, start, size) {
             self.counters.dropped_packets += 1;
-            return Offer::Dropped;
+            return Offer::Dropped(DropReason::QueueFull);
         }
         let departure = self.transmitter.send(start, size);
         self.count_sent(size);
         if self.loss.loses() {
-            return self.lose();
+            return self.lose(DropReason::Loss);
         }
         let mut exit = departure.saturating_add(self.delay.next());
         let reorders = self.delay.reorders();
@@ -121,10 +140,10 @@ impl<P: Copy> Link<P> {
             exit = exit.max(self.last_exit);
         }
         if exit >= self.outages.start() {
-            return self.lose();
+            return self.lose(DropReason::Outage);
         }
         self.last_exit = exit;
-        self.in_flight.push(exit, order, size, &packet);
+        self.in_flight.push(exit, order, size, heading, packet);
         if reorders {
             self.in_flight.sort_last();
         }
@@ -132,30 +151,30 @@ impl<P: Copy> Link<P> {
     }
 
     /// When the next packet comes out, and its order; `None` when the link is empty.
-    ///
-    /// Changes after [`push`](Link::push) and [`pop`](Link::pop) alone.
     #[inline]
-    pub fn head(&self) -> Option<(Time, u64)> {
+    pub(crate) fn head(&self) -> Option<(Time, u64)> {
         self.in_flight.head()
     }
 
     /// When the packet after the next comes out, and its order.
     #[inline]
-    pub fn second(&self) -> Option<(Time, u64)> {
+    pub(crate) fn second(&self) -> Option<(Time, u64)> {
         self.in_flight.second()
     }
 
-    /// Takes the next packet out: its exit, its size, and itself, where it stands until the
-    /// next [`push`](Link::push).
-    ///
-    /// # Panics
-    /// If the link is empty.
+    /// Where the next packet goes from here; `None` when the link is empty.
     #[inline]
-    pub fn pop(&mut self) -> (Time, u32, &P) {
-        let first = self.in_flight.pop().expect("a packet in flight");
+    pub(crate) fn heading(&self) -> Option<Heading> {
+        self.in_flight.heading()
+    }
+
+    /// Takes the next packet out. It stands in the ring until the next [`push`](Link::push).
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<&mut InFlight<P>> {
+        let first = self.in_flight.pop()?;
         self.counters.delivered_packets += 1;
         self.counters.delivered_bytes += u64::from(first.size);
-        (first.exit, first.size, &first.packet)
+        Some(first)
     }
 
     /// How many packets will come out: those that wait, are being sent, or are on their way.
@@ -224,8 +243,8 @@ impl<P: Copy> Link<P> {
     }
 
     #[inline]
-    fn lose(&mut self) -> Offer {
+    fn lose(&mut self, reason: DropReason) -> Offer {
         self.counters.lost_packets += 1;
-        Offer::Lost
+        Offer::Dropped(reason)
     }
 }

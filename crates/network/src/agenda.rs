@@ -1,28 +1,39 @@
-//! What happens next: one entry per link direction, endpoint and application.
+//! What happens next: one entry for each source of events.
 
 use ropewalk_quantities::Time;
 
 /// When a source is due; equal times go by `order`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Key {
-    pub(crate) time: Time,
-    pub(crate) order: u64,
+pub struct Key {
+    /// When.
+    pub time: Time,
+    /// Counts what was scheduled.
+    pub order: u64,
+}
+
+impl From<(Time, u64)> for Key {
+    #[inline]
+    fn from((time, order): (Time, u64)) -> Key {
+        Key { time, order }
+    }
 }
 
 /// Never.
-pub(crate) const IDLE: Key = Key {
+pub const IDLE: Key = Key {
     time: Time::MAX,
     order: u64::MAX,
 };
 
 impl Key {
+    /// Due at this time, and among what is due then in this order.
     #[inline]
-    pub(crate) fn new(time: Time, order: u64) -> Key {
+    pub fn new(time: Time, order: u64) -> Key {
         Key { time, order }
     }
 
+    /// Whether it comes before the other.
     #[inline]
-    fn before(&self, other: &Key) -> bool {
+    pub fn before(&self, other: &Key) -> bool {
         self.time < other.time || (self.time == other.time && self.order < other.order)
     }
 }
@@ -33,7 +44,7 @@ impl Key {
 /// of its two. Its size is the number of sources, however many packets are in
 /// flight; a change is played again on the way up, and the winner stands at the top.
 #[derive(Clone, Debug)]
-pub(crate) struct Agenda {
+pub struct Agenda {
     /// Node 1 is the top, the children of node `n` are `2 n` and `2 n + 1`.
     nodes: Vec<Node>,
     leaves: usize,
@@ -46,7 +57,8 @@ struct Node {
 }
 
 impl Agenda {
-    pub(crate) fn new(sources: usize) -> Agenda {
+    /// For so many sources, numbered from zero, all idle.
+    pub fn new(sources: usize) -> Agenda {
         let leaves = sources.next_power_of_two();
         let idle = |node| Node {
             key: IDLE,
@@ -58,15 +70,27 @@ impl Agenda {
         }
     }
 
+    /// Makes room for so many sources; those that were there keep their times.
+    pub fn grow(&mut self, sources: usize) {
+        if sources <= self.leaves {
+            return;
+        }
+        let mut grown = Agenda::new(sources);
+        for source in 0..self.leaves {
+            grown.set(source, self.key(source));
+        }
+        *self = grown;
+    }
+
     /// When the source is due.
     #[inline]
-    pub(crate) fn key(&self, source: usize) -> Key {
+    pub fn key(&self, source: usize) -> Key {
         self.nodes[self.leaves + source].key
     }
 
     /// The source is due then, whatever was said before.
     #[inline]
-    pub(crate) fn set(&mut self, source: usize, key: Key) {
+    pub fn set(&mut self, source: usize, key: Key) {
         let mut winner = Node {
             key,
             source: source as u32,
@@ -85,7 +109,7 @@ impl Agenda {
 
     /// The earliest source, and when it is due.
     #[inline]
-    pub(crate) fn first(&self) -> (usize, Key) {
+    pub fn first(&self) -> (usize, Key) {
         let top = &self.nodes[1];
         (top.source as usize, top.key)
     }

@@ -1,6 +1,6 @@
 use ropewalk_quantities::{Bytes, Rate, Time};
 
-use crate::queue::Backlog;
+use crate::link::queue::Backlog;
 
 /// Sends at a constant rate of IP bits.
 #[derive(Clone, Debug)]

@@ -1,0 +1,137 @@
+//! A network from paths over links whose nodes nobody has named.
+
+use crate::config::LinkConfig;
+use crate::id::{LinkId, NodeId, RouteId};
+use crate::medium::Medium;
+use crate::network::Network;
+
+impl<P: Copy, M: Medium<P>> Network<P, M> {
+    /// Links, and paths over them by their numbers, all from one client to one server: where a link
+    /// follows another on a path, they meet at a node. Gives the routes of each path, there and
+    /// back. Links draw from the streams of this seed.
+    ///
+    /// # Panics
+    /// If a path has no link.
+    pub fn from_paths<'a>(
+        links: &[LinkConfig],
+        paths: impl Iterator<Item = &'a [usize]> + Clone,
+        seed: u64,
+    ) -> (Network<P, M>, Vec<[RouteId; 2]>) {
+        let mut ends = Ends::new(links.len());
+        for path in paths.clone() {
+            for pair in path.windows(2) {
+                ends.join(Ends::end(pair[0]), Ends::start(pair[1]));
+            }
+            if let [first, .., last] | [first @ last] = path {
+                ends.join(Ends::start(*first), ends.client());
+                ends.join(Ends::end(*last), ends.server());
+            }
+        }
+        let mut network = Network::new();
+        let mut nodes: Vec<Option<NodeId>> = vec![None; ends.0.len()];
+        let ids: Vec<LinkId> = links
+            .iter()
+            .enumerate()
+            .map(|(number, link)| {
+                let at = [Ends::start(number), Ends::end(number)].map(|end| {
+                    let node = &mut nodes[ends.find(end)];
+                    *node.get_or_insert_with(|| network.add_node())
+                });
+                network.add_link(at, link, seed)
+            })
+            .collect();
+        let routes = paths.map(|path| {
+            let links: Vec<LinkId> = path.iter().map(|&link| ids[link]).collect();
+            network.add_path(&links)
+        });
+        let routes = routes.collect();
+        (network, routes)
+    }
+}
+
+/// Which ends of links are at one node: sets that are joined, each end pointing towards the one
+/// that stands for its set.
+struct Ends(Vec<usize>);
+
+impl Ends {
+    fn new(links: usize) -> Ends {
+        Ends((0..2 * links + 2).collect())
+    }
+
+    fn start(link: usize) -> usize {
+        2 * link
+    }
+
+    fn end(link: usize) -> usize {
+        2 * link + 1
+    }
+
+    fn client(&self) -> usize {
+        self.0.len() - 2
+    }
+
+    fn server(&self) -> usize {
+        self.0.len() - 1
+    }
+
+    fn find(&self, mut end: usize) -> usize {
+        while self.0[end] != end {
+            end = self.0[end];
+        }
+        end
+    }
+
+    fn join(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.find(one), self.find(other));
+        self.0[one.max(other)] = one.min(other);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Capacity, DirectionConfig, Loss, QueueLimit};
+    use crate::id::Direction;
+    use ropewalk_quantities::Time;
+
+    #[test]
+    fn links_that_follow_each_other_meet() {
+        let direction = DirectionConfig {
+            capacity: Capacity::Unlimited,
+            delay: Time::ZERO,
+            jitter: None,
+            loss: Loss::None,
+            queue: QueueLimit::Packets(1),
+        };
+        let links = ["wifi", "lte", "shared", "unused"].map(|name| LinkConfig {
+            name: name.to_owned(),
+            forward: direction.clone(),
+            reverse: direction.clone(),
+            cost: None,
+            down: Vec::new(),
+        });
+        let paths: [&[usize]; 2] = [&[0, 2], &[1, 2]];
+        let (network, routes): (Network<()>, _) = Network::from_paths(&links, paths.into_iter(), 1);
+        let topology = network.topology();
+        let ends = |link: usize| {
+            let hop = topology.hop_of(LinkId::new(link), Direction::Forward);
+            let hop = topology.hop(hop);
+            [hop.from, hop.to].map(|interface| topology.node(interface))
+        };
+        assert_eq!(ends(0)[0], ends(1)[0]);
+        assert_eq!([ends(0)[1], ends(1)[1]], [ends(2)[0]; 2]);
+        // Client, the node between, server, and two for the link that nobody uses.
+        assert_eq!(topology.nodes(), 5);
+        for (path, [there, back]) in paths.iter().zip(routes) {
+            let hops = network.route(there).hops();
+            assert_eq!(hops.len(), path.len());
+            assert_eq!(topology.shortest(ends(path[0])[0], ends(2)[1]), {
+                // Both paths are as short; the first is found.
+                let [first, _] = topology.over(&[LinkId::new(0), LinkId::new(2)]);
+                Some(first)
+            });
+            let last = topology.hop(network.route(back).hops()[0]);
+            assert_eq!(last.link, Some((LinkId::new(2), Direction::Reverse)));
+        }
+    }
+}

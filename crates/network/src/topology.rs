@@ -1,0 +1,210 @@
+//! Which nodes there are, and between which of their interfaces hops lead.
+
+use std::collections::VecDeque;
+
+use crate::id::{Direction, HopId, InterfaceId, LinkId, NodeId};
+
+/// The network's plan, apart from what its links and media do to packets.
+///
+/// A wired link is two hops, one each way, between an interface at each of two nodes. On a medium
+/// an interface is a radio, which may have a hop to each of its neighbours.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Topology {
+    nodes: usize,
+    /// The node of each.
+    interfaces: Vec<NodeId>,
+    hops: Vec<Hop>,
+    /// Hops of each, there and back.
+    links: Vec<[HopId; 2]>,
+}
+
+/// From one interface to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// Where packets enter it.
+    pub from: InterfaceId,
+    /// Where they come out.
+    pub to: InterfaceId,
+    /// The wired link that it is a direction of, if it is one.
+    pub link: Option<(LinkId, Direction)>,
+}
+
+impl Topology {
+    /// One more node.
+    pub fn add_node(&mut self) -> NodeId {
+        self.nodes += 1;
+        NodeId::new(self.nodes - 1)
+    }
+
+    /// One more interface of a node.
+    pub fn add_interface(&mut self, node: NodeId) -> InterfaceId {
+        debug_assert!(node.index() < self.nodes, "a node of this network");
+        self.interfaces.push(node);
+        InterfaceId::new(self.interfaces.len() - 1)
+    }
+
+    /// A hop of a medium, one way.
+    pub fn add_hop(&mut self, from: InterfaceId, to: InterfaceId) -> HopId {
+        self.hops.push(Hop {
+            from,
+            to,
+            link: None,
+        });
+        HopId::new(self.hops.len() - 1)
+    }
+
+    /// A wired link between two nodes, with an interface of its own at each.
+    pub fn add_link(&mut self, ends: [NodeId; 2]) -> LinkId {
+        let link = LinkId::new(self.links.len());
+        let [first, second] = ends.map(|node| self.add_interface(node));
+        let hops = [
+            (first, second, Direction::Forward),
+            (second, first, Direction::Reverse),
+        ]
+        .map(|(from, to, direction)| {
+            let hop = self.add_hop(from, to);
+            self.hops[hop.index()].link = Some((link, direction));
+            hop
+        });
+        self.links.push(hops);
+        link
+    }
+
+    /// How many nodes there are.
+    pub fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    /// The wired links, in the order in which they were added.
+    pub fn links(&self) -> impl ExactSizeIterator<Item = LinkId> + use<> {
+        (0..self.links.len()).map(LinkId::new)
+    }
+
+    /// The hop that is a direction of a link.
+    #[inline]
+    pub fn hop_of(&self, link: LinkId, direction: Direction) -> HopId {
+        self.links[link.index()][direction as usize]
+    }
+
+    /// A hop's ends, and whose it is.
+    #[inline]
+    pub fn hop(&self, hop: HopId) -> Hop {
+        self.hops[hop.index()]
+    }
+
+    /// All hops, by their numbers.
+    pub fn hops(&self) -> &[Hop] {
+        &self.hops
+    }
+
+    /// The node of an interface.
+    pub fn node(&self, interface: InterfaceId) -> NodeId {
+        self.interfaces[interface.index()]
+    }
+
+    /// The hops over given links, passed in turn, and the hops back.
+    pub fn over(&self, links: &[LinkId]) -> [Vec<HopId>; 2] {
+        let hops = |link: &LinkId, direction| self.hop_of(*link, direction);
+        let there = links.iter().map(|link| hops(link, Direction::Forward));
+        let back = links.iter().rev();
+        let back = back.map(|link| hops(link, Direction::Reverse));
+        [there.collect(), back.collect()]
+    }
+
+    /// A way from one node to another over the fewest hops; of several, the one whose hops were
+    /// added first. `None` if there is none.
+    pub fn shortest(&self, from: NodeId, to: NodeId) -> Option<Vec<HopId>> {
+        let mut into = vec![Vec::new(); self.nodes];
+        let mut out = vec![Vec::new(); self.nodes];
+        for (number, hop) in self.hops.iter().enumerate() {
+            let (tail, head) = (self.node(hop.from), self.node(hop.to));
+            into[head.index()].push(tail);
+            out[tail.index()].push((HopId::new(number), head));
+        }
+        // Distances are those to the end, so that each hop is chosen among all that are as good.
+        let mut distance = vec![usize::MAX; self.nodes];
+        distance[to.index()] = 0;
+        let mut queue = VecDeque::from([to]);
+        while let Some(node) = queue.pop_front() {
+            for tail in &into[node.index()] {
+                if distance[tail.index()] == usize::MAX {
+                    distance[tail.index()] = distance[node.index()] + 1;
+                    queue.push_back(*tail);
+                }
+            }
+        }
+        let mut hops = Vec::new();
+        let mut at = from;
+        while at != to {
+            let nearer = distance[at.index()].checked_sub(1)?;
+            let mut ways = out[at.index()].iter();
+            let (hop, head) = ways.find(|(_, head)| distance[head.index()] == nearer)?;
+            hops.push(*hop);
+            at = *head;
+        }
+        Some(hops)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A square of nodes 0 1 2 3 with links 0-1, 1-2, 0-3, 3-2, and a node 4 apart.
+    fn square() -> (Topology, Vec<NodeId>, Vec<LinkId>) {
+        let mut topology = Topology::default();
+        let nodes: Vec<NodeId> = (0..5).map(|_| topology.add_node()).collect();
+        let ends = [[0, 1], [1, 2], [0, 3], [3, 2]];
+        let links = ends.map(|ends| topology.add_link(ends.map(|node| nodes[node])));
+        (topology, nodes, links.to_vec())
+    }
+
+    #[test]
+    fn a_link_is_a_hop_each_way() {
+        let (topology, nodes, links) = square();
+        let [there, back] = Direction::BOTH.map(|direction| topology.hop_of(links[1], direction));
+        assert_ne!(there, back);
+        let (hop, rev) = (topology.hop(there), topology.hop(back));
+        assert_eq!((hop.from, hop.to), (rev.to, rev.from));
+        assert_eq!(topology.node(hop.from), nodes[1]);
+        assert_eq!(topology.node(hop.to), nodes[2]);
+        assert_eq!(rev.link, Some((links[1], Direction::Reverse)));
+    }
+
+    #[test]
+    fn a_given_path_is_passed_backwards_on_the_way_back() {
+        let (topology, _, links) = square();
+        let [there, back] = topology.over(&[links[0], links[1]]);
+        let link = |hop: &HopId| topology.hop(*hop).link.unwrap();
+        assert_eq!(
+            there.iter().map(link).collect::<Vec<_>>(),
+            [
+                (links[0], Direction::Forward),
+                (links[1], Direction::Forward)
+            ]
+        );
+        assert_eq!(
+            back.iter().map(link).collect::<Vec<_>>(),
+            [
+                (links[1], Direction::Reverse),
+                (links[0], Direction::Reverse)
+            ]
+        );
+    }
+
+    #[test]
+    fn of_ways_as_short_the_first_is_found() {
+        let (topology, nodes, links) = square();
+        let there = topology.over(&[links[0], links[1]]);
+        assert_eq!(
+            topology.shortest(nodes[0], nodes[2]),
+            Some(there[0].clone())
+        );
+        assert_eq!(
+            topology.shortest(nodes[2], nodes[0]),
+            Some(there[1].clone())
+        );
+        assert_eq!(topology.shortest(nodes[2], nodes[2]), Some(Vec::new()));
+        assert_eq!(topology.shortest(nodes[0], nodes[4]), None);
+    }
+}

@@ -1,0 +1,76 @@
+//! Packets as whoever watches a run sees them: by links and paths of the scenario.
+
+use ropewalk_network::{Crossing, Direction, DropReason, RouteId, Watch};
+
+use crate::observer::{Observer, Sighting};
+use crate::world::{Packet, World};
+
+/// The scenario's path of each route, by the route's number.
+pub(crate) fn paths_of_routes<T: Copy>(world: &World<T>) -> Vec<usize> {
+    let numbered = world.routes.iter().enumerate();
+    let mut routes: Vec<(RouteId, usize)> = numbered
+        .flat_map(|(path, routes)| routes.map(|route| (route, path)))
+        .collect();
+    routes.sort_unstable();
+    routes.into_iter().map(|(_, path)| path).collect()
+}
+
+/// A packet where it is, `path` being the scenario's path of its route.
+pub(crate) fn sighting<'a, T>(at: &Crossing, path: usize, packet: &'a Packet<T>) -> Sighting<'a> {
+    let (link, direction) = at.link.expect("all hops are directions of links");
+    Sighting {
+        time: at.time,
+        link: link.index(),
+        reverse: direction == Direction::Reverse,
+        flow: packet.flow as usize,
+        subflow: usize::from(packet.subflow),
+        dial: packet.dial,
+        path,
+        hops_left: usize::from(at.heading.hops_left),
+        first_hop: at.first_hop,
+        segment: &packet.segment,
+    }
+}
+
+/// Shows an observer what passes the network.
+#[derive(Debug)]
+pub(crate) struct Watching<'a, O> {
+    pub(crate) observer: &'a mut O,
+    /// Of the routes.
+    pub(crate) paths: &'a [usize],
+    /// The last place at which a packet was seen.
+    pub(crate) last: Option<Crossing>,
+}
+
+impl<O: Observer> Watching<'_, O> {
+    fn sighting<'p>(&mut self, at: &Crossing, packet: &'p Packet<O::Tag>) -> Sighting<'p> {
+        self.last = Some(*at);
+        sighting(at, self.paths[at.heading.route.index()], packet)
+    }
+}
+
+impl<O: Observer> Watch<Packet<O::Tag>> for Watching<'_, O> {
+    const WATCHES: bool = O::WATCHES;
+
+    #[inline]
+    fn enters(&mut self, at: &Crossing, packet: &mut Packet<O::Tag>) {
+        let mut tag = packet.tag;
+        let sighting = self.sighting(at, packet);
+        self.observer.enters(&sighting, &mut tag);
+        packet.tag = tag;
+    }
+
+    #[inline]
+    fn leaves(&mut self, at: &Crossing, packet: &mut Packet<O::Tag>) {
+        let mut tag = packet.tag;
+        let sighting = self.sighting(at, packet);
+        self.observer.leaves(&sighting, &mut tag);
+        packet.tag = tag;
+    }
+
+    #[inline]
+    fn dropped(&mut self, at: &Crossing, packet: &mut Packet<O::Tag>, reason: DropReason) {
+        let sighting = self.sighting(at, packet);
+        self.observer.dropped(&sighting, packet.tag, reason);
+    }
+}
