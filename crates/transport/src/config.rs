@@ -3,6 +3,7 @@
 use ropewalk_quantities::{Bytes, Time};
 
 use crate::memory::window_share;
+use crate::reordering::OwnReordering;
 
 /// Without options (RFC 9293, 3.1).
 const TCP_HEADER: u64 = 20;
@@ -148,6 +149,8 @@ pub struct Config {
     pub assign_ahead: bool,
     /// Answer to reordering.
     pub reordering: ReorderingKind,
+    /// An answer of one's own, in place of that one.
+    pub own_reordering: Option<OwnReordering>,
     /// Receive buffer: bounds what is advertised.
     pub receive_buffer: Bytes,
     /// Send buffer: bounds what is written and not acknowledged.
@@ -278,6 +281,7 @@ impl Config {
             scheduler: SchedulerKind::MinRtt,
             assign_ahead: true,
             reordering: ReorderingKind::None,
+            own_reordering: None,
             receive_buffer: Bytes::from_mib(6),
             send_buffer: Bytes::from_mib(4),
             send_buffer_autotuning: true,

@@ -3,13 +3,16 @@ use std::collections::VecDeque;
 use ropewalk_quantities::Time;
 
 use crate::congestion::{CongestionControl, Controller};
+use crate::connection::{Connection, record};
+use crate::counters::Counters;
+use crate::event::{DuplicateArrived, Happening, OutOfOrderArrived, Recorder};
 use crate::multipath::data_receiver::DataReceiver;
 use crate::multipath::data_sender::DataSender;
 use crate::multipath::keys;
 use crate::receiver::Arrival;
+use crate::reordering::{DataSigns, ReorderingPolicy};
 use crate::scheduling::PacketScheduler;
 use crate::segment::{Flags, Options, Segment};
-use crate::sender::{Counters, Windows};
 use crate::subflow::{State, Subflow};
 use crate::{Config, InitialWindow, SubflowState};
 
@@ -97,6 +100,16 @@ pub enum Event {
     Closed,
     /// The connection was aborted, or its last subflow failed.
     Aborted,
+}
+
+impl Event {
+    /// The subflow that it tells of; `None` if of the connection.
+    pub fn subflow(self) -> Option<usize> {
+        match self {
+            Event::SubflowEstablished(subflow) | Event::SubflowFailed(subflow) => Some(subflow),
+            Event::Connected | Event::Eof | Event::Closed | Event::Aborted => None,
+        }
+    }
 }
 
 impl Endpoint {
@@ -203,8 +216,7 @@ impl Endpoint {
         self.may_send = true;
     }
 
-    /// Gives the connection up at once: RST on each subflow, MP_FASTCLOSE with MPTCP (RFC 8684, 3.5).
-    pub fn abort(&mut self) {
+    pub(crate) fn give_up(&mut self) {
         for number in 0..self.subflows.len() {
             let open = !matches!(self.subflows[number].state, State::Closed | State::Listen);
             if open {
@@ -239,9 +251,14 @@ impl Endpoint {
         taken
     }
 
-    /// A segment arrived on a subflow.
     #[inline]
-    pub fn handle_segment(&mut self, now: Time, subflow: usize, segment: &Segment) {
+    pub(crate) fn take_segment<R: Recorder>(
+        &mut self,
+        now: Time,
+        subflow: usize,
+        segment: &Segment,
+        recorder: &mut R,
+    ) {
         if subflow >= self.subflows.len() {
             if self.role == Role::Client || subflow >= MAX_SUBFLOWS {
                 return;
@@ -254,12 +271,18 @@ impl Endpoint {
         if !plain && !self.handle_handshake(now, subflow, segment) {
             return;
         }
-        self.handle_ack(now, subflow, segment);
-        self.handle_payload(now, subflow, segment);
+        self.handle_ack(now, subflow, segment, recorder);
+        self.handle_payload(now, subflow, segment, recorder);
     }
 
     #[inline]
-    fn handle_ack(&mut self, now: Time, subflow: usize, segment: &Segment) {
+    fn handle_ack<R: Recorder>(
+        &mut self,
+        now: Time,
+        subflow: usize,
+        segment: &Segment,
+        recorder: &mut R,
+    ) {
         if !segment.flags.contains(Flags::ACK) {
             return;
         }
@@ -282,13 +305,17 @@ impl Endpoint {
         }
         let had_backoff = flow.sender.backoff() > 0;
         let una = flow.sender.una();
-        let mut windows = Windows {
+        let mut connection = Connection {
+            now,
             controller: &mut self.controller,
             table: &mut self.table,
             subflow,
             cwnd_limited: self.cwnd_limited >> subflow & 1 == 1,
+            recorder,
         };
-        flow.sender.on_ack(now, segment, &mut windows);
+        if flow.sender.on_ack(segment, &mut connection) {
+            self.take_back(subflow);
+        }
         self.note_recovery(subflow);
         let flow = &self.subflows[subflow];
         self.timer = self.timer.min(flow.sender.timer_at());
@@ -328,7 +355,13 @@ impl Endpoint {
     }
 
     #[inline]
-    fn handle_payload(&mut self, now: Time, subflow: usize, segment: &Segment) {
+    fn handle_payload<R: Recorder>(
+        &mut self,
+        now: Time,
+        subflow: usize,
+        segment: &Segment,
+        recorder: &mut R,
+    ) {
         let data_fin = segment.flags.contains(Flags::DATA_FIN);
         let empty = segment.sequence_len() == 0 && !data_fin;
         if segment.flags.contains(Flags::DATA_SEQ_64)
@@ -347,12 +380,44 @@ impl Endpoint {
             self.acks |= 1 << subflow;
             return;
         }
+        if len > 0 && flow.sender.reordering.is_on() {
+            let signs = DataSigns {
+                now,
+                seq: segment.seq,
+                end: segment.seq + len,
+                sent: segment
+                    .flags
+                    .contains(Flags::TIMESTAMPS)
+                    .then_some(segment.ts_val),
+                expected: flow.receiver.nxt(),
+                highest: flow.receiver.highest(),
+            };
+            let tell = flow.sender.reordering.on_data(&signs);
+            flow.receiver.tell_out_of_order |= tell;
+        }
         let mut new = 0;
         let rx = &mut self.rx;
         let in_order = rx.nxt();
+        let expected = flow.receiver.nxt();
         let arrival = flow.receiver.on_segment(now, segment, |data_seq, len| {
             new += rx.on_data(data_seq, len)
         });
+        match arrival {
+            Arrival::InOrder => {}
+            Arrival::Waits => record(recorder, now, subflow, || {
+                Happening::OutOfOrderArrived(OutOfOrderArrived {
+                    seq: segment.seq,
+                    len: segment.len,
+                    expected,
+                })
+            }),
+            Arrival::Duplicate => record(recorder, now, subflow, || {
+                Happening::DuplicateArrived(DuplicateArrived {
+                    seq: segment.seq,
+                    len: segment.len,
+                })
+            }),
+        }
         if len > 0 && (new > 0 || arrival == Arrival::Waits) {
             self.packets += 1;
             if rx.nxt() == in_order {
@@ -407,7 +472,7 @@ impl Endpoint {
 
     /// Ranges of a subflow that were found lost and not sent again since: offset and length.
     pub fn lost(&self, subflow: usize) -> impl Iterator<Item = (u64, u32)> + '_ {
-        self.subflows[subflow].sender.lost()
+        self.subflows[subflow].sender.board().lost()
     }
 
     /// What a subflow's sender counted.

@@ -4,18 +4,24 @@
 //! argument, segments come in and go out as values. The simulator drives an
 //! endpoint in virtual time; a TUN device could drive it against a kernel.
 
+mod acknowledgement;
 mod close;
 mod config;
 pub mod congestion;
+mod connection;
+mod counters;
+mod delivery_rate;
 mod endpoint;
+pub mod event;
 mod handshake;
+mod loss;
 mod memory;
 pub mod multipath;
-mod prr;
-mod rack;
 mod range_set;
 mod receiver;
+mod recorded;
 mod recovery;
+pub mod reordering;
 mod retransmission_timer;
 mod rtt;
 pub mod scheduling;
@@ -26,7 +32,6 @@ mod sender;
 mod sending;
 mod subflow;
 mod subflow_state;
-mod tail_loss_probe;
 mod timers;
 mod transmit;
 
@@ -34,10 +39,11 @@ pub use config::{
     Config, CongestionKind, InitialWindow, IpVersion, Profile, ReorderingKind, SchedulerKind,
     SinglePathKind,
 };
+pub use counters::Counters;
 pub use endpoint::{Endpoint, Event, MAX_SUBFLOWS};
 pub use range_set::RangeSet;
+pub use recorded::RecordedEndpoint;
 pub use segment::{Flags, Options, SackList, Segment, SynMultipath, SynOptions};
-pub use sender::Counters;
 pub use subflow_state::SubflowState;
 
 #[cfg(test)]

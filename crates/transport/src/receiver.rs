@@ -55,6 +55,8 @@ pub(crate) struct Receiver {
     delayed_ack_timeout: Time,
     /// Data segments that brought nothing new.
     pub(crate) duplicates: u64,
+    /// The next acknowledgement tells that data arrived out of order.
+    pub(crate) tell_out_of_order: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +88,7 @@ impl Receiver {
             delayed_ack: config.delayed_ack,
             delayed_ack_timeout: config.delayed_ack_timeout,
             duplicates: 0,
+            tell_out_of_order: false,
         }
     }
 
@@ -101,6 +104,11 @@ impl Receiver {
     #[inline]
     pub(crate) fn nxt(&self) -> u64 {
         self.nxt
+    }
+
+    /// End of all that arrived.
+    pub(crate) fn highest(&self) -> u64 {
+        self.ranges.last().map_or(self.nxt, |(_, end)| end)
     }
 
     /// Timestamp to echo.

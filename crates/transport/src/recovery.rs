@@ -1,223 +1,401 @@
-//! What acknowledgements make of a sender's phase: losses found, recovery begun and ended.
+//! What is done once a detector has found a loss: recovery is entered, sends again in proportion to
+//! what arrives, and is left; or the retransmission timer runs out. What was before it is kept, so that it can be undone (`undo`).
 
-use ropewalk_quantities::Time;
+mod prr;
+mod undo;
 
+use crate::Config;
+use crate::acknowledgement::Acknowledgement;
 use crate::congestion::Congestion;
-use crate::prr::Prr;
-use crate::rack::Found;
+use crate::connection::Connection;
+use crate::event::{self, Happening, LossSign, Recorder, ReductionCause};
+use crate::loss::{Found, TIMER_SLACK, tell_lost};
 use crate::retransmission_timer::Purpose;
-use crate::sender::{Acknowledgement, DUP_THRESH, Phase, Sender, Windows};
+use crate::sender::Sender;
+use prr::Prr;
 
-/// What a timer of less than the retransmission timeout takes longer (Linux's TCP_TIMEOUT_MIN_US).
-pub(crate) const TIMER_SLACK: Time = Time::from_millis(2);
+pub use undo::Before;
 
-impl Sender {
-    /// By duplicate acknowledgements and the scoreboard (RFC 5681, 6582, 6675).
-    pub(crate) fn judge_by_count(&mut self, ack: &Acknowledgement, windows: &mut Windows<'_>) {
-        let &Acknowledgement {
-            now,
-            segment,
-            advanced,
-            delivered,
-        } = ack;
-        let fresh = delivered.not_sacked + delivered.sacked;
-        let is_dupack = if self.sack {
-            // RFC 6675, section 2: it tells of a range that none before did.
-            delivered.sacked > 0
-        } else {
-            advanced == 0 && segment.sequence_len() == 0 && !self.board.is_empty()
-        };
-        let mss = windows.own().mss;
-        if advanced > 0 {
-            // In recovery without SACK, a partial acknowledgement covers one retransmission and
-            // segments that duplicate acknowledgements had counted.
-            let counted = (advanced / mss).saturating_sub(1) as u32;
-            self.dupacks = match self.phase {
-                Phase::Recovery if !self.sack => self.dupacks.saturating_sub(counted),
-                _ => 0,
-            };
-        }
-        if is_dupack && self.phase != Phase::Loss {
-            self.dupacks += 1;
-        }
-        match self.phase {
-            Phase::Open => {
-                let lost = if self.sack {
-                    self.board.detect_losses(DUP_THRESH, mss) || self.dupacks >= DUP_THRESH
-                } else {
-                    self.dupacks == DUP_THRESH && self.dupacks_tell_of_loss(mss, windows)
-                };
-                if lost && is_dupack {
-                    self.board.mark_first_lost();
-                    self.enter_recovery(now, windows);
-                } else if advanced > 0 && (!is_dupack || self.grow_in_disorder) {
-                    self.grow(now, fresh, segment, windows);
-                }
-            }
-            Phase::Recovery if segment.ack >= self.recover => self.leave_recovery(windows),
-            Phase::Recovery => {
-                if self.sack {
-                    self.board.detect_losses(DUP_THRESH, mss);
-                } else if advanced > 0 {
-                    // RFC 6582, 3.2, step 3: a partial acknowledgement names the next loss.
-                    self.board.mark_first_lost();
-                    self.force_retransmit = true;
-                }
-            }
-            Phase::Loss => {
-                if segment.ack >= self.recover {
-                    self.phase = Phase::Open;
-                } else if self.sack {
-                    self.board.detect_losses(DUP_THRESH, mss);
-                }
-                if advanced > 0 {
-                    // What was selectively acknowledged before must not count again. Without
-                    // SACK it cannot be told; RFC 3465, 2.3, counts a segment at most.
-                    let most = if self.sack { u64::MAX } else { mss };
-                    self.grow(now, fresh.min(most), segment, windows);
-                }
-            }
-        }
-        if self.phase == Phase::Recovery && self.use_prr {
-            let delivered = if self.sack {
-                fresh
-            } else if advanced > 0 {
-                advanced
-            } else {
-                mss
-            };
-            self.proportional_rate_reduction(delivered, advanced > 0, windows);
+/// What is known of losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// No loss known.
+    Open,
+    /// Fast recovery.
+    Recovery,
+    /// After a timeout, until what was then in flight is acknowledged.
+    Loss,
+}
+
+/// Where a sender stands in repairing losses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Recovery {
+    phase: Phase,
+    /// What was sent when the last loss was found: recovery ends when it is acknowledged (RFC 6582, 6675).
+    point: u64,
+    /// The first retransmission of a recovery leaves whatever the window says.
+    force: bool,
+    use_prr: bool,
+    prr: Prr,
+    /// It began while windows were to stay as they are, and ends so.
+    keeps_window: bool,
+    /// So many new segments leave before anything is sent again.
+    new_first: u32,
+    /// What was before the first loss of the episode.
+    before: Option<Before>,
+}
+
+impl Recovery {
+    pub(crate) fn new(config: &Config) -> Recovery {
+        Recovery {
+            phase: Phase::Open,
+            point: 0,
+            force: false,
+            use_prr: config.prr,
+            prr: Prr::default(),
+            keeps_window: false,
+            new_first: 0,
+            before: None,
         }
     }
 
-    /// By when what arrived was sent (RFC 8985). Says whether the timer now waits for late segments.
-    pub(crate) fn judge_by_time(
+    /// The first offset is this one.
+    pub(crate) fn start_at(&mut self, offset: u64) {
+        self.point = offset;
+    }
+
+    #[inline]
+    pub(crate) fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// It ends when this offset is acknowledged.
+    #[inline]
+    pub(crate) fn point(&self) -> u64 {
+        self.point
+    }
+
+    /// The next retransmission leaves whatever the window says.
+    #[inline]
+    pub(crate) fn is_forced(&self) -> bool {
+        self.force
+    }
+
+    /// Lost segments may be sent again now, as far as the window goes.
+    #[inline]
+    pub(crate) fn may_retransmit(&self) -> bool {
+        (self.phase != Phase::Open || self.force) && self.new_first == 0
+    }
+
+    /// There is no new data that could leave first; says whether it was waited for.
+    pub(crate) fn no_new_data(&mut self) -> bool {
+        std::mem::take(&mut self.new_first) > 0
+    }
+
+    #[inline]
+    pub(crate) fn on_retransmit(&mut self) {
+        self.force = false;
+    }
+
+    #[inline]
+    pub(crate) fn on_new_data(&mut self) {
+        if self.new_first > 0 {
+            self.new_first -= 1;
+        }
+    }
+
+    /// A segment of this length left.
+    #[inline]
+    pub(crate) fn count_out(&mut self, len: u64) {
+        self.prr.count_out(len);
+    }
+
+    /// There was another reduction, which no undo brings back.
+    pub(crate) fn forget_before(&mut self) {
+        self.before = None;
+    }
+
+    /// An acknowledgement ends it.
+    #[inline]
+    pub(crate) fn is_over(&self, ack: &Acknowledgement<'_>) -> bool {
+        self.phase != Phase::Open && ack.segment.ack >= self.point
+    }
+}
+
+impl Sender {
+    /// Has losses told by duplicate acknowledgements (RFC 5681, 6582, 6675), and does what follows.
+    #[inline(never)]
+    pub(crate) fn judge_by_count<R: Recorder>(
         &mut self,
-        ack: &Acknowledgement,
-        windows: &mut Windows<'_>,
-    ) -> bool {
-        let &Acknowledgement {
-            now,
-            segment,
-            advanced,
-            delivered,
-        } = ack;
-        if self.phase != Phase::Open && segment.ack >= self.recover {
-            if self.phase == Phase::Recovery {
-                self.leave_recovery(windows);
+        ack: &Acknowledgement<'_>,
+        undone: bool,
+        connection: &mut Connection<'_, R>,
+    ) {
+        let found = self.detect_by_count(ack, undone, connection);
+        self.respond_by_count(ack, &found, undone, connection);
+    }
+
+    fn respond_by_count<R: Recorder>(
+        &mut self,
+        ack: &Acknowledgement<'_>,
+        found: &Found,
+        undone: bool,
+        connection: &mut Connection<'_, R>,
+    ) {
+        let frozen = undone || self.loss.is_frozen(ack.now);
+        let over = self.recovery.is_over(ack);
+        match self.recovery.phase {
+            Phase::Open if found.loss => self.enter_recovery(connection),
+            Phase::Open => {
+                let in_order = !found.duplicate || self.grow_in_disorder;
+                if ack.advanced > 0 && in_order && !frozen {
+                    self.grow(ack.fresh(), ack.segment, connection);
+                }
             }
-            self.phase = Phase::Open;
-            self.rack.on_recovered();
+            Phase::Recovery if over => self.leave_recovery(connection),
+            Phase::Recovery => self.recovery.force |= found.partial,
+            Phase::Loss => {
+                if over {
+                    self.end_loss_phase(connection);
+                }
+                if ack.advanced > 0 && !frozen {
+                    // What was selectively acknowledged before must not count again. Without
+                    // SACK it cannot be told; RFC 3465, 2.3, counts a segment at most.
+                    let most = if self.sack {
+                        u64::MAX
+                    } else {
+                        connection.own().mss
+                    };
+                    self.grow(ack.fresh().min(most), ack.segment, connection);
+                }
+            }
         }
-        self.rack.on_delivered(now, &delivered);
-        if let Some(end) = dsack(ack)
-            && !self.probe.is_answered_by(end)
-        {
-            self.rack.on_dsack(self.una, self.nxt);
+        if self.recovery.phase == Phase::Recovery && self.recovery.use_prr && !frozen {
+            let delivered = if self.sack {
+                ack.fresh()
+            } else if ack.advanced > 0 {
+                ack.advanced
+            } else {
+                connection.own().mss
+            };
+            self.proportional_rate_reduction(delivered, ack.advanced > 0, connection);
         }
-        let lost_before = self.board.lost_bytes();
-        let recovering = self.phase != Phase::Open;
-        let Found { copy_lost, wait } =
-            self.rack
-                .detect_losses(now, &mut self.board, recovering, windows.own());
-        let fresh = delivered.not_sacked + delivered.sacked;
-        match self.phase {
-            Phase::Open if self.board.lost_bytes() > 0 => self.enter_recovery(now, windows),
-            Phase::Loss if copy_lost => self.enter_recovery(now, windows),
-            Phase::Open | Phase::Loss if advanced > 0 => self.grow(now, fresh, segment, windows),
+    }
+
+    /// What follows from what was told by time (RFC 8985).
+    #[inline(always)]
+    pub(crate) fn respond_by_time<R: Recorder>(
+        &mut self,
+        ack: &Acknowledgement<'_>,
+        found: &Found,
+        undone: bool,
+        connection: &mut Connection<'_, R>,
+    ) {
+        let frozen = undone || self.loss.is_frozen(ack.now);
+        match self.recovery.phase {
+            Phase::Open if found.loss => self.enter_recovery(connection),
+            Phase::Loss if found.copy_lost => self.enter_recovery(connection),
+            Phase::Open | Phase::Loss if ack.advanced > 0 && !frozen => {
+                self.grow(ack.fresh(), ack.segment, connection);
+            }
             Phase::Open | Phase::Loss | Phase::Recovery => {}
         }
-        if self.phase == Phase::Recovery && self.use_prr && fresh > 0 {
+        let reduces = self.recovery.phase == Phase::Recovery && self.recovery.use_prr;
+        if reduces && ack.fresh() > 0 && !frozen {
             // As Linux (`tcp_cwnd_reduction`): no more than was delivered while losses are found.
-            let progress = advanced > 0 && self.board.lost_bytes() <= lost_before && !copy_lost;
-            self.proportional_rate_reduction(fresh, progress, windows);
+            let progress = ack.advanced > 0 && !found.more;
+            self.proportional_rate_reduction(ack.fresh(), progress, connection);
         }
-        if let Some(wait) = wait {
+        if let Some(wait) = found.wait {
             let wait = (wait + TIMER_SLACK).min(self.rto.current());
-            self.arm(Purpose::Reordering, now + wait);
+            self.arm(Purpose::Reordering, ack.now + wait);
         }
-        wait.is_some()
     }
 
     /// The reordering timer, at or after its time (RFC 8985, 6.3; `tcp_rack_reo_timeout`).
-    pub(crate) fn on_reordering_timeout(&mut self, now: Time, windows: &mut Windows<'_>) {
+    pub(crate) fn on_reordering_timeout<R: Recorder>(
+        &mut self,
+        connection: &mut Connection<'_, R>,
+    ) {
+        let now = connection.now;
+        if let Some(until) = self.loss.disbelieves_until(now) {
+            self.arm(Purpose::Reordering, until);
+            return;
+        }
         let pipe_before = self.board.pipe();
-        let recovering = self.phase != Phase::Open;
-        self.rack
-            .search(now, &mut self.board, recovering, windows.own());
+        self.search_by_time(true, connection);
         if self.board.pipe() != pipe_before {
-            if self.phase != Phase::Recovery {
-                self.enter_recovery(now, windows);
-                if self.use_prr {
-                    let mss = windows.own().mss;
-                    self.proportional_rate_reduction(mss, false, windows);
+            if self.recovery.phase != Phase::Recovery {
+                self.enter_recovery(connection);
+                if self.recovery.use_prr {
+                    let mss = connection.own().mss;
+                    self.proportional_rate_reduction(mss, false, connection);
                 }
             }
-            self.force_retransmit = true;
+            self.recovery.force = true;
         }
         self.arm_since_oldest(now);
-        self.publish(windows.own());
+        self.publish(connection.own());
     }
 
-    /// RFC 6582, 3.2, step 1 and the heuristic of 4.1: do three duplicate acknowledgements tell
-    /// of a loss, or of segments that a timeout sent again for nothing?
-    fn dupacks_tell_of_loss(&self, mss: u64, windows: &mut Windows<'_>) -> bool {
-        self.una > self.recover
-            || (windows.own().cwnd > mss && self.una - self.previous_ack <= 4 * mss)
+    /// The retransmission timer, at or after its time. Says whether it is believed.
+    pub(crate) fn on_timeout<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) -> bool {
+        let now = connection.now;
+        self.disarm();
+        if self.board.is_empty() {
+            // Nothing is in flight: what the others are to carry for it is told all the same.
+            return true;
+        }
+        if let Some(until) = self.loss.disbelieves_until(now) {
+            self.arm(Purpose::Timeout, until);
+            return false;
+        }
+        self.counters.timeouts += 1;
+        let frozen = self.loss.is_frozen(now);
+        let before = connection.window();
+        let repeated = self.recovery.phase == Phase::Loss
+            && self.una < self.recovery.point
+            && self.rto.backoff() > 0;
+        // RFC 5681, section 3.1: ssthresh holds while the same data times out again.
+        if !repeated {
+            let flight_size = self.flight_size(connection.own().mss);
+            self.keep_what_was_before(Congestion::Timeout, flight_size, connection);
+            if !frozen {
+                connection.on_congestion(Congestion::Timeout, flight_size);
+            }
+        }
+        self.recovery.phase = Phase::Loss;
+        self.recovery.point = self.nxt;
+        self.recovery.force = true;
+        self.recovery.new_first = 0;
+        self.recovery.keeps_window = frozen;
+        self.loss.duplicates.forget();
+        self.loss.probe.forget();
+        self.lower_threshold(connection);
+        let (rack, board) = (&self.loss.rack, &mut self.board);
+        board.mark_all_lost(|sent| rack.is_recent(sent, now), &mut |sent| {
+            tell_lost(connection, sent, LossSign::Timeout)
+        });
+        if !frozen {
+            self.rto.back_off();
+            let own = connection.own();
+            own.cwnd = self.board.pipe() + own.mss;
+        }
+        self.publish(connection.own());
+        let (after, in_a_row) = (connection.window(), self.rto.backoff());
+        connection.record(|| {
+            Happening::TimedOut(event::TimedOut {
+                before,
+                after,
+                in_a_row,
+            })
+        });
+        self.tell_policy_of_loss(Congestion::Timeout, now);
+        true
     }
 
-    fn enter_recovery(&mut self, now: Time, windows: &mut Windows<'_>) {
+    fn enter_recovery<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) {
         self.counters.fast_recoveries += 1;
-        let flight_size = self.flight_size(windows.own().mss);
-        windows.on_congestion(Congestion::FastRetransmit, now, flight_size);
-        self.phase = Phase::Recovery;
-        self.recover = self.nxt;
-        self.force_retransmit = true;
-        self.probe.forget();
-        self.prr = Prr::new(self.board.outstanding());
-        let own = windows.own();
-        if !self.use_prr {
+        let frozen = self.loss.is_frozen(connection.now);
+        let before = connection.window();
+        let flight_size = self.flight_size(connection.own().mss);
+        self.keep_what_was_before(Congestion::FastRetransmit, flight_size, connection);
+        if !frozen {
+            connection.on_congestion(Congestion::FastRetransmit, flight_size);
+        }
+        self.recovery.phase = Phase::Recovery;
+        self.recovery.point = self.nxt;
+        self.recovery.force = true;
+        self.recovery.new_first = 0;
+        self.recovery.keeps_window = frozen;
+        self.loss.probe.forget();
+        self.recovery.prr = Prr::new(self.board.outstanding());
+        let own = connection.own();
+        if !self.recovery.use_prr && !frozen {
             own.cwnd = own.ssthresh;
         }
+        let (after, until) = (connection.window(), self.recovery.point);
+        connection.record(|| {
+            Happening::RecoveryEntered(event::RecoveryEntered {
+                before,
+                after,
+                flight_size,
+                until,
+            })
+        });
+        self.tell_policy_of_loss(Congestion::FastRetransmit, connection.now);
     }
 
-    fn leave_recovery(&mut self, windows: &mut Windows<'_>) {
-        self.phase = Phase::Open;
-        self.dupacks = 0;
-        let own = windows.own();
-        own.cwnd = if self.sack {
-            own.ssthresh
-        } else {
-            // RFC 6582, 3.2, step 3, option 1: no burst after a full acknowledgement.
-            own.ssthresh
-                .min(self.board.outstanding().max(own.mss) + own.mss)
-        };
+    pub(crate) fn leave_recovery<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) {
+        self.recovery.phase = Phase::Open;
+        self.loss.duplicates.forget();
+        if !self.recovery.keeps_window && !self.loss.is_frozen(connection.now) {
+            let own = connection.own();
+            own.cwnd = if self.sack {
+                own.ssthresh
+            } else {
+                // RFC 6582, 3.2, step 3, option 1: no burst after a full acknowledgement.
+                own.ssthresh
+                    .min(self.board.outstanding().max(own.mss) + own.mss)
+            };
+        }
+        tell_left(connection, false);
     }
 
-    fn proportional_rate_reduction(
+    pub(crate) fn end_loss_phase<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) {
+        self.recovery.phase = Phase::Open;
+        tell_left(connection, true);
+    }
+
+    fn proportional_rate_reduction<R: Recorder>(
         &mut self,
         delivered: u64,
         progress: bool,
-        windows: &mut Windows<'_>,
+        connection: &mut Connection<'_, R>,
     ) {
-        let pipe = self.pipe(windows.own().mss);
-        let own = windows.own();
+        if self.recovery.keeps_window {
+            return;
+        }
+        let own = connection.own();
+        let pipe = self.pipe(own.mss);
         let send = self
+            .recovery
             .prr
             .allowance(delivered, progress, pipe, own.ssthresh, own.mss);
         own.cwnd = pipe + send;
     }
+
+    /// A tail loss probe repaired a loss: one more reduction, though nothing is to be repaired.
+    pub(crate) fn reduce_after_probe<R: Recorder>(
+        &mut self,
+        flight_size: u64,
+        connection: &mut Connection<'_, R>,
+    ) {
+        if self.loss.is_frozen(connection.now) {
+            return;
+        }
+        let before = connection.window();
+        self.recovery.forget_before();
+        connection.on_congestion(Congestion::FastRetransmit, flight_size);
+        let own = connection.own();
+        own.cwnd = own.ssthresh;
+        let after = connection.window();
+        connection.record(|| {
+            Happening::WindowReduced(event::WindowReduced {
+                cause: ReductionCause::RepairedByProbe,
+                before,
+                after,
+            })
+        });
+    }
 }
 
-/// End of the range that a D-SACK says arrived twice (RFC 2883, section 4).
-pub(crate) fn dsack(ack: &Acknowledgement) -> Option<u64> {
-    let crate::Options::Sack(blocks) = &ack.segment.options else {
-        return None;
-    };
-    let mut blocks = blocks.iter(ack.segment.ack);
-    let (start, end) = blocks.next()?;
-    let within = blocks
-        .next()
-        .is_some_and(|(from, to)| from <= start && end <= to);
-    (end <= ack.segment.ack || within).then_some(end)
+fn tell_left<R: Recorder>(connection: &mut Connection<'_, R>, after_timeout: bool) {
+    let window = connection.window();
+    connection.record(|| {
+        Happening::RecoveryLeft(event::RecoveryLeft {
+            window,
+            after_timeout,
+        })
+    });
 }

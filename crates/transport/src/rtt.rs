@@ -44,6 +44,11 @@ impl Rto {
         self.backoff += 1;
     }
 
+    /// It ran out for nothing: no more than so often counts.
+    pub(crate) fn limit_backoff(&mut self, backoff: u32) {
+        self.backoff = self.backoff.min(backoff);
+    }
+
     /// New data was acknowledged: the back-off ends.
     #[inline]
     pub(crate) fn reset_backoff(&mut self) {

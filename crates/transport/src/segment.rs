@@ -143,6 +143,10 @@ impl Flags {
     /// The mapping has a checksum (RFC 8684, 3.3.1).
     pub const CHECKSUM: Flags = Flags(512);
 
+    /// What arrived here before was out of order, in the judgement of this end's policy for
+    /// reordering (TCP-DOOR's OOO option).
+    pub const OUT_OF_ORDER: Flags = Flags(1024);
+
     /// Whether all bits of `other` are set.
     #[inline]
     pub const fn contains(self, other: Flags) -> bool {

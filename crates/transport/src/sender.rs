@@ -1,126 +1,42 @@
-use std::ops::AddAssign;
-
 use ropewalk_quantities::Time;
 
-use crate::congestion::{Acked, Congestion, CongestionControl, Controller};
-use crate::prr::Prr;
-use crate::rack::Rack;
+use crate::acknowledgement::Acknowledgement;
+use crate::congestion::{Acked, CongestionControl};
+use crate::connection::Connection;
+use crate::counters::Counters;
+use crate::delivery_rate::DeliveryRate;
+use crate::event::{self, Happening, Recorder};
+use crate::loss::LossDetection;
+use crate::recovery::{Phase, Recovery};
+use crate::reordering::{Policy, ReorderingPolicy, Resent};
 use crate::retransmission_timer::{Purpose, RetransmissionTimer};
 use crate::rtt::Rto;
 use crate::scoreboard::{Delivered, Scoreboard, Sent};
 use crate::segment::{Flags, Options, Segment};
-use crate::tail_loss_probe::TailLossProbe;
 use crate::{Config, SubflowState};
 
-/// Duplicate acknowledgements, or segments selectively acknowledged above one, that tell of its loss.
-pub(crate) const DUP_THRESH: u32 = 3;
-
-/// The sending half of a subflow: what is in flight, loss recovery, retransmission timer.
-#[derive(Clone, Debug)]
+/// The sending half of a subflow: what is in flight, who finds losses, what is done about them.
+#[derive(Debug)]
 pub(crate) struct Sender {
     /// First offset not acknowledged.
     pub(crate) una: u64,
     /// Next offset to send for the first time.
     pub(crate) nxt: u64,
     pub(crate) board: Scoreboard,
-    pub(crate) phase: Phase,
-    pub(crate) dupacks: u32,
-    /// `nxt` when the last loss was found: recovery ends when it is acknowledged (RFC 6582, 6675).
-    pub(crate) recover: u64,
-    /// Highest cumulative acknowledgement before the last one (RFC 6582, 4.1).
-    pub(crate) previous_ack: u64,
+    pub(crate) loss: LossDetection,
+    pub(crate) recovery: Recovery,
+    pub(crate) reordering: Policy,
     pub(crate) rto: Rto,
-    pub(crate) timer: RetransmissionTimer,
-    /// The first retransmission of a recovery leaves whatever the window says.
-    pub(crate) force_retransmit: bool,
-    pub(crate) prr: Prr,
-    pub(crate) rack: Rack,
-    pub(crate) probe: TailLossProbe,
+    timer: RetransmissionTimer,
+    rate: DeliveryRate,
     last_sent: Time,
-    rate_since: Time,
-    rate_bytes: u64,
     pub(crate) sack: bool,
     timestamps: bool,
-    pub(crate) use_prr: bool,
     halve_pipe: bool,
     halve_after_idle: bool,
     pub(crate) grow_in_disorder: bool,
     limited_transmit: bool,
     pub(crate) counters: Counters,
-}
-
-/// What a subflow's sender counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Data segments sent, again or for the first time.
-    pub segments_sent: u64,
-    /// Data segments sent again.
-    pub retransmissions: u64,
-    /// Times that fast recovery was entered.
-    pub fast_recoveries: u64,
-    /// Times that the retransmission timer ran out.
-    pub timeouts: u64,
-    /// Tail loss probes sent.
-    pub tail_loss_probes: u64,
-}
-
-impl AddAssign for Counters {
-    fn add_assign(&mut self, other: Counters) {
-        self.segments_sent += other.segments_sent;
-        self.retransmissions += other.retransmissions;
-        self.fast_recoveries += other.fast_recoveries;
-        self.timeouts += other.timeouts;
-        self.tail_loss_probes += other.tail_loss_probes;
-    }
-}
-
-/// What is known of losses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
-    /// No loss known.
-    Open,
-    /// Fast recovery.
-    Recovery,
-    /// After a timeout, until what was then in flight is acknowledged.
-    Loss,
-}
-
-/// An acknowledgement and what it tells of.
-pub(crate) struct Acknowledgement<'a> {
-    pub(crate) now: Time,
-    pub(crate) segment: &'a Segment,
-    /// By how much the first offset not acknowledged moved.
-    pub(crate) advanced: u64,
-    pub(crate) delivered: Delivered,
-}
-
-/// The congestion controller and the table of subflows, for one of them.
-pub(crate) struct Windows<'a> {
-    pub(crate) controller: &'a mut Controller,
-    pub(crate) table: &'a mut [SubflowState],
-    pub(crate) subflow: usize,
-    /// The congestion window alone holds this subflow back.
-    pub(crate) cwnd_limited: bool,
-}
-
-impl Windows<'_> {
-    #[inline]
-    pub(crate) fn own(&mut self) -> &mut SubflowState {
-        &mut self.table[self.subflow]
-    }
-
-    /// `flight_size` is what RFC 5681 calls so: everything not cumulatively acknowledged.
-    pub(crate) fn on_congestion(&mut self, cause: Congestion, now: Time, flight_size: u64) {
-        let own = self.own();
-        own.in_flight = flight_size.min(own.cwnd);
-        let ssthresh = self
-            .controller
-            .on_congestion(self.subflow, cause, now, self.table);
-        let own = self.own();
-        own.ssthresh = ssthresh;
-        own.acked_between_losses = own.acked_since_loss;
-        own.acked_since_loss = 0;
-    }
 }
 
 impl Sender {
@@ -129,22 +45,15 @@ impl Sender {
             una: 0,
             nxt: 0,
             board: Scoreboard::new(),
-            phase: Phase::Open,
-            dupacks: 0,
-            recover: 0,
-            previous_ack: 0,
+            loss: LossDetection::new(config),
+            recovery: Recovery::new(config),
+            reordering: Policy::new(config),
             rto: Rto::new(config),
             timer: RetransmissionTimer::OFF,
-            force_retransmit: false,
-            prr: Prr::default(),
-            rack: Rack::new(config.rack),
-            probe: TailLossProbe::new(config.tail_loss_probe),
+            rate: DeliveryRate::default(),
             last_sent: Time::ZERO,
-            rate_since: Time::ZERO,
-            rate_bytes: 0,
             sack: config.sack,
             timestamps: config.timestamps,
-            use_prr: config.prr,
             halve_pipe: config.halve_pipe,
             halve_after_idle: config.halve_after_idle,
             grow_in_disorder: config.grow_in_disorder,
@@ -168,20 +77,15 @@ impl Sender {
     ) {
         self.una = 1;
         self.nxt = 1;
-        self.recover = 1;
-        self.previous_ack = 1;
+        self.recovery.start_at(1);
+        self.loss.duplicates.on_advance(1);
         self.last_sent = now;
-        self.rate_since = now;
+        self.rate = DeliveryRate::starting(now);
         self.rto.reset_backoff();
         self.timer = RetransmissionTimer::OFF;
         if let Some(rtt) = rtt {
             self.rto.sample(rtt, state);
         }
-    }
-
-    /// Ranges that were found lost and not sent again since.
-    pub(crate) fn lost(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
-        self.board.lost()
     }
 
     /// First offset not acknowledged.
@@ -246,32 +150,40 @@ impl Sender {
         self.timer = RetransmissionTimer::new(purpose, at);
     }
 
-    /// An acknowledgement (RFC 5681, 6582, 6675, 8985).
-    pub(crate) fn on_ack(&mut self, now: Time, segment: &Segment, windows: &mut Windows<'_>) {
-        let ack = segment.ack;
+    /// An acknowledgement (RFC 5681, 6582, 6675, 8985). Says whether it showed that losses were
+    /// none, and what they had led to is undone.
+    pub(crate) fn on_ack<R: Recorder>(
+        &mut self,
+        segment: &Segment,
+        connection: &mut Connection<'_, R>,
+    ) -> bool {
+        let (ack, now) = (segment.ack, connection.now);
         if ack > self.nxt || ack < self.una {
-            return;
+            return ack < self.una
+                && self.reordering.is_on()
+                && self.on_old_ack(segment, connection);
         }
         let advanced = ack - self.una;
-        let trusted = now.saturating_sub(windows.own().min_rtt);
+        let trusted = now.saturating_sub(connection.own().min_rtt);
         let mut delivered = Delivered::new(self.una.max(self.board.highest_sacked()), trusted);
+        let mut rtt = None;
         if advanced > 0 {
             self.board.acknowledge(ack, &mut delivered);
-            self.previous_ack = self.una;
+            self.loss.duplicates.on_advance(self.una);
             self.una = ack;
-            let rtt = if self.timestamps && segment.flags.contains(Flags::TIMESTAMPS) {
+            rtt = if self.timestamps && segment.flags.contains(Flags::TIMESTAMPS) {
                 Some(now.saturating_sub(segment.ts_ecr))
             } else {
                 // Karn: nothing that was sent twice gives a sample.
                 delivered.newest_once.map(|sent| now - sent)
             };
-            let own = windows.own();
+            let own = connection.own();
             if let Some(rtt) = rtt {
                 self.rto.sample(rtt, own);
             }
             self.rto.reset_backoff();
             own.acked_since_loss += delivered.bytes;
-            self.measure_rate(now, delivered.bytes, own);
+            self.rate.measure(now, delivered.bytes, own);
         }
         if let Options::Sack(blocks) = &segment.options
             && self.sack
@@ -285,76 +197,72 @@ impl Sender {
             advanced,
             delivered,
         };
-        self.process_probe_ack(&acknowledgement, windows);
-        let waits = if self.rack.is_on() && self.sack {
-            self.judge_by_time(&acknowledgement, windows)
-        } else {
-            self.judge_by_count(&acknowledgement, windows);
-            false
-        };
+        self.tell_of(&acknowledgement, rtt, connection);
+        let undone = self.reordering.is_on() && self.look_for_signs(&acknowledgement, connection);
+        self.process_probe_ack(&acknowledgement, connection);
+        let waits = self.judge(&acknowledgement, undone, connection);
         if self.board.is_empty() {
             self.disarm();
-        } else if advanced > 0 && !waits {
-            self.restart_timer(now, windows.own());
+        } else if (advanced > 0 || undone) && !waits {
+            self.restart_timer(now, connection.own());
         }
-        self.publish(windows.own());
+        self.publish(connection.own());
+        undone
     }
 
-    /// The retransmission timer, at or after its time.
-    pub(crate) fn on_timeout(&mut self, now: Time, windows: &mut Windows<'_>) {
-        self.disarm();
-        if self.board.is_empty() {
-            return;
-        }
-        self.counters.timeouts += 1;
-        // RFC 5681, section 3.1: ssthresh holds while the same data times out again.
-        if self.phase != Phase::Loss || self.una >= self.recover || self.rto.backoff() == 0 {
-            let flight_size = self.flight_size(windows.own().mss);
-            windows.on_congestion(Congestion::Timeout, now, flight_size);
-        }
-        self.phase = Phase::Loss;
-        self.recover = self.nxt;
-        self.dupacks = 0;
-        let (rack, board) = (&self.rack, &mut self.board);
-        board.mark_all_lost(|sent| rack.is_recent(sent, now));
-        self.probe.forget();
-        self.force_retransmit = true;
-        self.rto.back_off();
-        let own = windows.own();
-        own.cwnd = self.board.pipe() + own.mss;
-        self.publish(own);
-    }
-
-    /// Restart after idleness: the window says nothing of the path any more (RFC 5681, 4.1), or
-    /// less with each timeout that has gone by (Linux's `tcp_cwnd_restart`).
-    #[inline]
-    fn restart_after_idle(&mut self, now: Time, initial: u64, state: &mut SubflowState) {
-        let (idle, rto) = (now.saturating_sub(self.last_sent), self.rto.current());
-        if !self.board.is_empty() || idle <= rto {
-            return;
-        }
-        let mut cwnd = state.cwnd;
-        if self.halve_after_idle {
-            state.ssthresh = state.ssthresh.max(cwnd / 4 * 3);
-            let mut over = idle - rto;
-            while over > Time::ZERO && cwnd > initial {
-                cwnd /= 2;
-                over = over.saturating_sub(rto);
-            }
-            state.cwnd = cwnd.max(initial.min(state.cwnd));
+    /// Has a detector look for losses, and does what follows. Says whether the timer now waits for
+    /// late segments.
+    #[inline(always)]
+    fn judge<R: Recorder>(
+        &mut self,
+        ack: &Acknowledgement<'_>,
+        undone: bool,
+        connection: &mut Connection<'_, R>,
+    ) -> bool {
+        if self.loss.rack.is_on() && self.sack {
+            let found = self.detect_by_time(ack, undone, connection);
+            self.respond_by_time(ack, &found, undone, connection);
+            found.wait.is_some()
         } else {
-            state.cwnd = cwnd.min(initial);
+            self.judge_by_count(ack, undone, connection);
+            false
+        }
+    }
+
+    #[inline(always)]
+    fn tell_of<R: Recorder>(
+        &self,
+        ack: &Acknowledgement<'_>,
+        rtt: Option<Time>,
+        connection: &mut Connection<'_, R>,
+    ) {
+        if !R::LISTENS {
+            return;
+        }
+        if ack.advanced > 0 || ack.delivered.sacked > 0 {
+            connection.record(|| {
+                Happening::Acknowledged(event::Acknowledged {
+                    una: self.una,
+                    bytes: ack.advanced,
+                    sacked: ack.delivered.sacked,
+                    rtt,
+                })
+            });
+        }
+        if let Some((start, end)) = ack.dsack() {
+            connection
+                .record(|| Happening::DuplicateReported(event::DuplicateReported { start, end }));
         }
     }
 
     /// A segment to send again now, if the window lets one out (NextSeg of RFC 6675).
     #[inline]
     pub(crate) fn poll_retransmit(&mut self, now: Time, state: &mut SubflowState) -> Option<Sent> {
-        if self.phase == Phase::Open && !self.force_retransmit {
+        if !self.recovery.may_retransmit() {
             return None;
         }
         let fits = state.cwnd >= state.in_flight + state.mss;
-        if !fits && !self.force_retransmit {
+        if !fits && !self.recovery.is_forced() {
             return None;
         }
         let at = self.board.next_lost()?;
@@ -363,8 +271,15 @@ impl Sender {
 
     /// When there is no new data to send: what else may go out in recovery (NextSeg, rules 3 and 4).
     pub(crate) fn poll_rescue(&mut self, now: Time, state: &mut SubflowState) -> Option<Sent> {
+        if self.recovery.no_new_data() {
+            let held_back = self.poll_retransmit(now, state);
+            if held_back.is_some() {
+                return held_back;
+            }
+        }
         let full = state.cwnd < state.in_flight + state.mss;
-        if self.phase != Phase::Recovery || !self.sack || self.rack.is_on() || full {
+        let recovering = self.recovery.phase() == Phase::Recovery;
+        if !recovering || !self.sack || self.loss.rack.is_on() || full {
             return None;
         }
         let at = self.board.next_unsacked()?;
@@ -373,11 +288,16 @@ impl Sender {
 
     fn retransmit(&mut self, at: usize, now: Time, state: &mut SubflowState) -> Sent {
         let sent = self.board.retransmit(at, now);
-        self.rack.on_retransmit(self.board.name(at), now);
-        self.force_retransmit = false;
+        self.loss.rack.on_retransmit(self.board.name(at), now);
+        self.recovery.on_retransmit();
+        self.reordering.on_retransmit(&Resent {
+            now,
+            seq: sent.seq,
+            end: sent.end(),
+        });
         self.counters.retransmissions += 1;
         self.count_out(now, &sent);
-        if at == 0 && self.rack.is_on() && self.timer.purpose() != Purpose::Reordering {
+        if at == 0 && self.loss.rack.is_on() && self.timer.purpose() != Purpose::Reordering {
             // As Linux (`tcp_xmit_retransmit_queue`): the oldest is given its time anew.
             self.arm(Purpose::Timeout, now + self.rto.current());
         }
@@ -391,7 +311,7 @@ impl Sender {
         Some(self.retransmit(last, now, state))
     }
 
-    /// New data (or FIN) leaves.
+    /// New data (or FIN) leaves. Says whether idleness before it had the window reduced.
     #[inline]
     pub(crate) fn send_new(
         &mut self,
@@ -399,13 +319,15 @@ impl Sender {
         sent: Sent,
         initial_window: u64,
         state: &mut SubflowState,
-    ) {
-        self.restart_after_idle(now, initial_window, state);
+    ) -> bool {
+        let reduced = self.restart_after_idle(now, initial_window, state);
+        self.recovery.on_new_data();
         self.nxt += u64::from(sent.len);
         self.board.push(sent);
         self.count_out(now, &sent);
         self.put_off_probe(now, state);
         self.publish(state);
+        reduced
     }
 
     #[inline]
@@ -413,11 +335,38 @@ impl Sender {
         if !sent.is_fin() {
             self.counters.segments_sent += 1;
         }
-        self.prr.count_out(u64::from(sent.len));
+        self.recovery.count_out(u64::from(sent.len));
         self.last_sent = now;
         if self.timer.is_off() {
             self.arm(Purpose::Timeout, now + self.rto.current());
         }
+    }
+
+    /// Restart after idleness: the window says nothing of the path any more (RFC 5681, 4.1), or
+    /// less with each timeout that has gone by (Linux's `tcp_cwnd_restart`). Says whether the window
+    /// was reduced.
+    #[inline]
+    fn restart_after_idle(&mut self, now: Time, initial: u64, state: &mut SubflowState) -> bool {
+        let (idle, rto) = (now.saturating_sub(self.last_sent), self.rto.current());
+        if !self.board.is_empty() || idle <= rto {
+            return false;
+        }
+        let mut cwnd = state.cwnd;
+        if self.halve_after_idle {
+            state.ssthresh = state.ssthresh.max(cwnd / 4 * 3);
+            let mut over = idle - rto;
+            while over > Time::ZERO && cwnd > initial {
+                cwnd /= 2;
+                over = over.saturating_sub(rto);
+            }
+            cwnd = cwnd.max(initial.min(state.cwnd));
+        } else {
+            cwnd = cwnd.min(initial);
+        }
+        let reduced = cwnd < state.cwnd;
+        state.cwnd = cwnd;
+        self.recovery.forget_before();
+        reduced
     }
 
     /// The sender's segments, oldest first.
@@ -431,14 +380,14 @@ impl Sender {
     }
 
     #[inline]
-    pub(crate) fn grow(
+    pub(crate) fn grow<R: Recorder>(
         &mut self,
-        now: Time,
         bytes: u64,
         segment: &Segment,
-        windows: &mut Windows<'_>,
+        connection: &mut Connection<'_, R>,
     ) {
-        let own = windows.own();
+        let now = connection.now;
+        let own = connection.own();
         // In slow start the window may run ahead of what was sent by a factor of two.
         let slow_start = own.cwnd < own.ssthresh && own.cwnd < 2 * own.in_flight;
         let acked = Acked {
@@ -447,12 +396,12 @@ impl Sender {
             rtt: (own.latest_rtt > Time::ZERO).then_some(own.latest_rtt),
             snd_una: segment.ack,
             snd_nxt: self.nxt,
-            cwnd_limited: windows.cwnd_limited || slow_start,
+            cwnd_limited: connection.cwnd_limited || slow_start,
         };
-        let cwnd = windows
+        let cwnd = connection
             .controller
-            .on_ack(windows.subflow, &acked, windows.table);
-        windows.own().cwnd = cwnd;
+            .on_ack(connection.subflow, &acked, connection.table);
+        connection.own().cwnd = cwnd;
     }
 
     /// Without SACK each duplicate acknowledgement stands for a segment that left the network.
@@ -460,7 +409,8 @@ impl Sender {
         if self.sack {
             return 0;
         }
-        (u64::from(self.dupacks) * mss).min(self.board.outstanding().saturating_sub(mss))
+        let duplicates = u64::from(self.loss.duplicates.count());
+        (duplicates * mss).min(self.board.outstanding().saturating_sub(mss))
     }
 
     /// What a congestion event halves.
@@ -477,7 +427,7 @@ impl Sender {
         if !self.sack {
             pipe = pipe.saturating_sub(self.reno_sacked(mss));
         }
-        if self.phase == Phase::Open && !self.limited_transmit {
+        if self.recovery.phase() == Phase::Open && !self.limited_transmit {
             // Without RFC 3042 the first duplicate acknowledgements let nothing out.
             pipe += if self.sack {
                 self.board.sacked()
@@ -492,23 +442,6 @@ impl Sender {
     #[inline]
     pub(crate) fn publish(&self, state: &mut SubflowState) {
         state.in_flight = self.pipe(state.mss);
-        state.in_recovery = self.phase != Phase::Open;
-    }
-
-    /// Delivery rate over about a round trip, smoothed by a quarter.
-    #[inline]
-    fn measure_rate(&mut self, now: Time, bytes: u64, state: &mut SubflowState) {
-        self.rate_bytes += bytes;
-        let span = now - self.rate_since;
-        if span >= state.srtt.max(Time::from_millis(10)) {
-            let rate = self.rate_bytes as f64 / span.as_secs_f64();
-            state.delivery_rate = if state.delivery_rate == 0.0 {
-                rate
-            } else {
-                state.delivery_rate + (rate - state.delivery_rate) / 4.0
-            };
-            self.rate_since = now;
-            self.rate_bytes = 0;
-        }
+        state.in_recovery = self.recovery.phase() != Phase::Open;
     }
 }

@@ -2,31 +2,37 @@
 
 use ropewalk_quantities::Time;
 
+use crate::connection::record;
 use crate::endpoint::Endpoint;
+use crate::event::{Happening, ProbeSent, Recorder, ReductionCause, Window, WindowReduced};
 use crate::scheduling::{Choice, Pending, Scheduler, SubflowSet};
 use crate::scoreboard::Sent;
 
 impl Endpoint {
     /// What of the stream leaves now: lost data first, then new.
     #[inline]
-    pub(crate) fn poll_data(&mut self, now: Time) -> Option<(usize, Sent)> {
+    pub(crate) fn poll_data<R: Recorder>(
+        &mut self,
+        now: Time,
+        recorder: &mut R,
+    ) -> Option<(usize, Sent)> {
         if self.recovering | self.queueing | self.probing != 0 || !self.tx.reinject.is_empty() {
-            let old = self.poll_old_data(now);
+            let old = self.poll_old_data(now, recorder);
             if old.is_some() {
                 return old;
             }
         }
-        let new = self.poll_new_data(now);
+        let new = self.poll_new_data(now, recorder);
         if new.is_some() {
             return new;
         }
-        self.poll_instead(now)
+        self.poll_instead(now, recorder)
     }
 
     #[inline(never)]
-    fn poll_old_data(&mut self, now: Time) -> Option<(usize, Sent)> {
+    fn poll_old_data<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
         if self.probing != 0
-            && let Some(probe) = self.poll_probe(now)
+            && let Some(probe) = self.poll_probe(now, recorder)
         {
             return Some(probe);
         }
@@ -37,16 +43,16 @@ impl Endpoint {
             }
         }
         if !self.tx.reinject.is_empty()
-            && let Some(reinjected) = self.poll_reinjection(now)
+            && let Some(reinjected) = self.poll_reinjection(now, recorder)
         {
             return Some(reinjected);
         }
-        self.poll_queued(now)
+        self.poll_queued(now, recorder)
     }
 
     /// A tail loss probe, whatever the congestion window says: new data if the subflow has some,
     /// else its last segment again (RFC 8985, 7.3).
-    fn poll_probe(&mut self, now: Time) -> Option<(usize, Sent)> {
+    fn poll_probe<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
         let subflow = members(self.probing).next()?;
         self.probing &= !(1 << subflow);
         let new = match self.subflows[subflow].queue.pop_front() {
@@ -62,20 +68,22 @@ impl Endpoint {
             None => None,
         };
         let sent = match new {
-            Some((data_seq, len)) => self.send_data(now, subflow, data_seq, len).1,
+            Some((data_seq, len)) => self.send_data(now, subflow, data_seq, len, recorder).1,
             None => {
                 let state = &mut self.table[subflow];
                 self.subflows[subflow].sender.retransmit_last(now, state)?
             }
         };
-        self.subflows[subflow]
-            .sender
-            .on_probe_sent(now, new.is_none());
+        let again = new.is_none();
+        self.subflows[subflow].sender.on_probe_sent(now, again);
+        record(recorder, now, subflow, || {
+            Happening::ProbeSent(ProbeSent { again })
+        });
         Some((subflow, sent))
     }
 
     /// Data that a scheduler put on several subflows at once.
-    fn poll_queued(&mut self, now: Time) -> Option<(usize, Sent)> {
+    fn poll_queued<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
         for subflow in members(self.queueing) {
             while let Some(&(data_seq, len)) = self.subflows[subflow].queue.front() {
                 let state = &mut self.table[subflow];
@@ -90,7 +98,7 @@ impl Endpoint {
                 self.subflows[subflow].queue.pop_front();
                 state.queued -= u64::from(len);
                 if needed {
-                    return Some(self.send_data(now, subflow, data_seq, len));
+                    return Some(self.send_data(now, subflow, data_seq, len, recorder));
                 }
             }
             if self.subflows[subflow].queue.is_empty() {
@@ -101,7 +109,7 @@ impl Endpoint {
     }
 
     #[inline]
-    fn poll_new_data(&mut self, now: Time) -> Option<(usize, Sent)> {
+    fn poll_new_data<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
         loop {
             let unsent = self.tx.unsent();
             if unsent == 0 {
@@ -132,13 +140,13 @@ impl Endpoint {
                 Choice::Send(subflow) => {
                     let len = self.next_len(now, subflow, unsent, window)?;
                     let data_seq = self.tx.assign(len);
-                    return Some(self.send_data(now, subflow, data_seq, len as u32));
+                    return Some(self.send_data(now, subflow, data_seq, len as u32, recorder));
                 }
                 Choice::Assign(subflow) => {
                     let len = self.next_len(now, subflow, unsent, window)?;
                     if self.table[subflow].can_send() && self.subflows[subflow].queue.is_empty() {
                         let data_seq = self.tx.assign(len);
-                        return Some(self.send_data(now, subflow, data_seq, len as u32));
+                        return Some(self.send_data(now, subflow, data_seq, len as u32, recorder));
                     }
                     self.cwnd_limited |= 1 << subflow;
                     self.assign_to(SubflowSet::default().with(subflow), len);
@@ -147,7 +155,7 @@ impl Endpoint {
                     let first = set.iter().next()?;
                     let len = self.next_len(now, first, unsent, window)?;
                     self.assign_to(set, len);
-                    let queued = self.poll_queued(now);
+                    let queued = self.poll_queued(now, recorder);
                     if queued.is_some() {
                         return queued;
                     }
@@ -217,9 +225,9 @@ impl Endpoint {
 
     /// No new data may leave: what else may?
     #[inline]
-    fn poll_instead(&mut self, now: Time) -> Option<(usize, Sent)> {
+    fn poll_instead<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
         if self.subflows.len() > 1 && self.tx.unsent() > 0 && self.tx.window() < self.table[0].mss {
-            let again = self.poll_opportunistic(now);
+            let again = self.poll_opportunistic(now, recorder);
             if again.is_some() {
                 return again;
             }
@@ -235,17 +243,29 @@ impl Endpoint {
 
     /// Sends a data range on a subflow for the first time there.
     #[inline]
-    pub(crate) fn send_data(
+    pub(crate) fn send_data<R: Recorder>(
         &mut self,
         now: Time,
         subflow: usize,
         data_seq: u64,
         len: u32,
+        recorder: &mut R,
     ) -> (usize, Sent) {
         let initial_window = self.initial_window(self.table[subflow].mss);
         let sender = &mut self.subflows[subflow].sender;
         let sent = Sent::data(sender.nxt(), len, data_seq, now);
-        sender.send_new(now, sent, initial_window, &mut self.table[subflow]);
+        let state = &mut self.table[subflow];
+        let before = Window::of(state);
+        if sender.send_new(now, sent, initial_window, state) {
+            let after = Window::of(state);
+            record(recorder, now, subflow, || {
+                Happening::WindowReduced(WindowReduced {
+                    cause: ReductionCause::Idle,
+                    before,
+                    after,
+                })
+            });
+        }
         (subflow, sent)
     }
 }

@@ -7,7 +7,7 @@ use crate::receiver::Receiver;
 use crate::sender::Sender;
 
 /// One TCP connection of its own: handshake, both halves, close (RFC 9293).
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Subflow {
     pub(crate) state: State,
     pub(crate) sender: Sender,

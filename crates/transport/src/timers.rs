@@ -2,9 +2,10 @@
 
 use ropewalk_quantities::Time;
 
+use crate::connection::Connection;
 use crate::endpoint::Endpoint;
+use crate::event::Recorder;
 use crate::retransmission_timer::Purpose;
-use crate::sender::Windows;
 use crate::subflow::{State, Subflow};
 
 /// Times that a SYN, or data, is sent again before the subflow is given up (Linux: tcp_syn_retries, tcp_retries2).
@@ -12,8 +13,7 @@ const SYN_RETRIES: u32 = 6;
 const RETRIES: u32 = 15;
 
 impl Endpoint {
-    /// One or more timers may have run out: call it at [`poll_timeout`](Endpoint::poll_timeout)'s time.
-    pub fn handle_timeout(&mut self, now: Time) {
+    pub(crate) fn run_timers<R: Recorder>(&mut self, now: Time, recorder: &mut R) {
         for subflow in 0..self.subflows.len() {
             let flow = &mut self.subflows[subflow];
             flow.receiver.on_timeout(now);
@@ -26,8 +26,8 @@ impl Endpoint {
             }
             if flow.sender.timer_at() <= now {
                 match flow.sender.timer_purpose() {
-                    Purpose::Timeout => self.handle_retransmission_timeout(now, subflow),
-                    Purpose::Reordering => self.handle_reordering_timeout(now, subflow),
+                    Purpose::Timeout => self.time_out(now, subflow, recorder),
+                    Purpose::Reordering => self.handle_reordering_timeout(now, subflow, recorder),
                     Purpose::Probe => {
                         self.probing |= u64::from(flow.sender.on_probe_timeout(now)) << subflow;
                         self.may_send = true;
@@ -54,7 +54,7 @@ impl Endpoint {
             .fold(own, Time::min);
     }
 
-    fn handle_retransmission_timeout(&mut self, now: Time, subflow: usize) {
+    fn time_out<R: Recorder>(&mut self, now: Time, subflow: usize, recorder: &mut R) {
         let flow = &mut self.subflows[subflow];
         let backoff = flow.sender.backoff();
         match flow.state {
@@ -79,15 +79,17 @@ impl Endpoint {
                     self.fail_subflow(subflow);
                     return;
                 }
-                let mut windows = Windows {
+                let mut connection = Connection {
+                    now,
                     controller: &mut self.controller,
                     table: &mut self.table,
                     subflow,
                     cwnd_limited: true,
+                    recorder,
                 };
-                flow.sender.on_timeout(now, &mut windows);
+                let believed = flow.sender.on_timeout(&mut connection);
                 self.note_recovery(subflow);
-                if self.subflows.len() > 1 {
+                if believed && self.subflows.len() > 1 {
                     self.table[subflow].usable = false;
                     self.reinject_from(subflow);
                 }
@@ -97,16 +99,23 @@ impl Endpoint {
         }
     }
 
-    fn handle_reordering_timeout(&mut self, now: Time, subflow: usize) {
-        let mut windows = Windows {
+    fn handle_reordering_timeout<R: Recorder>(
+        &mut self,
+        now: Time,
+        subflow: usize,
+        recorder: &mut R,
+    ) {
+        let mut connection = Connection {
+            now,
             controller: &mut self.controller,
             table: &mut self.table,
             subflow,
             cwnd_limited: true,
+            recorder,
         };
         self.subflows[subflow]
             .sender
-            .on_reordering_timeout(now, &mut windows);
+            .on_reordering_timeout(&mut connection);
         self.note_recovery(subflow);
         self.may_send = true;
     }

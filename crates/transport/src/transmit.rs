@@ -2,7 +2,9 @@
 
 use ropewalk_quantities::Time;
 
+use crate::connection::record;
 use crate::endpoint::{Endpoint, Role};
+use crate::event::{Happening, Recorder, SegmentSent};
 use crate::scoreboard::Sent;
 use crate::segment::{Flags, Options, Segment};
 use crate::subflow::State;
@@ -11,25 +13,26 @@ use crate::subflow::State;
 const DATA_ACK: Flags = Flags::DATA_ACK.with(Flags::DATA_ACK_64);
 
 impl Endpoint {
-    /// The subflow that has a segment to send now; the segment is written to `segment`, which is
-    /// left alone if there is none. Changes after every other call; call it until it gives nothing.
-    ///
-    /// The caller owns the place, so that a segment goes from here into a link's ring in one copy.
     #[inline]
-    #[must_use]
-    pub fn poll_transmit(&mut self, now: Time, segment: &mut Segment) -> Option<usize> {
+    pub(crate) fn next_segment<R: Recorder>(
+        &mut self,
+        now: Time,
+        segment: &mut Segment,
+        recorder: &mut R,
+    ) -> Option<usize> {
         if self.control != 0
-            && let Some(subflow) = self.poll_control(now, segment)
+            && let Some(subflow) = self.poll_control(now, segment, recorder)
         {
             return Some(subflow);
         }
         if self.may_send {
-            if let Some((subflow, sent)) = self.poll_data(now) {
+            if let Some((subflow, sent)) = self.poll_data(now, recorder) {
                 self.write_sent(now, subflow, &sent, segment);
+                record(recorder, now, subflow, || tell_sent(&sent));
                 return Some(subflow);
             }
             if self.tx.closed()
-                && let Some(subflow) = self.poll_end_of_stream(now, segment)
+                && let Some(subflow) = self.poll_end_of_stream(now, segment, recorder)
             {
                 return Some(subflow);
             }
@@ -44,7 +47,12 @@ impl Endpoint {
     }
 
     #[inline(never)]
-    fn poll_control(&mut self, now: Time, segment: &mut Segment) -> Option<usize> {
+    fn poll_control<R: Recorder>(
+        &mut self,
+        now: Time,
+        segment: &mut Segment,
+        recorder: &mut R,
+    ) -> Option<usize> {
         while self.control != 0 {
             let subflow = self.control.trailing_zeros() as usize;
             let flow = &mut self.subflows[subflow];
@@ -79,7 +87,7 @@ impl Endpoint {
             }
             if pending.fin {
                 flow.pending.fin = false;
-                self.write_fin(now, subflow, segment);
+                self.write_fin(now, subflow, segment, recorder);
                 return Some(subflow);
             }
             if pending.probe {
@@ -94,7 +102,12 @@ impl Endpoint {
     }
 
     #[inline(never)]
-    fn poll_end_of_stream(&mut self, now: Time, segment: &mut Segment) -> Option<usize> {
+    fn poll_end_of_stream<R: Recorder>(
+        &mut self,
+        now: Time,
+        segment: &mut Segment,
+        recorder: &mut R,
+    ) -> Option<usize> {
         if !self.tx.all_assigned() || !self.established {
             return None;
         }
@@ -103,7 +116,7 @@ impl Endpoint {
             if flow.state != State::Established || flow.fin.is_some() {
                 return None;
             }
-            self.write_fin(now, 0, segment);
+            self.write_fin(now, 0, segment, recorder);
             return Some(0);
         }
         if self.tx.fin_acked() || self.tx.fin_at != Time::MAX {
@@ -189,7 +202,13 @@ impl Endpoint {
         }
     }
 
-    fn write_fin(&mut self, now: Time, subflow: usize, segment: &mut Segment) {
+    fn write_fin<R: Recorder>(
+        &mut self,
+        now: Time,
+        subflow: usize,
+        segment: &mut Segment,
+        recorder: &mut R,
+    ) {
         let flow = &mut self.subflows[subflow];
         let fin = Sent::fin(flow.sender.nxt(), now);
         flow.fin = Some(fin.seq);
@@ -197,6 +216,7 @@ impl Endpoint {
             .send_new(now, fin, u64::MAX, &mut self.table[subflow]);
         self.table[subflow].usable = false;
         self.write_sent(now, subflow, &fin, segment);
+        record(recorder, now, subflow, || tell_sent(&fin));
     }
 
     /// The acknowledgement that a segment with data starts from, with as many SACK blocks as the data
@@ -242,7 +262,19 @@ impl Endpoint {
         segment.window = self.rx.window(self.multipath) as u32;
         segment.flags = self.usual_flags;
         segment.options = Options::None;
+        if flow.receiver.tell_out_of_order {
+            flow.receiver.tell_out_of_order = false;
+            segment.flags = segment.flags.with(Flags::OUT_OF_ORDER);
+        }
         flow.receiver.write_sack(blocks, &mut segment.options);
         flow.receiver.acknowledged();
     }
+}
+
+fn tell_sent(sent: &Sent) -> Happening {
+    Happening::SegmentSent(SegmentSent {
+        seq: sent.seq,
+        len: if sent.is_fin() { 0 } else { sent.len },
+        again: sent.was_retransmitted(),
+    })
 }

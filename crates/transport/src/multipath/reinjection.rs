@@ -4,8 +4,11 @@
 use ropewalk_quantities::Time;
 
 use crate::SubflowState;
+use crate::connection::record;
 use crate::endpoint::Endpoint;
+use crate::event::{Happening, Recorder, ReductionCause, Window, WindowReduced};
 use crate::scoreboard::Sent;
+use crate::subflow::State;
 
 impl Endpoint {
     /// Everything that the subflow holds unacknowledged may go out again on the others.
@@ -25,21 +28,44 @@ impl Endpoint {
         self.queueing &= !(1 << subflow);
     }
 
+    /// The subflow's losses were none: it carries on with what it holds, and what of that has not
+    /// left on another subflow stays with it.
+    pub(crate) fn take_back(&mut self, subflow: usize) {
+        let flow = &mut self.subflows[subflow];
+        self.table[subflow].usable = flow.state == State::Established && flow.fin.is_none();
+        let (una, waiting) = (self.tx.una(), &mut self.tx.reinject);
+        flow.sender.board_mut().take_back(|start, end| {
+            let start = start.max(una);
+            let waits = waiting
+                .containing(start)
+                .is_some_and(|(_, last)| end <= last);
+            waits && waiting.remove(start, end) > 0
+        });
+    }
+
     /// Sends the oldest of it on the subflow of the least round-trip time among those whose window
     /// has room: before all that the scheduler may have queued there, since it holds up the rest.
-    pub(crate) fn poll_reinjection(&mut self, now: Time) -> Option<(usize, Sent)> {
+    pub(crate) fn poll_reinjection<R: Recorder>(
+        &mut self,
+        now: Time,
+        recorder: &mut R,
+    ) -> Option<(usize, Sent)> {
         let has_room =
             |state: &SubflowState| state.usable && state.cwnd >= state.in_flight + state.mss;
         let subflow = (0..self.table.len())
             .filter(|&subflow| has_room(&self.table[subflow]))
             .min_by_key(|&subflow| self.table[subflow].srtt)?;
         let (start, end) = self.tx.reinject.take_first(self.table[subflow].mss)?;
-        Some(self.send_data(now, subflow, start, (end - start) as u32))
+        Some(self.send_data(now, subflow, start, (end - start) as u32, recorder))
     }
 
     /// The window is full: send what blocks it again on a subflow that has room, and halve the
     /// window of the one that holds it up, at most once a round trip.
-    pub(crate) fn poll_opportunistic(&mut self, now: Time) -> Option<(usize, Sent)> {
+    pub(crate) fn poll_opportunistic<R: Recorder>(
+        &mut self,
+        now: Time,
+        recorder: &mut R,
+    ) -> Option<(usize, Sent)> {
         if !self.config.opportunistic_retransmission && !self.config.penalisation {
             return None;
         }
@@ -55,14 +81,24 @@ impl Endpoint {
         {
             self.subflows[holder].penalised = now;
             let state = &mut self.table[holder];
+            let before = Window::of(state);
             state.cwnd = (state.cwnd / 2).max(state.mss);
             state.ssthresh = state.cwnd.max(2 * state.mss);
+            let after = Window::of(state);
+            self.subflows[holder].sender.recovery.forget_before();
+            record(recorder, now, holder, || {
+                Happening::WindowReduced(WindowReduced {
+                    cause: ReductionCause::Penalised,
+                    before,
+                    after,
+                })
+            });
         }
         if !self.config.opportunistic_retransmission {
             return None;
         }
         self.tx.opportunistic = end;
-        Some(self.send_data(now, free, start, (end - start) as u32))
+        Some(self.send_data(now, free, start, (end - start) as u32, recorder))
     }
 
     /// The subflow that has this data in flight, and the end of the segment that holds it.

@@ -1,18 +1,21 @@
 //! Two endpoints, a virtual clock, and a wire that tests can cut.
 
 mod close;
+mod events;
 mod handshake;
 mod multipath;
 mod properties;
 mod rack;
 mod reception;
 mod recovery;
+mod reordering;
 mod window;
 
 use std::collections::BTreeMap;
 
 use ropewalk_quantities::{Bytes, Time};
 
+use crate::event::{Happening, Recorded};
 use crate::{
     Config, CongestionKind, Endpoint, Event, Flags, InitialWindow, IpVersion, Options, Profile,
     Segment,
@@ -75,6 +78,11 @@ pub(crate) struct Pair {
     pub(crate) fate: Wire,
     /// Everything that was sent, lost or not.
     pub(crate) sent: Vec<Passing>,
+    /// Everything that the client told of itself.
+    pub(crate) told: Vec<Recorded>,
+    /// What the server told of segments that arrived.
+    pub(crate) told_by_server: Vec<Recorded>,
+    pub(crate) listens: bool,
     pub(crate) client_events: Vec<Event>,
     pub(crate) server_events: Vec<Event>,
     /// The server's application reads at once.
@@ -95,6 +103,9 @@ impl Pair {
             delays: delays.iter().map(|&delay| ms(delay)).collect(),
             fate: Box::new(|_| Fate::Arrives),
             sent: Vec::new(),
+            told: Vec::new(),
+            told_by_server: Vec::new(),
+            listens: true,
             client_events: Vec::new(),
             server_events: Vec::new(),
             reads: true,
@@ -111,6 +122,7 @@ impl Pair {
         pair.drive(Time::from_secs(5));
         assert!(pair.client_events.contains(&Event::Connected));
         pair.sent.clear();
+        pair.told.clear();
         pair
     }
 
@@ -119,12 +131,7 @@ impl Pair {
         loop {
             let mut quiet = true;
             for to_server in [true, false] {
-                let end = if to_server {
-                    &mut self.client
-                } else {
-                    &mut self.server
-                };
-                while let Some((subflow, segment)) = transmit(end, self.now) {
+                while let Some((subflow, segment)) = self.transmit(to_server) {
                     quiet = false;
                     let options = segment.header_len() - 20;
                     assert!(options <= 40, "{options} bytes of options: {segment:?}");
@@ -156,18 +163,30 @@ impl Pair {
                         self.wire.insert((arrival, self.copies), passing);
                     }
                 }
-                while let Some(event) = end.poll_event() {
-                    if to_server {
-                        self.client_events.push(event)
-                    } else {
-                        self.server_events.push(event)
-                    }
-                }
+                let (end, events) = if to_server {
+                    (&mut self.client, &mut self.client_events)
+                } else {
+                    (&mut self.server, &mut self.server_events)
+                };
+                events.extend(std::iter::from_fn(|| end.poll_event()));
             }
             if quiet {
                 return;
             }
         }
+    }
+
+    fn transmit(&mut self, client: bool) -> Option<(usize, Segment)> {
+        let mut segment = Segment::EMPTY;
+        let subflow = if client && self.listens {
+            let mut end = self.client.recorded_by(&mut self.told);
+            end.poll_transmit(self.now, &mut segment)
+        } else if client {
+            self.client.poll_transmit(self.now, &mut segment)
+        } else {
+            self.server.poll_transmit(self.now, &mut segment)
+        };
+        subflow.map(|subflow| (subflow, segment))
     }
 
     /// The next arrival or timer; false if there is none before `until`.
@@ -184,21 +203,31 @@ impl Pair {
         self.now = self.now.max(next);
         if arrival == Some(next) {
             let (_, passing) = self.wire.pop_first().expect("an arrival");
-            let end = if passing.to_server {
-                &mut self.server
+            let (now, subflow, segment) = (self.now, passing.subflow, &passing.segment);
+            if passing.to_server {
+                let mut server = self.server.recorded_by(&mut self.told_by_server);
+                server.handle_segment(now, subflow, segment);
+            } else if self.listens {
+                let mut client = self.client.recorded_by(&mut self.told);
+                client.handle_segment(now, subflow, segment);
             } else {
-                &mut self.client
-            };
-            end.handle_segment(self.now, passing.subflow, &passing.segment);
+                self.client.handle_segment(now, subflow, segment);
+            }
             if self.reads {
                 self.server.read(u64::MAX);
             }
             self.client.read(u64::MAX);
         } else {
-            for end in [&mut self.client, &mut self.server] {
-                if end.poll_timeout().is_some_and(|time| time <= next) {
-                    end.handle_timeout(next);
+            if self.client.poll_timeout().is_some_and(|time| time <= next) {
+                if self.listens {
+                    let mut client = self.client.recorded_by(&mut self.told);
+                    client.handle_timeout(next);
+                } else {
+                    self.client.handle_timeout(next);
                 }
+            }
+            if self.server.poll_timeout().is_some_and(|time| time <= next) {
+                self.server.handle_timeout(next);
             }
         }
         self.flush();

@@ -22,7 +22,15 @@ fn hostile(mut seed: u64, loss: u64, late: u64, twice: u64) -> Box<dyn FnMut(&Pa
     })
 }
 
-fn check(config: &Config, delays: &[u64], seed: u64, loss: u64, late: u64, twice: u64, bytes: u64) {
+pub(super) fn check(
+    config: &Config,
+    delays: &[u64],
+    seed: u64,
+    loss: u64,
+    late: u64,
+    twice: u64,
+    bytes: u64,
+) {
     let mut pair = Pair::new(config, delays);
     pair.fate = hostile(seed | 1, loss, late, twice);
     pair.client.connect();
@@ -32,6 +40,11 @@ fn check(config: &Config, delays: &[u64], seed: u64, loss: u64, late: u64, twice
     let until = Time::from_secs(3600);
     let mut closed = false;
     while pair.step(until) {
+        pair.told.clear();
+        pair.told_by_server.clear();
+        for flow in &pair.client.subflows {
+            flow.sender.board.check();
+        }
         left -= pair.client.write(left);
         if left == 0 && !closed {
             closed = true;

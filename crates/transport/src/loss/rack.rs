@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
 
+use super::Found;
 use crate::SubflowState;
 use crate::scoreboard::{Delivered, Scoreboard, Sent};
-use crate::sender::DUP_THRESH;
 
 /// Recoveries for which a widened reordering window lasts (`TCP_RACK_RECOVERY_THRESH`).
 const PERSIST: u32 = 16;
@@ -39,13 +39,15 @@ pub(crate) struct Rack {
     resent: VecDeque<(u64, Time)>,
 }
 
-/// What a search for losses found.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Found {
-    /// A retransmission was lost.
-    pub(crate) copy_lost: bool,
-    /// How long until all that is late, and not late enough to be lost, will be.
-    pub(crate) wait: Option<Time>,
+/// What is to know of a sender for looking for its losses.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Surroundings<'a> {
+    pub(crate) now: Time,
+    /// In loss recovery, or after a timeout.
+    pub(crate) recovering: bool,
+    /// Segments selectively acknowledged that tell of a loss at once (DupThresh).
+    pub(crate) threshold: u32,
+    pub(crate) state: &'a SubflowState,
 }
 
 impl Rack {
@@ -109,42 +111,42 @@ impl Rack {
     }
 
     /// RACK_update_reo_wnd(): how much later than the newest that arrived another may still come.
-    fn reordering_window(
-        &self,
-        recovering: bool,
-        sacked_segments: u32,
-        state: &SubflowState,
-    ) -> Time {
-        if !self.reordering_seen && (recovering || sacked_segments >= DUP_THRESH) {
+    fn reordering_window(&self, around: &Surroundings<'_>, sacked_segments: u32) -> Time {
+        let at_once = around.recovering || sacked_segments >= around.threshold;
+        if !self.reordering_seen && at_once {
             return Time::ZERO;
         }
+        let state = around.state;
         (state.min_rtt.min(state.srtt) / 4 * self.steps).min(state.srtt)
     }
 
     /// Looks for losses if segments arrived since the last search (RACK_detect_loss(), 6.2, step 5).
     #[inline]
-    pub(crate) fn detect_losses(
+    pub(crate) fn judge(
         &mut self,
-        now: Time,
+        around: &Surroundings<'_>,
         board: &mut Scoreboard,
-        recovering: bool,
-        state: &SubflowState,
+        lost: &mut impl FnMut(&Sent),
     ) -> Found {
         if !std::mem::take(&mut self.advanced) || board.is_empty() {
-            return Found::default();
+            return Found {
+                loss: board.lost_bytes() > 0,
+                ..Found::default()
+            };
         }
-        self.search(now, board, recovering, state)
+        self.search(around, board, lost)
     }
 
     /// The same, whether or not segments arrived.
     pub(crate) fn search(
         &mut self,
-        now: Time,
+        around: &Surroundings<'_>,
         board: &mut Scoreboard,
-        recovering: bool,
-        state: &SubflowState,
+        lost: &mut impl FnMut(&Sent),
     ) -> Found {
-        let window = self.reordering_window(recovering, board.sacked_segments(), state);
+        let now = around.now;
+        let window = self.reordering_window(around, board.sacked_segments());
+        let lost_before = board.lost_bytes();
         let mut found = Found::default();
         let mut name = board.first_unjudged();
         while let Some(sent) = board.at(name).copied() {
@@ -154,12 +156,14 @@ impl Rack {
             if sent.is_in_flight() && !sent.was_retransmitted() {
                 match self.time_left(&sent, now, window) {
                     Some(left) => found.wait = found.wait.max(Some(left)),
-                    None => board.mark_lost(name),
+                    None => board.mark_lost(name, lost),
                 }
             }
             name += 1;
         }
-        self.search_copies(now, board, window, &mut found);
+        self.search_copies(now, board, window, &mut found, lost);
+        found.loss = board.lost_bytes() > 0;
+        found.more = board.lost_bytes() > lost_before || found.copy_lost;
         found
     }
 
@@ -169,6 +173,7 @@ impl Rack {
         board: &mut Scoreboard,
         window: Time,
         found: &mut Found,
+        lost: &mut impl FnMut(&Sent),
     ) {
         let mut late = 0;
         while let Some(&(name, when)) = self.resent.get(late) {
@@ -185,7 +190,7 @@ impl Rack {
                     late += 1;
                     continue;
                 }
-                board.mark_lost(name);
+                board.mark_lost(name, lost);
                 found.copy_lost = true;
             }
             self.resent.remove(late);

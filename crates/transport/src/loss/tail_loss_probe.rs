@@ -5,11 +5,14 @@
 
 use ropewalk_quantities::Time;
 
+use super::TIMER_SLACK;
 use crate::SubflowState;
-use crate::congestion::Congestion;
-use crate::recovery::{TIMER_SLACK, dsack};
+use crate::acknowledgement::Acknowledgement;
+use crate::connection::Connection;
+use crate::event::Recorder;
+use crate::recovery::Phase;
 use crate::retransmission_timer::Purpose;
-use crate::sender::{Acknowledgement, Phase, Sender, Windows};
+use crate::sender::Sender;
 
 /// How long the peer may hold back the acknowledgement of a single segment (TCP_RTO_MIN).
 const MAX_ACK_DELAY: Time = Time::from_millis(200);
@@ -74,7 +77,7 @@ impl Sender {
 
     /// The probe's timer, at or after its time: whether to send one. One at most is under way.
     pub(crate) fn on_probe_timeout(&mut self, now: Time) -> bool {
-        let send = self.probe.sent.is_none() && !self.board.is_empty();
+        let send = self.loss.probe.sent.is_none() && !self.board.is_empty();
         if self.board.is_empty() {
             self.disarm();
         } else {
@@ -86,7 +89,7 @@ impl Sender {
     /// A probe left: a segment sent `again`, or new data.
     pub(crate) fn on_probe_sent(&mut self, now: Time, again: bool) {
         self.counters.tail_loss_probes += 1;
-        self.probe.sent = Some(Probe {
+        self.loss.probe.sent = Some(Probe {
             end: self.nxt,
             again,
         });
@@ -95,35 +98,39 @@ impl Sender {
 
     /// TLP_process_ack(): did the probe repair a loss that nothing else tells of (7.4)?
     #[inline]
-    pub(crate) fn process_probe_ack(&mut self, ack: &Acknowledgement, windows: &mut Windows<'_>) {
-        let Some(probe) = self.probe.sent else {
+    pub(crate) fn process_probe_ack<R: Recorder>(
+        &mut self,
+        ack: &Acknowledgement<'_>,
+        connection: &mut Connection<'_, R>,
+    ) {
+        let Some(probe) = self.loss.probe.sent else {
             return;
         };
         let una = ack.segment.ack;
         if una < probe.end {
             return;
         }
-        let answered = dsack(ack).is_some_and(|end| self.probe.is_answered_by(end));
+        let answered = ack
+            .dsack()
+            .is_some_and(|(_, end)| self.loss.probe.is_answered_by(end));
         let duplicate = ack.advanced == 0 && ack.delivered.sacked == 0;
         if !probe.again || answered {
-            self.probe.forget();
+            self.loss.probe.forget();
         } else if una > probe.end {
-            self.probe.forget();
-            let flight_size = self.flight_size(windows.own().mss) + ack.delivered.bytes;
-            windows.on_congestion(Congestion::FastRetransmit, ack.now, flight_size);
-            let own = windows.own();
-            own.cwnd = own.ssthresh;
+            self.loss.probe.forget();
+            let flight_size = self.flight_size(connection.own().mss) + ack.delivered.bytes;
+            self.reduce_after_probe(flight_size, connection);
         } else if duplicate && ack.segment.sequence_len() == 0 {
-            self.probe.forget();
+            self.loss.probe.forget();
         }
     }
 
     /// Nothing hints at a loss: otherwise recovery sends what there is to send.
     #[inline]
     fn may_probe(&self) -> bool {
-        self.probe.on
+        self.loss.probe.on
             && self.sack
-            && self.phase == Phase::Open
+            && self.recovery.phase() == Phase::Open
             && self.board.sacked() == 0
             && self.board.lost_bytes() == 0
     }

@@ -1,0 +1,34 @@
+use ropewalk_quantities::Time;
+
+use crate::scoreboard::Delivered;
+use crate::segment::{Options, Segment};
+
+/// An acknowledgement and what it tells of.
+pub(crate) struct Acknowledgement<'a> {
+    pub(crate) now: Time,
+    pub(crate) segment: &'a Segment,
+    /// By how much the first offset not acknowledged moved.
+    pub(crate) advanced: u64,
+    pub(crate) delivered: Delivered,
+}
+
+impl Acknowledgement<'_> {
+    /// Bytes that had not been acknowledged in any way before.
+    #[inline]
+    pub(crate) fn fresh(&self) -> u64 {
+        self.delivered.not_sacked + self.delivered.sacked
+    }
+
+    /// The range that a D-SACK says arrived twice (RFC 2883, section 4).
+    pub(crate) fn dsack(&self) -> Option<(u64, u64)> {
+        let Options::Sack(blocks) = &self.segment.options else {
+            return None;
+        };
+        let mut blocks = blocks.iter(self.segment.ack);
+        let (start, end) = blocks.next()?;
+        let within = blocks
+            .next()
+            .is_some_and(|(from, to)| from <= start && end <= to);
+        (end <= self.segment.ack || within).then_some((start, end))
+    }
+}

@@ -1,0 +1,165 @@
+//! Losses told by counting: duplicate acknowledgements (RFC 5681), or segments selectively
+//! acknowledged above one that is not (RFC 6675); without SACK as RFC 6582 has it.
+
+use super::Found;
+use crate::acknowledgement::Acknowledgement;
+use crate::event::LossSign;
+use crate::recovery::Phase;
+use crate::scoreboard::{Scoreboard, Sent};
+
+/// Duplicate acknowledgements that tell of a loss, where reordering was not seen (RFC 5681, 3.2).
+const USUAL_THRESHOLD: u32 = 3;
+
+/// Duplicate acknowledgements of a subflow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DuplicateAcks {
+    count: u32,
+    /// So many tell of a loss (DupThresh).
+    threshold: u32,
+    /// The cumulative acknowledgement before the last one (RFC 6582, 4.1).
+    previous_ack: u64,
+}
+
+/// What is to know of a sender for judging its duplicate acknowledgements.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    pub(crate) phase: Phase,
+    /// Recovery ends, or the last one ended, with this offset.
+    pub(crate) point: u64,
+    pub(crate) una: u64,
+    pub(crate) sack: bool,
+    pub(crate) mss: u64,
+    pub(crate) cwnd: u64,
+}
+
+impl Default for DuplicateAcks {
+    fn default() -> DuplicateAcks {
+        DuplicateAcks {
+            count: 0,
+            threshold: USUAL_THRESHOLD,
+            previous_ack: 0,
+        }
+    }
+}
+
+impl DuplicateAcks {
+    /// How many there were.
+    #[inline]
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// So many tell of a loss.
+    #[inline]
+    pub(crate) fn threshold(&self) -> u32 {
+        self.threshold
+    }
+
+    /// So many tell of a loss, as the flight is: where it is too small for them all, as many as it
+    /// can give, so that not each loss waits for the retransmission timer.
+    #[inline]
+    fn threshold_for(&self, segments: usize) -> u32 {
+        if self.threshold == USUAL_THRESHOLD {
+            return USUAL_THRESHOLD;
+        }
+        let most = u32::try_from(segments).unwrap_or(u32::MAX);
+        let most = most.saturating_sub(1).max(USUAL_THRESHOLD);
+        self.threshold.min(most)
+    }
+
+    /// So many shall tell of a loss from now on; at least three. Says whether that is new.
+    pub(crate) fn set_threshold(&mut self, threshold: u32) -> bool {
+        let threshold = threshold.max(USUAL_THRESHOLD);
+        std::mem::replace(&mut self.threshold, threshold) != threshold
+    }
+
+    /// They begin anew.
+    #[inline]
+    pub(crate) fn forget(&mut self) {
+        self.count = 0;
+    }
+
+    /// The cumulative acknowledgement moves on from there.
+    #[inline]
+    pub(crate) fn on_advance(&mut self, from: u64) {
+        self.previous_ack = from;
+    }
+
+    /// Looks for losses after an acknowledgement: marks them, and calls them a reason for recovery
+    /// if a duplicate tells of them.
+    pub(crate) fn judge(
+        &mut self,
+        ack: &Acknowledgement<'_>,
+        known: &Known,
+        board: &mut Scoreboard,
+        lost: &mut impl FnMut(&Sent, LossSign),
+    ) -> Found {
+        let mut found = Found {
+            duplicate: self.count_in(ack, known, board),
+            ..Found::default()
+        };
+        let mut passed = |sent: &Sent| lost(sent, LossSign::Duplicates);
+        let threshold = self.threshold_for(board.len());
+        match known.phase {
+            Phase::Open => {
+                let is_lost = if known.sack {
+                    let any = board.mark_passed(threshold, known.mss, &mut passed);
+                    any || self.count >= threshold
+                } else {
+                    self.reaches(threshold) && self.tell_of_loss(known)
+                };
+                found.loss = is_lost && found.duplicate;
+                if found.loss {
+                    board.mark_first_lost(&mut passed);
+                }
+            }
+            Phase::Recovery | Phase::Loss if ack.segment.ack >= known.point => {}
+            Phase::Recovery | Phase::Loss if known.sack => {
+                board.mark_passed(threshold, known.mss, &mut passed);
+            }
+            Phase::Recovery if ack.advanced > 0 => {
+                // RFC 6582, 3.2, step 3: a partial acknowledgement names the next loss.
+                board.mark_first_lost(&mut |sent| lost(sent, LossSign::PartialAcknowledgement));
+                found.partial = true;
+            }
+            Phase::Recovery | Phase::Loss => {}
+        }
+        found
+    }
+
+    /// Counts an acknowledgement; says whether it is a duplicate.
+    fn count_in(&mut self, ack: &Acknowledgement<'_>, known: &Known, board: &Scoreboard) -> bool {
+        let is_duplicate = if known.sack {
+            // RFC 6675, section 2: it tells of a range that none before did.
+            ack.delivered.sacked > 0
+        } else {
+            ack.advanced == 0 && ack.segment.sequence_len() == 0 && !board.is_empty()
+        };
+        if ack.advanced > 0 {
+            // In recovery without SACK, a partial acknowledgement covers one retransmission and
+            // segments that duplicate acknowledgements had counted.
+            let counted = (ack.advanced / known.mss).saturating_sub(1) as u32;
+            self.count = match known.phase {
+                Phase::Recovery if !known.sack => self.count.saturating_sub(counted),
+                _ => 0,
+            };
+        }
+        if is_duplicate && known.phase != Phase::Loss {
+            self.count += 1;
+        }
+        is_duplicate
+    }
+
+    /// Without SACK: it is the one that tells of a loss. RFC 6582 asks once; a threshold that
+    /// follows the flight may be passed without being met.
+    fn reaches(&self, threshold: u32) -> bool {
+        self.count == threshold || self.threshold > USUAL_THRESHOLD && self.count > threshold
+    }
+
+    /// RFC 6582, 3.2, step 1 and the heuristic of 4.1: do three duplicate acknowledgements tell
+    /// of a loss, or of segments that a timeout sent again for nothing?
+    fn tell_of_loss(&self, known: &Known) -> bool {
+        known.una > known.point
+            || (known.cwnd > known.mss && known.una - self.previous_ack <= 4 * known.mss)
+    }
+}

@@ -1,0 +1,233 @@
+//! Losses that were none: what was before the first of them, and the way back to it.
+
+use ropewalk_quantities::Time;
+
+use super::Phase;
+use crate::acknowledgement::Acknowledgement;
+use crate::congestion::{Congestion, CongestionControl};
+use crate::connection::Connection;
+use crate::event::{self, Happening, Recorder, Window};
+use crate::reordering::{AckSigns, Answer, Loss, ReorderingPolicy, Undo};
+use crate::segment::{Flags, Segment};
+use crate::sender::Sender;
+
+/// A sender before the first loss of an episode; an episode lasts until no loss is known any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Before {
+    /// What that loss was found by.
+    pub cause: Congestion,
+    /// When it was found.
+    pub time: Time,
+    /// The windows before it.
+    pub window: Window,
+    /// FlightSize, as congestion control was told it.
+    pub flight_size: u64,
+    /// First offset that was not acknowledged.
+    pub una: u64,
+    /// Next offset to send for the first time.
+    pub nxt: u64,
+    /// Smoothed round-trip time, and its mean deviation.
+    pub srtt: Time,
+    /// Its mean deviation.
+    pub rttvar: Time,
+    backoff: u32,
+    acked_since_loss: u64,
+    acked_between_losses: u64,
+}
+
+impl Sender {
+    /// A reduction is due: keeps what is now, if no loss was known.
+    pub(super) fn keep_what_was_before<R: Recorder>(
+        &mut self,
+        cause: Congestion,
+        flight_size: u64,
+        connection: &mut Connection<'_, R>,
+    ) {
+        if self.recovery.phase != Phase::Open {
+            return;
+        }
+        connection.controller.save(connection.subflow);
+        let (time, window) = (connection.now, connection.window());
+        let own = connection.own();
+        self.recovery.before = Some(Before {
+            cause,
+            time,
+            window,
+            flight_size,
+            una: self.una,
+            nxt: self.nxt,
+            srtt: own.srtt,
+            rttvar: own.rttvar,
+            backoff: self.rto.backoff(),
+            acked_since_loss: own.acked_since_loss,
+            acked_between_losses: own.acked_between_losses,
+        });
+    }
+
+    /// The policy for reordering learns that there was a loss.
+    pub(super) fn tell_policy_of_loss(&mut self, cause: Congestion, now: Time) {
+        if self.reordering.is_on() {
+            self.reordering.on_loss(&Loss {
+                now,
+                cause,
+                una: self.una,
+                nxt: self.nxt,
+                before: self.recovery.before,
+            });
+        }
+    }
+
+    /// Asks the policy for reordering what an acknowledgement means, and does so. Says whether
+    /// losses are undone.
+    pub(crate) fn look_for_signs<R: Recorder>(
+        &mut self,
+        ack: &Acknowledgement<'_>,
+        connection: &mut Connection<'_, R>,
+    ) -> bool {
+        let duplicate_report = ack.dsack();
+        let signs = AckSigns {
+            advanced: ack.advanced,
+            sacked: ack.delivered.sacked,
+            original: ack.delivered.original,
+            duplicate_report,
+            answers_probe: duplicate_report
+                .is_some_and(|(_, end)| self.loss.probe.is_answered_by(end)),
+            ..self.signs(ack.segment, connection)
+        };
+        self.ask(&signs, connection)
+    }
+
+    /// An acknowledgement of less than was acknowledged before: it was overtaken.
+    pub(crate) fn on_old_ack<R: Recorder>(
+        &mut self,
+        segment: &Segment,
+        connection: &mut Connection<'_, R>,
+    ) -> bool {
+        let signs = AckSigns {
+            out_of_order: true,
+            ..self.signs(segment, connection)
+        };
+        let undone = self.ask(&signs, connection);
+        if undone {
+            if !self.board.is_empty() {
+                self.restart_timer(connection.now, connection.own());
+            }
+            self.publish(connection.own());
+        }
+        undone
+    }
+
+    /// What is to know of the sender; the acknowledgement told of nothing.
+    fn signs<R: Recorder>(
+        &self,
+        segment: &Segment,
+        connection: &mut Connection<'_, R>,
+    ) -> AckSigns {
+        let (now, window) = (connection.now, connection.window());
+        let own = connection.own();
+        AckSigns {
+            now,
+            ack: segment.ack,
+            una: self.una,
+            nxt: self.nxt,
+            point: self.recovery.point,
+            advanced: 0,
+            sacked: 0,
+            original: false,
+            duplicate_report: None,
+            answers_probe: false,
+            echo: segment
+                .flags
+                .contains(Flags::TIMESTAMPS)
+                .then_some(segment.ts_ecr),
+            out_of_order: false,
+            peer_saw_out_of_order: segment.flags.contains(Flags::OUT_OF_ORDER),
+            phase: self.recovery.phase,
+            before: self.recovery.before,
+            window,
+            outstanding: self.board.outstanding(),
+            sacked_in_all: self.board.sacked(),
+            highest_sacked: self.board.highest_sacked(),
+            resent_in_flight: self.board.retransmitted() > 0,
+            duplicates: self.loss.duplicates.count(),
+            threshold: self.loss.duplicates.threshold(),
+            mss: own.mss,
+            srtt: own.srtt,
+        }
+    }
+
+    fn ask<R: Recorder>(&mut self, signs: &AckSigns, connection: &mut Connection<'_, R>) -> bool {
+        let answer = self.reordering.on_ack(signs);
+        if answer == Answer::NOTHING {
+            self.recovery.new_first = 0;
+            return false;
+        }
+        self.recovery.new_first = answer.send_new;
+        if let Some(threshold) = answer.threshold {
+            self.set_threshold(threshold, connection);
+        }
+        if let Some(freeze) = answer.freeze {
+            self.loss.freeze(freeze.until, freeze.resends);
+            let until = freeze.until;
+            connection.record(|| Happening::Frozen(event::Frozen { until }));
+        }
+        match (answer.undo, self.recovery.before.take()) {
+            (Some(undo), Some(before)) => {
+                self.undo(&undo, &before, connection);
+                true
+            }
+            (_, before) => {
+                self.recovery.before = before;
+                false
+            }
+        }
+    }
+
+    fn set_threshold<R: Recorder>(&mut self, threshold: u32, connection: &mut Connection<'_, R>) {
+        if self.loss.duplicates.set_threshold(threshold) {
+            let to = self.loss.duplicates.threshold();
+            connection.record(|| Happening::ThresholdChanged(event::ThresholdChanged { to }));
+        }
+    }
+
+    /// A timeout: what was learnt of reordering holds no more.
+    pub(super) fn lower_threshold<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) {
+        self.set_threshold(0, connection);
+    }
+
+    /// The losses since then were none.
+    fn undo<R: Recorder>(
+        &mut self,
+        undo: &Undo,
+        before: &Before,
+        connection: &mut Connection<'_, R>,
+    ) {
+        let from = connection.window();
+        connection.controller.restore(connection.subflow);
+        let own = connection.own();
+        own.cwnd = undo.window.cwnd.max(own.mss);
+        own.ssthresh = undo.window.ssthresh;
+        // As if there had been no loss: all that was acknowledged since then counts on.
+        own.acked_since_loss = before.acked_since_loss + (self.una - before.una);
+        own.acked_between_losses = before.acked_between_losses;
+        self.rto.limit_backoff(before.backoff);
+        self.recovery.keeps_window = true;
+        let mut unmarked = 0;
+        if undo.ends_recovery {
+            self.recovery.phase = Phase::Open;
+            self.recovery.force = false;
+            self.loss.duplicates.forget();
+            unmarked = self.board.unmark_lost();
+        }
+        self.counters.undone += 1;
+        let (cause, to) = (before.cause, connection.window());
+        connection.record(|| {
+            Happening::Undone(event::Undone {
+                cause,
+                before: from,
+                after: to,
+                unmarked,
+            })
+        });
+    }
+}

@@ -1,0 +1,320 @@
+//! Answers to reordering: what a sign that a loss was none leads to.
+//!
+//! Segments that overtake each other look like losses. A policy watches one subflow, both what it
+//! sends and what it receives, wherever a sign can be seen:
+//!
+//! | sign | where | who uses it |
+//! | --- | --- | --- |
+//! | a segment is reported to have arrived twice (D-SACK, RFC 2883) | [`AckSigns::duplicate_report`] | RFC 3708, Linux |
+//! | an acknowledgement echoes a time before the retransmission that it follows | [`AckSigns::echo`], [`Resent::now`] | Eifel, RFC 3522 |
+//! | after a timeout, data is acknowledged that was never sent again | [`AckSigns::original`], [`Loss`] | F-RTO, RFC 5682 |
+//! | an acknowledgement was overtaken by a later one | [`AckSigns::out_of_order`] | TCP-DOOR (Wang and Zhang 2002) |
+//! | a data segment was overtaken, here or at the peer | [`DataSigns`], [`AckSigns::peer_saw_out_of_order`] | TCP-DOOR |
+//! | how far a segment was overtaken | [`AckSigns::highest_sacked`], [`AckSigns::duplicates`] | RFC 4653, Linux |
+//!
+//! It answers with an [`Answer`]: nothing, undo, another threshold, a freeze, new data first. The
+//! sender does it; a policy holds no window. Each is a file of its own. One of a user's own is a [`ReorderingPolicy`] that
+//! [`Config::own_reordering`](crate::Config::own_reordering) makes.
+
+mod none;
+
+use std::fmt;
+use std::sync::Arc;
+
+use ropewalk_quantities::Time;
+
+use crate::congestion::Congestion;
+use crate::event::Window;
+use crate::{Config, ReorderingKind};
+
+pub use crate::recovery::{Before, Phase};
+pub use none::NoPolicy;
+
+/// Watches a subflow for signs that losses were none.
+pub trait ReorderingPolicy {
+    /// An acknowledgement arrived; losses that it tells of are not yet looked for.
+    fn on_ack(&mut self, signs: &AckSigns) -> Answer;
+
+    /// Recovery begins, or the retransmission timer ran out: what is lost is marked, and not yet
+    /// sent again.
+    fn on_loss(&mut self, _loss: &Loss) {}
+
+    /// A segment is sent again.
+    fn on_retransmit(&mut self, _resent: &Resent) {}
+
+    /// A data segment arrived at this end. Says whether the peer should be told that it was out of order: the next
+    /// acknowledgement has [`Flags::OUT_OF_ORDER`](crate::Flags::OUT_OF_ORDER).
+    fn on_data(&mut self, _data: &DataSigns) -> bool {
+        false
+    }
+}
+
+/// What a policy wants done; all of it at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// The losses of this episode were none.
+    pub undo: Option<Undo>,
+    /// So many duplicate acknowledgements tell of a loss from now on; at least three. A timeout sets it
+    /// back.
+    pub threshold: Option<u32>,
+    /// For a while nothing is a sign of congestion.
+    pub freeze: Option<Freeze>,
+    /// Until the next acknowledgement, so many new segments leave before any is sent again; if
+    /// there are none to send, it is as if this were 0.
+    pub send_new: u32,
+}
+
+impl Answer {
+    /// Every sign of loss is believed.
+    pub const NOTHING: Answer = Answer {
+        undo: None,
+        threshold: None,
+        freeze: None,
+        send_new: 0,
+    };
+
+    /// Undo.
+    pub fn undo(undo: Undo) -> Answer {
+        Answer {
+            undo: Some(undo),
+            ..Answer::NOTHING
+        }
+    }
+
+    /// Raise the threshold, as well.
+    #[must_use]
+    pub fn raise(self, threshold: u32) -> Answer {
+        Answer {
+            threshold: Some(threshold),
+            ..self
+        }
+    }
+
+    /// Freeze, as well.
+    #[must_use]
+    pub fn freeze(self, freeze: Freeze) -> Answer {
+        Answer {
+            freeze: Some(freeze),
+            ..self
+        }
+    }
+}
+
+/// The losses of this episode were none: the state of congestion control is restored, and
+/// what was handed to other subflows and has not left there stays here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Undo {
+    /// The windows from now on.
+    pub window: Window,
+    /// No loss is known any more: what is marked lost and was not sent again is in flight as before.
+    /// If not, repairing goes on under these windows.
+    pub ends_recovery: bool,
+}
+
+impl Undo {
+    /// Exactly as before.
+    pub fn exact(before: &Before) -> Undo {
+        Undo {
+            window: before.window,
+            ends_recovery: true,
+        }
+    }
+}
+
+/// For a while windows and retransmission timeout stay as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Freeze {
+    /// Until then.
+    pub until: Time,
+    /// What is found lost is sent again all the same. If not, no loss is believed until then.
+    pub resends: bool,
+}
+
+/// An acknowledgement as a policy sees it. Offsets are those of the subflow's stream, amounts bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AckSigns {
+    /// Now.
+    pub now: Time,
+    /// What it acknowledges.
+    pub ack: u64,
+    /// First offset not acknowledged, after it.
+    pub una: u64,
+    /// Next offset to send for the first time.
+    pub nxt: u64,
+    /// Where recovery ends.
+    pub point: u64,
+    /// By how much it moved the first offset not acknowledged.
+    pub advanced: u64,
+    /// Acknowledged selectively and not before.
+    pub sacked: u64,
+    /// Of what it acknowledges for the first time, some was sent just once.
+    pub original: bool,
+    /// The range that arrived twice, says the peer (RFC 2883).
+    pub duplicate_report: Option<(u64, u64)>,
+    /// That is the answer to a tail loss probe.
+    pub answers_probe: bool,
+    /// The timestamp that it echoes (RFC 7323), if there is one.
+    pub echo: Option<Time>,
+    /// It is older than one that came before it: it acknowledges less.
+    pub out_of_order: bool,
+    /// The peer's policy said so of data.
+    pub peer_saw_out_of_order: bool,
+    /// What is known of losses, before any that it tells of.
+    pub phase: Phase,
+    /// What was before the first loss of this episode, or of the last one; `None` if there was none, if it was undone, or if
+    /// windows were reduced for another reason since.
+    pub before: Option<Before>,
+    /// The windows now.
+    pub window: Window,
+    /// Sent and not cumulatively acknowledged.
+    pub outstanding: u64,
+    /// Of that, acknowledged selectively.
+    pub sacked_in_all: u64,
+    /// End of the highest range that was acknowledged selectively.
+    pub highest_sacked: u64,
+    /// A segment that was sent again is in flight.
+    pub resent_in_flight: bool,
+    /// Duplicate acknowledgements before it.
+    pub duplicates: u32,
+    /// So many tell of a loss.
+    pub threshold: u32,
+    /// Maximum payload of a segment.
+    pub mss: u64,
+    /// Smoothed round-trip time.
+    pub srtt: Time,
+}
+
+/// Recovery begins, or the retransmission timer ran out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Loss {
+    /// Now.
+    pub now: Time,
+    /// Which of them.
+    pub cause: Congestion,
+    /// First offset not acknowledged.
+    pub una: u64,
+    /// Next offset to send for the first time.
+    pub nxt: u64,
+    /// What was before the first loss of this episode.
+    pub before: Option<Before>,
+}
+
+/// A segment is sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resent {
+    /// Now; its timestamp, too.
+    pub now: Time,
+    /// Its first offset.
+    pub seq: u64,
+    /// Offset after its last.
+    pub end: u64,
+}
+
+/// A data segment that arrived, as a policy sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DataSigns {
+    /// Now.
+    pub now: Time,
+    /// Its first offset.
+    pub seq: u64,
+    /// Offset after its last.
+    pub end: u64,
+    /// When it was sent, by its timestamp, if it has one.
+    pub sent: Option<Time>,
+    /// The offset that was expected.
+    pub expected: u64,
+    /// End of all that had arrived.
+    pub highest: u64,
+}
+
+/// The policy of a subflow; the built-in ones are called without a virtual call.
+pub(crate) enum Policy {
+    /// `none`
+    None(NoPolicy),
+    /// A user's own.
+    Custom(Box<dyn ReorderingPolicy + Send>),
+}
+
+impl Policy {
+    /// What a configuration names; a user's own goes before.
+    pub(crate) fn new(config: &Config) -> Policy {
+        match (&config.own_reordering, config.reordering) {
+            (Some(own), _) => Policy::Custom(own.make()),
+            (None, ReorderingKind::None) => Policy::None(NoPolicy),
+        }
+    }
+
+    /// It looks at signs at all.
+    #[inline(always)]
+    pub(crate) fn is_on(&self) -> bool {
+        !matches!(self, Policy::None(_))
+    }
+}
+
+/// Calls the same method of whichever policy it is.
+macro_rules! each {
+    ($policy:expr, $own:ident => $call:expr) => {
+        match $policy {
+            Policy::None($own) => $call,
+            Policy::Custom($own) => $call,
+        }
+    };
+}
+
+impl ReorderingPolicy for Policy {
+    fn on_ack(&mut self, signs: &AckSigns) -> Answer {
+        each!(self, policy => policy.on_ack(signs))
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        each!(self, policy => policy.on_loss(loss));
+    }
+
+    #[inline]
+    fn on_retransmit(&mut self, resent: &Resent) {
+        each!(self, policy => policy.on_retransmit(resent));
+    }
+
+    fn on_data(&mut self, data: &DataSigns) -> bool {
+        each!(self, policy => policy.on_data(data))
+    }
+}
+
+impl fmt::Debug for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Policy::None(_) => "None",
+            Policy::Custom(_) => "Custom",
+        })
+    }
+}
+
+/// Makes a user's own policy, one for each subflow.
+#[derive(Clone)]
+pub struct OwnReordering(Arc<dyn Fn() -> Box<dyn ReorderingPolicy + Send> + Send + Sync>);
+
+impl OwnReordering {
+    /// Each subflow has what `make` gives.
+    pub fn new<P: ReorderingPolicy + Send + 'static>(
+        make: impl Fn() -> P + Send + Sync + 'static,
+    ) -> OwnReordering {
+        OwnReordering(Arc::new(move || Box::new(make())))
+    }
+
+    fn make(&self) -> Box<dyn ReorderingPolicy + Send> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for OwnReordering {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OwnReordering")
+    }
+}
+
+impl PartialEq for OwnReordering {
+    /// Whether it is the same one; two that make the same differ.
+    fn eq(&self, other: &OwnReordering) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}

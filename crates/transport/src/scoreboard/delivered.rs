@@ -1,0 +1,56 @@
+use ropewalk_quantities::Time;
+
+use super::sent::Sent;
+
+/// What an acknowledgement tells of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Delivered {
+    /// Bytes acknowledged cumulatively, FIN included.
+    pub(crate) bytes: u64,
+    /// Of them, those that no selective acknowledgement had covered.
+    pub(crate) not_sacked: u64,
+    /// Bytes acknowledged selectively and not before.
+    pub(crate) sacked: u64,
+    /// When the newest of those acknowledged cumulatively that was sent just once was sent.
+    pub(crate) newest_once: Option<Time>,
+    /// Transmission time and end of the newest of all; see [`Delivered::new`].
+    pub(crate) newest: (Time, u64),
+    /// A segment that was sent just once is among them.
+    pub(crate) original: bool,
+    /// A segment that was sent once came after one that follows it.
+    pub(crate) reordered: bool,
+    trusted: Time,
+    forward: u64,
+}
+
+impl Delivered {
+    /// `forward` is the end of what was acknowledged in any way before. Of a segment that was sent
+    /// again after `trusted` it cannot be told which copy arrived, and `newest` leaves it out.
+    #[inline]
+    pub(crate) fn new(forward: u64, trusted: Time) -> Delivered {
+        Delivered {
+            bytes: 0,
+            not_sacked: 0,
+            sacked: 0,
+            newest_once: None,
+            newest: (Time::ZERO, 0),
+            original: false,
+            reordered: false,
+            trusted,
+            forward,
+        }
+    }
+
+    #[inline]
+    pub(super) fn note(&mut self, sent: &Sent) {
+        if sent.was_retransmitted() {
+            if sent.sent > self.trusted {
+                return;
+            }
+        } else {
+            self.original = true;
+            self.reordered |= sent.end() < self.forward;
+        }
+        self.newest = self.newest.max((sent.sent, sent.end()));
+    }
+}

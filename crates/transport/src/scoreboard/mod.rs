@@ -1,0 +1,325 @@
+mod delivered;
+mod lost;
+mod sent;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use ropewalk_quantities::Time;
+
+use crate::segment::SackList;
+use sent::{EVER_RETRANSMITTED, FIN, LOST, REINJECTED, RETRANSMITTED, SACKED};
+
+pub(crate) use delivered::Delivered;
+pub(crate) use sent::Sent;
+
+/// Segments of a subflow that were sent and are not yet acknowledged cumulatively,
+/// with what selective acknowledgements say of them (RFC 6675's scoreboard).
+#[derive(Clone, Debug)]
+pub(crate) struct Scoreboard {
+    segments: VecDeque<Sent>,
+    /// How many segments were ever taken off the front: index + `base` is a lasting name.
+    base: u64,
+    outstanding: u64,
+    sacked: u64,
+    sacked_segments: u32,
+    lost: u64,
+    retransmitted: u64,
+    /// End of the highest range that was selectively acknowledged.
+    highest_sacked: u64,
+    /// No segment before this one is lost and still to be sent again.
+    retransmit_hint: u64,
+    /// Every segment before this one was judged: it is lost or it arrived.
+    judged: u64,
+    seen: Seen,
+}
+
+/// The last SACK option: only what is new in the next is walked.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    blocks: SackList,
+    ack: u64,
+}
+
+impl Seen {
+    /// Where a block that starts there begins to be new.
+    #[inline]
+    fn new_from(&self, start: u64) -> u64 {
+        self.blocks
+            .iter(self.ack)
+            .find(|&(known_start, known_end)| known_start <= start && start < known_end)
+            .map_or(start, |(_, known_end)| known_end)
+    }
+}
+
+impl Scoreboard {
+    pub(crate) fn new() -> Scoreboard {
+        Scoreboard {
+            segments: VecDeque::new(),
+            base: 0,
+            outstanding: 0,
+            sacked: 0,
+            sacked_segments: 0,
+            lost: 0,
+            retransmitted: 0,
+            highest_sacked: 0,
+            retransmit_hint: 0,
+            judged: 0,
+            seen: Seen::default(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// Bytes sent and not cumulatively acknowledged.
+    #[inline]
+    pub(crate) fn outstanding(&self) -> u64 {
+        self.outstanding
+    }
+
+    /// Bytes selectively acknowledged.
+    #[inline]
+    pub(crate) fn sacked(&self) -> u64 {
+        self.sacked
+    }
+
+    /// The same in segments.
+    #[inline]
+    pub(crate) fn sacked_segments(&self) -> u32 {
+        self.sacked_segments
+    }
+
+    /// Bytes taken for lost, sent again or not.
+    #[inline]
+    pub(crate) fn lost_bytes(&self) -> u64 {
+        self.lost
+    }
+
+    /// Bytes sent again, whose copies are thought to be in the network.
+    #[inline]
+    pub(crate) fn retransmitted(&self) -> u64 {
+        self.retransmitted
+    }
+
+    /// End of the highest range that was selectively acknowledged.
+    #[inline]
+    pub(crate) fn highest_sacked(&self) -> u64 {
+        self.highest_sacked
+    }
+
+    /// RFC 6675's pipe: what is thought to be in the network.
+    #[inline]
+    pub(crate) fn pipe(&self) -> u64 {
+        self.outstanding - self.sacked - self.lost + self.retransmitted
+    }
+
+    /// How many segments.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// The oldest segment.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<&Sent> {
+        self.segments.front()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Sent> {
+        self.segments.iter()
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, sent: Sent) {
+        self.outstanding += u64::from(sent.len);
+        self.segments.push_back(sent);
+    }
+
+    /// Takes off everything below `ack`; a segment acknowledged in part is cut.
+    #[inline]
+    pub(crate) fn acknowledge(&mut self, ack: u64, delivered: &mut Delivered) {
+        while let Some(front) = self.segments.front_mut() {
+            if front.seq >= ack {
+                break;
+            }
+            let whole = front.end() <= ack;
+            let bytes = front.end().min(ack) - front.seq;
+            delivered.bytes += bytes;
+            self.outstanding -= bytes;
+            if front.has(SACKED) {
+                self.sacked -= bytes;
+                self.sacked_segments -= u32::from(whole);
+            } else {
+                delivered.not_sacked += bytes;
+                delivered.note(front);
+                if front.has(LOST) {
+                    self.lost -= bytes;
+                }
+                if front.has(RETRANSMITTED) {
+                    self.retransmitted -= bytes;
+                }
+            }
+            if !front.was_retransmitted() {
+                delivered.newest_once = Some(front.sent);
+            }
+            if !whole {
+                front.seq += bytes;
+                front.data_seq += bytes;
+                front.len -= bytes as u32;
+                break;
+            }
+            self.segments.pop_front();
+            self.base += 1;
+        }
+    }
+
+    /// Marks what the blocks cover.
+    pub(crate) fn selective_acknowledge(
+        &mut self,
+        ack: u64,
+        blocks: &SackList,
+        delivered: &mut Delivered,
+    ) {
+        let before = self.sacked;
+        for (start, end) in blocks.iter(ack) {
+            let start = start.max(ack);
+            if start >= end || end > self.end() {
+                continue;
+            }
+            self.mark_sacked(self.seen.new_from(start), end, delivered);
+        }
+        self.seen = Seen {
+            blocks: *blocks,
+            ack,
+        };
+        delivered.sacked = self.sacked - before;
+    }
+
+    /// The lowest segment that is lost and not yet sent again (NextSeg, rule 1).
+    #[inline]
+    pub(crate) fn next_lost(&mut self) -> Option<usize> {
+        if self.lost == 0 {
+            return None;
+        }
+        let mut at = self.retransmit_hint.saturating_sub(self.base) as usize;
+        while let Some(sent) = self.segments.get(at) {
+            if sent.marks & (LOST | RETRANSMITTED) == LOST {
+                self.retransmit_hint = self.base + at as u64;
+                return Some(at);
+            }
+            at += 1;
+        }
+        self.retransmit_hint = self.base + at as u64;
+        None
+    }
+
+    /// The lowest segment below the highest selective acknowledgement that is neither
+    /// covered by one nor sent again (NextSeg, rule 3).
+    pub(crate) fn next_unsacked(&self) -> Option<usize> {
+        // What was judged before is covered, or lost and the other rules' to send.
+        let from = self.judged.saturating_sub(self.base) as usize;
+        (from..self.segments.len())
+            .take_while(|&at| self.segments[at].seq < self.highest_sacked)
+            .find(|&at| !self.segments[at].has(SACKED | RETRANSMITTED))
+    }
+
+    /// The highest segment that no selective acknowledgement covers.
+    pub(crate) fn last_unsacked(&self) -> Option<usize> {
+        self.segments.iter().rposition(|sent| !sent.has(SACKED))
+    }
+
+    /// Marks the segment at this index as sent again now, and gives a copy of it.
+    pub(crate) fn retransmit(&mut self, at: usize, now: Time) -> Sent {
+        let sent = &mut self.segments[at];
+        if !sent.has(RETRANSMITTED) {
+            self.retransmitted += u64::from(sent.len);
+        }
+        sent.marks |= RETRANSMITTED | EVER_RETRANSMITTED;
+        sent.sent = now;
+        *sent
+    }
+
+    /// Data ranges that another subflow should carry as well, each at most once.
+    pub(crate) fn reinject(&mut self, mut each: impl FnMut(u64, u64)) {
+        for sent in &mut self.segments {
+            if sent.marks & (FIN | REINJECTED) == 0 {
+                sent.marks |= REINJECTED;
+                each(sent.data_seq, sent.data_seq + u64::from(sent.len));
+            }
+        }
+    }
+
+    /// The segment of this lasting name, unless it is acknowledged.
+    #[inline]
+    pub(crate) fn at(&self, name: u64) -> Option<&Sent> {
+        self.segments.get(name.checked_sub(self.base)? as usize)
+    }
+
+    /// The lasting name of the segment at this index.
+    #[inline]
+    pub(crate) fn name(&self, at: usize) -> u64 {
+        self.base + at as u64
+    }
+
+    /// The subflow carries them after all: asks of each such range whether it has not left on another
+    /// yet; if so, it may be handed out once more.
+    pub(crate) fn take_back(&mut self, mut waits: impl FnMut(u64, u64) -> bool) {
+        for sent in &mut self.segments {
+            let end = sent.data_seq + u64::from(sent.len);
+            if sent.has(REINJECTED) && waits(sent.data_seq, end) {
+                sent.marks &= !REINJECTED;
+            }
+        }
+    }
+
+    fn end(&self) -> u64 {
+        self.segments.back().map_or(0, Sent::end)
+    }
+
+    /// Index of the segment that holds `seq`.
+    fn index_of(&self, seq: u64) -> Option<usize> {
+        let front = self.segments.front()?;
+        // Segments are of one size but for few, so a guess mostly hits.
+        let guess = (seq.checked_sub(front.seq)? / u64::from(front.len.max(1))) as usize;
+        let holds = |at: usize| {
+            self.segments
+                .get(at)
+                .is_some_and(|sent| sent.seq <= seq && seq < sent.end())
+        };
+        if holds(guess) {
+            return Some(guess);
+        }
+        let at = self.segments.partition_point(|sent| sent.end() <= seq);
+        holds(at).then_some(at)
+    }
+
+    fn mark_sacked(&mut self, start: u64, end: u64, delivered: &mut Delivered) {
+        let Some(mut at) = (start < end).then(|| self.index_of(start)).flatten() else {
+            return;
+        };
+        while let Some(sent) = self.segments.get_mut(at) {
+            if sent.end() > end {
+                break;
+            }
+            if sent.seq >= start && !sent.has(SACKED) {
+                let len = u64::from(sent.len);
+                delivered.note(sent);
+                if sent.has(LOST) {
+                    self.lost -= len;
+                }
+                if sent.has(RETRANSMITTED) {
+                    self.retransmitted -= len;
+                }
+                sent.marks = (sent.marks | SACKED) & !(LOST | RETRANSMITTED);
+                self.sacked += len;
+                self.sacked_segments += 1;
+                self.highest_sacked = self.highest_sacked.max(sent.end());
+            }
+            at += 1;
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! What an answer to reordering can see, and what is done of what it answers. The answers here are
+//! the tests' own, as a user's would be.
+
+mod properties;
+mod signs;
+mod threshold;
+mod undo;
+
+use std::sync::{Arc, Mutex};
+
+use super::recovery::{data, lose};
+use super::*;
+use crate::congestion::{Congestion, CongestionControl};
+use crate::event::{RecoveryEntered, Undone, Window};
+use crate::reordering::{
+    AckSigns, Answer, DataSigns, Freeze, Loss, OwnReordering, Phase, ReorderingPolicy, Resent, Undo,
+};
+
+/// All that a policy was asked and told.
+#[derive(Debug, Default)]
+struct Seen {
+    acks: Vec<AckSigns>,
+    losses: Vec<Loss>,
+    resent: Vec<Resent>,
+    data: Vec<DataSigns>,
+}
+
+/// Answers by a function of what it sees; when something was first sent again in the episode is
+/// known to it, as Eifel and F-RTO need it.
+struct Scripted<F> {
+    answer: F,
+    resent_at: Option<Time>,
+    seen: Arc<Mutex<Seen>>,
+}
+
+impl<F: FnMut(&AckSigns, Option<Time>) -> Answer> ReorderingPolicy for Scripted<F> {
+    fn on_ack(&mut self, signs: &AckSigns) -> Answer {
+        self.seen.lock().expect("unpoisoned").acks.push(*signs);
+        (self.answer)(signs, self.resent_at)
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        if loss.before.is_some_and(|before| before.time == loss.now) {
+            self.resent_at = None;
+        }
+        self.seen.lock().expect("unpoisoned").losses.push(*loss);
+    }
+
+    fn on_retransmit(&mut self, resent: &Resent) {
+        self.resent_at.get_or_insert(resent.now);
+        self.seen.lock().expect("unpoisoned").resent.push(*resent);
+    }
+
+    fn on_data(&mut self, data: &DataSigns) -> bool {
+        self.seen.lock().expect("unpoisoned").data.push(*data);
+        data.end <= data.highest
+    }
+}
+
+/// With an answer of one's own; and what it will have seen at all ends and subflows together.
+fn answering<F>(config: &Config, answer: F) -> (Config, Arc<Mutex<Seen>>)
+where
+    F: FnMut(&AckSigns, Option<Time>) -> Answer + Clone + Send + Sync + 'static,
+{
+    let seen = Arc::new(Mutex::new(Seen::default()));
+    let shared = Arc::clone(&seen);
+    let own = OwnReordering::new(move || Scripted {
+        answer: answer.clone(),
+        resent_at: None,
+        seen: Arc::clone(&shared),
+    });
+    let config = Config {
+        own_reordering: Some(own),
+        ..config.clone()
+    };
+    (config, seen)
+}
+
+/// Eifel's sign (RFC 3522): the first acknowledgement that advances echoes a time before the first
+/// segment was sent again.
+fn is_late(signs: &AckSigns, resent_at: Option<Time>) -> bool {
+    let echo = signs.echo.unwrap_or(Time::MAX);
+    signs.advanced > 0 && signs.before.is_some() && resent_at.is_some_and(|at| echo < at)
+}
+
+/// Undoes exactly at Eifel's sign.
+fn undoing(signs: &AckSigns, resent_at: Option<Time>) -> Answer {
+    match signs.before {
+        Some(before) if is_late(signs, resent_at) => Answer::undo(Undo::exact(&before)),
+        _ => Answer::NOTHING,
+    }
+}
+
+/// Delays the first copies of these segments to the server.
+fn late(plan: &'static [(u64, u64)]) -> Box<dyn FnMut(&Passing) -> Fate> {
+    let mut delayed = Vec::new();
+    Box::new(move |p| {
+        let seq = p.segment.seq;
+        match plan.iter().find(|&&(victim, _)| victim == seq) {
+            Some(&(_, by)) if p.to_server && p.segment.len > 0 && !delayed.contains(&seq) => {
+                delayed.push(seq);
+                Fate::Late(ms(by))
+            }
+            _ => Fate::Arrives,
+        }
+    })
+}
+
+/// What would arrive at the server before this time arrives at it.
+fn stall(until: u64) -> Box<dyn FnMut(&Passing) -> Fate> {
+    Box::new(move |p| {
+        let arrival = p.sent + ms(50);
+        if p.to_server && arrival < ms(until) {
+            Fate::Late(ms(until) - arrival)
+        } else {
+            Fate::Arrives
+        }
+    })
+}
+
+fn windows(pair: &Pair) -> Window {
+    Window::of(&pair.client.subflow_states()[0])
+}
+
+fn undone(pair: &Pair) -> Vec<Undone> {
+    let undone = pair.told.iter().filter_map(|told| match told.happening {
+        Happening::Undone(undone) => Some(undone),
+        _ => None,
+    });
+    undone.collect()
+}
+
+fn entered(pair: &Pair) -> Vec<(Time, RecoveryEntered)> {
+    let entered = pair.told.iter().filter_map(|told| match told.happening {
+        Happening::RecoveryEntered(entered) => Some((told.time, entered)),
+        _ => None,
+    });
+    entered.collect()
+}
+
+/// RFC 4015's windows at Eifel's sign, with RFC 3522's threshold: the later issue's `eifel`.
+fn eifel(signs: &AckSigns, resent_at: Option<Time>) -> Answer {
+    let Some(before) = signs.before.filter(|_| is_late(signs, resent_at)) else {
+        return Answer::NOTHING;
+    };
+    let pipe = before.flight_size.min(before.window.cwnd);
+    let window = Window {
+        cwnd: (signs.outstanding + signs.advanced.min(10_000)).min(before.window.cwnd),
+        ssthresh: signs.window.ssthresh.max(pipe.max(before.window.ssthresh)),
+    };
+    let extent = signs.highest_sacked.saturating_sub(before.una) / signs.mss;
+    let undo = Undo {
+        window,
+        ends_recovery: true,
+    };
+    Answer::undo(undo).raise(extent as u32)
+}
+
+/// Forty segments from the window and threshold of the examples; what each is at these times after
+/// the first data: window and threshold in segments, segments sent again.
+fn at(pair: &mut Pair, times: &[u64]) -> Vec<(u64, u64, u64)> {
+    pair.client.write(40_000);
+    let start = pair.now;
+    let all = times.iter().map(|&time| {
+        pair.drive(start + ms(time));
+        let window = windows(pair);
+        let resent = pair.client.counters(0).retransmissions;
+        (window.cwnd / 1000, window.ssthresh / 1000, resent)
+    });
+    all.collect()
+}
+
+fn example() -> Config {
+    Config {
+        initial_ssthresh: Some(Bytes::new(8000)),
+        ..plain_tcp()
+    }
+}
+
+#[test]
+fn eifel_is_an_answer_that_this_seam_carries() {
+    // One segment late by 30 ms: with no answer the window stays halved.
+    let mut pair = Pair::connected(&example(), &[50]);
+    pair.fate = late(&[(1, 30)]);
+    let none = at(&mut pair, &[100, 200, 300]);
+    assert_eq!(none, [(5, 5, 1), (5, 5, 1), (6, 5, 1)]);
+    let (config, _) = answering(&example(), eifel);
+    let mut pair = Pair::connected(&config, &[50]);
+    pair.fate = late(&[(1, 30)]);
+    let undone = at(&mut pair, &[100, 130, 230]);
+    assert_eq!(undone, [(5, 5, 1), (10, 10, 1), (11, 10, 1)]);
+    let threshold = pair.client.subflows[0].sender.loss.duplicates.threshold();
+    assert_eq!(threshold, 10);
+    // Nothing arrives for more than a second: the timeout was for nothing.
+    let (config, _) = answering(&example(), eifel);
+    let mut pair = Pair::connected(&config, &[50]);
+    pair.fate = stall(5000 + 1150);
+    let undone = at(&mut pair, &[1000, 1200, 1300]);
+    assert_eq!(undone, [(1, 5, 1), (10, 10, 1), (11, 10, 1)]);
+    // A real loss is one.
+    let (config, _) = answering(&example(), eifel);
+    let mut pair = Pair::connected(&config, &[50]);
+    pair.fate = lose(&[1]);
+    let lost = at(&mut pair, &[100, 200, 300]);
+    assert_eq!(lost, [(5, 5, 1), (5, 5, 1), (6, 5, 1)]);
+    assert_eq!(pair.client.counters(0).undone, 0);
+}
+
+#[test]
+fn after_a_timeout_new_data_may_go_first() {
+    // F-RTO (RFC 5682, 3.1): the first acknowledgement after it lets two new segments out, and the
+    // next, of what was never sent again, shows that it was for nothing.
+    let (config, _) = answering(&example(), |signs, _| match signs.before {
+        Some(before) if signs.phase == Phase::Loss && signs.original => {
+            Answer::undo(Undo::exact(&before))
+        }
+        Some(_) if signs.phase == Phase::Loss && signs.advanced > 0 => Answer {
+            send_new: 2,
+            ..Answer::NOTHING
+        },
+        _ => Answer::NOTHING,
+    });
+    let mut pair = Pair::connected(&config, &[50]);
+    // As if each acknowledgement came by itself.
+    let mut number = 0;
+    pair.fate = Box::new(move |p| {
+        let late = p.to_server && p.sent < ms(5500) && p.segment.len > 0;
+        number += u64::from(late);
+        if late {
+            Fate::Late(ms(1_100 + number))
+        } else {
+            Fate::Arrives
+        }
+    });
+    pair.client.write(40_000);
+    pair.drive(ms(6_202));
+    let after = data(&pair).into_iter().skip(10).collect::<Vec<_>>();
+    assert_eq!(after[..3], [(6000, 0), (6100, 10), (6100, 11)]);
+    assert_eq!(undone(&pair).len(), 1);
+    assert_eq!(pair.client.counters(0).retransmissions, 1);
+    // Without new data, what is lost goes.
+    let (config, _) = answering(&example(), |_, _| Answer {
+        send_new: 2,
+        ..Answer::NOTHING
+    });
+    let mut pair = Pair::connected(&config, &[50]);
+    pair.fate = lose(&[1, 1001, 2001]);
+    pair.transfer(3_000, Time::from_secs(9));
+    assert_eq!(pair.server.delivered(), 3_000);
+}
+
+#[test]
+fn windows_may_be_given_back_while_repairing_goes_on() {
+    let (config, _) = answering(&example(), |signs, _| match signs.before {
+        Some(before) if signs.phase == Phase::Recovery => Answer::undo(Undo {
+            window: before.window,
+            ends_recovery: false,
+        }),
+        _ => Answer::NOTHING,
+    });
+    let mut pair = Pair::connected(&config, &[50]);
+    pair.fate = lose(&[1, 1001]);
+    let windows = at(&mut pair, &[100, 199, 250]);
+    assert_eq!(windows[0].0, 10);
+    assert_eq!(windows[1], (10, 8, 2));
+    assert_eq!(pair.client.counters(0).fast_recoveries, 1);
+    pair.drive(Time::from_secs(30));
+    assert_eq!(pair.server.delivered(), 40_000);
+}
+
+#[test]
+fn an_answer_that_says_nothing_changes_nothing() {
+    let run = |config: &Config| {
+        let mut pair = Pair::connected(config, &[20, 60]);
+        pair.fate = lose(&[1, 7001, 30_001]);
+        pair.transfer(200_000, Time::from_secs(60));
+        pair.script()
+    };
+    let (silent, _) = answering(&mptcp(), |_, _| Answer::NOTHING);
+    assert_eq!(run(&silent), run(&mptcp()));
+}

@@ -1,0 +1,129 @@
+//! Another threshold, and a freeze.
+
+use super::*;
+
+#[test]
+fn a_raised_threshold_delays_fast_retransmit() {
+    let duplicates = |config: &Config, threshold: Option<u32>| {
+        let (config, seen) = answering(config, move |_, _| Answer {
+            threshold,
+            ..Answer::NOTHING
+        });
+        let mut pair = Pair::connected(&config, &[50]);
+        pair.fate = lose(&[1]);
+        pair.transfer(20_000, Time::from_secs(9));
+        assert_eq!(pair.client.counters(0).timeouts, 0);
+        assert_eq!(entered(&pair).len(), 1);
+        let seen = seen.lock().expect("unpoisoned");
+        let at_loss = |signs: &&AckSigns| signs.phase == Phase::Open && signs.una == 1;
+        seen.acks.iter().filter(at_loss).count()
+    };
+    let newreno = Config {
+        sack: false,
+        ..plain_tcp()
+    };
+    let rack = Config {
+        rack: true,
+        ..plain_tcp()
+    };
+    for config in [plain_tcp(), newreno, rack] {
+        assert_eq!(duplicates(&config, None), 3);
+        assert_eq!(duplicates(&config, Some(1)), 3, "never less than three");
+        assert_eq!(duplicates(&config, Some(7)), 7);
+    }
+}
+
+#[test]
+fn a_flight_too_small_for_the_threshold_does_not_wait_for_the_timer() {
+    let (config, _) = answering(&plain_tcp(), |_, _| Answer::NOTHING.raise(300));
+    let mut pair = Pair::connected(&config, &[50]);
+    pair.fate = lose(&[1]);
+    pair.transfer(10_000, Time::from_secs(9));
+    assert_eq!(pair.client.counters(0).timeouts, 0);
+    assert_eq!(data(&pair).last(), Some(&(5100, 0)));
+}
+
+#[test]
+fn a_timeout_sets_the_threshold_back() {
+    let (config, _) = answering(&plain_tcp(), |signs, _| Answer {
+        threshold: (signs.una < 5000).then_some(20),
+        ..Answer::NOTHING
+    });
+    let mut pair = Pair::connected(&config, &[50]);
+    pair.transfer(4_000, Time::from_secs(9));
+    pair.drive(pair.now + ms(60));
+    let threshold = |pair: &Pair| pair.client.subflows[0].sender.loss.duplicates.threshold();
+    assert_eq!(threshold(&pair), 20);
+    pair.fate = lose(&[4001]);
+    pair.transfer(1_000, Time::from_secs(9));
+    assert_eq!(pair.client.counters(0).timeouts, 1);
+    assert_eq!(threshold(&pair), 3);
+    let changes = pair.told.iter().filter_map(|told| match told.happening {
+        Happening::ThresholdChanged(changed) => Some(changed.to),
+        _ => None,
+    });
+    assert_eq!(changes.collect::<Vec<_>>(), [20, 3]);
+}
+
+#[test]
+fn while_frozen_no_loss_is_believed() {
+    for (sack, rack) in [(true, false), (true, true), (false, false)] {
+        let config = Config {
+            sack,
+            rack,
+            ..example()
+        };
+        // From the first duplicate on, for two seconds: longer than the retransmission timeout.
+        let until = Arc::new(Mutex::new(None));
+        let (config, _) = answering(&config, move |signs, _| {
+            let mut until = until.lock().expect("unpoisoned");
+            let until = *until.get_or_insert(signs.now + ms(2000));
+            Answer::NOTHING.freeze(Freeze {
+                until,
+                resends: false,
+            })
+        });
+        let mut pair = Pair::connected(&config, &[50]);
+        pair.fate = lose(&[1]);
+        let frozen = at(&mut pair, &[100, 1000, 2099]);
+        assert_eq!(frozen, [(10, 8, 0); 3], "sack {sack} rack {rack}");
+        pair.drive(Time::from_secs(30));
+        let counters = pair.client.counters(0);
+        assert!(counters.retransmissions > 0);
+        assert_eq!(pair.server.delivered(), 40_000);
+    }
+}
+
+#[test]
+fn while_frozen_what_is_lost_may_be_sent_again_under_the_same_window() {
+    for (sack, rack, prr) in [
+        (true, false, false),
+        (true, true, true),
+        (false, false, true),
+    ] {
+        let config = Config {
+            sack,
+            rack,
+            prr,
+            ..example()
+        };
+        let (config, _) = answering(&config, |signs, _| {
+            Answer::NOTHING.freeze(Freeze {
+                until: signs.now + ms(500),
+                resends: true,
+            })
+        });
+        let mut pair = Pair::connected(&config, &[50]);
+        pair.fate = lose(&[1, 4001]);
+        let frozen = at(&mut pair, &[100, 200, 300, 500]);
+        let all = frozen.iter().map(|&(cwnd, ssthresh, _)| (cwnd, ssthresh));
+        assert_eq!(
+            all.collect::<Vec<_>>(),
+            [(10, 8); 4],
+            "sack {sack} rack {rack}"
+        );
+        assert_eq!(entered(&pair).len(), 1);
+        assert_eq!(pair.client.counters(0).timeouts, 0);
+        assert_eq!(pair.server.delivered(), 40_000);
+    }
+}

@@ -1,0 +1,197 @@
+//! An undo goes back exactly to what was.
+
+use super::*;
+
+fn plans() -> Vec<Config> {
+    let mut configs = Vec::new();
+    for congestion in CongestionKind::ALL {
+        for (sack, rack, prr) in [
+            (true, false, false),
+            (true, true, true),
+            (false, false, true),
+        ] {
+            configs.push(Config {
+                congestion: *congestion,
+                hystart: true,
+                sack,
+                rack,
+                prr,
+                ..mptcp()
+            });
+        }
+    }
+    configs
+}
+
+/// After a first transfer, so that there is something to remember, one segment is late by 30 ms, or
+/// everything by more than a second.
+fn goes_back(config: &Config, delays: &[u64], cause: Congestion) {
+    let name = format!("{:?} {cause:?} rack {}", config.congestion, config.rack);
+    let (config, _) = answering(config, undoing);
+    let config = Config {
+        initial_ssthresh: Some(Bytes::new(12_345)),
+        ..config
+    };
+    let mut pair = Pair::connected(&config, delays);
+    pair.transfer(77_000, Time::from_secs(30));
+    pair.drive(pair.now + ms(700));
+    let from = pair.client.subflows[0].sender.nxt();
+    pair.client.write(60_000);
+    let mut delayed = false;
+    let start = pair.now;
+    pair.fate = match cause {
+        Congestion::FastRetransmit => Box::new(move |p| {
+            let hit = p.to_server && p.subflow == 0 && p.segment.seq == from && !delayed;
+            delayed |= hit;
+            if hit {
+                Fate::Late(ms(30))
+            } else {
+                Fate::Arrives
+            }
+        }),
+        Congestion::Timeout => Box::new(move |p| {
+            // What would arrive in the next time arrives together after it.
+            let (arrival, end) = (p.sent + ms(50), start + ms(1_300));
+            if p.to_server && arrival < end {
+                Fate::Late(end - arrival)
+            } else {
+                Fate::Arrives
+            }
+        }),
+    };
+    pair.told.clear();
+    let mut before = None;
+    while undone(&pair).is_empty() {
+        if pair.client.subflows[0].sender.recovery.phase() == Phase::Open {
+            pair.client.controller.save(0);
+            let control = format!("{:?}", pair.client.controller);
+            let sender = &pair.client.subflows[0].sender;
+            before = Some((control, pair.client.table[0].clone(), sender.una()));
+        }
+        assert!(pair.step(pair.now + Time::from_secs(9)), "{name}: no undo");
+    }
+    let (control, state, una) = before.expect("a loss");
+    let undone = undone(&pair)[0];
+    assert_eq!(undone.cause, cause, "{name}");
+    assert!(undone.before.cwnd < undone.after.cwnd, "{name}: {undone:?}");
+    assert_eq!(undone.after, Window::of(&state), "{name}");
+    assert_eq!(format!("{:?}", pair.client.controller), control, "{name}");
+    let now = &pair.client.table[0];
+    assert_eq!(Window::of(now), Window::of(&state), "{name}");
+    let acked = pair.client.subflows[0].sender.una() - una;
+    assert!(acked > 0);
+    assert_eq!(
+        now.acked_since_loss,
+        state.acked_since_loss + acked,
+        "{name}"
+    );
+    assert_eq!(now.acked_between_losses, state.acked_between_losses);
+    assert!(!now.in_recovery && now.usable, "{name}");
+    let sender = &pair.client.subflows[0].sender;
+    assert_eq!(sender.recovery.phase(), Phase::Open);
+    assert_eq!(sender.backoff(), 0);
+    assert_eq!(sender.board.lost_bytes(), 0, "{name}");
+    assert_eq!(pair.client.counters(0).undone, 1);
+    let resent = pair.client.counters(0).retransmissions;
+    pair.drive(pair.now + Time::from_secs(9));
+    assert_eq!(pair.client.counters(0).retransmissions, resent, "{name}");
+    assert_eq!(pair.server.delivered(), 137_000, "{name}");
+}
+
+#[test]
+fn an_undo_of_a_fast_retransmit_goes_back_exactly() {
+    for config in plans() {
+        goes_back(&config, &[50], Congestion::FastRetransmit);
+    }
+}
+
+#[test]
+fn an_undo_of_a_timeout_goes_back_exactly() {
+    for config in plans() {
+        goes_back(&config, &[50], Congestion::Timeout);
+    }
+}
+
+#[test]
+fn an_undo_goes_back_exactly_where_several_subflows_are_coupled() {
+    // The other's acknowledgements are seconds apart: none comes between the loss and its undo.
+    for config in plans() {
+        goes_back(&config, &[50, 2000], Congestion::FastRetransmit);
+    }
+}
+
+#[test]
+fn what_was_marked_lost_and_not_sent_again_is_in_flight_once_more() {
+    let (config, _) = answering(&example(), undoing);
+    let mut pair = Pair::connected(&config, &[50]);
+    // Five are late, and found lost at once; the halved window lets the first of them out again.
+    pair.fate = late(&[(1, 10), (1001, 10), (2001, 10), (3001, 10), (4001, 10)]);
+    pair.client.write(40_000);
+    let start = pair.now;
+    pair.drive(start + ms(109));
+    let board = |pair: &Pair| {
+        let board = pair.client.subflows[0].sender.board();
+        board.check();
+        (board.lost().count(), board.lost_bytes())
+    };
+    let resent = pair.client.counters(0).retransmissions;
+    let (waiting, lost) = board(&pair);
+    assert!(waiting > 0 && lost == 5000, "{waiting} {lost}");
+    pair.drive(start + ms(110));
+    let undone = undone(&pair);
+    assert_eq!(undone.len(), 1);
+    assert_eq!(undone[0].unmarked as usize, waiting);
+    assert_eq!(board(&pair), (0, 0));
+    pair.drive(Time::from_secs(30));
+    assert_eq!(pair.client.counters(0).retransmissions, resent);
+    assert_eq!(pair.server.delivered(), 40_000);
+}
+
+#[test]
+fn what_was_to_take_another_way_and_has_not_left_stays() {
+    let (config, _) = answering(&mptcp(), undoing);
+    let mut pair = Pair::connected(&config, &[50, 50]);
+    // All stalls on both, so that the other has no room when the first one's timer runs out; but
+    // only the first one's was for nothing.
+    pair.client.write(40_000);
+    let start = pair.now;
+    pair.fate = Box::new(move |p| {
+        let end = start + ms([1_150, 1_400][p.subflow]);
+        let arrival = p.sent + ms(50);
+        if p.to_server && arrival < end {
+            Fate::Late(end - arrival)
+        } else {
+            Fate::Arrives
+        }
+    });
+    pair.drive(start + ms(1_199));
+    let waiting = pair.client.tx.reinject.covered();
+    assert!(waiting > 0);
+    assert!(!pair.client.table[0].usable);
+    let resent = pair.client.counters(0).retransmissions + pair.client.counters(1).retransmissions;
+    pair.told.clear();
+    while undone(&pair).is_empty() {
+        assert!(pair.step(start + ms(1_300)));
+    }
+    assert!(pair.client.table[0].usable);
+    // What the first one holds waits no more; what the other holds may still do.
+    let held = |pair: &Pair, subflow: usize| -> Vec<(u64, u64)> {
+        let board = pair.client.subflows[subflow].sender.board();
+        let ranges = board.iter().map(|sent| {
+            let end = sent.data_seq + u64::from(sent.len);
+            (sent.data_seq, end)
+        });
+        ranges.collect()
+    };
+    let waits =
+        |pair: &Pair, start: u64, end: u64| pair.client.tx.reinject.within(start, end).count() > 0;
+    assert!(
+        held(&pair, 0)
+            .iter()
+            .all(|&(start, end)| !waits(&pair, start, end))
+    );
+    pair.drive(Time::from_secs(60));
+    assert_eq!(pair.server.delivered(), 40_000);
+    let after = pair.client.counters(0).retransmissions + pair.client.counters(1).retransmissions;
+    assert!(after <= resent + 1, "{resent} {after}");
+}
