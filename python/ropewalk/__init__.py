@@ -3,6 +3,8 @@
 A scenario file describes links, a transport and its traffic; `simulate` runs
 it packet by packet in virtual time, and `predict` asks formulas.
 
+What is named here is imported when it is first used, so that the command comes at once.
+
 Examples
 --------
 >>> import ropewalk
@@ -12,18 +14,21 @@ Examples
 (2, 2)
 """
 
-from . import plot
-from ._core import ScenarioError, __version__
-from .advice import Advice, Counsel, advise
-from .comparison import Comparison, compare
-from .connection import connect
-from .emulation import testbed
-from .prediction import Prediction, Predictions, predict
-from .reproduction import reproduce
-from .results import Results
-from .scenario import Scenario, schema
-from .simulation import simulate
-from .sweeps import sweep
+TYPE_CHECKING = False  # as checkers know it; typing itself takes its time
+
+if TYPE_CHECKING:
+    from . import plot
+    from ._core import ScenarioError, __version__
+    from .advice import Advice, Counsel, advise
+    from .comparison import Comparison, compare
+    from .connection import connect
+    from .emulation import testbed
+    from .prediction import Prediction, Predictions, predict
+    from .reproduction import reproduce
+    from .results import Results
+    from .scenario import Scenario, schema
+    from .simulation import simulate
+    from .sweeps import sweep
 
 __all__ = [
     "Advice",
@@ -46,3 +51,42 @@ __all__ = [
     "sweep",
     "testbed",
 ]
+
+_HOMES = {
+    "Advice": "advice",
+    "Comparison": "comparison",
+    "Counsel": "advice",
+    "Prediction": "prediction",
+    "Predictions": "prediction",
+    "Results": "results",
+    "Scenario": "scenario",
+    "ScenarioError": "_core",
+    "__version__": "_core",
+    "advise": "advice",
+    "compare": "comparison",
+    "connect": "connection",
+    "predict": "prediction",
+    "reproduce": "reproduction",
+    "schema": "scenario",
+    "simulate": "simulation",
+    "sweep": "sweeps",
+    "testbed": "emulation",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import what is asked for: something named above, or a module."""
+    from importlib import import_module
+    from importlib.util import find_spec
+
+    if name in _HOMES:
+        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+    if not name.startswith("__") and find_spec(f"{__name__}.{name}") is not None:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

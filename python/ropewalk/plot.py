@@ -7,11 +7,14 @@ figure as PNG, SVG or PDF. All but `delays` need a timeline: run with ``step``.
 
 from __future__ import annotations
 
+import io
 import os
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import panels
+from .replacing import replace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,6 +37,7 @@ STYLE: Any = {
     "grid.linewidth": 0.7,
     "legend.frameon": False,
     "svg.hashsalt": "ropewalk",
+    "text.parse_math": False,  # a title may have prices in it
 }
 
 
@@ -236,6 +240,8 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
     ------
     ValueError
         The ending is none of these.
+    OSError
+        The file cannot be written: then it is as it was.
 
     Examples
     --------
@@ -246,10 +252,14 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
     'delays.svg'
     """
     path = check_format(path)
+    drawn = io.BytesIO()
     dates = {".svg": "Date", ".pdf": "CreationDate"}
     undated = {dates[path.suffix.lower()]: None} if path.suffix.lower() in dates else {}
-    with _style():
-        figure.savefig(path, metadata=undated)
+    with _style(), warnings.catch_warnings():
+        # What the font lacks is drawn as a box, and nobody can do anything about it.
+        warnings.filterwarnings("ignore", "Glyph .* missing")
+        figure.savefig(drawn, format=path.suffix[1:].lower(), metadata=undated)
+    replace(path, drawn.getvalue())
     return path
 
 

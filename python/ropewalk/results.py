@@ -5,14 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 from . import statistics
 from .scenario import Scenario
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
     from numpy.typing import NDArray
+
+
+Frame: TypeAlias = Literal[
+    "summary",
+    "links",
+    "subflows",
+    "competitors",
+    "timeline",
+    "connection",
+    "delays",
+    "reordering",
+]
 
 
 class Run(Protocol):
@@ -180,6 +193,46 @@ class Results:
                         }
                     )
         return _frame(rows)
+
+    def to_pandas(self, frame: Frame = "summary") -> pd.DataFrame:
+        """Return one of the frames as pandas has them.
+
+        Parameters
+        ----------
+        frame : str
+            Which: ``"summary"``, ``"links"``, ``"subflows"``, ``"competitors"``,
+            ``"timeline"``, ``"connection"``, ``"delays"`` or ``"reordering"``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The same rows and columns.
+
+        Raises
+        ------
+        ValueError
+            There is no such frame.
+        ImportError
+            pandas is not installed: ``pip install "ropewalk[pandas]"`` does.
+
+        Examples
+        --------
+        >>> import ropewalk
+        >>> results = ropewalk.simulate("scenarios/start/two-links.toml")
+        >>> results.to_pandas("links")["link"].tolist()
+        ['dsl', 'cable']
+        """
+        if frame not in get_args(Frame):
+            raise ValueError(f"frame = {frame!r}; allowed: {', '.join(get_args(Frame))}")
+        try:
+            import pandas  # noqa: F401
+            import pyarrow  # type: ignore[import-untyped]  # noqa: F401
+        except ImportError as error:
+            raise ImportError(
+                f'{error.name} is not installed: pip install "ropewalk[pandas]"', name=error.name
+            ) from None
+        found: pl.DataFrame = getattr(self, frame)
+        return found.to_pandas()
 
     def __repr__(self) -> str:
         goodput = self.mean.get("goodput_mbps", float("nan"))

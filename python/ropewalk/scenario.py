@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 from . import _core
 
@@ -98,8 +98,57 @@ class Scenario:
         ['dsl', 'cable']
         """
         path = Path(path)
-        text = _core.decode(_read_bounded(path, _core.MAX_SCENARIO_BYTES), str(path))
-        return cls(text, name=str(path), folder=path.parent, overrides=overrides)
+        with path.open("rb") as file:
+            return cls.read(file, name=str(path), folder=path.parent, overrides=overrides)
+
+    @classmethod
+    def read(
+        cls,
+        file: BinaryIO,
+        *,
+        name: str,
+        folder: str | os.PathLike[str] | None = None,
+        overrides: Sequence[tuple[str, str]] = (),
+    ) -> Scenario:
+        r"""Read a scenario from an open file, such as standard input.
+
+        Parameters
+        ----------
+        file : binary file
+            Where to read from, up to its end.
+        name : str
+            What error messages call it.
+        folder : path, optional
+            Where trace files with relative paths are looked for; the working
+            directory if not given.
+        overrides : sequence of (str, str)
+            Keys set to other values, as ``--set`` does it.
+
+        Returns
+        -------
+        Scenario
+            What the file describes.
+
+        Raises
+        ------
+        ScenarioError
+            The scenario is wrong. The text names every error.
+        OSError
+            The file cannot be read; the error names it.
+
+        Examples
+        --------
+        >>> import io
+        >>> file = io.BytesIO(b'[[link]]\nname = "dsl"\nrate = "16 Mbit/s"')
+        >>> Scenario.read(file, name="<memory>").links
+        ['dsl']
+        """
+        try:
+            content = _read_bounded(file, _core.MAX_SCENARIO_BYTES)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, name) from None
+        text = _core.decode(content, name)
+        return cls(text, name=name, folder=folder, overrides=overrides)
 
     def with_(self, changes: Mapping[str, Value]) -> Scenario:
         """Return the scenario with some keys set to other values.
@@ -259,7 +308,8 @@ class Scenario:
         """Read a further file that the scenario names; once, so that it cannot change."""
         if path not in self._files:
             try:
-                content = _read_bounded(self.folder / path, _core.MAX_TRACE_BYTES)
+                with (self.folder / path).open("rb") as file:
+                    content = _read_bounded(file, _core.MAX_TRACE_BYTES)
             except OSError as error:
                 raise ValueError((error.strerror or str(error)).lower()) from None
             if len(content) > _core.MAX_TRACE_BYTES:
@@ -307,10 +357,9 @@ def spelled(value: Value) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _read_bounded(path: Path, bytes_max: int) -> bytes:
+def _read_bounded(file: BinaryIO, bytes_max: int) -> bytes:
     """Read a file, at most one byte more than what is allowed."""
-    with path.open("rb") as file:
-        return file.read(bytes_max + 1)
+    return file.read(bytes_max + 1)
 
 
 def _quoted(value: Value) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import io
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import panels, plot
+from .replacing import named, umask
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from .results import Results
     from .scenario import Scenario
 
@@ -71,8 +74,7 @@ def check_folder(folder: Path) -> None:
                 " name a new or empty folder"
             )
     folder.parent.mkdir(parents=True, exist_ok=True)
-    if not os.access(folder.parent, os.W_OK):
-        raise PermissionError(f"{folder.parent}: cannot be written")
+    _beside(folder).rmdir()
 
 
 def keep(results: Results, folder: Path) -> list[Path]:
@@ -112,15 +114,15 @@ def in_place_of(folder: Path) -> Iterator[Path]:
         As `check_folder`.
     """
     check_folder(folder)
-    made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    made = _beside(folder)
     try:
         yield made
-        umask = os.umask(0)
-        os.umask(umask)
-        made.chmod(0o777 & ~umask)
+        made.chmod(0o777 & ~umask())
         _put_in_place(made, folder)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(made, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise named(error, folder) from None
         raise
 
 
@@ -134,12 +136,27 @@ def write_head(folder: Path, result: dict[str, Any], scenario: Scenario) -> None
         (folder / trace).write_text(content)
 
 
+def write_table(frame: pl.DataFrame, file: Path) -> None:
+    """Write a data frame as Parquet; a full disk is an `OSError`, as with any file."""
+    content = io.BytesIO()
+    frame.write_parquet(content)
+    file.write_bytes(content.getbuffer())
+
+
+def _beside(folder: Path) -> Path:
+    """Make a new folder beside another, which an error names."""
+    try:
+        return Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    except OSError as error:
+        raise named(error, folder) from None
+
+
 def _write(results: Results, folder: Path) -> list[str]:
     write_head(folder, results.json(), results.scenario)
     for name in TABLES:
         frame = getattr(results, name)
         if not frame.is_empty():
-            frame.write_parquet(folder / f"{name}.parquet")
+            write_table(frame, folder / f"{name}.parquet")
     plots = []
     if not results.connection.is_empty():
         known = panels.has_reorder_buffer(results)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from .scenario import Scenario, Value, spelled
-from .simulation import simulate
+from .simulation import check_runs, simulate
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,6 +57,8 @@ def sweep(
     ScenarioError
         A key is unknown or a value is wrong. All combinations are checked
         before the first one runs.
+    ValueError
+        Another argument is wrong; that is found before the first one runs, too.
 
     Examples
     --------
@@ -68,6 +70,12 @@ def sweep(
     """
     import polars as pl
 
+    if table not in get_args(Table):
+        raise ValueError(f"table = {table!r}; allowed: {', '.join(get_args(Table))}")
+    check_runs(seed, runs)
+    for key, values in vary.items():
+        if isinstance(values, str) or not isinstance(values, Sequence) or not values:
+            raise ValueError(f"vary: {key} = {values!r}; allowed: a list of one value or more")
     rows = [[spelled(value) for value in values] for values in itertools.product(*vary.values())]
     changes = [dict(zip(vary, row, strict=True)) for row in rows]
     scenarios = [scenario.with_(change) for change in changes]

@@ -55,3 +55,24 @@ def test_progress_counts_the_finished_combinations(two_links):
     seen = []
     ropewalk.sweep(two_links, VARY, progress=seen.append)
     assert seen == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"table": "sumary"}, r"table = 'sumary'; allowed: summary, links, subflows, competitors"),
+        ({"runs": 0}, r"runs = 0; at least 1"),
+        ({"seed": -1}, r"seed = -1"),
+        (
+            {"vary": {"link.dsl.delay": "10 ms"}},
+            r"vary: link.dsl.delay = '10 ms'; allowed: a list",
+        ),
+        ({"vary": {"link.dsl.delay": []}}, r"vary: link.dsl.delay = \[\]; allowed: a list"),
+    ],
+)
+def test_wrong_arguments_are_found_before_the_first_point(two_links, arguments, says):
+    finished = []
+    vary = {"vary": {"link.dsl.delay": ["10 ms", "20 ms"]}}
+    with pytest.raises(ValueError, match=says):
+        ropewalk.sweep(two_links, progress=finished.append, **vary | arguments)
+    assert finished == []

@@ -39,6 +39,8 @@ __all__ = [
 ]
 
 RUNS = 5
+OF_LINKS = 2  # questions: which to use, which is the weakest
+OF_TRANSPORT = 4  # scheduler, congestion control, buffers, all together
 
 
 def advise(
@@ -73,7 +75,8 @@ def advise(
         Where to simulate: a process pool, or a cluster's. In this process on all its
         cores if not given.
     progress : callable, optional
-        Called with the number of finished candidates and of those known so far.
+        Called with the number of candidates that were predicted or simulated, and of how
+        many there will be, as far as can be told: what is found decides what is asked next.
 
     Returns
     -------
@@ -113,12 +116,18 @@ def advise(
     anew = bench if bench.runs == 1 else Bench(scenario, seed + runs, runs, executor, tally)
     judge = Judge(stream=scenario.values["traffic"]["kind"] != "bulk")
     predictor = Predictor(scenario)
+    tally.reserve(OF_LINKS + OF_TRANSPORT + (wish is not None) + check)
     predictor.rank(paths, tally)
+    tally.ask()
     chosen = choose(bench, judge, predictor, paths)
+    tally.ask()
     advice = [chosen.advice, advise_weakest(bench, judge, predictor, paths)]
-    advice += _on_transport(bench, anew, judge, chosen, paths)
+    advice += _on_transport(bench, anew, judge, chosen, paths, tally)
     if wish is not None:
+        tally.ask()
         advice.append(advise_least_cost(bench, paths, wish))
+    if check:
+        tally.ask()
     checked = checking.check(bench, judge, predictor, paths, chosen.paths) if check else None
     return Counsel(
         scenario=scenario,
@@ -171,11 +180,13 @@ def wished(
 
 
 def _on_transport(
-    bench: Bench, anew: Bench, judge: Judge, chosen: Chosen, paths: Paths
+    bench: Bench, anew: Bench, judge: Judge, chosen: Chosen, paths: Paths, tally: Tally
 ) -> list[Advice | None]:
     """Advise on scheduler, congestion control and buffers in turn, and on all together."""
     base = over(bench.scenario, chosen.paths)
+    tally.ask()
     scheduler = advise_scheduler(bench, judge, base, chosen.paths)
+    tally.ask()
     congestion = advise_congestion(
         bench, judge, {**base, **settings_of([scheduler])}, chosen.paths
     )
@@ -187,7 +198,9 @@ def _on_transport(
     single = bench.scenario.values["transport"]["protocol"] == "tcp"
     sets = [chosen.paths] if single else list(dict.fromkeys([chosen.paths, paths]))
     besides = [own] if own == algorithms else [own, algorithms]
+    tally.ask()
     buffers = advise_buffers(bench, judge, [(each, base) for each in sets for base in besides])
+    tally.ask()
     together = advise_together(
         anew,
         judge,

@@ -16,6 +16,8 @@ from ..simulation import simulate
 
 Changes = Mapping[str, Value]
 
+PARTS_OF_A_QUESTION = 8  # as far as is known before it is asked
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -64,16 +66,26 @@ class Tally:
     def __init__(self, progress: Callable[[int, int], object] | None = None) -> None:
         self._progress = progress
         self._finished = self._expected = 0
+        self._reserved = 0
 
     def expect(self, parts: int) -> None:
-        """Expect more parts."""
+        """Expect more parts; fewer, if it turns out that they are not needed."""
         self._expected += parts
+
+    def reserve(self, questions: int) -> None:
+        """Take it that so many questions more will be asked, of some parts each."""
+        self._reserved += questions * PARTS_OF_A_QUESTION
+
+    def ask(self) -> None:
+        """One of them is asked now: what it needs is expected as it comes."""
+        self._reserved -= PARTS_OF_A_QUESTION
 
     def finish(self) -> None:
         """Count one part as finished."""
         self._finished += 1
         if self._progress is not None:
-            self._progress(self._finished, max(self._expected, self._finished))
+            expected = self._expected + self._reserved
+            self._progress(self._finished, max(expected, self._finished))
 
 
 class Bench:

@@ -64,7 +64,11 @@ def keep(counsel: Counsel, folder: Path) -> Path:
         store.write_head(made, counsel.json(), counsel.scenario)
         tables = made / store.TABLES_FOLDER
         tables.mkdir()
-        pl.DataFrame(evidence, infer_schema_length=None).write_parquet(tables / "evidence.parquet")
-        pl.DataFrame(subsets, schema_overrides=schema).write_parquet(tables / "subsets.parquet")
+        store.write_table(
+            pl.DataFrame(evidence, infer_schema_length=None), tables / "evidence.parquet"
+        )
+        store.write_table(
+            pl.DataFrame(subsets, schema_overrides=schema), tables / "subsets.parquet"
+        )
         plot.save(draw(counsel), made / store.PICTURE)
     return folder / store.PICTURE

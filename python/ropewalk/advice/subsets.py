@@ -188,7 +188,10 @@ class Predictor:
             for chosen in subsets:
                 ask(chosen)
         else:
+            before, most = len(self.known), len(paths) * (len(paths) + 1)
+            tally.expect(most)
             _greedy(paths, ask)
+            tally.expect(len(self.known) - before - most)
         self.ranking = sorted(self.known, key=lambda chosen: (-self.known[chosen], len(chosen)))
 
 

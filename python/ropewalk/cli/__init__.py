@@ -1,27 +1,13 @@
-"""The command ``ropewalk``: one file a verb."""
+"""The command ``ropewalk``: one file a verb.
 
-from __future__ import annotations
+Whatever takes time to import is imported in `main`, where an interrupt ends the command without
+a word; Python itself has loaded what is imported here.
+"""
 
 import os
-import signal
 import sys
-from typing import Annotated
 
-import typer
-
-from .._core import __version__
-from . import advise, compare, gateway, predict, reproduce, schema, simulate, testbed
-from .failures import FAILED
-
-TWO_WORDS = ["testbed", "doctor"]
-
-app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+from .statuses import FAILED, INTERRUPTED
 
 
 def main() -> None:
@@ -29,11 +15,26 @@ def main() -> None:
 
     Whoever ends it with SIGTERM lets it tidy up, as with an interrupt.
     """
-    if sys.argv[1:2] and sys.argv[1] in gateway.VERBS:
-        gateway.run(sys.argv[1:])
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
-        app(_verb_first(sys.argv[1:]))
+        import signal
+
+        # While modules are imported there is nothing to tidy up, and an exception at any place
+        # in them might be taken for something else, or be lost.
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+        signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+        _open_closed_streams()
+        try:
+            _run(sys.argv[1:])
+        finally:
+            # Here, where a failure can be told; at exit it could not.
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        import signal
+
+        # A second one ends it at once, whatever is still being tidied up.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        sys.exit(INTERRUPTED)
     except OSError as error:
         # Nothing more can be said on standard output, not even at exit. If whoever read it
         # has left, nothing is to be said at all.
@@ -43,35 +44,35 @@ def main() -> None:
         sys.exit(FAILED)
 
 
-def _verb_first(arguments: list[str]) -> list[str]:
-    """Make one word of the verb that has two."""
-    if arguments[:2] == TWO_WORDS:
-        return [" ".join(TWO_WORDS), *arguments[2:]]
-    return arguments
+def _run(arguments: list[str]) -> None:
+    import signal
+
+    from . import commands, gateway
+
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if arguments and arguments[0] in gateway.VERBS:
+        gateway.run(arguments)
+    commands.run(arguments)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        print(f"ropewalk {__version__}")
-        raise typer.Exit
+def _open_closed_streams() -> None:
+    """Put something in the places of standard streams that the shell has closed (``>&-``).
 
-
-@app.callback()
-def _common(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Say which this is."),
-    ] = False,
-) -> None:
-    """What several unequal network links give together."""
-
-
-app.command("simulate")(simulate.simulate)
-app.command("reproduce")(reproduce.reproduce)
-app.command("predict")(predict.predict)
-app.command("testbed")(testbed.testbed)
-app.command(" ".join(TWO_WORDS))(testbed.doctor)
-app.command("compare")(compare.compare)
-app.command("advise")(advise.advise)
-app.command("schema")(schema.schema)
-gateway.add_to(app)
+    Else the next file that is opened would be standard output. Reading what cannot be read and
+    writing what cannot be written fails, as on a closed one; standard error takes and loses it.
+    """
+    for number, mode in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            opened = os.open(os.devnull, mode)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(0, closefd=False)
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(1, "w", closefd=False)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", closefd=False)

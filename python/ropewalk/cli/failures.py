@@ -10,9 +10,8 @@ from typing import NoReturn
 import typer
 
 from .._core import ScenarioError
-
-FAILED = 1
-WRONG_INPUT = 2
+from ..printable import printable
+from .statuses import FAILED, WRONG_INPUT
 
 
 @contextmanager
@@ -43,7 +42,7 @@ def failures() -> Iterator[None]:
 
 def fail(message: str, status: int) -> NoReturn:
     """Say why and exit."""
-    print(message, file=sys.stderr)
+    print(printable(message), file=sys.stderr)
     raise typer.Exit(status)
 
 

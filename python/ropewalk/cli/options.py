@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from ..replacing import check_file
 from ..scenario import Scenario
 from ..simulation import SEED_MAX
+from .completion import keys
 
 STEP = "100 ms"
 
 ScenarioFile: TypeAlias = Annotated[
-    Path, typer.Argument(help="The scenario file.", show_default=False)
+    Path, typer.Argument(help="The scenario file; - is standard input.", show_default=False)
 ]
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print one JSON object and nothing else.")
@@ -25,6 +28,7 @@ Changes: TypeAlias = Annotated[
         metavar="KEY=VALUE",
         help="Set a key of the scenario to another value; may be given several times.",
         show_default=False,
+        autocompletion=keys,
     ),
 ]
 Capture: TypeAlias = Annotated[
@@ -93,7 +97,7 @@ PictureFolder: TypeAlias = Annotated[
 
 
 def load(scenario: Path, changes: list[str] | None) -> Scenario:
-    """Read a scenario file and set the keys that ``--set`` names.
+    """Read a scenario file and set the keys that ``--set`` names; ``-`` is standard input.
 
     Raises
     ------
@@ -102,7 +106,10 @@ def load(scenario: Path, changes: list[str] | None) -> Scenario:
     OSError
         The file cannot be read.
     """
-    return Scenario.load(scenario, [_override(change) for change in changes or []])
+    overrides = [_override(change) for change in changes or []]
+    if str(scenario) == "-":
+        return Scenario.read(sys.stdin.buffer, name="<stdin>", overrides=overrides)
+    return Scenario.load(scenario, overrides)
 
 
 def check_outputs(out: Path | None, files: list[Path]) -> None:
@@ -118,10 +125,7 @@ def check_outputs(out: Path | None, files: list[Path]) -> None:
 
         check_folder(out)
     for file in files:
-        if not file.parent.is_dir():
-            raise FileNotFoundError(f"{file.parent}: no such folder")
-        if file.is_dir():
-            raise IsADirectoryError(f"{file}: is a folder")
+        check_file(file)
 
 
 def check_pictures(pictures: list[Path]) -> None:

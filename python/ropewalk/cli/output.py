@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from .. import plot, store
+from ..printable import without_controls
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
     from ..results import Results
 
@@ -88,12 +89,26 @@ def print_json(printed: Mapping[str, Any]) -> None:
 def print_table(table: RenderableType, written: Sequence[str] = ()) -> None:
     """Print a table, and below it what was written."""
     from rich.console import Console
+    from rich.text import Text
 
     console = Console(highlight=False)
-    console.print(table)
+    console.print(_Printable(table))
     for line in written:
-        console.print(line, soft_wrap=True, markup=False)
+        console.print(_Printable(Text(line)), soft_wrap=True)
     sys.stdout.flush()
+
+
+class _Printable:
+    """What is shown without the control characters that titles and names have."""
+
+    def __init__(self, shown: RenderableType) -> None:
+        self.shown = shown
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich.segment import Segment
+
+        for text, style, control in console.render(self.shown, options):
+            yield Segment(text if control else without_controls(text), style, control)
 
 
 def _save(made: M, pictures: list[Path], draw: Callable[[M], Figure]) -> list[str]:

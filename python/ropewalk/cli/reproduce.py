@@ -12,7 +12,7 @@ import typer
 from .. import reproduction
 from ..reproduction.items import Item, find, items
 from ..reproduction.keeping import keep
-from .failures import WRONG_INPUT, fail, failures, wrong_input
+from .failures import fail, failures, wrong_input
 from .options import (
     Json,
     check_outputs,
@@ -24,6 +24,7 @@ from .options import (
 )
 from .output import answer, keep_made, print_json
 from .progress import progress
+from .statuses import WRONG_INPUT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from .. import emulation
-from .failures import FAILED, failures, wrong_input
+from .failures import failures, wrong_input
 from .options import (
     Capture,
     CaptureAt,
@@ -30,6 +30,7 @@ from .options import (
 )
 from .output import answer, captured, keep_results, print_json, print_table, results_table
 from .progress import progress
+from .statuses import FAILED
 
 
 class Emulator(StrEnum):

@@ -45,11 +45,11 @@ def keep(comparison: Comparison, folder: Path) -> Path:
         store.write_head(made, comparison.json(), comparison.scenario)
         tables = made / store.TABLES_FOLDER
         tables.mkdir()
-        comparison.numbers.write_parquet(tables / "numbers.parquet")
+        store.write_table(comparison.numbers, tables / "numbers.parquet")
         for way, results in comparison.ran.items():
             for name in TABLES:
                 frame = getattr(results, name)
                 if not frame.is_empty():
-                    frame.write_parquet(tables / f"{way}-{name}.parquet")
+                    store.write_table(frame, tables / f"{way}-{name}.parquet")
         plot.save(draw(comparison), made / store.PICTURE)
     return folder / store.PICTURE

@@ -112,7 +112,7 @@ def _power(base: float, exponent: float) -> float:
     A step of time has any number of rounds: 1 ms has 10^6 of 1 ns.
     """
     try:
-        return base**exponent
+        return math.pow(base, exponent)
     except OverflowError:
         return math.inf
 

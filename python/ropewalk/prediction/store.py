@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..scenario import Scenario
-from ..store import PREDICTED, in_place_of, write_head
+from ..store import PREDICTED, in_place_of, write_head, write_table
 from .results import Predictions
 
 
@@ -45,4 +45,4 @@ def keep(predictions: Predictions, scenario: Scenario, folder: Path) -> None:
         rows.append(row | {f"delay_{part}_ms": value for part, value in delay.items()})
     with in_place_of(folder) as made:
         write_head(made, predictions.json(), scenario)
-        pl.DataFrame(rows, infer_schema_length=None).write_parquet(made / PREDICTED)
+        write_table(pl.DataFrame(rows, infer_schema_length=None), made / PREDICTED)

@@ -41,7 +41,7 @@ def keep(made: Reproduction, folder: Path) -> Path:
         (new / store.RESULT).write_text(json.dumps(made.json(), indent=2) + "\n")
         (new / store.TABLES_FOLDER).mkdir()
         for name, table in made.tables.items():
-            table.write_parquet(new / store.TABLES_FOLDER / f"{name}.parquet")
+            store.write_table(table, new / store.TABLES_FOLDER / f"{name}.parquet")
         if made.scenarios:
             (new / store.SCENARIOS_FOLDER).mkdir()
         for name, scenario in made.scenarios.items():

@@ -1,0 +1,52 @@
+"""What the shell completes: keys of ``--set``, of the scenario that the command line names."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+NAMED = ("link", "path", "competitor")  # lists of tables, each called by its name
+
+
+def keys(incomplete: str) -> list[str]:
+    """Return the keys that begin so, with what follows them: ``link.wifi.delay=``."""
+    before, equals, _ = incomplete.partition("=")
+    if equals:
+        return []
+    from ..scenario import schema
+
+    return [f"{key}=" for key in _keys(schema(), _names()) if key.startswith(before)]
+
+
+def _keys(schema: Mapping[str, Any], names: Mapping[str, list[str]]) -> Iterator[str]:
+    """Give all keys that have a value of their own, dotted."""
+    for key, described in schema["properties"].items():
+        if key in NAMED:
+            for name in names.get(key, []):
+                yield from (f"{key}.{name}.{own}" for own in described["items"]["properties"])
+        else:
+            within = described.get("properties", {})
+            yield from (f"{key}.{own}" for own in within) if within else [key]
+
+
+def _names() -> Mapping[str, list[str]]:
+    """Return the names of the scenario's links, paths and competitors, as far as it can be read.
+
+    It is the first file on the command line: an option that lacks its value keeps typer from
+    telling which argument is which.
+    """
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
+    file = next((word for word in line.split() if word.endswith(".toml")), "")
+    try:
+        content = tomllib.loads(Path(file).expanduser().read_text())
+    except (OSError, ValueError):
+        return {}
+    tables = {key: content.get(key, []) for key in NAMED}
+    return {
+        key: [str(table["name"]) for table in entries if "name" in table]
+        for key, entries in tables.items()
+        if isinstance(entries, list) and all(isinstance(table, dict) for table in entries)
+    }

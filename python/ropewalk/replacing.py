@@ -1,0 +1,91 @@
+"""Files that are there whole under their names, or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Put a file with this content in the place of whatever has its name.
+
+    It is written beside it first: if that fails, what was there before is there still. What is
+    no ordinary file (a FIFO, a device, standard output) cannot be replaced and is written at
+    once.
+
+    Raises
+    ------
+    OSError
+        It cannot be written; the error names `path`.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     replace(Path(folder) / "a.txt", b"whole")
+    ...     [file.name for file in Path(folder).iterdir()]
+    ['a.txt']
+    """
+    try:
+        if _is_stream(path):
+            with path.open("ab") as stream:
+                stream.write(content)
+            return
+        # A link stays a link: what it points at is replaced.
+        destination = path.resolve()
+        descriptor, temporary = tempfile.mkstemp(
+            prefix=f".{destination.name}.", dir=destination.parent
+        )
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(content)
+            Path(temporary).chmod(0o666 & ~umask())
+            os.replace(temporary, destination)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise named(error, path) from None
+
+
+def check_file(path: Path) -> None:
+    """Find out before the work whether `replace` could write there.
+
+    Raises
+    ------
+    OSError
+        It could not; the error names `path`.
+    """
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path.parent}: no such folder")
+    if path.is_dir():
+        raise IsADirectoryError(f"{path}: is a folder")
+    if _is_stream(path):
+        return
+    destination = path.resolve()
+    try:
+        descriptor, temporary = tempfile.mkstemp(
+            prefix=f".{destination.name}.", dir=destination.parent
+        )
+        os.close(descriptor)
+        os.unlink(temporary)
+    except OSError as error:
+        raise named(error, path) from None
+
+
+def named(error: OSError, path: Path) -> OSError:
+    """Return the same error with the name that was asked for, not that of a file beside it."""
+    return OSError(error.errno, error.strerror or str(error), str(path))
+
+
+def umask() -> int:
+    """Return which permissions new files do not get."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether what has this name cannot be replaced."""
+    standard = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
+    return str(path).startswith(standard) or (path.exists() and not path.is_file())
