@@ -103,6 +103,15 @@ impl Flow {
         self.protocol.packet_overhead(self.transport.ip_version)
     }
 
+    /// Payload of a full packet: of a frame where its size is fixed, else of a segment.
+    #[must_use]
+    pub fn payload(&self) -> Bytes {
+        match &self.protocol {
+            Protocol::Bas(aggregation) => aggregation.packet.unwrap_or(self.transport.segment),
+            Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Mptcp => self.transport.segment,
+        }
+    }
+
     /// How many TCP connections or subflows it has at a time over its paths.
     #[must_use]
     pub fn subflows(&self) -> usize {

@@ -7,7 +7,6 @@ use ropewalk_quantities::Time;
 use ropewalk_scenario::Traffic;
 use ropewalk_transport::Endpoint;
 
-use crate::association::Association;
 use crate::schedule::Schedule;
 
 /// What an application writes into.
@@ -25,15 +24,6 @@ impl Sink for Endpoint {
     }
     fn close(&mut self) {
         Endpoint::close(self);
-    }
-}
-
-impl Sink for Association {
-    fn write(&mut self, most: u64) -> u64 {
-        Association::write(self, most)
-    }
-    fn close(&mut self) {
-        Association::close(self);
     }
 }
 

@@ -1,27 +1,24 @@
 //! The simulator: a scenario, packet by packet, in virtual time.
 
-mod aggregation;
 mod application;
-mod association;
-mod carrier;
-mod connection;
-mod dialling;
+mod hosts;
 mod metrics;
 mod observer;
 mod outcome;
 mod recorder;
 mod run;
 mod schedule;
+mod shares;
 mod sights;
 mod summary;
-mod virtual_device;
 mod world;
 
 pub use metrics::Histogram;
 pub use observer::{FlowFacts, Observer, Sighting};
 pub use outcome::{
-    CompetitorSummary, ConnectionTimeline, DelayBin, DelaySummary, LinkSummary, Outcome,
-    Reordering, ReorderingMetrics, Stats, SubflowSummary, SubflowTimeline, Summary, Timeline,
+    CompetitorSummary, ConnectionTimeline, DelayBin, DelaySummary, FlowOutcome, FlowSummary,
+    LinkShare, LinkSummary, Outcome, Reordering, ReorderingMetrics, Stats, SubflowSummary,
+    SubflowTimeline, Summary, Timeline,
 };
 pub use schedule::Schedule;
 
@@ -62,14 +59,14 @@ pub fn simulate_watched<O: Observer>(
     options: &Options,
     observer: &mut O,
 ) -> Result<Outcome, Unsupported> {
-    let world = World::build(scenario, seed)?;
+    let world = World::build(scenario, seed, options)?;
     if O::WATCHES {
         world.tell_flows(scenario, seed, observer);
     }
-    let recorder = Recorder::new(scenario, options, &world);
+    let recorder = Recorder::new(scenario, options);
     let mut run = Run::new(world, recorder, scenario, observer);
     run.run();
-    run.recorder.finish(run.now, &run.world);
+    run.recorder.finish(run.now, &mut run.world);
     let outcome = summarise(scenario, seed, &mut run);
     if O::WATCHES {
         // Whoever watches wants to see the connection close, too.

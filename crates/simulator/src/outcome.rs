@@ -9,6 +9,19 @@ pub struct Outcome {
     pub timeline: Option<Timeline>,
     /// Delay from the application's write to delivery in order.
     pub delays: Vec<DelayBin>,
+    /// The same of the flows after the first, as far as they are recorded.
+    pub others: Vec<FlowOutcome>,
+}
+
+/// What was recorded of a flow after the first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowOutcome {
+    /// Its name; with a number behind it where an entry of the scenario stands for several.
+    pub name: String,
+    /// State at regular steps, where it was asked for.
+    pub timeline: Option<Timeline>,
+    /// Delay from the application's write to delivery in order.
+    pub delays: Vec<DelayBin>,
 }
 
 /// The numbers of one run; its keys are the JSON contract.
@@ -50,6 +63,13 @@ pub struct Summary {
     /// Per competitor of the scenario.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub competitors: Vec<CompetitorSummary>,
+    /// All flows beside each other, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowSummary>,
+    /// Jain, Chiu and Hawe's index of fairness over the goodputs of all flows, from 1/n to 1 (DEC
+    /// TR-301, 1984); where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jain_index: Option<f64>,
     /// "Read this before trusting the numbers".
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -113,6 +133,50 @@ pub struct LinkSummary {
     /// Sent bits over what its rate or trace could have sent; absent where it is unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub utilization: Option<f64>,
+    /// Who got how much of it, where there are several flows: those that use it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<LinkShare>,
+}
+
+/// A flow's part of a link.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct LinkShare {
+    /// The flow's name.
+    pub name: String,
+    /// IP bytes of it that came over the link to the end of their path, all of its connections'
+    /// together.
+    pub delivered_bytes: u64,
+    /// Of such bytes of all flows; 0 where there are none.
+    pub share: f64,
+}
+
+/// One entry of the scenario's flows, beside the others.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct FlowSummary {
+    /// Its name.
+    pub name: String,
+    /// What carries it, as the scenario spells it.
+    pub protocol: &'static str,
+    /// How many flows it stands for, where that is not one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
+    /// Mean goodput of one of them, over the time from its first write (or the end of the warm-up)
+    /// to its last delivery, a competitor's to the end of the run; 10^6 bit/s.
+    pub goodput_mbps: f64,
+    /// Its part of the bytes that all flows delivered; 0 where nothing was.
+    pub share: f64,
+    /// Bytes that its applications got in order, in the measured time.
+    pub delivered_bytes: u64,
+    /// First write to last delivery of a finite transfer that was completed, the last of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion_s: Option<f64>,
+    /// Application's write to delivery in order; absent of competitors, and when nothing was
+    /// delivered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_ms: Option<DelaySummary>,
+    /// Per subflow, where the entry stands for one recorded flow.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub subflows: Vec<SubflowSummary>,
 }
 
 /// One subflow over the measured time.

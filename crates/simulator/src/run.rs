@@ -3,9 +3,9 @@
 use ropewalk_network::{Advance, Agenda, IDLE, Key};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
-use ropewalk_transport::{Event, Segment};
+use ropewalk_transport::Segment;
 
-use crate::carrier::{CLIENT, Carrier, SERVER};
+use crate::hosts::{CLIENT, Incoming, SERVER};
 use crate::observer::Observer;
 use crate::recorder::Recorder;
 use crate::sights::{Watching, paths_of_routes, sighting};
@@ -17,14 +17,16 @@ pub(crate) struct Run<'o, O: Observer> {
     pub(crate) now: Time,
     pub(crate) recorder: Recorder,
     pub(crate) events: u64,
+    /// Recorded flows that have not delivered all that they will.
+    unfinished: usize,
     /// What is due besides packets: three sources per flow (client's timer, server's, application),
     /// then the recorder.
     timers: Agenda,
     /// Where segments are written before they enter a link.
     outgoing: Packet<O::Tag>,
-    pub(crate) observer: &'o mut O,
+    observer: &'o mut O,
     /// The scenario's path of each route.
-    pub(crate) paths: Vec<usize>,
+    paths: Vec<usize>,
     duration: Time,
 }
 
@@ -38,6 +40,11 @@ impl<'o, O: Observer> Run<'o, O> {
         let sources = 3 * world.flows.len() + 1;
         let mut run = Run {
             paths: paths_of_routes(&world),
+            unfinished: world
+                .flows
+                .iter()
+                .filter(|flow| flow.recorder.is_some())
+                .count(),
             world,
             now: Time::ZERO,
             recorder,
@@ -66,18 +73,14 @@ impl<'o, O: Observer> Run<'o, O> {
         run
     }
 
-    /// Runs until the measured transfer is complete or the duration is over.
+    /// Runs until all transfers that end are complete, or the duration is over.
     pub(crate) fn run(&mut self) {
-        while self.step() {
-            if self.recorder.complete {
-                return;
-            }
-        }
+        while self.unfinished > 0 && self.step() {}
     }
 
-    /// Runs on until the measured connection is closed or the duration is over.
+    /// Runs on until the first flow's connections are closed or the duration is over.
     pub(crate) fn close(&mut self) {
-        while !self.world.flows[0].carrier.is_closed() && self.step() {}
+        while !self.world.flows[0].host.is_closed() && self.step() {}
     }
 
     /// Lets happen what happens next; false if that would be after the end.
@@ -115,7 +118,12 @@ impl<'o, O: Observer> Run<'o, O> {
     #[inline]
     fn move_packet(&mut self) {
         let now = self.now;
-        let World { network, flows, .. } = &mut self.world;
+        let World {
+            network,
+            flows,
+            shares,
+            ..
+        } = &mut self.world;
         let mut watch = Watching {
             observer: &mut *self.observer,
             paths: &self.paths,
@@ -125,70 +133,43 @@ impl<'o, O: Observer> Run<'o, O> {
             return;
         };
         let packet = arrival.packet;
-        let (index, to_client) = (packet.flow as usize, packet.to_client);
-        let path = arrival.route.index();
-        let last = watch.last;
-        let sighting = last.map(|at| sighting(&at, self.paths[path], packet));
+        let (index, end) = (packet.flow as usize, usize::from(!packet.to_client));
         let flow = &mut flows[index];
-        match &mut flow.carrier {
-            Carrier::Connection([client, _]) if to_client => {
-                client.handle_segment(now, usize::from(packet.subflow), &packet.segment);
-                if let Some(sighting) = &sighting {
-                    self.observer.arrives(sighting, packet.tag, false);
-                    if index == 0 {
-                        self.observer.heard(now, 0, client);
-                    }
+        let incoming = Incoming {
+            end,
+            subflow: usize::from(packet.subflow),
+            dial: packet.dial,
+            segment: &packet.segment,
+        };
+        let taken = flow.host.handle_packet(now, &incoming);
+        if end == SERVER {
+            shares.count(flow.entry, arrival.route, arrival.size);
+            if let Some(recorder) = &mut flow.recorder {
+                if packet.segment.len > 0 {
+                    recorder.arrival(packet.number);
                 }
-                while client.poll_event().is_some() {}
-                flow.application.fill(now, client);
-                self.flush(index, 0, CLIENT);
-            }
-            Carrier::Connection([_, server]) => {
-                let subflow = usize::from(packet.subflow);
-                let duplicates = O::WATCHES.then(|| server.duplicates(subflow));
-                server.handle_segment(now, subflow, &packet.segment);
-                if let Some(sighting) = &sighting {
-                    let duplicate = duplicates != Some(server.duplicates(subflow));
-                    self.observer.arrives(sighting, packet.tag, duplicate);
+                if taken.delivered > 0 {
+                    let end = flow.host.delivered();
+                    let completes = recorder.delivered(now, end, &mut flow.application);
+                    self.unfinished -= usize::from(completes);
                 }
-                let new = server.read(u64::MAX);
-                while let Some(event) = server.poll_event() {
-                    if event == Event::Eof {
-                        server.close();
-                    }
-                }
-                if index == 0 {
-                    if packet.segment.len > 0 {
-                        self.recorder.arrival(packet.number);
-                    }
-                    if new > 0 {
-                        self.recorder
-                            .delivered(now, server.delivered(), &mut flow.application);
-                    }
-                }
-                self.flush(index, 0, SERVER);
-            }
-            Carrier::Association(_) => {
-                let packet = *packet;
-                self.arrive_at_association(&packet, last);
             }
         }
+        if let Some(at) = watch.last {
+            let sighting = sighting(&at, self.paths[arrival.route.index()], packet);
+            self.observer
+                .arrives(&sighting, packet.tag, taken.duplicate);
+            self.hear(index, end);
+        }
+        self.serve(index, end);
     }
 
     #[inline(never)]
     fn timer_due(&mut self, index: usize, end: usize) {
         self.timers.set(3 * index + end, IDLE);
-        let Carrier::Connection(ends) = &mut self.world.flows[index].carrier else {
-            self.time_out_of_association(index, end);
-            return;
-        };
-        let endpoint = &mut ends[end];
-        endpoint.handle_timeout(self.now);
-        if O::WATCHES && (index, end) == (0, CLIENT) {
-            self.observer.heard(self.now, 0, endpoint);
-        }
-        while endpoint.poll_event().is_some() {}
-        self.flush(index, 0, end);
+        self.world.flows[index].host.handle_timeout(self.now, end);
+        self.hear(index, end);
+        self.serve(index, end);
     }
 
     #[inline(never)]
@@ -196,45 +177,24 @@ impl<'o, O: Observer> Run<'o, O> {
         let flow = &mut self.world.flows[index];
         flow.application.produce(self.now);
         let next = flow.application.next();
-        match &mut flow.carrier {
-            Carrier::Connection([client, _]) => {
-                client.connect();
-                flow.application.fill(self.now, client);
-            }
-            Carrier::Association(association) => association.connect(self.now),
-        }
+        flow.host.start(self.now);
         self.schedule_at(self.application_source(index), next);
-        match self.world.flows[index].carrier {
-            Carrier::Connection(_) => self.flush(index, 0, CLIENT),
-            Carrier::Association(_) => self.serve_association(index),
-        }
+        self.serve(index, CLIENT);
     }
 
-    /// Sends everything that an end of a connection has to send now, and arms its timer.
+    /// Shows the observer what the first flow's senders have heard.
     #[inline]
-    pub(crate) fn flush(&mut self, index: usize, connection: usize, end: usize) {
-        let timer = self.transmit(index, connection, end);
-        self.arm(index, end, timer);
-    }
-
-    /// Arms the timer of an end of a flow.
-    ///
-    /// It is scheduled only if it is earlier than what is scheduled: one that moved back is looked
-    /// at again when its old time has come.
-    #[inline]
-    pub(crate) fn arm(&mut self, index: usize, end: usize, timer: Option<Time>) {
-        if let Some(time) = timer {
-            let source = 3 * index + end;
-            if time < self.timers.key(source).time {
-                self.schedule(source, time);
+    fn hear(&mut self, index: usize, end: usize) {
+        if O::WATCHES && (index, end) == (0, CLIENT) {
+            for (first, sender) in self.world.flows[0].host.senders() {
+                self.observer.heard(self.now, first, sender);
             }
         }
     }
 
-    /// Sends everything that an end of a connection has to send now; returns when its timer runs
-    /// out.
+    /// Something happened at an end of a flow: sends all that is to be sent now, and arms timers.
     #[inline]
-    pub(crate) fn transmit(&mut self, index: usize, connection: usize, end: usize) -> Option<Time> {
+    fn serve(&mut self, index: usize, end: usize) {
         let now = self.now;
         let World { network, flows, .. } = &mut self.world;
         let mut watch = Watching {
@@ -243,36 +203,53 @@ impl<'o, O: Observer> Run<'o, O> {
             last: None,
         };
         let Flow {
-            carrier,
-            devices,
+            host,
+            application,
             routes,
             packets,
-            headers,
             ..
         } = &mut flows[index];
-        let (first, dial) = carrier.numbers(connection);
-        let endpoint = carrier.end_mut(connection, end);
         let packet = &mut self.outgoing;
-        packet.dial = dial;
         packet.flow = index as u32;
-        packet.to_client = end == SERVER;
-        while let Some(subflow) = endpoint.poll_transmit(now, &mut packet.segment) {
-            let size = *headers + packet.segment.header_len() + packet.segment.len;
-            let subflow = first + subflow;
-            let stripe = match devices {
-                None => subflow,
-                Some(devices) => devices[end].next(),
-            };
-            packet.subflow = subflow as u8;
-            packet.number = *packets;
-            *packets += u32::from(packet.segment.len > 0 && end == CLIENT);
-            // What a link drops or loses, the ends find out.
-            let _ = network.offer(now, routes[stripe][end], size, packet, &mut watch);
+        loop {
+            host.turn(now, end, application);
+            while let Some(leaves) = host.poll_transmit(now, end, &mut packet.segment) {
+                packet.to_client = leaves.end == SERVER;
+                packet.subflow = leaves.subflow as u8;
+                packet.dial = leaves.dial;
+                packet.number = *packets;
+                *packets += u32::from(packet.segment.len > 0 && leaves.end == CLIENT);
+                let route = routes[leaves.route][leaves.end];
+                // What a link drops or loses, the ends find out.
+                let _ = network.offer(now, route, leaves.size, packet, &mut watch);
+            }
+            if !host.wants_turn() {
+                break;
+            }
         }
-        if O::WATCHES && (index, end) == (0, CLIENT) {
-            self.observer.sent(now, first, endpoint);
+        if O::WATCHES && (index == 0) {
+            for (first, sender) in host.senders() {
+                self.observer.sent(now, first, sender);
+            }
         }
-        endpoint.poll_timeout()
+        let timeouts = host.poll_timeouts(end);
+        for (end, timeout) in timeouts.into_iter().enumerate() {
+            self.arm(index, end, timeout);
+        }
+    }
+
+    /// Arms the timer of an end of a flow.
+    ///
+    /// It is scheduled only if it is earlier than what is scheduled: one that moved back is looked
+    /// at again when its old time has come.
+    #[inline]
+    fn arm(&mut self, index: usize, end: usize, timer: Option<Time>) {
+        if let Some(time) = timer {
+            let source = 3 * index + end;
+            if time < self.timers.key(source).time {
+                self.schedule(source, time);
+            }
+        }
     }
 
     fn application_source(&self, flow: usize) -> usize {

@@ -2,19 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use rand_core::Rng;
-use ropewalk_network::{Capacity, Direction, LinkId, Network, RouteId, stream};
+use ropewalk_network::{Direction, LinkId, Network, RouteId, stream};
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_scenario::{Device, Protocol, Scenario, Traffic};
-use ropewalk_striping::tunnel::Scheduler;
-use ropewalk_transport::{Endpoint, Segment};
+use ropewalk_scenario::{Origin, Scenario, Traffic};
+use ropewalk_transport::Segment;
 
-use crate::Unsupported;
 use crate::application::Application;
-use crate::association::Association;
-use crate::carrier::{CLIENT, Carrier, SERVER};
+use crate::hosts::{CLIENT, Host, SERVER};
 use crate::observer::{FlowFacts, Observer};
-use crate::virtual_device::VirtualDevice;
+use crate::recorder::FlowRecorder;
+use crate::shares::Shares;
+use crate::{Options, Unsupported};
 
 /// Everything that a run changes; its packets carry a tag for whoever watches.
 #[derive(Debug)]
@@ -23,8 +21,10 @@ pub(crate) struct World<T> {
     pub(crate) network: Network<Packet<T>>,
     /// Per path: the way there, and the way back.
     pub(crate) routes: Vec<[RouteId; 2]>,
-    /// The measured flow first, then the competitors'.
+    /// In the order of the scenario; competitors come last.
     pub(crate) flows: Vec<Flow>,
+    /// Who got how much of each route.
+    pub(crate) shares: Shares,
 }
 
 /// A packet on its way.
@@ -46,55 +46,45 @@ pub(crate) struct Packet<T> {
 pub(crate) struct Flow {
     /// In random streams.
     pub(crate) name: String,
-    pub(crate) carrier: Carrier,
+    /// Its number in the scenario, where one entry may stand for several alike.
+    pub(crate) entry: usize,
+    pub(crate) host: Host,
     pub(crate) application: Application,
+    /// What is recorded of it; of a competitor nothing but what its host counts.
+    pub(crate) recorder: Option<Box<FlowRecorder>>,
     /// Paths of its subflows (of its virtual device, of its connections), by their numbers.
     pub(crate) paths: Vec<usize>,
     /// The ways there and back of each.
     pub(crate) routes: Vec<[RouteId; 2]>,
-    /// One per direction, with `striped-tcp`.
-    pub(crate) devices: Option<[VirtualDevice; 2]>,
     pub(crate) start: Time,
     /// Data packets sent.
     pub(crate) packets: u32,
-    /// What stands before each segment, in bytes.
-    pub(crate) headers: u32,
 }
 
 impl<T: Copy> World<T> {
     /// # Errors
     /// The scenario asks for what the simulator does not have.
-    pub(crate) fn build(scenario: &Scenario, seed: u64) -> Result<World<T>, Unsupported> {
+    pub(crate) fn build(
+        scenario: &Scenario,
+        seed: u64,
+        options: &Options,
+    ) -> Result<World<T>, Unsupported> {
         let paths = scenario.paths.iter().map(|path| &path.hops[..]);
         let (network, routes) = Network::from_paths(&scenario.links, paths, seed);
         let mut flows = Vec::new();
-        for flow in &scenario.flows {
+        for (entry, flow) in scenario.flows.iter().enumerate() {
             for number in 0..flow.count {
-                let measured = flows.is_empty();
                 flows.push(Flow::build(
-                    flow, number, scenario, &routes, measured, seed,
+                    scenario, entry, number, &routes, seed, options,
                 )?);
             }
         }
         Ok(World {
             network,
+            shares: Shares::new(scenario.flows.len(), 2 * routes.len()),
             routes,
             flows,
         })
-    }
-
-    /// What the links of the measured flow's paths could carry forward; `None` if one is unlimited.
-    pub(crate) fn capacity_between(&self, from: Time, to: Time) -> Option<u64> {
-        let routes = self.flows[0].routes.iter();
-        let hops = routes.flat_map(|[there, _]| self.network.route(*there).hops());
-        let topology = self.network.topology();
-        let links = hops.filter_map(|hop| topology.hop(*hop).link);
-        let links: BTreeSet<LinkId> = links.map(|(link, _)| link).collect();
-        let capacity = |link: LinkId| {
-            let link = self.network.link(link, Direction::Forward);
-            link.capacity_between(from, to).map(Bytes::as_u64)
-        };
-        links.into_iter().map(capacity).sum()
     }
 
     /// The scenario's links, by their numbers.
@@ -114,7 +104,7 @@ impl<T: Copy> World<T> {
         for (number, (flow, described)) in self.flows.iter().zip(described).enumerate() {
             let facts = FlowFacts {
                 flow: described,
-                keys: [CLIENT, SERVER].map(|end| flow.carrier.end(0, end).key()),
+                keys: [CLIENT, SERVER].map(|end| flow.host.key(end)),
                 paths: flow.paths.clone(),
                 random: stream(seed, &format!("{}/wire", flow.name)),
             };
@@ -124,95 +114,77 @@ impl<T: Copy> World<T> {
 
     /// Data packets that all clients have sent.
     pub(crate) fn data_packets(&self) -> u64 {
-        let carriers = self.flows.iter().map(|flow| &flow.carrier);
-        carriers
-            .flat_map(|carrier| {
-                (0..carrier.subflows()).map(|subflow| carrier.counters(subflow).segments_sent)
+        let hosts = self.flows.iter().map(|flow| &flow.host);
+        let sent = |host: &Host, subflow| host.counters(subflow).segments_sent;
+        hosts
+            .map(|host| {
+                (0..host.subflows())
+                    .map(|subflow| sent(host, subflow))
+                    .sum::<u64>()
             })
             .sum()
     }
 }
 
+/// What the links of these routes could carry in this time; `None` if one is unlimited.
+pub(crate) fn capacity_between<P: Copy>(
+    network: &Network<P>,
+    routes: &[[RouteId; 2]],
+    from: Time,
+    to: Time,
+) -> Option<u64> {
+    let hops = routes
+        .iter()
+        .flat_map(|[there, _]| network.route(*there).hops());
+    let links = hops.filter_map(|hop| network.topology().hop(*hop).link);
+    let links: BTreeSet<LinkId> = links.map(|(link, _)| link).collect();
+    let capacity = |link: LinkId| {
+        let link = network.link(link, Direction::Forward);
+        link.capacity_between(from, to).map(Bytes::as_u64)
+    };
+    links.into_iter().map(capacity).sum()
+}
+
 impl Flow {
     fn build(
-        flow: &ropewalk_scenario::Flow,
-        number: u32,
         scenario: &Scenario,
+        entry: usize,
+        number: u32,
         routes: &[[RouteId; 2]],
-        measured: bool,
         seed: u64,
+        options: &Options,
     ) -> Result<Flow, Unsupported> {
-        let (paths, traffic) = (&flow.paths, &flow.traffic);
+        let flow = &scenario.flows[entry];
         let mut config = flow.transport.clone();
         // Who sends messages wants them sent (TCP_NODELAY).
-        config.nagle &= matches!(traffic, Traffic::Bulk { .. });
-        let devices = match &flow.protocol {
-            Protocol::StripedTcp(device) => Some(devices(scenario, flow, *device)?),
-            Protocol::Tcp | Protocol::Mptcp | Protocol::Bas(_) => None,
-        };
+        config.nagle &= matches!(flow.traffic, Traffic::Bulk { .. });
         let name = flow.stream(number);
-        let mut keys = stream(seed, &format!("{name}/keys"));
-        let subflows = match flow.protocol {
-            Protocol::StripedTcp(_) => paths.len(),
-            _ => flow.subflows(),
-        };
-        let flow_paths = paths.iter().copied().cycle().take(subflows);
-        let flow_paths: Vec<usize> = flow_paths.collect();
-        let carrier = if let Protocol::Bas(aggregation) = &flow.protocol {
-            let association = Association::new(aggregation, &config, paths.len(), keys);
-            Carrier::Association(Box::new(association))
-        } else {
-            let client = Endpoint::client(&config, subflows, keys.next_u64(), keys.next_u64());
-            let server = Endpoint::server(&config, keys.next_u64(), keys.next_u64());
-            Carrier::Connection([client, server])
-        };
+        let host = Host::build(
+            scenario,
+            flow,
+            &config,
+            stream(seed, &format!("{name}/keys")),
+        )?;
+        // A subflow on each path, and round again; a device uses all paths for its only one.
+        let ways = flow.paths.len().max(flow.subflows());
+        let paths: Vec<usize> = flow.paths.iter().copied().cycle().take(ways).collect();
+        let recorded = flow.origin != Origin::Competitor;
         let random = stream(seed, &format!("{name}/traffic"));
+        let application = Application::new(&flow.traffic, flow.start, random, recorded);
+        let recorder = recorded.then(|| {
+            let recorder = FlowRecorder::new(scenario, flow, &application, options);
+            Box::new(recorder)
+        });
         Ok(Flow {
             name,
-            carrier,
-            application: Application::new(traffic, flow.start, random, measured),
-            routes: flow_paths.iter().map(|&path| routes[path]).collect(),
-            paths: flow_paths,
-            devices,
+            entry,
+            host,
+            application,
+            recorder,
+            routes: paths.iter().map(|&path| routes[path]).collect(),
+            paths,
             start: flow.start,
             packets: 0,
-            headers: flow.packet_overhead() + config.ip_version.header_len(),
         })
     }
-}
-
-fn devices(
-    scenario: &Scenario,
-    flow: &ropewalk_scenario::Flow,
-    device: ropewalk_scenario::VirtualDevice,
-) -> Result<[VirtualDevice; 2], Unsupported> {
-    let both = match (device.kind, device.scheduler) {
-        (Device::Naive, Scheduler::RoundRobin) => VirtualDevice::round_robin(flow.paths.len()),
-        (Device::Naive, Scheduler::Weighted) => VirtualDevice::weighted(
-            flow.paths
-                .iter()
-                .map(|&path| path_kbps(scenario, path))
-                .collect(),
-        ),
-        (kind, _) => {
-            return Err(Unsupported {
-                key: flow.key("device"),
-                value: kind.name().to_owned(),
-                allowed: Device::Naive.name().to_owned(),
-            });
-        }
-    };
-    Ok([both.clone(), both])
-}
-
-/// Rate of a path's slowest link, in kbit/s.
-fn path_kbps(scenario: &Scenario, path: usize) -> i64 {
-    let rates = scenario.paths[path].hops.iter().map(|&link| {
-        match &scenario.links[link].forward.capacity {
-            Capacity::Unlimited => i64::MAX / 1_000_000,
-            Capacity::Rate(rate) => (rate.as_bps() / 1000) as i64,
-            Capacity::Trace(trace) => (trace.mean_rate().as_bps() / 1000) as i64,
-        }
-    });
-    rates.min().unwrap_or(1).max(1)
 }

@@ -167,7 +167,7 @@ impl Report {
 fn links(scenario: &Scenario, carried: &Carried) -> (Vec<LinkSummary>, Option<f64>) {
     let measured = carried.duration.saturating_sub(scenario.warmup);
     let mut cost = None;
-    // The way there alone: every second one.
+    // The way there alone.
     let links = scenario.links.iter().zip(&carried.links);
     let links = links.map(|(link, [hop, _])| {
         let (from, to) = (hop.before, hop.after);
@@ -188,6 +188,8 @@ fn links(scenario: &Scenario, carried: &Carried) -> (Vec<LinkSummary>, Option<f6
             utilization: capacity
                 .filter(|&bytes| bytes > 0)
                 .map(|bytes| hop.transmitted as f64 / bytes as f64),
+            // The emulator sees packets, not whose they are.
+            flows: Vec::new(),
         }
     });
     (links.collect(), cost)

@@ -42,6 +42,19 @@ impl Histogram {
         self.max = self.max.max(delay);
     }
 
+    /// Counts what another has counted, too.
+    pub fn merge(&mut self, other: &Histogram) {
+        if self.buckets.len() < other.buckets.len() {
+            self.buckets.resize(other.buckets.len(), 0);
+        }
+        for (own, more) in self.buckets.iter_mut().zip(&other.buckets) {
+            *own += more;
+        }
+        self.count += other.count;
+        self.sum_nanos += other.sum_nanos;
+        self.max = self.max.max(other.max);
+    }
+
     /// Whether nothing was counted.
     pub fn is_empty(&self) -> bool {
         self.count == 0

@@ -6,7 +6,7 @@ use ropewalk_quantities::Time;
 use ropewalk_striping::{CarrierId, Frame, Length, Payload};
 use ropewalk_transport::{Config, Endpoint, Event, Segment};
 
-use crate::carrier::{CLIENT, SERVER};
+use crate::hosts::{CLIENT, SERVER};
 
 /// Client and server of a connection on one path, and the frames between them.
 #[derive(Debug)]

@@ -9,9 +9,8 @@ use ropewalk_quantities::Time;
 use ropewalk_striping::{CarrierId, Dialling};
 use ropewalk_transport::Counters;
 
-use crate::association::Association;
-use crate::carrier::{CLIENT, SERVER};
-use crate::connection::Connection;
+use super::connection::Connection;
+use super::{Aggregation, CLIENT, SERVER};
 
 /// A path of an association.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +32,7 @@ pub(crate) struct Past {
     pub(crate) resent: u64,
 }
 
-impl Association {
+impl Aggregation {
     /// One more connection on a path, given up then if it is not open.
     pub(crate) fn dial(&mut self, path: usize, until: Time) {
         let random = &mut self.random;

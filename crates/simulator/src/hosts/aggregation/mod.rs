@@ -2,44 +2,61 @@
 //! TCP connections, one on each path.
 //!
 //! The gateway's handshake is left out: a carrier is one when TCP's is through for the client, and
-//! with the first frame for the server. What stands in [`dialling`](crate::dialling) is as the
-//! gateway's proxy does it.
+//! with the first frame for the server.
+
+mod connection;
+mod counted;
+mod dialling;
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_scenario::Aggregation;
+use ropewalk_scenario::Aggregation as AggregationConfig;
 use ropewalk_striping::{
-    Association as End, CarrierConfig, CarrierId, Dialling, Event, Frame, Length, Payload, Role,
-    StreamId,
+    Association, CarrierConfig, CarrierId, Dialling, Event, Frame, Length, Payload, Role, StreamId,
 };
-use ropewalk_transport::{Config, Counters, Event as SocketEvent, Segment};
+use ropewalk_transport::{Config, Event as SocketEvent, Segment};
 
-use crate::carrier::{CLIENT, SERVER};
-use crate::connection::{Appetite, Connection};
-use crate::dialling::Path;
+use super::{CLIENT, Incoming, Outgoing, SERVER, Taken};
+use crate::application::{Application, Sink};
+use connection::{Appetite, Connection};
+use dialling::Path;
 
 /// Before the application begins no dial is given up.
 const NEVER: Time = Time::from_nanos(u64::MAX);
 
-/// Both ends of an association, and the connections between them.
+/// An association's end at client and at server, and the connections between them.
 #[derive(Debug)]
-pub(crate) struct Association {
+pub(crate) struct Aggregation {
     /// Client and server.
-    pub(crate) ends: [End<Length>; 2],
+    ends: [Association<Length>; 2],
     /// The one in use of each path, by the path's number; then those that are dialled, or given up.
-    pub(crate) connections: Vec<Connection>,
-    pub(crate) paths: Vec<Path>,
+    connections: Vec<Connection>,
+    paths: Vec<Path>,
     /// Of the connections.
-    pub(crate) config: Config,
+    config: Config,
     main_buffer: Bytes,
     notsent_lowat: Option<Bytes>,
     /// For the connections' keys.
-    pub(crate) random: Pcg64Mcg,
+    random: Pcg64Mcg,
     /// The only stream, once the application has begun.
     stream: Option<StreamId>,
     /// All is said: nothing is dialled any more.
-    pub(crate) closing: bool,
+    closing: bool,
     received: Received,
+    /// What stands before each segment, in bytes.
+    headers: u32,
+    pass: Pass,
+}
+
+/// A pass over all ends of all connections, in which those that have changed send.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pass {
+    /// Twice the connection's place, and one more for its server.
+    at: usize,
+    /// The one there is being asked.
+    sends: bool,
+    /// Some had changed.
+    any: bool,
 }
 
 /// What the server has of the stream.
@@ -55,21 +72,23 @@ struct Received {
     out_of_order: u64,
 }
 
-impl Association {
+impl Aggregation {
     /// Over so many paths; `random` draws the keys of its connections.
     pub(crate) fn new(
-        aggregation: &Aggregation,
+        aggregation: &AggregationConfig,
         config: &Config,
         paths: usize,
+        headers: u32,
         random: Pcg64Mcg,
-    ) -> Association {
+    ) -> Aggregation {
         let both = ropewalk_striping::Config {
             // What waits is bounded where it is written, and what was sent by the window.
             send_buffer: Bytes::new(u64::MAX / 2),
             ..aggregation.association(config)
         };
-        let mut association = Association {
-            ends: [Role::Initiator, Role::Responder].map(|role| End::new(role, both.clone())),
+        let mut host = Aggregation {
+            ends: [Role::Initiator, Role::Responder]
+                .map(|role| Association::new(role, both.clone())),
             connections: Vec::new(),
             paths: vec![Path::default(); paths],
             config: Config {
@@ -85,64 +104,38 @@ impl Association {
             stream: None,
             closing: false,
             received: Received::default(),
+            headers,
+            pass: Pass::default(),
         };
         for path in 0..paths {
-            association.dial(path, NEVER);
+            host.dial(path, NEVER);
         }
-        association
+        host
     }
 
     /// The application begins: all paths are dialled.
-    pub(crate) fn connect(&mut self, now: Time) {
+    pub(crate) fn start(&mut self, now: Time) {
         if self.stream.is_none() {
             self.stream = self.ends[CLIENT].open();
             self.begin_dialling(now);
         }
     }
 
-    /// The application writes up to `most` bytes; says how many were taken: as many as may wait
-    /// for a carrier.
-    pub(crate) fn write(&mut self, most: u64) -> u64 {
-        let Some(stream) = self.stream else {
-            return 0;
-        };
-        let client = &mut self.ends[CLIENT];
-        let waiting = client
-            .stream_statistics(stream)
-            .map_or(0, |statistics| statistics.waiting.as_u64());
-        let room = self.main_buffer.as_u64().saturating_sub(waiting);
-        let mut piece = Length(most.min(room) as usize);
-        if piece.is_empty() {
-            return 0;
+    /// A connection that is forgotten takes nothing.
+    pub(crate) fn handle_packet(&mut self, now: Time, packet: &Incoming<'_>) -> Taken {
+        let before = self.received.delivered;
+        let known = |of: &Connection| (of.path, of.dial) == (packet.subflow, packet.dial);
+        let mut duplicate = false;
+        if let Some(at) = self.connections.iter().position(known) {
+            let end = packet.end;
+            duplicate = self.connections[at].handle_segment(now, end, packet.segment);
+            self.take_socket_events(now, at, end);
+            self.take_frames(now, at, end);
         }
-        client.write(stream, &mut piece) as u64
-    }
-
-    /// The application will write no more.
-    pub(crate) fn close(&mut self) {
-        if let Some(stream) = self.stream {
-            self.ends[CLIENT].finish(stream);
+        Taken {
+            duplicate,
+            delivered: self.received.delivered - before,
         }
-    }
-
-    /// A segment arrives at an end; says whether it brought only what had come before. A connection
-    /// that is forgotten takes none.
-    pub(crate) fn arrive(
-        &mut self,
-        now: Time,
-        path: usize,
-        dial: u16,
-        end: usize,
-        segment: &Segment,
-    ) -> bool {
-        let known = |of: &Connection| (of.path, of.dial) == (path, dial);
-        let Some(at) = self.connections.iter().position(known) else {
-            return false;
-        };
-        let duplicate = self.connections[at].handle_segment(now, end, segment);
-        self.take_socket_events(now, at, end);
-        self.take_frames(now, at, end);
-        duplicate
     }
 
     fn take_socket_events(&mut self, now: Time, at: usize, end: usize) {
@@ -207,8 +200,11 @@ impl Association {
         self.paths[path].delivered += new;
     }
 
-    /// Gives carriers what the association has for them, until none takes more.
-    pub(crate) fn turn(&mut self, now: Time) {
+    /// The application writes, and carriers are given what the association has for them, until none
+    /// takes more.
+    pub(crate) fn turn(&mut self, now: Time, _: usize, application: &mut Application) {
+        application.fill(now, self);
+        self.pass = Pass::default();
         for end in [CLIENT, SERVER] {
             self.take_events(now, end);
             while let Some(at) = self.next_awake(end) {
@@ -250,8 +246,40 @@ impl Association {
         }
     }
 
+    pub(crate) fn poll_transmit(&mut self, now: Time, segment: &mut Segment) -> Option<Outgoing> {
+        while self.pass.at < 2 * self.connections.len() {
+            let (at, end) = (self.pass.at / 2, self.pass.at % 2);
+            let connection = &mut self.connections[at];
+            self.pass.sends |= std::mem::take(&mut connection.changed[end]);
+            if self.pass.sends {
+                self.pass.any = true;
+                if connection.ends[end].poll_transmit(now, segment).is_some() {
+                    return Some(Outgoing {
+                        end,
+                        route: connection.path,
+                        subflow: connection.path,
+                        dial: connection.dial,
+                        size: self.headers + segment.header_len() + segment.len,
+                    });
+                }
+                self.pass.sends = false;
+                self.after_flush(at, end);
+            }
+            self.pass.at += 1;
+        }
+        if !self.pass.any {
+            self.tidy();
+        }
+        None
+    }
+
+    /// Sockets were drained: there may be room for more.
+    pub(crate) fn wants_turn(&self) -> bool {
+        self.pass.any
+    }
+
     /// A connection has sent what it could: its socket may take more.
-    pub(crate) fn after_flush(&mut self, at: usize, end: usize) {
+    fn after_flush(&mut self, at: usize, end: usize) {
         let connection = &mut self.connections[at];
         if let Some(id) = connection.carriers[end]
             && connection.blocked[end]
@@ -333,7 +361,7 @@ impl Association {
             return;
         };
         let core = &mut self.ends[end];
-        let so_far = |core: &End<Length>| core.resent().as_u64();
+        let so_far = |core: &Association<Length>| core.resent().as_u64();
         let own = core.carrier_statistics(id);
         let before = so_far(core);
         core.carrier_down(now, id);
@@ -343,8 +371,11 @@ impl Association {
         }
     }
 
-    /// When [`handle_timeout`](Association::handle_timeout) is due for an end.
-    pub(crate) fn poll_timeout(&self, end: usize) -> Option<Time> {
+    pub(crate) fn poll_timeouts(&self, _: usize) -> [Option<Time>; 2] {
+        [CLIENT, SERVER].map(|end| self.poll_timeout(end))
+    }
+
+    fn poll_timeout(&self, end: usize) -> Option<Time> {
         let sockets = self.connections.iter().map(|of| of.poll_timeout(end));
         let dialling = |path: &Path| path.dialling.as_ref().map(Dialling::poll_timeout);
         let dials = self.paths.iter().map(dialling);
@@ -374,60 +405,30 @@ impl Association {
             self.dial_what_is_due(now);
         }
     }
+}
 
-    /// What a path's clients counted.
-    pub(crate) fn counters(&self, path: usize) -> Counters {
-        let mut all = self.paths[path].past.counters;
-        for connection in self.connections.iter().filter(|of| of.path == path) {
-            all += connection.ends[CLIENT].counters(0);
+impl Sink for Aggregation {
+    /// As many are taken as may wait for a carrier.
+    fn write(&mut self, most: u64) -> u64 {
+        let Some(stream) = self.stream else {
+            return 0;
+        };
+        let client = &mut self.ends[CLIENT];
+        let waiting = client
+            .stream_statistics(stream)
+            .map_or(0, |statistics| statistics.waiting.as_u64());
+        let room = self.main_buffer.as_u64().saturating_sub(waiting);
+        let mut piece = Length(most.min(room) as usize);
+        if piece.is_empty() {
+            return 0;
         }
-        all
+        client.write(stream, &mut piece) as u64
     }
 
-    /// Data segments that brought a path's servers nothing new.
-    pub(crate) fn duplicates(&self, path: usize) -> u64 {
-        let own = self.connections.iter().filter(|of| of.path == path);
-        let duplicates = own.map(|of| of.ends[SERVER].duplicates(0));
-        self.paths[path].past.duplicates + duplicates.sum::<u64>()
-    }
-
-    /// Bytes that a path held and that were given to others, too.
-    pub(crate) fn resent_by(&self, path: usize) -> u64 {
-        let own = self.connections.iter().filter(|of| of.path == path);
-        let resent = own
-            .filter_map(|of| self.ends[CLIENT].carrier_statistics(of.carriers[CLIENT]?))
-            .map(|statistics| statistics.resent.as_u64());
-        self.paths[path].past.resent + resent.sum::<u64>()
-    }
-
-    /// The application's bytes that a path brought first.
-    pub(crate) fn delivered_by(&self, path: usize) -> u64 {
-        self.paths[path].delivered
-    }
-
-    /// The application's bytes that arrived in order.
-    pub(crate) fn delivered(&self) -> u64 {
-        self.received.delivered
-    }
-
-    /// Bytes that wait for others before them.
-    pub(crate) fn held(&self) -> u64 {
-        self.received.held
-    }
-
-    /// Most bytes that ever waited.
-    pub(crate) fn held_max(&self) -> u64 {
-        self.received.held_max
-    }
-
-    /// From now on, [`held_max`](Association::held_max) tells of what is to come.
-    pub(crate) fn restart_held_max(&mut self) {
-        self.received.held_max = self.received.held;
-    }
-
-    /// Frames that brought something new, and those of them that had to wait for others.
-    pub(crate) fn packets(&self) -> (u64, u64) {
-        (self.received.frames, self.received.out_of_order)
+    fn close(&mut self) {
+        if let Some(stream) = self.stream {
+            self.ends[CLIENT].finish(stream);
+        }
     }
 }
 
@@ -436,7 +437,7 @@ impl Association {
 fn appetite(
     send_buffer: Bytes,
     low_water: Option<Bytes>,
-    core: &End<Length>,
+    core: &Association<Length>,
     id: CarrierId,
 ) -> Appetite {
     let frame = core.frame_len(id).map_or(1, Bytes::as_u64);

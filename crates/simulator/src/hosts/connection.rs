@@ -1,0 +1,157 @@
+//! One TCP or MPTCP connection.
+
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+use ropewalk_quantities::Time;
+use ropewalk_transport::{Config, Counters, Endpoint, Event, Segment, SubflowState};
+
+use super::{CLIENT, Incoming, Outgoing, SERVER, Taken};
+use crate::application::Application;
+
+/// Its client and its server.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    ends: [Endpoint; 2],
+    /// What stands before each segment, in bytes.
+    headers: u32,
+}
+
+impl Connection {
+    /// With so many subflows; a segment has so many bytes of headers before it.
+    pub(crate) fn new(
+        config: &Config,
+        subflows: usize,
+        headers: u32,
+        mut keys: Pcg64Mcg,
+    ) -> Connection {
+        let client = Endpoint::client(config, subflows, keys.next_u64(), keys.next_u64());
+        let server = Endpoint::server(config, keys.next_u64(), keys.next_u64());
+        Connection {
+            ends: [client, server],
+            headers,
+        }
+    }
+
+    pub(crate) fn start(&mut self, _: Time) {
+        self.ends[CLIENT].connect();
+    }
+
+    #[inline]
+    pub(crate) fn handle_packet(&mut self, now: Time, packet: &Incoming<'_>) -> Taken {
+        let [client, server] = &mut self.ends;
+        if packet.end == CLIENT {
+            client.handle_segment(now, packet.subflow, packet.segment);
+            while client.poll_event().is_some() {}
+            return Taken {
+                duplicate: false,
+                delivered: 0,
+            };
+        }
+        let duplicates = server.duplicates(packet.subflow);
+        server.handle_segment(now, packet.subflow, packet.segment);
+        let delivered = server.read(u64::MAX);
+        while let Some(event) = server.poll_event() {
+            if event == Event::Eof {
+                server.close();
+            }
+        }
+        Taken {
+            duplicate: duplicates != server.duplicates(packet.subflow),
+            delivered,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn handle_timeout(&mut self, now: Time, end: usize) {
+        let endpoint = &mut self.ends[end];
+        endpoint.handle_timeout(now);
+        while endpoint.poll_event().is_some() {}
+    }
+
+    #[inline]
+    pub(crate) fn turn(&mut self, now: Time, end: usize, application: &mut Application) {
+        if end == CLIENT {
+            application.fill(now, &mut self.ends[CLIENT]);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn poll_transmit(
+        &mut self,
+        now: Time,
+        end: usize,
+        segment: &mut Segment,
+    ) -> Option<Outgoing> {
+        let subflow = self.ends[end].poll_transmit(now, segment)?;
+        Some(Outgoing {
+            end,
+            route: subflow,
+            subflow,
+            dial: 0,
+            size: self.headers + segment.header_len() + segment.len,
+        })
+    }
+
+    #[inline]
+    pub(crate) fn poll_timeouts(&self, end: usize) -> [Option<Time>; 2] {
+        let mut timeouts = [None; 2];
+        timeouts[end] = self.ends[end].poll_timeout();
+        timeouts
+    }
+
+    pub(crate) fn key(&self, end: usize) -> u64 {
+        self.ends[end].key()
+    }
+
+    pub(crate) fn sender(&self, _: usize) -> &Endpoint {
+        &self.ends[CLIENT]
+    }
+
+    pub(crate) fn subflows(&self) -> usize {
+        self.ends[CLIENT].subflow_states().len()
+    }
+
+    pub(crate) fn state(&self, subflow: usize) -> &SubflowState {
+        &self.ends[CLIENT].subflow_states()[subflow]
+    }
+
+    pub(crate) fn counters(&self, subflow: usize) -> Counters {
+        self.ends[CLIENT].counters(subflow)
+    }
+
+    pub(crate) fn duplicates(&self, subflow: usize) -> u64 {
+        self.ends[SERVER].duplicates(subflow)
+    }
+
+    pub(crate) fn delivered_by(&self, subflow: usize) -> u64 {
+        let server = &self.ends[SERVER];
+        match subflow < server.subflow_states().len() {
+            true => server.delivered_by(subflow),
+            false => 0,
+        }
+    }
+
+    pub(crate) fn delivered(&self) -> u64 {
+        self.ends[SERVER].delivered()
+    }
+
+    pub(crate) fn reorder_buffer(&self) -> u64 {
+        self.ends[SERVER].reorder_buffer()
+    }
+
+    pub(crate) fn reorder_buffer_max(&self) -> u64 {
+        self.ends[SERVER].reorder_buffer_max()
+    }
+
+    pub(crate) fn restart_reorder_buffer_max(&mut self) {
+        self.ends[SERVER].restart_reorder_buffer_max();
+    }
+
+    pub(crate) fn packets(&self) -> (u64, u64) {
+        self.ends[SERVER].packets()
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.ends.iter().all(Endpoint::is_closed)
+    }
+}

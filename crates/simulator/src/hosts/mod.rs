@@ -1,0 +1,257 @@
+//! Both ends of a flow, by the protocol that carries it.
+//!
+//! The run loop drives a host as a driver drives an endpoint, and knows no protocol: a packet
+//! arrives, a timer runs out, packets are sent until there are none, the next timers are read. How
+//! many connections there are, what lays packets on paths, and what the ends tell each other is
+//! the host's affair.
+
+mod aggregation;
+mod connection;
+mod striped;
+mod virtual_device;
+
+use rand_pcg::Pcg64Mcg;
+use ropewalk_quantities::Time;
+use ropewalk_scenario::{Device, Flow, Protocol, Scenario};
+use ropewalk_transport::{Config, Counters, Endpoint, Segment, SubflowState};
+
+use crate::Unsupported;
+use crate::application::Application;
+use aggregation::Aggregation;
+use connection::Connection;
+use striped::Striped;
+
+/// The end that sends data.
+pub(crate) const CLIENT: usize = 0;
+/// The end that receives them.
+pub(crate) const SERVER: usize = 1;
+
+/// Client and server of a flow, whatever carries it.
+#[derive(Debug)]
+pub(crate) enum Host {
+    /// `tcp`, `mptcp`
+    Connection(Connection),
+    /// `striped-tcp` over the paper's device
+    Striped(Striped),
+    /// `bas`
+    Aggregation(Box<Aggregation>),
+}
+
+/// A packet that came out of its last hop, as its end takes it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Incoming<'a> {
+    /// The end that it is for.
+    pub(crate) end: usize,
+    pub(crate) subflow: usize,
+    /// Which of the connections that its path has had.
+    pub(crate) dial: u16,
+    pub(crate) segment: &'a Segment,
+}
+
+/// What a packet brought.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    /// Only data that had come before.
+    pub(crate) duplicate: bool,
+    /// Bytes that were delivered in order to the server's application.
+    pub(crate) delivered: u64,
+}
+
+/// A packet that leaves; its segment stands where [`Host::poll_transmit`] was told to write it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outgoing {
+    /// The end that sends it.
+    pub(crate) end: usize,
+    /// Which of the flow's routes it takes.
+    pub(crate) route: usize,
+    pub(crate) subflow: usize,
+    pub(crate) dial: u16,
+    /// Bytes of the IP packet.
+    pub(crate) size: u32,
+}
+
+/// Calls the same method of whichever host it is; of a striped one, its connection's.
+macro_rules! each {
+    ($host:expr, $inner:ident => $call:expr) => {
+        match $host {
+            Host::Connection($inner)
+            | Host::Striped(Striped {
+                connection: $inner, ..
+            }) => $call,
+            Host::Aggregation($inner) => $call,
+        }
+    };
+}
+
+impl Host {
+    /// The host of a flow over its paths; `keys` draws what its endpoints need at random.
+    ///
+    /// # Errors
+    /// The scenario asks for what the simulator does not have.
+    pub(crate) fn build(
+        scenario: &Scenario,
+        flow: &Flow,
+        config: &Config,
+        keys: Pcg64Mcg,
+    ) -> Result<Host, Unsupported> {
+        let headers = flow.packet_overhead() + config.ip_version.header_len();
+        Ok(match &flow.protocol {
+            Protocol::Tcp | Protocol::Mptcp => {
+                Host::Connection(Connection::new(config, flow.subflows(), headers, keys))
+            }
+            Protocol::StripedTcp(device) if device.kind == Device::Naive => {
+                let connection = Connection::new(config, 1, headers, keys);
+                Host::Striped(Striped::new(connection, scenario, flow, *device)?)
+            }
+            Protocol::StripedTcp(device) => {
+                return Err(Unsupported {
+                    key: flow.key("device"),
+                    value: device.kind.name().to_owned(),
+                    allowed: format!("{:?}", Device::Naive.name()),
+                });
+            }
+            Protocol::Bas(aggregation) => {
+                let paths = flow.paths.len();
+                let host = Aggregation::new(aggregation, config, paths, headers, keys);
+                Host::Aggregation(Box::new(host))
+            }
+        })
+    }
+
+    /// The application begins: connections are opened.
+    pub(crate) fn start(&mut self, now: Time) {
+        each!(self, host => host.start(now));
+    }
+
+    /// A packet arrives at one of the ends.
+    #[inline]
+    pub(crate) fn handle_packet(&mut self, now: Time, packet: &Incoming<'_>) -> Taken {
+        each!(self, host => host.handle_packet(now, packet))
+    }
+
+    /// A timer of an end may have run out.
+    #[inline]
+    pub(crate) fn handle_timeout(&mut self, now: Time, end: usize) {
+        each!(self, host => host.handle_timeout(now, end));
+    }
+
+    /// Something happened at this end: the application writes what there is room for, and what is
+    /// to be sent is dealt out.
+    #[inline]
+    pub(crate) fn turn(&mut self, now: Time, end: usize, application: &mut Application) {
+        each!(self, host => host.turn(now, end, application));
+    }
+
+    /// The next packet that leaves, by what happened at this end. Its segment is written to
+    /// `segment`. Changes after each of the calls above.
+    #[inline]
+    #[must_use]
+    pub(crate) fn poll_transmit(
+        &mut self,
+        now: Time,
+        end: usize,
+        segment: &mut Segment,
+    ) -> Option<Outgoing> {
+        match self {
+            Host::Connection(connection) => connection.poll_transmit(now, end, segment),
+            Host::Striped(striped) => striped.poll_transmit(now, end, segment),
+            Host::Aggregation(aggregation) => aggregation.poll_transmit(now, segment),
+        }
+    }
+
+    /// Once [`poll_transmit`](Host::poll_transmit) has given nothing: whether sockets were drained
+    /// that may take more, so that another [`turn`](Host::turn) is due.
+    #[inline]
+    #[must_use]
+    pub(crate) fn wants_turn(&self) -> bool {
+        match self {
+            Host::Connection(_) | Host::Striped(_) => false,
+            Host::Aggregation(aggregation) => aggregation.wants_turn(),
+        }
+    }
+
+    /// When timers of the ends run out, by what happened at this one; `None` where none is set or
+    /// none has moved. Changes after each of the calls above.
+    #[inline]
+    #[must_use]
+    pub(crate) fn poll_timeouts(&self, end: usize) -> [Option<Time>; 2] {
+        each!(self, host => host.poll_timeouts(end))
+    }
+
+    /// MPTCP's key of an end, of the first connection where there are several.
+    pub(crate) fn key(&self, end: usize) -> u64 {
+        each!(self, host => host.key(end))
+    }
+
+    /// The sending endpoints, each with the number of its first subflow among the flow's.
+    pub(crate) fn senders(&self) -> impl Iterator<Item = (usize, &Endpoint)> {
+        let count = match self {
+            Host::Connection(_) | Host::Striped(_) => 1,
+            Host::Aggregation(aggregation) => aggregation.subflows(),
+        };
+        (0..count).map(|number| (number, each!(self, host => host.sender(number))))
+    }
+
+    /// How many subflows the client has.
+    pub(crate) fn subflows(&self) -> usize {
+        each!(self, host => host.subflows())
+    }
+
+    /// A subflow as its sender sees it.
+    pub(crate) fn state(&self, subflow: usize) -> &SubflowState {
+        each!(self, host => host.state(subflow))
+    }
+
+    /// What a subflow's sender counted.
+    pub(crate) fn counters(&self, subflow: usize) -> Counters {
+        each!(self, host => host.counters(subflow))
+    }
+
+    /// Data segments that arrived by this subflow and brought nothing new to it.
+    pub(crate) fn duplicates(&self, subflow: usize) -> u64 {
+        each!(self, host => host.duplicates(subflow))
+    }
+
+    /// The application's bytes that this subflow brought.
+    pub(crate) fn delivered_by(&self, subflow: usize) -> u64 {
+        each!(self, host => host.delivered_by(subflow))
+    }
+
+    /// Bytes that this subflow held and others were given, too; only where that can be.
+    pub(crate) fn resent_by(&self, subflow: usize) -> Option<u64> {
+        match self {
+            Host::Connection(_) | Host::Striped(_) => None,
+            Host::Aggregation(aggregation) => Some(aggregation.resent_by(subflow)),
+        }
+    }
+
+    /// Bytes that arrived in order.
+    pub(crate) fn delivered(&self) -> u64 {
+        each!(self, host => host.delivered())
+    }
+
+    /// Bytes that wait for a gap before them to close.
+    pub(crate) fn reorder_buffer(&self) -> u64 {
+        each!(self, host => host.reorder_buffer())
+    }
+
+    /// Most bytes that ever waited.
+    pub(crate) fn reorder_buffer_max(&self) -> u64 {
+        each!(self, host => host.reorder_buffer_max())
+    }
+
+    /// From now on, the most bytes that waited tell of what is to come.
+    pub(crate) fn restart_reorder_buffer_max(&mut self) {
+        each!(self, host => host.restart_reorder_buffer_max());
+    }
+
+    /// Data packets that brought something new, and those of them that had to wait for another.
+    pub(crate) fn packets(&self) -> (u64, u64) {
+        each!(self, host => host.packets())
+    }
+
+    /// All is over, on both sides.
+    pub(crate) fn is_closed(&self) -> bool {
+        each!(self, host => host.is_closed())
+    }
+}

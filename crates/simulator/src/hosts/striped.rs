@@ -1,0 +1,76 @@
+//! song-2018: one TCP connection whose packets a virtual device lays on paths one by one.
+
+use ropewalk_network::Capacity;
+use ropewalk_quantities::Time;
+use ropewalk_scenario::{Flow, Scenario, VirtualDevice as DeviceConfig};
+use ropewalk_striping::tunnel::Scheduler;
+use ropewalk_transport::Segment;
+
+use super::Outgoing;
+use super::connection::Connection;
+use super::virtual_device::VirtualDevice;
+use crate::Unsupported;
+
+/// The connection, and a device at each end. All but the choice of paths is the connection's.
+#[derive(Debug)]
+pub(crate) struct Striped {
+    pub(super) connection: Connection,
+    devices: [VirtualDevice; 2],
+}
+
+impl Striped {
+    /// # Errors
+    /// The device has no such scheduler.
+    pub(crate) fn new(
+        connection: Connection,
+        scenario: &Scenario,
+        flow: &Flow,
+        device: DeviceConfig,
+    ) -> Result<Striped, Unsupported> {
+        let paths = &flow.paths;
+        let both = match device.scheduler {
+            Scheduler::RoundRobin => VirtualDevice::round_robin(paths.len()),
+            Scheduler::Weighted => {
+                let rates = paths.iter().map(|&path| path_kbps(scenario, path));
+                VirtualDevice::weighted(rates.collect())
+            }
+            Scheduler::EarliestArrival => {
+                return Err(Unsupported {
+                    key: flow.key("scheduler"),
+                    value: device.scheduler.name().to_owned(),
+                    allowed: "round-robin, weighted (with device = \"naive\")".to_owned(),
+                });
+            }
+        };
+        Ok(Striped {
+            connection,
+            devices: [both.clone(), both],
+        })
+    }
+
+    #[inline]
+    pub(crate) fn poll_transmit(
+        &mut self,
+        now: Time,
+        end: usize,
+        segment: &mut Segment,
+    ) -> Option<Outgoing> {
+        let packet = self.connection.poll_transmit(now, end, segment)?;
+        Some(Outgoing {
+            route: self.devices[end].next(),
+            ..packet
+        })
+    }
+}
+
+/// Rate of a path's slowest link, in kbit/s.
+fn path_kbps(scenario: &Scenario, path: usize) -> i64 {
+    let rates = scenario.paths[path].hops.iter().map(|&link| {
+        match &scenario.links[link].forward.capacity {
+            Capacity::Unlimited => i64::MAX / 1_000_000,
+            Capacity::Rate(rate) => (rate.as_bps() / 1000) as i64,
+            Capacity::Trace(trace) => (trace.mean_rate().as_bps() / 1000) as i64,
+        }
+    });
+    rates.min().unwrap_or(1).max(1)
+}

@@ -1,0 +1,77 @@
+//! Counters as they stand at one time; two of them tell what happened between.
+
+use ropewalk_network::{Counters as LinkCounters, Direction};
+use ropewalk_quantities::Time;
+use ropewalk_transport::Counters;
+
+use crate::hosts::Host;
+use crate::shares::Shares;
+use crate::world::World;
+
+/// All that is counted of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Baseline {
+    /// Of each link, forward.
+    pub(crate) links: Vec<LinkCounters>,
+    pub(crate) transmitted: Vec<u64>,
+    pub(crate) shares: Shares,
+    /// Of each flow.
+    pub(crate) delivered: Vec<u64>,
+    /// Of each recorded flow; the others have none.
+    pub(crate) flows: Vec<Option<FlowBaseline>>,
+    pub(crate) data_packets: u64,
+}
+
+/// What is counted of a recorded flow.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowBaseline {
+    pub(crate) subflows: Vec<SubflowBaseline>,
+    pub(crate) packets: (u64, u64),
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SubflowBaseline {
+    pub(crate) counters: Counters,
+    pub(crate) delivered: u64,
+    pub(crate) duplicates: u64,
+    pub(crate) resent: Option<u64>,
+}
+
+impl Baseline {
+    /// All counters as they stand now.
+    pub(crate) fn take<T: Copy>(now: Time, world: &mut World<T>) -> Baseline {
+        let links = world.links().map(|link| {
+            let forward = world.network.link_mut(link, Direction::Forward);
+            (forward.counters(), forward.transmitted(now).as_u64())
+        });
+        let (links, transmitted) = links.unzip();
+        let flows = world.flows.iter();
+        Baseline {
+            links,
+            transmitted,
+            shares: world.shares.clone(),
+            delivered: flows.clone().map(|flow| flow.host.delivered()).collect(),
+            flows: flows
+                .map(|flow| {
+                    Some(FlowBaseline::take(&flow.host)).filter(|_| flow.recorder.is_some())
+                })
+                .collect(),
+            data_packets: world.data_packets(),
+        }
+    }
+}
+
+impl FlowBaseline {
+    fn take(host: &Host) -> FlowBaseline {
+        let subflow = |subflow| SubflowBaseline {
+            counters: host.counters(subflow),
+            delivered: host.delivered_by(subflow),
+            duplicates: host.duplicates(subflow),
+            resent: host.resent_by(subflow),
+        };
+        FlowBaseline {
+            subflows: (0..host.subflows()).map(subflow).collect(),
+            packets: host.packets(),
+        }
+    }
+}

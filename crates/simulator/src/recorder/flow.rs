@@ -1,0 +1,169 @@
+//! What is recorded of one flow while it runs.
+
+use ropewalk_network::{Network, RouteId};
+use ropewalk_quantities::Time;
+use ropewalk_scenario::{Flow, Scenario};
+
+use crate::Options;
+use crate::application::Application;
+use crate::hosts::Host;
+use crate::metrics::{Histogram, Reorder};
+use crate::outcome::{ConnectionTimeline, SubflowTimeline, Timeline};
+use crate::world::capacity_between;
+
+/// Displacements beyond this count as loss in RFC 5236's densities.
+const REORDER_THRESHOLD: u32 = 64;
+
+/// Delays, order of arrival, and a timeline.
+#[derive(Debug)]
+pub(crate) struct FlowRecorder {
+    /// Its finite transfer has arrived whole.
+    pub(crate) complete: bool,
+    pub(crate) delays: Histogram,
+    pub(crate) reorder: Option<Reorder>,
+    pub(crate) timeline: Option<Timeline>,
+    /// Zero before the first.
+    pub(crate) last_delivery: Time,
+    longest_gap: Time,
+    warmup: Time,
+    /// Size of what a delay is measured of, and the end of the next such piece.
+    unit: u64,
+    next_mark: u64,
+    previous: Previous,
+}
+
+/// The timeline's last row.
+#[derive(Clone, Debug, Default)]
+struct Previous {
+    time: Time,
+    delivered: u64,
+    by_subflow: Vec<u64>,
+}
+
+impl FlowRecorder {
+    pub(crate) fn new(
+        scenario: &Scenario,
+        flow: &Flow,
+        application: &Application,
+        options: &Options,
+    ) -> FlowRecorder {
+        let unit = application.unit(flow.payload().as_u64());
+        FlowRecorder {
+            complete: false,
+            delays: Histogram::new(),
+            reorder: options.reordering.then(|| Reorder::new(REORDER_THRESHOLD)),
+            timeline: options.timeline_step.map(|_| Timeline::default()),
+            last_delivery: Time::ZERO,
+            longest_gap: Time::ZERO,
+            warmup: scenario.warmup,
+            unit,
+            next_mark: unit,
+            previous: Previous::default(),
+        }
+    }
+
+    /// The warm-up is over: what is in flight is joined in its order.
+    pub(crate) fn end_warmup(&mut self) {
+        if let Some(reorder) = &mut self.reorder {
+            *reorder = Reorder::joining(REORDER_THRESHOLD);
+        }
+    }
+
+    /// A data packet arrived.
+    #[inline]
+    pub(crate) fn arrival(&mut self, number: u32) {
+        if let Some(reorder) = &mut self.reorder {
+            reorder.arrival(u64::from(number));
+        }
+    }
+
+    /// Data up to `end` are delivered in order; says whether that completes the transfer.
+    #[inline]
+    pub(crate) fn delivered(&mut self, now: Time, end: u64, application: &mut Application) -> bool {
+        self.longest_gap = self.longest_gap(now).unwrap_or(Time::ZERO);
+        self.last_delivery = now;
+        let total = application.total();
+        while self.next_mark <= end || total == Some(end) && self.next_mark < end + self.unit {
+            if let Some(written) = application.written_at(self.next_mark.min(end))
+                && now >= self.warmup
+            {
+                self.delays.record(now - written);
+            }
+            self.next_mark += self.unit;
+        }
+        let completes = total == Some(end) && !self.complete;
+        self.complete |= completes;
+        completes
+    }
+
+    /// The longest time without a delivery, after the warm-up and the first one, if the last such
+    /// time ends then; `None` if nothing was delivered.
+    #[inline]
+    pub(crate) fn longest_gap(&self, end: Time) -> Option<Time> {
+        let last = self.last_delivery;
+        let gap = end.saturating_sub(last.max(self.warmup));
+        (last > Time::ZERO).then(|| self.longest_gap.max(gap))
+    }
+
+    /// One more row of the timeline, and one for each subflow, up to now.
+    pub(crate) fn add_rows<P: Copy>(
+        &mut self,
+        now: Time,
+        host: &Host,
+        network: &Network<P>,
+        routes: &[[RouteId; 2]],
+    ) {
+        let Some(timeline) = &mut self.timeline else {
+            return;
+        };
+        if now == self.previous.time {
+            return;
+        }
+        let span = (now - self.previous.time).as_secs_f64();
+        let mbps = |bytes: u64| bytes as f64 * 8.0 / span / 1e6;
+        let time_s = now.as_secs_f64();
+        self.previous.by_subflow.resize(host.subflows(), 0);
+        let SubflowTimeline {
+            time_s: times,
+            subflow: subflows,
+            goodput_mbps,
+            cwnd_bytes,
+            ssthresh_bytes,
+            in_flight_bytes,
+            srtt_ms,
+        } = &mut timeline.subflows;
+        for subflow in 0..host.subflows() {
+            let state = host.state(subflow);
+            let delivered = host.delivered_by(subflow);
+            times.push(time_s);
+            subflows.push(subflow as u32);
+            goodput_mbps.push(mbps(delivered - self.previous.by_subflow[subflow]));
+            cwnd_bytes.push(state.cwnd);
+            ssthresh_bytes.push(if state.ssthresh == u64::MAX {
+                f64::NAN
+            } else {
+                state.ssthresh as f64
+            });
+            in_flight_bytes.push(state.in_flight);
+            srtt_ms.push(if state.srtt == Time::ZERO {
+                f64::NAN
+            } else {
+                state.srtt.as_millis_f64()
+            });
+            self.previous.by_subflow[subflow] = delivered;
+        }
+        let ConnectionTimeline {
+            time_s: times,
+            goodput_mbps,
+            capacity_mbps,
+            reorder_buffer_bytes,
+        } = &mut timeline.connection;
+        times.push(time_s);
+        goodput_mbps.push(mbps(host.delivered() - self.previous.delivered));
+        reorder_buffer_bytes.push(host.reorder_buffer());
+        self.previous.delivered = host.delivered();
+        let capacity = capacity_between(network, routes, self.previous.time, now);
+        capacity_mbps.push(capacity.map_or(f64::NAN, mbps));
+        self.previous.time = now;
+    }
+}

@@ -1,0 +1,123 @@
+//! What flows delivered, one by one and beside each other.
+
+use ropewalk_quantities::Time;
+use ropewalk_scenario::Origin;
+
+use super::{Span, mbps};
+use crate::metrics::Histogram;
+use crate::outcome::{FlowSummary, SubflowSummary};
+
+/// What one flow delivered in the measured time.
+pub(super) struct Measured {
+    pub(super) goodput_mbps: f64,
+    pub(super) delivered_bytes: u64,
+    pub(super) completion_s: Option<f64>,
+}
+
+impl<T: Copy> Span<'_, T> {
+    pub(super) fn flow(&self, number: usize) -> Measured {
+        let flow = &self.world.flows[number];
+        let delivered_bytes = self.end.delivered[number] - self.start.delivered[number];
+        let completed = flow.recorder.as_deref().filter(|of| of.complete);
+        let first_write = flow.application.first_write().unwrap_or(Time::ZERO);
+        Measured {
+            goodput_mbps: mbps(delivered_bytes, self.seconds(number)),
+            delivered_bytes,
+            completion_s: completed.map(|of| (of.last_delivery - first_write).as_secs_f64()),
+        }
+    }
+
+    /// How long a flow was measured: from its first write or the end of the warm-up to its last
+    /// delivery; of a competitor, from its start and to the end of the run.
+    fn seconds(&self, number: usize) -> f64 {
+        let flow = &self.world.flows[number];
+        let (from, to) = match flow.recorder.as_deref() {
+            Some(recorder) => (flow.application.first_write(), recorder.last_delivery),
+            None => (Some(flow.start), self.end_at),
+        };
+        let from = from.unwrap_or(Time::ZERO).max(self.warmup);
+        to.saturating_sub(from).as_secs_f64()
+    }
+
+    /// Mean goodput of a competitor's flows; 10^6 bit/s.
+    pub(super) fn competitor_mbps(&self, entry: usize) -> f64 {
+        let flow = &self.scenario.flows[entry];
+        let seconds = self.end_at.saturating_sub(flow.start.max(self.warmup));
+        let bytes: u64 = self
+            .of_entry(entry)
+            .map(|number| self.end.delivered[number] - self.start.delivered[number])
+            .sum();
+        mbps(bytes, seconds.as_secs_f64()) / f64::from(flow.count.max(1))
+    }
+
+    /// Numbers of the flows that an entry of the scenario stands for.
+    fn of_entry(&self, entry: usize) -> impl Iterator<Item = usize> {
+        let flows = self.world.flows.iter().enumerate();
+        flows
+            .filter(move |(_, flow)| flow.entry == entry)
+            .map(|(number, _)| number)
+    }
+
+    /// The scenario's flows beside each other.
+    pub(super) fn flows(&self, all: &[Measured]) -> Vec<FlowSummary> {
+        let total: u64 = all.iter().map(|flow| flow.delivered_bytes).sum();
+        let entries = self.scenario.flows.iter().enumerate();
+        entries
+            .map(|(entry, flow)| {
+                let own: Vec<usize> = self.of_entry(entry).collect();
+                let delivered_bytes = own.iter().map(|&of| all[of].delivered_bytes).sum::<u64>();
+                let goodputs = own.iter().map(|&of| all[of].goodput_mbps);
+                let completions: Option<Vec<f64>> =
+                    own.iter().map(|&of| all[of].completion_s).collect();
+                let mut delays = Histogram::new();
+                let recorders = own
+                    .iter()
+                    .map(|&of| self.world.flows[of].recorder.as_deref());
+                for recorder in recorders.flatten() {
+                    delays.merge(&recorder.delays);
+                }
+                let alone = flow.count == 1 && flow.origin != Origin::Competitor;
+                FlowSummary {
+                    name: flow.name.clone(),
+                    protocol: flow.protocol.name(),
+                    count: (flow.count != 1).then_some(flow.count),
+                    goodput_mbps: goodputs.sum::<f64>() / own.len().max(1) as f64,
+                    share: delivered_bytes as f64 / total.max(1) as f64,
+                    delivered_bytes,
+                    completion_s: completions.and_then(|of| of.into_iter().reduce(f64::max)),
+                    delay_ms: delays.summary(),
+                    subflows: match own[..] {
+                        [number] if alone => self.subflows(number),
+                        _ => Vec::new(),
+                    },
+                }
+            })
+            .collect()
+    }
+
+    /// Per subflow of a recorded flow.
+    pub(super) fn subflows(&self, number: usize) -> Vec<SubflowSummary> {
+        let flow = &self.world.flows[number];
+        let [start, end] = [&self.start, &self.end].map(|at| at.flows[number].as_ref());
+        let (Some(start), Some(end)) = (start, end) else {
+            return Vec::new();
+        };
+        let seconds = self.seconds(number);
+        let both = start.subflows.iter().zip(&end.subflows).enumerate();
+        both.map(|(subflow, (from, to))| {
+            let state = flow.host.state(subflow);
+            SubflowSummary {
+                link: self.scenario.paths[flow.paths[subflow]].name.clone(),
+                goodput_mbps: mbps(to.delivered - from.delivered, seconds),
+                segments_sent: to.counters.segments_sent - from.counters.segments_sent,
+                retransmissions: to.counters.retransmissions - from.counters.retransmissions,
+                fast_recoveries: to.counters.fast_recoveries - from.counters.fast_recoveries,
+                timeouts: to.counters.timeouts - from.counters.timeouts,
+                spurious_retransmissions: to.duplicates - from.duplicates,
+                resent_bytes: to.resent.map(|to| to - from.resent.unwrap_or(0)),
+                srtt_ms: (state.srtt > Time::ZERO).then(|| state.srtt.as_millis_f64()),
+            }
+        })
+        .collect()
+    }
+}
