@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import ropewalk
+from ropewalk import registry
 
 PAGE = Path(__file__).with_name("keys.md")
 
@@ -26,9 +27,46 @@ QUANTITIES = {
 }
 
 
+ALGORITHMS = """
+## Algorithms
+
+{keys} take an algorithm's name, or a table of its name and
+parameters: `scheduler = {{ name = "blest", lambda = 1.3 }}`;
+`--set transport.scheduler.lambda=1.3` sets one alone. Each is declared in a file of its own below
+`crates/transport/src`, from which these tables are made.
+"""
+
+
 def page() -> str:
     """Return the page's text."""
-    return HEAD + "".join(sections("", ropewalk.schema()))
+    return HEAD + "".join([*sections("", ropewalk.schema()), *algorithms()])
+
+
+def algorithms() -> Iterator[str]:
+    """Yield the tables of the algorithms and of their parameters, by the key that names them."""
+    keys = [f"`{key}`" for key in registry.named_by()]
+    yield ALGORITHMS.format(keys=", ".join(keys[:-1]) + " and " + keys[-1])
+    for key in registry.named_by():
+        declared = ropewalk.algorithms(key)
+        if key == "subflow":
+            continue  # those of `congestion` that are for a single path
+        yield f"\n### `{key}`\n\n| name | what it does | source |\n| --- | --- | --- |\n"
+        for each in declared:
+            yield row(f"`{each.name}`", each.doc, each.source)
+        parameters = [(each.name, one) for each in declared for one in each.parameters]
+        if not parameters:
+            continue
+        yield "\n| of | parameter | value | default | meaning | source |\n"
+        yield "| --- | --- | --- | --- | --- | --- |\n"
+        for name, one in parameters:
+            value = one.allowed.removeprefix("a ")
+            named = (f"`{name}`", f"`{one.name}`", value, f"`{one.default}`", one.doc, one.source)
+            yield row(*named)
+
+
+def row(*cells: str) -> str:
+    """Return a line of a table."""
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 
 
 def sections(name: str, schema: dict[str, Any]) -> Iterator[str]:
@@ -47,7 +85,7 @@ def sections(name: str, schema: dict[str, Any]) -> Iterator[str]:
         elif said:
             default = f"{default}; {said}" if default else said
         cells = (f"`{key}`", kind(described), default.removesuffix("."), meaning)
-        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
+        yield row(*cells)
     for key, described in keys.items():
         for inner in objects(described):
             if name and key == "reverse":
@@ -58,11 +96,16 @@ def sections(name: str, schema: dict[str, Any]) -> Iterator[str]:
 
 def objects(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield what of a key's values is an object with keys of its own."""
-    if "properties" in schema:
+    if "properties" in schema and not is_algorithm(schema):
         yield schema
     for inner in [*schema.get("anyOf", []), schema.get("items")]:
         if inner is not None:
             yield from objects(inner)
+
+
+def is_algorithm(schema: dict[str, Any]) -> bool:
+    """Return whether an object is an algorithm with its parameters."""
+    return "enum" in schema["properties"].get("name", {})
 
 
 def kind(schema: dict[str, Any]) -> str:
@@ -78,6 +121,8 @@ def kind(schema: dict[str, Any]) -> str:
         case "array":
             return "list of " + kind(schema["items"])
         case "object":
+            if is_algorithm(schema):
+                return "a table of name and [parameters](#algorithms)"
             return "table"
         case "string":
             pattern = schema.get("pattern", "")

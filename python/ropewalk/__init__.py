@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .connection import connect
     from .emulation import testbed
     from .prediction import Prediction, Predictions, predict
+    from .registry import Algorithm, algorithms
     from .reproduction import reproduce
     from .results import Results
     from .scenario import Scenario, schema
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Advice",
+    "Algorithm",
     "Comparison",
     "Counsel",
     "Prediction",
@@ -41,6 +43,7 @@ __all__ = [
     "ScenarioError",
     "__version__",
     "advise",
+    "algorithms",
     "compare",
     "connect",
     "plot",
@@ -54,6 +57,7 @@ __all__ = [
 
 _HOMES = {
     "Advice": "advice",
+    "Algorithm": "registry",
     "Comparison": "comparison",
     "Counsel": "advice",
     "Prediction": "prediction",
@@ -63,6 +67,7 @@ _HOMES = {
     "ScenarioError": "_core",
     "__version__": "_core",
     "advise": "advice",
+    "algorithms": "registry",
     "compare": "comparison",
     "connect": "connection",
     "predict": "prediction",

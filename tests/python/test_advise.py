@@ -176,11 +176,10 @@ def test_all_together_is_simulated_beside_what_is_there(scenario, counsel):
 def test_every_scheduler_and_control_that_the_scenario_may_name_is_tried():
     scenario = ropewalk.Scenario.load(TWO_LINKS).with_({"duration": "2 s"})
     counsel = ropewalk.advise(scenario, runs=1)
-    transport = ropewalk.schema()["properties"]["transport"]["properties"]
     for question, key in (("scheduler", "scheduler"), ("congestion", "congestion")):
         tried = {row.what for row in counsel.about(question).evidence}
         allowed = set()
-        for name in transport[key]["enum"]:
+        for name in (each.name for each in ropewalk.algorithms(key)):
             try:
                 scenario.with_({f"transport.{key}": name})
             except ropewalk.ScenarioError:
@@ -217,7 +216,8 @@ def test_where_others_share_the_bottleneck_a_coupled_control_is_advised():
     counsel = ropewalk.advise(ropewalk.Scenario(text))
     assert counsel.advised == ("one", "two")
     congestion = counsel.about("congestion")
-    coupled = {"fully-coupled", "linked-increases", "lia", "olia", "balia"}
+    declared = ropewalk.algorithms("congestion")
+    coupled = {each.name for each in declared if "coupled" in each.tags}
     goodputs = {row.what: row.numbers["goodput_mbps"] for row in congestion.evidence}
     assert congestion.settings["transport.congestion"] == max(coupled, key=goodputs.get)
     assert goodputs["cubic"] > max(goodputs[name] for name in coupled)

@@ -24,6 +24,12 @@ fn schema_json() -> String {
     ropewalk_scenario::schema().to_string()
 }
 
+/// The algorithms that a scenario may name, by the key that names them, as JSON text.
+#[pyfunction]
+fn algorithms_json() -> String {
+    ropewalk_scenario::algorithms().to_string()
+}
+
 /// The text of a scenario file, if it is text of a sensible size.
 #[pyfunction]
 fn decode<'a>(content: &'a [u8], name: &str) -> PyResult<&'a str> {
@@ -50,6 +56,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(testbed::testbed_world, module)?)?;
     module.add_function(wrap_pyfunction!(testbed::testbed_doctor, module)?)?;
+    module.add_function(wrap_pyfunction!(algorithms_json, module)?)?;
     module.add_function(wrap_pyfunction!(decode, module)?)?;
     module.add_function(wrap_pyfunction!(effective, module)?)?;
     module.add_function(wrap_pyfunction!(schema_json, module)?)?;

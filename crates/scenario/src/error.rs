@@ -131,6 +131,9 @@ pub enum Problem {
         /// The type that stands there, with its article.
         found: &'static str,
     },
+    /// A parameter that an algorithm has not.
+    #[error("unknown parameter of {0}")]
+    UnknownParameter(&'static str),
     /// A word that nobody knows there.
     #[error("unknown value")]
     UnknownWord,

@@ -5,6 +5,7 @@
 //! nearest right word. The keys are declared once, in tables; [`schema`] makes
 //! a JSON Schema of them.
 
+mod algorithm;
 mod build;
 mod document;
 mod edit;
@@ -29,4 +30,4 @@ pub use model::{
     Aggregation, Device, Flow, Origin, Path, Protocol, Scenario, Traffic, VirtualDevice,
 };
 pub use parse::{decode, effective};
-pub use schema::schema;
+pub use schema::{algorithms, schema};

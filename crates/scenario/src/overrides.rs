@@ -2,6 +2,7 @@
 
 use toml_edit::InlineTable;
 
+use crate::algorithm::{self, Algorithms};
 use crate::document::{Node, Origin, Value};
 use crate::edit::{Edit, Step};
 use crate::error::Problem;
@@ -46,7 +47,8 @@ pub(crate) fn apply(
 /// Where an override goes: one value.
 struct Target {
     steps: Vec<Step>,
-    key: &'static Key,
+    /// Whether the value is text, whatever it looks like.
+    is_text: bool,
     /// A value on the way that is short for a table: how many steps to it, and its key in that table.
     short: Option<(usize, &'static str)>,
     /// The key beside it that it excludes, and so replaces.
@@ -85,22 +87,26 @@ impl Target {
         }
         edits.push(Edit {
             steps: self.steps.clone(),
-            value: Some(value(text, &self.key.kind)),
+            value: Some(value(text, self.is_text)),
         });
         edits
     }
 }
 
 /// The value that an override's text means: TOML if it is, else itself.
-fn value(text: &str, kind: &Kind) -> toml_edit::Value {
+fn value(text: &str, is_text: bool) -> toml_edit::Value {
     let text = text.trim();
-    let is_text = matches!(kind, Kind::Text | Kind::Name | Kind::Trace | Kind::Word(_));
     match text.parse::<toml_edit::Value>() {
         // A link may be called 5, and a title may be true.
         Ok(value) if is_text && !value.is_str() => text.into(),
         Ok(value) => value,
         Err(_) => text.into(),
     }
+}
+
+/// Whether values of this kind are text alone.
+fn is_text(kind: &Kind) -> bool {
+    matches!(kind, Kind::Text | Kind::Name | Kind::Trace | Kind::Word(_))
 }
 
 fn resolve(root: &Node, path: &str) -> Result<Vec<Target>, Lost> {
@@ -122,18 +128,18 @@ fn resolve(root: &Node, path: &str) -> Result<Vec<Target>, Lost> {
             let targets = elements.into_iter().map(|index| {
                 let mut steps = steps.clone();
                 steps.push(Step::Index(index));
-                descend(steps, shape, word, rest)
+                descend(root, steps, shape, word, rest)
             });
             targets.collect()
         }
         (_, None) => Ok(vec![Target {
             steps,
-            key,
+            is_text: is_text(&key.kind),
             short: None,
             replaced: TOP.excluded_by(key.name),
         }]),
         (Kind::Table { shape, .. }, Some((word, rest))) => {
-            Ok(vec![descend(steps, shape, word, rest)?])
+            Ok(vec![descend(root, steps, shape, word, rest)?])
         }
         (_, Some(_)) => Err(not_a_table()),
     }
@@ -141,6 +147,7 @@ fn resolve(root: &Node, path: &str) -> Result<Vec<Target>, Lost> {
 
 /// Follows the rest of a path inside a table.
 fn descend(
+    root: &Node,
     mut steps: Vec<Step>,
     shape: &'static Shape,
     word: &str,
@@ -151,20 +158,56 @@ fn descend(
     let Some((word, rest)) = rest.split_first() else {
         return Ok(Target {
             steps,
-            key,
+            is_text: is_text(&key.kind),
             short: None,
             replaced: shape.excluded_by(key.name),
         });
     };
-    let Kind::Table { shape, short } = &key.kind else {
-        return Err(not_a_table());
+    let (shape, short) = match (&key.kind, rest) {
+        (Kind::Table { shape, short }, _) => (shape, short),
+        (Kind::Algorithm(all), []) => return parameter(root, steps, *all, word),
+        _ => return Err(not_a_table()),
     };
     let depth = steps.len();
-    let mut target = descend(steps, shape, word, rest)?;
+    let mut target = descend(root, steps, shape, word, rest)?;
     if let Some(short) = short {
         target.short = Some((depth, short));
     }
     Ok(target)
+}
+
+/// A parameter of the algorithm that stands at `steps`, with its name alone or in a table.
+fn parameter(
+    root: &Node,
+    mut steps: Vec<Step>,
+    all: Algorithms,
+    word: &str,
+) -> Result<Target, Lost> {
+    let present = find(root, &steps);
+    let name = present.and_then(|node| match node.text() {
+        Some(name) => Some(name),
+        None => node.entry(algorithm::NAME)?.node.text(),
+    });
+    let description = name.and_then(|name| algorithm::find(all, name));
+    let declared = description.map(|description| algorithm::parameter(description, word));
+    if let (Some(None), Some(description)) = (declared, description)
+        && word != algorithm::NAME
+    {
+        let names = description.parameters.iter().map(|one| one.name);
+        return Err(Lost {
+            problem: Problem::UnknownParameter(description.name),
+            allowed: Some(algorithm::parameter_names(description)),
+            suggestion: nearest(word, names),
+        });
+    }
+    let depth = steps.len();
+    steps.push(Step::Key(word.to_owned()));
+    Ok(Target {
+        steps,
+        is_text: word == algorithm::NAME,
+        short: Some((depth, algorithm::NAME)),
+        replaced: None,
+    })
 }
 
 fn lookup(shape: &'static Shape, word: &str) -> Result<&'static Key, Lost> {

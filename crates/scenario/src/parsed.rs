@@ -2,11 +2,9 @@
 
 use ropewalk_network::{Capacity, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Rate, Time};
-use ropewalk_transport::{
-    CongestionKind, InitialWindow, IpVersion, Profile, ReorderingKind, SchedulerKind,
-    SinglePathKind,
-};
+use ropewalk_transport::{InitialWindow, IpVersion, Profile, ReorderingKind};
 
+use crate::algorithm::Chosen;
 use crate::model::Device;
 use crate::section::Section;
 
@@ -34,6 +32,7 @@ pub(crate) enum Parsed {
     Window(InitialWindow),
     Packets(Packets),
     Queue(QueueLimit),
+    Algorithm(Chosen),
     Names(Vec<String>),
     Outages(Vec<Outage>),
     Table(Section),
@@ -61,6 +60,7 @@ impl Parsed {
             Parsed::Queue(QueueLimit::Packets(count)) => format!("\"{count} packets\""),
             Parsed::Queue(QueueLimit::Bytes(bytes)) => format!("\"{bytes}\""),
             Parsed::Queue(QueueLimit::Bdp(factor)) => format!("\"{factor} bdp\""),
+            Parsed::Algorithm(chosen) => chosen.to_toml(),
             Parsed::Names(names) => format!("{names:?}"),
             Parsed::Outages(outages) => {
                 let pair = |outage: &Outage| format!("[\"{}\", \"{}\"]", outage.start, outage.end);
@@ -130,7 +130,7 @@ macro_rules! named {
 }
 
 named! {
-    Device, Profile, CongestionKind, SinglePathKind, SchedulerKind, ReorderingKind, IpVersion,
+    Device, Profile, ReorderingKind, IpVersion,
 }
 
 impl Held for u32 {

@@ -1,10 +1,12 @@
 //! A JSON Schema of the scenario file, made from the tables of keys.
 
 use ropewalk_quantities::{Bytes, Rate, Time};
+use ropewalk_transport::algorithm::Description;
 use ropewalk_transport::{Config, Profile};
 use serde_json::{Map, Value, json};
 
-use crate::keys::{Default, Key, Kind, Shape, TOP};
+use crate::algorithm;
+use crate::keys::{Default, Key, Kind, Shape, TOP, TRANSPORT};
 use crate::limits;
 use crate::parsed::RANDOM;
 
@@ -26,6 +28,40 @@ pub fn schema() -> Value {
         }
     }
     schema
+}
+
+/// What `[transport]` may name: for each key that takes an algorithm, all that there are, with what
+/// they do, where they are specified, and their parameters.
+#[must_use]
+pub fn algorithms() -> Value {
+    let keys = TRANSPORT.keys().filter_map(|key| match &key.kind {
+        Kind::Algorithm(all) => {
+            let described: Vec<Value> = all().into_iter().map(described).collect();
+            Some((key.name.to_owned(), described.into()))
+        }
+        _ => None,
+    });
+    Value::Object(keys.collect())
+}
+
+fn described(description: &Description) -> Value {
+    let parameters = description.parameters.iter().map(|parameter| {
+        let kind = algorithm::kind(parameter);
+        json!({
+            "name": parameter.name,
+            "doc": parameter.doc,
+            "source": parameter.source,
+            "allowed": kind.allowed(),
+            "default": algorithm::parsed(parameter.kind.default()).to_toml(),
+        })
+    });
+    json!({
+        "name": description.name,
+        "doc": description.doc,
+        "source": description.source,
+        "tags": description.tags.iter().map(|tag| tag.name()).collect::<Vec<_>>(),
+        "parameters": parameters.collect::<Vec<_>>(),
+    })
 }
 
 fn object(shape: &Shape) -> Value {
@@ -109,6 +145,9 @@ fn value(kind: &Kind) -> Value {
             { "const": RANDOM },
         ] }),
         Kind::NotNegative => json!({ "type": "number", "minimum": 0 }),
+        Kind::Number { least, most } => {
+            json!({ "type": "number", "minimum": least, "maximum": most })
+        }
         Kind::Share => json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1 }),
         Kind::Probability => {
             // A whole number might mean per cent.
@@ -144,6 +183,7 @@ fn value(kind: &Kind) -> Value {
             or_zero(pattern(&quantity(&units)))
         }
         Kind::Word(words) => json!({ "type": "string", "enum": words() }),
+        Kind::Algorithm(all) => one_of(&all()),
         Kind::Names { most } => json!({
             "type": "array", "items": name(), "minItems": 1, "maxItems": most, "uniqueItems": true,
         }),
@@ -163,6 +203,48 @@ fn value(kind: &Kind) -> Value {
             json!({ "type": "array", "items": object(shape), "maxItems": most })
         }
     }
+}
+
+/// An algorithm's name, or a table of it and its parameters.
+fn one_of(all: &[&'static Description]) -> Value {
+    let names = |all: &mut dyn Iterator<Item = &&'static Description>| -> Vec<&str> {
+        all.map(|one| one.name).collect()
+    };
+    let mut kinds = vec![json!({ "type": "string", "enum": names(&mut all.iter()) })];
+    let with = all.iter().filter(|one| !one.parameters.is_empty());
+    kinds.extend(with.map(|one| with_parameters(one)));
+    let without = names(&mut all.iter().filter(|one| one.parameters.is_empty()));
+    if !without.is_empty() {
+        kinds.push(algorithm_table(
+            json!({ algorithm::NAME: { "enum": without } }),
+        ));
+    }
+    json!({ "anyOf": kinds })
+}
+
+fn with_parameters(description: &Description) -> Value {
+    let mut properties = json!({ algorithm::NAME: { "enum": [description.name] } });
+    for parameter in description.parameters {
+        let mut schema = value(&algorithm::kind(parameter));
+        schema["description"] = json!(format!("{} ({})", parameter.doc, parameter.source));
+        let default = algorithm::parsed(parameter.kind.default());
+        if let Ok(default) = from_toml(&default.to_toml()) {
+            schema["default"] = default;
+        }
+        properties[parameter.name] = schema;
+    }
+    let mut table = algorithm_table(properties);
+    table["description"] = json!(format!("{} ({})", description.doc, description.source));
+    table
+}
+
+fn algorithm_table(properties: Value) -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": properties,
+        "required": [algorithm::NAME],
+    })
 }
 
 fn name() -> Value {

@@ -1,5 +1,6 @@
 //! A table of the file, checked against its keys.
 
+use crate::algorithm;
 use crate::document::{Entry, Node, Origin, Value};
 use crate::error::Problem;
 use crate::keys::{Default, Key, Kind, Shape};
@@ -162,6 +163,10 @@ impl Section {
                 let section = Section::read_short(key, shape, short, entry, &path, report);
                 (Parsed::Table(section), Some(entry.node.shown()))
             }
+            (Kind::Algorithm(all), Value::Table(entries)) => (
+                algorithm::read_table(*all, entry, entries, &path, report),
+                Some(entry.node.shown()),
+            ),
             (Kind::Tables { shape, most }, Value::List(items)) => {
                 let sections = read_list(key, entry, items, shape, *most, report);
                 (Parsed::Tables(sections), None)

@@ -5,16 +5,18 @@ use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_transport::{Config, InitialWindow};
 use serde_json::{Map, Value, json};
 
+use crate::algorithm;
 use crate::keys::TRANSPORT;
 use crate::model::{Flow, Protocol, Scenario, Traffic};
-use crate::parsed::Parsed;
+use crate::parsed::{Held, Parsed};
 
 impl Scenario {
     /// The whole scenario in base units: seconds, bit/s, bytes, shares of one.
     ///
     /// Keys are those of the scenario file, with two differences: a link has both `forward` and
     /// `reverse`, and `rate` is a trace's mean (absent if unlimited). What is unlimited or not
-    /// given is absent.
+    /// given is absent. An algorithm is its name; those of its parameters that have another value
+    /// than their default stand in `scheduler_parameters` and the like.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let paths = self.paths.iter().map(|path| {
@@ -97,14 +99,14 @@ fn transport(flow: &Flow) -> Map<String, Value> {
     let config = &flow.transport;
     let mut object = Map::new();
     for key in TRANSPORT.keys() {
-        let field = key.default.field();
-        if let Some(value) = field.and_then(|field| plain(&(field.get)(config), config)) {
-            object.insert(key.name.into(), value);
+        if let Some(field) = key.default.field() {
+            insert(&mut object, key.name, &(field.get)(config), config);
         }
     }
+    let scheduler = flow.protocol.scheduler(config);
+    insert(&mut object, "scheduler", &scheduler.to_parsed(), config);
     let mut own = |key: &str, value: Value| object.insert(key.into(), value);
     own("protocol", flow.protocol.name().into());
-    own("scheduler", flow.protocol.scheduler_name(config).into());
     match &flow.protocol {
         Protocol::Tcp | Protocol::Mptcp => {}
         Protocol::StripedTcp(device) => {
@@ -124,6 +126,25 @@ fn transport(flow: &Flow) -> Map<String, Value> {
         }
     }
     object
+}
+
+/// A value in its base unit; of an algorithm its name, and beside it the parameters that have
+/// another value than their default.
+fn insert(object: &mut Map<String, Value>, key: &str, value: &Parsed, config: &Config) {
+    let parameters = format!("{key}_parameters");
+    object.remove(&parameters);
+    if let Parsed::Algorithm(chosen) = value
+        && !chosen.parameters.is_empty()
+    {
+        let named = chosen.parameters.iter().filter_map(|(name, value)| {
+            let value = plain(&algorithm::parsed(*value), config)?;
+            Some(((*name).to_owned(), value))
+        });
+        object.insert(parameters, Value::Object(named.collect()));
+    }
+    if let Some(value) = plain(value, config) {
+        object.insert(key.into(), value);
+    }
 }
 
 fn traffic(traffic: &Traffic) -> Value {
@@ -147,6 +168,7 @@ fn plain(value: &Parsed, config: &Config) -> Option<Value> {
         Parsed::Time(time) => time.as_secs_f64().into(),
         Parsed::Rate(rate) => rate.as_bps().into(),
         Parsed::Bytes(bytes) => bytes.as_u64().into(),
+        Parsed::Algorithm(chosen) => chosen.name.as_str().into(),
         Parsed::Window(InitialWindow::Segments(count)) => (u64::from(*count) * segment).into(),
         Parsed::Window(InitialWindow::Bytes(bytes)) => bytes.as_u64().into(),
         Parsed::Unlimited

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use ropewalk_network::{Capacity, DirectionConfig, LinkConfig, Loss};
 use ropewalk_quantities::{Bytes, Rate};
-use ropewalk_transport::{Config, CongestionKind, Profile};
+use ropewalk_transport::{Config, CongestionConfig, Profile};
 
 use crate::keys::TRANSPORT;
 use crate::model::{Flow, Protocol, Scenario, Traffic};
@@ -61,7 +61,7 @@ impl Scenario {
             line(out, "size", &size.to_parsed().to_toml());
         }
         line(out, "congestion", &config.congestion.to_parsed().to_toml());
-        if config.congestion == CongestionKind::Uncoupled {
+        if matches!(config.congestion, CongestionConfig::Uncoupled(_)) {
             let subflow = config.subflow_congestion.to_parsed();
             line(out, "subflow", &subflow.to_toml());
         }
@@ -143,7 +143,7 @@ fn write_transport(out: &mut String, flow: &Flow) {
     write_protocol(out, flow);
     for key in TRANSPORT.keys() {
         let may_be = match key.name {
-            "subflow" => config.congestion == CongestionKind::Uncoupled,
+            "subflow" => matches!(config.congestion, CongestionConfig::Uncoupled(_)),
             // The protocol's own is written.
             "scheduler" => false,
             _ => true,
@@ -158,8 +158,8 @@ fn write_transport(out: &mut String, flow: &Flow) {
 
 /// What is of one protocol alone, and what chooses among paths.
 fn write_protocol(out: &mut String, flow: &Flow) {
-    let scheduler = flow.protocol.scheduler_name(&flow.transport);
-    line(out, "scheduler", &toml_text(scheduler));
+    let scheduler = flow.protocol.scheduler(&flow.transport);
+    line(out, "scheduler", &scheduler.to_parsed().to_toml());
     match &flow.protocol {
         Protocol::Tcp | Protocol::Mptcp => {}
         Protocol::StripedTcp(device) => {

@@ -8,6 +8,7 @@ use ropewalk_quantities::{
 };
 use ropewalk_transport::InitialWindow;
 
+use crate::algorithm::{Chosen, names as names_of};
 use crate::document::{Node, Value};
 use crate::error::Problem;
 use crate::keys::Kind;
@@ -52,6 +53,13 @@ impl Kind {
                 _ => return Err(Problem::BadName.into()),
             },
             Kind::Word(words) => word(text(node)?, &words())?,
+            Kind::Algorithm(all) => match word(text(node)?, &names_of(*all))? {
+                Parsed::Text(name) => Parsed::Algorithm(Chosen {
+                    name,
+                    parameters: Vec::new(),
+                }),
+                other => other,
+            },
             Kind::Boolean => match node.value {
                 Value::Boolean(value) => Parsed::Boolean(value),
                 _ => return Err(wrong_type(node)),
@@ -68,6 +76,15 @@ impl Kind {
             },
             Kind::NotNegative => match number(node)? {
                 number if number < 0.0 => return Err(negative()),
+                number => Parsed::Number(number),
+            },
+            Kind::Number { least, most } => match number(node)? {
+                number if number < *least => {
+                    return Err(Problem::BelowLeast(least.to_string()).into());
+                }
+                number if number > *most => {
+                    return Err(Problem::AboveMost(most.to_string()).into());
+                }
                 number => Parsed::Number(number),
             },
             Kind::Share => match number(node)? {
@@ -110,6 +127,7 @@ impl Kind {
                 format!(r#"a whole number from 0 to {}, or "{RANDOM}""#, u32::MAX)
             }
             Kind::NotNegative => "a number, zero or more".to_owned(),
+            Kind::Number { least, most } => format!("a number from {least} to {most}"),
             Kind::Share => "a number above 0, at most 1".to_owned(),
             Kind::Time { .. } => Time::ALLOWED.to_owned(),
             Kind::Rate => Rate::ALLOWED.to_owned(),
@@ -128,6 +146,7 @@ impl Kind {
                 r#"a percentage such as "0.1 %", or a float from 0.0 to 1.0"#.to_owned()
             }
             Kind::Word(words) => quoted(words()),
+            Kind::Algorithm(all) => quoted(names_of(*all)),
             Kind::Names { .. } => r#"a list of names such as ["wifi", "lte"]"#.to_owned(),
             Kind::Outages => {
                 r#"a list of pairs of times such as [["5 s", "10 s"]]"#.to_owned()

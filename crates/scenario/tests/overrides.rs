@@ -6,7 +6,6 @@ use reading::{TWO_LINKS, errors_with, parse, read, read_with};
 use ropewalk_network::{Capacity, Jitter, Loss};
 use ropewalk_quantities::{Rate, Time};
 use ropewalk_scenario::effective;
-use ropewalk_transport::CongestionKind;
 
 #[test]
 fn values_are_toml_or_else_text() {
@@ -25,7 +24,7 @@ fn values_are_toml_or_else_text() {
     assert_eq!(scenario.links[0].forward.delay, Time::from_millis(50));
     assert_eq!(scenario.links[0].reverse.delay, Time::from_millis(50));
     assert_eq!(scenario.links[1].forward.delay, Time::from_millis(60));
-    assert_eq!(scenario.first().transport.congestion, CongestionKind::Lia);
+    assert_eq!(scenario.first().transport.congestion.name(), "lia");
     assert_eq!(scenario.duration, Time::from_secs(10));
     assert!(!scenario.first().transport.sack);
     assert_eq!(scenario.links[0].forward.loss, Loss::Bernoulli(0.01));

@@ -1,7 +1,8 @@
 //! What an association is set to.
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_transport::SchedulerKind;
+use ropewalk_transport::SchedulerConfig;
+use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
 
 /// Which end of the association this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,58 +27,14 @@ pub struct StreamId(
     pub u32,
 );
 
-/// Which carrier takes which data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheduling {
-    /// `earliest-arrival`: each carrier takes what it would deliver in order, and none what another
-    /// would deliver sooner.
-    EarliestArrival,
-    /// `overflow`: the same, but a dearer carrier only while the cheaper ones would need longer than
-    /// [`Config::overflow_after`] for what waits.
-    Overflow,
-    /// `redundant`: everything on every carrier.
-    Redundant,
-    /// Another of the transport's schedulers, which sees carriers as subflows.
-    Table(SchedulerKind),
-}
-
-impl Scheduling {
-    /// Its name, as files, options and joins spell it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Scheduling::EarliestArrival => "earliest-arrival",
-            Scheduling::Overflow => "overflow",
-            Scheduling::Redundant => SchedulerKind::Redundant.name(),
-            Scheduling::Table(kind) => kind.name(),
-        }
-    }
-
-    /// All of them.
-    pub fn all() -> impl Iterator<Item = Scheduling> {
-        let own = [
-            Scheduling::EarliestArrival,
-            Scheduling::Overflow,
-            Scheduling::Redundant,
-        ];
-        let tables = SchedulerKind::ALL.iter();
-        let tables = tables.filter(|kind| **kind != SchedulerKind::Redundant);
-        own.into_iter()
-            .chain(tables.map(|kind| Scheduling::Table(*kind)))
-    }
-
-    /// The one of that name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Scheduling> {
-        Scheduling::all().find(|scheduling| scheduling.name() == name)
-    }
-}
-
 /// What an association is set to; each end has its own.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Which carrier takes which data of this end.
-    pub scheduling: Scheduling,
+    /// Which carrier takes which data of this end. `earliest-arrival`: each takes what it would
+    /// deliver in order, and none what another would deliver sooner; `overflow`: the same among the
+    /// carriers that it needs; `redundant`: everything on every carrier. The others see carriers as
+    /// subflows.
+    pub scheduling: SchedulerConfig,
     /// Payload of a frame, if that is fixed; else it follows its carrier's rate.
     pub payload: Option<Bytes>,
     /// Most that a stream's window grows to: what it may hold here that was not read.
@@ -93,14 +50,12 @@ pub struct Config {
     pub timeout: Time,
     /// An idle carrier is probed this often while there are streams.
     pub keepalive: Time,
-    /// For [`Scheduling::Overflow`]: how long cheaper carriers may need for what waits.
-    pub overflow_after: Time,
 }
 
 impl Default for Config {
     fn default() -> Config {
         Config {
-            scheduling: Scheduling::EarliestArrival,
+            scheduling: EarliestArrivalConfig::DEFAULT.into(),
             payload: None,
             buffer: Bytes::new(4 << 20),
             send_buffer: Bytes::new(4 << 20),
@@ -108,7 +63,6 @@ impl Default for Config {
             streams: 4096,
             timeout: Time::from_secs(60),
             keepalive: Time::from_secs(5),
-            overflow_after: Time::from_millis(100),
         }
     }
 }

@@ -16,7 +16,6 @@ mod carrier;
 mod config;
 mod control;
 mod dialling;
-mod earliest_arrival;
 mod event;
 mod payload;
 mod stream;
@@ -25,8 +24,11 @@ pub mod tunnel;
 mod turns;
 
 pub use association::{Association, CarrierStatistics, StreamStatistics};
-pub use config::{CarrierConfig, CarrierId, Config, Role, Scheduling, StreamId};
+pub use config::{CarrierConfig, CarrierId, Config, Role, StreamId};
 pub use dialling::{Dial, Dialling};
 pub use event::{Event, NO_CARRIER, ProtocolError, TOO_MANY_STREAMS};
 pub use payload::{Length, Payload};
 pub use ropewalk_wire::gateway::{DATA_HEADER_LEN, Frame};
+// What names its schedulers.
+pub use ropewalk_transport::SchedulerConfig;
+pub use ropewalk_transport::algorithm::Declared;

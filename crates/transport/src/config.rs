@@ -2,8 +2,13 @@
 
 use ropewalk_quantities::{Bytes, Time};
 
+use crate::congestion::cubic::CubicConfig;
+use crate::congestion::newreno::NewRenoConfig;
+use crate::congestion::{self, CongestionConfig, Controller, SinglePathConfig};
 use crate::memory::window_share;
 use crate::reordering::OwnReordering;
+use crate::scheduling::min_rtt::MinRttConfig;
+use crate::scheduling::{self, PacketScheduler, SchedulerConfig};
 
 /// Without options (RFC 9293, 3.1).
 const TCP_HEADER: u64 = 20;
@@ -41,58 +46,6 @@ named! {
         Ns3 = "ns-3",
         /// As the RFCs recommend.
         Rfc = "rfc",
-    }
-}
-
-named! {
-    /// Congestion control of one path alone.
-    SinglePathKind {
-        /// RFC 5681 with RFC 6582.
-        NewReno = "newreno",
-        /// RFC 9438.
-        Cubic = "cubic",
-    }
-}
-
-named! {
-    /// Congestion control of a connection.
-    CongestionKind {
-        /// RFC 5681 with RFC 6582, on each subflow by itself.
-        NewReno = "newreno",
-        /// RFC 9438, on each subflow by itself.
-        Cubic = "cubic",
-        /// Any single-path one on each subflow by itself (`subflow` names it).
-        Uncoupled = "uncoupled",
-        /// One window for all (Kelly and Voice 2005; gomez-2014, equations 1 and 2).
-        FullyCoupled = "fully-coupled",
-        /// As gomez-2014 prints it (equation 3).
-        LinkedIncreases = "linked-increases",
-        /// RFC 6356 (gomez-2014's "RTT compensator").
-        Lia = "lia",
-        /// Khalili et al., CoNEXT 2012.
-        Olia = "olia",
-        /// Peng et al., IEEE/ACM ToN 2016.
-        Balia = "balia",
-    }
-}
-
-named! {
-    /// Which subflow carries the next data.
-    SchedulerKind {
-        /// The least smoothed round-trip time among those with room.
-        MinRtt = "min-rtt",
-        /// One after the other.
-        RoundRobin = "round-robin",
-        /// In proportion to the measured rate.
-        Weighted = "weighted",
-        /// Everything on every subflow.
-        Redundant = "redundant",
-        /// Blocking estimation (Ferlin et al., IFIP Networking 2016).
-        Blest = "blest",
-        /// Earliest completion first (Lim et al., CoNEXT 2017).
-        Ecf = "ecf",
-        /// As much as each took at its last visit (elahi-2011).
-        ObservedThroughput = "observed-throughput",
     }
 }
 
@@ -139,11 +92,11 @@ pub struct Config {
     /// MPTCP (RFC 8684), if the other side agrees; else one TCP connection.
     pub multipath: bool,
     /// Congestion control.
-    pub congestion: CongestionKind,
+    pub congestion: CongestionConfig,
     /// The single-path scheme that `uncoupled` runs on each subflow.
-    pub subflow_congestion: SinglePathKind,
+    pub subflow_congestion: SinglePathConfig,
     /// Packet scheduler.
-    pub scheduler: SchedulerKind,
+    pub scheduler: SchedulerConfig,
     /// `min-rtt` as Linux has it: data is assigned to subflows ahead of their windows, in bursts,
     /// each to the one that would have sent what it holds soonest.
     pub assign_ahead: bool,
@@ -233,6 +186,25 @@ pub struct Config {
 }
 
 impl Config {
+    /// The congestion control of one connection.
+    pub fn controller(&self) -> Controller {
+        self.congestion.build(&congestion::Settings {
+            byte_counting: self.byte_counting,
+            hystart: self.hystart,
+            linux_cubic: self.linux_cubic,
+            subflow: self.subflow_congestion.clone(),
+        })
+    }
+
+    /// The scheduler of one connection.
+    pub fn packet_scheduler(&self) -> PacketScheduler {
+        let settings = scheduling::Settings {
+            assign_ahead: self.assign_ahead,
+            send_buffer: self.send_buffer,
+        };
+        PacketScheduler::new(&self.scheduler, &settings)
+    }
+
     /// Most payload that a packet of so many bytes has room for, all headers and options counted.
     pub fn segment_for(&self, packet: u32) -> Bytes {
         Bytes::new(u64::from(packet).saturating_sub(self.headers_len()))
@@ -276,9 +248,9 @@ impl Config {
     pub fn profile(profile: Profile) -> Config {
         let linux = Config {
             multipath: true,
-            congestion: CongestionKind::Cubic,
-            subflow_congestion: SinglePathKind::Cubic,
-            scheduler: SchedulerKind::MinRtt,
+            congestion: SinglePathConfig::Cubic(CubicConfig::DEFAULT).into(),
+            subflow_congestion: CubicConfig::DEFAULT.into(),
+            scheduler: MinRttConfig::DEFAULT.into(),
             assign_ahead: true,
             reordering: ReorderingKind::None,
             own_reordering: None,
@@ -320,8 +292,8 @@ impl Config {
         match profile {
             Profile::Linux => linux,
             Profile::Ns3 => Config {
-                congestion: CongestionKind::NewReno,
-                subflow_congestion: SinglePathKind::NewReno,
+                congestion: SinglePathConfig::NewReno(NewRenoConfig::DEFAULT).into(),
+                subflow_congestion: NewRenoConfig::DEFAULT.into(),
                 assign_ahead: false,
                 send_buffer_autotuning: false,
                 receive_window_share: 1.0,
@@ -344,8 +316,8 @@ impl Config {
                 ..linux
             },
             Profile::Rfc => Config {
-                congestion: CongestionKind::NewReno,
-                subflow_congestion: SinglePathKind::NewReno,
+                congestion: SinglePathConfig::NewReno(NewRenoConfig::DEFAULT).into(),
+                subflow_congestion: NewRenoConfig::DEFAULT.into(),
                 assign_ahead: false,
                 send_buffer_autotuning: false,
                 receive_window_share: 1.0,

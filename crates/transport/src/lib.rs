@@ -5,6 +5,7 @@
 //! endpoint in virtual time; a TUN device could drive it against a kernel.
 
 mod acknowledgement;
+pub mod algorithm;
 mod close;
 mod config;
 pub mod congestion;
@@ -35,14 +36,13 @@ mod subflow_state;
 mod timers;
 mod transmit;
 
-pub use config::{
-    Config, CongestionKind, InitialWindow, IpVersion, Profile, ReorderingKind, SchedulerKind,
-    SinglePathKind,
-};
+pub use config::{Config, InitialWindow, IpVersion, Profile, ReorderingKind};
+pub use congestion::{CongestionConfig, SinglePathConfig};
 pub use counters::Counters;
 pub use endpoint::{Endpoint, Event, MAX_SUBFLOWS};
 pub use range_set::RangeSet;
 pub use recorded::RecordedEndpoint;
+pub use scheduling::SchedulerConfig;
 pub use segment::{Flags, Options, SackList, Segment, SynMultipath, SynOptions};
 pub use subflow_state::SubflowState;
 

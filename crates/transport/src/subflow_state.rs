@@ -33,6 +33,10 @@ pub struct SubflowState {
     pub acked_since_loss: u64,
     /// Acknowledged between the last two losses (OLIA's l2).
     pub acked_between_losses: u64,
+    /// Price of what it carries, beside that of the other subflows; the unit is the user's.
+    pub cost: f64,
+    /// Those of a higher number count as dearer than those of a lower one, whatever their cost.
+    pub priority: u8,
     /// In loss recovery or after a timeout, with lost data still outstanding.
     pub in_recovery: bool,
 }
@@ -48,6 +52,25 @@ impl SubflowState {
     #[inline]
     pub fn can_send(&self) -> bool {
         self.usable && self.room() >= self.mss
+    }
+}
+
+impl SubflowState {
+    /// Expected rate in bytes per second, if anything is known of the subflow.
+    #[inline]
+    pub fn rate(&self) -> Option<f64> {
+        if self.delivery_rate > 0.0 {
+            Some(self.delivery_rate)
+        } else if self.srtt.as_nanos() > 0 {
+            Some(self.cwnd as f64 / self.srtt.as_secs_f64())
+        } else {
+            None
+        }
+    }
+
+    /// The same, where nothing is known a window in a tenth of a second.
+    pub fn rate_or_guess(&self) -> f64 {
+        self.rate().unwrap_or(self.cwnd as f64 / 0.1)
     }
 }
 
@@ -68,6 +91,8 @@ impl Default for SubflowState {
             delivery_rate: 0.0,
             acked_since_loss: 0,
             acked_between_losses: 0,
+            cost: 0.0,
+            priority: 0,
             in_recovery: false,
         }
     }

@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable
 from concurrent.futures import Executor
 
+from ..registry import is_coupled
 from ..scenario import Scenario
 from ..simulation import SEED_MAX
 from . import checking
 from .algorithms import (
-    COUPLED,
     advise_congestion,
     advise_scheduler,
     settings_of,
@@ -206,7 +206,7 @@ def _on_transport(
         judge,
         {**chosen.advice.settings, **algorithms},
         buffers.settings,
-        fair=not unfair or present in COUPLED,
+        fair=not unfair or is_coupled(present),
     )
     return [scheduler, congestion, buffers, together]
 

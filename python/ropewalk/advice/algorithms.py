@@ -7,13 +7,13 @@ from typing import Any
 
 from .._core import ScenarioError
 from ..prediction.paths import paths as described
-from ..scenario import Scenario, schema
+from ..registry import algorithms, is_coupled
+from ..scenario import Scenario
 from .bench import Bench, Changes, Measured
 from .judging import Judge, gain, written
 from .results import Advice, Evidence
 from .subsets import Paths
 
-COUPLED = ("fully-coupled", "linked-increases", "lia", "olia", "balia")
 FAIRNESS = (
     "uncoupled controls take more than one flow's share where subflows pass the same bottleneck;"
     " the coupled ones are made not to (RFC 6356, goal 2)"
@@ -67,7 +67,7 @@ def advise_congestion(bench: Bench, judge: Judge, base: Changes, paths: Paths) -
         return None
     present = bench.scenario.values["transport"]["congestion"]
     shared = shared_with_others(bench.scenario, paths)
-    allowed = {name: made for name, made in found.items() if name in COUPLED or not shared}
+    allowed = {name: made for name, made in found.items() if is_coupled(name) or not shared}
     if not allowed:
         allowed, shared = found, []
     if present in allowed:
@@ -78,14 +78,14 @@ def advise_congestion(bench: Bench, judge: Judge, base: Changes, paths: Paths) -
             f"Use {chosen}, the best of the coupled ones ({found[chosen].goodput:,.2f} Mbit/s"
             f" beside {found[present].goodput:,.2f} with {present})"
         )
-    coupled = {name: made for name, made in found.items() if name in COUPLED}
+    coupled = {name: made for name, made in found.items() if is_coupled(name)}
     notes = []
     if shared:
         answer += (
             f": paths share {' and '.join(shared)} with others, from whom uncoupled ones take more"
             " than one flow's share"
         )
-    elif coupled and chosen not in COUPLED and len(paths) > 1:
+    elif coupled and not is_coupled(chosen) and len(paths) > 1:
         fair = _name(coupled, judge.best(list(coupled.values())))
         share = gain(coupled[fair].goodput, found[chosen].goodput)
         if share is not None:
@@ -108,9 +108,8 @@ def advise_congestion(bench: Bench, judge: Judge, base: Changes, paths: Paths) -
 
 def _tried(bench: Bench, base: Changes, key: str) -> dict[str, Measured]:
     """Simulate each value of a key of the transport that the scenario may have."""
-    names: list[str] = schema()["properties"]["transport"]["properties"][key]["enum"]
     allowed = []
-    for name in names:
+    for name in (each.name for each in algorithms(key)):
         try:
             bench.scenario.with_({**base, f"transport.{key}": name})
         except ScenarioError:

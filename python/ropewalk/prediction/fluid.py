@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ..model import fluid
+from ..registry import is_coupled
 from .paths import Path, Values, ack_bytes, header_bytes, paths, payload_share
 from .results import Prediction
 
@@ -21,7 +22,6 @@ FEW_ROUND_TRIPS = 20
 HELD_UP = 0.3  # share of the time from which on the shared window is the bottleneck
 FULL = 0.85  # of what the links carry
 MUCH_LOSS = 0.05
-COUPLED = ("fully-coupled", "linked-increases", "lia", "olia", "balia")
 MOST_LOSS = 0.999  # nothing gets through in any time that matters
 
 
@@ -163,7 +163,7 @@ def _outside(values: Values, endless: bool, outcome: fluid.Outcome) -> tuple[str
         and transport["protocol"] == "mptcp"
         and outcome.limited > HELD_UP,
         f"{transport['congestion']} couples the windows of several paths: simulations mostly give"
-        " less": len(used) > 1 and transport["congestion"] in COUPLED,
+        " less": len(used) > 1 and is_coupled(transport["congestion"]),
         "links have jitter: the model has constant delays": jitter,
         "a link's rate follows a trace: the model has its mean": any(
             "trace" in link["forward"] for link in links

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use clap::Args;
 use ropewalk_quantities::Bytes;
-use ropewalk_striping::{Config, Scheduling};
+use ropewalk_striping::{Config, Declared, SchedulerConfig};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tracing::info;
@@ -45,7 +45,7 @@ pub struct Arguments {
     far_end: FarEnd,
     /// Which link takes which data.
     #[arg(long, value_name = "NAME", default_value = "earliest-arrival", value_parser = parse_scheduler)]
-    scheduler: Scheduling,
+    scheduler: SchedulerConfig,
     /// What may wait here of one stream, each way.
     #[arg(long, value_name = "SIZE", default_value = "4MiB")]
     buffer: Bytes,
@@ -64,9 +64,10 @@ pub struct Arguments {
     control: Option<PathBuf>,
 }
 
-fn parse_scheduler(text: &str) -> Result<Scheduling, String> {
-    Scheduling::from_name(text).ok_or_else(|| {
-        let names: Vec<&str> = Scheduling::all().map(Scheduling::name).collect();
+fn parse_scheduler(text: &str) -> Result<SchedulerConfig, String> {
+    SchedulerConfig::from_name(text).ok_or_else(|| {
+        let all = SchedulerConfig::descriptions().into_iter();
+        let names: Vec<&str> = all.map(|declared| declared.name).collect();
         format!("no such scheduler; allowed: {}", names.join(", "))
     })
 }
@@ -75,7 +76,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     let passwords = arguments.passwords.as_deref().map(Passwords::read);
     let passwords = passwords.transpose().map_err(Failure::input)?;
     let config = arguments.far_end.uplink(Config {
-        scheduling: arguments.scheduler,
+        scheduling: arguments.scheduler.clone(),
         buffer: arguments.buffer,
         send_buffer: arguments.buffer,
         memory: arguments.memory,

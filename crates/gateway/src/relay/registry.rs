@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use ropewalk_quantities::{Bytes, Rate};
-use ropewalk_striping::{CarrierConfig, Config, Role, Scheduling, StreamId};
+use ropewalk_striping::{CarrierConfig, Config, Declared, Role, SchedulerConfig, StreamId};
 use ropewalk_wire::gateway::{Join, JoinAnswer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -126,7 +126,8 @@ impl Relay {
         peer: Option<PublicKey>,
         join: &Join,
     ) -> Result<Arc<Member>, JoinAnswer> {
-        let scheduling = Scheduling::from_name(&join.scheduler).ok_or(JoinAnswer::Scheduler)?;
+        let scheduling =
+            SchedulerConfig::from_name(&join.scheduler).ok_or(JoinAnswer::Scheduler)?;
         let name = (peer, join.association);
         let mut registry = self.registry();
         if let Some(member) = registry.associations.get(&name) {
@@ -175,7 +176,7 @@ impl Relay {
         &self,
         registry: &mut Registry,
         name: Name,
-        scheduling: Scheduling,
+        scheduling: SchedulerConfig,
     ) -> (Arc<Member>, Incoming) {
         let client = name.0.and_then(|peer| self.config.clients.get(&peer));
         let limits = client.map_or(Limits::default(), |client| client.limits);

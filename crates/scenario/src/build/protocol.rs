@@ -1,8 +1,10 @@
 //! How a stream is carried, and the keys that are of one protocol alone.
 
 use ropewalk_quantities::Bytes;
-use ropewalk_striping::{DATA_HEADER_LEN, Scheduling};
-use ropewalk_transport::{Config, SchedulerKind};
+use ropewalk_striping::DATA_HEADER_LEN;
+use ropewalk_transport::algorithm::{Declared, Tag};
+use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
+use ropewalk_transport::{Config, SchedulerConfig};
 
 use crate::error::Problem;
 use crate::keys::TRANSPORT;
@@ -111,8 +113,8 @@ fn usual(kind: Device) -> VirtualDevice {
 fn device(section: &Section, base: VirtualDevice) -> VirtualDevice {
     let kind = section.get("device").unwrap_or(base.kind);
     let base = if kind == base.kind { base } else { usual(kind) };
-    let named = section.get::<String>("scheduler");
-    let named = named.and_then(|name| kind.schedulers().find(|own| own.name() == name));
+    let named = section.get::<SchedulerConfig>("scheduler");
+    let named = named.and_then(|named| kind.schedulers().find(|own| own.name() == named.name()));
     VirtualDevice {
         kind,
         scheduler: named.unwrap_or(base.scheduler),
@@ -120,8 +122,7 @@ fn device(section: &Section, base: VirtualDevice) -> VirtualDevice {
 }
 
 fn aggregation(section: &Section, base: Option<&Aggregation>) -> Aggregation {
-    let scheduling = section.get::<String>("scheduler");
-    let scheduling = scheduling.and_then(|name| Scheduling::from_name(&name));
+    let scheduling = section.get("scheduler");
     let packet = section
         .get("packet")
         .or_else(|| base.and_then(|base| base.packet));
@@ -136,8 +137,8 @@ fn aggregation(section: &Section, base: Option<&Aggregation>) -> Aggregation {
     };
     Aggregation {
         scheduling: scheduling.unwrap_or(match base {
-            Some(base) => base.scheduling,
-            None => Scheduling::EarliestArrival,
+            Some(base) => base.scheduling.clone(),
+            None => EarliestArrivalConfig::DEFAULT.into(),
         }),
         packet,
         main_buffer: main_buffer.unwrap_or(usual),
@@ -149,20 +150,24 @@ fn aggregation(section: &Section, base: Option<&Aggregation>) -> Aggregation {
 
 /// That the scheduler, if the section names one, can run a connection of this protocol.
 fn check_scheduler(section: &Section, protocol: &Protocol, report: &mut Report) {
-    let Some(name) = section.get::<String>("scheduler") else {
+    let Some(scheduler) = section.get::<SchedulerConfig>("scheduler") else {
         return;
     };
-    let of_subflows = || SchedulerKind::ALL.iter().map(|kind| kind.name());
+    let of_subflows = || {
+        let all = SchedulerConfig::descriptions().into_iter();
+        let those = all.filter(|declared| !declared.is(Tag::ManyStreams));
+        those.map(|declared| declared.name)
+    };
     // A virtual device knows the links, but nothing of what TCP measures over them.
     let fitting: Vec<&str> = match protocol {
         Protocol::Tcp | Protocol::Mptcp => of_subflows().collect(),
         Protocol::StripedTcp(device) => device.kind.schedulers().map(|own| own.name()).collect(),
         Protocol::Bas(_) => return,
     };
-    if fitting.contains(&name.as_str()) {
+    if fitting.contains(&scheduler.name()) {
         return;
     }
-    let problem = Problem::OnlyWith(if of_subflows().any(|other| other == name) {
+    let problem = Problem::OnlyWith(if of_subflows().any(|other| other == scheduler.name()) {
         r#"protocol = "mptcp" or "bas""#
     } else {
         r#"protocol = "bas", or "striped-tcp" with device = "tunnel""#

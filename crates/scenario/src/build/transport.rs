@@ -2,7 +2,8 @@
 //! over what `[transport]` says.
 
 use ropewalk_quantities::Bytes;
-use ropewalk_transport::{Config, CongestionKind, Profile, SchedulerKind};
+use ropewalk_transport::algorithm::{Declared, Description, Tag};
+use ropewalk_transport::{Config, CongestionConfig, Profile, SchedulerConfig};
 
 use super::protocol::{check_buffers, protocol, set_send_buffer};
 use crate::error::Problem;
@@ -37,16 +38,13 @@ impl Transport {
         });
         let protocol = protocol(section, name, None, report);
         config.multipath = protocol == Protocol::Mptcp;
+        let usual = Config::profile(profile).scheduler;
+        config.scheduler = of_subflows(protocol.scheduler(&config), usual);
         if !section.has("segment") {
             config.segment = full_segment(&protocol, &config);
         }
         if profile == Profile::Linux && !section.has("receive_window_share") {
             config.receive_window_share = config.usual_window_share();
-        }
-        if let Protocol::StripedTcp(device) = &protocol
-            && let Some(scheduler) = SchedulerKind::from_name(device.scheduler.name())
-        {
-            config.scheduler = scheduler;
         }
         let usual_send_buffer = config.send_buffer;
         set_send_buffer(section, &protocol, &mut config, report);
@@ -75,10 +73,11 @@ impl Transport {
         let name: String = section.value("protocol");
         let protocol = protocol(section, &name, Some(&self.protocol), report);
         config.multipath = protocol == Protocol::Mptcp;
-        if !section.has("congestion") && !fits(config.congestion, &config) {
+        if !section.has("congestion") && !fits(config.congestion.description(), &config) {
             config.congestion = Config::profile(self.profile).congestion;
         }
         set_fields(section, &mut config);
+        config.scheduler = of_subflows(config.scheduler, self.inherited.scheduler.clone());
         if !section.has("segment") && !self.own_segment {
             config.segment = full_segment(&protocol, &config);
         }
@@ -107,15 +106,16 @@ impl Transport {
     /// The keys `congestion` and `subflow`, against each other and the protocol.
     fn check_congestion(&self, section: &Section, report: &mut Report) {
         let config = &self.config;
-        if !fits(config.congestion, config) && section.has("congestion") {
-            let fitting = CongestionKind::ALL.iter().copied();
-            let fitting = fitting.filter(|congestion| fits(*congestion, config));
-            let names = name_list(fitting.map(CongestionKind::name));
+        if !fits(config.congestion.description(), config) && section.has("congestion") {
+            let all = CongestionConfig::descriptions().into_iter();
+            let fitting = all.filter(|declared| fits(Some(declared), config));
+            let names = name_list(fitting.map(|declared| declared.name));
             let problem = Problem::OnlyWith(r#"protocol = "mptcp""#);
             section.complain("congestion", problem, report).allowed =
                 Some(format!("for {}, {names}", self.protocol.name()));
         }
-        if section.has("subflow") && config.congestion != CongestionKind::Uncoupled {
+        let uncoupled = matches!(config.congestion, CongestionConfig::Uncoupled(_));
+        if section.has("subflow") && !uncoupled {
             let problem = Problem::OnlyWith(r#"congestion = "uncoupled""#);
             section.complain("subflow", problem, report);
         }
@@ -148,6 +148,14 @@ fn check_buffer(section: &Section, key: &str, buffer: Bytes, config: &Config, re
     }
 }
 
+/// What chooses among the subflows of a connection: not what chooses among connections or links.
+fn of_subflows(scheduler: SchedulerConfig, usual: SchedulerConfig) -> SchedulerConfig {
+    match scheduler.description() {
+        Some(declared) if declared.is(Tag::ManyStreams) => usual,
+        _ => scheduler,
+    }
+}
+
 /// Sets what the section says of endpoints.
 fn set_fields(section: &Section, config: &mut Config) {
     for (key, parsed) in section.given() {
@@ -162,10 +170,7 @@ fn full_segment(protocol: &Protocol, config: &Config) -> Bytes {
     config.segment_for(ETHERNET_MTU - protocol.packet_overhead(config.ip_version))
 }
 
-/// Whether a congestion control can run such a connection.
-fn fits(congestion: CongestionKind, config: &Config) -> bool {
-    match congestion {
-        CongestionKind::NewReno | CongestionKind::Cubic => true,
-        _ => config.multipath,
-    }
+/// Whether a congestion control, `None` if it is a user's own, can run such a connection.
+fn fits(congestion: Option<&Description>, config: &Config) -> bool {
+    config.multipath || congestion.is_none_or(|declared| declared.is(Tag::SinglePath))
 }

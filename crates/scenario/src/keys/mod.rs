@@ -8,6 +8,7 @@ mod transport;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_transport::Config;
 
+use crate::algorithm::Algorithms;
 use crate::parsed::Parsed;
 
 pub(crate) use link::LINK;
@@ -98,6 +99,8 @@ pub(crate) enum Kind {
     SequenceNumber,
     /// A finite number, zero or more.
     NotNegative,
+    /// A finite number in a range.
+    Number { least: f64, most: f64 },
     /// Above 0, at most 1.
     Share,
     /// A time in a range.
@@ -120,6 +123,8 @@ pub(crate) enum Kind {
     Probability,
     /// One of these words.
     Word(fn() -> Vec<&'static str>),
+    /// One of these algorithms, by its name or with parameters.
+    Algorithm(Algorithms),
     /// Names of links or paths.
     Names { most: usize },
     /// Pairs of times.

@@ -2,9 +2,9 @@
 //! more line of `setting!`.
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_striping::Scheduling;
+use ropewalk_transport::algorithm::Declared;
 use ropewalk_transport::{
-    CongestionKind, IpVersion, Profile, ReorderingKind, SchedulerKind, SinglePathKind,
+    CongestionConfig, IpVersion, Profile, ReorderingKind, SchedulerConfig, SinglePathConfig,
 };
 
 use super::{Default, Field, Key, Kind, Shape, key};
@@ -61,12 +61,7 @@ pub(super) const PROTOCOL: Kind = Kind::Word(|| Protocol::NAMES.to_vec());
 /// A name of any device of striped-tcp.
 const DEVICE: Kind = Kind::Word(|| Device::ALL.iter().map(|device| device.name()).collect());
 /// A name of anything that chooses among subflows, connections or links.
-const SCHEDULERS: Kind = Kind::Word(|| {
-    let subflows = SchedulerKind::ALL.iter().map(|kind| kind.name());
-    subflows
-        .chain([Scheduling::EarliestArrival.name()])
-        .collect()
-});
+const SCHEDULERS: Kind = Kind::Algorithm(SchedulerConfig::descriptions);
 
 /// `[transport]`.
 pub(crate) static TRANSPORT: Shape = Shape {
@@ -98,12 +93,12 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     ),
     setting!(
         congestion,
-        words!(CongestionKind),
+        Kind::Algorithm(CongestionConfig::descriptions),
         "Congestion control; all but newreno and cubic are for mptcp."
     ),
     setting!(
         "subflow" => subflow_congestion,
-        words!(SinglePathKind),
+        Kind::Algorithm(SinglePathConfig::descriptions),
         "The single-path congestion control that uncoupled runs on each subflow."
     ),
     setting!(
@@ -324,7 +319,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
 /// A competitor's own; what it does not say is as in `[transport]`.
 pub(super) const CONGESTION: Key = key(
     "congestion",
-    words!(CongestionKind),
+    Kind::Algorithm(CongestionConfig::descriptions),
     Default::Derived(
         field!(congestion),
         "as in [transport]; the profile's if that is not for its protocol",
@@ -334,7 +329,7 @@ pub(super) const CONGESTION: Key = key(
 
 pub(super) const SUBFLOW: Key = key(
     "subflow",
-    words!(SinglePathKind),
+    Kind::Algorithm(SinglePathConfig::descriptions),
     Default::Derived(field!(subflow_congestion), "as in [transport]"),
     "The single-path congestion control that uncoupled runs on each subflow.",
 );

@@ -1,9 +1,9 @@
 //! How the bytes of one application's stream are carried.
 
 use ropewalk_quantities::Bytes;
-use ropewalk_striping::Scheduling;
 use ropewalk_striping::tunnel::{ENVELOPE, Scheduler};
-use ropewalk_transport::{Config, IpVersion};
+use ropewalk_transport::algorithm::Declared;
+use ropewalk_transport::{Config, IpVersion, SchedulerConfig};
 
 /// RFC 768.
 const UDP_HEADER: u32 = 8;
@@ -44,7 +44,7 @@ pub enum Device {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aggregation {
     /// Which connection takes which data.
-    pub scheduling: Scheduling,
+    pub scheduling: SchedulerConfig,
     /// Payload of a frame; follows a connection's rate if `None`.
     pub packet: Option<Bytes>,
     /// The main send buffer: bounds what waits for one of the connections.
@@ -69,13 +69,14 @@ impl Protocol {
         }
     }
 
-    /// The name of what chooses among its paths, of endpoints that are set so.
+    /// What chooses among its paths, of endpoints that are set so.
     #[must_use]
-    pub fn scheduler_name(&self, transport: &Config) -> &'static str {
+    pub fn scheduler(&self, transport: &Config) -> SchedulerConfig {
         match self {
-            Protocol::Tcp | Protocol::Mptcp => transport.scheduler.name(),
-            Protocol::StripedTcp(device) => device.scheduler.name(),
-            Protocol::Bas(aggregation) => aggregation.scheduling.name(),
+            Protocol::Tcp | Protocol::Mptcp => transport.scheduler.clone(),
+            Protocol::StripedTcp(device) => SchedulerConfig::from_name(device.scheduler.name())
+                .expect("a scheduler has one name everywhere"),
+            Protocol::Bas(aggregation) => aggregation.scheduling.clone(),
         }
     }
 
@@ -139,7 +140,7 @@ impl Aggregation {
         let send_buffer = Bytes::new(waiting.as_u64().saturating_add(in_flight.as_u64()));
         let usual = ropewalk_striping::Config::default();
         ropewalk_striping::Config {
-            scheduling: self.scheduling,
+            scheduling: self.scheduling.clone(),
             payload: self.packet,
             buffer: transport.receive_buffer,
             send_buffer,

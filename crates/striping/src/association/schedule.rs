@@ -3,14 +3,15 @@
 use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
-use ropewalk_transport::scheduling::{Choice, PacketScheduler, Pending, Scheduler};
-use ropewalk_transport::{Profile, SubflowState};
+use ropewalk_transport::scheduling::earliest_arrival::{Lane, gap, share};
+use ropewalk_transport::scheduling::overflow::OverflowConfig;
+use ropewalk_transport::scheduling::{Choice, PacketScheduler, Pending, Scheduler, Settings};
+use ropewalk_transport::{SchedulerConfig, SubflowState};
 
 use super::{Association, Copied, wake};
 use crate::carrier::Carrier;
-use crate::earliest_arrival::{Lane, gap, share};
 use crate::stream::send::Part;
-use crate::{Config, Payload, Scheduling};
+use crate::{Config, Payload};
 
 /// Streams that are looked at for a part ahead; with more, the gap is small anyway.
 const LOOKED_AT: usize = 64;
@@ -23,16 +24,22 @@ pub(super) struct Next {
     pub(super) copy: bool,
 }
 
-/// The transport's scheduler that a configuration names, if it names one.
+/// The transport's scheduler, if it sees carriers as subflows.
+///
+/// Three of them need more than a table of subflows says, and are followed here: what is to be sent
+/// ahead over a slow carrier is a part of one of several streams (`earliest-arrival`, `overflow`), and
+/// what was sent is to be copied part by part (`redundant`). Their arithmetic is the transport's.
 pub(super) fn scheduler(config: &Config) -> Option<PacketScheduler> {
-    let Scheduling::Table(kind) = config.scheduling else {
+    use SchedulerConfig::{EarliestArrival, Overflow, Redundant};
+    if let EarliestArrival(_) | Overflow(_) | Redundant(_) = config.scheduling {
         return None;
-    };
-    Some(PacketScheduler::new(&ropewalk_transport::Config {
-        scheduler: kind,
+    }
+    // Carriers have no windows ahead of which something could be assigned.
+    let settings = Settings {
         assign_ahead: false,
-        ..ropewalk_transport::Config::profile(Profile::Linux)
-    }))
+        send_buffer: config.send_buffer,
+    };
+    Some(PacketScheduler::new(&config.scheduling, &settings))
 }
 
 impl<P: Payload> Association<P> {
@@ -68,16 +75,16 @@ impl<P: Payload> Association<P> {
     /// What this carrier, which has room, takes now.
     pub(super) fn schedule(&mut self, now: Time, at: usize) -> Option<Next> {
         match self.config.scheduling {
-            Scheduling::EarliestArrival => self.by_earliest_arrival(at, |_, _| true),
-            Scheduling::Overflow => {
+            SchedulerConfig::EarliestArrival(_) => self.by_earliest_arrival(at, |_, _| true),
+            SchedulerConfig::Overflow(overflow) => {
                 let waiting = self.waiting();
-                if !self.is_needed(at, waiting) {
+                if !self.is_needed(overflow, at, waiting) {
                     return None;
                 }
-                self.by_earliest_arrival(at, |own, other| own.is_needed(other, waiting))
+                self.by_earliest_arrival(at, |own, other| own.is_needed(overflow, other, waiting))
             }
-            Scheduling::Redundant => self.copy(at).or_else(|| self.head(at)),
-            Scheduling::Table(_) => self.by_table(now, at),
+            SchedulerConfig::Redundant(_) => self.copy(at).or_else(|| self.head(at)),
+            _ => self.by_table(now, at),
         }
     }
 
@@ -147,19 +154,13 @@ impl<P: Payload> Association<P> {
     }
 
     /// Whether the cheaper carriers would need too long for what waits.
-    fn is_needed(&self, at: usize, waiting: u64) -> bool {
+    fn is_needed(&self, overflow: OverflowConfig, at: usize, waiting: u64) -> bool {
         let rank = |carrier: &Carrier| (carrier.config.priority, carrier.config.cost);
         let own = rank(&self.carriers[at]);
-        let mut cheaper = (0..self.carriers.len())
-            .filter(|other| rank(&self.carriers[*other]) < own && self.may_send(*other))
-            .peekable();
-        if cheaper.peek().is_none() {
-            return true;
-        }
-        let rate: f64 = cheaper
-            .map(|other| self.carriers[other].rate_or_guess())
-            .sum();
-        waiting as f64 / rate > self.config.overflow_after.as_secs_f64()
+        let cheaper = (0..self.carriers.len())
+            .filter(|other| rank(&self.carriers[*other]) < own && self.may_send(*other));
+        let rates = cheaper.map(|other| self.carriers[other].rate_or_guess());
+        overflow.is_needed(waiting, rates)
     }
 
     /// What another carrier has sent and this one has not.
@@ -204,7 +205,7 @@ impl<P: Payload> Association<P> {
         if self.chosen == Some(id) {
             self.chosen = None;
         }
-        if self.config.scheduling != Scheduling::Redundant {
+        if !matches!(self.config.scheduling, SchedulerConfig::Redundant(_)) {
             return;
         }
         let (start, end) = (part.start, part.end);
@@ -290,6 +291,8 @@ impl<P: Payload> Association<P> {
             rttvar: carrier.round_trip.deviation(),
             min_rtt: carrier.round_trip.min().unwrap_or(Time::MAX),
             delivery_rate: carrier.rate.estimate().unwrap_or(0.0),
+            cost: carrier.config.cost,
+            priority: carrier.config.priority,
             ..SubflowState::default()
         }
     }

@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use bytes::Bytes;
 use proptest::prelude::*;
 use ropewalk_quantities::{Bytes as Amount, Time};
-use ropewalk_striping::{Association, CarrierConfig, CarrierId, Config, Frame, Role, Scheduling};
+use ropewalk_striping::{Association, CarrierConfig, CarrierId, Config, Frame, Role};
+use ropewalk_transport::SchedulerConfig;
+use ropewalk_transport::algorithm::Declared;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -110,7 +112,7 @@ proptest! {
     #[test]
     fn each_byte_once_and_in_order(
         steps in prop::collection::vec(any_step(), 1..200),
-        scheduling in prop::sample::select(Scheduling::all().collect::<Vec<_>>()),
+        scheduling in prop::sample::select(SchedulerConfig::defaults()),
         buffer in 1_u64..200_000,
     ) {
         let mut pair = Pair::new(Config {

@@ -3,10 +3,14 @@
 use bytes::Bytes;
 use ropewalk_quantities::{Bytes as Amount, Time};
 use ropewalk_striping::{
-    Association, CarrierConfig, CarrierId, Config, Event, Frame, NO_CARRIER, Role, Scheduling,
-    StreamId, TOO_MANY_STREAMS,
+    Association, CarrierConfig, CarrierId, Config, Event, Frame, NO_CARRIER, Role, StreamId,
+    TOO_MANY_STREAMS,
 };
-use ropewalk_transport::SchedulerKind;
+use ropewalk_transport::SchedulerConfig;
+use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
+use ropewalk_transport::scheduling::overflow::OverflowConfig;
+use ropewalk_transport::scheduling::redundant::RedundantConfig;
+use ropewalk_transport::scheduling::round_robin::RoundRobinConfig;
 
 const MS: fn(u64) -> Time = Time::from_millis;
 
@@ -60,9 +64,12 @@ fn carrier(rtt_ms: u64) -> CarrierConfig {
     }
 }
 
-fn scheduled(scheduling: Scheduling, carriers: &[CarrierConfig]) -> (End, StreamId) {
+fn scheduled(
+    scheduling: impl Into<SchedulerConfig>,
+    carriers: &[CarrierConfig],
+) -> (End, StreamId) {
     let config = Config {
-        scheduling,
+        scheduling: scheduling.into(),
         ..Config::default()
     };
     let mut end = End::new(Role::Initiator, config, carriers);
@@ -72,7 +79,7 @@ fn scheduled(scheduling: Scheduling, carriers: &[CarrierConfig]) -> (End, Stream
 
 #[test]
 fn little_goes_by_the_carrier_that_is_sooner_there() {
-    let (mut end, stream) = scheduled(Scheduling::EarliestArrival, &[carrier(200), carrier(20)]);
+    let (mut end, stream) = scheduled(EarliestArrivalConfig::DEFAULT, &[carrier(200), carrier(20)]);
     end.write(stream, 200);
     assert_eq!(end.sends(MS(2), 0), []);
     assert_eq!(end.sends(MS(2), 1).len(), 1);
@@ -80,7 +87,7 @@ fn little_goes_by_the_carrier_that_is_sooner_there() {
 
 #[test]
 fn a_slow_carrier_takes_what_lies_ahead() {
-    let (mut end, stream) = scheduled(Scheduling::EarliestArrival, &[carrier(200), carrier(20)]);
+    let (mut end, stream) = scheduled(EarliestArrivalConfig::DEFAULT, &[carrier(200), carrier(20)]);
     end.write(stream, 200_000);
     let ahead = end.sends(MS(2), 0);
     let Some(Frame::Data { offset, .. }) = ahead.first() else {
@@ -99,7 +106,7 @@ fn a_dearer_carrier_is_for_what_takes_too_long() {
         cost: 1.0,
         ..carrier(20)
     };
-    let (mut end, stream) = scheduled(Scheduling::Overflow, &[dear, carrier(20)]);
+    let (mut end, stream) = scheduled(OverflowConfig::DEFAULT, &[dear, carrier(20)]);
     end.write(stream, 10_000);
     assert_eq!(end.sends(MS(2), 0), []);
     end.write(stream, 1_000_000);
@@ -108,7 +115,7 @@ fn a_dearer_carrier_is_for_what_takes_too_long() {
 
 #[test]
 fn redundant_carriers_carry_the_same() {
-    let (mut end, stream) = scheduled(Scheduling::Redundant, &[carrier(200), carrier(20)]);
+    let (mut end, stream) = scheduled(RedundantConfig::DEFAULT, &[carrier(200), carrier(20)]);
     end.write(stream, 1000);
     end.own.finish(stream);
     let first = end.sends(MS(2), 0);
@@ -121,7 +128,7 @@ fn redundant_carriers_carry_the_same() {
 
 #[test]
 fn the_transports_schedulers_serve() {
-    let round_robin = Scheduling::Table(SchedulerKind::RoundRobin);
+    let round_robin = RoundRobinConfig::DEFAULT;
     let (mut end, stream) = scheduled(round_robin, &[carrier(20), carrier(20)]);
     end.write(stream, 7000);
     let mut turns = Vec::new();
@@ -142,7 +149,7 @@ fn a_used_up_quota_is_for_when_nothing_else_lives() {
         quota: Some(Amount::new(100)),
         ..carrier(20)
     };
-    let (mut end, stream) = scheduled(Scheduling::EarliestArrival, &[spent, carrier(200)]);
+    let (mut end, stream) = scheduled(EarliestArrivalConfig::DEFAULT, &[spent, carrier(200)]);
     end.write(stream, 1000);
     assert_eq!(end.sends(MS(2), 0).len(), 1);
     end.write(stream, 1000);
@@ -154,7 +161,7 @@ fn a_used_up_quota_is_for_when_nothing_else_lives() {
 
 #[test]
 fn what_a_dead_carrier_held_goes_by_another() {
-    let (mut end, stream) = scheduled(Scheduling::EarliestArrival, &[carrier(20), carrier(200)]);
+    let (mut end, stream) = scheduled(EarliestArrivalConfig::DEFAULT, &[carrier(20), carrier(200)]);
     end.write(stream, 1000);
     let sent = end.sends(MS(2), 0);
     end.own.carrier_down(MS(3), end.carriers[0]);
@@ -164,7 +171,7 @@ fn what_a_dead_carrier_held_goes_by_another() {
 
 #[test]
 fn silence_is_suspected_and_a_sign_of_life_ends_it() {
-    let (mut end, stream) = scheduled(Scheduling::EarliestArrival, &[carrier(20), carrier(200)]);
+    let (mut end, stream) = scheduled(EarliestArrivalConfig::DEFAULT, &[carrier(20), carrier(200)]);
     end.write(stream, 1000);
     let sent = end.sends(MS(2), 0);
     end.events();
@@ -184,7 +191,7 @@ fn silence_is_suspected_and_a_sign_of_life_ends_it() {
 
 #[test]
 fn without_carriers_streams_wait_and_then_end() {
-    let (mut end, stream) = scheduled(Scheduling::EarliestArrival, &[carrier(20)]);
+    let (mut end, stream) = scheduled(EarliestArrivalConfig::DEFAULT, &[carrier(20)]);
     end.own.carrier_down(MS(5), end.carriers[0]);
     assert_eq!(end.own.poll_timeout(), Some(MS(60_005)));
     end.own.handle_timeout(MS(60_004));
@@ -199,7 +206,7 @@ fn without_carriers_streams_wait_and_then_end() {
 
 /// Two ends with a carrier between them, and a stream of the near end with five bytes.
 fn pair() -> (End, End, StreamId) {
-    let (mut near, stream) = scheduled(Scheduling::EarliestArrival, &[carrier(20)]);
+    let (mut near, stream) = scheduled(EarliestArrivalConfig::DEFAULT, &[carrier(20)]);
     let mut far = End::new(Role::Responder, Config::default(), &[carrier(20)]);
     near.write(stream, 5);
     let frames = near.sends(MS(2), 0);

@@ -7,7 +7,8 @@ use ropewalk_network::{
 };
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_striping::tunnel::{Class, Flow, Receiver, ReceiverConfig, Sender, SenderConfig};
-use ropewalk_transport::{Config, CongestionKind, Endpoint, Flags, Profile, Segment};
+use ropewalk_transport::congestion::cubic::CubicConfig;
+use ropewalk_transport::{Config, Endpoint, Flags, Profile, Segment, SinglePathConfig};
 use ropewalk_wire::gateway::tunnel::{Feedback, Place};
 
 /// IPv4, UDP, the tunnel's header, its clock, a packet's frame, and the tag.
@@ -72,7 +73,7 @@ impl World {
     pub fn new(plan: &[LinkPlan], sender: SenderConfig) -> World {
         let config = Config {
             multipath: false,
-            congestion: CongestionKind::Cubic,
+            congestion: SinglePathConfig::from(CubicConfig::DEFAULT).into(),
             segment: Bytes::new(1380),
             send_buffer: Bytes::from_mib(16),
             receive_buffer: Bytes::from_mib(16),

@@ -6,8 +6,9 @@ use std::fmt;
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::Flow;
+use ropewalk_transport::algorithm::Declared;
 use ropewalk_transport::{
-    Config, CongestionKind, InitialWindow, IpVersion, Profile, SinglePathKind,
+    Config, CongestionConfig, InitialWindow, IpVersion, Profile, SinglePathConfig,
 };
 
 pub(crate) use refusals::check;
@@ -50,10 +51,9 @@ impl fmt::Display for RouteMetrics {
 /// The kernel has none like it.
 pub(crate) fn congestion(flow: &Flow) -> Result<&'static str, Error> {
     let transport = &flow.transport;
-    let single = match transport.congestion {
-        CongestionKind::NewReno => SinglePathKind::NewReno,
-        CongestionKind::Cubic => SinglePathKind::Cubic,
-        CongestionKind::Uncoupled => transport.subflow_congestion,
+    let single = match &transport.congestion {
+        CongestionConfig::SinglePath(single) => single,
+        CongestionConfig::Uncoupled(_) => &transport.subflow_congestion,
         other => {
             return Err(Error::Unsupported {
                 key: flow.key("congestion"),
@@ -63,9 +63,17 @@ pub(crate) fn congestion(flow: &Flow) -> Result<&'static str, Error> {
             });
         }
     };
+    if let Some((parameter, value)) = single.changed().first() {
+        return Err(Error::Unsupported {
+            key: flow.key("congestion"),
+            value: format!("{:?} with {parameter} = {value}", single.name()),
+            reason: "the kernel's has no parameters".to_owned(),
+            allowed: format!("{:?}", single.name()),
+        });
+    }
     Ok(match single {
-        SinglePathKind::NewReno => "reno",
-        SinglePathKind::Cubic => "cubic",
+        SinglePathConfig::NewReno(_) => "reno",
+        SinglePathConfig::Cubic(_) => "cubic",
     })
 }
 

@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::Bytes;
 use ropewalk_scenario::{Flow, Protocol, Scenario};
-use ropewalk_transport::{Config, Profile, SchedulerKind};
+use ropewalk_transport::{Config, Profile, SchedulerConfig};
 
 use super::{congestion, headers, mtu};
 use crate::error::Error;
@@ -33,7 +33,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
             }
         }
         Protocol::Mptcp => {
-            if transport.scheduler != SchedulerKind::MinRtt {
+            if !matches!(transport.scheduler, SchedulerConfig::MinRtt(_)) {
                 let value = format!("{:?}", transport.scheduler.name());
                 let reason = "the kernel's MPTCP has one scheduler";
                 return refuse("scheduler", value, reason, "\"min-rtt\"");

@@ -9,21 +9,25 @@
 use ropewalk_quantities::Time;
 
 use super::coupling::{Coupling, path, paths, paths_from};
-use super::{Acked, Congestion, CongestionControl};
+use super::{Acked, Congestion, CongestionControl, Settings};
 use crate::SubflowState;
+use crate::algorithm::algorithm;
 
-/// Makes a [`Balia`].
-#[derive(Clone, Copy, Debug)]
-pub struct BaliaConfig {
-    /// Grow by bytes acknowledged, not by acknowledgements.
-    pub byte_counting: bool,
+algorithm! {
+    /// Balanced linked adaptation: between LIA's friendliness and OLIA's responsiveness.
+    pub struct BaliaConfig: "balia", "Peng et al., IEEE/ACM ToN 2016; draft-walid-mptcp-congestion-control-04", [Coupled] {
+        /// The greatest alpha, how much slower a path is than the fastest, that a loss counts: it
+        /// costs half of the window times it.
+        alpha_max: number(1.0, 2.0) = 1.5, "draft-walid, section 3";
+    }
 }
 
 impl BaliaConfig {
     /// For one connection.
-    pub fn build(self) -> Balia {
+    pub fn build(self, settings: &Settings) -> Balia {
         Balia {
-            coupling: Coupling::new(self.byte_counting),
+            coupling: Coupling::new(settings.byte_counting),
+            alpha_max: self.alpha_max,
         }
     }
 }
@@ -32,6 +36,7 @@ impl BaliaConfig {
 #[derive(Clone, Debug)]
 pub struct Balia {
     coupling: Coupling,
+    alpha_max: f64,
 }
 
 impl CongestionControl for Balia {
@@ -75,7 +80,7 @@ impl CongestionControl for Balia {
         let alpha = fastest / (own.window * own.per_rtt);
         // Section 3: w_r -= w_r / 2 * min(alpha_r, 1.5); at least one segment.
         let flight = self.coupling.flight_size(subflow, state) as f64;
-        ((flight * (1.0 - alpha.min(1.5) / 2.0)) as u64).max(state.mss)
+        ((flight * (1.0 - alpha.min(self.alpha_max) / 2.0)) as u64).max(state.mss)
     }
 
     fn save(&mut self, subflow: usize) {
@@ -90,14 +95,11 @@ impl CongestionControl for Balia {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::testing::{MSS, acked, fluid, subflow};
+    use crate::congestion::testing::{BY_BYTES, MSS, acked, fluid, subflow};
 
     #[test]
     fn increase_and_decrease_are_as_worked_by_hand() {
-        let mut control = BaliaConfig {
-            byte_counting: true,
-        }
-        .build();
+        let mut control = BaliaConfig::default().build(&BY_BYTES);
         control.add_subflow(1);
         let table = [subflow(20.0, 0.1), subflow(5.0, 0.1)];
         // Rates 200 and 50, sum 250. Fast: alpha 1, 200 / .1 / 250^2 = .032.
@@ -115,10 +117,7 @@ mod tests {
 
     #[test]
     fn one_path_is_newreno() {
-        let mut control = BaliaConfig {
-            byte_counting: true,
-        }
-        .build();
+        let mut control = BaliaConfig::default().build(&BY_BYTES);
         control.add_subflow(0);
         let table = [subflow(10.0, 0.1)];
         assert_eq!(control.on_ack(0, &acked(MSS), &table), 10 * MSS + 100);
@@ -128,10 +127,7 @@ mod tests {
 
     #[test]
     fn together_no_more_than_a_tcp_on_the_best_path() {
-        let mut control = BaliaConfig {
-            byte_counting: true,
-        }
-        .build();
+        let mut control = BaliaConfig::default().build(&BY_BYTES);
         let mean = fluid(&mut control, &[(0.1, 0.001), (0.1, 0.004)], 1000.0);
         let total = mean[0] + mean[1];
         assert!((total / 38.7 - 1.0).abs() < 0.2, "{mean:?}");

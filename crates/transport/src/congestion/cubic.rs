@@ -7,43 +7,38 @@
 
 use ropewalk_quantities::Time;
 
-use super::{Acked, Congestion, HyStart, SlowStart};
+use super::{Acked, Congestion, HyStart, Settings, SinglePathControl, SlowStart};
 use crate::SubflowState;
-
-/// Multiplicative decrease (RFC 9438, section 4.6).
-pub const BETA: f64 = 0.7;
-/// Scale of the cubic function, in segments per second cubed (section 5.1).
-pub const C: f64 = 0.4;
-/// Reno-friendly increase, in segments per round trip (section 4.3): 3 (1 - beta) / (1 + beta).
-pub const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+use crate::algorithm::algorithm;
 
 /// How much larger Linux makes the window in a round trip at the least where no loss told yet what
 /// is too much (`bictcp_update`: "if (ca->last_max_cwnd == 0 && ca->cnt > 20) ca->cnt = 20").
 const LEAST_BEFORE_LOSS: f64 = 1.0 + 1.0 / 20.0;
 
-/// Makes a [`Cubic`].
-#[derive(Clone, Copy, Debug)]
-pub struct CubicConfig {
-    /// Grow by bytes acknowledged (RFC 3465), not by acknowledgements.
-    pub byte_counting: bool,
-    /// Leave slow start when the round-trip time rises (Ha and Rhee, 2011).
-    pub hystart: bool,
-    /// Give room to new flows (RFC 9438, section 4.7).
-    pub fast_convergence: bool,
-    /// Grow as Linux does where it differs ([`Config::linux_cubic`](crate::Config::linux_cubic)).
-    pub as_linux: bool,
+algorithm! {
+    /// A cubic function of the time since the last loss around the window at which it happened,
+    /// never below Reno's, on each subflow by itself.
+    pub struct CubicConfig: "cubic", "RFC 9438", [SinglePath] {
+        /// Scale of the cubic function, in segments per second cubed.
+        c: number(0.001, 100.0) = 0.4, "RFC 9438, section 5.1";
+        /// What of the window a loss leaves.
+        beta: number(0.1, 0.95) = 0.7, "RFC 9438, section 4.6";
+        /// Give room to new flows: where windows shrink from loss to loss, aim lower.
+        fast_convergence: boolean() = true, "RFC 9438, section 4.7";
+    }
 }
 
 impl CubicConfig {
     /// For one path.
-    pub fn build(self) -> Cubic {
+    pub fn build(self, settings: &Settings) -> Cubic {
         Cubic {
+            config: self,
+            alpha: self.alpha(),
             slow_start: SlowStart {
-                byte_counting: self.byte_counting,
+                byte_counting: settings.byte_counting,
             },
-            hystart: self.hystart.then(HyStart::default),
-            fast_convergence: self.fast_convergence,
-            as_linux: self.as_linux,
+            hystart: settings.hystart.then(HyStart::default),
+            as_linux: settings.linux_cubic,
             history: History {
                 w_max: 0.0,
                 cwnd_prior: 0.0,
@@ -56,14 +51,21 @@ impl CubicConfig {
             drained_at: None,
         }
     }
+
+    /// Reno-friendly increase, in segments per round trip (section 4.3): 3 (1 - beta) / (1 + beta).
+    pub fn alpha(self) -> f64 {
+        3.0 * (1.0 - self.beta) / (1.0 + self.beta)
+    }
 }
 
 /// CUBIC on one path.
 #[derive(Clone, Debug)]
 pub struct Cubic {
+    config: CubicConfig,
+    /// Of the config, at hand.
+    alpha: f64,
     slow_start: SlowStart,
     hystart: Option<HyStart>,
-    fast_convergence: bool,
     as_linux: bool,
     history: History,
     /// What spurious losses bring back (section 4.9.2).
@@ -108,13 +110,13 @@ struct Epoch {
 }
 
 impl Epoch {
-    fn new(start: Time, cwnd: f64, w_max: f64) -> Epoch {
+    fn new(start: Time, cwnd: f64, w_max: f64, c: f64) -> Epoch {
         // Figure 2; K is 0 and W_max the present window after a timeout
         // (section 4.8), after HyStart (4.10), and where cwnd is past W_max.
         let w_max = w_max.max(cwnd);
         Epoch {
             start,
-            k: ((w_max - cwnd) / C).cbrt(),
+            k: ((w_max - cwnd) / c).cbrt(),
             w_max,
             w_est: cwnd,
         }
@@ -122,17 +124,15 @@ impl Epoch {
 
     /// Figure 1: W_cubic(t) = C (t - K)^3 + W_max.
     #[inline]
-    fn w_cubic(&self, t: f64) -> f64 {
+    fn w_cubic(&self, t: f64, c: f64) -> f64 {
         let d = t - self.k;
-        C * d * d * d + self.w_max
+        c * d * d * d + self.w_max
     }
 }
 
-impl Cubic {
-    /// New cwnd after an acknowledgement, in bytes.
+impl SinglePathControl for Cubic {
     #[inline]
-    #[must_use]
-    pub fn on_ack(&mut self, acked: &Acked, state: &SubflowState) -> u64 {
+    fn on_ack(&mut self, acked: &Acked, state: &SubflowState) -> u64 {
         let mss = state.mss;
         let cwnd = state.cwnd.max(mss);
         if let Some(hystart) = &mut self.hystart
@@ -158,13 +158,11 @@ impl Cubic {
         self.avoid_congestion(grown.cwnd, grown.left, acked.now, state)
     }
 
-    /// New ssthresh after a loss, in bytes.
-    #[must_use]
-    pub fn on_congestion(&mut self, cause: Congestion, state: &SubflowState) -> u64 {
+    fn on_congestion(&mut self, cause: Congestion, state: &SubflowState) -> u64 {
         let cwnd = state.cwnd as f64 / state.mss as f64;
         // Section 4.7: W_max = cwnd (1 + beta) / 2 where windows shrink from loss to loss.
-        let w_max = if self.fast_convergence && cwnd < self.history.w_max {
-            cwnd * (1.0 + BETA) / 2.0
+        let w_max = if self.config.fast_convergence && cwnd < self.history.w_max {
+            cwnd * (1.0 + self.config.beta) / 2.0
         } else {
             cwnd
         };
@@ -184,12 +182,11 @@ impl Cubic {
             self.hystart = Some(HyStart::default());
         }
         // Figure 5: ssthresh = max(flight_size * beta, 2).
-        let ssthresh = (state.in_flight.min(state.cwnd) as f64 * BETA) as u64;
+        let ssthresh = (state.in_flight.min(state.cwnd) as f64 * self.config.beta) as u64;
         ssthresh.max(2 * state.mss)
     }
 
-    /// Keeps what a loss changes.
-    pub fn save(&mut self) {
+    fn save(&mut self) {
         self.saved = Some(Saved {
             history: self.history,
             hystart: self.hystart,
@@ -197,15 +194,17 @@ impl Cubic {
         });
     }
 
-    /// The losses since [`save`](Cubic::save) were none (section 4.9.2).
-    pub fn restore(&mut self) {
+    /// Section 4.9.2.
+    fn restore(&mut self) {
         if let Some(saved) = self.saved {
             self.history = saved.history;
             self.hystart = saved.hystart;
             self.fraction = saved.fraction;
         }
     }
+}
 
+impl Cubic {
     #[inline]
     fn avoid_congestion(&mut self, cwnd: u64, bytes: u64, now: Time, state: &SubflowState) -> u64 {
         // Two divisions in all: they are what this costs.
@@ -215,15 +214,16 @@ impl Cubic {
         let per_window = 1.0 / window;
         let segments = bytes as f64 * per_mss;
         let w_max = self.history.w_max;
+        let c = self.config.c;
         let epoch = self
             .history
             .epoch
-            .get_or_insert_with(|| Epoch::new(now, window, w_max));
+            .get_or_insert_with(|| Epoch::new(now, window, w_max, c));
 
         // Figure 4: W_est += alpha * segments_acked / cwnd, with alpha = 1 from cwnd_prior on.
         // Linux stays at the former.
         let alpha = if self.as_linux || epoch.w_est < self.history.cwnd_prior {
-            ALPHA
+            self.alpha
         } else {
             1.0
         };
@@ -239,12 +239,16 @@ impl Cubic {
         let most = 1.5 * window;
         let next = if self.as_linux {
             let least = if w_max == 0.0 { LEAST_BEFORE_LOSS } else { 1.0 };
-            let ahead = epoch.w_cubic(t + seconds(state.min_rtt));
+            let ahead = epoch.w_cubic(t + seconds(state.min_rtt), c);
             towards(ahead.clamp(least * window, most)).max(friendly)
-        } else if epoch.w_cubic(t) < epoch.w_est {
+        } else if epoch.w_cubic(t, c) < epoch.w_est {
             friendly
         } else {
-            towards(epoch.w_cubic(t + seconds(state.srtt)).clamp(window, most))
+            towards(
+                epoch
+                    .w_cubic(t + seconds(state.srtt), c)
+                    .clamp(window, most),
+            )
         };
         let exact = (next * mss).max(cwnd as f64);
         let cwnd = exact as u64;

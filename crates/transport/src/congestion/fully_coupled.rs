@@ -8,21 +8,20 @@
 use ropewalk_quantities::Time;
 
 use super::coupling::{Coupling, path, paths_from};
-use super::{Acked, Congestion, CongestionControl};
+use super::{Acked, Congestion, CongestionControl, Settings};
 use crate::SubflowState;
+use crate::algorithm::algorithm;
 
-/// Makes a [`FullyCoupled`].
-#[derive(Clone, Copy, Debug)]
-pub struct FullyCoupledConfig {
-    /// Grow by bytes acknowledged, not by acknowledgements.
-    pub byte_counting: bool,
+algorithm! {
+    /// One window over all paths: a loss costs half of the total, wherever it happens.
+    pub struct FullyCoupledConfig: "fully-coupled", "Kelly and Voice 2005; gomez-2014, equation 2", [Coupled] {}
 }
 
 impl FullyCoupledConfig {
     /// For one connection.
-    pub fn build(self) -> FullyCoupled {
+    pub fn build(self, settings: &Settings) -> FullyCoupled {
         FullyCoupled {
-            coupling: Coupling::new(self.byte_counting),
+            coupling: Coupling::new(settings.byte_counting),
         }
     }
 }
@@ -78,13 +77,10 @@ impl CongestionControl for FullyCoupled {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::testing::{MSS, acked, fluid, subflow};
+    use crate::congestion::testing::{BY_BYTES, MSS, acked, fluid, subflow};
 
     fn control() -> FullyCoupled {
-        let mut control = FullyCoupledConfig {
-            byte_counting: true,
-        }
-        .build();
+        let mut control = FullyCoupledConfig::default().build(&BY_BYTES);
         control.add_subflow(1);
         control
     }
@@ -111,10 +107,7 @@ mod tests {
 
     #[test]
     fn the_worse_path_is_left_with_its_least_window() {
-        let mut control = FullyCoupledConfig {
-            byte_counting: true,
-        }
-        .build();
+        let mut control = FullyCoupledConfig::default().build(&BY_BYTES);
         let mean = fluid(&mut control, &[(0.1, 0.001), (0.1, 0.01)], 500.0);
         assert!(mean[1] < 3.0, "{mean:?}");
         // All of it together is one TCP on the better path: sqrt(1.5 / p) = 38.7.

@@ -7,21 +7,21 @@
 use ropewalk_quantities::Time;
 
 use super::coupling::{Coupling, Path, paths, paths_from};
-use super::{Acked, Congestion, CongestionControl};
+use super::{Acked, Congestion, CongestionControl, Settings};
 use crate::SubflowState;
+use crate::algorithm::algorithm;
 
-/// Makes a [`Lia`].
-#[derive(Clone, Copy, Debug)]
-pub struct LiaConfig {
-    /// Grow by bytes acknowledged, not by acknowledgements.
-    pub byte_counting: bool,
+algorithm! {
+    /// Increases are linked, so that all subflows together take what one TCP would on the best
+    /// path, and none more than a TCP of its own.
+    pub struct LiaConfig: "lia", "RFC 6356; gomez-2014's RTT compensator, equations 4 and 5", [Coupled] {}
 }
 
 impl LiaConfig {
     /// For one connection.
-    pub fn build(self) -> Lia {
+    pub fn build(self, settings: &Settings) -> Lia {
         Lia {
-            coupling: Coupling::new(self.byte_counting),
+            coupling: Coupling::new(settings.byte_counting),
         }
     }
 }
@@ -114,7 +114,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::congestion::testing::{MSS, acked, fluid, subflow};
+    use crate::congestion::testing::{BY_BYTES, MSS, acked, fluid, subflow};
 
     #[test]
     fn alpha_has_the_values_worked_out_from_the_rfc() {
@@ -147,10 +147,7 @@ mod tests {
 
     #[test]
     fn windows_settle_near_80_to_20_at_losses_of_1_and_4_percent() {
-        let mut control = LiaConfig {
-            byte_counting: true,
-        }
-        .build();
+        let mut control = LiaConfig::default().build(&BY_BYTES);
         let mean = fluid(&mut control, &[(0.1, 0.01), (0.1, 0.04)], 2000.0);
         let share = mean[0] / (mean[0] + mean[1]);
         assert!((share - 0.8).abs() < 0.05, "{mean:?}: {share}");
@@ -189,10 +186,7 @@ mod tests {
 
     #[test]
     fn a_single_subflow_grows_as_newreno_does() {
-        let mut control = LiaConfig {
-            byte_counting: true,
-        }
-        .build();
+        let mut control = LiaConfig::default().build(&BY_BYTES);
         control.add_subflow(0);
         let mut table = [subflow(10.0, 0.1)];
         for _ in 0..10 {

@@ -9,21 +9,20 @@ use ropewalk_quantities::Time;
 
 use super::coupling::{Coupling, paths_from};
 use super::lia::Sums;
-use super::{Acked, Congestion, CongestionControl};
+use super::{Acked, Congestion, CongestionControl, Settings};
 use crate::SubflowState;
+use crate::algorithm::algorithm;
 
-/// Makes a [`LinkedIncreases`].
-#[derive(Clone, Copy, Debug)]
-pub struct LinkedIncreasesConfig {
-    /// Grow by bytes acknowledged, not by acknowledgements.
-    pub byte_counting: bool,
+algorithm! {
+    /// As gomez-2014 prints LIA: without the cap that keeps a subflow from more than a TCP takes.
+    pub struct LinkedIncreasesConfig: "linked-increases", "gomez-2014, equation 3", [Coupled] {}
 }
 
 impl LinkedIncreasesConfig {
     /// For one connection.
-    pub fn build(self) -> LinkedIncreases {
+    pub fn build(self, settings: &Settings) -> LinkedIncreases {
         LinkedIncreases {
-            coupling: Coupling::new(self.byte_counting),
+            coupling: Coupling::new(settings.byte_counting),
         }
     }
 }
@@ -71,14 +70,11 @@ impl CongestionControl for LinkedIncreases {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::testing::{MSS, acked, subflow};
+    use crate::congestion::testing::{BY_BYTES, MSS, acked, subflow};
 
     #[test]
     fn grows_by_alpha_over_its_own_window() {
-        let mut control = LinkedIncreasesConfig {
-            byte_counting: true,
-        }
-        .build();
+        let mut control = LinkedIncreasesConfig::default().build(&BY_BYTES);
         control.add_subflow(1);
         // alpha is 1.28 (reference values of RFC 6356), so more than NewReno's 100 bytes.
         let table = [subflow(10.0, 0.1), subflow(10.0, 0.4)];

@@ -5,36 +5,96 @@
 //! algorithm answers with new values. Loss recovery (what the window is while
 //! losses are repaired) is the sender's work, not the algorithm's.
 
-mod balia;
-mod controller;
+pub mod balia;
 mod coupling;
-mod cubic;
-mod fully_coupled;
+pub mod cubic;
+pub mod fully_coupled;
 mod hystart;
 pub mod lia;
-mod linked_increases;
-mod newreno;
+pub mod linked_increases;
+pub mod newreno;
 pub mod olia;
 mod slow_start;
 #[cfg(test)]
 mod testing;
-mod uncoupled;
+pub mod uncoupled;
+
+use std::fmt;
 
 use ropewalk_quantities::Time;
 
 use crate::SubflowState;
+use crate::algorithm::{Own, registry};
 
-pub use balia::{Balia, BaliaConfig};
-pub use controller::Controller;
-pub use cubic::{Cubic, CubicConfig};
-pub use fully_coupled::{FullyCoupled, FullyCoupledConfig};
 pub use hystart::HyStart;
-pub use lia::{Lia, LiaConfig};
-pub use linked_increases::{LinkedIncreases, LinkedIncreasesConfig};
-pub use newreno::{NewReno, NewRenoConfig};
-pub use olia::{Olia, OliaConfig};
+pub use single_path::SinglePathControl;
 pub use slow_start::{Grown, SlowStart};
-pub use uncoupled::{Uncoupled, UncoupledConfig};
+
+registry! {
+    ($)
+    /// Congestion control of one path alone.
+    config SinglePathConfig by build_path;
+    /// Any congestion control of one path, called without a virtual call.
+    #[derive(Clone, Debug)]
+    // A connection has few of them, and they lie in one vector: size is not worth an indirection.
+    #[allow(clippy::large_enum_variant)]
+    built SinglePath by each_single_path;
+    settings Settings;
+    algorithms {
+        /// `newreno`
+        NewReno(newreno::NewRenoConfig => newreno::NewReno),
+        /// `cubic`
+        Cubic(cubic::CubicConfig => cubic::Cubic),
+    }
+}
+
+registry! {
+    ($)
+    /// Congestion control of a connection.
+    config CongestionConfig by build;
+    /// Any congestion control; the built-in ones are called without a virtual call.
+    #[derive(Debug)]
+    built Controller by each_controller;
+    settings Settings;
+    algorithms {
+        /// One of a single path, on each subflow by itself.
+        SinglePath(SinglePathConfig => uncoupled::Uncoupled),
+        /// `uncoupled`
+        Uncoupled(uncoupled::UncoupledConfig => uncoupled::Uncoupled),
+        /// `fully-coupled`
+        FullyCoupled(fully_coupled::FullyCoupledConfig => fully_coupled::FullyCoupled),
+        /// `linked-increases`
+        LinkedIncreases(linked_increases::LinkedIncreasesConfig => linked_increases::LinkedIncreases),
+        /// `lia`
+        Lia(lia::LiaConfig => lia::Lia),
+        /// `olia`
+        Olia(olia::OliaConfig => olia::Olia),
+        /// `balia`
+        Balia(balia::BaliaConfig => balia::Balia),
+        /// A user's own.
+        Own(OwnCongestion => Box<dyn CongestionControl + Send>),
+    }
+}
+
+// After the registries, whose macros they use.
+mod controller;
+mod single_path;
+
+/// A user's own congestion control ([`Own::new`]).
+pub type OwnCongestion = Own<Settings, Box<dyn CongestionControl + Send>>;
+
+/// What of an endpoint's settings congestion controls go by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Windows grow by bytes acknowledged (RFC 3465), not by acknowledgements.
+    pub byte_counting: bool,
+    /// Leave slow start when the round-trip time rises, where the algorithm knows how.
+    pub hystart: bool,
+    /// CUBIC grows as Linux's does ([`Config::linux_cubic`](crate::Config::linux_cubic)).
+    pub linux_cubic: bool,
+    /// What `uncoupled` runs on each subflow.
+    pub subflow: SinglePathConfig,
+}
 
 /// An acknowledgement that moved the window.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +123,7 @@ pub enum Congestion {
 }
 
 /// A congestion-control algorithm for all subflows of one connection.
-pub trait CongestionControl {
+pub trait CongestionControl: fmt::Debug {
     /// A subflow with this number joined; numbers count up from zero.
     fn add_subflow(&mut self, subflow: usize);
 

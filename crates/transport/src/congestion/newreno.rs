@@ -2,23 +2,27 @@
 //!
 //! One segment more each round trip, half of the data in flight at a loss.
 
-use super::{Acked, SlowStart};
+use super::{Acked, Congestion, Settings, SinglePathControl, SlowStart};
 use crate::SubflowState;
+use crate::algorithm::algorithm;
 
-/// Makes a [`NewReno`].
-#[derive(Clone, Copy, Debug)]
-pub struct NewRenoConfig {
-    /// Grow by bytes acknowledged (RFC 3465), not by acknowledgements (RFC 5681, equation 3).
-    pub byte_counting: bool,
+algorithm! {
+    /// One segment more each round trip, half of the data in flight at a loss, on each subflow by
+    /// itself.
+    pub struct NewRenoConfig: "newreno", "RFC 5681 with RFC 6582", [SinglePath] {
+        /// What of the data in flight a loss leaves.
+        beta: number(0.1, 0.95) = 0.5, "RFC 5681, equation 4";
+    }
 }
 
 impl NewRenoConfig {
     /// For one path.
-    pub fn build(self) -> NewReno {
+    pub fn build(self, settings: &Settings) -> NewReno {
         NewReno {
             slow_start: SlowStart {
-                byte_counting: self.byte_counting,
+                byte_counting: settings.byte_counting,
             },
+            beta: self.beta,
             bytes_acked: 0,
             saved: 0,
         }
@@ -29,17 +33,16 @@ impl NewRenoConfig {
 #[derive(Clone, Debug)]
 pub struct NewReno {
     slow_start: SlowStart,
+    beta: f64,
     /// Acknowledged since the window last grew (RFC 3465, section 2.1).
     bytes_acked: u64,
     /// The same as it was before a loss.
     saved: u64,
 }
 
-impl NewReno {
-    /// New cwnd after an acknowledgement, in bytes.
+impl SinglePathControl for NewReno {
     #[inline]
-    #[must_use]
-    pub fn on_ack(&mut self, acked: &Acked, state: &SubflowState) -> u64 {
+    fn on_ack(&mut self, acked: &Acked, state: &SubflowState) -> u64 {
         let mss = state.mss;
         let mut cwnd = state.cwnd.max(mss);
         if !acked.cwnd_limited {
@@ -62,22 +65,19 @@ impl NewReno {
         cwnd
     }
 
-    /// New ssthresh after a loss, in bytes.
-    #[must_use]
-    pub fn on_congestion(&mut self, state: &SubflowState) -> u64 {
+    fn on_congestion(&mut self, _cause: Congestion, state: &SubflowState) -> u64 {
         self.bytes_acked = 0;
         // RFC 5681, equation (4): ssthresh = max(FlightSize / 2, 2 * SMSS). Not cwnd, which an
         // application may have left unused; and no more than cwnd, which recovery may have cut.
-        (state.in_flight.min(state.cwnd) / 2).max(2 * state.mss)
+        let flight_size = state.in_flight.min(state.cwnd) as f64;
+        ((flight_size * self.beta) as u64).max(2 * state.mss)
     }
 
-    /// Keeps what a loss changes.
-    pub fn save(&mut self) {
+    fn save(&mut self) {
         self.saved = self.bytes_acked;
     }
 
-    /// The losses since [`save`](NewReno::save) were none.
-    pub fn restore(&mut self) {
+    fn restore(&mut self) {
         self.bytes_acked = self.saved;
     }
 }
@@ -85,14 +85,11 @@ impl NewReno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::testing::{MSS, acked, subflow};
+    use crate::congestion::testing::{BY_ACKS, BY_BYTES, MSS, acked, subflow};
 
     #[test]
     fn byte_counting_adds_one_segment_a_window() {
-        let mut reno = NewRenoConfig {
-            byte_counting: true,
-        }
-        .build();
+        let mut reno = NewRenoConfig::default().build(&BY_BYTES);
         let mut state = subflow(10.0, 0.1);
         for _ in 0..9 {
             state.cwnd = reno.on_ack(&acked(MSS), &state);
@@ -111,10 +108,7 @@ mod tests {
 
     #[test]
     fn ack_counting_follows_equation_3() {
-        let mut reno = NewRenoConfig {
-            byte_counting: false,
-        }
-        .build();
+        let mut reno = NewRenoConfig::default().build(&BY_ACKS);
         let mut state = subflow(10.0, 0.1);
         state.cwnd = reno.on_ack(&acked(2 * MSS), &state);
         assert_eq!(state.cwnd, 10 * MSS + MSS / 10);
@@ -125,10 +119,7 @@ mod tests {
 
     #[test]
     fn does_not_grow_unless_the_window_was_the_limit() {
-        let mut reno = NewRenoConfig {
-            byte_counting: true,
-        }
-        .build();
+        let mut reno = NewRenoConfig::default().build(&BY_BYTES);
         let mut state = subflow(10.0, 0.1);
         state.ssthresh = u64::MAX;
         let mut idle = acked(10 * MSS);
@@ -137,21 +128,20 @@ mod tests {
         assert_eq!(reno.on_ack(&acked(10 * MSS), &state), 20 * MSS);
     }
 
+    const LOSS: Congestion = Congestion::FastRetransmit;
+
     #[test]
     fn halves_what_is_in_flight() {
-        let mut reno = NewRenoConfig {
-            byte_counting: true,
-        }
-        .build();
+        let mut reno = NewRenoConfig::default().build(&BY_BYTES);
         let mut state = subflow(20.0, 0.1);
-        assert_eq!(reno.on_congestion(&state), 10 * MSS);
+        assert_eq!(reno.on_congestion(LOSS, &state), 10 * MSS);
         // Held back by the application: the unused window does not survive.
         state.in_flight = 6 * MSS;
-        assert_eq!(reno.on_congestion(&state), 3 * MSS);
+        assert_eq!(reno.on_congestion(LOSS, &state), 3 * MSS);
         // RFC 3042 may have sent two segments beyond the window.
         state.in_flight = 22 * MSS;
-        assert_eq!(reno.on_congestion(&state), 10 * MSS);
+        assert_eq!(reno.on_congestion(LOSS, &state), 10 * MSS);
         state.in_flight = MSS;
-        assert_eq!(reno.on_congestion(&state), 2 * MSS);
+        assert_eq!(reno.on_congestion(LOSS, &state), 2 * MSS);
     }
 }

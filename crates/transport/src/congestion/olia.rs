@@ -10,21 +10,20 @@
 use ropewalk_quantities::Time;
 
 use super::coupling::{Coupling, Path, growing, paths, paths_from};
-use super::{Acked, Congestion, CongestionControl};
+use super::{Acked, Congestion, CongestionControl, Settings};
 use crate::SubflowState;
+use crate::algorithm::algorithm;
 
-/// Makes an [`Olia`].
-#[derive(Clone, Copy, Debug)]
-pub struct OliaConfig {
-    /// Grow by bytes acknowledged, not by acknowledgements.
-    pub byte_counting: bool,
+algorithm! {
+    /// Opportunistic linked increases: window moves from the largest paths to the best ones.
+    pub struct OliaConfig: "olia", "Khalili et al., CoNEXT 2012; draft-khalili-mptcp-congestion-control-05", [Coupled] {}
 }
 
 impl OliaConfig {
     /// For one connection.
-    pub fn build(self) -> Olia {
+    pub fn build(self, settings: &Settings) -> Olia {
         Olia {
-            coupling: Coupling::new(self.byte_counting),
+            coupling: Coupling::new(settings.byte_counting),
         }
     }
 }
@@ -157,13 +156,10 @@ impl CongestionControl for Olia {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::testing::{MSS, acked, fluid, subflow};
+    use crate::congestion::testing::{BY_BYTES, MSS, acked, fluid, subflow};
 
     fn control(subflows: usize) -> Olia {
-        let mut control = OliaConfig {
-            byte_counting: true,
-        }
-        .build();
+        let mut control = OliaConfig::default().build(&BY_BYTES);
         control.add_subflow(subflows - 1);
         control
     }
@@ -227,17 +223,11 @@ mod tests {
 
     #[test]
     fn equal_paths_share_and_worse_ones_are_left() {
-        let mut olia = OliaConfig {
-            byte_counting: true,
-        }
-        .build();
+        let mut olia = OliaConfig::default().build(&BY_BYTES);
         let mean = fluid(&mut olia, &[(0.1, 0.005), (0.1, 0.005)], 1000.0);
         let share = mean[0] / (mean[0] + mean[1]);
         assert!((share - 0.5).abs() < 0.1, "{mean:?}");
-        let mut olia = OliaConfig {
-            byte_counting: true,
-        }
-        .build();
+        let mut olia = OliaConfig::default().build(&BY_BYTES);
         let mean = fluid(&mut olia, &[(0.1, 0.001), (0.1, 0.02)], 1000.0);
         let share = mean[0] / (mean[0] + mean[1]);
         assert!(share > 0.9, "{mean:?}");

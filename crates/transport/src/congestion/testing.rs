@@ -3,11 +3,26 @@
 
 use ropewalk_quantities::Time;
 
-use super::{Acked, Congestion, CongestionControl};
+use super::cubic::CubicConfig;
+use super::{Acked, Congestion, CongestionControl, Settings, SinglePathConfig};
 use crate::SubflowState;
 
 /// Segment size of the tests, in bytes.
 pub(super) const MSS: u64 = 1000;
+
+/// Windows grow by bytes acknowledged, without HyStart.
+pub(super) const BY_BYTES: Settings = Settings {
+    byte_counting: true,
+    hystart: false,
+    linux_cubic: false,
+    subflow: SinglePathConfig::Cubic(CubicConfig::DEFAULT),
+};
+
+/// The same by acknowledgements.
+pub(super) const BY_ACKS: Settings = Settings {
+    byte_counting: false,
+    ..BY_BYTES
+};
 
 /// A subflow in congestion avoidance with this window (segments) and round-trip time (seconds).
 pub(super) fn subflow(segments: f64, rtt: f64) -> SubflowState {

@@ -5,27 +5,29 @@
 
 use ropewalk_quantities::Time;
 
-use super::{Acked, Congestion, CongestionControl, Cubic, CubicConfig, NewReno, NewRenoConfig};
-use crate::{SinglePathKind, SubflowState};
+use super::{
+    Acked, Congestion, CongestionControl, Settings, SinglePath, SinglePathConfig, SinglePathControl,
+};
+use crate::SubflowState;
+use crate::algorithm::algorithm;
 
-/// Makes an [`Uncoupled`].
-#[derive(Clone, Copy, Debug)]
-pub struct UncoupledConfig {
-    /// The scheme of each subflow.
-    pub subflow: SinglePathKind,
-    /// Grow by bytes acknowledged, not by acknowledgements.
-    pub byte_counting: bool,
-    /// HyStart, where the scheme knows it.
-    pub hystart: bool,
-    /// CUBIC's growth is Linux's ([`Config::linux_cubic`](crate::Config::linux_cubic)).
-    pub linux_cubic: bool,
+algorithm! {
+    /// Any single-path one on each subflow by itself; `subflow` names it.
+    pub struct UncoupledConfig: "uncoupled", "gomez-2014, equation 1", [] {}
 }
 
 impl UncoupledConfig {
     /// For one connection.
-    pub fn build(self) -> Uncoupled {
+    pub fn build(self, settings: &Settings) -> Uncoupled {
+        settings.subflow.build(settings)
+    }
+}
+
+impl SinglePathConfig {
+    /// For one connection: the scheme on each of its subflows.
+    pub fn build(&self, settings: &Settings) -> Uncoupled {
         Uncoupled {
-            config: self,
+            fresh: self.build_path(settings),
             subflows: Vec::new(),
         }
     }
@@ -34,51 +36,21 @@ impl UncoupledConfig {
 /// Single-path congestion control on each subflow.
 #[derive(Clone, Debug)]
 pub struct Uncoupled {
-    config: UncoupledConfig,
+    /// What each subflow starts with.
+    fresh: SinglePath,
     subflows: Vec<SinglePath>,
-}
-
-// A connection has few of them, and they lie in one vector: size is not worth an indirection.
-#[allow(clippy::large_enum_variant)]
-#[derive(Clone, Debug)]
-enum SinglePath {
-    NewReno(NewReno),
-    Cubic(Cubic),
 }
 
 impl CongestionControl for Uncoupled {
     fn add_subflow(&mut self, subflow: usize) {
-        let UncoupledConfig {
-            byte_counting,
-            hystart,
-            linux_cubic,
-            ..
-        } = self.config;
         while self.subflows.len() <= subflow {
-            self.subflows.push(match self.config.subflow {
-                SinglePathKind::NewReno => {
-                    SinglePath::NewReno(NewRenoConfig { byte_counting }.build())
-                }
-                SinglePathKind::Cubic => SinglePath::Cubic(
-                    CubicConfig {
-                        byte_counting,
-                        hystart,
-                        fast_convergence: true,
-                        as_linux: linux_cubic,
-                    }
-                    .build(),
-                ),
-            });
+            self.subflows.push(self.fresh.clone());
         }
     }
 
     #[inline]
     fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64 {
-        let state = &subflows[subflow];
-        match &mut self.subflows[subflow] {
-            SinglePath::NewReno(reno) => reno.on_ack(acked, state),
-            SinglePath::Cubic(cubic) => cubic.on_ack(acked, state),
-        }
+        self.subflows[subflow].on_ack(acked, &subflows[subflow])
     }
 
     fn on_congestion(
@@ -88,24 +60,14 @@ impl CongestionControl for Uncoupled {
         _now: Time,
         subflows: &[SubflowState],
     ) -> u64 {
-        let state = &subflows[subflow];
-        match &mut self.subflows[subflow] {
-            SinglePath::NewReno(reno) => reno.on_congestion(state),
-            SinglePath::Cubic(cubic) => cubic.on_congestion(cause, state),
-        }
+        self.subflows[subflow].on_congestion(cause, &subflows[subflow])
     }
 
     fn save(&mut self, subflow: usize) {
-        match &mut self.subflows[subflow] {
-            SinglePath::NewReno(reno) => reno.save(),
-            SinglePath::Cubic(cubic) => cubic.save(),
-        }
+        self.subflows[subflow].save();
     }
 
     fn restore(&mut self, subflow: usize) {
-        match &mut self.subflows[subflow] {
-            SinglePath::NewReno(reno) => reno.restore(),
-            SinglePath::Cubic(cubic) => cubic.restore(),
-        }
+        self.subflows[subflow].restore();
     }
 }

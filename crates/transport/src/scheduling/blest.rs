@@ -12,39 +12,31 @@
 use ropewalk_quantities::Time;
 
 use super::min_rtt::fastest;
-use super::{Choice, Pending, Scheduler, expects_room};
+use super::{Choice, Pending, Scheduler, Settings, expects_room};
 use crate::SubflowState;
+use crate::algorithm::algorithm;
 
-/// Makes a [`Blest`]; the defaults are those of the authors' kernel module.
-#[derive(Clone, Copy, Debug)]
-pub struct BlestConfig {
-    /// lambda at the start; without unit, as the rest.
-    pub lambda: f64,
-    /// Least lambda.
-    pub min_lambda: f64,
-    /// Greatest lambda.
-    pub max_lambda: f64,
-    /// Added when the window blocked within a round trip of the slow subflow.
-    pub rise: f64,
-    /// Taken off when it did not.
-    pub fall: f64,
-}
-
-impl Default for BlestConfig {
-    fn default() -> BlestConfig {
-        BlestConfig {
-            lambda: 1.2,
-            min_lambda: 1.0,
-            max_lambda: 1.3,
-            rise: 0.04,
-            fall: 0.01,
-        }
+algorithm! {
+    /// Blocking estimation: does not send on a slow subflow what would block the window for a fast
+    /// one.
+    pub struct BlestConfig: "blest", "Ferlin et al., IFIP Networking 2016", [] {
+        /// By what the estimate of the bytes that the fast subflow sends meanwhile is multiplied at
+        /// the start.
+        lambda: number(0.0, 100.0) = 1.2, "the authors' kernel module";
+        /// Least lambda.
+        min_lambda: number(0.0, 100.0) = 1.0, "the authors' kernel module";
+        /// Greatest lambda.
+        max_lambda: number(0.0, 100.0) = 1.3, "the authors' kernel module";
+        /// Added to lambda when the window blocked within a round trip of the slow subflow.
+        rise: number(0.0, 100.0) = 0.04, "the authors' kernel module";
+        /// Taken off lambda when it did not.
+        fall: number(0.0, 100.0) = 0.01, "the authors' kernel module";
     }
 }
 
 impl BlestConfig {
     /// For one connection.
-    pub fn build(self) -> Blest {
+    pub fn build(self, _settings: &Settings) -> Blest {
         Blest {
             config: self,
             lambda: self.lambda,
@@ -127,7 +119,7 @@ impl Blest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheduling::testing::{MSS, pending, subflow};
+    use crate::scheduling::testing::{MSS, SETTINGS, pending, subflow};
 
     #[test]
     fn the_estimate_is_as_worked_by_hand() {
@@ -139,7 +131,7 @@ mod tests {
     #[test]
     fn waits_where_the_fast_subflow_would_fill_the_window() {
         let table = [subflow(10, 10, 20), subflow(10, 4, 80)];
-        let mut blest = BlestConfig::default().build();
+        let mut blest = BlestConfig::default().build(&SETTINGS);
         // lambda 1.2: 55.2 segments against the window less 5.
         let mut ask = pending(100);
         ask.window_size = 60 * MSS;
@@ -155,7 +147,7 @@ mod tests {
     #[test]
     fn does_not_wait_for_a_subflow_that_timed_out() {
         let mut table = [subflow(1, 1, 20), subflow(10, 4, 80)];
-        let mut blest = BlestConfig::default().build();
+        let mut blest = BlestConfig::default().build(&SETTINGS);
         let mut ask = pending(100);
         ask.window_size = 6 * MSS;
         assert_eq!(blest.choose(&ask, &table), Choice::Wait);
@@ -166,7 +158,7 @@ mod tests {
     #[test]
     fn lambda_follows_blocking_once_a_round_trip() {
         let table = [subflow(10, 10, 20), subflow(10, 4, 80)];
-        let mut blest = BlestConfig::default().build();
+        let mut blest = BlestConfig::default().build(&SETTINGS);
         let mut ask = pending(100);
         for now_ms in [79, 80, 159, 160] {
             ask.now = Time::from_millis(now_ms);

@@ -8,25 +8,23 @@
 //! transfer shorter than a window takes a whole round trip too.
 
 use super::min_rtt::fastest;
-use super::{Choice, Pending, Scheduler, expects_room};
+use super::{Choice, Pending, Scheduler, Settings, expects_room};
 use crate::SubflowState;
+use crate::algorithm::algorithm;
 
-/// Makes an [`Ecf`].
-#[derive(Clone, Copy, Debug)]
-pub struct EcfConfig {
-    /// Hysteresis of the decision to wait; without unit.
-    pub beta: f64,
-}
-
-impl Default for EcfConfig {
-    fn default() -> EcfConfig {
-        EcfConfig { beta: 0.25 }
+algorithm! {
+    /// Earliest completion first: does not send on a slow subflow what would be through sooner by
+    /// waiting for the fast one.
+    pub struct EcfConfig: "ecf", "Lim et al., CoNEXT 2017", [] {
+        /// Hysteresis of the decision to wait: by which share the slow subflow must be the sooner one
+        /// to end it.
+        beta: number(0.0, 100.0) = 0.25, "the authors' kernel module";
     }
 }
 
 impl EcfConfig {
     /// For one connection.
-    pub fn build(self) -> Ecf {
+    pub fn build(self, _settings: &Settings) -> Ecf {
         Ecf {
             config: self,
             waiting: false,
@@ -83,12 +81,12 @@ mod tests {
     use ropewalk_quantities::Time;
 
     use super::*;
-    use crate::scheduling::testing::{MSS, pending, subflow};
+    use crate::scheduling::testing::{MSS, SETTINGS, pending, subflow};
 
     #[test]
     fn waits_at_the_end_and_uses_both_in_the_middle() {
         let table = [subflow(10, 10, 20), subflow(10, 0, 100)];
-        let mut ecf = EcfConfig::default().build();
+        let mut ecf = EcfConfig::default().build(&SETTINGS);
         // n = 1 + 40 / 10 = 5: 100 ms, not earlier than the slow one's 100 ms.
         assert_eq!(ecf.choose(&pending(40), &table), Choice::Send(1));
         // n = 4.9: 98 ms; the slow one needs 3.9 * 100 ms.
@@ -102,7 +100,7 @@ mod tests {
     #[test]
     fn variation_counts_against_waiting() {
         let mut table = [subflow(10, 10, 20), subflow(10, 0, 45)];
-        let mut ecf = EcfConfig::default().build();
+        let mut ecf = EcfConfig::default().build(&SETTINGS);
         // One segment: 2 * 20 < 45 and 45 >= 40.
         assert_eq!(ecf.choose(&pending(1), &table), Choice::Wait);
         // delta 6 ms: 40 < 51, but 45 < 46.
@@ -113,7 +111,7 @@ mod tests {
     #[test]
     fn the_fast_subflow_is_used_while_it_has_room() {
         let mut table = [subflow(10, 9, 20), subflow(10, 0, 100)];
-        let mut ecf = EcfConfig::default().build();
+        let mut ecf = EcfConfig::default().build(&SETTINGS);
         assert_eq!(ecf.choose(&pending(1), &table), Choice::Send(0));
         table[0].usable = false;
         assert_eq!(ecf.choose(&pending(1), &table), Choice::Send(1));

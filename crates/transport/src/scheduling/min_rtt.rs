@@ -1,7 +1,8 @@
 //! The least smoothed round-trip time among the subflows with room (Linux's default of old).
 
-use super::{Choice, Pending, Scheduler};
+use super::{Choice, Pending, Scheduler, Settings};
 use crate::SubflowState;
+use crate::algorithm::algorithm;
 
 /// The subflow with the least smoothed round-trip time among those that pass.
 ///
@@ -18,6 +19,19 @@ pub(super) fn fastest(
         }
     }
     best
+}
+
+algorithm! {
+    /// The least smoothed round-trip time among those with room; with `assign_ahead`, as Linux has
+    /// it.
+    pub struct MinRttConfig: "min-rtt", "Linux's default of old; net/mptcp/protocol.c", [] {}
+}
+
+impl MinRttConfig {
+    /// For one connection.
+    pub fn build(self, _settings: &Settings) -> MinRtt {
+        MinRtt
+    }
 }
 
 /// Least round-trip time first.

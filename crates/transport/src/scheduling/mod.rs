@@ -3,31 +3,78 @@
 //! The same schedulers serve MPTCP in the simulator, the striping protocol and
 //! the gateway, so they see a table of subflows and nothing else.
 
-mod blest;
-mod ecf;
-mod linger_time;
-mod min_rtt;
-mod observed_throughput;
-mod packet_scheduler;
-mod redundant;
-mod round_robin;
+pub mod blest;
+pub mod earliest_arrival;
+pub mod ecf;
+pub mod linger_time;
+pub mod min_rtt;
+pub mod observed_throughput;
+pub mod overflow;
+pub mod redundant;
+pub mod round_robin;
 #[cfg(test)]
 mod testing;
-mod weighted;
+pub mod weighted;
 
-use ropewalk_quantities::Time;
+use std::fmt;
+
+use ropewalk_quantities::{Bytes, Time};
 
 use crate::SubflowState;
+use crate::algorithm::{Own, registry};
 
-pub use blest::{Blest, BlestConfig};
-pub use ecf::{Ecf, EcfConfig};
-pub use linger_time::LingerTime;
-pub use min_rtt::MinRtt;
-pub use observed_throughput::ObservedThroughput;
-pub use packet_scheduler::PacketScheduler;
-pub use redundant::Redundant;
-pub use round_robin::RoundRobin;
-pub use weighted::Weighted;
+registry! {
+    ($)
+    /// Which subflow carries the next data.
+    config SchedulerConfig by build;
+    /// Any scheduler; the built-in ones are called without a virtual call.
+    #[derive(Debug)]
+    built PacketScheduler by each_scheduler;
+    settings Settings;
+    algorithms {
+        /// `min-rtt`
+        MinRtt(min_rtt::MinRttConfig => min_rtt::MinRtt),
+        /// `round-robin`
+        RoundRobin(round_robin::RoundRobinConfig => round_robin::RoundRobin),
+        /// `weighted`
+        Weighted(weighted::WeightedConfig => weighted::Weighted),
+        /// `redundant`
+        Redundant(redundant::RedundantConfig => redundant::Redundant),
+        /// `blest`
+        Blest(blest::BlestConfig => blest::Blest),
+        /// `ecf`
+        Ecf(ecf::EcfConfig => ecf::Ecf),
+        /// `observed-throughput`
+        ObservedThroughput(
+            observed_throughput::ObservedThroughputConfig => observed_throughput::ObservedThroughput
+        ),
+        /// `earliest-arrival`
+        EarliestArrival(earliest_arrival::EarliestArrivalConfig => min_rtt::MinRtt),
+        /// `overflow`
+        Overflow(overflow::OverflowConfig => overflow::Overflow),
+        /// A user's own.
+        Own(OwnScheduler => Box<dyn Scheduler + Send>),
+    }
+    also {
+        /// `min-rtt` with `assign_ahead`
+        LingerTime(linger_time::LingerTime),
+    }
+}
+
+// After the registry, whose macro it uses.
+mod packet_scheduler;
+
+/// A user's own scheduler ([`Own::new`]).
+pub type OwnScheduler = Own<Settings, Box<dyn Scheduler + Send>>;
+
+/// What of an endpoint's settings schedulers go by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// `min-rtt` as Linux has it ([`Config::assign_ahead`](crate::Config::assign_ahead)).
+    pub assign_ahead: bool,
+    /// Bound of a subflow's send buffer, where one is counted with.
+    pub send_buffer: Bytes,
+}
 
 /// What there is to send.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +127,7 @@ pub enum Choice {
 }
 
 /// A packet scheduler for one connection.
-pub trait Scheduler {
+pub trait Scheduler: fmt::Debug {
     /// Who carries the next segment. Called while there is unsent data and window.
     #[must_use]
     fn choose(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Choice;

@@ -9,11 +9,24 @@
 //! rises; here a subflow that took all of it is offered one more next time, up to
 //! all that it can hold. How many rounds to pass over is not said either.
 
-use super::{Choice, Pending, Scheduler};
+use super::{Choice, Pending, Scheduler, Settings};
 use crate::SubflowState;
+use crate::algorithm::algorithm;
 
 /// Rounds that a subflow is passed over before it is tried again.
 const PASSED_OVER: u32 = 8;
+
+algorithm! {
+    /// As much as each took at its last visit.
+    pub struct ObservedThroughputConfig: "observed-throughput", "elahi-2011, algorithm 1", [] {}
+}
+
+impl ObservedThroughputConfig {
+    /// For one connection.
+    pub fn build(self, _settings: &Settings) -> ObservedThroughput {
+        ObservedThroughput::default()
+    }
+}
 
 /// By the throughput observed at the last visit.
 #[derive(Clone, Debug, Default)]

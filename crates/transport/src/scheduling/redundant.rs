@@ -3,8 +3,21 @@
 //! Trades capacity for delay and for freedom from gaps. A segment goes out as
 //! soon as one subflow has room; the others queue their copy.
 
-use super::{Choice, Pending, Scheduler, SubflowSet};
+use super::{Choice, Pending, Scheduler, Settings, SubflowSet};
 use crate::SubflowState;
+use crate::algorithm::algorithm;
+
+algorithm! {
+    /// Everything on every subflow: the first copy to arrive counts.
+    pub struct RedundantConfig: "redundant", "Frommgen et al., IEEE ICC 2016", [] {}
+}
+
+impl RedundantConfig {
+    /// For one connection.
+    pub fn build(self, _settings: &Settings) -> Redundant {
+        Redundant
+    }
+}
 
 /// A copy on each usable subflow.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,7 +1,20 @@
 //! One after the other, segment by segment, passing over those without room.
 
-use super::{Choice, Pending, Scheduler};
+use super::{Choice, Pending, Scheduler, Settings};
 use crate::SubflowState;
+use crate::algorithm::algorithm;
+
+algorithm! {
+    /// One after the other.
+    pub struct RoundRobinConfig: "round-robin", "song-2018", [Blind] {}
+}
+
+impl RoundRobinConfig {
+    /// For one connection.
+    pub fn build(self, _settings: &Settings) -> RoundRobin {
+        RoundRobin::default()
+    }
+}
 
 /// Each in turn.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,12 +1,18 @@
 //! What the tests of several schedulers need.
 
-use ropewalk_quantities::Time;
+use ropewalk_quantities::{Bytes, Time};
 
-use super::Pending;
+use super::{Pending, Settings};
 use crate::SubflowState;
 
 /// Segment size of the tests, in bytes.
 pub(super) const MSS: u64 = 1000;
+
+/// Nothing is assigned ahead of windows.
+pub(super) const SETTINGS: Settings = Settings {
+    assign_ahead: false,
+    send_buffer: Bytes::from_mib(4),
+};
 
 /// A subflow with this window and this much in flight (segments), and this round-trip time.
 pub(super) fn subflow(window: u64, in_flight: u64, srtt_ms: u64) -> SubflowState {

@@ -8,26 +8,27 @@
 //! A subflow that gets little is also measured to deliver little: a weight
 //! follows the past share until the others run out of room.
 
-use super::{Choice, Pending, Scheduler};
+use super::{Choice, Pending, Scheduler, Settings};
 use crate::SubflowState;
+use crate::algorithm::algorithm;
+
+algorithm! {
+    /// In proportion to the measured rate.
+    pub struct WeightedConfig: "weighted", "smooth weighted round robin, as nginx spreads requests", [Blind] {}
+}
+
+impl WeightedConfig {
+    /// For one connection.
+    pub fn build(self, _settings: &Settings) -> Weighted {
+        Weighted::default()
+    }
+}
 
 /// Shares in proportion to measured rates.
 #[derive(Clone, Debug, Default)]
 pub struct Weighted {
     /// What each subflow has earned and not yet used, in bytes per second.
     credit: Vec<f64>,
-}
-
-/// Expected rate in bytes per second, if anything is known of the subflow.
-#[inline]
-fn rate(state: &SubflowState) -> Option<f64> {
-    if state.delivery_rate > 0.0 {
-        Some(state.delivery_rate)
-    } else if state.srtt.as_nanos() > 0 {
-        Some(state.cwnd as f64 / state.srtt.as_secs_f64())
-    } else {
-        None
-    }
 }
 
 impl Scheduler for Weighted {
@@ -39,7 +40,7 @@ impl Scheduler for Weighted {
         // One of which nothing is known counts as the slowest known.
         let unknown = (subflows.iter())
             .filter(|state| state.can_send())
-            .filter_map(rate)
+            .filter_map(SubflowState::rate)
             .reduce(f64::min)
             .unwrap_or(1.0);
         let mut total = 0.0;
@@ -48,7 +49,7 @@ impl Scheduler for Weighted {
             if !state.can_send() {
                 continue;
             }
-            let weight = rate(state).unwrap_or(unknown);
+            let weight = state.rate().unwrap_or(unknown);
             total += weight;
             self.credit[number] += weight;
             if richest.is_none_or(|best| self.credit[number] > self.credit[best]) {

@@ -15,10 +15,12 @@ use std::collections::BTreeMap;
 
 use ropewalk_quantities::{Bytes, Time};
 
+use crate::congestion::newreno::NewRenoConfig;
+use crate::congestion::uncoupled::UncoupledConfig;
 use crate::event::{Happening, Recorded};
 use crate::{
-    Config, CongestionKind, Endpoint, Event, Flags, InitialWindow, IpVersion, Options, Profile,
-    Segment,
+    Config, Endpoint, Event, Flags, InitialWindow, IpVersion, Options, Profile, Segment,
+    SinglePathConfig,
 };
 
 pub(crate) fn ms(millis: u64) -> Time {
@@ -29,7 +31,7 @@ pub(crate) fn ms(millis: u64) -> Time {
 pub(crate) fn plain_tcp() -> Config {
     Config {
         multipath: false,
-        congestion: CongestionKind::NewReno,
+        congestion: SinglePathConfig::from(NewRenoConfig::DEFAULT).into(),
         segment: Bytes::new(1000),
         initial_window: InitialWindow::Segments(10),
         delayed_ack: 1,
@@ -40,7 +42,7 @@ pub(crate) fn plain_tcp() -> Config {
 pub(crate) fn mptcp() -> Config {
     Config {
         multipath: true,
-        congestion: CongestionKind::Uncoupled,
+        congestion: UncoupledConfig::DEFAULT.into(),
         ..plain_tcp()
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::SchedulerKind;
+use crate::scheduling::redundant::RedundantConfig;
 
 #[test]
 fn both_subflows_carry_and_the_stream_is_whole() {
@@ -68,7 +68,7 @@ fn what_a_dark_subflow_holds_goes_to_the_other_and_it_returns() {
 #[test]
 fn redundant_sends_everything_on_every_subflow() {
     let config = Config {
-        scheduler: SchedulerKind::Redundant,
+        scheduler: RedundantConfig::DEFAULT.into(),
         ..mptcp()
     };
     let mut pair = Pair::connected(&config, &[10, 12]);

@@ -1,5 +1,6 @@
 use super::*;
-use crate::SchedulerKind;
+use crate::algorithm::Declared;
+use crate::{CongestionConfig, SchedulerConfig};
 use proptest::prelude::*;
 
 /// A wire that loses, delays and doubles by a plan drawn from a seed.
@@ -105,8 +106,8 @@ proptest! {
     fn mptcp_delivers_everything_once_and_in_order(
         seed in any::<u64>(),
         loss in 0u64..150, late in 0u64..200, twice in 0u64..50,
-        scheduler in prop::sample::select(SchedulerKind::ALL),
-        congestion in prop::sample::select(CongestionKind::ALL),
+        scheduler in prop::sample::select(SchedulerConfig::defaults()),
+        congestion in prop::sample::select(CongestionConfig::defaults()),
         helped in any::<bool>(),
         rack in any::<bool>(), tail_loss_probe in any::<bool>(),
         delays in prop::collection::vec(1u64..150, 1..4),

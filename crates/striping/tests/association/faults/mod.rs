@@ -88,7 +88,7 @@ pub fn run(plan: &Plan, seed: u64) -> Outcome {
         .collect();
     let scheduler = draw.below(plan.schedulers.len() as u64);
     let config = Config {
-        scheduling: plan.schedulers[scheduler as usize],
+        scheduling: plan.schedulers[scheduler as usize].clone(),
         buffer: Amount::from_kib(draw.magnitude(plan.buffer_kib)),
         send_buffer: Amount::from_kib(draw.magnitude(plan.buffer_kib)),
         memory: Amount::from_kib(draw.magnitude(plan.memory_kib)),

@@ -4,7 +4,8 @@ use std::str::FromStr;
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use ropewalk_striping::Scheduling;
+use ropewalk_transport::SchedulerConfig;
+use ropewalk_transport::algorithm::Declared;
 use toml_edit::{DocumentMut, Item};
 
 /// Least and most, both inclusive.
@@ -20,7 +21,7 @@ pub struct Plan {
     pub stream_bytes: Range,
     pub buffer_kib: Range,
     pub memory_kib: Range,
-    pub schedulers: Vec<Scheduling>,
+    pub schedulers: Vec<SchedulerConfig>,
     pub within_ms: Range,
     pub lasts_ms: Range,
     pub learnt_after_ms: Range,
@@ -42,7 +43,7 @@ impl FromStr for Plan {
         let names = document["schedulers"].as_array();
         let names = names.ok_or("schedulers: a list of names")?;
         let schedulers = names.iter().map(|name| {
-            let known = name.as_str().and_then(Scheduling::from_name);
+            let known = name.as_str().and_then(SchedulerConfig::from_name);
             known.ok_or_else(|| format!("schedulers: {name} is none"))
         });
         Ok(Plan {

@@ -3,16 +3,19 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::algorithm::Declared;
+use crate::congestion::OwnCongestion;
 use crate::congestion::testing::{Random, acked, subflow};
-use crate::{Profile, SubflowState};
+use crate::{Config, CongestionConfig, Profile, SubflowState};
 
-fn all() -> Vec<(Config, &'static str)> {
+fn all() -> Vec<(Config, String)> {
     let mut configs = Vec::new();
     for profile in [Profile::Linux, Profile::Ns3, Profile::Rfc] {
-        for kind in CongestionKind::ALL {
+        for congestion in CongestionConfig::defaults() {
+            let name = congestion.name().to_owned();
             let mut config = Config::profile(profile);
-            config.congestion = *kind;
-            configs.push((config, kind.name()));
+            config.congestion = congestion;
+            configs.push((config, name));
         }
     }
     configs
@@ -21,7 +24,7 @@ fn all() -> Vec<(Config, &'static str)> {
 /// Takes every algorithm through the same steps: what happens, and a seed for the particulars.
 fn live_through(steps: &[(u8, u64)]) {
     for (config, name) in all() {
-        let mut control = Controller::new(&config);
+        let mut control = config.controller();
         let mut table: Vec<SubflowState> = Vec::new();
         let mut now = 0;
         for (kind, seed) in steps {
@@ -76,10 +79,11 @@ fn live_through(steps: &[(u8, u64)]) {
                     let cwnd = control.on_ack(i, &ack, &table);
                     assert!(cwnd >= least, "{name}: cwnd {cwnd}");
                     assert!(ack.cwnd_limited || cwnd == before, "{name}: grew unused");
-                    let shrinks = config.congestion == CongestionKind::Olia;
+                    let shrinks = matches!(config.congestion, CongestionConfig::Olia(_));
                     assert!(shrinks || cwnd >= before, "{name}: {before} to {cwnd}");
                     // None but the one without a cap gains more than slow start and a segment or two.
-                    let uncapped = config.congestion == CongestionKind::LinkedIncreases;
+                    let uncapped =
+                        matches!(config.congestion, CongestionConfig::LinkedIncreases(_));
                     assert!(
                         uncapped || cwnd <= before + bytes + 2 * least,
                         "{name}: {before} to {cwnd} for {bytes}"
@@ -106,7 +110,7 @@ proptest! {
 #[test]
 fn slow_start_is_every_algorithms() {
     for (config, name) in all() {
-        let mut control = Controller::new(&config);
+        let mut control = config.controller();
         control.add_subflow(0);
         control.add_subflow(1);
         let mut table = [subflow(10.0, 0.1), subflow(10.0, 0.1)];
@@ -120,6 +124,7 @@ fn slow_start_is_every_algorithms() {
 
 #[test]
 fn a_users_own_algorithm_is_called() {
+    #[derive(Debug)]
     struct Fixed;
     impl CongestionControl for Fixed {
         fn add_subflow(&mut self, _subflow: usize) {}
@@ -130,19 +135,26 @@ fn a_users_own_algorithm_is_called() {
             43
         }
     }
-    let mut control = Controller::Custom(Box::new(Fixed));
+    let own = OwnCongestion::new("fixed", |_| Box::new(Fixed));
+    let config = Config {
+        congestion: own.into(),
+        ..Config::profile(Profile::Linux)
+    };
+    assert_eq!(config, config.clone());
+    assert_eq!(config.congestion.name(), "fixed");
+    let mut control = config.controller();
     control.add_subflow(0);
     let table = [subflow(10.0, 0.1)];
     assert_eq!(control.on_ack(0, &acked(1), &table), 42);
     let cause = Congestion::Timeout;
     assert_eq!(control.on_congestion(0, cause, Time::ZERO, &table), 43);
-    assert_eq!(format!("{control:?}"), "Custom");
+    assert_eq!(format!("{control:?}"), "Own(Fixed)");
 }
 
 #[test]
 fn each_goes_back_to_what_it_was_before_losses_that_were_none() {
     for (config, name) in all() {
-        let mut control = Controller::new(&config);
+        let mut control = config.controller();
         let mut table = vec![subflow(20.5, 0.1), subflow(7.0, 0.3)];
         control.add_subflow(0);
         control.add_subflow(1);
@@ -171,7 +183,7 @@ fn each_goes_back_to_what_it_was_before_losses_that_were_none() {
         }
         grow(&mut control, &mut table, 0);
         // NewReno that counts acknowledgements remembers nothing.
-        let remembers = config.byte_counting || !["newreno", "uncoupled"].contains(&name);
+        let remembers = config.byte_counting || !["newreno", "uncoupled"].contains(&name.as_str());
         assert!(!remembers || format!("{control:?}") != before, "{name}");
         control.restore(0);
         assert_eq!(format!("{control:?}"), before, "{name}");

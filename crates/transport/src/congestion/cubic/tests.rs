@@ -1,28 +1,19 @@
 //! CUBIC against RFC 9438's formulas and its table of average windows.
 
 use super::*;
-use crate::congestion::testing::{MSS, acked, fluid, subflow};
-use crate::congestion::{CongestionControl, UncoupledConfig};
-use crate::{SinglePathKind, SubflowState};
+use crate::SubflowState;
+use crate::congestion::testing::{BY_BYTES, MSS, acked, fluid, subflow};
+use crate::congestion::{CongestionControl, SinglePathConfig};
 
 fn cubic() -> Cubic {
-    CubicConfig {
-        byte_counting: true,
-        hystart: false,
-        fast_convergence: true,
-        as_linux: false,
-    }
-    .build()
+    CubicConfig::DEFAULT.build(&BY_BYTES)
 }
 
 fn linux_cubic() -> Cubic {
-    CubicConfig {
-        byte_counting: true,
-        hystart: false,
-        fast_convergence: true,
-        as_linux: true,
-    }
-    .build()
+    CubicConfig::DEFAULT.build(&Settings {
+        linux_cubic: true,
+        ..BY_BYTES
+    })
 }
 
 /// Acknowledges segment by segment at the rate of the window, from `from` to `to` seconds.
@@ -47,9 +38,13 @@ fn after_loss(cubic: &mut Cubic) -> SubflowState {
     state
 }
 
+fn alpha() -> f64 {
+    CubicConfig::DEFAULT.alpha()
+}
+
 #[test]
 fn alpha_is_as_the_rfc_computes_it() {
-    assert!((ALPHA - 9.0 / 17.0).abs() < 1e-12);
+    assert!((alpha() - 9.0 / 17.0).abs() < 1e-12);
 }
 
 #[test]
@@ -79,13 +74,7 @@ fn average_windows_are_those_of_table_1() {
         (1e-4, 187.0, 1500.0),
         (1e-5, 1054.0, 600.0),
     ] {
-        let mut control = UncoupledConfig {
-            subflow: SinglePathKind::Cubic,
-            byte_counting: true,
-            hystart: false,
-            linux_cubic: false,
-        }
-        .build();
+        let mut control = SinglePathConfig::from(CubicConfig::DEFAULT).build(&BY_BYTES);
         let mean = fluid(&mut control, &[(0.1, loss)], duration)[0];
         assert!(
             (mean / published - 1.0).abs() < 0.12,
@@ -173,13 +162,10 @@ fn an_undone_loss_brings_back_what_was_known() {
 
 #[test]
 fn hystart_ends_slow_start_at_the_window_it_finds() {
-    let mut cubic = CubicConfig {
-        byte_counting: true,
+    let mut cubic = CubicConfig::DEFAULT.build(&Settings {
         hystart: true,
-        fast_convergence: true,
-        as_linux: false,
-    }
-    .build();
+        ..BY_BYTES
+    });
     let mut state = subflow(20.0, 0.08);
     state.ssthresh = u64::MAX;
     state.min_rtt = Time::from_millis(80);
@@ -205,13 +191,7 @@ fn hystart_ends_slow_start_at_the_window_it_finds() {
 
 #[test]
 fn as_an_algorithm_of_a_connection_it_keeps_subflows_apart() {
-    let mut control = UncoupledConfig {
-        subflow: SinglePathKind::Cubic,
-        byte_counting: true,
-        hystart: false,
-        linux_cubic: false,
-    }
-    .build();
+    let mut control = SinglePathConfig::from(CubicConfig::DEFAULT).build(&BY_BYTES);
     control.add_subflow(0);
     control.add_subflow(1);
     let table = [subflow(100.0, 0.1), subflow(10.0, 0.1)];
@@ -233,9 +213,9 @@ fn past_the_window_before_the_loss_linux_is_slower_than_reno() {
     };
     // Fifty round trips of 0.53 segments from 7 on; by the RFC of one from 10 on.
     let linux = grown(linux_cubic());
-    assert!((linux - (7.0 + 50.0 * ALPHA)).abs() < 1.0, "{linux}");
+    assert!((linux - (7.0 + 50.0 * alpha())).abs() < 1.0, "{linux}");
     let rfc = grown(cubic());
-    assert!((rfc - (10.0 + 50.0 - 3.0 / ALPHA)).abs() < 1.5, "{rfc}");
+    assert!((rfc - (10.0 + 50.0 - 3.0 / alpha())).abs() < 1.5, "{rfc}");
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::CongestionConfig;
+use crate::algorithm::Declared;
 use crate::tests::properties::check;
 
 /// Answers that make no sense of what they see.
@@ -55,7 +57,7 @@ proptest! {
         loss in 0u64..150, late in 0u64..300, twice in 0u64..50,
         sack in any::<bool>(), timestamps in any::<bool>(), prr in any::<bool>(),
         rack in any::<bool>(), tail_loss_probe in any::<bool>(),
-        congestion in prop::sample::select(CongestionKind::ALL),
+        congestion in prop::sample::select(CongestionConfig::defaults()),
         delays in prop::collection::vec(1u64..150, 1..4),
         bytes in 1u64..150_000,
     ) {

@@ -1,17 +1,19 @@
 //! An undo goes back exactly to what was.
 
 use super::*;
+use crate::CongestionConfig;
+use crate::algorithm::Declared;
 
 fn plans() -> Vec<Config> {
     let mut configs = Vec::new();
-    for congestion in CongestionKind::ALL {
+    for congestion in CongestionConfig::defaults() {
         for (sack, rack, prr) in [
             (true, false, false),
             (true, true, true),
             (false, false, true),
         ] {
             configs.push(Config {
-                congestion: *congestion,
+                congestion: congestion.clone(),
                 hystart: true,
                 sack,
                 rack,

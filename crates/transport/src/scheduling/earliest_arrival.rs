@@ -6,18 +6,39 @@
 //! it would only delay. The idea is that of OTIAS (Yang et al., INFOCOM 2014) and STMS (Shi et al.,
 //! USENIX ATC 2018), which leave gaps of the size of the faster path's window; ECF (Lim et al.,
 //! CoNEXT 2017) waits for the faster path, and leaves none.
+//!
+//! It skips data, which a [`Choice`](super::Choice) cannot say, and looks at how much of each of
+//! several streams waits; so the association of bandwidth aggregation follows it itself, by the
+//! arithmetic that is here, and `mptcp` has it not. A tunnel's packets are no stream: there the link
+//! that would deliver the next one first takes it.
+
+use super::Settings;
+use super::min_rtt::MinRtt;
+use crate::algorithm::algorithm;
+
+algorithm! {
+    /// Each takes what it would deliver in order, and none what another would deliver sooner.
+    pub struct EarliestArrivalConfig: "earliest-arrival", "after Yang et al., INFOCOM 2014, and Shi et al., USENIX ATC 2018", [ManyStreams] {}
+}
+
+impl EarliestArrivalConfig {
+    /// For one connection of bandwidth aggregation, which has one subflow.
+    pub fn build(self, _settings: &Settings) -> MinRtt {
+        MinRtt
+    }
+}
 
 /// A carrier as the others see it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lane {
+pub struct Lane {
     /// Seconds until a frame that it is given now would be at the other end.
-    pub(crate) arrives_in: f64,
+    pub arrives_in: f64,
     /// Bytes per second.
-    pub(crate) rate: f64,
+    pub rate: f64,
 }
 
 /// What the other carriers can bring before a frame of this one would arrive, in bytes.
-pub(crate) fn gap(own_arrives_in: f64, others: impl Iterator<Item = Lane>) -> u64 {
+pub fn gap(own_arrives_in: f64, others: impl Iterator<Item = Lane>) -> u64 {
     let bytes: f64 = others
         .map(|lane| lane.rate * (own_arrives_in - lane.arrives_in).max(0.0))
         .sum();
@@ -28,7 +49,7 @@ pub(crate) fn gap(own_arrives_in: f64, others: impl Iterator<Item = Lane>) -> u6
 ///
 /// They take turns, so each gets the same, but for those that have less: what these leave goes to
 /// the others.
-pub(crate) fn share(gap: u64, streams: usize, pending: impl Iterator<Item = u64> + Clone) -> u64 {
+pub fn share(gap: u64, streams: usize, pending: impl Iterator<Item = u64> + Clone) -> u64 {
     let mut left = gap;
     let mut sharing = streams.max(1) as u64;
     let mut level = 0;

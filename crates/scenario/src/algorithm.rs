@@ -1,0 +1,205 @@
+//! Algorithms by name, or by name with parameters: `scheduler = { name = "blest", lambda = 1.2 }`.
+
+use ropewalk_transport::algorithm::{self, Declared, Description, Parameter, Value};
+use ropewalk_transport::{CongestionConfig, SchedulerConfig, SinglePathConfig};
+
+use crate::document::{Entry, Node};
+use crate::error::Problem;
+use crate::keys::Kind;
+use crate::parsed::{Held, Parsed};
+use crate::report::Report;
+use crate::suggest::nearest;
+use crate::value::quoted;
+
+/// The key of a table that names the algorithm.
+pub(crate) const NAME: &str = "name";
+
+/// All algorithms that a key may name.
+pub(crate) type Algorithms = fn() -> Vec<&'static Description>;
+
+/// An algorithm, and those of its parameters that have another value than their default.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Chosen {
+    pub name: String,
+    pub parameters: Vec<(&'static str, Value)>,
+}
+
+impl Chosen {
+    /// The algorithm that a config of the transport is.
+    pub fn of(config: &impl Declared) -> Chosen {
+        Chosen {
+            name: config.name().to_owned(),
+            parameters: config.changed(),
+        }
+    }
+
+    /// The config of the transport.
+    pub fn config<C: Declared>(&self) -> Option<C> {
+        let mut config = C::from_name(&self.name)?;
+        for (parameter, value) in &self.parameters {
+            config.set(parameter, *value);
+        }
+        Some(config)
+    }
+
+    /// As TOML writes it: a name where all parameters have their defaults.
+    pub fn to_toml(&self) -> String {
+        if self.parameters.is_empty() {
+            return format!("{:?}", self.name);
+        }
+        let mut keys = vec![format!("{NAME} = {:?}", self.name)];
+        let named = self.parameters.iter();
+        keys.extend(named.map(|(name, value)| format!("{name} = {}", parsed(*value).to_toml())));
+        format!("{{ {} }}", keys.join(", "))
+    }
+}
+
+macro_rules! held {
+    ($($config:ty,)*) => {$(
+        impl Held for $config {
+            fn from_parsed(parsed: &Parsed) -> Option<$config> {
+                match parsed {
+                    Parsed::Algorithm(chosen) => chosen.config(),
+                    _ => None,
+                }
+            }
+            fn to_parsed(&self) -> Parsed {
+                Parsed::Algorithm(Chosen::of(self))
+            }
+        }
+    )*};
+}
+
+held! {
+    CongestionConfig, SinglePathConfig, SchedulerConfig,
+}
+
+/// What kind of key a parameter is.
+pub(crate) fn kind(parameter: &Parameter) -> Kind {
+    match parameter.kind {
+        algorithm::Kind::Number { least, most, .. } => Kind::Number { least, most },
+        algorithm::Kind::Integer { least, most, .. } => Kind::Integer { least, most },
+        algorithm::Kind::Boolean { .. } => Kind::Boolean,
+        algorithm::Kind::Time { least, most, .. } => Kind::Time { least, most },
+    }
+}
+
+/// The value of a parameter as that of a key.
+pub(crate) fn parsed(value: Value) -> Parsed {
+    match value {
+        Value::Number(number) => Parsed::Number(number),
+        Value::Integer(number) => Parsed::Integer(number),
+        Value::Boolean(value) => Parsed::Boolean(value),
+        Value::Time(time) => Parsed::Time(time),
+    }
+}
+
+/// The names of algorithms.
+pub(crate) fn names(all: Algorithms) -> Vec<&'static str> {
+    all().into_iter().map(|one| one.name).collect()
+}
+
+/// Reads a table; everything wrong with it is reported.
+pub(crate) fn read_table(
+    all: Algorithms,
+    entry: &Entry,
+    entries: &[Entry],
+    path: &str,
+    report: &mut Report,
+) -> Parsed {
+    let Some(name) = entries.iter().find(|inner| inner.key == NAME) else {
+        let error = report.error(entry.node.origin, &inner_path(path, NAME), Problem::Missing);
+        error.allowed = Some(quoted(names(all)));
+        return Parsed::Wrong;
+    };
+    let named = name.node.text().and_then(|text| find(all, text));
+    let Some(description) = named else {
+        let inner = inner_path(path, NAME);
+        let wrong = Kind::Algorithm(all).read(&name.node);
+        if let Err(wrong) = wrong {
+            let error = report.error(name.node.origin, &inner, wrong.problem);
+            error.value = Some(name.node.shown());
+            error.suggestion = wrong.suggestion;
+            error.allowed = Some(quoted(names(all)));
+        }
+        return Parsed::Wrong;
+    };
+    let others = entries.iter().filter(|inner| inner.key != NAME);
+    let read: Vec<_> = others
+        .map(|inner| read_parameter(description, inner, path, report))
+        .collect();
+    let Some(parameters) = read.into_iter().collect() else {
+        return Parsed::Wrong;
+    };
+    Parsed::Algorithm(Chosen {
+        name: description.name.to_owned(),
+        parameters,
+    })
+}
+
+fn read_parameter(
+    description: &'static Description,
+    entry: &Entry,
+    path: &str,
+    report: &mut Report,
+) -> Option<(&'static str, Value)> {
+    let shown: String = entry.key.chars().take(64).collect();
+    let path = inner_path(path, &shown);
+    let Some(parameter) = parameter(description, &entry.key) else {
+        let problem = Problem::UnknownParameter(description.name);
+        let error = report.error(entry.origin, &path, problem);
+        let names = description.parameters.iter().map(|one| one.name);
+        error.suggestion = nearest(&entry.key, names);
+        error.allowed = Some(parameter_names(description));
+        return None;
+    };
+    match read_value(parameter, &entry.node) {
+        Ok(value) => Some((parameter.name, value)),
+        Err(wrong) => {
+            let error = report.error(entry.node.origin, &path, wrong.problem);
+            error.value = Some(entry.node.shown());
+            error.suggestion = wrong.suggestion;
+            error.allowed = Some(kind(parameter).allowed());
+            None
+        }
+    }
+}
+
+fn read_value(parameter: &Parameter, node: &Node) -> Result<Value, crate::value::Wrong> {
+    let parsed = kind(parameter).read(node)?;
+    Ok(match parsed {
+        Parsed::Number(number) => Value::Number(number),
+        Parsed::Integer(number) => Value::Integer(number),
+        Parsed::Boolean(value) => Value::Boolean(value),
+        Parsed::Time(time) => Value::Time(time),
+        // No parameter is of another kind.
+        _ => parameter.kind.default(),
+    })
+}
+
+/// The algorithm of a name.
+pub(crate) fn find(all: Algorithms, name: &str) -> Option<&'static Description> {
+    all().into_iter().find(|one| one.name == name)
+}
+
+/// The parameter of a name.
+pub(crate) fn parameter(
+    description: &'static Description,
+    name: &str,
+) -> Option<&'static Parameter> {
+    description.parameters.iter().find(|one| one.name == name)
+}
+
+/// The keys of an algorithm's table, in words.
+pub(crate) fn parameter_names(description: &Description) -> String {
+    if description.parameters.is_empty() {
+        return "name alone".to_owned();
+    }
+    let names = description.parameters.iter().map(|one| one.name);
+    let all: Vec<&str> = std::iter::once(NAME).chain(names).collect();
+    all.join(", ")
+}
+
+fn inner_path(path: &str, key: &str) -> String {
+    format!("{path}.{key}")
+}

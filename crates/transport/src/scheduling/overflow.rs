@@ -1,0 +1,88 @@
+//! Primary, then overflow: a dearer subflow only while the cheaper ones are not enough.
+//!
+//! Cheaper is what has a lower priority number; of those that are alike in it, what costs less.
+//! The association of bandwidth aggregation chooses by the same rule among its carriers, and by
+//! earliest arrival among those that it needs.
+
+use ropewalk_quantities::Time;
+
+use super::min_rtt::fastest;
+use super::{Choice, Pending, Scheduler, Settings};
+use crate::SubflowState;
+use crate::algorithm::algorithm;
+
+algorithm! {
+    /// A dearer one only while the cheaper ones would need too long for what waits; among those
+    /// needed, the fastest.
+    pub struct OverflowConfig: "overflow", "this project", [] {
+        /// How long the cheaper ones may need for what waits.
+        after: time(Time::ZERO, Time::from_secs(3600)) = Time::from_millis(100), "this project";
+    }
+}
+
+impl OverflowConfig {
+    /// For one connection.
+    pub fn build(self, _settings: &Settings) -> Overflow {
+        Overflow { after: self.after }
+    }
+
+    /// Whether what is cheaper, in bytes per second each, would need too long for the bytes that
+    /// wait.
+    pub fn is_needed(self, waiting: u64, cheaper: impl Iterator<Item = f64>) -> bool {
+        let mut cheaper = cheaper.peekable();
+        if cheaper.peek().is_none() {
+            return true;
+        }
+        let rate: f64 = cheaper.sum();
+        waiting as f64 / rate > self.after.as_secs_f64()
+    }
+}
+
+/// Primary, then overflow.
+#[derive(Clone, Copy, Debug)]
+pub struct Overflow {
+    after: Time,
+}
+
+/// Cheaper ones come first.
+fn rank(state: &SubflowState) -> (u8, f64) {
+    (state.priority, state.cost)
+}
+
+impl Scheduler for Overflow {
+    fn choose(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Choice {
+        let config = OverflowConfig { after: self.after };
+        let is_needed = |own: &SubflowState| {
+            let usable = subflows.iter().filter(|state| state.usable);
+            let cheaper = usable.filter(|state| rank(state) < rank(own));
+            config.is_needed(pending.unsent, cheaper.map(SubflowState::rate_or_guess))
+        };
+        let chosen = fastest(subflows, |state| state.can_send() && is_needed(state));
+        chosen.map_or(Choice::Wait, Choice::Send)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduling::testing::{MSS, SETTINGS, pending, subflow};
+
+    #[test]
+    fn the_dear_one_is_used_while_the_cheap_one_is_not_enough() {
+        // A quick, dear one, and a cheap one of 10 segments in 50 ms: 200 a second.
+        let mut table = [subflow(10, 0, 10), subflow(10, 0, 50)];
+        table[0].cost = 10.0;
+        let mut overflow = OverflowConfig::DEFAULT.build(&SETTINGS);
+        assert_eq!(overflow.choose(&pending(20), &table), Choice::Send(1));
+        assert_eq!(overflow.choose(&pending(21), &table), Choice::Send(0));
+        table[1].in_flight = 10 * MSS;
+        assert_eq!(overflow.choose(&pending(20), &table), Choice::Wait);
+        assert_eq!(overflow.choose(&pending(21), &table), Choice::Send(0));
+        // Priority goes before cost; what is not usable is no help.
+        table[1].priority = 1;
+        assert_eq!(overflow.choose(&pending(1), &table), Choice::Send(0));
+        table[1].priority = 0;
+        table[1].usable = false;
+        assert_eq!(overflow.choose(&pending(1), &table), Choice::Send(0));
+    }
+}
