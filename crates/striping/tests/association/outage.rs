@@ -6,12 +6,8 @@ use ropewalk_striping::{Association, Config, Event, Length, StreamId};
 use crate::goodput::links;
 use crate::world::{Apps, FAR, NEAR, World};
 
-const SILENT: u64 = 1;
-const BACK: u64 = 2;
-
 struct Bulk {
     stream: Option<StreamId>,
-    link: usize,
     read_at: Time,
     from: Time,
     longest: Time,
@@ -41,15 +37,9 @@ impl Apps<Length> for Bulk {
         }
     }
 
-    fn on_tick(&mut self, world: &mut World<Length>, token: u64) {
-        match token {
-            SILENT => world.links[self.link].silent = true,
-            BACK => world.links[self.link].silent = false,
-            _ => {
-                self.stream = world.ends[NEAR].open();
-                self.fill(&mut world.ends[NEAR]);
-            }
-        }
+    fn on_tick(&mut self, world: &mut World<Length>, _token: u64) {
+        self.stream = world.ends[NEAR].open();
+        self.fill(&mut world.ends[NEAR]);
     }
 }
 
@@ -66,17 +56,16 @@ fn received(world: &World<Length>, link: usize) -> u64 {
 /// The longest gap from the outage at 5 s on, and how much of the link is used in the second that
 /// begins 1 s after its return at 8 s.
 fn outage(list: &[(f64, u64)], link: usize) -> (Time, f64) {
-    let mut world = World::new(links(list), [Config::default(), Config::default()]);
+    let mut links = links(list);
+    links[link].fall_silent(Time::from_secs(5), Time::from_secs(8));
+    let mut world = World::new(links, [Config::default(), Config::default()]);
     let mut apps = Bulk {
         stream: None,
-        link,
         read_at: Time::ZERO,
         from: Time::from_secs(5),
         longest: Time::ZERO,
     };
     world.at(Time::from_millis(1), 0);
-    world.at(Time::from_secs(5), SILENT);
-    world.at(Time::from_secs(8), BACK);
     world.run(&mut apps, Time::from_secs(9));
     let before = received(&world, link);
     world.run(&mut apps, Time::from_secs(10));

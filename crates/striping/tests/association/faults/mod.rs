@@ -47,7 +47,6 @@ enum Act {
         link: usize,
         learnt_after: [Time; 2],
     },
-    Silence(usize, bool),
     Slow(usize, u64),
     Pause {
         talk: usize,
@@ -70,8 +69,6 @@ struct Run {
     by_stream: BTreeMap<StreamId, usize>,
     acts: Vec<Act>,
     config: Config,
-    /// Per link, how many silences overlap.
-    silences: Vec<u32>,
     delivered_at: Time,
     outcome: Outcome,
 }
@@ -79,7 +76,7 @@ struct Run {
 /// Runs one seed of a plan.
 pub fn run(plan: &Plan, seed: u64) -> Outcome {
     let mut draw = Draw::new(seed);
-    let links: Vec<Link> = (0..draw.within(plan.links))
+    let mut links: Vec<Link> = (0..draw.within(plan.links))
         .map(|_| {
             let rate = Rate::from_bps(draw.magnitude(plan.rate_kbit) * 1000);
             let rtt = Time::from_millis(draw.magnitude(plan.rtt_ms));
@@ -95,25 +92,31 @@ pub fn run(plan: &Plan, seed: u64) -> Outcome {
         timeout: Time::from_secs(1000),
         ..Config::default()
     };
-    let mut world = World::new(links, [config.clone(), config.clone()]);
+    let configs = [config.clone(), config.clone()];
     let mut run = Run {
         talks: Vec::new(),
         by_stream: BTreeMap::new(),
         acts: Vec::new(),
         config,
-        silences: vec![0; world.links.len()],
         delivered_at: Time::ZERO,
         outcome: Outcome::default(),
         draw,
     };
-    let last = run.plan(plan, &mut world);
+    let times = run.plan(plan, &mut links);
+    let silent_until = links.iter().filter_map(Link::silent_until);
+    let last = silent_until.chain(times.iter().copied()).max();
+    let last = last.unwrap_or(Time::ZERO);
+    let mut world = World::new(links, configs);
+    for (token, at) in times.into_iter().enumerate() {
+        world.at(at, token as u64);
+    }
     world.run(&mut run, last + PATIENCE);
     run.conclude(&world)
 }
 
 impl Run {
-    /// Draws streams and faults; returns the time of the last.
-    fn plan(&mut self, plan: &Ranges, world: &mut World<Bytes>) -> Time {
+    /// Draws streams and faults; returns when each act is due.
+    fn plan(&mut self, plan: &Ranges, links: &mut [Link]) -> Vec<Time> {
         let mut schedule: Vec<(Time, Act)> = Vec::new();
         let draw = &mut self.draw;
         for number in 0..draw.within(plan.streams) as usize {
@@ -124,7 +127,7 @@ impl Run {
             let at = Time::from_millis(draw.below(1000));
             schedule.push((at, Act::Open(number)));
         }
-        let (links, talks) = (world.links.len() as u64, self.talks.len() as u64);
+        let (count, talks) = (links.len() as u64, self.talks.len() as u64);
         let mut faults = 0;
         let mut times = |draw: &mut Draw| {
             let begins = Time::from_millis(draw.within(plan.within_ms));
@@ -136,20 +139,19 @@ impl Run {
         };
         for _ in 0..draw.within(plan.killed) {
             let (at, _) = times(draw);
-            let link = draw.below(links) as usize;
+            let link = draw.below(count) as usize;
             let learnt_after =
                 [(); 2].map(|()| Time::from_millis(draw.magnitude(plan.learnt_after_ms)));
             schedule.push((at, Act::Kill { link, learnt_after }));
         }
         for _ in 0..draw.within(plan.silenced) {
             let (begins, ends) = times(draw);
-            let link = draw.below(links) as usize;
-            schedule.push((begins, Act::Silence(link, true)));
-            schedule.push((ends, Act::Silence(link, false)));
+            let link = draw.below(count) as usize;
+            links[link].fall_silent(begins, ends);
         }
         for _ in 0..draw.within(plan.slowed) {
             let (begins, ends) = times(draw);
-            let link = draw.below(links) as usize;
+            let link = draw.below(count) as usize;
             schedule.push((begins, Act::Slow(link, 2 + draw.below(20))));
             schedule.push((ends, Act::Slow(link, 1)));
         }
@@ -171,15 +173,9 @@ impl Run {
             schedule.push((at, Act::Stop { talk, end }));
         }
         self.outcome.faults = faults;
-        for (token, (at, act)) in schedule.iter().enumerate() {
-            self.acts.push(*act);
-            world.at(*at, token as u64);
-        }
-        schedule
-            .iter()
-            .map(|(at, _)| *at)
-            .max()
-            .unwrap_or(Time::ZERO)
+        let (times, acts) = schedule.into_iter().unzip();
+        self.acts = acts;
+        times
     }
 
     fn act(&mut self, world: &mut World<Bytes>, act: Act) {
@@ -193,15 +189,7 @@ impl Run {
                 talk.write(talk.opener, own, &mut self.draw);
             }
             Act::Kill { link, learnt_after } => world.kill(link, learnt_after),
-            Act::Silence(link, true) => {
-                self.silences[link] += 1;
-                world.links[link].silent = true;
-            }
-            Act::Silence(link, false) => {
-                self.silences[link] -= 1;
-                world.links[link].silent = self.silences[link] > 0;
-            }
-            Act::Slow(link, factor) => world.links[link].slowed = factor,
+            Act::Slow(link, times) => world.slow(link, times),
             Act::Pause { talk, end, paused } => {
                 self.talks[talk].paused[end] = paused;
                 self.read(world.now, end, &mut world.ends[end], talk);

@@ -1,16 +1,19 @@
 //! A world of two ends and links between them, in virtual time.
 
+mod link;
 mod pipe;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+use ropewalk_network::{Advance, IDLE, Key};
 use ropewalk_quantities::Time;
 use ropewalk_striping::{
     Association, CarrierConfig, CarrierId, Config, Event, Frame, Payload, Role,
 };
 
-pub use pipe::Link;
+pub use link::Link;
+use link::{Links, SEGMENT_HEADERS, Segment, packets};
 use pipe::Pipe;
 
 /// The near end, which dials.
@@ -20,6 +23,10 @@ pub const FAR: usize = 1;
 
 /// A suspected link is dialled this often.
 const DIAL: Time = Time::from_millis(250);
+/// What a socket has unsent when it takes more, in bytes, as TCP_NOTSENT_LOWAT.
+const LOW_WATER: u64 = 32 << 10;
+/// Segments of TCP's handshake and ours: a connection is there with the last.
+const HANDSHAKE: u32 = 4;
 
 /// What the applications at both ends do.
 pub trait Apps<P> {
@@ -28,25 +35,16 @@ pub trait Apps<P> {
     fn on_tick(&mut self, world: &mut World<P>, token: u64);
 }
 
+/// What happens at the ends; what happens on the links is the network's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Happening {
-    Arrival {
+    /// A carrier's retransmission timer at one end.
+    Retransmission {
         carrier: usize,
-        direction: usize,
-        generation: u64,
-    },
-    TcpAck {
-        carrier: usize,
-        direction: usize,
-        len: u64,
-    },
-    Retry {
-        carrier: usize,
-        direction: usize,
+        end: usize,
     },
     Timeout(usize),
     Dial(usize),
-    Connected(usize),
     Down {
         carrier: usize,
         end: usize,
@@ -66,16 +64,15 @@ struct Carrier<P> {
 pub struct World<P> {
     pub now: Time,
     pub ends: [Association<P>; 2],
-    pub links: Vec<Link>,
+    links: Links,
     carriers: Vec<Carrier<P>>,
     by_id: [BTreeMap<CarrierId, usize>; 2],
     /// Per link, the carrier in use.
     current: Vec<Option<usize>>,
     dialling: Vec<bool>,
-    happenings: BinaryHeap<Reverse<(Time, u64, Happening)>>,
-    next_number: u64,
+    /// Among what the network does, by the network's order.
+    happenings: BinaryHeap<Reverse<(Key, Happening)>>,
     timeouts: [Time; 2],
-    low_water: u64,
     /// Of all frames and events with their times (FNV-1a).
     pub trace: u64,
     pub violations: Vec<String>,
@@ -92,15 +89,13 @@ impl<P: Payload> World<P> {
                 Association::new(Role::Initiator, near),
                 Association::new(Role::Responder, far),
             ],
-            links,
+            links: Links::new(links),
             carriers: Vec::new(),
             by_id: [BTreeMap::new(), BTreeMap::new()],
             current: vec![None; count],
             dialling: vec![true; count],
             happenings: BinaryHeap::new(),
-            next_number: 0,
             timeouts: [Time::MAX; 2],
-            low_water: 32 << 10,
             trace: 0xcbf2_9ce4_8422_2325,
             violations: Vec::new(),
         };
@@ -127,19 +122,27 @@ impl<P: Payload> World<P> {
         self.dial(link, learnt_after[NEAR]);
     }
 
+    /// The link sends each segment so often until it gets through.
+    pub fn slow(&mut self, link: usize, times: u64) {
+        self.links.list[link].slowed = times;
+    }
+
     /// Lets time pass until `end`, or until nothing will ever happen.
     pub fn run(&mut self, apps: &mut impl Apps<P>, end: Time) {
         self.settle(apps);
-        while let Some(&Reverse((at, _, happening))) = self.happenings.peek() {
-            if at > end {
+        loop {
+            let own = self.happenings.peek();
+            let own = own.map_or(IDLE, |Reverse((key, _))| *key);
+            let links = self.links.network.next().unwrap_or(IDLE);
+            let next = own.min(links);
+            if next == IDLE || next.time > end {
                 break;
             }
-            self.happenings.pop();
-            self.now = at;
-            if let Happening::Tick(token) = happening {
-                apps.on_tick(self, token);
-            } else {
-                self.handle(happening);
+            self.now = next.time;
+            if links.before(&own) {
+                self.move_segment();
+            } else if let Some(Reverse((_, happening))) = self.happenings.pop() {
+                self.handle(apps, happening);
             }
             self.settle(apps);
         }
@@ -147,39 +150,14 @@ impl<P: Payload> World<P> {
     }
 
     fn happen(&mut self, at: Time, happening: Happening) {
-        self.next_number += 1;
-        self.happenings
-            .push(Reverse((at, self.next_number, happening)));
+        let order = self.links.network.next_order();
+        let key = Key::new(at, order);
+        self.happenings.push(Reverse((key, happening)));
     }
 
-    fn handle(&mut self, happening: Happening) {
+    fn handle(&mut self, apps: &mut impl Apps<P>, happening: Happening) {
         match happening {
-            Happening::Arrival {
-                carrier,
-                direction,
-                generation,
-            } => self.arrive(carrier, direction, generation),
-            Happening::TcpAck {
-                carrier,
-                direction,
-                len,
-            } => {
-                let Carrier {
-                    link, pipes, dead, ..
-                } = &mut self.carriers[carrier];
-                if *dead {
-                    return;
-                }
-                let link = &self.links[*link];
-                if link.silent {
-                    let later = self.now + Time::from_millis(200);
-                    self.happen(later, happening);
-                } else {
-                    pipes[direction].acknowledged(self.now, len, link);
-                    self.transmit(carrier, direction);
-                }
-            }
-            Happening::Retry { carrier, direction } => self.retry(carrier, direction),
+            Happening::Retransmission { carrier, end } => self.retransmit(carrier, end),
             Happening::Timeout(end) => {
                 if self.timeouts[end] <= self.now {
                     self.timeouts[end] = Time::MAX;
@@ -191,98 +169,121 @@ impl<P: Payload> World<P> {
                     self.ends[end].handle_timeout(self.now);
                 }
             }
-            Happening::Dial(link) => self.connect(link),
-            Happening::Connected(link) => self.connected(link),
+            Happening::Dial(link) => self.shake_hands(link, 0),
             Happening::Down { carrier, end } => self.down(carrier, end),
-            Happening::Tick(_) => {}
+            Happening::Tick(token) => apps.on_tick(self, token),
         }
     }
 
-    fn arrive(&mut self, number: usize, direction: usize, generation: u64) {
-        let carrier = &mut self.carriers[number];
-        let pipe = &mut carrier.pipes[direction];
-        if carrier.dead || pipe.generation != generation {
-            return;
-        }
-        let link = &self.links[carrier.link];
-        if link.silent {
-            let at = pipe.stall(self.now, link);
-            self.happen(
-                at,
-                Happening::Retry {
-                    carrier: number,
-                    direction,
-                },
-            );
-            return;
-        }
-        let Some(flight) = pipe.under_way.pop_front() else {
+    fn move_segment(&mut self) {
+        let Advance::Arrived(arrival) = self.links.network.advance(self.now, &mut ()) else {
             return;
         };
-        let delay = link.delay;
-        let to = 1 - direction;
-        self.note(&flight.frame, number, direction);
-        if let Some(id) = self.carriers[number].ids[to]
-            && let Err(error) = self.ends[to].received(self.now, id, flight.frame)
-        {
-            self.violations.push(format!("{}: {error}", self.now));
+        match *arrival.packet {
+            Segment::Handshake { link, step } if step + 1 < HANDSHAKE => {
+                self.shake_hands(link, step + 1);
+            }
+            Segment::Handshake { link, .. } => self.connected(link),
+            Segment::Data {
+                carrier,
+                from,
+                number,
+            } => self.arrive(carrier, from, number),
+            Segment::Ack {
+                carrier,
+                from,
+                count,
+            } => {
+                let end = 1 - from;
+                let Carrier {
+                    link, pipes, dead, ..
+                } = &mut self.carriers[carrier];
+                if !*dead {
+                    pipes[end].acknowledge(self.now, count, &self.links.list[*link]);
+                    self.transmit(carrier, end);
+                }
+            }
         }
-        let acknowledgement = Happening::TcpAck {
+    }
+
+    fn arrive(&mut self, number: usize, from: usize, of: u64) {
+        if self.carriers[number].dead {
+            return;
+        }
+        let to = 1 - from;
+        if let Some(frame) = self.carriers[number].pipes[from].arrive(of) {
+            self.note(&frame, number, from);
+            if let Some(id) = self.carriers[number].ids[to]
+                && let Err(error) = self.ends[to].received(self.now, id, frame)
+            {
+                self.violations.push(format!("{}: {error}", self.now));
+            }
+        }
+        let Carrier { link, pipes, .. } = &self.carriers[number];
+        let (link, count) = (*link, pipes[from].arrived);
+        // It rides on data, if there is some.
+        let bytes = if pipes[to].is_sending() {
+            0
+        } else {
+            SEGMENT_HEADERS
+        };
+        let acknowledgement = Segment::Ack {
             carrier: number,
-            direction,
-            len: flight.len,
+            from: to,
+            count,
         };
-        self.happen(self.now + delay, acknowledgement);
-    }
-
-    fn retry(&mut self, number: usize, direction: usize) {
-        let carrier = &mut self.carriers[number];
-        if carrier.dead {
-            return;
-        }
-        let link = &mut self.links[carrier.link];
-        let pipe = &mut carrier.pipes[direction];
-        if link.silent {
-            let at = pipe.stall(self.now, link);
-            self.happen(
-                at,
-                Happening::Retry {
-                    carrier: number,
-                    direction,
-                },
-            );
-            return;
-        }
-        let arrivals = pipe.resume(self.now, link);
-        self.expect(number, direction, arrivals);
-    }
-
-    fn expect(&mut self, carrier: usize, direction: usize, arrivals: Vec<Time>) {
-        let generation = self.carriers[carrier].pipes[direction].generation;
-        for at in arrivals {
-            self.happen(
-                at,
-                Happening::Arrival {
-                    carrier,
-                    direction,
-                    generation,
-                },
-            );
+        if let Err(at) = self
+            .links
+            .send(self.now, (link, to), bytes, acknowledgement)
+        {
+            self.lose(number, from, at, count);
         }
     }
 
     /// The socket hands on what its window allows, and tells the driver if it takes more again.
-    fn transmit(&mut self, number: usize, direction: usize) {
+    fn transmit(&mut self, number: usize, end: usize) {
+        while let Some((frame, len)) = self.carriers[number].pipes[end].transmit() {
+            self.send(number, end, frame, len);
+        }
         let carrier = &mut self.carriers[number];
-        let pipe = &mut carrier.pipes[direction];
-        let arrivals = pipe.transmit(self.now, &mut self.links[carrier.link]);
-        if pipe.blocked && pipe.takes(self.low_water) {
+        let pipe = &mut carrier.pipes[end];
+        if pipe.blocked && pipe.takes(LOW_WATER) {
             pipe.blocked = false;
-            if let Some(id) = carrier.ids[direction] {
-                self.ends[direction].writable(id);
+            if let Some(id) = carrier.ids[end] {
+                self.ends[end].writable(id);
             }
         }
-        self.expect(number, direction, arrivals);
+    }
+
+    fn retransmit(&mut self, number: usize, end: usize) {
+        if self.carriers[number].dead {
+            return;
+        }
+        for (frame, len) in self.carriers[number].pipes[end].time_out() {
+            self.send(number, end, frame, len);
+        }
+    }
+
+    fn send(&mut self, carrier: usize, from: usize, number: u64, len: u64) {
+        let link = self.carriers[carrier].link;
+        let segment = Segment::Data {
+            carrier,
+            from,
+            number,
+        };
+        let bytes = packets(len);
+        if let Err(at) = self.links.send(self.now, (link, from), bytes, segment) {
+            self.lose(carrier, from, at, number + 1);
+        }
+    }
+
+    /// A frame, or its acknowledgement, is lost at that time.
+    fn lose(&mut self, carrier: usize, end: usize, at: Time, count: u64) {
+        let Carrier { link, pipes, .. } = &mut self.carriers[carrier];
+        let timer = pipes[end].lose(at, count, &self.links.list[*link]);
+        if let Some(timer) = timer {
+            self.happen(timer, Happening::Retransmission { carrier, end });
+        }
     }
 
     fn dial(&mut self, link: usize, after: Time) {
@@ -292,25 +293,22 @@ impl<P: Payload> World<P> {
         }
     }
 
-    fn connect(&mut self, link: usize) {
-        let delay = self.links[link].delay;
-        if self.links[link].silent {
-            self.happen(self.now + DIAL, Happening::Dial(link));
-        } else {
-            // Two round trips: TCP's handshake and ours.
-            self.happen(self.now + delay * 4, Happening::Connected(link));
+    /// Whose turn it is sends its segment of the handshake; if it is lost, the link is dialled
+    /// again.
+    fn shake_hands(&mut self, link: usize, step: u32) {
+        let from = if step.is_multiple_of(2) { NEAR } else { FAR };
+        let segment = Segment::Handshake { link, step };
+        let bytes = SEGMENT_HEADERS;
+        if let Err(at) = self.links.send(self.now, (link, from), bytes, segment) {
+            self.happen(at + DIAL, Happening::Dial(link));
         }
     }
 
     fn connected(&mut self, link: usize) {
-        if self.links[link].silent {
-            self.happen(self.now + DIAL, Happening::Dial(link));
-            return;
-        }
         self.dialling[link] = false;
         let config = CarrierConfig {
             link: link as u32,
-            rtt: Some(self.links[link].delay * 2),
+            rtt: Some(self.links.list[link].delay * 2),
             ..CarrierConfig::default()
         };
         let number = self.carriers.len();
@@ -321,7 +319,7 @@ impl<P: Payload> World<P> {
         self.carriers.push(Carrier {
             link,
             ids: ids.map(Some),
-            pipes: [Pipe::new(NEAR), Pipe::new(FAR)],
+            pipes: [Pipe::new(), Pipe::new()],
             dead: false,
         });
         if let Some(old) = self.current[link].replace(number) {
@@ -387,7 +385,7 @@ impl<P: Payload> World<P> {
         }
         loop {
             let pipe = &mut self.carriers[number].pipes[end];
-            if !pipe.takes(self.low_water) {
+            if !pipe.takes(LOW_WATER) {
                 pipe.blocked = true;
                 self.ends[end].blocked(id);
                 break;
@@ -402,7 +400,7 @@ impl<P: Payload> World<P> {
         }
     }
 
-    fn note(&mut self, frame: &Frame<P>, carrier: usize, direction: usize) {
+    fn note(&mut self, frame: &Frame<P>, carrier: usize, from: usize) {
         let (kind, value) = match frame {
             Frame::Data { offset, .. } => (1, *offset),
             Frame::Ack { count } => (2, *count),
@@ -411,8 +409,8 @@ impl<P: Payload> World<P> {
             Frame::Stop { code, .. } | Frame::Close { code } => (5, u64::from(*code)),
             Frame::Ping { token } | Frame::Pong { token } => (6, *token),
         };
-        let place = (carrier * 2 + direction) as u64;
-        self.hash(&[self.now.as_nanos(), place, kind, value]);
+        let (carrier, from) = (carrier as u64, from as u64);
+        self.hash(&[self.now.as_nanos(), carrier, from, kind, value]);
     }
 
     fn hash(&mut self, words: &[u64]) {

@@ -1,72 +1,40 @@
 //! One direction of a TCP connection: a socket, a window, and what is under way.
+//!
+//! This TCP has no timeout but for what the links have lost, and loses its window alone then.
 
 use std::collections::VecDeque;
 
-use ropewalk_quantities::{Bytes, Rate, Time};
+use ropewalk_quantities::Time;
 use ropewalk_striping::{Frame, Payload};
 
-const MSS: u64 = 1448;
-/// IPv4, TCP and its timestamps, on each segment.
-const SEGMENT_HEADERS: u64 = 52;
+use super::link::{Link, MSS};
+
 const INITIAL_WINDOW: u64 = 10 * MSS;
 /// First retransmission timeout; it doubles.
 const RTO: Time = Time::from_millis(200);
 
-/// A link that several connections may share; each direction is a queue of its own, which never
-/// drops.
-#[derive(Clone, Debug)]
-pub struct Link {
-    pub rate: Rate,
-    /// One way.
-    pub delay: Time,
-    /// Nothing passes, and nobody is told.
-    pub silent: bool,
-    /// The rate is divided by this.
-    pub slowed: u64,
-    busy_until: [Time; 2],
-}
-
-impl Link {
-    pub fn new(rate: Rate, delay: Time) -> Link {
-        Link {
-            rate,
-            delay,
-            silent: false,
-            slowed: 1,
-            busy_until: [Time::ZERO; 2],
-        }
-    }
-
-    /// When what is sent now is at the other end.
-    fn carry(&mut self, now: Time, direction: usize, len: u64) -> Time {
-        let wire = len + len.div_ceil(MSS) * SEGMENT_HEADERS;
-        let takes = self.rate.transmission_time(Bytes::new(wire)) * self.slowed;
-        let departs = self.busy_until[direction].max(now) + takes;
-        self.busy_until[direction] = departs;
-        departs + self.delay
-    }
-
-    /// What fills the link and a queue of as much.
-    fn window(&self) -> u64 {
-        (self.rate.bytes_in(self.delay * 4).as_u64()).max(INITIAL_WINDOW)
-    }
-}
-
-pub struct Flight<P> {
-    pub frame: Frame<P>,
-    pub len: u64,
+/// A frame that has left the socket.
+struct Flight<P> {
+    /// Until it has arrived.
+    frame: Option<Frame<P>>,
+    len: u64,
 }
 
 pub struct Pipe<P> {
-    direction: usize,
-    socket: VecDeque<Flight<P>>,
+    socket: VecDeque<(Frame<P>, u64)>,
     unsent: u64,
-    pub under_way: VecDeque<Flight<P>>,
+    /// Counted from `acknowledged` on.
+    under_way: VecDeque<Flight<P>>,
     under_way_bytes: u64,
     window: u64,
-    /// Grows when what was under way has to be sent again; what was to arrive then does not.
-    pub generation: u64,
-    pub stalled: bool,
+    /// So many frames have arrived.
+    pub arrived: u64,
+    /// So many are known to have arrived.
+    acknowledged: u64,
+    /// Losses are repaired when so many are acknowledged.
+    lost: u64,
+    /// Whether the retransmission timer runs.
+    timed: bool,
     retries: u32,
     /// The driver was told that the socket is full.
     pub blocked: bool,
@@ -75,16 +43,17 @@ pub struct Pipe<P> {
 }
 
 impl<P: Payload> Pipe<P> {
-    pub fn new(direction: usize) -> Pipe<P> {
+    pub fn new() -> Pipe<P> {
         Pipe {
-            direction,
             socket: VecDeque::new(),
             unsent: 0,
             under_way: VecDeque::new(),
             under_way_bytes: 0,
             window: INITIAL_WINDOW,
-            generation: 0,
-            stalled: false,
+            arrived: 0,
+            acknowledged: 0,
+            lost: 0,
+            timed: false,
             retries: 0,
             blocked: false,
             heard_at: Time::ZERO,
@@ -103,50 +72,78 @@ impl<P: Payload> Pipe<P> {
         };
         let len = (frame.header_len() + payload) as u64;
         self.unsent += len;
-        self.socket.push_back(Flight { frame, len });
+        self.socket.push_back((frame, len));
     }
 
-    /// Sends what the window allows; says when each frame will be there.
-    pub fn transmit(&mut self, now: Time, link: &mut Link) -> Vec<Time> {
-        let mut arrivals = Vec::new();
-        while !self.stalled && self.under_way_bytes < self.window {
-            let Some(flight) = self.socket.pop_front() else {
-                break;
-            };
-            self.unsent -= flight.len;
-            self.under_way_bytes += flight.len;
-            arrivals.push(link.carry(now, self.direction, flight.len));
-            self.under_way.push_back(flight);
+    /// The next frame that the window allows to be sent: its number and length.
+    pub fn transmit(&mut self) -> Option<(u64, u64)> {
+        if self.under_way_bytes >= self.window {
+            return None;
         }
-        arrivals
+        let (frame, len) = self.socket.pop_front()?;
+        self.unsent -= len;
+        self.under_way_bytes += len;
+        let frame = Some(frame);
+        self.under_way.push_back(Flight { frame, len });
+        Some((self.sent() - 1, len))
     }
 
-    /// A frame arrives in silence: when its sender tries again.
-    pub fn stall(&mut self, now: Time, link: &Link) -> Time {
-        if !self.stalled {
-            self.stalled = true;
+    /// Whether something is under way.
+    pub fn is_sending(&self) -> bool {
+        !self.under_way.is_empty()
+    }
+
+    /// A frame of this number has come through: itself, if it is the one that was waited for.
+    pub fn arrive(&mut self, number: u64) -> Option<Frame<P>> {
+        if number != self.arrived {
+            return None;
+        }
+        self.arrived += 1;
+        let flight = &mut self.under_way[(number - self.acknowledged) as usize];
+        flight.frame.take()
+    }
+
+    /// The other end's TCP has so many frames.
+    pub fn acknowledge(&mut self, now: Time, count: u64, link: &Link) {
+        self.heard_at = now;
+        while self.acknowledged < count
+            && let Some(Flight { len, .. }) = self.under_way.pop_front()
+        {
+            self.acknowledged += 1;
+            self.under_way_bytes -= len;
+            self.window = (self.window + len).min(link.window().max(INITIAL_WINDOW));
             self.retries = 0;
-            self.generation += 1;
         }
+    }
+
+    /// The link loses at that time the last of so many frames, or its acknowledgement; says when
+    /// the retransmission timer runs out, if it was not running.
+    pub fn lose(&mut self, at: Time, count: u64, link: &Link) -> Option<Time> {
+        self.lost = self.lost.max(count);
+        if self.timed {
+            return None;
+        }
+        self.timed = true;
         let wait = RTO * (1 << self.retries.min(8)) + link.delay * 2;
         self.retries += 1;
-        now + wait
+        Some(at + wait)
     }
 
-    /// All that was under way is sent again; says when each frame will be there.
-    pub fn resume(&mut self, now: Time, link: &mut Link) -> Vec<Time> {
-        self.stalled = false;
+    /// The retransmission timer has run out: numbers and lengths of the frames to send again, all
+    /// that have not arrived, or the last, to be told that it has.
+    pub fn time_out(&mut self) -> Vec<(u64, u64)> {
+        self.timed = false;
+        if self.acknowledged >= self.lost {
+            return Vec::new();
+        }
         self.window = INITIAL_WINDOW;
-        let again = self.under_way.iter();
-        again
-            .map(|flight| link.carry(now, self.direction, flight.len))
-            .collect()
+        let from = self.arrived.min(self.sent() - 1);
+        let len = |number| self.under_way[(number - self.acknowledged) as usize].len;
+        let again = from..self.sent();
+        again.map(|number| (number, len(number))).collect()
     }
 
-    /// The other end's TCP has so many bytes.
-    pub fn acknowledged(&mut self, now: Time, len: u64, link: &Link) {
-        self.heard_at = now;
-        self.under_way_bytes -= len;
-        self.window = (self.window + len).min(link.window());
+    fn sent(&self) -> u64 {
+        self.acknowledged + self.under_way.len() as u64
     }
 }
