@@ -1,6 +1,7 @@
 //! The simulator: a scenario, packet by packet, in virtual time.
 
 mod application;
+mod flow;
 mod hosts;
 mod metrics;
 mod observer;

@@ -5,11 +5,12 @@ use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 use ropewalk_transport::Segment;
 
+use crate::flow::Flow;
 use crate::hosts::{CLIENT, Incoming, SERVER};
 use crate::observer::Observer;
 use crate::recorder::Recorder;
 use crate::sights::{Watching, paths_of_routes, sighting};
-use crate::world::{Flow, Packet, World};
+use crate::world::{Packet, World};
 
 /// A run in progress.
 pub(crate) struct Run<'o, O: Observer> {

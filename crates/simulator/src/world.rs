@@ -1,16 +1,12 @@
-//! A scenario made ready to run: links, routes, and a pair of endpoints per flow.
+//! A scenario made ready to run: links, routes and flows.
 
-use std::collections::BTreeSet;
-
-use ropewalk_network::{Direction, LinkId, Network, RouteId, stream};
-use ropewalk_quantities::{Bytes, Time};
-use ropewalk_scenario::{Origin, Scenario, Traffic};
+use ropewalk_network::{LinkId, Network, RouteId, stream};
+use ropewalk_scenario::Scenario;
 use ropewalk_transport::Segment;
 
-use crate::application::Application;
+use crate::flow::Flow;
 use crate::hosts::{CLIENT, Host, SERVER};
 use crate::observer::{FlowFacts, Observer};
-use crate::recorder::FlowRecorder;
 use crate::shares::Shares;
 use crate::{Options, Unsupported};
 
@@ -39,26 +35,6 @@ pub(crate) struct Packet<T> {
     pub(crate) subflow: u8,
     pub(crate) to_client: bool,
     pub(crate) tag: T,
-}
-
-/// The client sends, the server receives.
-#[derive(Debug)]
-pub(crate) struct Flow {
-    /// In random streams.
-    pub(crate) name: String,
-    /// Its number in the scenario, where one entry may stand for several alike.
-    pub(crate) entry: usize,
-    pub(crate) host: Host,
-    pub(crate) application: Application,
-    /// What is recorded of it; of a competitor nothing but what its host counts.
-    pub(crate) recorder: Option<Box<FlowRecorder>>,
-    /// Paths of its subflows (of its virtual device, of its connections), by their numbers.
-    pub(crate) paths: Vec<usize>,
-    /// The ways there and back of each.
-    pub(crate) routes: Vec<[RouteId; 2]>,
-    pub(crate) start: Time,
-    /// Data packets sent.
-    pub(crate) packets: u32,
 }
 
 impl<T: Copy> World<T> {
@@ -123,68 +99,5 @@ impl<T: Copy> World<T> {
                     .sum::<u64>()
             })
             .sum()
-    }
-}
-
-/// What the links of these routes could carry in this time; `None` if one is unlimited.
-pub(crate) fn capacity_between<P: Copy>(
-    network: &Network<P>,
-    routes: &[[RouteId; 2]],
-    from: Time,
-    to: Time,
-) -> Option<u64> {
-    let hops = routes
-        .iter()
-        .flat_map(|[there, _]| network.route(*there).hops());
-    let links = hops.filter_map(|hop| network.topology().hop(*hop).link);
-    let links: BTreeSet<LinkId> = links.map(|(link, _)| link).collect();
-    let capacity = |link: LinkId| {
-        let link = network.link(link, Direction::Forward);
-        link.capacity_between(from, to).map(Bytes::as_u64)
-    };
-    links.into_iter().map(capacity).sum()
-}
-
-impl Flow {
-    fn build(
-        scenario: &Scenario,
-        entry: usize,
-        number: u32,
-        routes: &[[RouteId; 2]],
-        seed: u64,
-        options: &Options,
-    ) -> Result<Flow, Unsupported> {
-        let flow = &scenario.flows[entry];
-        let mut config = flow.transport.clone();
-        // Who sends messages wants them sent (TCP_NODELAY).
-        config.nagle &= matches!(flow.traffic, Traffic::Bulk { .. });
-        let name = flow.stream(number);
-        let host = Host::build(
-            scenario,
-            flow,
-            &config,
-            stream(seed, &format!("{name}/keys")),
-        )?;
-        // A subflow on each path, and round again; a device uses all paths for its only one.
-        let ways = flow.paths.len().max(flow.subflows());
-        let paths: Vec<usize> = flow.paths.iter().copied().cycle().take(ways).collect();
-        let recorded = flow.origin != Origin::Competitor;
-        let random = stream(seed, &format!("{name}/traffic"));
-        let application = Application::new(&flow.traffic, flow.start, random, recorded);
-        let recorder = recorded.then(|| {
-            let recorder = FlowRecorder::new(scenario, flow, &application, options);
-            Box::new(recorder)
-        });
-        Ok(Flow {
-            name,
-            entry,
-            host,
-            application,
-            recorder,
-            routes: paths.iter().map(|&path| routes[path]).collect(),
-            paths,
-            start: flow.start,
-            packets: 0,
-        })
     }
 }

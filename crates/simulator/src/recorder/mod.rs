@@ -1,8 +1,6 @@
-//! What is measured of a run: baselines at the end of the warm-up, and of each recorded flow delays,
-//! order of arrival and a timeline.
+//! When a run is looked at: at the end of the warm-up, and at regular steps.
 
 mod baseline;
-mod flow;
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
@@ -10,7 +8,6 @@ use ropewalk_scenario::Scenario;
 use crate::Options;
 use crate::world::World;
 pub(crate) use baseline::Baseline;
-pub(crate) use flow::FlowRecorder;
 
 /// Looks at the world when the warm-up is over, and at regular steps.
 #[derive(Debug)]

@@ -1,7 +1,9 @@
 //! What is recorded of one flow while it runs.
 
-use ropewalk_network::{Network, RouteId};
-use ropewalk_quantities::Time;
+use std::collections::BTreeSet;
+
+use ropewalk_network::{Direction, LinkId, Network, RouteId};
+use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::{Flow, Scenario};
 
 use crate::Options;
@@ -9,7 +11,6 @@ use crate::application::Application;
 use crate::hosts::Host;
 use crate::metrics::{Histogram, Reorder};
 use crate::outcome::{ConnectionTimeline, SubflowTimeline, Timeline};
-use crate::world::capacity_between;
 
 /// Displacements beyond this count as loss in RFC 5236's densities.
 const REORDER_THRESHOLD: u32 = 64;
@@ -166,4 +167,23 @@ impl FlowRecorder {
         capacity_mbps.push(capacity.map_or(f64::NAN, mbps));
         self.previous.time = now;
     }
+}
+
+/// What the links of these routes could carry in this time; `None` if one is unlimited.
+fn capacity_between<P: Copy>(
+    network: &Network<P>,
+    routes: &[[RouteId; 2]],
+    from: Time,
+    to: Time,
+) -> Option<u64> {
+    let hops = routes
+        .iter()
+        .flat_map(|[there, _]| network.route(*there).hops());
+    let links = hops.filter_map(|hop| network.topology().hop(*hop).link);
+    let links: BTreeSet<LinkId> = links.map(|(link, _)| link).collect();
+    let capacity = |link: LinkId| {
+        let link = network.link(link, Direction::Forward);
+        link.capacity_between(from, to).map(Bytes::as_u64)
+    };
+    links.into_iter().map(capacity).sum()
 }

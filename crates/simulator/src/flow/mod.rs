@@ -1,0 +1,80 @@
+//! A flow of the scenario: an application, the host that carries what it writes, and what is recorded.
+
+mod recorder;
+
+use ropewalk_network::{RouteId, stream};
+use ropewalk_quantities::Time;
+use ropewalk_scenario::{Origin, Scenario, Traffic};
+
+use crate::application::Application;
+use crate::hosts::Host;
+use crate::{Options, Unsupported};
+pub(crate) use recorder::FlowRecorder;
+
+/// The client sends, the server receives.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    /// In random streams.
+    pub(crate) name: String,
+    /// Its number in the scenario, where one entry may stand for several alike.
+    pub(crate) entry: usize,
+    pub(crate) host: Host,
+    pub(crate) application: Application,
+    /// What is recorded of it; of a competitor nothing but what its host counts.
+    pub(crate) recorder: Option<Box<FlowRecorder>>,
+    /// Paths of its subflows (of its virtual device, of its connections), by their numbers.
+    pub(crate) paths: Vec<usize>,
+    /// The ways there and back of each.
+    pub(crate) routes: Vec<[RouteId; 2]>,
+    pub(crate) start: Time,
+    /// Data packets sent.
+    pub(crate) packets: u32,
+}
+
+impl Flow {
+    /// One of those that an entry of the scenario stands for, over the routes of the scenario's paths.
+    ///
+    /// # Errors
+    /// The scenario asks for what the simulator does not have.
+    pub(crate) fn build(
+        scenario: &Scenario,
+        entry: usize,
+        number: u32,
+        routes: &[[RouteId; 2]],
+        seed: u64,
+        options: &Options,
+    ) -> Result<Flow, Unsupported> {
+        let flow = &scenario.flows[entry];
+        let mut config = flow.transport.clone();
+        // Who sends messages wants them sent (TCP_NODELAY).
+        config.nagle &= matches!(flow.traffic, Traffic::Bulk { .. });
+        let name = flow.stream(number);
+        let host = Host::build(
+            scenario,
+            flow,
+            &config,
+            stream(seed, &format!("{name}/keys")),
+        )?;
+        // A subflow on each path, and round again; a device uses all paths for its only one.
+        let ways = flow.paths.len().max(flow.subflows());
+        let paths: Vec<usize> = flow.paths.iter().copied().cycle().take(ways).collect();
+        let recorded = flow.origin != Origin::Competitor;
+        let random = stream(seed, &format!("{name}/traffic"));
+        let application = Application::new(&flow.traffic, flow.start, random, recorded);
+        let recorder = recorded.then(|| {
+            let recorder = FlowRecorder::new(scenario, flow, &application, options);
+            Box::new(recorder)
+        });
+        Ok(Flow {
+            name,
+            entry,
+            host,
+            application,
+            recorder,
+            routes: paths.iter().map(|&path| routes[path]).collect(),
+            paths,
+            start: flow.start,
+            packets: 0,
+        })
+    }
+}

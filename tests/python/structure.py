@@ -1,0 +1,263 @@
+"""What imports what: files of the Rust crates, files of the Python package, and the crates.
+
+Between files, an import that goes up or down one branch of the module tree (a folder's ``mod.rs`` and
+what stands below it) is no edge: that is how a module is put together. A name that a module only hands
+on (``pub use``) counts as an import of the file that it comes from.
+
+Run as a program, it prints what it finds::
+
+    python tests/python/structure.py
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+Edges = dict[str, set[str]]
+
+# From those that touch nothing to those for people: an edge leads to the same ring or one before.
+RINGS = {
+    "quantities": 0,
+    "transport": 0,
+    "network": 0,
+    "wire": 0,
+    "striping": 0,
+    "scenario": 0,
+    "simulator": 0,
+    "capture": 1,
+    "gateway": 1,
+    "testbed": 1,
+    "preload": 1,
+    "python": 2,
+}
+
+
+def circles(edges: Edges) -> list[list[str]]:
+    """Sets of two or more that reach each other (Tarjan 1972), each sorted."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(node: str) -> None:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in sorted(edges.get(node, ())):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            at = stack.index(node)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for node in sorted(edges):
+        if node not in index:
+            visit(node)
+    return sorted(found)
+
+
+def rust_edges(crate: Path) -> Edges:
+    """Edges between the files of one crate's ``src``, named from the root of the repository."""
+    src = crate / "src"
+    modules: dict[tuple[str, ...], Path] = {}
+    for file in sorted(src.rglob("*.rs")):
+        parts = list(file.relative_to(src).with_suffix("").parts)
+        if parts[-1] in {"mod", "lib", "main"}:
+            parts.pop()
+        if "tests" in parts or "testing" in parts:
+            continue
+        modules.setdefault(tuple(parts), file)
+    texts = {module: _without_tests(file.read_text()) for module, file in modules.items()}
+    handed_on = {module: dict(_handed_on(module, text)) for module, text in texts.items()}
+
+    def home(path: tuple[str, ...], depth: int = 0) -> tuple[str, ...]:
+        at = len(path)
+        while path[:at] not in modules:
+            at -= 1
+        module = path[:at]
+        if at < len(path) and depth < 8:
+            source = handed_on[module].get(path[at])
+            if source is not None and source != path[: at + 1]:
+                return home(source, depth + 1)
+        return module
+
+    edges: Edges = {}
+    for module, text in texts.items():
+        own = str(modules[module].relative_to(ROOT))
+        edges[own] = set()
+        for path in _paths(module, text):
+            other = home(path)
+            related = module[: len(other)] == other or other[: len(module)] == module
+            if not related:
+                edges[own].add(str(modules[other].relative_to(ROOT)))
+    return edges
+
+
+def _without_tests(text: str) -> str:
+    text = re.sub(r"//[^\n]*", "", text)
+    return re.split(r"#\[cfg\(test\)\]\s*mod \w+ \{", text)[0]
+
+
+def _handed_on(module: tuple[str, ...], text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for tree in re.findall(r"\bpub(?:\([^)]*\))?\s+use\s+([^;]+);", text):
+        for path, name in _leaves(tree):
+            yield name, _absolute(module, path)
+
+
+def _paths(module: tuple[str, ...], text: str) -> Iterator[tuple[str, ...]]:
+    for tree in re.findall(r"\buse\s+([^;]+);", text):
+        for path, _ in _leaves(tree):
+            yield _absolute(module, path)
+    for path in re.findall(r"\b(?:crate|super)(?:::\w+)+", text):
+        yield _absolute(module, path.split("::"))
+
+
+def _leaves(tree: str) -> Iterator[tuple[list[str], str]]:
+    """Each path of a use tree, and the name that it is known by."""
+    tree = tree.strip()
+    brace = tree.find("{")
+    if brace < 0:
+        path, _, alias = tree.partition(" as ")
+        parts = [part.strip() for part in path.split("::")]
+        if parts[-1] == "self":
+            parts.pop()
+        yield parts, alias.strip() or (parts[-1] if parts else "")
+        return
+    prefix = [part for part in tree[:brace].strip().split("::") if part]
+    depth, start = 0, brace + 1
+    for at in range(brace, len(tree)):
+        depth += {"{": 1, "}": -1}.get(tree[at], 0)
+        if (depth == 1 and tree[at] == ",") or depth == 0:
+            if piece := tree[start:at].strip():
+                for parts, name in _leaves(piece):
+                    yield prefix + parts, name or prefix[-1]
+            start = at + 1
+        if depth == 0:
+            return
+
+
+def _absolute(module: tuple[str, ...], path: list[str]) -> tuple[str, ...]:
+    at = list(module)
+    for number, part in enumerate(path):
+        if part == "crate":
+            at = []
+        elif part == "self":
+            pass
+        elif part == "super":
+            at = at[:-1]
+        else:
+            return (*at, *path[number:])
+    return tuple(at)
+
+
+def python_edges(package: Path) -> Edges:
+    """Edges between the files of a package, imports inside of functions included."""
+    modules = {}
+    for file in sorted(package.rglob("*.py")):
+        parts = file.relative_to(package.parent).with_suffix("").parts
+        modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    edges: Edges = {}
+    for module, file in modules.items():
+        own = str(file.relative_to(ROOT))
+        edges[own] = set()
+        for name in _imports(module, file):
+            while name and name not in modules:
+                name = name.rpartition(".")[0]
+            related = f"{module}.".startswith(f"{name}.") or f"{name}.".startswith(f"{module}.")
+            if name and not related:
+                edges[own].add(str(modules[name].relative_to(ROOT)))
+    return edges
+
+
+def _imports(module: str, file: Path) -> Iterator[str]:
+    is_package = file.name == "__init__.py"
+    tree = ast.parse(file.read_text())
+    for_types: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            for_types.update(inner for child in node.body for inner in ast.walk(child))
+    for node in ast.walk(tree):
+        if node in for_types:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = module.split(".")
+            if node.level:
+                base = base[: len(base) - node.level + is_package]
+                base = base + (node.module.split(".") if node.module else [])
+            else:
+                base = (node.module or "").split(".")
+            yield from (".".join([*base, alias.name]) for alias in node.names)
+
+
+def crate_edges() -> Edges:
+    """Edges between the crates of the workspace, those of their tests included."""
+    text = subprocess.run(
+        ["cargo", "metadata", "--no-deps", "--format-version", "1", "--offline"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    name = {
+        package["name"]: Path(package["manifest_path"]).parent.name
+        for package in json.loads(text)["packages"]
+    }
+    return {
+        name[package["name"]]: {
+            name[dependency["name"]]
+            for dependency in package["dependencies"]
+            if dependency["name"] in name
+        }
+        for package in json.loads(text)["packages"]
+    }
+
+
+def edges_back(edges: Edges) -> list[tuple[str, str]]:
+    """Edges between crates that lead to a ring further out."""
+    return [
+        (crate, other)
+        for crate, others in sorted(edges.items())
+        for other in sorted(others)
+        if crate in RINGS and other in RINGS and RINGS[other] > RINGS[crate]
+    ]
+
+
+def crates() -> list[Path]:
+    """The folders of the crates."""
+    return sorted(path.parent for path in ROOT.glob("crates/*/Cargo.toml"))
+
+
+def main() -> int:
+    """Print files, edges and circles of each tree; the exit status says whether there are circles."""
+    trees = {crate.name: rust_edges(crate) for crate in crates()}
+    trees["ropewalk (Python)"] = python_edges(ROOT / "python" / "ropewalk")
+    trees["crates"] = crate_edges()
+    bad = 0
+    for name, edges in trees.items():
+        found = circles(edges)
+        bad += len(found)
+        count = sum(map(len, edges.values()))
+        print(f"{name}: {len(edges)} files, {count} edges, {len(found)} circles")
+        for circle in found:
+            print("  " + " <-> ".join(circle))
+    back = edges_back(trees["crates"])
+    for crate, other in back:
+        print(f"  {crate} -> {other} leads to a ring further out")
+    return int(bad + len(back) > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
