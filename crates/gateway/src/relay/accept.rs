@@ -11,7 +11,8 @@ use tokio::time::{sleep, timeout};
 use tracing::warn;
 
 use super::half_open::{HalfOpen, source};
-use super::registry::Relay;
+use super::registry::{Joined, Relay};
+use super::serve::serve_association;
 use crate::handshake::{HandshakeError, accept as handshake};
 use crate::sockets::set_up_carrier;
 
@@ -21,6 +22,14 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Handshakes under way, of all sources and of one.
 pub(super) const HALF_OPEN: usize = 1024;
 pub(super) const HALF_OPEN_PER_SOURCE: usize = 64;
+
+impl Relay {
+    /// Takes carriers from a listener until it is dropped. Needs a tokio runtime.
+    pub async fn serve(self: &Arc<Relay>, listener: TcpListener) {
+        let half_open = HalfOpen::new(HALF_OPEN, HALF_OPEN_PER_SOURCE);
+        run(Arc::clone(self), listener, half_open).await;
+    }
+}
 
 /// Takes connections until it is dropped.
 pub(super) async fn run(relay: Arc<Relay>, listener: TcpListener, half_open: Arc<HalfOpen>) {
@@ -66,7 +75,18 @@ async fn begin(
     let (asked, peer) = handshake(&mut socket, &relay.config.security, is_allowed).await?;
     let join = asked.join.clone();
     let (member, answer) = match relay.join(peer, &join) {
-        Ok(member) => (Some(member), JoinAnswer::Joined),
+        Ok(Joined { member, began }) => {
+            if let Some((name, incoming)) = began {
+                let relay = Arc::clone(relay);
+                tokio::spawn(serve_association(
+                    relay,
+                    name,
+                    Arc::clone(&member),
+                    incoming,
+                ));
+            }
+            (Some(member), JoinAnswer::Joined)
+        }
         Err(answer) => (None, answer),
     };
     let begun = asked.answer(&mut socket, answer).await?;

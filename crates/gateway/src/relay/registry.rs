@@ -9,15 +9,12 @@ use std::time::Instant;
 use ropewalk_quantities::{Bytes, Rate};
 use ropewalk_striping::{CarrierConfig, Config, Declared, Role, SchedulerConfig, StreamId};
 use ropewalk_wire::gateway::{Join, JoinAnswer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tracing::{debug, info};
 
-use super::accept::{self, HALF_OPEN, HALF_OPEN_PER_SOURCE};
 use super::clients::Account;
-use super::half_open::HalfOpen;
 use super::rules::Rules;
-use super::serve::serve;
 use crate::association::status::{About, LinkAbout};
 use crate::association::{Association, Incoming};
 use crate::handshake::{AcceptSecurity, Begun};
@@ -80,7 +77,14 @@ struct Registry {
 }
 
 /// An association belongs to a key: nobody else can join it.
-type Name = (Option<PublicKey>, [u8; 16]);
+pub(super) type Name = (Option<PublicKey>, [u8; 16]);
+
+/// What a carrier has joined.
+pub(super) struct Joined {
+    pub(super) member: Arc<Member>,
+    /// Of an association that begins: its name, and the streams that are to be served.
+    pub(super) began: Option<(Name, Incoming)>,
+}
 
 /// An association at the relay.
 pub(super) struct Member {
@@ -114,25 +118,18 @@ impl Relay {
         })
     }
 
-    /// Takes carriers from a listener until it is dropped. Needs a tokio runtime.
-    pub async fn serve(self: &Arc<Relay>, listener: TcpListener) {
-        let half_open = HalfOpen::new(HALF_OPEN, HALF_OPEN_PER_SOURCE);
-        accept::run(Arc::clone(self), listener, half_open).await;
-    }
-
     /// The association that a carrier belongs to; begins it if it is new.
-    pub(super) fn join(
-        self: &Arc<Relay>,
-        peer: Option<PublicKey>,
-        join: &Join,
-    ) -> Result<Arc<Member>, JoinAnswer> {
+    pub(super) fn join(&self, peer: Option<PublicKey>, join: &Join) -> Result<Joined, JoinAnswer> {
         let scheduling =
             SchedulerConfig::from_name(&join.scheduler).ok_or(JoinAnswer::Scheduler)?;
         let name = (peer, join.association);
         let mut registry = self.registry();
         if let Some(member) = registry.associations.get(&name) {
             return match member.has_room(&join.link) {
-                true => Ok(Arc::clone(member)),
+                true => Ok(Joined {
+                    member: Arc::clone(member),
+                    began: None,
+                }),
                 false => Err(JoinAnswer::Full),
             };
         }
@@ -144,8 +141,15 @@ impl Relay {
         registry.associations.insert(name, Arc::clone(&member));
         drop(registry);
         info!("{}: connected", member.account.name);
-        tokio::spawn(Arc::clone(self).run(name, Arc::clone(&member), incoming));
-        Ok(member)
+        Ok(Joined {
+            member,
+            began: Some((name, incoming)),
+        })
+    }
+
+    /// An association has ended.
+    pub(super) fn forget(&self, name: &Name) {
+        self.registry().associations.remove(name);
     }
 
     /// A client that has as many associations as it may loses one that no carrier is left of: its
@@ -203,16 +207,6 @@ impl Relay {
             links: Mutex::default(),
         });
         (member, incoming)
-    }
-
-    /// Serves the streams until the association ends.
-    async fn run(self: Arc<Relay>, name: Name, member: Arc<Member>, mut incoming: Incoming) {
-        while let Some(stream) = incoming.next().await {
-            tokio::spawn(serve(Arc::clone(&self), Arc::clone(&member), stream));
-        }
-        let code = member.association.closed().await;
-        self.registry().associations.remove(&name);
-        info!("{}: ended with code {code:#x}", member.account.name);
     }
 
     /// All associations of now.

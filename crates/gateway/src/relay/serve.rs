@@ -6,12 +6,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use tracing::debug;
+use tracing::{debug, info};
 
 use super::connect::{connect, is_here};
 use super::datagrams;
-use super::registry::{Member, Relay};
-use crate::association::Stream;
+use super::registry::{Member, Name, Relay};
+use crate::association::{Incoming, Stream};
 use crate::measure::messages::Lines;
 use crate::programs::ClientEntry;
 use crate::request::{Request, Status, Target};
@@ -19,8 +19,23 @@ use crate::request::{Request, Status, Target};
 /// How long a stream may take to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Serves the streams of an association until it ends.
+pub(super) async fn serve_association(
+    relay: Arc<Relay>,
+    name: Name,
+    member: Arc<Member>,
+    mut incoming: Incoming,
+) {
+    while let Some(stream) = incoming.next().await {
+        tokio::spawn(serve(Arc::clone(&relay), Arc::clone(&member), stream));
+    }
+    let code = member.association.closed().await;
+    relay.forget(&name);
+    info!("{}: ended with code {code:#x}", member.account.name);
+}
+
 /// Serves a stream until it ends.
-pub(super) async fn serve(relay: Arc<Relay>, member: Arc<Member>, stream: Stream) {
+async fn serve(relay: Arc<Relay>, member: Arc<Member>, stream: Stream) {
     let account = &member.account;
     let Some(_slot) = account.open() else {
         relay.refusals.note(&account.name, "streams", Status::Limit);

@@ -1,12 +1,7 @@
 //! The frames of an association.
 
-use thiserror::Error;
-
+use super::malformed::{MAX_PAYLOAD, MalformedFrame};
 use crate::field::{put, u16_at, u32_at, u64_at};
-
-/// Most payload of a [`Frame::Data`], in bytes: with header and authentication tag it still fits
-/// an encrypted record of 65 535 bytes.
-pub const MAX_PAYLOAD: usize = 65_472;
 
 /// Offsets, final sizes and window limits stay below this, so that sums of them cannot overflow.
 pub const MAX_OFFSET: u64 = 1 << 62;
@@ -91,29 +86,6 @@ pub enum Frame<P> {
         /// Why.
         code: u32,
     },
-}
-
-/// Why bytes are no frame. Nothing that follows on the carrier can be understood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum MalformedFrame {
-    /// No such type.
-    #[error("unknown frame type {0}")]
-    Type(u8),
-    /// Data with more payload than a frame may have.
-    #[error("payload of {0} bytes, allowed are at most {MAX_PAYLOAD}")]
-    Payload(usize),
-    /// Stream zero, which is none.
-    #[error("frame of stream 0")]
-    Stream,
-    /// A place, size or limit beyond what streams can have.
-    #[error("offset {0}, allowed are those below 2^62")]
-    Offset(u64),
-    /// A join of another version of this protocol.
-    #[error("version {0} of the protocol, known is {known}", known = super::join::VERSION)]
-    Version(u8),
-    /// A name that is too long, or no UTF-8, or empty where one is needed.
-    #[error("a name that is none: UTF-8 of 1 to {max} bytes", max = super::MAX_NAME_LEN)]
-    Name,
 }
 
 impl Frame<usize> {

@@ -1,19 +1,13 @@
 //! What a carrier says first: whose it is, and on what terms.
 
-use super::MalformedFrame;
+use super::malformed::{MAX_NAME_LEN, MalformedFrame, VERSION};
 use crate::field::{array, put, u16_at, u32_at, u64_at};
-
-/// Version of this protocol.
-pub(super) const VERSION: u8 = 1;
 
 const JOIN: u8 = 64;
 const ANSWER: u8 = 65;
 
 /// In the flags of a join: the association is known to the end that dialled.
 const RESUMES: u8 = 1;
-
-/// Most bytes of a name.
-pub const MAX_NAME_LEN: usize = 64;
 
 /// The first frame of a carrier after its handshake, from the end that dialled.
 #[derive(Clone, Debug, PartialEq, Eq)]

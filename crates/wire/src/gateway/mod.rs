@@ -7,10 +7,12 @@
 
 mod frame;
 mod join;
+mod malformed;
 pub mod tunnel;
 
-pub use frame::{DATA_HEADER_LEN, Frame, MAX_HEADER_LEN, MAX_OFFSET, MAX_PAYLOAD, MalformedFrame};
-pub use join::{Join, JoinAnswer, MAX_NAME_LEN};
+pub use frame::{DATA_HEADER_LEN, Frame, MAX_HEADER_LEN, MAX_OFFSET};
+pub use join::{Join, JoinAnswer};
+pub use malformed::{MAX_NAME_LEN, MAX_PAYLOAD, MalformedFrame};
 
 /// What ends all that is sealed: the tag of AES-GCM (NIST SP 800-38D).
 pub const TAG_LEN: usize = 16;
