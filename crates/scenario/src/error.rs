@@ -125,6 +125,9 @@ pub enum Problem {
     /// An override of a whole link, path or competitor.
     #[error("must name one of its keys")]
     IncompleteKey,
+    /// An override of a flow that the file does not have: its flows have entries of their own.
+    #[error("the file has neither [transport] nor [traffic], but flows of their own")]
+    NoShortForm,
     /// A value of the wrong type.
     #[error("must not be {found}")]
     WrongType {

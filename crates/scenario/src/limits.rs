@@ -16,7 +16,10 @@ pub(crate) const MAX_HOPS: usize = 16;
 pub(crate) const MAX_OUTAGES: usize = 10_000;
 /// As many as a scheduler's set of subflows holds.
 pub(crate) const MAX_SUBFLOWS: usize = 64;
-pub(crate) const MAX_COMPETITORS: usize = 100_000;
+/// Entries of [[flow]], and of [[competitor]].
+pub(crate) const MAX_LISTED_FLOWS: usize = 1_000;
+/// In all, competitors included.
+pub(crate) const MAX_FLOWS: usize = 100_000;
 pub(crate) const MAX_NAME_CHARS: usize = 64;
 pub(crate) const MAX_TITLE_CHARS: usize = 200;
 

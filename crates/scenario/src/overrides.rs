@@ -114,6 +114,9 @@ fn resolve(root: &Node, path: &str) -> Result<Vec<Target>, Lost> {
     let first = words.next().unwrap_or("");
     let rest: Vec<&str> = words.collect();
     let key = lookup(&TOP, first)?;
+    if let Some(lost) = would_add_a_flow(root, key.name, &rest) {
+        return Err(lost);
+    }
     let steps = vec![Step::Key(first.to_owned())];
     match (&key.kind, rest.split_first()) {
         (Kind::Tables { shape, .. }, Some((name, rest))) => {
@@ -143,6 +146,31 @@ fn resolve(root: &Node, path: &str) -> Result<Vec<Target>, Lost> {
         }
         (_, Some(_)) => Err(not_a_table()),
     }
+}
+
+/// In a file whose flows all have entries of their own, `transport.congestion` would be a key of
+/// one more flow, which nobody means who overrides a key.
+fn would_add_a_flow(root: &Node, key: &str, rest: &[&str]) -> Option<Lost> {
+    let is_short = |key| key == "transport" || key == "traffic";
+    let has_short = ["transport", "traffic"]
+        .iter()
+        .any(|key| root.entry(key).is_some());
+    if !is_short(key) || has_short || rest.is_empty() {
+        return None;
+    }
+    let Value::List(flows) = &root.entry("flow")?.node.value else {
+        return None;
+    };
+    let names = flows.iter().enumerate();
+    let name = names
+        .filter_map(|(index, flow)| element_name("flow", index, flow))
+        .next()?;
+    let own = if key == "traffic" { "traffic." } else { "" };
+    Some(Lost {
+        problem: Problem::NoShortForm,
+        allowed: Some(format!("flow.{name}.{own}{}", rest.join("."))),
+        suggestion: None,
+    })
 }
 
 /// Follows the rest of a path inside a table.

@@ -82,13 +82,19 @@ fn object(shape: &Shape) -> Value {
     if !required.is_empty() {
         schema["required"] = json!(required);
     }
-    if let Some(alternatives) = &shape.alternatives {
+    let mut exclusions = Vec::new();
+    for alternatives in shape.alternatives {
         let [one, other] = alternatives.keys;
         if alternatives.needed {
             schema["oneOf"] = json!([{ "required": [one] }, { "required": [other] }]);
         } else {
-            schema["not"] = json!({ "required": [one, other] });
+            exclusions.push(json!({ "required": [one, other] }));
         }
+    }
+    match exclusions.as_slice() {
+        [] => {}
+        [one] => schema["not"] = one.clone(),
+        several => schema["not"] = json!({ "anyOf": several }),
     }
     schema
 }

@@ -231,7 +231,7 @@ impl Section {
                 self.complain(key.name, Problem::Missing, report).allowed = Some(allowed(key));
             }
         }
-        if let Some(alternatives) = &shape.alternatives {
+        for alternatives in shape.alternatives {
             let [one, other] = alternatives.keys;
             if self.has(one) && self.has(other) {
                 self.complain(other, Problem::Excluded(one), report);

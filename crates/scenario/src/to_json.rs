@@ -7,24 +7,28 @@ use serde_json::{Map, Value, json};
 
 use crate::algorithm;
 use crate::keys::TRANSPORT;
-use crate::model::{Flow, Protocol, Scenario, Traffic};
+use crate::model::{Flow, Origin, Protocol, Scenario, Traffic};
 use crate::parsed::{Held, Parsed};
 
 impl Scenario {
     /// The whole scenario in base units: seconds, bit/s, bytes, shares of one.
     ///
-    /// Keys are those of the scenario file, with two differences: a link has both `forward` and
-    /// `reverse`, and `rate` is a trace's mean (absent if unlimited). What is unlimited or not
-    /// given is absent. An algorithm is its name; those of its parameters that have another value
-    /// than their default stand in `scheduler_parameters` and the like.
+    /// Keys are those of the scenario file, with three differences: a link has both `forward` and
+    /// `reverse`, `rate` is a trace's mean (absent if unlimited), and `transport` and `traffic` are
+    /// the first flow's, wherever the file has it; `flow` has those after it. What is unlimited or
+    /// not given is absent. An algorithm is its name; those of its parameters that have another
+    /// value than their default stand in `scheduler_parameters` and the like.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let paths = self.paths.iter().map(|path| {
             let hops: Vec<&str> = path.hops.iter().map(|hop| self.link_name(*hop)).collect();
             json!({ "name": path.name, "hops": hops })
         });
-        let competitors = self.competitors().map(|one| self.competitor(one));
+        let competitors = self.competitors().map(|one| self.further(one));
         let first = self.first();
+        let further = self.flows[1..].iter();
+        let further = further.filter(|flow| flow.origin != Origin::Competitor);
+        let further = further.map(|flow| self.further(flow));
         let mut transport = transport(first);
         transport.insert("paths".into(), self.names_of(&first.paths));
         json!({
@@ -35,19 +39,18 @@ impl Scenario {
             "path": paths.collect::<Vec<_>>(),
             "transport": transport,
             "traffic": traffic(&first.traffic),
+            "flow": further.collect::<Vec<_>>(),
             "competitor": competitors.collect::<Vec<_>>(),
         })
     }
 
-    fn competitor(&self, competitor: &Flow) -> Value {
-        let mut object = transport(competitor);
-        object.insert("name".into(), competitor.name.as_str().into());
-        object.insert("count".into(), competitor.count.into());
-        object.insert("paths".into(), self.names_of(&competitor.paths));
-        object.insert("start".into(), competitor.start.as_secs_f64().into());
-        if let Traffic::Bulk { size: Some(size) } = competitor.traffic {
-            object.insert("size".into(), size.as_u64().into());
-        }
+    fn further(&self, flow: &Flow) -> Value {
+        let mut object = transport(flow);
+        object.insert("name".into(), flow.name.as_str().into());
+        object.insert("count".into(), flow.count.into());
+        object.insert("paths".into(), self.names_of(&flow.paths));
+        object.insert("start".into(), flow.start.as_secs_f64().into());
+        object.insert("traffic".into(), traffic(&flow.traffic));
         object.into()
     }
 

@@ -7,7 +7,7 @@ use ropewalk_quantities::{Bytes, Rate};
 use ropewalk_transport::{Config, CongestionConfig, Profile};
 
 use crate::keys::TRANSPORT;
-use crate::model::{Flow, Protocol, Scenario, Traffic};
+use crate::model::{Flow, Origin, Protocol, Scenario, Traffic};
 use crate::parsed::{Held, Parsed};
 
 impl Scenario {
@@ -30,48 +30,60 @@ impl Scenario {
             let hops = path.hops.iter().map(|hop| self.links[*hop].name.as_str());
             line(&mut out, "hops", &toml_list(hops));
         }
-        out.push_str("\n[transport]\n");
-        let first = self.first();
-        write_transport(&mut out, first);
-        line(&mut out, "paths", &self.path_names(&first.paths));
-        out.push_str("\n[traffic]\n");
-        for (key, value) in traffic(&first.traffic) {
-            line(&mut out, key, &value);
-        }
-        for competitor in self.competitors() {
-            self.write_competitor(&mut out, competitor);
+        for flow in &self.flows {
+            match flow.origin {
+                Origin::Short => self.write_short(&mut out, flow),
+                Origin::Flow => self.write_flow(&mut out, flow),
+                Origin::Competitor => self.write_competitor(&mut out, flow),
+            }
         }
         out
     }
 
-    fn write_competitor(&self, out: &mut String, competitor: &Flow) {
+    fn write_short(&self, out: &mut String, flow: &Flow) {
+        out.push_str("\n[transport]\n");
+        write_transport(out, flow);
+        line(out, "paths", &self.path_names(&flow.paths));
+        out.push_str("\n[traffic]\n");
+        for (key, value) in traffic(&flow.traffic) {
+            line(out, key, &value);
+        }
+    }
+
+    fn write_flow(&self, out: &mut String, flow: &Flow) {
+        out.push_str("\n[[flow]]\n");
+        self.write_common(out, flow);
+        write_transport(out, flow);
+    }
+
+    fn write_competitor(&self, out: &mut String, flow: &Flow) {
         out.push_str("\n[[competitor]]\n");
-        line(out, "name", &toml_text(&competitor.name));
-        let config = &competitor.transport;
-        line(out, "protocol", &toml_text(competitor.protocol.name()));
-        if competitor.protocol == Protocol::Tcp && competitor.paths.len() == 1 {
-            let path = &self.paths[competitor.paths[0]];
-            line(out, "path", &toml_text(&path.name));
-        } else {
-            line(out, "paths", &self.path_names(&competitor.paths));
-        }
-        line(out, "count", &competitor.count.to_string());
-        line(out, "start", &competitor.start.to_parsed().to_toml());
-        if let Traffic::Bulk { size: Some(size) } = competitor.traffic {
-            line(out, "size", &size.to_parsed().to_toml());
-        }
+        self.write_common(out, flow);
+        line(out, "protocol", &toml_text(flow.protocol.name()));
+        let config = &flow.transport;
         line(out, "congestion", &config.congestion.to_parsed().to_toml());
         if matches!(config.congestion, CongestionConfig::Uncoupled(_)) {
             let subflow = config.subflow_congestion.to_parsed();
             line(out, "subflow", &subflow.to_toml());
         }
-        write_protocol(out, competitor);
-        line(
-            out,
-            "send_buffer",
-            &config.send_buffer.to_parsed().to_toml(),
-        );
+        write_protocol(out, flow);
+        let send_buffer = config.send_buffer.to_parsed().to_toml();
+        line(out, "send_buffer", &send_buffer);
         line(out, "segment", &config.segment.to_parsed().to_toml());
+    }
+
+    /// What every flow has that stands in a list.
+    fn write_common(&self, out: &mut String, flow: &Flow) {
+        line(out, "name", &toml_text(&flow.name));
+        line(out, "paths", &self.path_names(&flow.paths));
+        let traffic = traffic(&flow.traffic);
+        let traffic = traffic
+            .iter()
+            .map(|(key, value)| format!("{key} = {value}"));
+        let traffic = traffic.collect::<Vec<_>>().join(", ");
+        line(out, "traffic", &format!("{{ {traffic} }}"));
+        line(out, "start", &flow.start.to_parsed().to_toml());
+        line(out, "count", &flow.count.to_string());
     }
 
     fn path_names(&self, paths: &[usize]) -> String {

@@ -5,7 +5,7 @@ mod reading;
 use reading::{LINK, TWO_LINKS, read};
 use ropewalk_network::{Capacity, Jitter, Loss, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Rate, Time};
-use ropewalk_scenario::{Device, Path, Protocol, Traffic};
+use ropewalk_scenario::{Aggregation, Device, Flow, Origin, Path, Protocol, Traffic};
 use ropewalk_striping::tunnel::Scheduler;
 use ropewalk_transport::{Config, InitialWindow, Profile};
 
@@ -281,4 +281,61 @@ fn competitors_inherit_what_fits() {
         scenario.warnings,
         ["competitor.competitor-1.start: 40 s is not before the end (30 s); it never sends"]
     );
+}
+
+/// What is not a competitor inherits nothing, and without `[transport]` and `[traffic]` is all there is.
+#[test]
+fn flows_are_of_their_own() {
+    let flow = "[[flow]]\nname = 'video'\nprotocol = 'bas'\nstart = '2 s'\ncount = 3\n\
+                traffic = { kind = 'cbr', rate = '1mbit' }\n";
+    let alone = read(&format!("{TWO_LINKS}{flow}"));
+    assert_eq!(alone.flows.len(), 1);
+    let video = alone.first();
+    assert_eq!((video.name.as_str(), video.origin), ("video", Origin::Flow));
+    assert_eq!((video.protocol.name(), video.count), ("bas", 3));
+    assert_eq!(video.start, Time::from_secs(2));
+    assert!(matches!(video.traffic, Traffic::Cbr { .. }));
+    assert_eq!(video.paths, [0, 1]);
+    assert_eq!(
+        [video.stream(2), video.key("segment")],
+        ["flow/video/2", "flow.video.segment"]
+    );
+
+    let beside = read(&format!(
+        "{TWO_LINKS}[transport]\nprofile = 'ns-3'\nsack = false\n[[competitor]]\npath = 'wifi'\n{flow}"
+    ));
+    let names: Vec<&str> = beside.flows.iter().map(|flow| flow.name.as_str()).collect();
+    assert_eq!(names, ["measured", "video", "competitor-1"]);
+    assert_eq!(beside.flows[1], *video);
+    assert_eq!(beside.first().stream(0), "flow");
+    assert_eq!(beside.flows[2].stream(0), "competitor/competitor-1/0");
+
+    for short in ["[transport]\n", "[traffic]\n"] {
+        let scenario = read(&format!("{TWO_LINKS}{short}{flow}"));
+        assert_eq!(scenario.first().name, Flow::MEASURED);
+    }
+}
+
+/// `[transport]` says nothing to a flow, and what it is to a competitor has always been.
+#[test]
+fn competitors_have_every_protocol_and_traffic() {
+    let scenario = read(&format!(
+        "{TWO_LINKS}[transport]\nprotocol = 'bas'\npacket = '2048 B'\nscheduler = 'blest'\n\
+         [[competitor]]\nprotocol = 'bas'\ntraffic = {{ kind = 'poisson', rate = '1mbit' }}\n\
+         [[competitor]]\nprotocol = 'striped-tcp'\ndevice = 'tunnel'\nsize = '1 MB'\n"
+    ));
+    let [measured, bas, striped] = scenario.flows.as_slice() else {
+        panic!("{scenario:?}")
+    };
+    assert_eq!(bas.protocol, measured.protocol);
+    assert_eq!(bas.transport, measured.transport);
+    assert!(matches!(bas.traffic, Traffic::Poisson { .. }));
+    assert_eq!(striped.protocol.name(), "striped-tcp");
+    assert_eq!(striped.transport.segment, Bytes::new(1380));
+    let size = Some(Bytes::new(1_000_000));
+    assert_eq!(striped.traffic, Traffic::Bulk { size });
+    let Protocol::Bas(Aggregation { main_buffer, .. }) = measured.protocol else {
+        panic!("{measured:?}")
+    };
+    assert_eq!(main_buffer, Bytes::new(150 * 2048));
 }

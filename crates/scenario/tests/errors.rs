@@ -263,12 +263,46 @@ fn in_competitors() {
             "path = 'wifi5'",
             "path = 'wifi'\npaths = ['lte']",
             "paths = ['wifi', 'lte']",
-            "path = 'wifi'\nprotocol = 'bas'",
+            "path = 'wifi'\nprotocol = 'quic'",
+            "path = 'wifi'\ndevice = 'tunnel'",
+            "protocol = 'bas'\ncongestion = 'olia'",
+            "protocol = 'striped-tcp'\nscheduler = 'earliest-arrival'",
+            "path = 'wifi'\npacket = '2 KiB'",
+            "path = 'wifi'\nsize = '1 MB'\ntraffic = { kind = 'cbr', rate = '1mbit' }",
+            "path = 'wifi'\ntraffic = { kind = 'cbr', size = '1 MB' }",
             "path = 'wifi'\ncongestion = 'olia'",
             "path = 'wifi'\nsubflow = 'cubic'",
             "path = 'wifi'\ncount = 0",
             "path = 'wifi'\ncount = 60000\n[[competitor]]\npath = 'wifi'\ncount = 60000",
             "path = 'wifi'\n[[competitor]]\nname = 'competitor-1'\npath = 'wifi'",
+        ]
+    ));
+}
+
+#[test]
+fn in_flows() {
+    let before = format!("{TWO_LINKS}[[flow]]\n");
+    snapshot!(table(
+        &before,
+        &[
+            "",
+            "name = 'a/b'",
+            "name = 'a'\nprotocol = 'tcp'",
+            "name = 'a'\nprotocol = 'tcp'\npaths = ['wifi', 'lte']",
+            "name = 'a'\npath = 'wifi'\npaths = ['lte']",
+            "name = 'a'\npath = 'wan'",
+            "name = 'a'\npath = 'wifi'\ncongestion = 'lia'",
+            "name = 'a'\nprofil = 'rfc'",
+            "name = 'a'\nprotocol = 'bas'\nsubflows_per_path = 40",
+            "name = 'a'\ntraffic = { kind = 'cbr' }",
+            "name = 'a'\ntraffic = { size = '0 B' }",
+            "name = 'a'\ntraffic = 'bulk'",
+            "name = 'a'\n[[flow]]\nname = 'a'",
+            "name = 'a'\n[[competitor]]\nname = 'a'\npath = 'lte'",
+            "name = 'measured'\n[traffic]\nsize = '1 MB'",
+            "name = 'a'\ncount = 60000\n[[competitor]]\npath = 'wifi'\ncount = 60000",
+            "name = 'a'\nmin_rto = '1 s'\nmax_rto = '500 ms'",
+            "name = 'a'\nfrom = 'client'",
         ]
     ));
 }

@@ -194,3 +194,35 @@ sack = false
     );
     assert_eq!(read(&used), parse(text, &overrides).unwrap());
 }
+
+#[test]
+fn flows_are_overridden_by_name() {
+    let text = format!("{TWO_LINKS}[[flow]]\nname = 'video'\n[[flow]]\nname = 'news'\n");
+    let sets = [
+        ("flow.*.sack", "false"),
+        ("flow.video.congestion", "lia"),
+        ("flow.news.traffic.size", "1 MB"),
+    ];
+    let scenario = read_with(&text, &sets);
+    let [video, news] = scenario.flows.as_slice() else {
+        panic!("{scenario:?}")
+    };
+    assert!(!video.transport.sack && !news.transport.sack);
+    assert_eq!(video.transport.congestion, CongestionKind::Lia);
+    assert_ne!(video.traffic, news.traffic);
+    let errors = |key: &str| errors_with(&text, &[(key, "1")]);
+    assert_eq!(
+        errors("transport.congestion"),
+        "--set: transport.congestion: the file has neither [transport] nor [traffic], but flows of their own; \
+         allowed: flow.video.congestion"
+    );
+    assert_eq!(
+        errors("traffic.size"),
+        "--set: traffic.size: the file has neither [transport] nor [traffic], but flows of their own; \
+         allowed: flow.video.traffic.size"
+    );
+    assert_eq!(
+        errors("flow.vidoe.sack"),
+        "--set: flow.vidoe.sack: no flow is called \"vidoe\"; allowed: \"video\", \"news\"; did you mean \"video\"?"
+    );
+}

@@ -116,6 +116,34 @@ const KEYS: &[&str] = &[
     "competitor.*.send_buffer",
     "competitor.*.start",
     "competitor.competitor-1.size",
+    "competitor.competitor-1.traffic.kind",
+    "competitor.competitor-1.traffic.rate",
+    "competitor.competitor-1.packet",
+    "competitor.competitor-1.main_buffer",
+    "competitor.competitor-1.device",
+    "competitor.*.scheduler",
+    "transport.device",
+    "transport.receive_buffer",
+    "flow.video.profile",
+    "flow.video.protocol",
+    "flow.video.path",
+    "flow.video.paths",
+    "flow.video.name",
+    "flow.video.count",
+    "flow.video.start",
+    "flow.video.traffic",
+    "flow.video.traffic.kind",
+    "flow.video.traffic.rate",
+    "flow.video.traffic.size",
+    "flow.*.congestion",
+    "flow.*.subflow",
+    "flow.*.scheduler",
+    "flow.video.device",
+    "flow.*.packet",
+    "flow.*.main_buffer",
+    "flow.video.send_buffer",
+    "flow.*.segment",
+    "flow.video.receive_window_share",
 ];
 
 const VALUES: &[&str] = &[
@@ -152,6 +180,9 @@ const VALUES: &[&str] = &[
     "mptcp",
     "striped-tcp",
     "bas",
+    "naive",
+    "tunnel",
+    "{ kind = \"poisson\", rate = \"1mbit\" }",
     "cubic",
     "newreno",
     "lia",
@@ -168,11 +199,12 @@ const VALUES: &[&str] = &[
     "",
 ];
 
+const PATH: &str = "[[path]]\nname = \"both\"\nhops = [\"wifi\", \"lte\"]\n";
+const COMPETITOR: &str = "[[competitor]]\npath = \"lte\"\n";
+const FLOW: &str = "[[flow]]\nname = \"video\"\n[[flow]]\nname = \"news\"\nprotocol = \"bas\"\n";
+
 fn base() -> String {
-    format!(
-        "{}[[path]]\nname = \"both\"\nhops = [\"wifi\", \"lte\"]\n[[competitor]]\npath = \"lte\"\n",
-        reading::TWO_LINKS
-    )
+    format!("{}{PATH}{COMPETITOR}{FLOW}", reading::TWO_LINKS)
 }
 
 proptest! {
@@ -180,12 +212,15 @@ proptest! {
 
     #[test]
     fn overrides_of_right_files(
-        with_path in any::<bool>(),
+        (with_path, with_competitor, with_flow) in any::<(bool, bool, bool)>(),
         picks in prop::collection::vec((0..KEYS.len(), 0..VALUES.len()), 0..6),
     ) {
         let sets = picks.iter().map(|(key, value)| format!("# --set {}={}\n", KEYS[*key], VALUES[*value]));
         let sets: String = sets.collect();
-        let text = if with_path { base() } else { reading::TWO_LINKS.to_owned() };
+        let mut text = reading::TWO_LINKS.to_owned();
+        for (part, wanted) in [(PATH, with_path), (COMPETITOR, with_competitor), (FLOW, with_flow)] {
+            text.push_str(if wanted { part } else { "" });
+        }
         let _ = properties::hold(format!("{sets}{text}").as_bytes());
     }
 

@@ -1,4 +1,4 @@
-//! The flows: `[transport]` with `[traffic]`, and `[[competitor]]`.
+//! The flows: `[transport]` with `[traffic]`, each `[[flow]]`, each `[[competitor]]`.
 
 use ropewalk_quantities::Time;
 
@@ -7,12 +7,12 @@ use super::traffic::traffic;
 use super::transport::Transport;
 use crate::error::Problem;
 use crate::keys::TRANSPORT;
-use crate::limits::{MAX_COMPETITORS, MAX_SUBFLOWS};
+use crate::limits::{MAX_FLOWS, MAX_SUBFLOWS};
 use crate::model::{Flow, Origin, Protocol, Traffic};
 use crate::report::Report;
 use crate::section::{Section, name_list};
 
-/// The flows of the file.
+/// The flows of the file: at least one, competitors last.
 pub(super) fn flows(
     root: &Section,
     paths: &mut Paths,
@@ -21,34 +21,66 @@ pub(super) fn flows(
 ) -> Vec<Flow> {
     let absent = Section::absent("transport", &TRANSPORT);
     let section = root.table("transport").unwrap_or(&absent);
-    let (short, transport) = short(root, section, paths, report);
-    let mut flows = vec![short];
-    let mut total = 0;
-    for (index, section) in root.tables("competitor").iter().enumerate() {
-        let flow = competitor(section, index, &transport, paths, report);
-        if flows.iter().any(|other| is_called(other, &flow.name)) {
-            section.complain("name", Problem::Duplicate("competitor"), report);
-        }
-        let within = total <= MAX_COMPETITORS;
-        total += flow.count as usize;
-        if within && total > MAX_COMPETITORS {
-            let limit = format!("{MAX_COMPETITORS} for all competitors together");
-            section.complain("count", Problem::AboveMost(limit), report);
-        }
-        if flow.start >= duration {
-            let start = flow.start;
-            report.warnings.push(format!(
-                "{}: {start} is not before the end ({duration}); it never sends",
-                flow.key("start")
-            ));
-        }
-        flows.push(flow);
+    let own = root.tables("flow");
+    let mut flows = Flows {
+        flows: Vec::new(),
+        total: 0,
+        duration,
+    };
+    let inherited = if own.is_empty() || root.has("transport") || root.has("traffic") {
+        let (flow, transport) = short(root, section, paths, report);
+        flows.add(section, flow, report);
+        transport
+    } else {
+        // What competitors have that nobody else is to be like: the defaults of one TCP.
+        Transport::own(section, 1, report)
+    };
+    for section in own {
+        let flow = own_flow(section, paths, report);
+        flows.add(section, flow, report);
     }
-    flows
+    for (index, section) in root.tables("competitor").iter().enumerate() {
+        let flow = competitor(section, index, &inherited, paths, report);
+        flows.add(section, flow, report);
+    }
+    flows.flows
 }
 
-fn is_called(flow: &Flow, name: &str) -> bool {
-    flow.origin == Origin::Competitor && flow.name == name
+/// The flows so far.
+struct Flows {
+    flows: Vec<Flow>,
+    /// How many connections they are.
+    total: usize,
+    duration: Time,
+}
+
+impl Flows {
+    /// One more, held against those before it.
+    fn add(&mut self, section: &Section, flow: Flow, report: &mut Report) {
+        let named = |other: &&Flow| !flow.name.is_empty() && other.name == flow.name;
+        if let Some(other) = self.flows.iter().find(named) {
+            let what = match other.origin {
+                Origin::Short | Origin::Flow => "flow",
+                Origin::Competitor => "competitor",
+            };
+            section.complain("name", Problem::Duplicate(what), report);
+        }
+        let within = self.total <= MAX_FLOWS;
+        self.total += flow.count as usize;
+        if within && self.total > MAX_FLOWS {
+            let limit = format!("{MAX_FLOWS} for all flows and competitors together");
+            section.complain("count", Problem::AboveMost(limit), report);
+        }
+        if flow.start >= self.duration {
+            report.warnings.push(format!(
+                "{}: {} is not before the end ({}); it never sends",
+                flow.key("start"),
+                flow.start,
+                self.duration
+            ));
+        }
+        self.flows.push(flow);
+    }
 }
 
 /// `[transport]` with `[traffic]`.
@@ -81,18 +113,40 @@ fn short(
     (flow, transport)
 }
 
+/// A `[[flow]]`: what it does not say is its own profile's.
+fn own_flow(section: &Section, paths: &mut Paths, report: &mut Report) -> Flow {
+    let used = chosen_paths(section, paths, report);
+    let Transport {
+        protocol, config, ..
+    } = Transport::own(section, used.len(), report);
+    check_single_path(section, &protocol, &used, paths, report);
+    let flow = Flow {
+        name: section.get("name").unwrap_or_default(),
+        origin: Origin::Flow,
+        protocol,
+        transport: config,
+        paths: used,
+        traffic: traffic(section.table("traffic"), report),
+        start: section.value("start"),
+        count: section.value("count"),
+    };
+    check_subflows(section, "subflows_per_path", &flow, report);
+    flow
+}
+
+/// A `[[competitor]]`: what it does not say is as in `[transport]`.
 fn competitor(
     section: &Section,
     index: usize,
-    measured: &Transport,
+    inherited: &Transport,
     paths: &mut Paths,
     report: &mut Report,
 ) -> Flow {
     let Transport {
         protocol, config, ..
-    } = measured.inherit(section, report);
-    let key = if section.has("path") { "path" } else { "paths" };
-    let used = used_paths(section, key, &protocol, paths, report);
+    } = inherited.inherit(section, report);
+    let used = chosen_paths(section, paths, report);
+    check_single_path(section, &protocol, &used, paths, report);
     let flow = Flow {
         name: section
             .get("name")
@@ -101,44 +155,53 @@ fn competitor(
         protocol,
         transport: config,
         paths: used,
-        traffic: Traffic::Bulk {
-            size: section.get("size"),
+        traffic: match section.get("size") {
+            Some(size) => Traffic::Bulk { size: Some(size) },
+            None => traffic(section.table("traffic"), report),
         },
         start: section.value("start"),
         count: section.value("count"),
     };
-    check_subflows(section, key, &flow, report);
+    check_subflows(section, path_key(section), &flow, report);
     flow
 }
 
-/// The paths of a flow that must say so where it cannot use all.
-fn used_paths(
-    section: &Section,
-    key: &str,
-    protocol: &Protocol,
-    paths: &mut Paths,
-    report: &mut Report,
-) -> Vec<usize> {
-    let used = match section.has(key) {
+fn path_key(section: &Section) -> &'static str {
+    if section.has("path") { "path" } else { "paths" }
+}
+
+fn chosen_paths(section: &Section, paths: &mut Paths, report: &mut Report) -> Vec<usize> {
+    let key = path_key(section);
+    match section.has(key) {
         true => paths.chosen(section, key, report).unwrap_or_default(),
         false => paths.all(),
-    };
-    if *protocol == Protocol::Tcp && used.len() > 1 {
-        if section.has("paths") {
-            let problem = Problem::OnlyWith(r#"protocol = "mptcp""#);
-            section.complain("paths", problem, report).allowed = Some("one path".to_owned());
-        } else {
-            let names = name_list(used.iter().map(|path| paths.name(*path)));
-            section.complain("path", Problem::Missing, report).allowed = Some(names);
-        }
     }
-    used
+}
+
+/// That what takes one path does not leave open which.
+fn check_single_path(
+    section: &Section,
+    protocol: &Protocol,
+    used: &[usize],
+    paths: &Paths,
+    report: &mut Report,
+) {
+    if *protocol != Protocol::Tcp || used.len() <= 1 {
+        return;
+    }
+    if section.has("paths") {
+        let problem = Problem::OnlyWith(r#"protocol = "mptcp", "striped-tcp" or "bas""#);
+        section.complain("paths", problem, report).allowed = Some("one path".to_owned());
+    } else {
+        let names = name_list(used.iter().map(|path| paths.name(*path)));
+        section.complain("path", Problem::Missing, report).allowed = Some(names);
+    }
 }
 
 /// That a scheduler's set of subflows has room for all.
 fn check_subflows(section: &Section, key: &str, flow: &Flow, report: &mut Report) {
-    let paths = flow.paths.len() * flow.transport.subflows_per_path as usize;
-    if paths > MAX_SUBFLOWS {
+    let subflows = flow.paths.len() * flow.transport.subflows_per_path as usize;
+    if subflows > MAX_SUBFLOWS {
         let limit = format!("{MAX_SUBFLOWS} subflows on all paths together");
         section.complain(key, Problem::AboveMost(limit), report);
     }

@@ -77,7 +77,11 @@ impl Transport {
             config.congestion = Config::profile(self.profile).congestion;
         }
         set_fields(section, &mut config);
-        config.scheduler = of_subflows(config.scheduler, self.inherited.scheduler.clone());
+        let usual = match protocol {
+            Protocol::Tcp | Protocol::Mptcp => self.inherited.scheduler.clone(),
+            Protocol::StripedTcp(_) | Protocol::Bas(_) => Config::profile(self.profile).scheduler,
+        };
+        config.scheduler = of_subflows(protocol.scheduler(&config), usual);
         if !section.has("segment") && !self.own_segment {
             config.segment = full_segment(&protocol, &config);
         }

@@ -1,8 +1,12 @@
 //! The keys of `[[competitor]]`.
 
-use ropewalk_quantities::{Bytes, Time};
+use ropewalk_quantities::Bytes;
 
-use super::transport::{CONGESTION, SCHEDULER, SEGMENT, SEND_BUFFER, SUBFLOW};
+use super::flow::{COUNT, PATH, START, TRAFFIC_KEY};
+use super::transport::{
+    CONGESTION, DEVICE, MAIN_BUFFER, NOTSENT_LOWAT, PACKET, PROTOCOL, SCHEDULER, SEGMENT,
+    SEND_BUFFER, SUBFLOW,
+};
 use super::{Alternatives, Default, Kind, Shape, key};
 use crate::limits;
 
@@ -12,46 +16,26 @@ pub(super) static COMPETITOR: Shape = Shape {
             "name",
             Kind::Name,
             Default::Words("competitor-1, competitor-2, ..."),
-            "The name that results and random streams use; no other competitor has it.",
+            "The name that results and random streams use; no other flow or competitor has it.",
         ),
         key(
             "protocol",
-            Kind::Word(|| vec!["tcp", "mptcp"]),
+            PROTOCOL,
             Default::Toml("\"tcp\""),
             "How its stream is carried.",
         ),
-        key(
-            "path",
-            Kind::Name,
-            Default::Words("all paths for mptcp; the only path for tcp"),
-            "The path it uses; a link's name means that link alone.",
-        ),
+        PATH,
         key(
             "paths",
             Kind::Names {
                 most: limits::MAX_PATHS,
             },
-            Default::Words("all paths for mptcp; the only path for tcp"),
-            "The paths it uses, for mptcp.",
+            Default::Words("all paths; for tcp the only one"),
+            "The paths it uses, for all but tcp.",
         ),
-        key(
-            "count",
-            Kind::Integer {
-                least: 1,
-                most: limits::MAX_COMPETITORS as u64,
-            },
-            Default::Toml("1"),
-            "How many of them.",
-        ),
-        key(
-            "start",
-            Kind::Time {
-                least: Time::ZERO,
-                most: limits::LONGEST,
-            },
-            Default::Toml("\"0 s\""),
-            "When they start.",
-        ),
+        COUNT,
+        START,
+        TRAFFIC_KEY,
         key(
             "size",
             Kind::Bytes {
@@ -59,16 +43,26 @@ pub(super) static COMPETITOR: Shape = Shape {
                 most: limits::LARGEST_TRANSFER,
             },
             Default::Words("goes on until the duration ends"),
-            "How much each sends.",
+            "How much each sends; short for a size in traffic.",
         ),
         CONGESTION,
         SUBFLOW,
         SCHEDULER,
+        DEVICE,
         SEND_BUFFER,
+        PACKET,
+        MAIN_BUFFER,
+        NOTSENT_LOWAT,
         SEGMENT,
     ]],
-    alternatives: Some(Alternatives {
-        keys: ["path", "paths"],
-        needed: false,
-    }),
+    alternatives: &[
+        Alternatives {
+            keys: ["path", "paths"],
+            needed: false,
+        },
+        Alternatives {
+            keys: ["traffic", "size"],
+            needed: false,
+        },
+    ],
 };

@@ -42,18 +42,18 @@ pub(crate) static LINK: Shape = Shape {
             "Pairs of start and end between which the link carries nothing either way and says nothing.",
         ),
     ]],
-    alternatives: Some(Alternatives {
+    alternatives: &[Alternatives {
         keys: ["rate", "trace"],
         needed: true,
-    }),
+    }],
 };
 
 static REVERSE: Shape = Shape {
     keys: &[&[RATE, TRACE, DELAY, JITTER_KEY, LOSS_KEY, QUEUE]],
-    alternatives: Some(Alternatives {
+    alternatives: &[Alternatives {
         keys: ["rate", "trace"],
         needed: false,
-    }),
+    }],
 };
 
 const RATE: Key = key(
@@ -125,7 +125,7 @@ static JITTER: Shape = Shape {
             "Whether a packet may overtake another.",
         ),
     ]],
-    alternatives: None,
+    alternatives: &[],
 };
 
 static LOSS: Shape = Shape {
@@ -161,5 +161,5 @@ static LOSS: Shape = Shape {
             "Probability of delivery in the good state (gilbert-elliott; netem asks for 1-k).",
         ),
     ]],
-    alternatives: None,
+    alternatives: &[],
 };

@@ -1,6 +1,7 @@
 //! Every key of a scenario file, declared once: the parser, the errors and the JSON Schema read these tables.
 
 mod competitor;
+mod flow;
 mod link;
 mod top;
 mod transport;
@@ -20,8 +21,8 @@ pub(crate) use transport::TRANSPORT;
 pub(crate) struct Shape {
     /// In the order of the documentation; several lists where tables share one.
     pub keys: &'static [&'static [Key]],
-    /// Two keys that exclude each other.
-    pub alternatives: Option<Alternatives>,
+    /// Pairs of keys that exclude each other.
+    pub alternatives: &'static [Alternatives],
 }
 
 /// Two keys that exclude each other.
@@ -146,11 +147,13 @@ impl Shape {
 
     /// The key that cannot be given together with this one.
     pub fn excluded_by(&self, name: &str) -> Option<&'static str> {
-        match self.alternatives.as_ref()?.keys {
-            [one, other] if one == name => Some(other),
-            [one, other] if other == name => Some(one),
-            _ => None,
-        }
+        let pairs = self
+            .alternatives
+            .iter()
+            .map(|alternatives| alternatives.keys);
+        pairs
+            .flat_map(|[one, other]| [(one, other), (other, one)])
+            .find_map(|(one, other)| (one == name).then_some(other))
     }
 
     /// All keys.
@@ -171,5 +174,48 @@ const fn key(name: &'static str, kind: Kind, default: Default, doc: &'static str
         kind,
         default,
         doc,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::{Entry, Node, Origin, Value};
+    use crate::report::Report;
+    use crate::section::Section;
+
+    /// A table with every default of its keys written out is right, and so are those within.
+    fn check_defaults(shape: &'static Shape, checked: &mut usize) {
+        for key in shape.keys() {
+            if let Kind::Table { shape, .. } | Kind::Tables { shape, .. } = key.kind {
+                check_defaults(shape, checked);
+            }
+            let Default::Toml(text) = key.default else {
+                continue;
+            };
+            let entry = Entry {
+                key: key.name.to_owned(),
+                origin: Origin::Override,
+                node: Node::from_override(key.default.toml().expect(text)),
+            };
+            let table = Node {
+                origin: Origin::Override,
+                value: Value::Table(vec![entry]),
+            };
+            let mut report = Report::new("", "");
+            let section = Section::read(&table, shape, String::new(), &mut report);
+            assert!(
+                !matches!(section.given().next(), Some((_, Parsed::Wrong))),
+                "{key:?}"
+            );
+            *checked += 1;
+        }
+    }
+
+    #[test]
+    fn every_default_is_a_right_value_of_its_key() {
+        let mut checked = 0;
+        check_defaults(&TOP, &mut checked);
+        assert!(checked > 15, "{checked}");
     }
 }

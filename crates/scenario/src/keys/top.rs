@@ -3,14 +3,15 @@
 use ropewalk_quantities::{Bytes, Time};
 
 use super::{
-    Default, Key, Kind, Shape, competitor::COMPETITOR, key, link::LINK, transport::TRANSPORT,
+    Default, Key, Kind, Shape, competitor::COMPETITOR, flow::FLOW, key, link::LINK,
+    transport::TRANSPORT,
 };
 use crate::limits;
 
 /// The whole file.
 pub(crate) static TOP: Shape = Shape {
     keys: &[TOP_KEYS],
-    alternatives: None,
+    alternatives: &[],
 };
 
 const TOP_KEYS: &[Key] = &[
@@ -63,7 +64,7 @@ const TOP_KEYS: &[Key] = &[
             short: None,
         },
         Default::Words("all its keys' defaults"),
-        "The measured connection's endpoints.",
+        "How the stream of the first flow is carried, which is called measured.",
     ),
     key(
         "traffic",
@@ -72,16 +73,25 @@ const TOP_KEYS: &[Key] = &[
             short: None,
         },
         Default::Words("bulk without a size"),
-        "What the application sends, from client to server.",
+        "What the first flow's application sends, from client to server.",
+    ),
+    key(
+        "flow",
+        Kind::Tables {
+            shape: &FLOW,
+            most: limits::MAX_LISTED_FLOWS,
+        },
+        Default::Words("none"),
+        "Flows beside the one of [transport] and [traffic], or in its place where neither is there: each with its own transport, whose defaults are its profile's.",
     ),
     key(
         "competitor",
         Kind::Tables {
             shape: &COMPETITOR,
-            most: 1_000,
+            most: limits::MAX_LISTED_FLOWS,
         },
         Default::Words("none"),
-        "Bulk flows that share links with the measured connection.",
+        "Flows that share links with the others, and are as [transport] says but for what they say.",
     ),
 ];
 
@@ -102,7 +112,7 @@ static PATH: Shape = Shape {
             "Names of the links passed in turn; the way back passes them in reverse.",
         ),
     ]],
-    alternatives: None,
+    alternatives: &[],
 };
 
 /// `[traffic]`.
@@ -139,5 +149,5 @@ pub(crate) static TRAFFIC: Shape = Shape {
             "Size of a message of cbr and poisson.",
         ),
     ]],
-    alternatives: None,
+    alternatives: &[],
 };

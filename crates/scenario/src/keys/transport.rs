@@ -59,14 +59,14 @@ const TIMEOUT: Kind = Kind::Time {
 /// A name of any protocol.
 pub(super) const PROTOCOL: Kind = Kind::Word(|| Protocol::NAMES.to_vec());
 /// A name of any device of striped-tcp.
-const DEVICE: Kind = Kind::Word(|| Device::ALL.iter().map(|device| device.name()).collect());
+const DEVICES: Kind = Kind::Word(|| Device::ALL.iter().map(|device| device.name()).collect());
 /// A name of anything that chooses among subflows, connections or links.
 const SCHEDULERS: Kind = Kind::Algorithm(SchedulerConfig::descriptions);
 
 /// `[transport]`.
 pub(crate) static TRANSPORT: Shape = Shape {
     keys: &[TRANSPORT_KEYS],
-    alternatives: None,
+    alternatives: &[],
 };
 
 /// What says how a stream is carried.
@@ -108,7 +108,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     ),
     key(
         "device",
-        DEVICE,
+        DEVICES,
         Default::Toml("\"naive\""),
         "What lays packets on links (striped-tcp): naive takes the links in turn and puts nothing in order, as song-2018 has it; tunnel is the gateway's own, which keeps to the links' rates and puts packets in order.",
     ),
@@ -132,24 +132,9 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
         Kind::Boolean,
         "send_buffer is the greatest that the buffer grows to with the congestion window; it holds packets' memory, and a writer waits for a third of it to be free, as in Linux (tcp, striped-tcp)."
     ),
-    key(
-        "packet",
-        LENGTH,
-        Default::Words("5 ms of the connection's rate, at least 1400 B"),
-        "Payload of a frame, before which 16 bytes of header stand (bas).",
-    ),
-    key(
-        "main_buffer",
-        Kind::PacketBuffer,
-        Default::Words("4 MiB; 150 packets where packet is given"),
-        "Bounds what waits for one of the connections; at least a packet (bas).",
-    ),
-    key(
-        "notsent_lowat",
-        BUFFER,
-        Default::Words("two frames"),
-        "A connection is given nothing while so much of it was never sent, as with TCP_NOTSENT_LOWAT (bas).",
-    ),
+    PACKET,
+    MAIN_BUFFER,
+    NOTSENT_LOWAT,
     key(
         "segment",
         LENGTH,
@@ -316,6 +301,27 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     ),
 ];
 
+pub(super) const PACKET: Key = key(
+    "packet",
+    LENGTH,
+    Default::Words("5 ms of the connection's rate, at least 1400 B"),
+    "Payload of a frame, before which 16 bytes of header stand (bas).",
+);
+
+pub(super) const MAIN_BUFFER: Key = key(
+    "main_buffer",
+    Kind::PacketBuffer,
+    Default::Words("4 MiB; 150 packets where packet is given"),
+    "Bounds what waits for one of the connections; at least a packet (bas).",
+);
+
+pub(super) const NOTSENT_LOWAT: Key = key(
+    "notsent_lowat",
+    BUFFER,
+    Default::Words("two frames"),
+    "A connection is given nothing while so much of it was never sent, as with TCP_NOTSENT_LOWAT (bas).",
+);
+
 /// A competitor's own; what it does not say is as in `[transport]`.
 pub(super) const CONGESTION: Key = key(
     "congestion",
@@ -337,18 +343,28 @@ pub(super) const SUBFLOW: Key = key(
 pub(super) const SCHEDULER: Key = key(
     "scheduler",
     SCHEDULERS,
-    Default::Derived(field!(scheduler), "as in [transport]"),
+    Default::Derived(
+        field!(scheduler),
+        "as in [transport]; of striped-tcp and bas, their own if that is another protocol",
+    ),
     "Which subflow carries the next data.",
 );
 
 pub(super) const SEND_BUFFER: Key = key(
     "send_buffer",
-    BUFFER,
+    Kind::PacketBuffer,
     Default::Derived(
         field!(send_buffer),
         "as in [transport]; the profile's if that does not say",
     ),
-    "Bounds what is written and not acknowledged; at least a segment.",
+    "Bounds what is written and not acknowledged; at least a segment. With bas, of each connection.",
+);
+
+pub(super) const DEVICE: Key = key(
+    "device",
+    DEVICES,
+    Default::Words("as in [transport]; naive if that is not striped-tcp"),
+    "What lays packets on links (striped-tcp).",
 );
 
 pub(super) const SEGMENT: Key = key(
