@@ -64,14 +64,14 @@ impl Flow {
         }
         let outside = striped.then(|| {
             let most = paths.iter().max().map_or(0, |most| most + 1);
-            let mut outside = vec![addresses::devices(version); most];
+            let mut outside = vec![addresses::devices(version, flow); most];
             for (&path, ends) in facts.paths.iter().zip(&ends) {
                 outside[path] = *ends;
             }
             outside
         });
         if striped {
-            ends = vec![addresses::devices(version)];
+            ends = vec![addresses::devices(version, flow)];
         }
         Flow {
             connection,

@@ -283,6 +283,48 @@ fn a_link_shows_all_flows_and_hosts_their_own() {
     }
 }
 
+/// Flows of every protocol on one link: who of each packet it is, can be told from the packet.
+#[test]
+fn flows_of_every_protocol_have_addresses_of_their_own() {
+    let text = format!(
+        "{TWO_LINKS}[[flow]]\nname = 'aggregated'\nprotocol = 'bas'\ncount = 2\n\
+         [[flow]]\nname = 'striped'\nprotocol = 'striped-tcp'\ncount = 2\n\
+         [[competitor]]\nprotocol = 'bas'\ntraffic = {{ kind = 'cbr', rate = '1mbit' }}\n"
+    );
+    let scenario = scenario(&text, &[("duration", "3 s")]);
+    let (_, packets) = capture(&scenario, "wifi", None);
+    let mut connections: HashMap<_, usize> = HashMap::new();
+    for packet in &packets {
+        let outside = Packet::parse(&packet.bytes).expect("a packet");
+        let inside = match outside.transport {
+            Transport::Udp(view) => Packet::parse(view.payload()).expect("a packet inside"),
+            _ => outside,
+        };
+        let mut ends = [inside.ip.source(), inside.ip.destination()];
+        ends.sort();
+        *connections.entry(ends).or_default() += 1;
+    }
+    let told = |server: &str| {
+        let server: std::net::IpAddr = server.parse().expect("an address");
+        let mut of = connections
+            .iter()
+            .filter(|(ends, _)| ends.contains(&server));
+        of.next().map_or(0, |(_, packets)| *packets)
+    };
+    // The measured flow, both that are aggregated, both that are striped, the competitor.
+    for server in [
+        "172.16.0.1",
+        "172.16.0.2",
+        "172.16.0.3",
+        "192.168.0.8",
+        "192.168.0.10",
+        "172.16.0.6",
+    ] {
+        assert!(told(server) > 10, "{server}: {connections:?}");
+    }
+    assert_eq!(connections.len(), 6, "{connections:?}");
+}
+
 #[test]
 fn a_packet_is_the_same_at_sender_and_receiver_but_for_its_time() {
     let scenario = scenario(TWO_LINKS, &[]);
