@@ -102,6 +102,20 @@ impl Scenario {
         self.parsed.first().paths.clone()
     }
 
+    /// The flows' names, as results have them: each entry once.
+    #[getter]
+    fn flows(&self) -> Vec<&str> {
+        self.parsed.flows.iter().map(|f| f.name.as_str()).collect()
+    }
+
+    /// The beginning of the first flow's keys in the scenario file: `transport` or `flow.NAME`.
+    #[getter]
+    fn transport_key(&self) -> String {
+        let first = self.parsed.first();
+        let key = first.key("");
+        key.trim_end_matches('.').to_owned()
+    }
+
     /// The whole scenario in base units, every default filled in, as JSON text.
     fn values_json(&self) -> String {
         self.parsed.to_json().to_string()

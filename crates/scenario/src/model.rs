@@ -157,3 +157,15 @@ pub enum Traffic {
         message: Bytes,
     },
 }
+
+impl Traffic {
+    /// Its kind's name in a scenario file.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Traffic::Bulk { .. } => "bulk",
+            Traffic::Cbr { .. } => "cbr",
+            Traffic::Poisson { .. } => "poisson",
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! A scenario as JSON in base units, every default filled in, for programs that compute with it.
 
 use ropewalk_network::{Capacity, DirectionConfig, LinkConfig};
-use ropewalk_quantities::{Bytes, Rate, Time};
+use ropewalk_quantities::Time;
 use ropewalk_transport::{Config, InitialWindow};
 use serde_json::{Map, Value, json};
 
@@ -51,6 +51,12 @@ impl Scenario {
         object.insert("paths".into(), self.names_of(&flow.paths));
         object.insert("start".into(), flow.start.as_secs_f64().into());
         object.insert("traffic".into(), traffic(&flow.traffic));
+        // A competitor's short form of it.
+        if let (Origin::Competitor, Traffic::Bulk { size: Some(size) }) =
+            (flow.origin, flow.traffic)
+        {
+            object.insert("size".into(), size.as_u64().into());
+        }
         object.into()
     }
 
@@ -151,13 +157,19 @@ fn insert(object: &mut Map<String, Value>, key: &str, value: &Parsed, config: &C
 }
 
 fn traffic(traffic: &Traffic) -> Value {
-    let messages = |kind: &str, rate: Rate, message: Bytes| json!({ "kind": kind, "rate": rate.as_bps(), "message": message.as_u64() });
+    let mut object = json!({ "kind": traffic.kind() });
     match *traffic {
-        Traffic::Bulk { size: None } => json!({ "kind": "bulk" }),
-        Traffic::Bulk { size: Some(size) } => json!({ "kind": "bulk", "size": size.as_u64() }),
-        Traffic::Cbr { rate, message } => messages("cbr", rate, message),
-        Traffic::Poisson { rate, message } => messages("poisson", rate, message),
+        Traffic::Bulk { size } => {
+            if let Some(size) = size {
+                object["size"] = size.as_u64().into();
+            }
+        }
+        Traffic::Cbr { rate, message } | Traffic::Poisson { rate, message } => {
+            object["rate"] = rate.as_bps().into();
+            object["message"] = message.as_u64().into();
+        }
     }
+    object
 }
 
 /// A value in its base unit; `None` for what has no end or is drawn.

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use ropewalk_network::{Capacity, DirectionConfig, LinkConfig, Loss};
-use ropewalk_quantities::{Bytes, Rate};
 use ropewalk_transport::{Config, CongestionConfig, Profile};
 
 use crate::keys::TRANSPORT;
@@ -194,25 +193,20 @@ fn write_protocol(out: &mut String, flow: &Flow) {
 
 /// The keys of `[traffic]`.
 fn traffic(traffic: &Traffic) -> Vec<(&'static str, String)> {
-    let (kind, keys) = match *traffic {
-        Traffic::Bulk { size } => ("bulk", vec![("size", size.map(Parsed::Bytes))]),
-        Traffic::Cbr { rate, message } => ("cbr", messages(rate, message)),
-        Traffic::Poisson { rate, message } => ("poisson", messages(rate, message)),
+    let keys = match *traffic {
+        Traffic::Bulk { size } => vec![("size", size.map(Parsed::Bytes))],
+        Traffic::Cbr { rate, message } | Traffic::Poisson { rate, message } => vec![
+            ("rate", Some(Parsed::Rate(rate))),
+            ("message", Some(Parsed::Bytes(message))),
+        ],
     };
     let given = keys
         .into_iter()
         .filter_map(|(key, value)| Some((key, value?.to_toml())));
-    [("kind", toml_text(kind))]
+    [("kind", toml_text(traffic.kind()))]
         .into_iter()
         .chain(given)
         .collect()
-}
-
-fn messages(rate: Rate, message: Bytes) -> Vec<(&'static str, Option<Parsed>)> {
-    vec![
-        ("rate", Some(Parsed::Rate(rate))),
-        ("message", Some(Parsed::Bytes(message))),
-    ]
 }
 
 fn line(out: &mut String, key: &str, value: &str) {

@@ -206,9 +206,14 @@ mod tests {
     use super::*;
 
     pub(super) fn scenario(transport: &str) -> Scenario {
+        with(&format!("[transport]\n{transport}"))
+    }
+
+    /// Two links, and what follows.
+    pub(super) fn with(more: &str) -> Scenario {
         let text = format!(
             "[[link]]\nname = \"a\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
-             [[link]]\nname = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n[transport]\n{transport}"
+             [[link]]\nname = \"b\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n{more}"
         );
         let mut no_traces = |_: &str| Err("none".to_owned());
         Scenario::parse(&text, "kernel.toml", &[], &mut no_traces).unwrap()

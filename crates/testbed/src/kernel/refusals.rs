@@ -1,7 +1,7 @@
 //! What a scenario asks that the kernel cannot be made to do.
 
-use ropewalk_quantities::Bytes;
-use ropewalk_scenario::{Flow, Protocol, Scenario};
+use ropewalk_quantities::{Bytes, Time};
+use ropewalk_scenario::{Flow, Origin, Protocol, Scenario, Traffic};
 use ropewalk_transport::{Config, Profile, SchedulerConfig};
 
 use super::{congestion, headers, mtu};
@@ -23,6 +23,15 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
             allowed: allowed.to_owned(),
         })
     };
+    if flow.start > Time::ZERO {
+        let value = format!("\"{}\"", flow.start);
+        let reason = "the first flow begins with the run";
+        return refuse("start", value, reason, "\"0 s\"");
+    }
+    if flow.count > 1 {
+        let reason = "the first flow is measured, and is one";
+        return refuse("count", flow.count.to_string(), reason, "1");
+    }
     match &flow.protocol {
         Protocol::Tcp | Protocol::StripedTcp(_) => {}
         Protocol::Bas(aggregation) => {
@@ -79,12 +88,13 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
     }
     congestion(flow)?;
     mtu(flow)?;
-    let mut competitors = scenario.competitors();
-    competitors.try_for_each(|competitor| check_competitor(competitor, flow))
+    let mut others = scenario.flows[1..].iter();
+    others.try_for_each(|other| check_other(other, flow))
 }
 
-/// That a competitor asks for nothing that its namespace has but once.
-fn check_competitor(competitor: &Flow, measured: &Flow) -> Result<(), Error> {
+/// That a flow beside the first one is one that competes, and asks for nothing that its namespace
+/// has but once.
+fn check_other(competitor: &Flow, measured: &Flow) -> Result<(), Error> {
     let refuse = |key: &str, value: String, reason: &str, allowed: String| {
         Err(Error::Unsupported {
             key: competitor.key(key),
@@ -93,7 +103,21 @@ fn check_competitor(competitor: &Flow, measured: &Flow) -> Result<(), Error> {
             allowed,
         })
     };
+    if competitor.origin != Origin::Competitor {
+        let reason = "the testbed measures the first flow alone";
+        let allowed = "[[competitor]], which is one of tcp with bulk traffic".to_owned();
+        return refuse("name", format!("{:?}", competitor.name), reason, allowed);
+    }
     let transport = &competitor.transport;
+    if !matches!(competitor.traffic, Traffic::Bulk { .. }) {
+        let reason = "not on the testbed yet";
+        return refuse(
+            "traffic.kind",
+            format!("{:?}", competitor.traffic.kind()),
+            reason,
+            "\"bulk\"".into(),
+        );
+    }
     if competitor.protocol != Protocol::Tcp {
         let value = format!("{:?}", competitor.protocol.name());
         let reason = "not on the testbed yet";
@@ -228,6 +252,36 @@ mod tests {
             ),
         ] {
             assert_eq!(check(&scenario(transport)).unwrap_err().to_string(), line);
+        }
+    }
+
+    #[test]
+    fn flows_are_refused_in_a_line() {
+        for (flows, line) in [
+            (
+                "[[flow]]\nname = \"x\"\nstart = \"1 s\"",
+                "flow.x.start = \"1 s\": the first flow begins with the run; allowed here: \"0 s\"",
+            ),
+            (
+                "[[flow]]\nname = \"x\"\ncount = 2",
+                "flow.x.count = 2: the first flow is measured, and is one; allowed here: 1",
+            ),
+            (
+                "[[flow]]\nname = \"x\"\n[[flow]]\nname = \"y\"",
+                "flow.y.name = \"y\": the testbed measures the first flow alone; \
+                 allowed here: [[competitor]], which is one of tcp with bulk traffic",
+            ),
+            (
+                "[[competitor]]\nprotocol = \"bas\"",
+                "competitor.competitor-1.protocol = \"bas\": not on the testbed yet; allowed here: \"tcp\"",
+            ),
+            (
+                "[[competitor]]\npath = \"a\"\ntraffic = { kind = \"cbr\", rate = \"1mbit\" }",
+                "competitor.competitor-1.traffic.kind = \"cbr\": not on the testbed yet; allowed here: \"bulk\"",
+            ),
+        ] {
+            let scenario = crate::kernel::tests::with(flows);
+            assert_eq!(check(&scenario).unwrap_err().to_string(), line);
         }
     }
 }
