@@ -74,9 +74,15 @@ def sections(name: str, schema: dict[str, Any]) -> Iterator[str]:
     yield f"\n## {f'`{name}`' if name else 'At the top'}\n"
     if "description" in schema and name:
         yield f"\n{schema['description']}\n"
+    if name == "flow":
+        yield "\nBeside these, every key of [`transport`](#transport), with the same defaults.\n"
     yield "\n| key | value | default | meaning |\n| --- | --- | --- | --- |\n"
     required = schema.get("required", [])
     keys = schema["properties"]
+    if name == "flow":
+        # Every key of the transport again, which need not be read twice.
+        shared = ropewalk.schema()["properties"]["transport"]["properties"]
+        keys = {key: described for key, described in keys.items() if key not in shared}
     for key, described in keys.items():
         meaning, _, said = described.get("description", "").partition(" Default: ")
         default = toml(described["default"]) if "default" in described else ""

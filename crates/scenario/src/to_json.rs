@@ -15,9 +15,10 @@ impl Scenario {
     ///
     /// Keys are those of the scenario file, with three differences: a link has both `forward` and
     /// `reverse`, `rate` is a trace's mean (absent if unlimited), and `transport` and `traffic` are
-    /// the first flow's, wherever the file has it; `flow` has those after it. What is unlimited or
-    /// not given is absent. An algorithm is its name; those of its parameters that have another
-    /// value than their default stand in `scheduler_parameters` and the like.
+    /// the first flow's, wherever the file has it, with its `name`, `start` and `count`; `flow` has
+    /// those after it. What is unlimited or not given is absent. An algorithm is its name; those of
+    /// its parameters that have another value than their default stand in `scheduler_parameters` and
+    /// the like.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let paths = self.paths.iter().map(|path| {
@@ -29,8 +30,7 @@ impl Scenario {
         let further = self.flows[1..].iter();
         let further = further.filter(|flow| flow.origin != Origin::Competitor);
         let further = further.map(|flow| self.further(flow));
-        let mut transport = transport(first);
-        transport.insert("paths".into(), self.names_of(&first.paths));
+        let transport = self.own(first);
         json!({
             "title": self.title,
             "duration": self.duration.as_secs_f64(),
@@ -44,12 +44,18 @@ impl Scenario {
         })
     }
 
-    fn further(&self, flow: &Flow) -> Value {
+    /// All of a flow but what it sends.
+    fn own(&self, flow: &Flow) -> Map<String, Value> {
         let mut object = transport(flow);
         object.insert("name".into(), flow.name.as_str().into());
         object.insert("count".into(), flow.count.into());
         object.insert("paths".into(), self.names_of(&flow.paths));
         object.insert("start".into(), flow.start.as_secs_f64().into());
+        object
+    }
+
+    fn further(&self, flow: &Flow) -> Value {
+        let mut object = self.own(flow);
         object.insert("traffic".into(), traffic(&flow.traffic));
         // A competitor's short form of it.
         if let (Origin::Competitor, Traffic::Bulk { size: Some(size) }) =
