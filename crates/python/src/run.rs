@@ -4,7 +4,7 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use ropewalk_simulator::Outcome;
+use ropewalk_simulator::{DelayBin, FlowOutcome, Outcome, Timeline};
 
 /// What one run gave.
 #[pyclass(frozen, module = "ropewalk._core")]
@@ -27,50 +27,110 @@ impl Run {
         self.captured
     }
 
+    /// What was recorded of the flows after the first; of competitors, nothing is.
+    #[getter]
+    fn further_flows(&self) -> Vec<FurtherFlow> {
+        let others = self.outcome.others.iter().cloned();
+        others.map(|outcome| FurtherFlow { outcome }).collect()
+    }
+
     /// State per step and subflow: a dict of columns, if a timeline was recorded.
     fn subflow_timeline<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let Some(timeline) = &self.outcome.timeline else {
-            return Ok(None);
-        };
-        let rows = &timeline.subflows;
-        let columns = PyDict::new(py);
-        columns.set_item("time_s", array(py, &rows.time_s))?;
-        columns.set_item("subflow", array(py, &rows.subflow))?;
-        columns.set_item("goodput_mbps", array(py, &rows.goodput_mbps))?;
-        columns.set_item("cwnd_bytes", array(py, &rows.cwnd_bytes))?;
-        columns.set_item("ssthresh_bytes", array(py, &rows.ssthresh_bytes))?;
-        columns.set_item("in_flight_bytes", array(py, &rows.in_flight_bytes))?;
-        columns.set_item("srtt_ms", array(py, &rows.srtt_ms))?;
-        Ok(Some(columns))
+        subflows(py, self.outcome.timeline.as_ref())
     }
 
     /// State per step: a dict of columns, if a timeline was recorded.
     fn connection_timeline<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let Some(timeline) = &self.outcome.timeline else {
-            return Ok(None);
-        };
-        let rows = &timeline.connection;
-        let columns = PyDict::new(py);
-        columns.set_item("time_s", array(py, &rows.time_s))?;
-        columns.set_item("goodput_mbps", array(py, &rows.goodput_mbps))?;
-        columns.set_item("capacity_mbps", array(py, &rows.capacity_mbps))?;
-        columns.set_item(
-            "reorder_buffer_bytes",
-            array(py, &rows.reorder_buffer_bytes),
-        )?;
-        Ok(Some(columns))
+        connection(py, self.outcome.timeline.as_ref())
     }
 
     /// The histogram of delays: a dict of columns.
     fn delay_bins<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let bins = &self.outcome.delays;
-        let up_to_ms: Vec<f64> = bins.iter().map(|bin| bin.up_to_ms).collect();
-        let count: Vec<u64> = bins.iter().map(|bin| bin.count).collect();
-        let columns = PyDict::new(py);
-        columns.set_item("up_to_ms", up_to_ms.into_pyarray(py))?;
-        columns.set_item("count", count.into_pyarray(py))?;
-        Ok(columns)
+        delays(py, &self.outcome.delays)
     }
+}
+
+/// What one run recorded of a flow after the first.
+#[pyclass(frozen, module = "ropewalk._core")]
+pub struct FurtherFlow {
+    outcome: FlowOutcome,
+}
+
+#[pymethods]
+impl FurtherFlow {
+    /// Its name, with a number behind it where its entry stands for several.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.outcome.name
+    }
+
+    /// The path of each of its subflows.
+    #[getter]
+    fn links(&self) -> Vec<&str> {
+        self.outcome.links.iter().map(String::as_str).collect()
+    }
+
+    /// State per step and subflow: a dict of columns, if a timeline was recorded.
+    fn subflow_timeline<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        subflows(py, self.outcome.timeline.as_ref())
+    }
+
+    /// State per step: a dict of columns, if a timeline was recorded.
+    fn connection_timeline<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        connection(py, self.outcome.timeline.as_ref())
+    }
+
+    /// The histogram of delays: a dict of columns.
+    fn delay_bins<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        delays(py, &self.outcome.delays)
+    }
+}
+
+fn subflows<'py>(
+    py: Python<'py>,
+    timeline: Option<&Timeline>,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let Some(timeline) = timeline else {
+        return Ok(None);
+    };
+    let rows = &timeline.subflows;
+    let columns = PyDict::new(py);
+    columns.set_item("time_s", array(py, &rows.time_s))?;
+    columns.set_item("subflow", array(py, &rows.subflow))?;
+    columns.set_item("goodput_mbps", array(py, &rows.goodput_mbps))?;
+    columns.set_item("cwnd_bytes", array(py, &rows.cwnd_bytes))?;
+    columns.set_item("ssthresh_bytes", array(py, &rows.ssthresh_bytes))?;
+    columns.set_item("in_flight_bytes", array(py, &rows.in_flight_bytes))?;
+    columns.set_item("srtt_ms", array(py, &rows.srtt_ms))?;
+    Ok(Some(columns))
+}
+
+fn connection<'py>(
+    py: Python<'py>,
+    timeline: Option<&Timeline>,
+) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let Some(timeline) = timeline else {
+        return Ok(None);
+    };
+    let rows = &timeline.connection;
+    let columns = PyDict::new(py);
+    columns.set_item("time_s", array(py, &rows.time_s))?;
+    columns.set_item("goodput_mbps", array(py, &rows.goodput_mbps))?;
+    columns.set_item("capacity_mbps", array(py, &rows.capacity_mbps))?;
+    columns.set_item(
+        "reorder_buffer_bytes",
+        array(py, &rows.reorder_buffer_bytes),
+    )?;
+    Ok(Some(columns))
+}
+
+fn delays<'py>(py: Python<'py>, bins: &[DelayBin]) -> PyResult<Bound<'py, PyDict>> {
+    let up_to_ms: Vec<f64> = bins.iter().map(|bin| bin.up_to_ms).collect();
+    let count: Vec<u64> = bins.iter().map(|bin| bin.count).collect();
+    let columns = PyDict::new(py);
+    columns.set_item("up_to_ms", up_to_ms.into_pyarray(py))?;
+    columns.set_item("count", count.into_pyarray(py))?;
+    Ok(columns)
 }
 
 fn array<'py, T: numpy::Element>(py: Python<'py>, column: &[T]) -> Bound<'py, PyArray1<T>> {

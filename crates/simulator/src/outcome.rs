@@ -18,6 +18,8 @@ pub struct Outcome {
 pub struct FlowOutcome {
     /// Its name; with a number behind it where an entry of the scenario stands for several.
     pub name: String,
+    /// The path of each of its subflows (with `striped-tcp`, of each stripe).
+    pub links: Vec<String>,
     /// State at regular steps, where it was asked for.
     pub timeline: Option<Timeline>,
     /// Delay from the application's write to delivery in order.

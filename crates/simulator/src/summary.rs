@@ -113,6 +113,11 @@ fn take_outcomes<T>(scenario: &Scenario, world: &mut World<T>) -> Vec<FlowOutcom
                 1 => entry.name.clone(),
                 _ => format!("{} ({})", entry.name, numbers[flow.entry]),
             },
+            links: flow
+                .paths
+                .iter()
+                .map(|&path| scenario.paths[path].name.clone())
+                .collect(),
             timeline: recorder.timeline.take(),
             delays: recorder.delays.bins(),
         })
