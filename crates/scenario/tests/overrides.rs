@@ -208,7 +208,7 @@ fn flows_are_overridden_by_name() {
         panic!("{scenario:?}")
     };
     assert!(!video.transport.sack && !news.transport.sack);
-    assert_eq!(video.transport.congestion, CongestionKind::Lia);
+    assert_eq!(video.transport.congestion.name(), "lia");
     assert_ne!(video.traffic, news.traffic);
     let errors = |key: &str| errors_with(&text, &[(key, "1")]);
     assert_eq!(
