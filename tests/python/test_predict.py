@@ -275,3 +275,24 @@ def test_every_option_model_and_key_is_in_the_guide(command, two_links, stream):
     assert {"--json", "--set", "--out"} <= set(options)
     told = {*options, *ropewalk.predict(two_links).json(), *names(two_links), *names(stream)}
     assert [word for word in sorted(told) if word not in guide] == []
+
+
+def test_an_algorithm_without_a_formula_leaves_the_model_out_and_says_so():
+    scenario = ropewalk.Scenario.load(TWO_LINKS)
+    scenario.values["transport"]["congestion"] = "toy"
+    predictions = ropewalk.predict(scenario)
+    assert predictions.best is None
+    assert "fluid" not in [model.name for model in predictions.models]
+    said = 'fluid is left out: it has no formula for congestion = "toy"'
+    assert said in predictions.warnings
+    assert said in predictions.json()["warnings"]
+
+
+def test_parameters_of_ones_own_are_warned_of():
+    scenario = ropewalk.Scenario.load(TWO_LINKS)
+    changed = scenario.with_({"transport.congestion": {"name": "cubic", "beta": 0.8}})
+    assert changed.values["transport"]["congestion_parameters"] == {"beta": 0.8}
+    warnings = ropewalk.predict(changed).best.warnings
+    assert any("parameters of its own" in warning for warning in warnings)
+    warnings = ropewalk.predict(scenario).best.warnings
+    assert not any("parameters of its own" in warning for warning in warnings)

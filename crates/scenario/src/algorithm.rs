@@ -1,7 +1,7 @@
 //! Algorithms by name, or by name with parameters: `scheduler = { name = "blest", lambda = 1.2 }`.
 
 use ropewalk_transport::algorithm::{self, Declared, Description, Parameter, Value};
-use ropewalk_transport::{CongestionConfig, SchedulerConfig, SinglePathConfig};
+use ropewalk_transport::{CongestionConfig, ReorderingConfig, SchedulerConfig, SinglePathConfig};
 
 use crate::document::{Entry, Node};
 use crate::error::Problem;
@@ -71,7 +71,7 @@ macro_rules! held {
 }
 
 held! {
-    CongestionConfig, SinglePathConfig, SchedulerConfig,
+    CongestionConfig, ReorderingConfig, SchedulerConfig, SinglePathConfig,
 }
 
 /// What kind of key a parameter is.

@@ -2,7 +2,7 @@
 
 use ropewalk_network::{Capacity, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Rate, Time};
-use ropewalk_transport::{InitialWindow, IpVersion, Profile, ReorderingKind};
+use ropewalk_transport::{InitialWindow, IpVersion, Profile};
 
 use crate::algorithm::Chosen;
 use crate::model::Device;
@@ -130,7 +130,7 @@ macro_rules! named {
 }
 
 named! {
-    Device, Profile, ReorderingKind, IpVersion,
+    Device, Profile, IpVersion,
 }
 
 impl Held for u32 {

@@ -6,7 +6,8 @@ use crate::congestion::cubic::CubicConfig;
 use crate::congestion::newreno::NewRenoConfig;
 use crate::congestion::{self, CongestionConfig, Controller, SinglePathConfig};
 use crate::memory::window_share;
-use crate::reordering::OwnReordering;
+use crate::reordering::none::NoneConfig;
+use crate::reordering::{self, Policy, ReorderingConfig};
 use crate::scheduling::min_rtt::MinRttConfig;
 use crate::scheduling::{self, PacketScheduler, SchedulerConfig};
 
@@ -46,14 +47,6 @@ named! {
         Ns3 = "ns-3",
         /// As the RFCs recommend.
         Rfc = "rfc",
-    }
-}
-
-named! {
-    /// The answer to signs of spurious loss.
-    ReorderingKind {
-        /// None: every sign of loss is believed.
-        None = "none",
     }
 }
 
@@ -101,9 +94,7 @@ pub struct Config {
     /// each to the one that would have sent what it holds soonest.
     pub assign_ahead: bool,
     /// Answer to reordering.
-    pub reordering: ReorderingKind,
-    /// An answer of one's own, in place of that one.
-    pub own_reordering: Option<OwnReordering>,
+    pub reordering: ReorderingConfig,
     /// Receive buffer: bounds what is advertised.
     pub receive_buffer: Bytes,
     /// Send buffer: bounds what is written and not acknowledged.
@@ -205,6 +196,14 @@ impl Config {
         PacketScheduler::new(&self.scheduler, &settings)
     }
 
+    /// The answer to reordering of one subflow.
+    pub fn reordering_policy(&self) -> Policy {
+        self.reordering.build(&reordering::Settings {
+            sack: self.sack,
+            timestamps: self.timestamps,
+        })
+    }
+
     /// Most payload that a packet of so many bytes has room for, all headers and options counted.
     pub fn segment_for(&self, packet: u32) -> Bytes {
         Bytes::new(u64::from(packet).saturating_sub(self.headers_len()))
@@ -252,8 +251,7 @@ impl Config {
             subflow_congestion: CubicConfig::DEFAULT.into(),
             scheduler: MinRttConfig::DEFAULT.into(),
             assign_ahead: true,
-            reordering: ReorderingKind::None,
-            own_reordering: None,
+            reordering: NoneConfig::DEFAULT.into(),
             receive_buffer: Bytes::from_mib(6),
             send_buffer: Bytes::from_mib(4),
             send_buffer_autotuning: true,

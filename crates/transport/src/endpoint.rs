@@ -202,6 +202,15 @@ impl Endpoint {
         self.tx.unsent()
     }
 
+    /// What a subflow's path costs beside the others, for schedulers that go by it: a price, and a
+    /// priority whose higher numbers count as dearer whatever the price.
+    pub fn set_price(&mut self, subflow: usize, cost: f64, priority: u8) {
+        if let Some(state) = self.table.get_mut(subflow) {
+            state.cost = cost;
+            state.priority = priority;
+        }
+    }
+
     /// The application writes up to `most` bytes; says how many the send buffer took.
     #[inline]
     pub fn write(&mut self, most: u64) -> u64 {

@@ -36,12 +36,13 @@ mod subflow_state;
 mod timers;
 mod transmit;
 
-pub use config::{Config, InitialWindow, IpVersion, Profile, ReorderingKind};
+pub use config::{Config, InitialWindow, IpVersion, Profile};
 pub use congestion::{CongestionConfig, SinglePathConfig};
 pub use counters::Counters;
 pub use endpoint::{Endpoint, Event, MAX_SUBFLOWS};
 pub use range_set::RangeSet;
 pub use recorded::RecordedEndpoint;
+pub use reordering::ReorderingConfig;
 pub use scheduling::SchedulerConfig;
 pub use segment::{Flags, Options, SackList, Segment, SynMultipath, SynOptions};
 pub use subflow_state::SubflowState;

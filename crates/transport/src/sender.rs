@@ -47,7 +47,7 @@ impl Sender {
             board: Scoreboard::new(),
             loss: LossDetection::new(config),
             recovery: Recovery::new(config),
-            reordering: Policy::new(config),
+            reordering: config.reordering_policy(),
             rto: Rto::new(config),
             timer: RetransmissionTimer::OFF,
             rate: DeliveryRate::default(),
@@ -441,6 +441,8 @@ impl Sender {
     /// Writes into the table what others may see.
     #[inline]
     pub(crate) fn publish(&self, state: &mut SubflowState) {
+        // Offset 0 is the SYN's.
+        state.acknowledged = self.una.saturating_sub(1);
         state.in_flight = self.pipe(state.mss);
         state.in_recovery = self.recovery.phase() != Phase::Open;
     }

@@ -63,7 +63,7 @@ impl Endpoint {
             None if self.subflows.len() == 1 => {
                 let len = self.table[0].mss.min(self.tx.unsent());
                 let fits = len > 0 && len <= self.tx.window();
-                fits.then(|| (self.tx.assign(len), len as u32))
+                fits.then(|| (self.assign(0, len), len as u32))
             }
             None => None,
         };
@@ -133,19 +133,21 @@ impl Endpoint {
                     unsent,
                     window,
                     window_size: self.tx.window_size(),
+                    written: self.tx.nxt() + unsent,
+                    acknowledged: self.tx.una(),
                 };
                 self.scheduler.choose(&pending, &self.table)
             };
             match choice {
                 Choice::Send(subflow) => {
                     let len = self.next_len(now, subflow, unsent, window)?;
-                    let data_seq = self.tx.assign(len);
+                    let data_seq = self.assign(subflow, len);
                     return Some(self.send_data(now, subflow, data_seq, len as u32, recorder));
                 }
                 Choice::Assign(subflow) => {
                     let len = self.next_len(now, subflow, unsent, window)?;
                     if self.table[subflow].can_send() && self.subflows[subflow].queue.is_empty() {
-                        let data_seq = self.tx.assign(len);
+                        let data_seq = self.assign(subflow, len);
                         return Some(self.send_data(now, subflow, data_seq, len as u32, recorder));
                     }
                     self.cwnd_limited |= 1 << subflow;
@@ -165,12 +167,20 @@ impl Endpoint {
                     return None;
                 }
                 Choice::WaitUntil(time) => {
-                    self.scheduler_at = time;
-                    self.timer = self.timer.min(time);
+                    // One that is no later would be asked for ever.
+                    self.scheduler_at = time.max(now + Time::from_nanos(1));
+                    self.timer = self.timer.min(self.scheduler_at);
                     return None;
                 }
             }
         }
+    }
+
+    /// The next bytes of the stream are this subflow's.
+    #[inline]
+    fn assign(&mut self, subflow: usize, len: u64) -> u64 {
+        self.table[subflow].assigned += len;
+        self.tx.assign(len)
     }
 
     fn assign_to(&mut self, set: SubflowSet, len: u64) {
@@ -180,6 +190,7 @@ impl Endpoint {
                 .queue
                 .push_back((data_seq, len as u32));
             self.table[subflow].queued += len;
+            self.table[subflow].assigned += len;
             self.queueing |= 1 << subflow;
         }
     }

@@ -19,6 +19,10 @@ pub struct SubflowState {
     pub in_flight: u64,
     /// Assigned to the subflow by the scheduler and not yet sent.
     pub queued: u64,
+    /// Assigned to the subflow so far, sent or not.
+    pub assigned: u64,
+    /// Acknowledged cumulatively so far.
+    pub acknowledged: u64,
     /// Smoothed round-trip time (RFC 6298); zero until the first sample.
     pub srtt: Time,
     /// Mean deviation of the round-trip time (RFC 6298).
@@ -27,6 +31,8 @@ pub struct SubflowState {
     pub min_rtt: Time,
     /// Newest round-trip time sample.
     pub latest_rtt: Time,
+    /// How many samples there were.
+    pub rtt_samples: u64,
     /// Smoothed rate of delivery, in bytes per second; zero until it was measured.
     pub delivery_rate: f64,
     /// Acknowledged since the last loss (OLIA's l1).
@@ -84,10 +90,13 @@ impl Default for SubflowState {
             ssthresh: u64::MAX,
             in_flight: 0,
             queued: 0,
+            assigned: 0,
+            acknowledged: 0,
             srtt: Time::ZERO,
             rttvar: Time::ZERO,
             min_rtt: Time::MAX,
             latest_rtt: Time::ZERO,
+            rtt_samples: 0,
             delivery_rate: 0.0,
             acked_since_loss: 0,
             acked_between_losses: 0,

@@ -107,6 +107,7 @@ def run(
     9.6
     """
     checked(links, connections, duration, warmup)
+    fluid_coupling.checked([connection.congestion for connection in connections])
     queues = [0.0] * len(links)
     bulks = [_begin(links, connection) for connection in connections]
     users: list[list[Subflow]] = [[] for _ in links]

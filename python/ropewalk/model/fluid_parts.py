@@ -8,16 +8,6 @@ from dataclasses import dataclass, field
 
 from .fluid_window import NEVER, Window
 
-SCHEMES = (
-    "newreno",
-    "cubic",
-    "fully-coupled",
-    "linked-increases",
-    "lia",
-    "olia",
-    "balia",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -203,11 +193,6 @@ def _check_connection(name: str, connection: Connection, links: int) -> None:
         _above(f"{name}.{key}", getattr(connection, key))
     _least(f"{name}.start", connection.start)
     _least(f"{name}.min_rto", connection.min_rto)
-    if connection.congestion not in SCHEMES:
-        allowed = ", ".join(SCHEMES)
-        raise ValueError(
-            f"{name}.congestion is {connection.congestion!r}: must be one of {allowed}"
-        )
     if not connection.paths:
         raise ValueError(f"{name}.paths is empty: at least one is needed")
     for place, path in enumerate(connection.paths):

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from ..scenario import Scenario
-from .results import Prediction, Predictions
+from .results import NoFormulaError, Prediction, Predictions
 
 if TYPE_CHECKING:
     from .paths import Values
@@ -52,7 +52,15 @@ def predict(scenario: Scenario | str | os.PathLike[str]) -> Predictions:
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(scenario)
     values = scenario.values
-    found = {made.name: made for model in MODELS if (made := model(values)) is not None}
+    found, left_out = {}, []
+    for model in MODELS:
+        try:
+            made = model(values)
+        except NoFormulaError as error:
+            left_out.append(str(error))
+            continue
+        if made is not None:
+            found[made.name] = made
     best = reason = None
     for name, why in BELIEVED.get(values["transport"]["protocol"], OTHERS):
         if name in found and found[name].goodput_mbps is not None:
@@ -65,7 +73,7 @@ def predict(scenario: Scenario | str | os.PathLike[str]) -> Predictions:
         asymmetry=_asymmetry(values),
         believed=best,
         reason=reason,
-        warnings=tuple(scenario.warnings),
+        warnings=(*scenario.warnings, *left_out),
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from ..model import fluid
+from ..model.fluid_coupling import INCREASES
 from ..registry import is_coupled
 from .paths import Path, Values, ack_bytes, header_bytes, paths, payload_share
-from .results import Prediction
+from .results import NoFormulaError, Prediction
 
 NAME = "fluid"
 SOURCE = (
@@ -164,6 +165,9 @@ def _outside(values: Values, endless: bool, outcome: fluid.Outcome) -> tuple[str
         and outcome.limited > HELD_UP,
         f"{transport['congestion']} couples the windows of several paths: simulations mostly give"
         " less": len(used) > 1 and is_coupled(transport["congestion"]),
+        "congestion has parameters of its own: the model has the defaults": any(
+            key in transport for key in ("congestion_parameters", "subflow_parameters")
+        ),
         "links have jitter: the model has constant delays": jitter,
         "a link's rate follows a trace: the model has its mean": any(
             "trace" in link["forward"] for link in links
@@ -223,13 +227,16 @@ def _connection(
     segment = transport["segment"]
     packet = segment + header_bytes(transport)
     scheme = transport["congestion"]
+    scheme = transport["subflow"] if scheme == "uncoupled" else scheme
+    if scheme not in INCREASES:
+        raise NoFormulaError(f'{NAME} is left out: it has no formula for congestion = "{scheme}"')
     used = paths({**values, "transport": transport})
     ways = [_path(values, path, packet, ack_bytes(transport)) for path in used]
     if transport["protocol"] == "mptcp":
         ways = [way for way in ways for _ in range(transport["subflows_per_path"])]
     return fluid.Connection(
         paths=tuple(ways),
-        congestion=transport["subflow"] if scheme == "uncoupled" else scheme,
+        congestion=scheme,
         segment=segment,
         packet=packet,
         receive_window=transport["receive_buffer"] * transport["receive_window_share"],

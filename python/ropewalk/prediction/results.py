@@ -60,6 +60,10 @@ class Prediction:
         return {key: value for key, value in known.items() if value is not None}
 
 
+class NoFormulaError(Exception):
+    """A model applies, but has no formula for something that the scenario names."""
+
+
 @dataclass(frozen=True)
 class Predictions:
     """What all models say of one scenario that apply to it.
@@ -78,7 +82,8 @@ class Predictions:
     reason : str or None
         Why that one.
     warnings : tuple of str
-        The scenario's own.
+        The scenario's own, and which models are left out because they have no formula for one of
+        its algorithms.
 
     Examples
     --------

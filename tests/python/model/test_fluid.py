@@ -6,7 +6,7 @@ import pytest
 
 import ropewalk
 from ropewalk.model.fluid import Connection, Link, Path, run
-from ropewalk.model.fluid_parts import SCHEMES
+from ropewalk.model.fluid_coupling import INCREASES
 from ropewalk.model.fluid_window import Window, hystart_exit
 from ropewalk.prediction import fluid
 
@@ -21,7 +21,7 @@ def goodput(links, connection, duration=60.0, **more):
     return run(links, [connection], duration, **more)[0].goodput
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("scheme", INCREASES)
 @pytest.mark.parametrize("loss", [0.0, 0.01])
 def test_no_link_carries_more_than_its_rate(scheme, loss):
     paths = tuple(Path((number,), 0.02, 0.04, loss) for number in (0, 1))

@@ -4,7 +4,7 @@
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_transport::algorithm::Declared;
 use ropewalk_transport::{
-    CongestionConfig, IpVersion, Profile, ReorderingKind, SchedulerConfig, SinglePathConfig,
+    CongestionConfig, IpVersion, Profile, ReorderingConfig, SchedulerConfig, SinglePathConfig,
 };
 
 use super::{Default, Field, Key, Kind, Shape, key};
@@ -114,7 +114,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     ),
     setting!(
         reordering,
-        words!(ReorderingKind),
+        Kind::Algorithm(ReorderingConfig::descriptions),
         "The answer to signs of spurious loss."
     ),
     setting!(

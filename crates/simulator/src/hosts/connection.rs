@@ -32,6 +32,14 @@ impl Connection {
         }
     }
 
+    /// What each path costs; subflows go over the paths in turn.
+    pub(crate) fn set_costs(&mut self, costs: &[f64]) {
+        let client = &mut self.ends[CLIENT];
+        for subflow in 0..client.subflow_states().len() {
+            client.set_price(subflow, costs[subflow % costs.len()], 0);
+        }
+    }
+
     pub(crate) fn start(&mut self, _: Time) {
         self.ends[CLIENT].connect();
     }

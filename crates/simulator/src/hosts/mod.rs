@@ -97,7 +97,9 @@ impl Host {
         let headers = flow.packet_overhead() + config.ip_version.header_len();
         Ok(match &flow.protocol {
             Protocol::Tcp | Protocol::Mptcp => {
-                Host::Connection(Connection::new(config, flow.subflows(), headers, keys))
+                let mut connection = Connection::new(config, flow.subflows(), headers, keys);
+                connection.set_costs(&costs(scenario, flow));
+                Host::Connection(connection)
             }
             Protocol::StripedTcp(device) if device.kind == Device::Naive => {
                 let connection = Connection::new(config, 1, headers, keys);
@@ -111,8 +113,8 @@ impl Host {
                 });
             }
             Protocol::Bas(aggregation) => {
-                let paths = flow.paths.len();
-                let host = Aggregation::new(aggregation, config, paths, headers, keys);
+                let costs = costs(scenario, flow);
+                let host = Aggregation::new(aggregation, config, costs, headers, keys);
                 Host::Aggregation(Box::new(host))
             }
         })
@@ -254,4 +256,14 @@ impl Host {
     pub(crate) fn is_closed(&self) -> bool {
         each!(self, host => host.is_closed())
     }
+}
+
+/// What a byte costs on each of a flow's paths: the sum over its links.
+fn costs(scenario: &Scenario, flow: &Flow) -> Vec<f64> {
+    let cost = |path: usize| {
+        let hops = scenario.paths[path].hops.iter();
+        hops.map(|&link| scenario.links[link].cost.unwrap_or(0.0))
+            .sum()
+    };
+    flow.paths.iter().map(|&path| cost(path)).collect()
 }

@@ -1,50 +1,43 @@
 //! song-2018's virtual network device: it lays the packets of one TCP connection on several paths.
 
+use ropewalk_transport::scheduling::round_robin::Turns;
+use ropewalk_transport::scheduling::weighted::Shares;
+
 /// Picks the path of each packet, one direction.
 #[derive(Clone, Debug)]
 pub(crate) enum VirtualDevice {
     /// One after the other, as the paper.
-    RoundRobin { paths: usize, next: usize },
+    RoundRobin { paths: usize, turns: Turns },
     /// Each in proportion to its rate (smooth weighted round robin).
-    Weighted { rates: Vec<i64>, credits: Vec<i64> },
+    Weighted { rates: Vec<f64>, shares: Shares },
 }
 
 impl VirtualDevice {
     pub(crate) fn round_robin(paths: usize) -> VirtualDevice {
-        VirtualDevice::RoundRobin { paths, next: 0 }
+        let turns = Turns::default();
+        VirtualDevice::RoundRobin { paths, turns }
     }
 
     /// `rates` in any unit, each above zero.
     pub(crate) fn weighted(rates: Vec<i64>) -> VirtualDevice {
         VirtualDevice::Weighted {
-            credits: vec![0; rates.len()],
-            rates,
+            // Whole numbers stay what they are.
+            rates: rates.into_iter().map(|rate| rate as f64).collect(),
+            shares: Shares::default(),
         }
     }
 
     /// The next packet's path.
     #[inline]
     pub(crate) fn next(&mut self) -> usize {
-        match self {
-            VirtualDevice::RoundRobin { paths, next } => {
-                let path = *next;
-                *next = if path + 1 == *paths { 0 } else { path + 1 };
-                path
+        let path = match self {
+            VirtualDevice::RoundRobin { paths, turns } => turns.next(*paths, |_| true),
+            VirtualDevice::Weighted { rates, shares } => {
+                let weights = rates.iter().copied().enumerate();
+                shares.next(rates.len(), weights).map(|(path, _)| path)
             }
-            VirtualDevice::Weighted { rates, credits } => {
-                let mut best = 0;
-                let mut total = 0;
-                for path in 0..rates.len() {
-                    credits[path] += rates[path];
-                    total += rates[path];
-                    if credits[path] > credits[best] {
-                        best = path;
-                    }
-                }
-                credits[best] -= total;
-                best
-            }
-        }
+        };
+        path.unwrap_or(0)
     }
 }
 

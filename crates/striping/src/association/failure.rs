@@ -35,6 +35,7 @@ impl<P: Payload> Association<P> {
             ];
             next = own.into_iter().flatten().fold(next, Time::min);
         }
+        next = self.scheduler_at.map_or(next, |at| next.min(at));
         (next < Time::MAX).then_some(next)
     }
 
@@ -50,6 +51,10 @@ impl<P: Payload> Association<P> {
         {
             self.end(NO_CARRIER);
             return;
+        }
+        if self.scheduler_at.is_some_and(|at| at <= now) {
+            self.scheduler_at = None;
+            self.wake_all();
         }
         for at in 0..self.carriers.len() {
             let is_past = |time: Option<Time>| time.is_some_and(|time| time <= now);

@@ -79,6 +79,11 @@ pub struct Association<P> {
     /// Carriers as that scheduler sees them, and whose turn it said it is.
     table: Vec<SubflowState>,
     chosen: Option<CarrierId>,
+    /// When it asked to be asked again.
+    scheduler_at: Option<Time>,
+    /// Written to all streams so far, and of that what the other end has in order.
+    written: u64,
+    acknowledged: u64,
     /// For the redundant mode: what each carrier has yet to carry that another has carried.
     copies: Vec<(CarrierId, VecDeque<Copied>)>,
     /// Since when no carrier lives.
@@ -120,6 +125,9 @@ impl<P: Payload> Association<P> {
             scheduler: schedule::scheduler(&config),
             table: Vec::new(),
             chosen: None,
+            scheduler_at: None,
+            written: 0,
+            acknowledged: 0,
             copies: Vec::new(),
             alone_since: None,
             impatience: BTreeMap::new(),

@@ -114,7 +114,9 @@ impl<P: Payload> Association<P> {
                 && let Some(stream) = self.streams.get_mut(&number)
                 && !stream.send_ended
             {
+                let base = stream.send.base();
                 stream.send.on_acknowledged(start, end, fin);
+                self.acknowledged += stream.send.base() - base;
                 self.after_acknowledged(number);
             }
             newest = Some(sent);

@@ -259,13 +259,20 @@ impl<P: Payload> Association<P> {
             unsent,
             window: u64::MAX,
             window_size: self.config.buffer.as_u64(),
+            written: self.written,
+            acknowledged: self.acknowledged,
         };
         let Some(scheduler) = &mut self.scheduler else {
             return;
         };
+        self.scheduler_at = None;
         let choice = match scheduler.choose(&pending, &self.table) {
             Choice::Send(number) | Choice::Assign(number) => Some(number),
             Choice::SendOn(several) => several.iter().next(),
+            Choice::WaitUntil(time) if time > now => {
+                self.scheduler_at = Some(time);
+                None
+            }
             // Nothing is under way that could change its mind.
             Choice::Wait | Choice::WaitUntil(_) => self
                 .carriers
@@ -287,6 +294,8 @@ impl<P: Payload> Association<P> {
             mss,
             cwnd: in_flight + room,
             in_flight,
+            assigned: carrier.rate.delivered() + in_flight,
+            acknowledged: carrier.rate.delivered(),
             srtt: carrier.round_trip.smoothed().unwrap_or(Time::ZERO),
             rttvar: carrier.round_trip.deviation(),
             min_rtt: carrier.round_trip.min().unwrap_or(Time::MAX),

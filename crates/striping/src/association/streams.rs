@@ -45,6 +45,7 @@ impl<P: Payload> Association<P> {
         state.wants_room = taken < payload.len();
         if taken > 0 {
             state.send.write(payload.split_to(taken));
+            self.written += taken as u64;
             state.settle_send(&mut self.send_memory);
             self.turns.enter(stream.0, state);
             self.wake_all();

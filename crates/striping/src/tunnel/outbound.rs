@@ -182,6 +182,12 @@ impl Outbound {
         (self.next, self.lost)
     }
 
+    /// Bytes that arrived, as far as feedback tells.
+    #[must_use]
+    pub fn arrived_bytes(&self) -> u64 {
+        self.known.map_or(0, |known| known.bytes)
+    }
+
     /// Bytes sent so far, IP headers included.
     #[must_use]
     pub fn sent_bytes(&self) -> u64 {

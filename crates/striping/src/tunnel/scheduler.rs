@@ -1,6 +1,11 @@
 //! Which link takes the next packet of the queue.
 
 use ropewalk_quantities::Time;
+use ropewalk_transport::SubflowState;
+use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
+use ropewalk_transport::scheduling::round_robin::{RoundRobinConfig, Turns};
+use ropewalk_transport::scheduling::weighted::{Shares, WeightedConfig};
+use ropewalk_transport::scheduling::{Choice, PacketScheduler, Pending, Scheduler as _};
 
 use super::rate_control::RateControl;
 
@@ -28,45 +33,98 @@ impl Scheduler {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Scheduler::RoundRobin => "round-robin",
-            Scheduler::Weighted => "weighted",
-            Scheduler::EarliestArrival => "earliest-arrival",
+            Scheduler::RoundRobin => RoundRobinConfig::DESCRIPTION.name,
+            Scheduler::Weighted => WeightedConfig::DESCRIPTION.name,
+            Scheduler::EarliestArrival => EarliestArrivalConfig::DESCRIPTION.name,
         }
     }
 }
 
+/// What waits for the links, and what of all became of it; in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Backlog {
+    /// Of the next packet.
+    pub(super) next: u64,
+    /// Of all that wait.
+    pub(super) waiting: u64,
+    /// That may wait.
+    pub(super) room: u64,
+    /// Taken so far.
+    pub(super) taken: u64,
+}
+
+/// A link as a scheduler of the transport is told of it, beside what its rate control knows.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Price {
+    pub(super) cost: f64,
+    pub(super) priority: u8,
+}
+
 /// Whose turn it is.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Turn {
     /// The link that the next packet waits for, if it does.
     waited_for: Option<usize>,
-    last: usize,
-    /// Each link's, in proportion to its rate (smooth weighted round robin).
-    credits: Vec<i64>,
+    turns: Turns,
+    shares: Shares,
+    /// One of the transport's, in place of the tunnel's own; the links as it sees them, and when it
+    /// asked to be asked again.
+    other: Option<PacketScheduler>,
+    table: Vec<SubflowState>,
+    ask_at: Option<Time>,
+    /// When it last let all wait, whatever room there was.
+    refused_at: Option<Time>,
+}
+
+impl Default for Turn {
+    fn default() -> Turn {
+        Turn {
+            waited_for: None,
+            // As if the first had just been used.
+            turns: Turns::after(0),
+            shares: Shares::default(),
+            other: None,
+            table: Vec::new(),
+            ask_at: None,
+            refused_at: None,
+        }
+    }
 }
 
 impl Turn {
-    /// The link for a packet of so many bytes, among the `usable` of all links; `None` if it has
-    /// to wait.
+    /// From now on by one of the transport's schedulers, which sees links as subflows.
+    pub(super) fn follow(&mut self, scheduler: PacketScheduler) {
+        self.other = Some(scheduler);
+    }
+
+    /// The link for the next packet, among the `usable` of all links; `None` if it has to wait.
     pub(super) fn pick(
         &mut self,
         scheduler: Scheduler,
         now: Time,
-        bytes: u64,
+        backlog: &Backlog,
         usable: &[usize],
         links: &[RateControl],
+        prices: &[Price],
     ) -> Option<usize> {
+        if self.other.is_some() {
+            let link = self.ask(now, backlog, usable, links, prices);
+            self.refused_at = link.is_none().then_some(now);
+            return link;
+        }
         if scheduler == Scheduler::EarliestArrival {
             let ready = usable
                 .iter()
                 .copied()
                 .filter(|&link| links[link].has_room(now));
-            return ready.min_by_key(|&link| links[link].arrival(now, bytes));
+            return ready.min_by_key(|&link| links[link].arrival(now, backlog.next));
         }
         let waited_for = self.waited_for.filter(|link| usable.contains(link));
         let link = match (waited_for, scheduler) {
             (Some(link), _) => link,
-            (None, Scheduler::RoundRobin) => self.next_in_turn(usable)?,
+            (None, Scheduler::RoundRobin) => self
+                .turns
+                .next(links.len(), |link| usable.contains(&link))?,
             (None, _) => self.next_by_rate(usable, links)?,
         };
         let ready = links[link].has_room(now);
@@ -79,27 +137,80 @@ impl Turn {
         self.waited_for
     }
 
-    fn next_in_turn(&mut self, usable: &[usize]) -> Option<usize> {
-        let after = usable.iter().find(|&&link| link > self.last);
-        self.last = *after.or(usable.first())?;
-        Some(self.last)
+    /// When a scheduler that let all wait is to be asked again, room or not.
+    pub(super) fn ask_at(&self) -> Option<Time> {
+        self.ask_at
+    }
+
+    /// Whether room from this time on is news to the scheduler.
+    pub(super) fn is_news(&self, room_at: Time) -> bool {
+        self.refused_at.is_none_or(|refused| room_at > refused)
     }
 
     fn next_by_rate(&mut self, usable: &[usize], links: &[RateControl]) -> Option<usize> {
-        self.credits.resize(links.len(), 0);
-        let mut total = 0;
-        for &link in usable {
-            // Links of which nothing is known yet are alike.
-            let weight = (links[link].rate().as_bps() / 1000).max(100) as i64;
-            self.credits[link] += weight;
-            total += weight;
+        // Links of which nothing is known yet are alike. Of equals the last goes first.
+        let weight = |link: usize| (links[link].rate().as_bps() / 1000).max(100) as f64;
+        let weights = usable.iter().rev().map(|&link| (link, weight(link)));
+        self.shares.next(links.len(), weights).map(|(link, _)| link)
+    }
+
+    fn ask(
+        &mut self,
+        now: Time,
+        backlog: &Backlog,
+        usable: &[usize],
+        links: &[RateControl],
+        prices: &[Price],
+    ) -> Option<usize> {
+        self.ask_at = None;
+        self.table.clear();
+        self.table
+            .extend(links.iter().enumerate().map(|(link, control)| {
+                let outbound = control.outbound();
+                let room = if control.has_room(now) {
+                    backlog.next
+                } else {
+                    0
+                };
+                SubflowState {
+                    usable: usable.contains(&link),
+                    mss: backlog.next,
+                    cwnd: outbound.in_flight() + room,
+                    in_flight: outbound.in_flight(),
+                    assigned: outbound.sent_bytes(),
+                    acknowledged: outbound.arrived_bytes(),
+                    srtt: control.smoothed().unwrap_or(Time::ZERO),
+                    min_rtt: control
+                        .smoothed()
+                        .map_or(Time::MAX, |_| control.round_trip()),
+                    delivery_rate: control.rate().as_bps() as f64 / 8.0,
+                    cost: prices[link].cost,
+                    priority: prices[link].priority,
+                    ..SubflowState::default()
+                }
+            }));
+        let pending = Pending {
+            now,
+            unsent: backlog.waiting,
+            window: u64::MAX,
+            window_size: backlog.room,
+            written: backlog.taken,
+            acknowledged: self.table.iter().map(|link| link.acknowledged).sum(),
+        };
+        let ready = |link: &usize| usable.contains(link) && links[*link].has_room(now);
+        match self.other.as_mut()?.choose(&pending, &self.table) {
+            Choice::Send(link) | Choice::Assign(link) => Some(link).filter(ready),
+            Choice::SendOn(several) => several.iter().find(ready),
+            Choice::WaitUntil(time) if time > now => {
+                self.ask_at = Some(time);
+                None
+            }
+            // Nothing is under way that could change its mind.
+            Choice::Wait | Choice::WaitUntil(_) => {
+                let idle = links.iter().all(|link| link.outbound().in_flight() == 0);
+                usable.iter().copied().filter(|_| idle).find(ready)
+            }
         }
-        let best = usable
-            .iter()
-            .copied()
-            .max_by_key(|&link| self.credits[link])?;
-        self.credits[best] -= total;
-        Some(best)
     }
 }
 
@@ -107,16 +218,32 @@ impl Turn {
 mod tests {
     use super::*;
 
+    const PACKET: Backlog = Backlog {
+        next: 1000,
+        waiting: 1000,
+        room: 100_000,
+        taken: 1000,
+    };
+
     fn links(count: usize) -> Vec<RateControl> {
         vec![RateControl::new(Time::ZERO); count]
+    }
+
+    fn pick(
+        turn: &mut Turn,
+        scheduler: Scheduler,
+        usable: &[usize],
+        links: &[RateControl],
+    ) -> Option<usize> {
+        let prices = vec![Price::default(); links.len()];
+        turn.pick(scheduler, Time::ZERO, &PACKET, usable, links, &prices)
     }
 
     #[test]
     fn round_robin_goes_round_those_that_may_be_used() {
         let (mut turn, links) = (Turn::default(), links(4));
         let mut pick = |usable: &[usize]| {
-            turn.pick(Scheduler::RoundRobin, Time::ZERO, 1000, usable, &links)
-                .unwrap()
+            super::tests::pick(&mut turn, Scheduler::RoundRobin, usable, &links).unwrap()
         };
         assert_eq!([(); 4].map(|()| pick(&[0, 1, 3])), [1, 3, 0, 1]);
         assert_eq!([(); 3].map(|()| pick(&[0, 2])), [2, 0, 2]);
@@ -129,16 +256,10 @@ mod tests {
             links[1].send(Time::ZERO, 1500);
         }
         for scheduler in [Scheduler::RoundRobin, Scheduler::Weighted] {
-            let picks = [(); 2].map(|()| turn.pick(scheduler, Time::ZERO, 1000, &[0, 1], &links));
+            let picks = [(); 2].map(|()| pick(&mut turn, scheduler, &[0, 1], &links));
             assert!(picks.contains(&None), "{scheduler:?}: {picks:?}");
         }
-        let earliest = turn.pick(
-            Scheduler::EarliestArrival,
-            Time::ZERO,
-            1000,
-            &[0, 1],
-            &links,
-        );
+        let earliest = pick(&mut turn, Scheduler::EarliestArrival, &[0, 1], &links);
         assert_eq!(earliest, Some(0));
     }
 }

@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 
 use ropewalk_quantities::{Bytes, Rate, Time};
+use ropewalk_transport::scheduling::PacketScheduler;
 use ropewalk_wire::gateway::tunnel::{Feedback, Place};
 
 use super::flow::{Class, Flow};
 use super::path_mtu::{PathMtu, PathMtuConfig};
 use super::rate_control::RateControl;
-use super::scheduler::{Scheduler, Turn};
+use super::scheduler::{Backlog, Price, Scheduler, Turn};
 
 /// The queue has at least this much room: three of the largest packets that a device with
 /// segmentation offload hands over.
@@ -62,11 +63,15 @@ pub struct Sender<P> {
     /// Those that may carry packets now.
     usable: Vec<usize>,
     turn: Turn,
+    /// What each costs.
+    prices: Vec<Price>,
     urgent: Fifo<P>,
     queue: Fifo<P>,
     lanes: Lanes,
     /// Room of the queue, in bytes.
     room: u64,
+    /// Bytes of the packets that were taken.
+    taken: u64,
     counters: SenderCounters,
 }
 
@@ -168,12 +173,26 @@ impl<P> Sender<P> {
             up: Vec::new(),
             usable: Vec::new(),
             turn: Turn::default(),
+            prices: Vec::new(),
             urgent: Fifo::new(),
             queue: Fifo::new(),
             lanes: Lanes::default(),
             room: LEAST_QUEUE,
+            taken: 0,
             counters: SenderCounters::default(),
         }
+    }
+
+    /// The links by one of the transport's schedulers, which sees them as subflows, in place of
+    /// [`SenderConfig::scheduler`].
+    pub fn schedule_by(&mut self, scheduler: PacketScheduler) {
+        self.turn.follow(scheduler);
+    }
+
+    /// What a link costs beside the others, for schedulers that go by it: a price, and a priority
+    /// whose higher numbers count as dearer whatever the price.
+    pub fn set_price(&mut self, link: usize, cost: f64, priority: u8) {
+        self.prices[link] = Price { cost, priority };
     }
 
     /// One more link: its number, counted from zero.
@@ -181,6 +200,7 @@ impl<P> Sender<P> {
         self.links.push(RateControl::new(now));
         self.path_mtus.push(PathMtu::new(now, self.config.path_mtu));
         self.up.push(true);
+        self.prices.push(Price::default());
         self.reconsider();
         self.links.len() - 1
     }
@@ -209,6 +229,7 @@ impl<P> Sender<P> {
             return false;
         }
         self.counters.packets += 1;
+        self.taken += u64::from(bytes);
         queue.bytes += u64::from(bytes);
         queue.packets.push_back(Queued {
             packet,
@@ -234,12 +255,19 @@ impl<P> Sender<P> {
             }
             return None;
         };
+        let backlog = Backlog {
+            next: u64::from(first.bytes),
+            waiting: self.queue.bytes,
+            room: self.room,
+            taken: self.taken,
+        };
         let link = self.turn.pick(
             self.config.scheduler,
             now,
-            u64::from(first.bytes),
+            &backlog,
             &self.usable,
             &self.links,
+            &self.prices,
         )?;
         Some(self.queue.take(link, &mut self.lanes))
     }
@@ -366,10 +394,12 @@ impl<P> Sender<P> {
         let probing = probed.filter_map(|link| self.path_mtus[link].poll_timeout());
         let sending = match (self.queue.packets.is_empty(), self.turn.waited_for()) {
             (true, _) => None,
+            (false, _) if self.turn.ask_at().is_some() => self.turn.ask_at(),
             (false, Some(link)) => self.links[link].room_at(),
             (false, None) => {
                 let usable = self.usable.iter();
-                usable.filter_map(|&link| self.links[link].room_at()).min()
+                let room = usable.filter_map(|&link| self.links[link].room_at());
+                room.filter(|at| self.turn.is_news(*at)).min()
             }
         };
         asking.into_iter().chain(sending).chain(probing).min()

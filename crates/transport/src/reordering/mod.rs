@@ -13,25 +13,50 @@
 //! | how far a segment was overtaken | [`AckSigns::highest_sacked`], [`AckSigns::duplicates`] | RFC 4653, Linux |
 //!
 //! It answers with an [`Answer`]: nothing, undo, another threshold, a freeze, new data first. The
-//! sender does it; a policy holds no window. Each is a file of its own. One of a user's own is a [`ReorderingPolicy`] that
-//! [`Config::own_reordering`](crate::Config::own_reordering) makes.
+//! sender does it; a policy holds no window. Each is a file of its own, with its config beside it.
 
-mod none;
+pub mod none;
 
 use std::fmt;
-use std::sync::Arc;
 
 use ropewalk_quantities::Time;
 
+use crate::algorithm::{Own, registry};
 use crate::congestion::Congestion;
 use crate::event::Window;
-use crate::{Config, ReorderingKind};
 
 pub use crate::recovery::{Before, Phase};
-pub use none::NoPolicy;
+
+registry! {
+    ($)
+    /// The answer to signs of spurious loss.
+    config ReorderingConfig by build;
+    /// The policy of a subflow; the built-in ones are called without a virtual call.
+    #[derive(Debug)]
+    built Policy by each_policy;
+    settings Settings;
+    algorithms {
+        /// `none`
+        None(none::NoneConfig => none::NoPolicy),
+        /// A user's own.
+        Own(OwnReordering => Box<dyn ReorderingPolicy + Send>),
+    }
+}
+
+/// A user's own policy, one for each subflow ([`Own::new`]).
+pub type OwnReordering = Own<Settings, Box<dyn ReorderingPolicy + Send>>;
+
+/// What of an endpoint's settings policies go by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Both sides may send selective acknowledgements.
+    pub sack: bool,
+    /// Both sides may send timestamps.
+    pub timestamps: bool,
+}
 
 /// Watches a subflow for signs that losses were none.
-pub trait ReorderingPolicy {
+pub trait ReorderingPolicy: fmt::Debug {
     /// An acknowledgement arrived; losses that it tells of are not yet looked for.
     fn on_ack(&mut self, signs: &AckSigns) -> Answer;
 
@@ -227,23 +252,7 @@ pub struct DataSigns {
     pub highest: u64,
 }
 
-/// The policy of a subflow; the built-in ones are called without a virtual call.
-pub(crate) enum Policy {
-    /// `none`
-    None(NoPolicy),
-    /// A user's own.
-    Custom(Box<dyn ReorderingPolicy + Send>),
-}
-
 impl Policy {
-    /// What a configuration names; a user's own goes before.
-    pub(crate) fn new(config: &Config) -> Policy {
-        match (&config.own_reordering, config.reordering) {
-            (Some(own), _) => Policy::Custom(own.make()),
-            (None, ReorderingKind::None) => Policy::None(NoPolicy),
-        }
-    }
-
     /// It looks at signs at all.
     #[inline(always)]
     pub(crate) fn is_on(&self) -> bool {
@@ -251,70 +260,21 @@ impl Policy {
     }
 }
 
-/// Calls the same method of whichever policy it is.
-macro_rules! each {
-    ($policy:expr, $own:ident => $call:expr) => {
-        match $policy {
-            Policy::None($own) => $call,
-            Policy::Custom($own) => $call,
-        }
-    };
-}
-
 impl ReorderingPolicy for Policy {
     fn on_ack(&mut self, signs: &AckSigns) -> Answer {
-        each!(self, policy => policy.on_ack(signs))
+        each_policy!(self, policy => policy.on_ack(signs))
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        each!(self, policy => policy.on_loss(loss));
+        each_policy!(self, policy => policy.on_loss(loss));
     }
 
     #[inline]
     fn on_retransmit(&mut self, resent: &Resent) {
-        each!(self, policy => policy.on_retransmit(resent));
+        each_policy!(self, policy => policy.on_retransmit(resent));
     }
 
     fn on_data(&mut self, data: &DataSigns) -> bool {
-        each!(self, policy => policy.on_data(data))
-    }
-}
-
-impl fmt::Debug for Policy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Policy::None(_) => "None",
-            Policy::Custom(_) => "Custom",
-        })
-    }
-}
-
-/// Makes a user's own policy, one for each subflow.
-#[derive(Clone)]
-pub struct OwnReordering(Arc<dyn Fn() -> Box<dyn ReorderingPolicy + Send> + Send + Sync>);
-
-impl OwnReordering {
-    /// Each subflow has what `make` gives.
-    pub fn new<P: ReorderingPolicy + Send + 'static>(
-        make: impl Fn() -> P + Send + Sync + 'static,
-    ) -> OwnReordering {
-        OwnReordering(Arc::new(move || Box::new(make())))
-    }
-
-    fn make(&self) -> Box<dyn ReorderingPolicy + Send> {
-        (self.0)()
-    }
-}
-
-impl fmt::Debug for OwnReordering {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("OwnReordering")
-    }
-}
-
-impl PartialEq for OwnReordering {
-    /// Whether it is the same one; two that make the same differ.
-    fn eq(&self, other: &OwnReordering) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        each_policy!(self, policy => policy.on_data(data))
     }
 }

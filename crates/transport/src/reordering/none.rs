@@ -1,6 +1,19 @@
 //! No answer: every sign of loss is believed (RFC 5681, 6582, 6675).
 
-use super::{AckSigns, Answer, ReorderingPolicy};
+use super::{AckSigns, Answer, ReorderingPolicy, Settings};
+use crate::algorithm::algorithm;
+
+algorithm! {
+    /// None: every sign of loss is believed.
+    pub struct NoneConfig: "none", "RFC 5681, 6582 and 6675", [] {}
+}
+
+impl NoneConfig {
+    /// For one subflow.
+    pub fn build(self, _settings: &Settings) -> NoPolicy {
+        NoPolicy
+    }
+}
 
 /// Looks at nothing.
 #[derive(Clone, Copy, Debug)]

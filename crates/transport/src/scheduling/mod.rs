@@ -87,6 +87,10 @@ pub struct Pending {
     pub window: u64,
     /// Size of the whole send window: bytes in flight on the data level plus `window`.
     pub window_size: u64,
+    /// Bytes written by the application so far.
+    pub written: u64,
+    /// Bytes that the peer has in order, as far as it was acknowledged.
+    pub acknowledged: u64,
 }
 
 /// A set of subflow numbers below 64.
@@ -122,7 +126,7 @@ pub enum Choice {
     SendOn(SubflowSet),
     /// Nothing now; ask again when an acknowledgement changed something.
     Wait,
-    /// Nothing now; ask again at this time at the latest.
+    /// Nothing now; ask again at this time at the latest, which is later than now.
     WaitUntil(Time),
 }
 

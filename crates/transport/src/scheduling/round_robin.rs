@@ -16,29 +16,42 @@ impl RoundRobinConfig {
     }
 }
 
+/// Takes turns: what all round robins share.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Turns {
+    /// Where the search starts: the one after the last used.
+    next: usize,
+}
+
+impl Turns {
+    /// As if this one had just been used.
+    pub fn after(last: usize) -> Turns {
+        Turns { next: last + 1 }
+    }
+
+    /// The next among `count` that passes.
+    #[inline]
+    pub fn next(&mut self, count: usize, passes: impl Fn(usize) -> bool) -> Option<usize> {
+        let start = if self.next < count { self.next } else { 0 };
+        let mut turn = (start..count).chain(0..start);
+        let chosen = turn.find(|number| passes(*number))?;
+        self.next = chosen + 1;
+        Some(chosen)
+    }
+}
+
 /// Each in turn.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoundRobin {
-    /// Where the search starts: the one after the last used.
-    next: usize,
+    turns: Turns,
 }
 
 impl Scheduler for RoundRobin {
     #[inline]
     fn choose(&mut self, _pending: &Pending, subflows: &[SubflowState]) -> Choice {
-        let start = if self.next < subflows.len() {
-            self.next
-        } else {
-            0
-        };
-        let mut turn = (start..subflows.len()).chain(0..start);
-        match turn.find(|number| subflows[*number].can_send()) {
-            Some(number) => {
-                self.next = number + 1;
-                Choice::Send(number)
-            }
-            None => Choice::Wait,
-        }
+        let passes = |number: usize| subflows[number].can_send();
+        let chosen = self.turns.next(subflows.len(), passes);
+        chosen.map_or(Choice::Wait, Choice::Send)
     }
 }
 

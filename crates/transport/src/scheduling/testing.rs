@@ -33,5 +33,7 @@ pub(super) fn pending(segments: u64) -> Pending {
         unsent: segments * MSS,
         window: 1 << 40,
         window_size: 1 << 40,
+        written: segments * MSS,
+        acknowledged: 0,
     }
 }

@@ -24,43 +24,69 @@ impl WeightedConfig {
     }
 }
 
-/// Shares in proportion to measured rates.
+/// Smooth weighted round robin: what all weighted ones share.
 #[derive(Clone, Debug, Default)]
-pub struct Weighted {
-    /// What each subflow has earned and not yet used, in bytes per second.
+pub struct Shares {
+    /// What each has earned and not yet used, in the unit of the weights.
     credit: Vec<f64>,
 }
 
-impl Scheduler for Weighted {
+impl Shares {
+    /// All that are named earn their weight; the richest, and of equals the first, is chosen and
+    /// pays what all earned. Returns it, and that sum.
     #[inline]
-    fn choose(&mut self, _pending: &Pending, subflows: &[SubflowState]) -> Choice {
-        if self.credit.len() < subflows.len() {
-            self.credit.resize(subflows.len(), 0.0);
+    pub fn next(
+        &mut self,
+        count: usize,
+        weights: impl Iterator<Item = (usize, f64)>,
+    ) -> Option<(usize, f64)> {
+        if self.credit.len() < count {
+            self.credit.resize(count, 0.0);
         }
-        // One of which nothing is known counts as the slowest known.
-        let unknown = (subflows.iter())
-            .filter(|state| state.can_send())
-            .filter_map(SubflowState::rate)
-            .reduce(f64::min)
-            .unwrap_or(1.0);
         let mut total = 0.0;
         let mut richest: Option<usize> = None;
-        for (number, state) in subflows.iter().enumerate() {
-            if !state.can_send() {
-                continue;
-            }
-            let weight = state.rate().unwrap_or(unknown);
+        for (number, weight) in weights {
             total += weight;
             self.credit[number] += weight;
             if richest.is_none_or(|best| self.credit[number] > self.credit[best]) {
                 richest = Some(number);
             }
         }
-        let Some(number) = richest else {
+        let chosen = richest?;
+        self.credit[chosen] -= total;
+        Some((chosen, total))
+    }
+
+    /// Keeps what one has earned or owes within a bound.
+    #[inline]
+    pub fn bound(&mut self, number: usize, most: f64) {
+        self.credit[number] = self.credit[number].clamp(-most, most);
+    }
+}
+
+/// Shares in proportion to measured rates.
+#[derive(Clone, Debug, Default)]
+pub struct Weighted {
+    shares: Shares,
+}
+
+impl Scheduler for Weighted {
+    #[inline]
+    fn choose(&mut self, _pending: &Pending, subflows: &[SubflowState]) -> Choice {
+        // One of which nothing is known counts as the slowest known.
+        let unknown = (subflows.iter())
+            .filter(|state| state.can_send())
+            .filter_map(SubflowState::rate)
+            .reduce(f64::min)
+            .unwrap_or(1.0);
+        let weights = (subflows.iter().enumerate())
+            .filter(|(_, state)| state.can_send())
+            .map(|(number, state)| (number, state.rate().unwrap_or(unknown)));
+        let Some((number, total)) = self.shares.next(subflows.len(), weights) else {
             return Choice::Wait;
         };
         // Weights change; an old credit must not outlast what a few segments earn.
-        self.credit[number] = (self.credit[number] - total).clamp(-total, total);
+        self.shares.bound(number, total);
         Choice::Send(number)
     }
 }

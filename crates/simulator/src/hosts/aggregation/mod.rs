@@ -32,6 +32,8 @@ pub(crate) struct Aggregation {
     /// The one in use of each path, by the path's number; then those that are dialled, or given up.
     connections: Vec<Connection>,
     paths: Vec<Path>,
+    /// What each path costs.
+    costs: Vec<f64>,
     /// Of the connections.
     config: Config,
     main_buffer: Bytes,
@@ -77,7 +79,7 @@ impl Aggregation {
     pub(crate) fn new(
         aggregation: &AggregationConfig,
         config: &Config,
-        paths: usize,
+        costs: Vec<f64>,
         headers: u32,
         random: Pcg64Mcg,
     ) -> Aggregation {
@@ -90,7 +92,8 @@ impl Aggregation {
             ends: [Role::Initiator, Role::Responder]
                 .map(|role| Association::new(role, both.clone())),
             connections: Vec::new(),
-            paths: vec![Path::default(); paths],
+            paths: vec![Path::default(); costs.len()],
+            costs,
             config: Config {
                 // Frames go when they are written (TCP_NODELAY).
                 nagle: false,
@@ -107,7 +110,7 @@ impl Aggregation {
             headers,
             pass: Pass::default(),
         };
-        for path in 0..paths {
+        for path in 0..host.paths.len() {
             host.dial(path, NEVER);
         }
         host
@@ -346,6 +349,7 @@ impl Aggregation {
             now,
             CarrierConfig {
                 link: connection.path as u32,
+                cost: self.costs[connection.path],
                 rtt: (rtt > Time::ZERO).then_some(rtt),
                 ..CarrierConfig::default()
             },

@@ -6,6 +6,7 @@ mod signs;
 mod threshold;
 mod undo;
 
+use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use super::recovery::{data, lose};
@@ -31,6 +32,12 @@ struct Scripted<F> {
     answer: F,
     resent_at: Option<Time>,
     seen: Arc<Mutex<Seen>>,
+}
+
+impl<F> fmt::Debug for Scripted<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Scripted")
+    }
 }
 
 impl<F: FnMut(&AckSigns, Option<Time>) -> Answer> ReorderingPolicy for Scripted<F> {
@@ -64,13 +71,15 @@ where
 {
     let seen = Arc::new(Mutex::new(Seen::default()));
     let shared = Arc::clone(&seen);
-    let own = OwnReordering::new(move || Scripted {
-        answer: answer.clone(),
-        resent_at: None,
-        seen: Arc::clone(&shared),
+    let own = OwnReordering::new("scripted", move |_| {
+        Box::new(Scripted {
+            answer: answer.clone(),
+            resent_at: None,
+            seen: Arc::clone(&shared),
+        })
     });
     let config = Config {
-        own_reordering: Some(own),
+        reordering: own.into(),
         ..config.clone()
     };
     (config, seen)
