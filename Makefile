@@ -101,7 +101,8 @@ kernel: setup ## print our numbers beside those of this machine's kernel, in hal
 
 RUNS ?= 5
 goodput: setup ## measure the gateway over emulated links, beside the kernel's MPTCP; RUNS=5 takes 45 minutes
-	$(CARGO) build --release --locked -p ropewalk-gateway --bin ropewalk-gateway --example tunnel_goodput --example outage
+	$(CARGO) build --release --locked -p ropewalk-gateway --bin ropewalk-gateway
+	$(CARGO) build --release --locked -p ropewalk-testbed --example tunnel_goodput --example outage
 	$(BIN)/python tests/agreement/gateway.py $(RUNS)
 
 reproductions: setup ## make the papers' tables and figures again; write docs/reproductions.md
@@ -112,7 +113,8 @@ faults: tools ## run 10,000 seeds of fault plans against the gateway's associati
 		crates/striping/tests/faults/*.toml --seeds 2500
 
 real-faults: tools ## kill, cut and stop running gateways by 200 plans, as root, in ten minutes
-	$(CARGO) build --release --locked -p ropewalk-gateway --bin ropewalk-gateway --example real_faults
+	$(CARGO) build --release --locked -p ropewalk-gateway --bin ropewalk-gateway
+	$(CARGO) build --release --locked -p ropewalk-testbed --example real_faults
 	@release="$$(realpath "$${CARGO_TARGET_DIR:-target}")/release"; \
 		"$$release/examples/real_faults" gateway="$$release/ropewalk-gateway" seeds=200
 

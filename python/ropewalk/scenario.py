@@ -225,8 +225,10 @@ class Scenario:
         """Every key's value in base units, with every default filled in.
 
         Seconds, bit/s, bytes, shares of one. Keys are those of the scenario file,
-        with two differences: a link has both ``forward`` and ``reverse``, and ``rate``
-        is a trace's mean. What is unlimited or not given is absent.
+        with these differences: a link has both ``forward`` and ``reverse``; ``rate``
+        is a trace's mean; and ``transport`` and each competitor have ``header_bytes``, all
+        that is no payload in an IP packet of data, and ``ack_bytes``, the IP packet of an
+        acknowledgement. What is unlimited or not given is absent.
 
         Examples
         --------

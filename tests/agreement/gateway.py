@@ -117,7 +117,7 @@ class ProxyOutage(Cell):
 
 
 def printed(example: str, case: str, **words: str) -> str:
-    """Return the last line that an example of the gateway prints of one run over the links."""
+    """Return the last line that an example of the testbed prints of one run over the links."""
     release = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
     arguments = {
         "gateway": str(release / "ropewalk-gateway"),

@@ -73,6 +73,20 @@ def test_a_fast_and_short_link_is_predicted(congestion, rate, least, delay):
     assert least < best.goodput_mbps < 100_000
 
 
+@pytest.mark.parametrize("version", ["ipv4", "ipv6"])
+def test_a_striped_packet_has_the_headers_of_its_ip_version(version):
+    links = "".join(
+        f'[[link]]\nname = "{name}"\nrate = "2 Mbit/s"\ndelay = "10 ms"\nqueue = "100 packets"\n'
+        for name in "ab"
+    )
+    transport = f'protocol = "striped-tcp"\nip_version = "{version}"\nreceive_buffer = "64 KiB"'
+    scenario = ropewalk.Scenario(f'duration = "60 s"\n{links}[transport]\n{transport}\n')
+    best = ropewalk.predict(scenario).best
+    assert best is not None
+    simulated = ropewalk.simulate(scenario).mean["goodput_mbps"]
+    assert best.goodput_mbps == pytest.approx(simulated, rel=1e-9)
+
+
 def test_asymmetry_is_the_mean_difference_of_two_paths():
     predictions = ropewalk.predict(TWO_LINKS)
     assert predictions.asymmetry == pytest.approx({"delay_ms": 24.0, "bandwidth_mbps": 34.0})

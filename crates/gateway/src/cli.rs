@@ -1,10 +1,11 @@
 //! The command line: a verb a file.
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::status::watch;
@@ -23,6 +24,14 @@ struct Command {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// Print what lets a shell complete this program's command line.
+    #[command(after_help = "\
+Example: for bash, in this shell
+  source <(ropewalk-gateway completion bash)")]
+    Completion {
+        /// The shell.
+        shell: Shell,
+    },
     Exec(exec::Arguments),
     Keygen(keygen::Arguments),
     Measure(Box<measure::Arguments>),
@@ -58,6 +67,7 @@ pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
 
 fn run(verb: Verb) -> Result<(), Failure> {
     match verb {
+        Verb::Completion { shell } => completion(shell),
         Verb::Exec(arguments) => exec::run(&arguments),
         Verb::Keygen(arguments) => keygen::run(&arguments),
         Verb::Measure(arguments) => measure::run(*arguments),
@@ -66,6 +76,18 @@ fn run(verb: Verb) -> Result<(), Failure> {
         Verb::Status(arguments) => watch::run(&arguments),
         Verb::Tunnel(arguments) => tunnel::run(*arguments),
     }
+}
+
+fn completion(shell: Shell) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(
+        shell,
+        &mut Command::command(),
+        "ropewalk-gateway",
+        &mut script,
+    );
+    let written = io::stdout().write_all(&script);
+    written.map_err(|error| Failure::run(format!("standard output: {error}")))
 }
 
 /// Help goes to standard output; what is wrong becomes one line.

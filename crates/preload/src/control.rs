@@ -14,8 +14,8 @@ use rustix::net::{
     SocketFlags, SocketType, connect, recv, sendmsg, socket_with,
 };
 
-use crate::messages::{Answer, Reason, Request};
 use crate::settings::Settings;
+use ropewalk_preload_protocol::{Answer, Reason, Request};
 
 /// How long the gateway may take to answer what it can answer by itself.
 const PATIENCE: Duration = Duration::from_secs(5);

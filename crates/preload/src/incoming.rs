@@ -9,9 +9,9 @@ use rustix::net::sockopt::{ipv6_v6only, set_ipv6_v6only};
 use rustix::net::{Shutdown, bind as kernel_bind, shutdown};
 
 use crate::control::{self, errno};
-use crate::messages::{Answer, LISTENERS, LISTENERS_V6ONLY, Request};
 use crate::settings::Settings;
 use crate::socket::{self, Family, Kind};
+use ropewalk_preload_protocol::{Answer, LISTENERS, LISTENERS_V6ONLY, Request};
 
 /// Where to bind the socket instead of the address that the program wants; nothing if that
 /// stays: what is not TCP, loopback, and networks that are not carried.
@@ -74,7 +74,7 @@ pub(crate) fn register(settings: &Settings, socket: BorrowedFd<'_>) -> Result<()
     Err(refused)
 }
 
-/// Who is behind a socket's peer, which is an address of `messages::CLIENTS`.
+/// Who is behind a socket's peer, which is an address of [`ropewalk_preload_protocol::CLIENTS`].
 pub(crate) fn client(
     settings: &Settings,
     socket: BorrowedFd<'_>,

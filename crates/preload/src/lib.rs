@@ -8,7 +8,7 @@
 //! nothing more.
 //!
 //! The library keeps no state of its own. What a socket is to the gateway is read from the
-//! kernel's addresses (see [`messages`]) and asked for at the gateway's control socket by the
+//! kernel's addresses (see [`ropewalk_preload_protocol`]) and asked for at the gateway's control socket by the
 //! socket's cookie. So there is nothing to lock, nothing to inherit and nothing to clean up:
 //! threads, fork, vfork, exec and descriptors passed over a Unix socket come out right by
 //! themselves.
@@ -40,8 +40,6 @@ mod calls;
 mod control;
 mod hostent;
 mod incoming;
-#[path = "../../gateway/src/programs/messages.rs"]
-mod messages;
 mod names;
 mod next;
 mod outgoing;

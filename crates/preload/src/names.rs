@@ -7,8 +7,8 @@ use rustix::io::Errno;
 use rustix::system::uname;
 
 use crate::control;
-use crate::messages::{Answer, Request, in_pool};
 use crate::settings::Settings;
+use ropewalk_preload_protocol::{Answer, Request, in_pool};
 
 /// What becomes of a look-up.
 #[derive(Debug, PartialEq, Eq)]

@@ -9,10 +9,10 @@ use rustix::net::sockopt::{Timeout, set_ipv6_v6only, socket_cookie, socket_error
 use rustix::net::{connect as kernel_connect, connect_unspec};
 
 use crate::control::{self, Line, errno};
-use crate::messages::{Answer, Request, in_pool};
 use crate::next::no_deferred_connect;
 use crate::settings::Settings;
 use crate::socket::{self, Family, Kind};
+use ropewalk_preload_protocol::{Answer, Request, in_pool};
 
 /// What becomes of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

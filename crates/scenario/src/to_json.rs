@@ -13,12 +13,13 @@ use crate::parsed::{Held, Parsed};
 impl Scenario {
     /// The whole scenario in base units: seconds, bit/s, bytes, shares of one.
     ///
-    /// Keys are those of the scenario file, with three differences: a link has both `forward` and
-    /// `reverse`, `rate` is a trace's mean (absent if unlimited), and `transport` and `traffic` are
-    /// the first flow's, wherever the file has it, with its `name`, `start` and `count`; `flow` has
-    /// those after it. What is unlimited or not given is absent. An algorithm is its name; those of
-    /// its parameters that have another value than their default stand in `scheduler_parameters` and
-    /// the like.
+    /// Keys are those of the scenario file, with these differences: a link has both `forward` and
+    /// `reverse`; `rate` is a trace's mean (absent if unlimited); `transport` and `traffic` are the
+    /// first flow's, wherever the file has it, with its `name`, `start` and `count`, and `flow` has
+    /// those after it; and an endpoint has `header_bytes`, all that is no payload in an IP packet of
+    /// its data, and `ack_bytes`, the IP packet of an acknowledgement. What is unlimited or not given
+    /// is absent. An algorithm is its name; those of its parameters that have another value than
+    /// their default stand in `scheduler_parameters` and the like.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let paths = self.paths.iter().map(|path| {
@@ -121,6 +122,9 @@ fn transport(flow: &Flow) -> Map<String, Value> {
     let scheduler = flow.protocol.scheduler(config);
     insert(&mut object, "scheduler", &scheduler.to_parsed(), config);
     let mut own = |key: &str, value: Value| object.insert(key.into(), value);
+    let outside = u64::from(flow.packet_overhead());
+    own("header_bytes", (outside + config.headers_len()).into());
+    own("ack_bytes", (outside + config.acknowledgement_len()).into());
     own("protocol", flow.protocol.name().into());
     match &flow.protocol {
         Protocol::Tcp | Protocol::Mptcp => {}

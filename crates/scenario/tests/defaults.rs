@@ -339,3 +339,48 @@ fn competitors_have_every_protocol_and_traffic() {
     };
     assert_eq!(main_buffer, Bytes::new(150 * 2048));
 }
+
+#[test]
+fn what_carries_no_packet_is_said() {
+    for (keys, said) in [
+        (
+            "rate = \"1 Mbit/s\"\nqueue = \"0 packets\"",
+            "link.a.queue: 0 packets: nothing may wait while a packet is being sent",
+        ),
+        (
+            "rate = \"1 Mbit/s\"\nqueue = \"1499 B\"",
+            "link.a.queue: 1499 B is less than a packet of 1500 B",
+        ),
+        (
+            "rate = \"1 Mbit/s\"\ndelay = \"1 s\"\nreverse = { queue = \"0 packets\" }",
+            "link.a.reverse.queue: 0 packets: nothing may wait",
+        ),
+        (
+            "rate = \"1 bit/s\"\nqueue = \"9 packets\"",
+            "link.a.rate: 1 bit/s takes 12000 s for a packet of 1500 B, and the run ends after 30 s",
+        ),
+        (
+            "rate = \"1 Mbit/s\"\nqueue = \"9 packets\"\nreverse = { rate = \"399 bit/s\" }",
+            "link.a.reverse.rate: 399 bit/s takes",
+        ),
+    ] {
+        let scenario = read(&format!("[[link]]\nname = \"a\"\n{keys}\n"));
+        let [warning] = &scenario.warnings[..] else {
+            panic!("{keys}: {:?}", scenario.warnings);
+        };
+        assert!(warning.starts_with(said), "{warning}");
+    }
+    for keys in [
+        "rate = \"1 Mbit/s\"\nqueue = \"1 packets\"",
+        "rate = \"1 Mbit/s\"\nqueue = \"1500 B\"",
+        "rate = \"unlimited\"\nqueue = \"0 packets\"",
+        "rate = \"400 bit/s\"\nqueue = \"1 packets\"",
+    ] {
+        let scenario = read(&format!("[[link]]\nname = \"a\"\n{keys}\n"));
+        assert!(
+            scenario.warnings.is_empty(),
+            "{keys}: {:?}",
+            scenario.warnings
+        );
+    }
+}

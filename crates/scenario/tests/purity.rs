@@ -13,7 +13,14 @@ const PURE: &[&str] = &[
     "striping",
     "wire",
 ];
-const DRIVERS: &[&str] = &["capture", "testbed", "gateway", "preload", "python"];
+const DRIVERS: &[&str] = &[
+    "capture",
+    "testbed",
+    "gateway",
+    "preload",
+    "preload-protocol",
+    "python",
+];
 const IMPURE: &[&str] = &["fs", "net", "thread", "process", "env", "io"];
 
 fn crates() -> PathBuf {

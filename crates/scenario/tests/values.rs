@@ -74,3 +74,26 @@ fn every_value_is_there_in_base_units() {
     assert_eq!(values["competitor"][0]["size"], 1_000_000);
     assert_eq!(values["competitor"][0]["paths"], json!(["wifi"]));
 }
+
+#[test]
+fn an_endpoint_has_the_lengths_of_its_packets() {
+    for (keys, header, acknowledgement) in [
+        ("protocol = \"tcp\"", 52, 52),
+        ("protocol = \"tcp\"\ntimestamps = false", 40, 40),
+        ("protocol = \"mptcp\"", 76, 64),
+        ("protocol = \"mptcp\"\nip_version = \"ipv6\"", 96, 84),
+        ("protocol = \"striped-tcp\"", 80, 80),
+        (
+            "protocol = \"striped-tcp\"\nip_version = \"ipv6\"",
+            120,
+            120,
+        ),
+    ] {
+        let text = format!("[[link]]\nname = \"a\"\nrate = \"1 Mbit/s\"\n[transport]\n{keys}\n");
+        let scenario = Scenario::parse(&text, "test", &[], &mut |_| Err("none".into())).unwrap();
+        let transport = &scenario.to_json()["transport"];
+        assert_eq!(transport["header_bytes"], header, "{keys}");
+        assert_eq!(transport["ack_bytes"], acknowledgement, "{keys}");
+        assert_eq!(transport["segment"], 1500 - header, "{keys}");
+    }
+}

@@ -13,6 +13,9 @@ use crate::scheduling::{self, PacketScheduler, SchedulerConfig};
 
 /// Without options (RFC 9293, 3.1).
 const TCP_HEADER: u64 = 20;
+/// What a data segment's DSS option has and an acknowledgement's lacks: the mapping, but for the
+/// four bytes by which the latter's number is longer (RFC 8684, section 3.3).
+const MAPPING: u64 = 12;
 
 /// Declares an enum whose variants have names in the scenario file.
 macro_rules! named {
@@ -214,10 +217,16 @@ impl Config {
         self.headers_len() + self.segment.as_u64()
     }
 
-    /// What stands before the payload of a data segment.
-    fn headers_len(&self) -> u64 {
+    /// What stands before the payload of a data segment, from the IP header on, in bytes.
+    pub fn headers_len(&self) -> u64 {
         let options = self.data_option_len(self.multipath);
         u64::from(self.ip_version.header_len()) + TCP_HEADER + options
+    }
+
+    /// Bytes of the IP packet of an acknowledgement that tells of no gap.
+    pub fn acknowledgement_len(&self) -> u64 {
+        let mapping = if self.multipath { MAPPING } else { 0 };
+        self.headers_len() - mapping
     }
 
     /// The part of the receive buffer that Linux advertises: with MPTCP the half that it starts

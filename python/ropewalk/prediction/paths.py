@@ -9,13 +9,6 @@ from typing import Any, TypeAlias
 
 Values: TypeAlias = Mapping[str, Any]
 
-IP_BYTES = {"ipv4": 20, "ipv6": 40}
-TCP_BYTES = 20
-TIMESTAMP_BYTES = 12
-DSS_BYTES = 24
-TUNNEL_BYTES = 28  # of a striped packet: IPv4 and UDP
-ACK_BYTES = 12  # of MPTCP, besides TCP's: a DSS option with an acknowledgement alone
-
 
 @dataclass(frozen=True)
 class Path:
@@ -92,14 +85,8 @@ def header_bytes(transport: Values) -> int:
     >>> header_bytes(values["transport"]) + values["transport"]["segment"]
     1500
     """
-    protocol = transport["protocol"]
-    return (
-        IP_BYTES[transport["ip_version"]]
-        + TCP_BYTES
-        + (TIMESTAMP_BYTES if transport["timestamps"] else 0)
-        + (DSS_BYTES if protocol == "mptcp" else 0)
-        + (TUNNEL_BYTES if protocol == "striped-tcp" else 0)
-    )
+    header: int = transport["header_bytes"]
+    return header
 
 
 def ack_bytes(transport: Values) -> int:
@@ -112,8 +99,8 @@ def ack_bytes(transport: Values) -> int:
     >>> ack_bytes(values["transport"])
     64
     """
-    multipath = transport["protocol"] == "mptcp"
-    return header_bytes(transport) - (DSS_BYTES - ACK_BYTES if multipath else 0)
+    acknowledgement: int = transport["ack_bytes"]
+    return acknowledgement
 
 
 def payload_share(values: Values) -> float:

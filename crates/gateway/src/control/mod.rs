@@ -16,9 +16,9 @@ use tokio::time::{sleep, timeout};
 use tracing::{debug, warn};
 
 use crate::Failure;
-use crate::programs::messages::Request;
 use crate::programs::{Conversation, FarEnd, Programs};
 use crate::status::Meter;
+use ropewalk_preload_protocol::Request;
 
 /// How long a line may take to come.
 const PATIENCE: Duration = Duration::from_secs(10);

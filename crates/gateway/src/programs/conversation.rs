@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use tokio::io::{AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 
-use super::messages::Request;
+use ropewalk_preload_protocol::Request;
 
 /// The longest line that a library says: a name has at most 253 characters.
 const LONGEST: usize = 1024;

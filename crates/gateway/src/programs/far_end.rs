@@ -3,10 +3,10 @@
 use tokio::io::copy_bidirectional;
 use tokio::net::TcpStream;
 
-use super::messages::Reason;
 use crate::association::Stream;
 use crate::request::{Host, Request, Status, Target};
 use crate::uplink::Uplink;
+use ropewalk_preload_protocol::Reason;
 
 /// The far end, to which programs are connected.
 pub trait FarEnd: Sync {

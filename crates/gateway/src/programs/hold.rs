@@ -8,7 +8,7 @@ use rustix::net::{Shutdown, getpeername, getsockname, shutdown};
 use socket2::{Domain, SockFilter, Socket, Type};
 use tokio::net::{TcpSocket, TcpStream};
 
-use super::messages::HOLD;
+use ropewalk_preload_protocol::HOLD;
 
 /// A listener on loopback that drops every SYN: who connects stays in SYN-SENT.
 #[derive(Debug)]

@@ -1,5 +1,5 @@
 //! The programs that `exec` runs, as the gateway sees them: what their library asks at the
-//! control socket ([`messages`]), and their connections.
+//! control socket ([`ropewalk_preload_protocol`]), and their connections.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 mod conversation;
 mod far_end;
 mod hold;
-pub mod messages;
 mod pool;
 mod servers;
 
@@ -21,7 +20,7 @@ pub use pool::Pool;
 pub use servers::{ClientEntry, ServerConnection, Servers};
 
 use crate::request::{Host, Target};
-use messages::{Answer, Reason, Request};
+use ropewalk_preload_protocol::{Answer, Reason, Request};
 
 /// How many failures wait to be asked for; the oldest are forgotten.
 const FAILURES: usize = 1024;
@@ -159,7 +158,7 @@ impl Programs {
     /// What the address means: a name if it is one of the pool; nothing if that name is
     /// forgotten.
     fn meaning(&self, target: SocketAddr) -> Option<Target> {
-        if !messages::in_pool(target.ip()) {
+        if !ropewalk_preload_protocol::in_pool(target.ip()) {
             return Some(target.into());
         }
         let mut pool = lock(&self.pool);

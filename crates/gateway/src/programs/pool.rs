@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::messages::{POOL_V4, POOL_V6, in_pool};
+use ropewalk_preload_protocol::{POOL_V4, POOL_V6, in_pool};
 
 /// Names and the addresses that stand for them. Bounded: when all addresses are given out, a
 /// name that was not asked for lately loses its own (second chance, as page replacement has it).

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::net::{TcpSocket, TcpStream};
 
-use super::messages::CLIENTS;
+use ropewalk_preload_protocol::CLIENTS;
 
 /// Which programs listen, and who is connected to them.
 #[derive(Debug, Default)]

@@ -14,6 +14,7 @@ pub use document::Document;
 pub use history::{Recorded, RecordedLink};
 pub use meter::{Meter, Source};
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -29,7 +30,13 @@ pub(crate) async fn open(
 ) -> Result<(), Failure> {
     if let Some(at) = at {
         let listener = http::listen(at).await;
-        let listener = listener.map_err(|error| Failure::run(format!("--status {at}: {error}")))?;
+        let listener = listener.map_err(|error| {
+            let text = format!("--status {at}: {error}");
+            match error.kind() {
+                io::ErrorKind::InvalidInput => Failure::input(text),
+                _ => Failure::run(text),
+            }
+        })?;
         let at = listener.local_addr().unwrap_or(at);
         tracing::info!("status at http://{at}/");
         tasks.spawn(http::serve(listener, Arc::clone(&meter)));

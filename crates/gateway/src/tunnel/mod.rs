@@ -36,7 +36,7 @@
 //! ```
 //!
 //! The other end has [`Role::Listen`], with [`Clients`](crate::keys::Clients) that know the first
-//! one's public key. `tests/tunnel` does both in two namespaces.
+//! one's public key. `tests/tunnel` of the testbed does both in two namespaces.
 
 mod batch;
 mod coalescer;

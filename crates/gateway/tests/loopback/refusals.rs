@@ -112,3 +112,38 @@ fn sigterm_ends_both_in_order() {
     assert!(!matches!(open.read(&mut [0]), Ok(1..)));
     assert_eq!(world.relay.terminate().code(), Some(0));
 }
+
+#[test]
+fn a_status_for_others_is_wrong_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("van");
+    let gateway = |arguments: &[&str]| {
+        let gateway = env!("CARGO_BIN_EXE_ropewalk-gateway");
+        Command::new(gateway).args(arguments).output().unwrap()
+    };
+    assert!(gateway(&["keygen", key.to_str().unwrap()]).status.success());
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let (secret, public) = (file("van.key"), file("van.pub"));
+    let relay = ["--relay", "127.0.0.1:9", "--relay-key", &public];
+    let proxy = ["proxy", "--key", &secret, "--link", "l=127.0.0.1"];
+    let listen = ["--listen", "127.0.0.1:0", "--status", "0.0.0.0:0"];
+    let output = gateway(&[&proxy[..], &relay[..], &listen[..]].concat());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("0.0.0.0:0 is not a loopback address"),
+        "{said}"
+    );
+    assert_eq!(output.status.code(), Some(2), "{said}");
+}
+
+#[test]
+fn shells_complete_its_command_line() {
+    for shell in ["bash", "fish", "zsh"] {
+        let gateway = env!("CARGO_BIN_EXE_ropewalk-gateway");
+        let output = Command::new(gateway).args(["completion", shell]).output();
+        let script = String::from_utf8(output.unwrap().stdout).unwrap();
+        for word in ["ropewalk-gateway", "proxy", "relay-key"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+}

@@ -8,9 +8,9 @@ use libc::{msghdr, size_t, sockaddr, socklen_t, ssize_t};
 use rustix::io::Errno;
 
 use super::{borrowed, ruled};
-use crate::messages::{CLIENTS, HOLD};
 use crate::outgoing::{self, Verdict};
 use crate::{c_address, incoming, next, socket};
+use ropewalk_preload_protocol::{CLIENTS, HOLD};
 
 /// As socket(2), but Multipath TCP is TCP: several paths are the gateway's business.
 #[unsafe(no_mangle)]

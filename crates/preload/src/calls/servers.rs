@@ -6,9 +6,9 @@ use std::ffi::c_int;
 use libc::{sockaddr, socklen_t};
 
 use super::{borrowed, ruled};
-use crate::messages::CLIENTS;
 use crate::socket::loopback_part;
 use crate::{c_address, incoming, next};
+use ropewalk_preload_protocol::CLIENTS;
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn bind(fd: c_int, address: *const sockaddr, length: socklen_t) -> c_int {

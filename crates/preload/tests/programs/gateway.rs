@@ -8,9 +8,9 @@ use std::process::{Command, Output};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
-use ropewalk_gateway::programs::messages::Reason;
 use ropewalk_gateway::programs::{ClientEntry, Conversation, FarEnd, Programs};
 use ropewalk_gateway::request::{Host, Target};
+use ropewalk_preload_protocol::Reason;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpStream, UnixListener, UnixStream};
 use tokio::runtime::Runtime;

@@ -1,9 +1,9 @@
 //! `[[link]]`.
 
-use ropewalk_network::{Capacity, DirectionConfig, Jitter, LinkConfig, Loss, QueueLimit};
-use ropewalk_quantities::{Bytes, Rate, Time};
+use ropewalk_network::{Capacity, DirectionConfig, Jitter, LinkConfig, Loss};
+use ropewalk_quantities::Time;
 
-use super::Traces;
+use super::{Traces, warnings};
 use crate::error::Problem;
 use crate::keys::LINK;
 use crate::report::Report;
@@ -15,6 +15,7 @@ const COST: f64 = 1.0;
 /// The links of the file, in its order.
 pub(super) fn links(
     sections: &[Section],
+    duration: Time,
     traces: &mut Traces,
     report: &mut Report,
 ) -> Vec<LinkConfig> {
@@ -24,6 +25,7 @@ pub(super) fn links(
         if !link.name.is_empty() && links.iter().any(|other| other.name == link.name) {
             section.complain("name", Problem::Duplicate("link"), report);
         }
+        warnings::of_slow_rates(&link, duration, report);
         links.push(link);
     }
     if links.iter().any(|link| link.cost.is_some()) {
@@ -47,7 +49,7 @@ fn link(section: &Section, traces: &mut Traces, report: &mut Report) -> LinkConf
         cost: section.get("cost"),
         down: section.value("down"),
     };
-    warn_of_short_queues(&link, report);
+    warnings::of_short_queues(&link, report);
     link
 }
 
@@ -140,31 +142,5 @@ fn loss(section: &Section, report: &mut Report) -> Loss {
         Loss::Bernoulli(p)
     } else {
         Loss::None
-    }
-}
-
-/// A multiple of a bdp of next to nothing drops nearly everything, which nobody means.
-fn warn_of_short_queues(link: &LinkConfig, report: &mut Report) {
-    const PACKET: Bytes = Bytes::new(1500);
-    for (direction, key) in [(&link.forward, "queue"), (&link.reverse, "reverse.queue")] {
-        let QueueLimit::Bdp(factor) = direction.queue else {
-            continue;
-        };
-        let rate = match &direction.capacity {
-            Capacity::Unlimited => continue,
-            Capacity::Rate(rate) => *rate,
-            Capacity::Trace(trace) => trace.mean_rate(),
-        };
-        let bdp = Rate::bytes_in(rate, link.round_trip()).as_u64() as f64;
-        if bdp * factor < PACKET.as_u64() as f64 {
-            report.warnings.push(format!(
-                "link.{}.{key}: {factor} bdp is less than a packet, since {rate} times a round trip of {} is {bdp} B; \
-                 a queue in packets (such as \"100 packets\") is safer",
-                link.name,
-                link.round_trip(),
-            ));
-            // The same queue both ways needs no second warning.
-            break;
-        }
     }
 }

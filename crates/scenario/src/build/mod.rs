@@ -7,6 +7,7 @@ mod protocol;
 mod traces;
 mod traffic;
 mod transport;
+mod warnings;
 
 use ropewalk_quantities::Time;
 
@@ -25,7 +26,7 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
         let limit = format!("the duration ({duration})");
         root.complain("warmup", Problem::NotBelow(limit), report);
     }
-    let links = links::links(root.tables("link"), traces, report);
+    let links = links::links(root.tables("link"), duration, traces, report);
     let mut paths = paths::Paths::read(root, &links, report);
     let flows = flows::flows(root, &mut paths, duration, report);
     Scenario {

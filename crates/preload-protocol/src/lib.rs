@@ -23,7 +23,7 @@
 //! 5. With `"wait": true`, for a blocking connect(), the gateway says on the same connection what
 //!    came of it: `{"done": {}}` or `{"refused": {"reason": "connection-refused"}}`.
 //!
-//! The library includes this file, so that both ends hold the same types.
+//! Both ends hold these types, and the library little else: it is in every program that is run so.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 

@@ -1,7 +1,7 @@
 //! What a link's outage costs a download through relay and proxy over emulated links.
 //!
 //! ```text
-//! cargo run --release -p ropewalk-gateway --example outage -- \
+//! cargo run --release -p ropewalk-testbed --example outage -- \
 //!     gateway=target/release/ropewalk-gateway links=20/20,5/200 dark=1 runs=5
 //! ```
 //!

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo build --release -p ropewalk-gateway
-//! cargo run --release -p ropewalk-gateway --example tunnel_goodput -- \
+//! cargo run --release -p ropewalk-testbed --example tunnel_goodput -- \
 //!     gateway=target/release/ropewalk-gateway links=20/20,5/200 congestion=cubic runs=5
 //! ```
 //!

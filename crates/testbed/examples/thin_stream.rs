@@ -2,7 +2,7 @@
 //! alone and beside a download.
 //!
 //! ```text
-//! cargo run --release -p ropewalk-gateway --example thin_stream -- \
+//! cargo run --release -p ropewalk-testbed --example thin_stream -- \
 //!     gateway=target/release/ropewalk-gateway links=20/20,5/200 congestion=cubic runs=5
 //! ```
 //!

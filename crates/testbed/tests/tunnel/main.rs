@@ -29,7 +29,8 @@ queue = "1 bdp"
 [transport]
 protocol = "mptcp"
 "#;
-const GATEWAY: &str = env!("CARGO_BIN_EXE_ropewalk-gateway");
+/// What the process is told that is a gateway; one argument a line.
+const ARGUMENTS: &str = "ROPEWALK_GATEWAY_ARGUMENTS";
 const RELAY: &str = "10.199.0.1";
 const CLIENT: &str = "10.199.0.2";
 
@@ -54,20 +55,35 @@ fn network() -> (Testbed, Emulator) {
     (testbed, emulator)
 }
 
+/// The gateway in a process of its own: this program once more, as [`be_a_gateway`].
+fn gateway(arguments: &[String]) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["be_a_gateway", "--exact", "--nocapture"])
+        .env(ARGUMENTS, arguments.join("\n"));
+    command
+}
+
+/// No test, unless the others start it: then it is a gateway.
+#[test]
+fn be_a_gateway() {
+    if let Ok(arguments) = std::env::var(ARGUMENTS) {
+        let arguments = std::iter::once("ropewalk-gateway").chain(arguments.lines());
+        std::process::exit(ropewalk_gateway::main(arguments).into());
+    }
+}
+
 fn keys(folder: &Path, names: &[&str]) {
     for name in names {
-        let made = Command::new(GATEWAY)
-            .arg("keygen")
-            .arg(folder.join(name))
-            .output()
-            .unwrap();
+        let name = folder.join(name).display().to_string();
+        let made = gateway(&["keygen".to_owned(), name]).output().unwrap();
         assert!(made.status.success(), "{made:?}");
     }
 }
 
 fn start(namespace: &Namespace, arguments: &[String]) -> Child {
-    let mut command = Command::new(GATEWAY);
-    command.args(["--log", "warn", "tunnel"]).args(arguments);
+    let verb = ["--log", "warn", "tunnel"].map(str::to_owned);
+    let mut command = gateway(&[&verb, arguments].concat());
     namespace.run(move || command.spawn()).unwrap()
 }
 

@@ -3,7 +3,7 @@
 //! alone and beside the kernel's MPTCP.
 //!
 //! ```text
-//! cargo run --release -p ropewalk-gateway --example ceiling -- \
+//! cargo run --release -p ropewalk-testbed --example ceiling -- \
 //!     gateway=target/release/ropewalk-gateway runs=5
 //! ```
 //!

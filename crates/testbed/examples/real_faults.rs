@@ -2,7 +2,7 @@
 //! (SIGKILL) and started again, with readers that stop: whether each byte arrives, in its place.
 //!
 //! ```text
-//! cargo run --release -p ropewalk-gateway --example real_faults -- \
+//! cargo run --release -p ropewalk-testbed --example real_faults -- \
 //!     gateway=target/release/ropewalk-gateway seeds=200
 //! ```
 //!
