@@ -11,13 +11,6 @@ pub struct Key {
     pub order: u64,
 }
 
-impl From<(Time, u64)> for Key {
-    #[inline]
-    fn from((time, order): (Time, u64)) -> Key {
-        Key { time, order }
-    }
-}
-
 /// Never.
 pub const IDLE: Key = Key {
     time: Time::MAX,

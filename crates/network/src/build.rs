@@ -1,9 +1,10 @@
 //! A network from paths over links whose nodes nobody has named.
 
 use crate::config::LinkConfig;
-use crate::id::{LinkId, NodeId, RouteId};
+use crate::id::{LinkId, NodeId};
 use crate::medium::Medium;
 use crate::network::Network;
+use crate::route::RouteId;
 
 impl<P: Copy, M: Medium<P>> Network<P, M> {
     /// Links, and paths over them by their numbers, all from one client to one server: where a link

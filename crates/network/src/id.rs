@@ -57,7 +57,3 @@ id! {
     /// radio to another.
     HopId: u32
 }
-id! {
-    /// Hops passed in turn, one way.
-    RouteId: u16
-}

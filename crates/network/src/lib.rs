@@ -58,12 +58,12 @@ pub use agenda::{Agenda, IDLE, Key};
 pub use config::{
     Capacity, DirectionConfig, Jitter, LinkConfig, Loss, Outage, QueueLimit, Trace, TraceError,
 };
-pub use id::{Direction, HopId, InterfaceId, LinkId, NodeId, RouteId};
+pub use id::{Direction, HopId, InterfaceId, LinkId, NodeId};
 pub use link::{Counters, Link};
 pub use medium::{Carried, Happened, Medium};
 pub use network::{Advance, Arrival, Departed, Network};
 pub use offer::{DropReason, Offer};
-pub use route::{Heading, Route};
+pub use route::{Heading, Route, RouteId};
 pub use streams::stream;
 pub use topology::{Hop, Topology};
 pub use watch::{Crossing, Watch};

@@ -6,11 +6,11 @@ use ropewalk_quantities::Time;
 
 use crate::agenda::{Agenda, IDLE, Key};
 use crate::config::LinkConfig;
-use crate::id::{Direction, HopId, InterfaceId, LinkId, NodeId, RouteId};
+use crate::id::{Direction, HopId, InterfaceId, LinkId, NodeId};
 use crate::link::Link;
 use crate::medium::{Carried, Happened, Medium};
 use crate::offer::{DropReason, Offer};
-use crate::route::{Heading, Route};
+use crate::route::{Heading, Route, RouteId};
 use crate::streams::directions;
 use crate::topology::Topology;
 use crate::watch::{Crossing, Watch};
@@ -26,24 +26,33 @@ use crate::watch::{Crossing, Watch};
 pub struct Network<P, M = Infallible> {
     topology: Topology,
     routes: Vec<Route>,
-    /// What carries each hop.
-    carriers: Vec<u32>,
-    sources: Vec<Source<P, M>>,
+    /// What carries each hop, by the hop's number.
+    carriers: Vec<Carrier<P>>,
+    media: Vec<Shared<M>>,
+    /// Its sources are the hops; a medium is due at the first of its own.
     agenda: Agenda,
     order: u64,
     /// The last packet that a medium gave back or that was dropped on its way, while it is shown.
     shown: Option<P>,
 }
 
-/// Something in which events happen: a hop that is a wire, or a medium of many hops.
+/// What carries a hop.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::large_enum_variant,
     reason = "the large one is the usual one, and is read with every packet"
 )]
-enum Source<P, M> {
-    Wire { hop: HopId, link: Link<P> },
-    Medium(M),
+enum Carrier<P> {
+    Wire(Link<P>),
+    /// The medium of this number.
+    Medium(u32),
+}
+
+/// A medium, and the hop at which it is due.
+#[derive(Clone, Debug)]
+struct Shared<M> {
+    first: HopId,
+    medium: M,
 }
 
 /// What [`Network::advance`] let happen.
@@ -102,7 +111,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
             topology: Topology::default(),
             routes: Vec::new(),
             carriers: Vec::new(),
-            sources: Vec::new(),
+            media: Vec::new(),
             agenda: Agenda::new(0),
             order: 0,
             shown: None,
@@ -123,12 +132,8 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     /// A wired link made of its two directions.
     pub fn add_directions(&mut self, ends: [NodeId; 2], directions: [Link<P>; 2]) -> LinkId {
         let id = self.topology.add_link(ends);
-        for (direction, link) in Direction::BOTH.into_iter().zip(directions) {
-            let hop = self.topology.hop_of(id, direction);
-            self.carriers.push(self.sources.len() as u32);
-            self.sources.push(Source::Wire { hop, link });
-        }
-        self.agenda.grow(self.sources.len());
+        self.carriers.extend(directions.map(Carrier::Wire));
+        self.agenda.grow(self.carriers.len());
         id
     }
 
@@ -139,19 +144,25 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
 
     /// A medium, with a hop for each pair of its interfaces. It is told of its hops by their
     /// numbers, which `make` is handed in the order of the pairs.
+    ///
+    /// # Panics
+    /// If there is no pair.
     pub fn add_medium(
         &mut self,
         pairs: &[(InterfaceId, InterfaceId)],
         make: impl FnOnce(&[HopId]) -> M,
     ) -> Vec<HopId> {
-        let source = self.sources.len() as u32;
+        let number = self.media.len() as u32;
         let hops = pairs.iter().map(|(from, to)| {
-            self.carriers.push(source);
+            self.carriers.push(Carrier::Medium(number));
             self.topology.add_hop(*from, *to)
         });
         let hops: Vec<HopId> = hops.collect();
-        self.sources.push(Source::Medium(make(&hops)));
-        self.agenda.grow(self.sources.len());
+        self.media.push(Shared {
+            first: *hops.first().expect("a medium has a hop"),
+            medium: make(&hops),
+        });
+        self.agenda.grow(self.carriers.len());
         hops
     }
 
@@ -160,8 +171,10 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     /// # Panics
     /// If there is no hop.
     pub fn add_route(&mut self, hops: impl Into<Box<[HopId]>>) -> RouteId {
-        self.routes.push(Route::new(hops));
-        RouteId::new(self.routes.len() - 1)
+        let route = Route::new(self.routes.len(), hops);
+        let id = route.id();
+        self.routes.push(route);
+        id
     }
 
     /// The routes over given links, passed in turn, and back.
@@ -182,32 +195,25 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
 
     /// One direction of a wired link.
     pub fn link(&self, link: LinkId, direction: Direction) -> &Link<P> {
-        match &self.sources[self.carrier(link, direction)] {
-            Source::Wire { link, .. } => link,
-            Source::Medium(_) => unreachable!("a link is a wire"),
+        let hop = self.topology.hop_of(link, direction);
+        match &self.carriers[hop.index()] {
+            Carrier::Wire(link) => link,
+            Carrier::Medium(_) => unreachable!("a link is a wire"),
         }
     }
 
     /// The same, to ask for what has been sent by now.
     pub fn link_mut(&mut self, link: LinkId, direction: Direction) -> &mut Link<P> {
-        let source = self.carrier(link, direction);
-        match &mut self.sources[source] {
-            Source::Wire { link, .. } => link,
-            Source::Medium(_) => unreachable!("a link is a wire"),
-        }
-    }
-
-    fn carrier(&self, link: LinkId, direction: Direction) -> usize {
         let hop = self.topology.hop_of(link, direction);
-        self.carriers[hop.index()] as usize
+        match &mut self.carriers[hop.index()] {
+            Carrier::Wire(link) => link,
+            Carrier::Medium(_) => unreachable!("a link is a wire"),
+        }
     }
 
     /// The media, in the order in which they were added.
     pub fn media(&self) -> impl Iterator<Item = &M> {
-        self.sources.iter().filter_map(|source| match source {
-            Source::Wire { .. } => None,
-            Source::Medium(medium) => Some(medium),
-        })
+        self.media.iter().map(|shared| &shared.medium)
     }
 
     /// A place in the order in which equal times go.
@@ -234,8 +240,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         packet: &mut P,
         watch: &mut W,
     ) -> Offer {
-        let (hop, hops_left) = self.routes[route.index()].start();
-        let heading = Heading { route, hops_left };
+        let (hop, heading) = route.entry();
         self.enter(now, hop, heading, size, packet, watch)
     }
 
@@ -246,17 +251,20 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         if time > now {
             return Advance::Nothing;
         }
-        let Source::Wire { hop, link } = &mut self.sources[source] else {
-            return self.advance_medium(time, source, watch);
+        let link = match &mut self.carriers[source] {
+            Carrier::Wire(link) => link,
+            Carrier::Medium(number) => {
+                let number = *number as usize;
+                return self.advance_medium(time, number, watch);
+            }
         };
-        let hop = *hop;
-        self.agenda
-            .set(source, link.second().map_or(IDLE, Key::from));
+        let hop = HopId::new(source);
+        self.agenda.set(source, link.second().unwrap_or(IDLE));
         match link.heading() {
             None => Advance::Nothing,
             Some(heading) if heading.hops_left == 0 => {
                 // Taken again, since what is returned is borrowed only on this way out.
-                let Source::Wire { link, .. } = &mut self.sources[source] else {
+                let Carrier::Wire(link) = &mut self.carriers[source] else {
                     return Advance::Nothing;
                 };
                 let Some(first) = link.pop() else {
@@ -268,7 +276,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
                 }
                 Advance::Arrived(Arrival {
                     time,
-                    route: heading.route,
+                    route: self.routes[usize::from(heading.route)].id(),
                     hop,
                     size: first.size,
                     packet: &first.packet,
@@ -285,7 +293,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     }
 
     /// A packet came out of a hop with more of its route before it.
-    #[inline]
+    #[inline(never)]
     fn forward<W: Watch<P>>(
         &mut self,
         now: Time,
@@ -300,7 +308,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
             watch.leaves(&crossing, packet);
         }
         let Heading { route, hops_left } = heading;
-        let next = self.routes[route.index()].with_left(hops_left);
+        let next = self.routes[usize::from(route)].with_left(hops_left);
         let heading = Heading {
             route,
             hops_left: hops_left - 1,
@@ -315,15 +323,11 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     fn advance_medium<W: Watch<P>>(
         &mut self,
         now: Time,
-        source: usize,
+        number: usize,
         watch: &mut W,
     ) -> Advance<'_, P> {
-        let Source::Medium(medium) = &mut self.sources[source] else {
-            return Advance::Nothing;
-        };
-        let happened = medium.advance(now);
-        let next = medium.next();
-        self.schedule(source, next);
+        let happened = self.media[number].medium.advance(now);
+        self.schedule(number);
         match happened {
             Happened::Nothing => Advance::Nothing,
             Happened::Dropped(mut carried, reason) => {
@@ -352,7 +356,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
                 }
                 Advance::Arrived(Arrival {
                     time: now,
-                    route: heading.route,
+                    route: self.routes[usize::from(heading.route)].id(),
                     hop,
                     size,
                     packet: self.shown.insert(carried.packet),
@@ -366,13 +370,13 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         &mut self,
         time: Time,
         hop: HopId,
-        route: RouteId,
+        route: u16,
         reason: DropReason,
         packet: P,
     ) -> Advance<'_, P> {
         Advance::Dropped(Departed {
             time,
-            route,
+            route: self.routes[usize::from(route)].id(),
             hop,
             reason,
             packet: self.shown.insert(packet),
@@ -380,7 +384,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     }
 
     /// Offers a packet to the hop that it has come to.
-    #[inline]
+    #[inline(always)]
     fn enter<W: Watch<P>>(
         &mut self,
         now: Time,
@@ -396,32 +400,29 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         }
         self.order += 1;
         let order = self.order;
-        let source = self.carriers[hop.index()] as usize;
-        let offer = match &mut self.sources[source] {
-            Source::Wire { link, .. } => {
+        let offer = match &mut self.carriers[hop.index()] {
+            Carrier::Wire(link) => {
                 let offer = link.push(now, size, order, heading, packet);
                 // Only a link's head is scheduled: the newcomer is it if the link was empty, or it
                 // overtook.
                 if offer == Offer::Accepted
                     && let Some(head) = link.head()
-                    && head.1 == order
+                    && head.order == order
                 {
-                    self.agenda.set(source, Key::from(head));
+                    self.agenda.set(hop.index(), head);
                 }
                 offer
             }
-            Source::Medium(medium) => {
-                let offer = medium.offer(
-                    now,
-                    &Carried {
-                        hop,
-                        heading,
-                        size,
-                        packet: *packet,
-                    },
-                );
-                let next = medium.next();
-                self.schedule(source, next);
+            Carrier::Medium(number) => {
+                let number = *number as usize;
+                let carried = Carried {
+                    hop,
+                    heading,
+                    size,
+                    packet: *packet,
+                };
+                let offer = self.media[number].medium.offer(now, &carried);
+                self.schedule(number);
                 offer
             }
         };
@@ -435,7 +436,9 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     }
 
     /// A medium's next event; it keeps its place among equal times while its time stays.
-    fn schedule(&mut self, source: usize, next: Option<Time>) {
+    fn schedule(&mut self, number: usize) {
+        let Shared { first, medium } = &self.media[number];
+        let (source, next) = (first.index(), medium.next());
         let Some(time) = next else {
             self.agenda.set(source, IDLE);
             return;
@@ -455,13 +458,15 @@ fn crossing(
     hop: HopId,
     heading: Heading,
 ) -> Crossing {
-    let hops = routes[heading.route.index()].hops().len();
+    let route = &routes[usize::from(heading.route)];
+    let hops_left = usize::from(heading.hops_left);
     Crossing {
         time,
         hop,
         link: topology.hop(hop).link,
-        heading,
-        first_hop: usize::from(heading.hops_left) + 1 == hops,
+        route: route.id(),
+        hops_left,
+        first_hop: hops_left + 1 == route.hops().len(),
     }
 }
 

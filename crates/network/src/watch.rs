@@ -4,7 +4,7 @@ use ropewalk_quantities::Time;
 
 use crate::id::{Direction, HopId, LinkId};
 use crate::offer::DropReason;
-use crate::route::Heading;
+use crate::route::RouteId;
 
 /// A packet at a hop.
 #[derive(Clone, Copy, Debug)]
@@ -15,8 +15,10 @@ pub struct Crossing {
     pub hop: HopId,
     /// The wired link that it is a direction of, if it is one.
     pub link: Option<(LinkId, Direction)>,
-    /// What follows after it.
-    pub heading: Heading,
+    /// The route that the packet is on.
+    pub route: RouteId,
+    /// How many of its hops follow.
+    pub hops_left: usize,
     /// Whether this is the first hop of its route.
     pub first_hop: bool,
 }

@@ -88,16 +88,16 @@ impl<'o, O: Observer> Run<'o, O> {
     #[inline(always)]
     fn step(&mut self) -> bool {
         let (source, timer) = self.timers.first();
-        let packet = self.world.network.next();
-        let packet = packet.filter(|packet| packet.before(&timer));
-        let time = packet.unwrap_or(timer).time;
+        let packet = self.world.network.next().unwrap_or(IDLE);
+        let moves = packet.before(&timer);
+        let time = if moves { packet.time } else { timer.time };
         if time > self.duration || (O::WATCHES && self.observer.gave_up()) {
             self.now = self.duration;
             return false;
         }
         debug_assert!(time >= self.now, "time never goes back");
         self.now = time;
-        if packet.is_some() {
+        if moves {
             self.events += 1;
             self.move_packet();
             return true;

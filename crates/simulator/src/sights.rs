@@ -26,7 +26,7 @@ pub(crate) fn sighting<'a, T>(at: &Crossing, path: usize, packet: &'a Packet<T>)
         subflow: usize::from(packet.subflow),
         dial: packet.dial,
         path,
-        hops_left: usize::from(at.heading.hops_left),
+        hops_left: at.hops_left,
         first_hop: at.first_hop,
         segment: &packet.segment,
     }
@@ -45,7 +45,7 @@ pub(crate) struct Watching<'a, O> {
 impl<O: Observer> Watching<'_, O> {
     fn sighting<'p>(&mut self, at: &Crossing, packet: &'p Packet<O::Tag>) -> Sighting<'p> {
         self.last = Some(*at);
-        sighting(at, self.paths[at.heading.route.index()], packet)
+        sighting(at, self.paths[at.route.index()], packet)
     }
 }
 

@@ -108,7 +108,7 @@ impl Tap {
         let Some((link, way)) = at.link else {
             return;
         };
-        let last = at.heading.hops_left == 0;
+        let last = at.hops_left == 0;
         let here = match self.place {
             Place::Sender => last && way == Way::Reverse,
             Place::Receiver => last && way == Way::Forward,

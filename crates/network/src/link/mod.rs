@@ -22,6 +22,7 @@ mod uniform;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::{Bytes, Time};
 
+use crate::agenda::Key;
 use crate::config::{DirectionConfig, Outage};
 use crate::offer::{DropReason, Offer};
 use crate::route::Heading;
@@ -143,22 +144,23 @@ impl<P: Copy> Link<P> {
             return self.lose(DropReason::Outage);
         }
         self.last_exit = exit;
-        self.in_flight.push(exit, order, size, heading, packet);
+        let key = Key::new(exit, order);
+        self.in_flight.push(key, size, heading, packet);
         if reorders {
             self.in_flight.sort_last();
         }
         Offer::Accepted
     }
 
-    /// When the next packet comes out, and its order; `None` when the link is empty.
+    /// When the next packet comes out; `None` when the link is empty.
     #[inline]
-    pub(crate) fn head(&self) -> Option<(Time, u64)> {
+    pub(crate) fn head(&self) -> Option<Key> {
         self.in_flight.head()
     }
 
-    /// When the packet after the next comes out, and its order.
+    /// When the packet after the next comes out.
     #[inline]
-    pub(crate) fn second(&self) -> Option<(Time, u64)> {
+    pub(crate) fn second(&self) -> Option<Key> {
         self.in_flight.second()
     }
 

@@ -1,29 +1,23 @@
 //! Packets on their way, by value, sorted by when they come out.
 
-use ropewalk_quantities::Time;
-
+use crate::agenda::{IDLE, Key};
 use crate::route::Heading;
 
 /// A packet on its way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InFlight<P> {
-    pub(crate) exit: Time,
-    pub(crate) order: u64,
     pub(crate) size: u32,
     pub(crate) heading: Heading,
     pub(crate) packet: P,
 }
 
-impl<P> InFlight<P> {
-    #[inline]
-    fn key(&self) -> (Time, u64) {
-        (self.exit, self.order)
-    }
-}
-
 /// A ring buffer whose length is a power of two, and which grows only when it is full.
+///
+/// When packets come out stands apart from themselves: the next times are looked at early, and lie
+/// in few cache lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring<P> {
+    keys: Vec<Key>,
     slots: Vec<InFlight<P>>,
     /// Positions count up for ever; the slot of a position is its low bits.
     front: usize,
@@ -35,6 +29,7 @@ const FIRST_CAPACITY: usize = 16;
 impl<P: Copy> Ring<P> {
     pub(crate) const fn new() -> Ring<P> {
         Ring {
+            keys: Vec::new(),
             slots: Vec::new(),
             front: 0,
             back: 0,
@@ -46,17 +41,17 @@ impl<P: Copy> Ring<P> {
         self.back.wrapping_sub(self.front)
     }
 
-    /// The exit and order of the first packet.
+    /// When the first packet comes out.
     #[inline]
-    pub(crate) fn head(&self) -> Option<(Time, u64)> {
-        (self.front != self.back).then(|| self.slots[self.slot(self.front)].key())
+    pub(crate) fn head(&self) -> Option<Key> {
+        (self.front != self.back).then(|| self.keys[self.slot(self.front)])
     }
 
-    /// The exit and order of the packet after it.
+    /// When the packet after it does.
     #[inline]
-    pub(crate) fn second(&self) -> Option<(Time, u64)> {
+    pub(crate) fn second(&self) -> Option<Key> {
         let position = self.front.wrapping_add(1);
-        (self.len() > 1).then(|| self.slots[self.slot(position)].key())
+        (self.len() > 1).then(|| self.keys[self.slot(position)])
     }
 
     /// Where the first packet goes from here.
@@ -78,35 +73,37 @@ impl<P: Copy> Ring<P> {
 
     /// Puts a packet behind all others.
     #[inline]
-    pub(crate) fn push(&mut self, exit: Time, order: u64, size: u32, heading: Heading, packet: &P) {
+    pub(crate) fn push(&mut self, key: Key, size: u32, heading: Heading, packet: &P) {
         if self.len() == self.slots.len() {
             self.grow(packet);
         }
         let slot = self.slot(self.back);
+        self.keys[slot] = key;
         // Field by field: the packet is copied once, into its slot.
         let item = &mut self.slots[slot];
-        item.exit = exit;
-        item.order = order;
         item.size = size;
         item.heading = heading;
         item.packet = *packet;
         self.back = self.back.wrapping_add(1);
     }
 
-    /// Moves the last packet forward to where its exit and order belong.
+    /// Moves the last packet forward to where its time and order belong.
     pub(crate) fn sort_last(&mut self) {
         let mut position = self.back.wrapping_sub(1);
-        let item = self.slots[self.slot(position)];
+        let slot = self.slot(position);
+        let (key, item) = (self.keys[slot], self.slots[slot]);
         while position != self.front {
             let before = self.slot(position.wrapping_sub(1));
-            if self.slots[before].key() <= item.key() {
+            if self.keys[before] <= key {
                 break;
             }
             let slot = self.slot(position);
+            self.keys[slot] = self.keys[before];
             self.slots[slot] = self.slots[before];
             position = position.wrapping_sub(1);
         }
         let slot = self.slot(position);
+        self.keys[slot] = key;
         self.slots[slot] = item;
     }
 
@@ -120,17 +117,22 @@ impl<P: Copy> Ring<P> {
     #[inline(never)]
     fn grow(&mut self, packet: &P) {
         let filler = InFlight {
-            exit: Time::ZERO,
-            order: 0,
             size: 0,
             heading: Heading::default(),
             packet: *packet,
         };
         let len = self.len();
         let capacity = (self.slots.len() * 2).max(FIRST_CAPACITY);
+        let mut keys = Vec::with_capacity(capacity);
         let mut slots = Vec::with_capacity(capacity);
-        slots.extend((0..len).map(|i| self.slots[self.slot(self.front.wrapping_add(i))]));
+        for position in 0..len {
+            let slot = self.slot(self.front.wrapping_add(position));
+            keys.push(self.keys[slot]);
+            slots.push(self.slots[slot]);
+        }
+        keys.resize(capacity, IDLE);
         slots.resize(capacity, filler);
+        self.keys = keys;
         self.slots = slots;
         self.front = 0;
         self.back = len;
@@ -140,11 +142,16 @@ impl<P: Copy> Ring<P> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use ropewalk_quantities::Time;
 
     use super::*;
 
+    fn key(exit: u64, order: u64) -> Key {
+        Key::new(Time::from_nanos(exit), order)
+    }
+
     fn push(ring: &mut Ring<u64>, exit: u64, order: u64) {
-        ring.push(Time::from_nanos(exit), order, 1, Heading::default(), &order);
+        ring.push(key(exit, order), 1, Heading::default(), &order);
     }
 
     #[test]
@@ -161,7 +168,7 @@ mod tests {
             push(&mut ring, order, order);
         }
         assert_eq!((ring.len(), ring.slots.len()), (17, 2 * FIRST_CAPACITY));
-        assert_eq!(ring.head(), Some((Time::from_nanos(9_990), 9_990)));
+        assert_eq!(ring.head(), Some(key(9_990, 9_990)));
     }
 
     proptest! {
@@ -176,12 +183,15 @@ mod tests {
                     Some(exit) => {
                         push(&mut ring, exit, order as u64);
                         ring.sort_last();
-                        model.push((Time::from_nanos(exit), order as u64));
+                        model.push(key(exit, order as u64));
                         model.sort_unstable();
                     }
                     None => {
                         let first = (!model.is_empty()).then(|| model.remove(0));
-                        prop_assert_eq!(ring.pop().map(|item| item.key()), first);
+                        let head = ring.head();
+                        prop_assert_eq!(head, first);
+                        let popped = ring.pop().map(|item| item.packet);
+                        prop_assert_eq!(popped, first.map(|key| key.order));
                     }
                 }
                 prop_assert_eq!(ring.head(), model.first().copied());

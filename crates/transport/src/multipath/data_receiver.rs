@@ -154,6 +154,7 @@ impl DataReceiver {
 
     /// Whether reading has opened the window so far that the peer should hear of it (RFC 1122,
     /// 4.2.3.3: by a segment or by half the buffer, whichever is less).
+    #[inline]
     pub(crate) fn update_due(&self, mss: u64, multipath: bool) -> bool {
         let opened = self.right_edge(multipath).saturating_sub(self.edge);
         let shut = self.edge - self.nxt < mss;
