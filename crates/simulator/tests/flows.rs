@@ -1,0 +1,197 @@
+//! Several flows beside each other.
+
+mod support;
+
+use support::{run, scenario};
+
+const TWO_LINKS: &str = r#"
+    duration = "10 s"
+    [[link]]
+    name = "dsl"
+    rate = "16 Mbit/s"
+    delay = "20 ms"
+    [[link]]
+    name = "cable"
+    rate = "50 Mbit/s"
+    delay = "8 ms"
+"#;
+
+/// One of each, over two links.
+const THREE: &str = r#"
+    [[flow]]
+    name = "download"
+    protocol = "mptcp"
+    congestion = "lia"
+    [[flow]]
+    name = "alone"
+    protocol = "tcp"
+    path = "cable"
+    [[flow]]
+    name = "gateway"
+    protocol = "bas"
+"#;
+
+#[test]
+fn each_flow_has_results_and_shares_add_up() {
+    let summary = run(&format!("{TWO_LINKS}{THREE}"), 1).summary;
+    let names: Vec<&str> = summary
+        .flows
+        .iter()
+        .map(|flow| flow.name.as_str())
+        .collect();
+    assert_eq!(names, ["download", "alone", "gateway"]);
+    let protocols: Vec<&str> = summary.flows.iter().map(|flow| flow.protocol).collect();
+    assert_eq!(protocols, ["mptcp", "tcp", "bas"]);
+    let subflows: Vec<usize> = summary
+        .flows
+        .iter()
+        .map(|flow| flow.subflows.len())
+        .collect();
+    assert_eq!(subflows, [2, 1, 2]);
+    for flow in &summary.flows {
+        assert!(flow.delivered_bytes > 1_000_000, "{flow:?}");
+        assert!(flow.delay_ms.is_some() && flow.completion_s.is_none());
+    }
+    let shares: f64 = summary.flows.iter().map(|flow| flow.share).sum();
+    assert!((shares - 1.0).abs() < 1e-9, "{shares}");
+    // What the summary says by itself is the first flow's.
+    assert_eq!(summary.goodput_mbps, summary.flows[0].goodput_mbps);
+    assert_eq!(summary.subflows, summary.flows[0].subflows);
+
+    let goodputs: Vec<f64> = summary.flows.iter().map(|flow| flow.goodput_mbps).collect();
+    let (sum, squares): (f64, f64) = goodputs
+        .iter()
+        .fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
+    let jain = summary.jain_index.expect("three flows");
+    assert!((jain - sum * sum / (3.0 * squares)).abs() < 1e-12);
+    assert!((1.0 / 3.0..=1.0).contains(&jain), "{jain}");
+
+    let [dsl, cable] = &summary.links[..] else {
+        panic!("two links");
+    };
+    let users = |link: &ropewalk_simulator::LinkSummary| -> Vec<String> {
+        link.flows.iter().map(|share| share.name.clone()).collect()
+    };
+    assert_eq!(users(dsl), ["download", "gateway"]);
+    assert_eq!(users(cable), ["download", "alone", "gateway"]);
+    for link in [dsl, cable] {
+        let shares: f64 = link.flows.iter().map(|share| share.share).sum();
+        assert!((shares - 1.0).abs() < 1e-9, "{shares}");
+        // A link is a path here: all that came out of it has arrived.
+        let bytes: u64 = link.flows.iter().map(|share| share.delivered_bytes).sum();
+        assert_eq!(bytes, link.delivered_bytes);
+    }
+}
+
+#[test]
+fn one_flow_stands_beside_nobody() {
+    let summary = run(TWO_LINKS, 1).summary;
+    assert!(summary.flows.is_empty() && summary.jain_index.is_none());
+    assert!(summary.links.iter().all(|link| link.flows.is_empty()));
+}
+
+#[test]
+fn a_run_ends_with_the_last_finite_flow_and_competitors_do_not_count() {
+    let text = format!(
+        r#"{TWO_LINKS}
+        [[flow]]
+        name = "short"
+        protocol = "tcp"
+        path = "dsl"
+        traffic = {{ size = "500 kB" }}
+        [[flow]]
+        name = "long"
+        protocol = "tcp"
+        path = "cable"
+        start = "1 s"
+        traffic = {{ size = "5 MB" }}
+        [[competitor]]
+        name = "other"
+        path = "cable"
+        count = 2
+        "#
+    );
+    let outcome = run(&text, 1);
+    let summary = &outcome.summary;
+    let [short, long, other] = &summary.flows[..] else {
+        panic!("three entries");
+    };
+    let completion = long.completion_s.expect("it ends");
+    assert!(short.completion_s.expect("it ends") < 1.0);
+    assert!((summary.duration_s - (1.0 + completion)).abs() < 1e-9);
+    assert_eq!(
+        (short.delivered_bytes, long.delivered_bytes),
+        (500_000, 5_000_000)
+    );
+    assert_eq!(
+        (other.count, other.delay_ms, other.completion_s),
+        (Some(2), None, None)
+    );
+    assert_eq!(summary.competitors[0].goodput_mbps, other.goodput_mbps);
+    let others: Vec<&str> = outcome
+        .others
+        .iter()
+        .map(|flow| flow.name.as_str())
+        .collect();
+    assert_eq!(others, ["long"]);
+}
+
+#[test]
+fn flows_alike_share_alike_and_each_counts_for_itself() {
+    let text = r#"
+        duration = "60 s"
+        warmup = "10 s"
+        [[link]]
+        name = "link"
+        rate = "20 Mbit/s"
+        delay = "10 ms"
+        queue = "50 packets"
+        [[flow]]
+        name = "both"
+        protocol = "tcp"
+        count = 2
+        profile = "rfc"
+    "#;
+    let outcome = run(text, 3);
+    let summary = &outcome.summary;
+    let [both] = &summary.flows[..] else {
+        panic!("one entry");
+    };
+    assert_eq!((both.count, both.share), (Some(2), 1.0));
+    assert!(
+        (both.goodput_mbps - 9.65).abs() < 0.3,
+        "{}",
+        both.goodput_mbps
+    );
+    let jain = summary.jain_index.expect("two flows");
+    assert!(jain > 0.9, "{jain}");
+    assert_eq!(outcome.others[0].name, "both (2)");
+    assert_eq!(run(text, 3), outcome);
+    assert_eq!(scenario(text).flows.len(), 1);
+}
+
+#[test]
+fn a_flow_beside_others_draws_as_it_does_alone() {
+    // Another flow on another link changes nothing of this one.
+    let alone = format!(
+        r#"{TWO_LINKS}
+        [[flow]]
+        name = "alone"
+        protocol = "tcp"
+        path = "cable"
+        traffic = {{ kind = "poisson", rate = "5 Mbit/s", message = "1 kB" }}
+        "#
+    );
+    let beside = format!(
+        r#"{alone}
+        [[flow]]
+        name = "beside"
+        protocol = "tcp"
+        path = "dsl"
+        "#
+    );
+    let (alone, beside) = (run(&alone, 1).summary, run(&beside, 1).summary);
+    assert_eq!(alone.goodput_mbps, beside.goodput_mbps);
+    assert_eq!(alone.delay_ms, beside.delay_ms);
+    assert_eq!(alone.subflows, beside.subflows);
+}
