@@ -401,8 +401,9 @@ impl Endpoint {
                 expected: flow.receiver.nxt(),
                 highest: flow.receiver.highest(),
             };
-            let tell = flow.sender.reordering.on_data(&signs);
-            flow.receiver.tell_out_of_order |= tell;
+            if flow.sender.reordering.on_data(&signs) {
+                flow.receiver.tell_out_of_order();
+            }
         }
         let mut new = 0;
         let rx = &mut self.rx;

@@ -56,7 +56,7 @@ pub(crate) struct Receiver {
     /// Data segments that brought nothing new.
     pub(crate) duplicates: u64,
     /// The next acknowledgement tells that data arrived out of order.
-    pub(crate) tell_out_of_order: bool,
+    out_of_order: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +88,7 @@ impl Receiver {
             delayed_ack: config.delayed_ack,
             delayed_ack_timeout: config.delayed_ack_timeout,
             duplicates: 0,
-            tell_out_of_order: false,
+            out_of_order: false,
         }
     }
 
@@ -270,8 +270,31 @@ impl Receiver {
 
     /// Whether an acknowledgement that leaves now has a SACK option.
     #[inline]
-    pub(crate) fn has_blocks(&self) -> bool {
+    fn has_blocks(&self) -> bool {
         self.sack && (!self.ranges.is_empty() || self.duplicate.is_some())
+    }
+
+    /// The peer is to be told that data arrived out of order.
+    pub(crate) fn tell_out_of_order(&mut self) {
+        self.out_of_order = true;
+        self.ack_now = true;
+    }
+
+    /// Whether the peer is to be told so.
+    #[inline]
+    pub(crate) fn tells_out_of_order(&self) -> bool {
+        self.out_of_order
+    }
+
+    /// The peer was told.
+    pub(crate) fn told_out_of_order(&mut self) {
+        self.out_of_order = false;
+    }
+
+    /// Whether an acknowledgement that leaves now has options for which data may leave no room.
+    #[inline]
+    pub(crate) fn has_more_to_tell(&self) -> bool {
+        self.has_blocks() || self.out_of_order
     }
 
     /// The SACK option of an acknowledgement that leaves now, at most so many blocks (RFC 2018, 2883).

@@ -238,7 +238,8 @@ impl Sender {
         self.publish(connection.own());
     }
 
-    /// The retransmission timer, at or after its time. Says whether it is believed.
+    /// The retransmission timer, at or after its time. Says whether the subflow is in doubt: in a
+    /// freeze it is not.
     pub(crate) fn on_timeout<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) -> bool {
         let now = connection.now;
         self.disarm();
@@ -291,7 +292,7 @@ impl Sender {
             })
         });
         self.tell_policy_of_loss(Congestion::Timeout, now);
-        true
+        !frozen
     }
 
     fn enter_recovery<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) {

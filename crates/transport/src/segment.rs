@@ -64,7 +64,8 @@ impl Segment {
     /// Timestamps take 10 bytes and two of padding; a SACK option 2 + 8 a
     /// block and two of padding (RFC 2018); DSS 4, its data acknowledgement 4
     /// or 8, its mapping 10 or 14 and a checksum 2 (RFC 8684, 3.3). Each ends
-    /// on a multiple of four, and an endpoint never sends more than 40 bytes.
+    /// on a multiple of four, and an endpoint never sends more than 40 bytes. What tells of data
+    /// out of order takes 4 (RFC 6994).
     #[inline]
     pub fn header_len(&self) -> u32 {
         let mut options = 0;
@@ -79,6 +80,9 @@ impl Segment {
             if self.is_mapped() {
                 options += self.mapping_len();
             }
+        }
+        if self.flags.contains(Flags::OUT_OF_ORDER) {
+            options += 4;
         }
         options += match &self.options {
             Options::None => 0,

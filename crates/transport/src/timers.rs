@@ -87,9 +87,9 @@ impl Endpoint {
                     cwnd_limited: true,
                     recorder,
                 };
-                let believed = flow.sender.on_timeout(&mut connection);
+                let in_doubt = flow.sender.on_timeout(&mut connection);
                 self.note_recovery(subflow);
-                if believed && self.subflows.len() > 1 {
+                if in_doubt && self.subflows.len() > 1 {
                     self.table[subflow].usable = false;
                     self.reinject_from(subflow);
                 }

@@ -40,7 +40,11 @@ impl Endpoint {
         }
         if self.acks != 0 {
             let subflow = self.acks.trailing_zeros() as usize;
-            self.write_ack(now, subflow, segment);
+            if self.subflows[subflow].receiver.tells_out_of_order() {
+                self.write_out_of_order(now, subflow, segment);
+            } else {
+                self.write_ack(now, subflow, segment);
+            }
             return Some(subflow);
         }
         None
@@ -140,7 +144,7 @@ impl Endpoint {
     #[inline]
     fn write_sent(&mut self, now: Time, subflow: usize, sent: &Sent, segment: &mut Segment) {
         self.timer = self.timer.min(self.subflows[subflow].sender.timer_at());
-        if self.subflows[subflow].receiver.has_blocks() {
+        if self.subflows[subflow].receiver.has_more_to_tell() {
             self.write_ack_beside(now, subflow, sent, segment);
         } else {
             self.write_ack(now, subflow, segment);
@@ -237,9 +241,18 @@ impl Endpoint {
             .sack_blocks
             .min(usize::try_from(room).unwrap_or(usize::MAX));
         self.write_ack_with(now, subflow, blocks, segment);
-        if blocks == 0 {
+        if blocks == 0 || self.subflows[subflow].receiver.tells_out_of_order() {
             self.acks |= due;
         }
+    }
+
+    /// An acknowledgement without data that tells the peer of data out of order; only there is
+    /// always room for the option.
+    #[inline(never)]
+    fn write_out_of_order(&mut self, now: Time, subflow: usize, segment: &mut Segment) {
+        self.write_ack_with(now, subflow, self.sack_blocks.saturating_sub(1), segment);
+        self.subflows[subflow].receiver.told_out_of_order();
+        segment.flags = segment.flags.with(Flags::OUT_OF_ORDER);
     }
 
     /// An acknowledgement without data: what every segment starts from.
@@ -262,10 +275,6 @@ impl Endpoint {
         segment.window = self.rx.window(self.multipath) as u32;
         segment.flags = self.usual_flags;
         segment.options = Options::None;
-        if flow.receiver.tell_out_of_order {
-            flow.receiver.tell_out_of_order = false;
-            segment.flags = segment.flags.with(Flags::OUT_OF_ORDER);
-        }
         flow.receiver.write_sack(blocks, &mut segment.options);
         flow.receiver.acknowledged();
     }

@@ -4,6 +4,7 @@ use ropewalk_quantities::Time;
 use ropewalk_transport::{Flags, Options, SackList, Segment, SynMultipath, SynOptions};
 use thiserror::Error;
 
+use super::emit::{EXPERIMENT, OUT_OF_ORDER};
 use super::{Connection, Side, TICK, nearest};
 use crate::checksum::Checksum;
 use crate::mptcp::{Capable, CapableForm, DataSeq, Dss, Join, Mapping, MptcpOption, dss_checksum};
@@ -41,6 +42,7 @@ struct Said {
     join: Option<Join>,
     dss: Option<Dss>,
     fast_close: Option<u64>,
+    out_of_order: bool,
 }
 
 impl Said {
@@ -60,6 +62,9 @@ impl Said {
                 TcpOption::Multipath(MptcpOption::Dss(dss)) => said.dss = Some(dss),
                 TcpOption::Multipath(MptcpOption::FastClose { receiver_key }) => {
                     said.fast_close = Some(receiver_key);
+                }
+                TcpOption::Unknown { kind, data } if kind == EXPERIMENT => {
+                    said.out_of_order |= data == OUT_OF_ORDER;
                 }
                 TcpOption::Multipath(_) | TcpOption::Unknown { .. } => {}
             }
@@ -121,6 +126,9 @@ impl Connection {
                 segment.ts_ecr = time(peer.ticks(echo).ok_or(Unusable::BeforeStart)?);
             }
             segment.flags = segment.flags.with(Flags::TIMESTAMPS);
+        }
+        if said.out_of_order {
+            segment.flags = segment.flags.with(Flags::OUT_OF_ORDER);
         }
         if syn {
             segment.options = self.syn_options(from, &said);

@@ -299,6 +299,9 @@ fn segments() -> impl Strategy<Value = Segment> {
                 flags = flags.with(Flags::FIN);
             }
             let mapped = len > 0 || flags.contains(Flags::DATA_FIN);
+            if kind == 2 && seq % 2 == 0 {
+                flags = flags.with(Flags::OUT_OF_ORDER);
+            }
             Segment {
                 seq,
                 ack,
