@@ -5,10 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ropewalk_network::DropReason;
-use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
-use ropewalk_simulator::{FlowFacts, Observer, Sighting};
-use ropewalk_transport::Endpoint;
+use ropewalk_simulator::{FlowFacts, Observer, Sighting, Told};
 
 use crate::error::FileError;
 use crate::place::Place;
@@ -129,27 +127,17 @@ impl Observer for Recording {
         }
     }
 
-    fn arrives(&mut self, sighting: &Sighting<'_>, tag: Tag, duplicate: bool) {
+    fn arrives(&mut self, _: &Sighting<'_>, tag: Tag, duplicate: bool) {
         if let Some(tap) = &mut self.tap {
             tap.arrives(tag, duplicate);
         }
+    }
+
+    fn told(&mut self, told: &Told) {
         if let Some(log) = &mut self.log
-            && duplicate
-            && sighting.flow == 0
+            && told.flow == 0
         {
-            log.spurious(sighting);
-        }
-    }
-
-    fn heard(&mut self, now: Time, first: usize, sender: &Endpoint) {
-        if let Some(log) = &mut self.log {
-            log.heard(now, first, sender);
-        }
-    }
-
-    fn sent(&mut self, now: Time, first: usize, sender: &Endpoint) {
-        if let Some(log) = &mut self.log {
-            log.sent(now, first, sender);
+            log.told(told);
         }
     }
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::{Protocol, Scenario};
-use ropewalk_simulator::Sighting;
-use ropewalk_transport::{Endpoint, SubflowState};
+use ropewalk_simulator::Told;
+use ropewalk_transport::event::{Happening, LossSign, Recorded, Settled};
 
 use crate::error::FileError;
 use crate::qlog::{Header, QlogFile};
@@ -15,16 +15,10 @@ use crate::qlog_event::{LossCause, Metrics, PacketLost, QlogEvent, SpuriousLoss}
 #[derive(Debug)]
 pub(crate) struct SenderLog {
     file: QlogFile,
-    subflows: Vec<Known>,
+    /// Of each subflow, which of its path's connections spoke last: what the ones before it still
+    /// do is not told.
+    dials: Vec<u16>,
     failure: Option<FileError>,
-}
-
-/// What was known of a subflow's losses.
-#[derive(Debug, Default)]
-struct Known {
-    /// Offsets that were lost and not sent again, ascending.
-    lost: Vec<u64>,
-    timeouts: u64,
 }
 
 impl SenderLog {
@@ -34,7 +28,6 @@ impl SenderLog {
         title: &str,
     ) -> Result<SenderLog, FileError> {
         let paths = subflow_names(scenario);
-        let subflows = paths.iter().map(|_| Known::default()).collect();
         let protocol = match scenario.first().protocol {
             Protocol::Mptcp => "MPTCP",
             Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Bas(_) => "TCP",
@@ -45,59 +38,34 @@ impl SenderLog {
             paths,
         };
         Ok(SenderLog {
+            dials: vec![0; header.paths.len()],
             file: QlogFile::create(path, &header)?,
-            subflows,
             failure: None,
         })
     }
 
-    /// A sender has heard something, and has not yet sent what follows from it.
-    pub(crate) fn heard(&mut self, now: Time, first: usize, sender: &Endpoint) {
-        for (subflow, state) in sender.subflow_states().iter().enumerate() {
-            let known = &mut self.subflows[first + subflow];
-            if !state.in_recovery && known.lost.is_empty() {
-                continue;
-            }
-            let timeouts = sender.counters(subflow).timeouts;
-            let cause = if timeouts > known.timeouts {
-                LossCause::Timeout
-            } else {
-                LossCause::FastRetransmit
-            };
-            known.timeouts = timeouts;
-            let before = std::mem::take(&mut known.lost);
-            let lost: Vec<(u64, u32)> = sender.lost(subflow).collect();
-            known.lost = lost.iter().map(|(offset, _)| *offset).collect();
-            for (offset, len) in lost {
-                if before.binary_search(&offset).is_err() {
-                    let event = QlogEvent::PacketLost(PacketLost {
-                        offset,
-                        length: Bytes::new(u64::from(len)),
-                        cause,
-                    });
-                    self.write(now, first + subflow, &event);
-                }
-            }
+    /// An endpoint of the measured flow tells what it does.
+    pub(crate) fn told(&mut self, told: &Told) {
+        let Recorded { time, subflow, .. } = told.recorded;
+        if told.dial < self.dials[subflow] {
+            return;
         }
-    }
-
-    /// A sender has sent what it could.
-    pub(crate) fn sent(&mut self, now: Time, first: usize, sender: &Endpoint) {
-        for (subflow, state) in sender.subflow_states().iter().enumerate() {
-            let opened = state.usable || state.srtt > Time::ZERO;
-            if opened {
-                self.write(now, first + subflow, &QlogEvent::Metrics(metrics(state)));
-            }
-        }
-    }
-
-    /// A segment brought only what the receiver had.
-    pub(crate) fn spurious(&mut self, sighting: &Sighting<'_>) {
-        let event = QlogEvent::SpuriousLoss(SpuriousLoss {
-            offset: sighting.segment.seq,
-            length: Bytes::new(u64::from(sighting.segment.len)),
-        });
-        self.write(sighting.time, sighting.subflow, &event);
+        self.dials[subflow] = told.dial;
+        let event = match (&told.recorded.happening, told.by_server) {
+            (Happening::SegmentLost(lost), false) => QlogEvent::PacketLost(PacketLost {
+                offset: lost.seq,
+                length: Bytes::new(u64::from(lost.len)),
+                cause: cause(lost.sign),
+            }),
+            // What was sent again for nothing, the other end finds out.
+            (Happening::DuplicateArrived(twice), true) => QlogEvent::SpuriousLoss(SpuriousLoss {
+                offset: twice.seq,
+                length: Bytes::new(u64::from(twice.len)),
+            }),
+            (Happening::Settled(settled), false) => QlogEvent::Metrics(metrics(settled)),
+            _ => return,
+        };
+        self.write(time, subflow, &event);
     }
 
     /// Nothing more can be written.
@@ -120,15 +88,25 @@ impl SenderLog {
     }
 }
 
-fn metrics(state: &SubflowState) -> Metrics {
-    let sampled = |time: Time| (state.srtt > Time::ZERO).then_some(time);
+fn cause(sign: LossSign) -> LossCause {
+    match sign {
+        LossSign::Timeout => LossCause::Timeout,
+        LossSign::Duplicates | LossSign::PartialAcknowledgement | LossSign::Overtaken => {
+            LossCause::FastRetransmit
+        }
+    }
+}
+
+fn metrics(settled: &Settled) -> Metrics {
+    let rtt = settled.rtt;
+    let ssthresh = settled.window.ssthresh;
     Metrics {
-        congestion_window: Bytes::new(state.cwnd),
-        bytes_in_flight: Bytes::new(state.in_flight),
-        ssthresh: (state.ssthresh != u64::MAX).then(|| Bytes::new(state.ssthresh)),
-        smoothed_rtt: sampled(state.srtt),
-        latest_rtt: sampled(state.latest_rtt),
-        min_rtt: sampled(state.min_rtt),
+        congestion_window: Bytes::new(settled.window.cwnd),
+        bytes_in_flight: Bytes::new(settled.in_flight),
+        ssthresh: (ssthresh != u64::MAX).then(|| Bytes::new(ssthresh)),
+        smoothed_rtt: rtt.map(|rtt| rtt.smoothed),
+        latest_rtt: rtt.map(|rtt| rtt.latest),
+        min_rtt: rtt.map(|rtt| rtt.least),
     }
 }
 

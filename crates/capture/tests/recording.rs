@@ -371,7 +371,8 @@ fn a_qlog_of_aggregation_tells_of_each_connection() {
     qlog_tells_of_losses(&scenario(TWO_LINKS, &[("transport.protocol", "bas")]));
 }
 
-fn qlog_tells_of_losses(scenario: &Scenario) {
+/// What happened, and the records of its qlog.
+fn qlog_of(scenario: &Scenario) -> (Outcome, Vec<serde_json::Value>) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("run.sqlog");
     let plan = Plan {
@@ -383,11 +384,42 @@ fn qlog_tells_of_losses(scenario: &Scenario) {
         simulate_watched(scenario, 1, &Options::default(), &mut recording).expect("a run");
     assert_eq!(recording.finish().expect("a file"), None);
     let text = fs::read_to_string(&path).expect("text");
-    let records: Vec<serde_json::Value> = text
+    let records = text
         .split('\u{1e}')
         .skip(1)
-        .map(|record| serde_json::from_str(record).expect("JSON"))
-        .collect();
+        .map(|record| serde_json::from_str(record).expect("JSON"));
+    (outcome, records.collect())
+}
+
+#[test]
+fn a_segment_that_times_out_again_is_told_lost_again() {
+    const DARK: &str = r#"
+        duration = "20 s"
+        [[link]]
+        name = "link"
+        rate = "10 Mbit/s"
+        delay = "10 ms"
+        down = [["1 s", "6 s"]]
+        [transport]
+        protocol = "tcp"
+        [traffic]
+        size = "4 MB"
+    "#;
+    let (outcome, records) = qlog_of(&scenario(DARK, &[]));
+    let mut timed_out: HashMap<u64, u64> = HashMap::new();
+    for record in &records {
+        if record["data"]["trigger"] == "pto_expired" {
+            let number = record["data"]["header"]["packet_number"].as_u64();
+            *timed_out.entry(number.expect("a number")).or_default() += 1;
+        }
+    }
+    let timeouts = outcome.summary.subflows[0].timeouts;
+    assert!(timeouts > 3);
+    assert_eq!(timed_out.values().max(), Some(&timeouts));
+}
+
+fn qlog_tells_of_losses(scenario: &Scenario) {
+    let (outcome, records) = qlog_of(scenario);
     // The log goes on while connections close, when a FIN may be lost.
     let end_ms = outcome.summary.duration_s * 1e3;
     let of = |name: &str, path_id: usize| {

@@ -2,6 +2,7 @@
 
 mod application;
 mod flow;
+mod hearing;
 mod hosts;
 mod metrics;
 mod observer;
@@ -15,7 +16,7 @@ mod summary;
 mod world;
 
 pub use metrics::Histogram;
-pub use observer::{FlowFacts, Observer, Sighting};
+pub use observer::{FlowFacts, Observer, Sighting, Told};
 pub use outcome::{
     CompetitorSummary, ConnectionTimeline, DelayBin, DelaySummary, FlowOutcome, FlowSummary,
     LinkShare, LinkSummary, Outcome, Reordering, ReorderingMetrics, Stats, SubflowSummary,

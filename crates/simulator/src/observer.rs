@@ -6,7 +6,8 @@ use rand_pcg::Pcg64Mcg;
 use ropewalk_network::DropReason;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Flow;
-use ropewalk_transport::{Endpoint, Segment};
+use ropewalk_transport::Segment;
+use ropewalk_transport::event::Recorded;
 
 /// Watches a run packet by packet; `()` watches nothing and costs nothing.
 ///
@@ -37,12 +38,21 @@ pub trait Observer {
     /// had come before.
     fn arrives(&mut self, sighting: &Sighting<'_>, tag: Self::Tag, duplicate: bool);
 
-    /// A sender of the measured flow has taken a segment or a timeout, and not yet sent what
-    /// follows. Its subflows are numbered from `first` among the flow's.
-    fn heard(&mut self, now: Time, first: usize, sender: &Endpoint);
+    /// An endpoint tells what it does, as it does it.
+    fn told(&mut self, told: &Told);
+}
 
-    /// A sender of the measured flow has sent all that it has to send now.
-    fn sent(&mut self, now: Time, first: usize, sender: &Endpoint);
+/// What an endpoint told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Told {
+    /// Whose endpoint: 0 is the measured flow.
+    pub flow: usize,
+    /// It is the server's; if not, the client's.
+    pub by_server: bool,
+    /// How many connections its path had before this one, with `bas`; else 0.
+    pub dial: u16,
+    /// What, when, and on which subflow, numbered among the flow's.
+    pub recorded: Recorded,
 }
 
 /// What does not change of a flow.
@@ -101,7 +111,5 @@ impl Observer for () {
     #[inline(always)]
     fn arrives(&mut self, _: &Sighting<'_>, (): (), _: bool) {}
     #[inline(always)]
-    fn heard(&mut self, _: Time, _: usize, _: &Endpoint) {}
-    #[inline(always)]
-    fn sent(&mut self, _: Time, _: usize, _: &Endpoint) {}
+    fn told(&mut self, _: &Told) {}
 }

@@ -6,6 +6,7 @@ use ropewalk_scenario::Scenario;
 use ropewalk_transport::Segment;
 
 use crate::flow::Flow;
+use crate::hearing::Hearing;
 use crate::hosts::{CLIENT, Incoming, SERVER};
 use crate::observer::Observer;
 use crate::recorder::Recorder;
@@ -142,7 +143,10 @@ impl<'o, O: Observer> Run<'o, O> {
             dial: packet.dial,
             segment: &packet.segment,
         };
-        let taken = flow.host.handle_packet(now, &incoming);
+        let last = watch.last;
+        let mut hearing = Hearing::of(&mut *self.observer, index);
+        let taken = flow.host.handle_packet(now, &incoming, &mut hearing);
+        let duplicate = hearing.duplicate;
         if end == SERVER {
             shares.count(flow.entry, arrival.route, arrival.size);
             if let Some(recorder) = &mut flow.recorder {
@@ -156,11 +160,9 @@ impl<'o, O: Observer> Run<'o, O> {
                 }
             }
         }
-        if let Some(at) = watch.last {
+        if let Some(at) = last {
             let sighting = sighting(&at, self.paths[arrival.route.index()], packet);
-            self.observer
-                .arrives(&sighting, packet.tag, taken.duplicate);
-            self.hear(index, end);
+            self.observer.arrives(&sighting, packet.tag, duplicate);
         }
         self.serve(index, end);
     }
@@ -168,8 +170,9 @@ impl<'o, O: Observer> Run<'o, O> {
     #[inline(never)]
     fn timer_due(&mut self, index: usize, end: usize) {
         self.timers.set(3 * index + end, IDLE);
-        self.world.flows[index].host.handle_timeout(self.now, end);
-        self.hear(index, end);
+        let mut hearing = Hearing::of(&mut *self.observer, index);
+        let host = &mut self.world.flows[index].host;
+        host.handle_timeout(self.now, end, &mut hearing);
         self.serve(index, end);
     }
 
@@ -181,16 +184,6 @@ impl<'o, O: Observer> Run<'o, O> {
         flow.host.start(self.now);
         self.schedule_at(self.application_source(index), next);
         self.serve(index, CLIENT);
-    }
-
-    /// Shows the observer what the first flow's senders have heard.
-    #[inline]
-    fn hear(&mut self, index: usize, end: usize) {
-        if O::WATCHES && (index, end) == (0, CLIENT) {
-            for (first, sender) in self.world.flows[0].host.senders() {
-                self.observer.heard(self.now, first, sender);
-            }
-        }
     }
 
     /// Something happened at an end of a flow: sends all that is to be sent now, and arms timers.
@@ -214,7 +207,12 @@ impl<'o, O: Observer> Run<'o, O> {
         packet.flow = index as u32;
         loop {
             host.turn(now, end, application);
-            while let Some(leaves) = host.poll_transmit(now, end, &mut packet.segment) {
+            loop {
+                let mut hearing = Hearing::of(&mut *watch.observer, index);
+                let leaves = host.poll_transmit(now, end, &mut packet.segment, &mut hearing);
+                let Some(leaves) = leaves else {
+                    break;
+                };
                 packet.to_client = leaves.end == SERVER;
                 packet.subflow = leaves.subflow as u8;
                 packet.dial = leaves.dial;
@@ -226,11 +224,6 @@ impl<'o, O: Observer> Run<'o, O> {
             }
             if !host.wants_turn() {
                 break;
-            }
-        }
-        if O::WATCHES && (index == 0) {
-            for (first, sender) in host.senders() {
-                self.observer.sent(now, first, sender);
             }
         }
         let timeouts = host.poll_timeouts(end);

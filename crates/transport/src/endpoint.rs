@@ -480,11 +480,6 @@ impl Endpoint {
         self.key
     }
 
-    /// Ranges of a subflow that were found lost and not sent again since: offset and length.
-    pub fn lost(&self, subflow: usize) -> impl Iterator<Item = (u64, u32)> + '_ {
-        self.subflows[subflow].sender.board().lost()
-    }
-
     /// What a subflow's sender counted.
     pub fn counters(&self, subflow: usize) -> Counters {
         self.subflows[subflow].sender.counters

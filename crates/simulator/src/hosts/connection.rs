@@ -7,6 +7,8 @@ use ropewalk_transport::{Config, Counters, Endpoint, Event, Segment, SubflowStat
 
 use super::{CLIENT, Incoming, Outgoing, SERVER, Taken};
 use crate::application::Application;
+use crate::hearing::{Hearing, Speaker};
+use crate::observer::Observer;
 
 /// Its client and its server.
 #[derive(Debug)]
@@ -45,34 +47,43 @@ impl Connection {
     }
 
     #[inline]
-    pub(crate) fn handle_packet(&mut self, now: Time, packet: &Incoming<'_>) -> Taken {
+    pub(crate) fn handle_packet<O: Observer>(
+        &mut self,
+        now: Time,
+        packet: &Incoming<'_>,
+        hearing: &mut Hearing<'_, O>,
+    ) -> Taken {
         let [client, server] = &mut self.ends;
+        let mut ear = hearing.speaker(speaker(packet.end));
         if packet.end == CLIENT {
-            client.handle_segment(now, packet.subflow, packet.segment);
+            client
+                .recorded_by(&mut ear)
+                .handle_segment(now, packet.subflow, packet.segment);
             while client.poll_event().is_some() {}
-            return Taken {
-                duplicate: false,
-                delivered: 0,
-            };
+            return Taken { delivered: 0 };
         }
-        let duplicates = server.duplicates(packet.subflow);
-        server.handle_segment(now, packet.subflow, packet.segment);
+        server
+            .recorded_by(&mut ear)
+            .handle_segment(now, packet.subflow, packet.segment);
         let delivered = server.read(u64::MAX);
         while let Some(event) = server.poll_event() {
             if event == Event::Eof {
                 server.close();
             }
         }
-        Taken {
-            duplicate: duplicates != server.duplicates(packet.subflow),
-            delivered,
-        }
+        Taken { delivered }
     }
 
     #[inline]
-    pub(crate) fn handle_timeout(&mut self, now: Time, end: usize) {
+    pub(crate) fn handle_timeout<O: Observer>(
+        &mut self,
+        now: Time,
+        end: usize,
+        hearing: &mut Hearing<'_, O>,
+    ) {
         let endpoint = &mut self.ends[end];
-        endpoint.handle_timeout(now);
+        let mut ear = hearing.speaker(speaker(end));
+        endpoint.recorded_by(&mut ear).handle_timeout(now);
         while endpoint.poll_event().is_some() {}
     }
 
@@ -84,13 +95,16 @@ impl Connection {
     }
 
     #[inline]
-    pub(crate) fn poll_transmit(
+    pub(crate) fn poll_transmit<O: Observer>(
         &mut self,
         now: Time,
         end: usize,
         segment: &mut Segment,
+        hearing: &mut Hearing<'_, O>,
     ) -> Option<Outgoing> {
-        let subflow = self.ends[end].poll_transmit(now, segment)?;
+        let mut ear = hearing.speaker(speaker(end));
+        let mut endpoint = self.ends[end].recorded_by(&mut ear);
+        let subflow = endpoint.poll_transmit(now, segment)?;
         Some(Outgoing {
             end,
             route: subflow,
@@ -109,10 +123,6 @@ impl Connection {
 
     pub(crate) fn key(&self, end: usize) -> u64 {
         self.ends[end].key()
-    }
-
-    pub(crate) fn sender(&self, _: usize) -> &Endpoint {
-        &self.ends[CLIENT]
     }
 
     pub(crate) fn subflows(&self) -> usize {
@@ -161,5 +171,15 @@ impl Connection {
 
     pub(crate) fn is_closed(&self) -> bool {
         self.ends.iter().all(Endpoint::is_closed)
+    }
+}
+
+/// The only connection's end.
+#[inline]
+fn speaker(end: usize) -> Speaker {
+    Speaker {
+        end,
+        first: 0,
+        dial: 0,
     }
 }

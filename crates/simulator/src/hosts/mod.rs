@@ -13,10 +13,12 @@ mod virtual_device;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Device, Flow, Protocol, Scenario};
-use ropewalk_transport::{Config, Counters, Endpoint, Segment, SubflowState};
+use ropewalk_transport::{Config, Counters, Segment, SubflowState};
 
 use crate::Unsupported;
 use crate::application::Application;
+use crate::hearing::Hearing;
+use crate::observer::Observer;
 use aggregation::Aggregation;
 use connection::Connection;
 use striped::Striped;
@@ -51,8 +53,6 @@ pub(crate) struct Incoming<'a> {
 /// What a packet brought.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
-    /// Only data that had come before.
-    pub(crate) duplicate: bool,
     /// Bytes that were delivered in order to the server's application.
     pub(crate) delivered: u64,
 }
@@ -127,14 +127,24 @@ impl Host {
 
     /// A packet arrives at one of the ends.
     #[inline]
-    pub(crate) fn handle_packet(&mut self, now: Time, packet: &Incoming<'_>) -> Taken {
-        each!(self, host => host.handle_packet(now, packet))
+    pub(crate) fn handle_packet<O: Observer>(
+        &mut self,
+        now: Time,
+        packet: &Incoming<'_>,
+        hearing: &mut Hearing<'_, O>,
+    ) -> Taken {
+        each!(self, host => host.handle_packet(now, packet, hearing))
     }
 
     /// A timer of an end may have run out.
     #[inline]
-    pub(crate) fn handle_timeout(&mut self, now: Time, end: usize) {
-        each!(self, host => host.handle_timeout(now, end));
+    pub(crate) fn handle_timeout<O: Observer>(
+        &mut self,
+        now: Time,
+        end: usize,
+        hearing: &mut Hearing<'_, O>,
+    ) {
+        each!(self, host => host.handle_timeout(now, end, hearing));
     }
 
     /// Something happened at this end: the application writes what there is room for, and what is
@@ -148,16 +158,17 @@ impl Host {
     /// `segment`. Changes after each of the calls above.
     #[inline]
     #[must_use]
-    pub(crate) fn poll_transmit(
+    pub(crate) fn poll_transmit<O: Observer>(
         &mut self,
         now: Time,
         end: usize,
         segment: &mut Segment,
+        hearing: &mut Hearing<'_, O>,
     ) -> Option<Outgoing> {
         match self {
-            Host::Connection(connection) => connection.poll_transmit(now, end, segment),
-            Host::Striped(striped) => striped.poll_transmit(now, end, segment),
-            Host::Aggregation(aggregation) => aggregation.poll_transmit(now, segment),
+            Host::Connection(host) => host.poll_transmit(now, end, segment, hearing),
+            Host::Striped(host) => host.poll_transmit(now, end, segment, hearing),
+            Host::Aggregation(host) => host.poll_transmit(now, segment, hearing),
         }
     }
 
@@ -183,15 +194,6 @@ impl Host {
     /// MPTCP's key of an end, of the first connection where there are several.
     pub(crate) fn key(&self, end: usize) -> u64 {
         each!(self, host => host.key(end))
-    }
-
-    /// The sending endpoints, each with the number of its first subflow among the flow's.
-    pub(crate) fn senders(&self) -> impl Iterator<Item = (usize, &Endpoint)> {
-        let count = match self {
-            Host::Connection(_) | Host::Striped(_) => 1,
-            Host::Aggregation(aggregation) => aggregation.subflows(),
-        };
-        (0..count).map(|number| (number, each!(self, host => host.sender(number))))
     }
 
     /// How many subflows the client has.

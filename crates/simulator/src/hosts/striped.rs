@@ -10,6 +10,8 @@ use super::Outgoing;
 use super::connection::Connection;
 use super::virtual_device::VirtualDevice;
 use crate::Unsupported;
+use crate::hearing::Hearing;
+use crate::observer::Observer;
 
 /// The connection, and a device at each end. All but the choice of paths is the connection's.
 #[derive(Debug)]
@@ -49,13 +51,14 @@ impl Striped {
     }
 
     #[inline]
-    pub(crate) fn poll_transmit(
+    pub(crate) fn poll_transmit<O: Observer>(
         &mut self,
         now: Time,
         end: usize,
         segment: &mut Segment,
+        hearing: &mut Hearing<'_, O>,
     ) -> Option<Outgoing> {
-        let packet = self.connection.poll_transmit(now, end, segment)?;
+        let packet = self.connection.poll_transmit(now, end, segment, hearing)?;
         Some(Outgoing {
             route: self.devices[end].next(),
             ..packet

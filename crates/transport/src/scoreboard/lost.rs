@@ -120,13 +120,6 @@ impl Scoreboard {
         self.retransmit_hint = self.base;
     }
 
-    /// Segments that are lost and not sent again since: offset and length.
-    pub(crate) fn lost(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
-        let waits = |sent: &&Sent| sent.marks & (LOST | RETRANSMITTED | SACKED) == LOST;
-        let lost = self.segments.iter().filter(waits);
-        lost.map(|sent| (sent.seq, sent.len))
-    }
-
     /// The losses were none: everything is in flight as before, and may be judged anew; of what was
     /// sent again since, both copies are. Says how many segments were marked and not sent again.
     pub(crate) fn unmark_lost(&mut self) -> u32 {

@@ -4,6 +4,13 @@ use ropewalk_quantities::Time;
 use super::*;
 
 impl Scoreboard {
+    /// Segments that are lost and not sent again since: offset and length.
+    pub(crate) fn lost(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+        let waits = |sent: &&Sent| sent.marks & (LOST | RETRANSMITTED | SACKED) == LOST;
+        let lost = self.segments.iter().filter(waits);
+        lost.map(|sent| (sent.seq, sent.len))
+    }
+
     /// Its sums are those of its segments, and its hints leave nothing out.
     pub(crate) fn check(&self) {
         let bytes = |marks: u8| -> u64 {

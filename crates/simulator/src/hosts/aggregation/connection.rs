@@ -6,7 +6,9 @@ use ropewalk_quantities::Time;
 use ropewalk_striping::{CarrierId, Frame, Length, Payload};
 use ropewalk_transport::{Config, Endpoint, Event, Segment};
 
+use crate::hearing::{Hearing, Speaker};
 use crate::hosts::{CLIENT, SERVER};
+use crate::observer::Observer;
 
 /// Client and server of a connection on one path, and the frames between them.
 #[derive(Debug)]
@@ -79,14 +81,41 @@ impl Connection {
         }
     }
 
-    /// A segment arrives at an end; says whether it brought only what had come before.
-    pub(crate) fn handle_segment(&mut self, now: Time, end: usize, segment: &Segment) -> bool {
-        let endpoint = &mut self.ends[end];
-        let duplicates = endpoint.duplicates(0);
+    /// A segment arrives at an end.
+    pub(crate) fn handle_segment<O: Observer>(
+        &mut self,
+        now: Time,
+        end: usize,
+        segment: &Segment,
+        hearing: &mut Hearing<'_, O>,
+    ) {
+        let mut ear = hearing.speaker(self.speaker(end));
+        let mut endpoint = self.ends[end].recorded_by(&mut ear);
         endpoint.handle_segment(now, 0, segment);
         self.heard_at[end] = Some(now);
         self.changed[end] = true;
-        duplicates != endpoint.duplicates(0)
+    }
+
+    /// The next segment that an end has to send.
+    pub(crate) fn poll_transmit<O: Observer>(
+        &mut self,
+        now: Time,
+        end: usize,
+        segment: &mut Segment,
+        hearing: &mut Hearing<'_, O>,
+    ) -> Option<usize> {
+        let mut ear = hearing.speaker(self.speaker(end));
+        let mut endpoint = self.ends[end].recorded_by(&mut ear);
+        endpoint.poll_transmit(now, segment)
+    }
+
+    /// An end as whoever hears it knows it.
+    fn speaker(&self, end: usize) -> Speaker {
+        Speaker {
+            end,
+            first: self.path,
+            dial: self.dial,
+        }
     }
 
     /// What the association should know of an end.
@@ -170,7 +199,12 @@ impl Connection {
     }
 
     /// What was due at an end by now.
-    pub(crate) fn handle_timeout(&mut self, now: Time, end: usize) {
+    pub(crate) fn handle_timeout<O: Observer>(
+        &mut self,
+        now: Time,
+        end: usize,
+        hearing: &mut Hearing<'_, O>,
+    ) {
         if end == CLIENT && now >= self.dialled_until && self.is_dialled() {
             self.abort(CLIENT);
         }
@@ -178,7 +212,8 @@ impl Connection {
             .poll_timeout()
             .is_some_and(|time| time <= now)
         {
-            self.ends[end].handle_timeout(now);
+            let mut ear = hearing.speaker(self.speaker(end));
+            self.ends[end].recorded_by(&mut ear).handle_timeout(now);
             self.changed[end] = true;
         }
     }

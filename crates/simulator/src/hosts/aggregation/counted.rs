@@ -9,16 +9,12 @@ impl Aggregation {
         self.connections[0].ends[end].key()
     }
 
-    pub(crate) fn sender(&self, path: usize) -> &Endpoint {
-        &self.connections[path].ends[CLIENT]
-    }
-
     pub(crate) fn subflows(&self) -> usize {
         self.paths.len()
     }
 
     pub(crate) fn state(&self, path: usize) -> &SubflowState {
-        &self.sender(path).subflow_states()[0]
+        &self.connections[path].ends[CLIENT].subflow_states()[0]
     }
 
     /// Of all connections that the path has had.

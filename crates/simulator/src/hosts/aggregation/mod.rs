@@ -18,6 +18,8 @@ use ropewalk_transport::{Config, Event as SocketEvent, Segment};
 
 use super::{CLIENT, Incoming, Outgoing, SERVER, Taken};
 use crate::application::{Application, Sink};
+use crate::hearing::Hearing;
+use crate::observer::Observer;
 use connection::{Appetite, Connection};
 use dialling::Path;
 
@@ -125,18 +127,21 @@ impl Aggregation {
     }
 
     /// A connection that is forgotten takes nothing.
-    pub(crate) fn handle_packet(&mut self, now: Time, packet: &Incoming<'_>) -> Taken {
+    pub(crate) fn handle_packet<O: Observer>(
+        &mut self,
+        now: Time,
+        packet: &Incoming<'_>,
+        hearing: &mut Hearing<'_, O>,
+    ) -> Taken {
         let before = self.received.delivered;
         let known = |of: &Connection| (of.path, of.dial) == (packet.subflow, packet.dial);
-        let mut duplicate = false;
         if let Some(at) = self.connections.iter().position(known) {
             let end = packet.end;
-            duplicate = self.connections[at].handle_segment(now, end, packet.segment);
+            self.connections[at].handle_segment(now, end, packet.segment, hearing);
             self.take_socket_events(now, at, end);
             self.take_frames(now, at, end);
         }
         Taken {
-            duplicate,
             delivered: self.received.delivered - before,
         }
     }
@@ -249,14 +254,20 @@ impl Aggregation {
         }
     }
 
-    pub(crate) fn poll_transmit(&mut self, now: Time, segment: &mut Segment) -> Option<Outgoing> {
+    pub(crate) fn poll_transmit<O: Observer>(
+        &mut self,
+        now: Time,
+        segment: &mut Segment,
+        hearing: &mut Hearing<'_, O>,
+    ) -> Option<Outgoing> {
         while self.pass.at < 2 * self.connections.len() {
             let (at, end) = (self.pass.at / 2, self.pass.at % 2);
             let connection = &mut self.connections[at];
             self.pass.sends |= std::mem::take(&mut connection.changed[end]);
             if self.pass.sends {
                 self.pass.any = true;
-                if connection.ends[end].poll_transmit(now, segment).is_some() {
+                let sent = connection.poll_transmit(now, end, segment, hearing);
+                if sent.is_some() {
                     return Some(Outgoing {
                         end,
                         route: connection.path,
@@ -392,9 +403,14 @@ impl Aggregation {
     }
 
     /// One or more timers of an end may have run out.
-    pub(crate) fn handle_timeout(&mut self, now: Time, end: usize) {
+    pub(crate) fn handle_timeout<O: Observer>(
+        &mut self,
+        now: Time,
+        end: usize,
+        hearing: &mut Hearing<'_, O>,
+    ) {
         for at in 0..self.connections.len() {
-            self.connections[at].handle_timeout(now, end);
+            self.connections[at].handle_timeout(now, end, hearing);
             self.take_socket_events(now, at, end);
         }
         if self.ends[end].poll_timeout().is_some_and(|at| at <= now) {
