@@ -4,6 +4,7 @@ use ropewalk_transport::event::{Happening, Recorded, Recorder};
 
 use crate::hosts::SERVER;
 use crate::observer::{Observer, Told};
+use crate::sights::Watching;
 
 /// Which endpoint of a flow.
 #[derive(Clone, Copy, Debug)]
@@ -16,30 +17,21 @@ pub(crate) struct Speaker {
     pub(crate) dial: u16,
 }
 
-/// Hears the endpoints of a flow.
-#[derive(Debug)]
-pub(crate) struct Hearing<'a, O> {
-    pub(crate) observer: &'a mut O,
-    pub(crate) flow: usize,
-    /// A segment brought only data that had come before.
-    pub(crate) duplicate: bool,
+/// Hears the endpoints of a flow; `()` hears none, and is what an unwatched run hands to hosts.
+pub(crate) trait Hears {
+    /// The recorder of one of them.
+    fn hear(&mut self, speaker: Speaker) -> impl Recorder;
 }
 
-impl<'a, O: Observer> Hearing<'a, O> {
-    #[inline]
-    pub(crate) fn of(observer: &'a mut O, flow: usize) -> Hearing<'a, O> {
-        Hearing {
-            observer,
-            flow,
-            duplicate: false,
-        }
-    }
+impl Hears for () {
+    #[inline(always)]
+    fn hear(&mut self, _: Speaker) -> impl Recorder {}
+}
 
-    /// The recorder of one of them.
-    #[inline]
-    pub(crate) fn speaker(&mut self, speaker: Speaker) -> Ear<'_, 'a, O> {
+impl<O: Observer> Hears for Watching<'_, O> {
+    fn hear(&mut self, speaker: Speaker) -> impl Recorder {
         Ear {
-            hearing: self,
+            watching: self,
             speaker,
         }
     }
@@ -47,19 +39,17 @@ impl<'a, O: Observer> Hearing<'a, O> {
 
 /// Hears one endpoint.
 #[derive(Debug)]
-pub(crate) struct Ear<'h, 'a, O> {
-    hearing: &'h mut Hearing<'a, O>,
+pub(crate) struct Ear<'w, 'a, O> {
+    watching: &'w mut Watching<'a, O>,
     speaker: Speaker,
 }
 
 impl<O: Observer> Recorder for Ear<'_, '_, O> {
-    const LISTENS: bool = O::WATCHES;
-
-    #[inline]
     fn record(&mut self, recorded: &Recorded) {
-        self.hearing.duplicate |= matches!(recorded.happening, Happening::DuplicateArrived(_));
-        self.hearing.observer.told(&Told {
-            flow: self.hearing.flow,
+        let watching = &mut *self.watching;
+        watching.duplicate |= matches!(recorded.happening, Happening::DuplicateArrived(_));
+        watching.observer.told(&Told {
+            flow: watching.flow,
             by_server: self.speaker.end == SERVER,
             dial: self.speaker.dial,
             recorded: Recorded {

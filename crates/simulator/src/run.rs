@@ -6,7 +6,6 @@ use ropewalk_scenario::Scenario;
 use ropewalk_transport::Segment;
 
 use crate::flow::Flow;
-use crate::hearing::Hearing;
 use crate::hosts::{CLIENT, Incoming, SERVER};
 use crate::observer::Observer;
 use crate::recorder::Recorder;
@@ -126,11 +125,7 @@ impl<'o, O: Observer> Run<'o, O> {
             shares,
             ..
         } = &mut self.world;
-        let mut watch = Watching {
-            observer: &mut *self.observer,
-            paths: &self.paths,
-            last: None,
-        };
+        let mut watch = Watching::new(&mut *self.observer, &self.paths, 0);
         let Advance::Arrived(arrival) = network.advance(now, &mut watch) else {
             return;
         };
@@ -143,10 +138,12 @@ impl<'o, O: Observer> Run<'o, O> {
             dial: packet.dial,
             segment: &packet.segment,
         };
-        let last = watch.last;
-        let mut hearing = Hearing::of(&mut *self.observer, index);
-        let taken = flow.host.handle_packet(now, &incoming, &mut hearing);
-        let duplicate = hearing.duplicate;
+        watch.flow = index;
+        let taken = if O::WATCHES {
+            flow.host.handle_packet(now, &incoming, &mut watch)
+        } else {
+            flow.host.handle_packet(now, &incoming, &mut ())
+        };
         if end == SERVER {
             shares.count(flow.entry, arrival.route, arrival.size);
             if let Some(recorder) = &mut flow.recorder {
@@ -160,9 +157,11 @@ impl<'o, O: Observer> Run<'o, O> {
                 }
             }
         }
-        if let Some(at) = last {
+        if let Some(at) = watch.last {
             let sighting = sighting(&at, self.paths[arrival.route.index()], packet);
-            self.observer.arrives(&sighting, packet.tag, duplicate);
+            watch
+                .observer
+                .arrives(&sighting, packet.tag, watch.duplicate);
         }
         self.serve(index, end);
     }
@@ -170,9 +169,9 @@ impl<'o, O: Observer> Run<'o, O> {
     #[inline(never)]
     fn timer_due(&mut self, index: usize, end: usize) {
         self.timers.set(3 * index + end, IDLE);
-        let mut hearing = Hearing::of(&mut *self.observer, index);
+        let mut watch = Watching::new(&mut *self.observer, &self.paths, index);
         let host = &mut self.world.flows[index].host;
-        host.handle_timeout(self.now, end, &mut hearing);
+        host.handle_timeout(self.now, end, &mut watch);
         self.serve(index, end);
     }
 
@@ -191,11 +190,7 @@ impl<'o, O: Observer> Run<'o, O> {
     fn serve(&mut self, index: usize, end: usize) {
         let now = self.now;
         let World { network, flows, .. } = &mut self.world;
-        let mut watch = Watching {
-            observer: &mut *self.observer,
-            paths: &self.paths,
-            last: None,
-        };
+        let mut watch = Watching::new(&mut *self.observer, &self.paths, index);
         let Flow {
             host,
             application,
@@ -208,8 +203,12 @@ impl<'o, O: Observer> Run<'o, O> {
         loop {
             host.turn(now, end, application);
             loop {
-                let mut hearing = Hearing::of(&mut *watch.observer, index);
-                let leaves = host.poll_transmit(now, end, &mut packet.segment, &mut hearing);
+                let segment = &mut packet.segment;
+                let leaves = if O::WATCHES {
+                    host.poll_transmit(now, end, segment, &mut watch)
+                } else {
+                    host.poll_transmit(now, end, segment, &mut ())
+                };
                 let Some(leaves) = leaves else {
                     break;
                 };

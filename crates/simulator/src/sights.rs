@@ -40,9 +40,25 @@ pub(crate) struct Watching<'a, O> {
     pub(crate) paths: &'a [usize],
     /// The last place at which a packet was seen.
     pub(crate) last: Option<Crossing>,
+    /// The flow whose endpoints are at work.
+    pub(crate) flow: usize,
+    /// One of them took a segment that brought only data that had come before.
+    pub(crate) duplicate: bool,
 }
 
-impl<O: Observer> Watching<'_, O> {
+impl<'a, O: Observer> Watching<'a, O> {
+    /// While the endpoints of this flow are at work.
+    #[inline]
+    pub(crate) fn new(observer: &'a mut O, paths: &'a [usize], flow: usize) -> Watching<'a, O> {
+        Watching {
+            observer,
+            paths,
+            last: None,
+            flow,
+            duplicate: false,
+        }
+    }
+
     fn sighting<'p>(&mut self, at: &Crossing, packet: &'p Packet<O::Tag>) -> Sighting<'p> {
         self.last = Some(*at);
         sighting(at, self.paths[at.route.index()], packet)

@@ -7,8 +7,7 @@ use ropewalk_transport::{Config, Counters, Endpoint, Event, Segment, SubflowStat
 
 use super::{CLIENT, Incoming, Outgoing, SERVER, Taken};
 use crate::application::Application;
-use crate::hearing::{Hearing, Speaker};
-use crate::observer::Observer;
+use crate::hearing::{Hears, Speaker};
 
 /// Its client and its server.
 #[derive(Debug)]
@@ -47,14 +46,14 @@ impl Connection {
     }
 
     #[inline]
-    pub(crate) fn handle_packet<O: Observer>(
+    pub(crate) fn handle_packet<H: Hears>(
         &mut self,
         now: Time,
         packet: &Incoming<'_>,
-        hearing: &mut Hearing<'_, O>,
+        heard_by: &mut H,
     ) -> Taken {
         let [client, server] = &mut self.ends;
-        let mut ear = hearing.speaker(speaker(packet.end));
+        let mut ear = heard_by.hear(speaker(packet.end));
         if packet.end == CLIENT {
             client
                 .recorded_by(&mut ear)
@@ -75,14 +74,9 @@ impl Connection {
     }
 
     #[inline]
-    pub(crate) fn handle_timeout<O: Observer>(
-        &mut self,
-        now: Time,
-        end: usize,
-        hearing: &mut Hearing<'_, O>,
-    ) {
+    pub(crate) fn handle_timeout<H: Hears>(&mut self, now: Time, end: usize, heard_by: &mut H) {
         let endpoint = &mut self.ends[end];
-        let mut ear = hearing.speaker(speaker(end));
+        let mut ear = heard_by.hear(speaker(end));
         endpoint.recorded_by(&mut ear).handle_timeout(now);
         while endpoint.poll_event().is_some() {}
     }
@@ -95,14 +89,14 @@ impl Connection {
     }
 
     #[inline]
-    pub(crate) fn poll_transmit<O: Observer>(
+    pub(crate) fn poll_transmit<H: Hears>(
         &mut self,
         now: Time,
         end: usize,
         segment: &mut Segment,
-        hearing: &mut Hearing<'_, O>,
+        heard_by: &mut H,
     ) -> Option<Outgoing> {
-        let mut ear = hearing.speaker(speaker(end));
+        let mut ear = heard_by.hear(speaker(end));
         let mut endpoint = self.ends[end].recorded_by(&mut ear);
         let subflow = endpoint.poll_transmit(now, segment)?;
         Some(Outgoing {

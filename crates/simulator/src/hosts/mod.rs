@@ -17,8 +17,7 @@ use ropewalk_transport::{Config, Counters, Segment, SubflowState};
 
 use crate::Unsupported;
 use crate::application::Application;
-use crate::hearing::Hearing;
-use crate::observer::Observer;
+use crate::hearing::Hears;
 use aggregation::Aggregation;
 use connection::Connection;
 use striped::Striped;
@@ -127,24 +126,19 @@ impl Host {
 
     /// A packet arrives at one of the ends.
     #[inline]
-    pub(crate) fn handle_packet<O: Observer>(
+    pub(crate) fn handle_packet<H: Hears>(
         &mut self,
         now: Time,
         packet: &Incoming<'_>,
-        hearing: &mut Hearing<'_, O>,
+        heard_by: &mut H,
     ) -> Taken {
-        each!(self, host => host.handle_packet(now, packet, hearing))
+        each!(self, host => host.handle_packet(now, packet, heard_by))
     }
 
     /// A timer of an end may have run out.
     #[inline]
-    pub(crate) fn handle_timeout<O: Observer>(
-        &mut self,
-        now: Time,
-        end: usize,
-        hearing: &mut Hearing<'_, O>,
-    ) {
-        each!(self, host => host.handle_timeout(now, end, hearing));
+    pub(crate) fn handle_timeout<H: Hears>(&mut self, now: Time, end: usize, heard_by: &mut H) {
+        each!(self, host => host.handle_timeout(now, end, heard_by));
     }
 
     /// Something happened at this end: the application writes what there is room for, and what is
@@ -158,17 +152,17 @@ impl Host {
     /// `segment`. Changes after each of the calls above.
     #[inline]
     #[must_use]
-    pub(crate) fn poll_transmit<O: Observer>(
+    pub(crate) fn poll_transmit<H: Hears>(
         &mut self,
         now: Time,
         end: usize,
         segment: &mut Segment,
-        hearing: &mut Hearing<'_, O>,
+        heard_by: &mut H,
     ) -> Option<Outgoing> {
         match self {
-            Host::Connection(host) => host.poll_transmit(now, end, segment, hearing),
-            Host::Striped(host) => host.poll_transmit(now, end, segment, hearing),
-            Host::Aggregation(host) => host.poll_transmit(now, segment, hearing),
+            Host::Connection(host) => host.poll_transmit(now, end, segment, heard_by),
+            Host::Striped(host) => host.poll_transmit(now, end, segment, heard_by),
+            Host::Aggregation(host) => host.poll_transmit(now, segment, heard_by),
         }
     }
 

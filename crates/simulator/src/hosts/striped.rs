@@ -10,8 +10,7 @@ use super::Outgoing;
 use super::connection::Connection;
 use super::virtual_device::VirtualDevice;
 use crate::Unsupported;
-use crate::hearing::Hearing;
-use crate::observer::Observer;
+use crate::hearing::Hears;
 
 /// The connection, and a device at each end. All but the choice of paths is the connection's.
 #[derive(Debug)]
@@ -51,14 +50,14 @@ impl Striped {
     }
 
     #[inline]
-    pub(crate) fn poll_transmit<O: Observer>(
+    pub(crate) fn poll_transmit<H: Hears>(
         &mut self,
         now: Time,
         end: usize,
         segment: &mut Segment,
-        hearing: &mut Hearing<'_, O>,
+        heard_by: &mut H,
     ) -> Option<Outgoing> {
-        let packet = self.connection.poll_transmit(now, end, segment, hearing)?;
+        let packet = self.connection.poll_transmit(now, end, segment, heard_by)?;
         Some(Outgoing {
             route: self.devices[end].next(),
             ..packet

@@ -6,9 +6,8 @@ use ropewalk_quantities::Time;
 use ropewalk_striping::{CarrierId, Frame, Length, Payload};
 use ropewalk_transport::{Config, Endpoint, Event, Segment};
 
-use crate::hearing::{Hearing, Speaker};
+use crate::hearing::{Hears, Speaker};
 use crate::hosts::{CLIENT, SERVER};
-use crate::observer::Observer;
 
 /// Client and server of a connection on one path, and the frames between them.
 #[derive(Debug)]
@@ -82,14 +81,14 @@ impl Connection {
     }
 
     /// A segment arrives at an end.
-    pub(crate) fn handle_segment<O: Observer>(
+    pub(crate) fn handle_segment<H: Hears>(
         &mut self,
         now: Time,
         end: usize,
         segment: &Segment,
-        hearing: &mut Hearing<'_, O>,
+        heard_by: &mut H,
     ) {
-        let mut ear = hearing.speaker(self.speaker(end));
+        let mut ear = heard_by.hear(self.speaker(end));
         let mut endpoint = self.ends[end].recorded_by(&mut ear);
         endpoint.handle_segment(now, 0, segment);
         self.heard_at[end] = Some(now);
@@ -97,14 +96,14 @@ impl Connection {
     }
 
     /// The next segment that an end has to send.
-    pub(crate) fn poll_transmit<O: Observer>(
+    pub(crate) fn poll_transmit<H: Hears>(
         &mut self,
         now: Time,
         end: usize,
         segment: &mut Segment,
-        hearing: &mut Hearing<'_, O>,
+        heard_by: &mut H,
     ) -> Option<usize> {
-        let mut ear = hearing.speaker(self.speaker(end));
+        let mut ear = heard_by.hear(self.speaker(end));
         let mut endpoint = self.ends[end].recorded_by(&mut ear);
         endpoint.poll_transmit(now, segment)
     }
@@ -199,12 +198,7 @@ impl Connection {
     }
 
     /// What was due at an end by now.
-    pub(crate) fn handle_timeout<O: Observer>(
-        &mut self,
-        now: Time,
-        end: usize,
-        hearing: &mut Hearing<'_, O>,
-    ) {
+    pub(crate) fn handle_timeout<H: Hears>(&mut self, now: Time, end: usize, heard_by: &mut H) {
         if end == CLIENT && now >= self.dialled_until && self.is_dialled() {
             self.abort(CLIENT);
         }
@@ -212,7 +206,7 @@ impl Connection {
             .poll_timeout()
             .is_some_and(|time| time <= now)
         {
-            let mut ear = hearing.speaker(self.speaker(end));
+            let mut ear = heard_by.hear(self.speaker(end));
             self.ends[end].recorded_by(&mut ear).handle_timeout(now);
             self.changed[end] = true;
         }

@@ -18,8 +18,7 @@ use ropewalk_transport::{Config, Event as SocketEvent, Segment};
 
 use super::{CLIENT, Incoming, Outgoing, SERVER, Taken};
 use crate::application::{Application, Sink};
-use crate::hearing::Hearing;
-use crate::observer::Observer;
+use crate::hearing::Hears;
 use connection::{Appetite, Connection};
 use dialling::Path;
 
@@ -127,17 +126,17 @@ impl Aggregation {
     }
 
     /// A connection that is forgotten takes nothing.
-    pub(crate) fn handle_packet<O: Observer>(
+    pub(crate) fn handle_packet<H: Hears>(
         &mut self,
         now: Time,
         packet: &Incoming<'_>,
-        hearing: &mut Hearing<'_, O>,
+        heard_by: &mut H,
     ) -> Taken {
         let before = self.received.delivered;
         let known = |of: &Connection| (of.path, of.dial) == (packet.subflow, packet.dial);
         if let Some(at) = self.connections.iter().position(known) {
             let end = packet.end;
-            self.connections[at].handle_segment(now, end, packet.segment, hearing);
+            self.connections[at].handle_segment(now, end, packet.segment, heard_by);
             self.take_socket_events(now, at, end);
             self.take_frames(now, at, end);
         }
@@ -254,11 +253,11 @@ impl Aggregation {
         }
     }
 
-    pub(crate) fn poll_transmit<O: Observer>(
+    pub(crate) fn poll_transmit<H: Hears>(
         &mut self,
         now: Time,
         segment: &mut Segment,
-        hearing: &mut Hearing<'_, O>,
+        heard_by: &mut H,
     ) -> Option<Outgoing> {
         while self.pass.at < 2 * self.connections.len() {
             let (at, end) = (self.pass.at / 2, self.pass.at % 2);
@@ -266,7 +265,7 @@ impl Aggregation {
             self.pass.sends |= std::mem::take(&mut connection.changed[end]);
             if self.pass.sends {
                 self.pass.any = true;
-                let sent = connection.poll_transmit(now, end, segment, hearing);
+                let sent = connection.poll_transmit(now, end, segment, heard_by);
                 if sent.is_some() {
                     return Some(Outgoing {
                         end,
@@ -403,14 +402,9 @@ impl Aggregation {
     }
 
     /// One or more timers of an end may have run out.
-    pub(crate) fn handle_timeout<O: Observer>(
-        &mut self,
-        now: Time,
-        end: usize,
-        hearing: &mut Hearing<'_, O>,
-    ) {
+    pub(crate) fn handle_timeout<H: Hears>(&mut self, now: Time, end: usize, heard_by: &mut H) {
         for at in 0..self.connections.len() {
-            self.connections[at].handle_timeout(now, end, hearing);
+            self.connections[at].handle_timeout(now, end, heard_by);
             self.take_socket_events(now, at, end);
         }
         if self.ends[end].poll_timeout().is_some_and(|at| at <= now) {
