@@ -277,6 +277,7 @@ fn windows_may_be_given_back_while_repairing_goes_on() {
     assert_eq!(pair.server.delivered(), 40_000);
 }
 
+#[derive(Debug)]
 struct Silent;
 
 impl ReorderingPolicy for Silent {
@@ -294,7 +295,7 @@ fn an_answer_that_says_nothing_changes_nothing() {
         pair.script()
     };
     let silent = Config {
-        own_reordering: Some(OwnReordering::new(|| Silent)),
+        reordering: OwnReordering::new("silent", |_| Box::new(Silent)).into(),
         ..mptcp()
     };
     assert!(run(&silent) == run(&mptcp()));
