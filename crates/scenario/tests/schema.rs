@@ -69,8 +69,6 @@ fn every_setting_of_the_transport_has_a_key() {
             "subflow_congestion" => "subflow",
             // It is not the endpoints' alone.
             "multipath" => "protocol",
-            // A user's own, from Rust: what a file would name instead.
-            "own_reordering" => "reordering",
             field => field,
         })
         .collect();
