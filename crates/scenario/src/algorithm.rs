@@ -1,8 +1,9 @@
 //! Algorithms by name, or by name with parameters: `scheduler = { name = "blest", lambda = 1.2 }`.
 
-use ropewalk_transport::algorithm::{self, Declared, Description, Parameter, Value};
+use ropewalk_transport::algorithm::{self, Description, Parameter, Value};
 use ropewalk_transport::{CongestionConfig, ReorderingConfig, SchedulerConfig, SinglePathConfig};
 
+use crate::chosen::{Algorithms, Chosen, NAME, names};
 use crate::document::{Entry, Node};
 use crate::error::Problem;
 use crate::keys::Kind;
@@ -10,49 +11,6 @@ use crate::parsed::{Held, Parsed};
 use crate::report::Report;
 use crate::suggest::nearest;
 use crate::value::quoted;
-
-/// The key of a table that names the algorithm.
-pub(crate) const NAME: &str = "name";
-
-/// All algorithms that a key may name.
-pub(crate) type Algorithms = fn() -> Vec<&'static Description>;
-
-/// An algorithm, and those of its parameters that have another value than their default.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Chosen {
-    pub name: String,
-    pub parameters: Vec<(&'static str, Value)>,
-}
-
-impl Chosen {
-    /// The algorithm that a config of the transport is.
-    pub fn of(config: &impl Declared) -> Chosen {
-        Chosen {
-            name: config.name().to_owned(),
-            parameters: config.changed(),
-        }
-    }
-
-    /// The config of the transport.
-    pub fn config<C: Declared>(&self) -> Option<C> {
-        let mut config = C::from_name(&self.name)?;
-        for (parameter, value) in &self.parameters {
-            config.set(parameter, *value);
-        }
-        Some(config)
-    }
-
-    /// As TOML writes it: a name where all parameters have their defaults.
-    pub fn to_toml(&self) -> String {
-        if self.parameters.is_empty() {
-            return format!("{:?}", self.name);
-        }
-        let mut keys = vec![format!("{NAME} = {:?}", self.name)];
-        let named = self.parameters.iter();
-        keys.extend(named.map(|(name, value)| format!("{name} = {}", parsed(*value).to_toml())));
-        format!("{{ {} }}", keys.join(", "))
-    }
-}
 
 macro_rules! held {
     ($($config:ty,)*) => {$(
@@ -82,21 +40,6 @@ pub(crate) fn kind(parameter: &Parameter) -> Kind {
         algorithm::Kind::Boolean { .. } => Kind::Boolean,
         algorithm::Kind::Time { least, most, .. } => Kind::Time { least, most },
     }
-}
-
-/// The value of a parameter as that of a key.
-pub(crate) fn parsed(value: Value) -> Parsed {
-    match value {
-        Value::Number(number) => Parsed::Number(number),
-        Value::Integer(number) => Parsed::Integer(number),
-        Value::Boolean(value) => Parsed::Boolean(value),
-        Value::Time(time) => Parsed::Time(time),
-    }
-}
-
-/// The names of algorithms.
-pub(crate) fn names(all: Algorithms) -> Vec<&'static str> {
-    all().into_iter().map(|one| one.name).collect()
 }
 
 /// Reads a table; everything wrong with it is reported.

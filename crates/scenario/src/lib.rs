@@ -7,6 +7,7 @@
 
 mod algorithm;
 mod build;
+mod chosen;
 mod document;
 mod edit;
 mod error;

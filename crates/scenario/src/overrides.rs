@@ -2,7 +2,8 @@
 
 use toml_edit::InlineTable;
 
-use crate::algorithm::{self, Algorithms};
+use crate::algorithm;
+use crate::chosen::{Algorithms, NAME};
 use crate::document::{Node, Origin, Value};
 use crate::edit::{Edit, Step};
 use crate::error::Problem;
@@ -214,12 +215,12 @@ fn parameter(
     let present = find(root, &steps);
     let name = present.and_then(|node| match node.text() {
         Some(name) => Some(name),
-        None => node.entry(algorithm::NAME)?.node.text(),
+        None => node.entry(NAME)?.node.text(),
     });
     let description = name.and_then(|name| algorithm::find(all, name));
     let declared = description.map(|description| algorithm::parameter(description, word));
     if let (Some(None), Some(description)) = (declared, description)
-        && word != algorithm::NAME
+        && word != NAME
     {
         let names = description.parameters.iter().map(|one| one.name);
         return Err(Lost {
@@ -232,8 +233,8 @@ fn parameter(
     steps.push(Step::Key(word.to_owned()));
     Ok(Target {
         steps,
-        is_text: word == algorithm::NAME,
-        short: Some((depth, algorithm::NAME)),
+        is_text: word == NAME,
+        short: Some((depth, NAME)),
         replaced: None,
     })
 }

@@ -2,11 +2,11 @@
 
 use ropewalk_network::{Capacity, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Rate, Time};
+use ropewalk_transport::algorithm::Value;
 use ropewalk_transport::{InitialWindow, IpVersion, Profile};
 
-use crate::algorithm::Chosen;
+use crate::chosen::{Chosen, NAME};
 use crate::model::Device;
-use crate::section::Section;
 
 /// What a sequence number may be instead of a number.
 pub(crate) const RANDOM: &str = "random";
@@ -35,8 +35,6 @@ pub(crate) enum Parsed {
     Algorithm(Chosen),
     Names(Vec<String>),
     Outages(Vec<Outage>),
-    Table(Section),
-    Tables(Vec<Section>),
     /// Something stands there, and its error has been reported.
     Wrong,
 }
@@ -60,7 +58,7 @@ impl Parsed {
             Parsed::Queue(QueueLimit::Packets(count)) => format!("\"{count} packets\""),
             Parsed::Queue(QueueLimit::Bytes(bytes)) => format!("\"{bytes}\""),
             Parsed::Queue(QueueLimit::Bdp(factor)) => format!("\"{factor} bdp\""),
-            Parsed::Algorithm(chosen) => chosen.to_toml(),
+            Parsed::Algorithm(chosen) => algorithm_to_toml(chosen),
             Parsed::Names(names) => format!("{names:?}"),
             Parsed::Outages(outages) => {
                 let pair = |outage: &Outage| format!("[\"{}\", \"{}\"]", outage.start, outage.end);
@@ -69,7 +67,29 @@ impl Parsed {
                     outages.iter().map(pair).collect::<Vec<_>>().join(", ")
                 )
             }
-            Parsed::Table(_) | Parsed::Tables(_) | Parsed::Wrong => String::new(),
+            Parsed::Wrong => String::new(),
+        }
+    }
+}
+
+/// A name where all parameters have their defaults.
+fn algorithm_to_toml(chosen: &Chosen) -> String {
+    if chosen.parameters.is_empty() {
+        return format!("{:?}", chosen.name);
+    }
+    let mut keys = vec![format!("{NAME} = {:?}", chosen.name)];
+    let named = chosen.parameters.iter();
+    keys.extend(named.map(|(name, value)| format!("{name} = {}", Parsed::from(*value).to_toml())));
+    format!("{{ {} }}", keys.join(", "))
+}
+
+impl From<Value> for Parsed {
+    fn from(value: Value) -> Parsed {
+        match value {
+            Value::Number(number) => Parsed::Number(number),
+            Value::Integer(number) => Parsed::Integer(number),
+            Value::Boolean(value) => Parsed::Boolean(value),
+            Value::Time(time) => Parsed::Time(time),
         }
     }
 }

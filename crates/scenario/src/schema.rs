@@ -6,9 +6,10 @@ use ropewalk_transport::{Config, Profile};
 use serde_json::{Map, Value, json};
 
 use crate::algorithm;
+use crate::chosen::NAME;
 use crate::keys::{Default, Key, Kind, Shape, TOP, TRANSPORT};
 use crate::limits;
-use crate::parsed::RANDOM;
+use crate::parsed::{Parsed, RANDOM};
 
 /// The JSON Schema (draft 2020-12) that every right scenario file meets.
 ///
@@ -52,7 +53,7 @@ fn described(description: &Description) -> Value {
             "doc": parameter.doc,
             "source": parameter.source,
             "allowed": kind.allowed(),
-            "default": algorithm::parsed(parameter.kind.default()).to_toml(),
+            "default": Parsed::from(parameter.kind.default()).to_toml(),
         })
     });
     json!({
@@ -221,19 +222,17 @@ fn one_of(all: &[&'static Description]) -> Value {
     kinds.extend(with.map(|one| with_parameters(one)));
     let without = names(&mut all.iter().filter(|one| one.parameters.is_empty()));
     if !without.is_empty() {
-        kinds.push(algorithm_table(
-            json!({ algorithm::NAME: { "enum": without } }),
-        ));
+        kinds.push(algorithm_table(json!({ NAME: { "enum": without } })));
     }
     json!({ "anyOf": kinds })
 }
 
 fn with_parameters(description: &Description) -> Value {
-    let mut properties = json!({ algorithm::NAME: { "enum": [description.name] } });
+    let mut properties = json!({ NAME: { "enum": [description.name] } });
     for parameter in description.parameters {
         let mut schema = value(&algorithm::kind(parameter));
         schema["description"] = json!(format!("{} ({})", parameter.doc, parameter.source));
-        let default = algorithm::parsed(parameter.kind.default());
+        let default = Parsed::from(parameter.kind.default());
         if let Ok(default) = from_toml(&default.to_toml()) {
             schema["default"] = default;
         }
@@ -249,7 +248,7 @@ fn algorithm_table(properties: Value) -> Value {
         "type": "object",
         "additionalProperties": false,
         "properties": properties,
-        "required": [algorithm::NAME],
+        "required": [NAME],
     })
 }
 

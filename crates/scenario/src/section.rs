@@ -26,7 +26,25 @@ struct Slot {
     origin: Origin,
     /// The value's beginning as it stands there.
     shown: Option<String>,
-    parsed: Parsed,
+    content: Content,
+}
+
+/// What stands behind a key.
+#[derive(Clone, Debug)]
+enum Content {
+    Value(Parsed),
+    Table(Section),
+    Tables(Vec<Section>),
+}
+
+impl Content {
+    /// The value, if it is no table.
+    fn value(&self) -> Option<&Parsed> {
+        match self {
+            Content::Value(parsed) => Some(parsed),
+            Content::Table(_) | Content::Tables(_) => None,
+        }
+    }
 }
 
 impl Section {
@@ -72,57 +90,59 @@ impl Section {
     /// The value of this key, if it stands there and is right.
     pub fn get<T: Held>(&self, key: &str) -> Option<T> {
         self.slot_of(key)
-            .and_then(|slot| T::from_parsed(&slot.parsed))
+            .and_then(|slot| T::from_parsed(slot.content.value()?))
     }
 
     /// The value of this key; where it does not stand there or is wrong, its default.
     pub fn value<T: Held>(&self, key: &str) -> T {
-        let value = self.get(key).or_else(|| T::from_parsed(&self.default(key)));
+        let default = || T::from_parsed(self.default(key).value()?);
+        let value = self.get(key).or_else(default);
         value.expect("a default is right; a test reads them all")
     }
 
     /// The table that this key is where it does not stand there.
     pub fn default_table(&self, key: &str) -> Section {
         match self.default(key) {
-            Parsed::Table(table) => table,
+            Content::Table(table) => table,
             other => panic!("the default of {key} is {other:?}, not a table"),
         }
     }
 
     /// What a key is where the file does not say.
-    fn default(&self, name: &str) -> Parsed {
+    fn default(&self, name: &str) -> Content {
         let key = self.shape.key(name).expect("a key of the table");
         let mut report = Report::new("", "");
-        let parsed = key.default.toml().map(|value| {
+        let content = key.default.toml().map(|value| {
             let entry = Entry {
                 key: name.to_owned(),
                 origin: self.origin,
                 node: Node::from_override(value),
             };
-            self.slot(key, &entry, &mut report).parsed
+            self.slot(key, &entry, &mut report).content
         });
-        parsed.unwrap_or(Parsed::Wrong)
+        content.unwrap_or(Content::Value(Parsed::Wrong))
     }
 
     /// The table of this key, if it stands there and is one.
     pub fn table(&self, key: &str) -> Option<&Section> {
-        match self.slot_of(key).map(|slot| &slot.parsed) {
-            Some(Parsed::Table(section)) => Some(section),
+        match self.slot_of(key).map(|slot| &slot.content) {
+            Some(Content::Table(section)) => Some(section),
             _ => None,
         }
     }
 
     /// The tables of this key; none if it does not stand there.
     pub fn tables(&self, key: &str) -> &[Section] {
-        match self.slot_of(key).map(|slot| &slot.parsed) {
-            Some(Parsed::Tables(sections)) => sections,
+        match self.slot_of(key).map(|slot| &slot.content) {
+            Some(Content::Tables(sections)) => sections,
             _ => &[],
         }
     }
 
-    /// All keys that stand there, with their values.
+    /// All keys that stand there and are no tables, with their values.
     pub fn given(&self) -> impl Iterator<Item = (&'static Key, &Parsed)> {
-        self.slots.iter().map(|slot| (slot.key, &slot.parsed))
+        let slots = self.slots.iter();
+        slots.filter_map(|slot| Some((slot.key, slot.content.value()?)))
     }
 
     /// Reports an error of this key; if it does not stand there, of the table.
@@ -148,10 +168,10 @@ impl Section {
 
     fn slot(&self, key: &'static Key, entry: &Entry, report: &mut Report) -> Slot {
         let path = join(&self.path, key.name);
-        let (parsed, shown) = match (&key.kind, &entry.node.value) {
+        let (content, shown) = match (&key.kind, &entry.node.value) {
             (Kind::Table { shape, .. }, Value::Table(_)) => {
                 let section = Section::read(&entry.node, shape, path.clone(), report);
-                (Parsed::Table(section), None)
+                (Content::Table(section), None)
             }
             (
                 Kind::Table {
@@ -161,18 +181,18 @@ impl Section {
                 _,
             ) => {
                 let section = Section::read_short(key, shape, short, entry, &path, report);
-                (Parsed::Table(section), Some(entry.node.shown()))
+                (Content::Table(section), Some(entry.node.shown()))
             }
             (Kind::Algorithm(all), Value::Table(entries)) => (
-                algorithm::read_table(*all, entry, entries, &path, report),
+                Content::Value(algorithm::read_table(*all, entry, entries, &path, report)),
                 Some(entry.node.shown()),
             ),
             (Kind::Tables { shape, most }, Value::List(items)) => {
                 let sections = read_list(key, entry, items, shape, *most, report);
-                (Parsed::Tables(sections), None)
+                (Content::Tables(sections), None)
             }
             _ => (
-                read_value(&key.kind, key, entry, &path, report),
+                Content::Value(read_value(&key.kind, key, entry, &path, report)),
                 Some(entry.node.shown()),
             ),
         };
@@ -181,7 +201,7 @@ impl Section {
             path,
             origin: entry.node.origin,
             shown,
-            parsed,
+            content,
         }
     }
 
@@ -199,7 +219,7 @@ impl Section {
             path: path.to_owned(),
             origin: entry.node.origin,
             shown: Some(entry.node.shown()),
-            parsed: read_value(&key.kind, long, entry, path, report),
+            content: Content::Value(read_value(&key.kind, long, entry, path, report)),
         });
         Section {
             shape,

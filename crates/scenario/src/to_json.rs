@@ -5,7 +5,6 @@ use ropewalk_quantities::Time;
 use ropewalk_transport::{Config, InitialWindow};
 use serde_json::{Map, Value, json};
 
-use crate::algorithm;
 use crate::keys::TRANSPORT;
 use crate::model::{Flow, Origin, Protocol, Scenario, Traffic};
 use crate::parsed::{Held, Parsed};
@@ -156,7 +155,7 @@ fn insert(object: &mut Map<String, Value>, key: &str, value: &Parsed, config: &C
         && !chosen.parameters.is_empty()
     {
         let named = chosen.parameters.iter().filter_map(|(name, value)| {
-            let value = plain(&algorithm::parsed(*value), config)?;
+            let value = plain(&Parsed::from(*value), config)?;
             Some(((*name).to_owned(), value))
         });
         object.insert(parameters, Value::Object(named.collect()));
@@ -202,8 +201,6 @@ fn plain(value: &Parsed, config: &Config) -> Option<Value> {
         | Parsed::Queue(_)
         | Parsed::Names(_)
         | Parsed::Outages(_)
-        | Parsed::Table(_)
-        | Parsed::Tables(_)
         | Parsed::Wrong => return None,
     })
 }

@@ -8,7 +8,7 @@ use ropewalk_quantities::{
 };
 use ropewalk_transport::InitialWindow;
 
-use crate::algorithm::{Chosen, names as names_of};
+use crate::chosen::{Chosen, names as names_of};
 use crate::document::{Node, Value};
 use crate::error::Problem;
 use crate::keys::Kind;

@@ -9,7 +9,7 @@ mod transport;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_transport::Config;
 
-use crate::algorithm::Algorithms;
+use crate::chosen::Algorithms;
 use crate::parsed::Parsed;
 
 pub(crate) use link::LINK;
