@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::Time;
 
-use super::top::TRAFFIC;
+use super::traffic::TRAFFIC;
 use super::transport::TRANSPORT_KEYS;
 use super::{Alternatives, Default, Key, Kind, Shape, key};
 use crate::limits;

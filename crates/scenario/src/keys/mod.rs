@@ -4,6 +4,7 @@ mod competitor;
 mod flow;
 mod link;
 mod top;
+mod traffic;
 mod transport;
 
 use ropewalk_quantities::{Bytes, Time};
@@ -13,7 +14,8 @@ use crate::chosen::Algorithms;
 use crate::parsed::Parsed;
 
 pub(crate) use link::LINK;
-pub(crate) use top::{TOP, TRAFFIC};
+pub(crate) use top::TOP;
+pub(crate) use traffic::TRAFFIC;
 pub(crate) use transport::TRANSPORT;
 
 /// A table's keys.

@@ -1,7 +1,8 @@
 //! The keys at the top of the file, and of `[traffic]` and `[[path]]`.
 
-use ropewalk_quantities::{Bytes, Time};
+use ropewalk_quantities::Time;
 
+use super::traffic::TRAFFIC;
 use super::{
     Default, Key, Kind, Shape, competitor::COMPETITOR, flow::FLOW, key, link::LINK,
     transport::TRANSPORT,
@@ -110,43 +111,6 @@ static PATH: Shape = Shape {
             },
             Default::Required,
             "Names of the links passed in turn; the way back passes them in reverse.",
-        ),
-    ]],
-    alternatives: &[],
-};
-
-/// `[traffic]`.
-pub(crate) static TRAFFIC: Shape = Shape {
-    keys: &[&[
-        key(
-            "kind",
-            Kind::Word(|| vec!["bulk", "cbr", "poisson"]),
-            Default::Toml("\"bulk\""),
-            "As much as the transport takes, or messages at constant or exponentially distributed spacings.",
-        ),
-        key(
-            "size",
-            Kind::Bytes {
-                least: Bytes::new(1),
-                most: limits::LARGEST_TRANSFER,
-            },
-            Default::Words("goes on until the duration ends"),
-            "How much a bulk transfer sends.",
-        ),
-        key(
-            "rate",
-            Kind::Rate,
-            Default::Words("required for cbr and poisson"),
-            "Application bits per second; for poisson, in the mean.",
-        ),
-        key(
-            "message",
-            Kind::Bytes {
-                least: Bytes::new(1),
-                most: limits::LARGEST_BUFFER,
-            },
-            Default::Toml("\"1000 B\""),
-            "Size of a message of cbr and poisson.",
         ),
     ]],
     alternatives: &[],
