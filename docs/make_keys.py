@@ -33,7 +33,7 @@ ALGORITHMS = """
 {keys} take an algorithm's name, or a table of its name and
 parameters: `scheduler = {{ name = "blest", lambda = 1.3 }}`;
 `--set transport.scheduler.lambda=1.3` sets one alone. Each is declared in a file of its own below
-`crates/transport/src`, from which these tables are made.
+`crates/transport/src`, from which these tables are made; [how to add one](extending.md).
 """
 
 

@@ -28,7 +28,7 @@ mod value;
 pub use error::{Errors, Place, Problem, ScenarioError};
 pub use limits::{MAX_SCENARIO_BYTES, MAX_TRACE_BYTES, MAX_TRACE_LINES};
 pub use model::{
-    Aggregation, Device, Flow, Origin, Path, Protocol, Scenario, Traffic, VirtualDevice,
+    Aggregation, Device, Flow, Origin, Path, Protocol, Scenario, Spacing, Traffic, VirtualDevice,
 };
 pub use parse::{decode, effective};
 pub use schema::{algorithms, schema};

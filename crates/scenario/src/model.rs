@@ -1,12 +1,14 @@
 //! A scenario after parsing: every default filled in, every reference resolved.
 
 mod protocol;
+mod traffic;
 
 use ropewalk_network::LinkConfig;
-use ropewalk_quantities::{Bytes, Rate, Time};
+use ropewalk_quantities::{Bytes, Time};
 use ropewalk_transport::Config;
 
 pub use protocol::{Aggregation, Device, Protocol, VirtualDevice};
+pub use traffic::{Spacing, Traffic};
 
 /// One experiment: links, paths and flows.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,40 +134,4 @@ pub enum Origin {
     Flow,
     /// `[[competitor]]`.
     Competitor,
-}
-
-/// What an application sends, from client to server.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Traffic {
-    /// As much as the transport takes.
-    Bulk {
-        /// Then it closes; `None` goes on until the duration ends.
-        size: Option<Bytes>,
-    },
-    /// Messages of one size at a constant spacing.
-    Cbr {
-        /// Application bits per second.
-        rate: Rate,
-        /// Size of a message.
-        message: Bytes,
-    },
-    /// Messages of one size at exponentially distributed spacings.
-    Poisson {
-        /// Application bits per second, in the mean.
-        rate: Rate,
-        /// Size of a message.
-        message: Bytes,
-    },
-}
-
-impl Traffic {
-    /// Its kind's name in a scenario file.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Traffic::Bulk { .. } => "bulk",
-            Traffic::Cbr { .. } => "cbr",
-            Traffic::Poisson { .. } => "poisson",
-        }
-    }
 }

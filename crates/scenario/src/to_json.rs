@@ -173,7 +173,7 @@ fn traffic(traffic: &Traffic) -> Value {
                 object["size"] = size.as_u64().into();
             }
         }
-        Traffic::Cbr { rate, message } | Traffic::Poisson { rate, message } => {
+        Traffic::Messages { rate, message, .. } => {
             object["rate"] = rate.as_bps().into();
             object["message"] = message.as_u64().into();
         }

@@ -195,7 +195,7 @@ fn write_protocol(out: &mut String, flow: &Flow) {
 fn traffic(traffic: &Traffic) -> Vec<(&'static str, String)> {
     let keys = match *traffic {
         Traffic::Bulk { size } => vec![("size", size.map(Parsed::Bytes))],
-        Traffic::Cbr { rate, message } | Traffic::Poisson { rate, message } => vec![
+        Traffic::Messages { rate, message, .. } => vec![
             ("rate", Some(Parsed::Rate(rate))),
             ("message", Some(Parsed::Bytes(message))),
         ],

@@ -60,7 +60,7 @@ impl Application {
             Traffic::Bulk { size } => Source::Bulk {
                 left: size.map(|bytes| bytes.as_u64()),
             },
-            Traffic::Cbr { .. } | Traffic::Poisson { .. } => {
+            Traffic::Messages { .. } => {
                 let schedule = Schedule::new(traffic, start, random);
                 Source::Messages(schedule.expect("messages are due at some time"))
             }

@@ -3,7 +3,7 @@
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
-use ropewalk_scenario::Traffic;
+use ropewalk_scenario::{Spacing, Traffic};
 
 /// Times at which messages of one size are due.
 ///
@@ -13,12 +13,12 @@ use ropewalk_scenario::Traffic;
 #[derive(Clone, Debug)]
 pub struct Schedule {
     message: u64,
-    spacing: Spacing,
+    gaps: Gaps,
     next: Time,
 }
 
 #[derive(Clone, Debug)]
-enum Spacing {
+enum Gaps {
     Constant(Time),
     Exponential { mean_ns: f64, random: Pcg64Mcg },
 }
@@ -26,19 +26,24 @@ enum Spacing {
 impl Schedule {
     /// The first message is due at `start`; `None` for bulk, which has no messages.
     pub fn new(traffic: &Traffic, start: Time, random: Pcg64Mcg) -> Option<Schedule> {
-        let (message, spacing) = match *traffic {
-            Traffic::Bulk { .. } => return None,
-            Traffic::Cbr { rate, message } => {
-                (message, Spacing::Constant(rate.transmission_time(message)))
-            }
-            Traffic::Poisson { rate, message } => {
-                let mean_ns = message.as_u64() as f64 * 8e9 / rate.as_bps() as f64;
-                (message, Spacing::Exponential { mean_ns, random })
-            }
+        let Traffic::Messages {
+            spacing,
+            rate,
+            message,
+        } = *traffic
+        else {
+            return None;
+        };
+        let gaps = match spacing {
+            Spacing::Constant => Gaps::Constant(rate.transmission_time(message)),
+            Spacing::Exponential => Gaps::Exponential {
+                mean_ns: message.as_u64() as f64 * 8e9 / rate.as_bps() as f64,
+                random,
+            },
         };
         Some(Schedule {
             message: message.as_u64(),
-            spacing,
+            gaps,
             next: start,
         })
     }
@@ -51,9 +56,9 @@ impl Schedule {
 
     /// Between two messages, in the mean.
     pub fn spacing(&self) -> Time {
-        match self.spacing {
-            Spacing::Constant(spacing) => spacing,
-            Spacing::Exponential { mean_ns, .. } => Time::from_nanos(mean_ns as u64),
+        match self.gaps {
+            Gaps::Constant(spacing) => spacing,
+            Gaps::Exponential { mean_ns, .. } => Time::from_nanos(mean_ns as u64),
         }
     }
 
@@ -65,9 +70,9 @@ impl Schedule {
 
     /// Goes on to the message after the next.
     pub fn advance(&mut self) {
-        self.next += match &mut self.spacing {
-            Spacing::Constant(spacing) => (*spacing).max(Time::from_nanos(1)),
-            Spacing::Exponential { mean_ns, random } => {
+        self.next += match &mut self.gaps {
+            Gaps::Constant(spacing) => (*spacing).max(Time::from_nanos(1)),
+            Gaps::Exponential { mean_ns, random } => {
                 Time::from_nanos((-uniform(random).ln() * *mean_ns) as u64)
             }
         };
@@ -90,7 +95,8 @@ mod tests {
 
     #[test]
     fn constant_rate_is_evenly_spaced() {
-        let traffic = Traffic::Cbr {
+        let traffic = Traffic::Messages {
+            spacing: Spacing::Constant,
             rate: Rate::from_bps(160_000),
             message: Bytes::new(200),
         };

@@ -16,7 +16,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ropewalk_quantities::{Bytes, Rate, Time};
-use ropewalk_scenario::Traffic;
+use ropewalk_scenario::{Spacing, Traffic};
 use ropewalk_testbed::counters::Counters;
 use ropewalk_testbed::traffic::{Carrier, Path, Plan, Session, outcome, run_client, run_server};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
@@ -136,8 +136,14 @@ fn arguments(given: impl Iterator<Item = String>) -> Result<Option<(Plan, Namesp
     first.device = device;
     plan.traffic = match rate {
         None => Traffic::Bulk { size },
-        Some(rate) if poisson => Traffic::Poisson { rate, message },
-        Some(rate) => Traffic::Cbr { rate, message },
+        Some(rate) => Traffic::Messages {
+            spacing: match poisson {
+                true => Spacing::Exponential,
+                false => Spacing::Constant,
+            },
+            rate,
+            message,
+        },
     };
     Ok(Some((plan, namespaces)))
 }

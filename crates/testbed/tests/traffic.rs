@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ropewalk_quantities::{Bytes, Rate, Time};
-use ropewalk_scenario::Traffic;
+use ropewalk_scenario::{Spacing, Traffic};
 use ropewalk_testbed::traffic::{
     Carrier, ClientReport, Path, Plan, ServerReport, Session, TrafficError, TrafficOutcome,
     outcome, run_client, run_server,
@@ -47,7 +47,8 @@ fn bulk(megabytes: u64) -> Plan {
 fn cbr() -> Plan {
     Plan {
         duration: Time::from_millis(600),
-        ..plan(Traffic::Cbr {
+        ..plan(Traffic::Messages {
+            spacing: Spacing::Constant,
             rate: Rate::from_bps(800_000),
             message: Bytes::new(500),
         })
@@ -169,7 +170,8 @@ fn poisson_messages_are_those_of_the_seed() {
         run(Plan {
             seed,
             duration: Time::from_millis(400),
-            ..plan(Traffic::Poisson {
+            ..plan(Traffic::Messages {
+                spacing: Spacing::Exponential,
                 rate: Rate::from_bps(1_600_000),
                 message: Bytes::new(200),
             })

@@ -4,9 +4,11 @@ use ropewalk_quantities::Rate;
 
 use crate::error::Problem;
 use crate::keys::TRAFFIC;
-use crate::model::Traffic;
+use crate::model::{Spacing, Traffic};
 use crate::report::Report;
 use crate::section::Section;
+
+const MESSAGES: Problem = Problem::OnlyWith(r#"kind = "cbr" or kind = "poisson""#);
 
 /// What the application sends.
 pub(super) fn traffic(section: Option<&Section>, report: &mut Report) -> Traffic {
@@ -17,17 +19,16 @@ pub(super) fn traffic(section: Option<&Section>, report: &mut Report) -> Traffic
         return Traffic::Bulk { size: None };
     }
     let kind: String = section.value("kind");
-    if kind == "bulk" {
+    let Some(spacing) = Spacing::of_kind(&kind) else {
         for key in ["rate", "message"] {
             if section.has(key) {
-                let problem = Problem::OnlyWith(r#"kind = "cbr" or kind = "poisson""#);
-                section.complain(key, problem, report);
+                section.complain(key, MESSAGES, report);
             }
         }
         return Traffic::Bulk {
             size: section.get("size"),
         };
-    }
+    };
     if section.has("size") {
         section.complain("size", Problem::OnlyWith(r#"kind = "bulk""#), report);
     }
@@ -36,8 +37,9 @@ pub(super) fn traffic(section: Option<&Section>, report: &mut Report) -> Traffic
     }
     let rate = section.get("rate").unwrap_or(Rate::from_bps(1));
     let message = section.value("message");
-    match kind.as_str() {
-        "cbr" => Traffic::Cbr { rate, message },
-        _ => Traffic::Poisson { rate, message },
+    Traffic::Messages {
+        spacing,
+        rate,
+        message,
     }
 }

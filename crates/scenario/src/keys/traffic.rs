@@ -4,13 +4,14 @@ use ropewalk_quantities::Bytes;
 
 use super::{Default, Kind, Shape, key};
 use crate::limits;
+use crate::model::Traffic;
 
 /// `[traffic]`.
 pub(crate) static TRAFFIC: Shape = Shape {
     keys: &[&[
         key(
             "kind",
-            Kind::Word(|| vec!["bulk", "cbr", "poisson"]),
+            Kind::Word(Traffic::kinds),
             Default::Toml("\"bulk\""),
             "As much as the transport takes, or messages at constant or exponentially distributed spacings.",
         ),

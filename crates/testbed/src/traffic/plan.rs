@@ -92,7 +92,7 @@ impl Plan {
     pub(crate) fn size(&self) -> Option<u64> {
         match self.traffic {
             Traffic::Bulk { size } => size.map(Bytes::as_u64),
-            Traffic::Cbr { .. } | Traffic::Poisson { .. } => None,
+            Traffic::Messages { .. } => None,
         }
     }
 }

@@ -1,0 +1,75 @@
+//! What an application sends.
+
+use ropewalk_quantities::{Bytes, Rate};
+
+/// What an application sends, from client to server.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Traffic {
+    /// As much as the transport takes.
+    Bulk {
+        /// Then it closes; `None` goes on until the duration ends.
+        size: Option<Bytes>,
+    },
+    /// Messages of one size.
+    Messages {
+        /// How far apart they are.
+        spacing: Spacing,
+        /// Application bits per second, in the mean.
+        rate: Rate,
+        /// Size of a message.
+        message: Bytes,
+    },
+}
+
+/// How far apart messages are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spacing {
+    /// The same each time.
+    Constant,
+    /// Exponentially distributed: a Poisson process.
+    Exponential,
+}
+
+impl Traffic {
+    /// The name of bulk traffic's kind.
+    pub(crate) const BULK: &'static str = "bulk";
+
+    /// Its kind's name in a scenario file.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Traffic::Bulk { .. } => Traffic::BULK,
+            Traffic::Messages { spacing, .. } => spacing.kind(),
+        }
+    }
+
+    /// The names of all kinds.
+    pub(crate) fn kinds() -> Vec<&'static str> {
+        let messages = Spacing::KINDS.iter().map(|(_, kind)| *kind);
+        [Traffic::BULK].into_iter().chain(messages).collect()
+    }
+}
+
+impl Spacing {
+    /// Each with the kind of traffic that scenario files call it.
+    const KINDS: &'static [(Spacing, &'static str)] = &[
+        (Spacing::Constant, "cbr"),
+        (Spacing::Exponential, "poisson"),
+    ];
+
+    /// The kind of traffic that is spaced so.
+    fn kind(self) -> &'static str {
+        let mut kinds = Spacing::KINDS.iter();
+        kinds
+            .find(|(spacing, _)| *spacing == self)
+            .map_or("", |(_, kind)| kind)
+    }
+
+    /// That of a kind of messages.
+    pub(crate) fn of_kind(kind: &str) -> Option<Spacing> {
+        let mut kinds = Spacing::KINDS.iter();
+        kinds
+            .find(|(_, named)| *named == kind)
+            .map(|(spacing, _)| *spacing)
+    }
+}

@@ -1,0 +1,87 @@
+"""That docs/extending.md builds: its files and lines in a copy of the project, which then runs."""
+
+import os
+import re
+import shutil
+import subprocess
+
+from places import ROOT
+
+PAGE = ROOT / "docs/extending.md"
+BLOCK = re.compile(
+    r"^(?:`(?P<path>[^`\n]+)`\n\n)?```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.M | re.S
+)
+CRATES = ("quantities", "wire", "transport", "network", "striping", "scenario", "simulator")
+TRY = """\
+//! Simulates each scenario file that it is given.
+fn main() {
+    for name in std::env::args().skip(1) {
+        let text = std::fs::read_to_string(&name).expect("a file");
+        let read = &mut |_: &str| Err("no other file".to_owned());
+        let scenario = ropewalk_scenario::Scenario::parse(&text, &name, &[], read)
+            .unwrap_or_else(|errors| panic!("{errors}"));
+        let options = ropewalk_simulator::Options::default();
+        let outcome = ropewalk_simulator::simulate(&scenario, 1, &options).expect("simulated");
+        println!("{}", outcome.summary.goodput_mbps);
+    }
+}
+"""
+
+
+def blocks():
+    """Yield the page's files, diffs and scenarios; a diff without a path is of the one before."""
+    path = None
+    for block in BLOCK.finditer(PAGE.read_text()):
+        path = block["path"] or path
+        yield path, block["kind"], block["text"]
+
+
+def patched(text, diff):
+    """Return a text with the lines of a diff, whose context occurs in it once."""
+    lines = diff.splitlines(keepends=True)
+    old = "".join(line[1:] for line in lines if line[0] != "+")
+    new = "".join(line[1:] for line in lines if line[0] != "-")
+    assert text.count(old) == 1, f"not there, or more than once:\n{old}"
+    return text.replace(old, new)
+
+
+def test_the_page_is_built_and_its_scenarios_run(tmp_path):
+    # The testbed's lines are put in, and not built: all of the gateway would be.
+    for crate in (*CRATES, "testbed"):
+        shutil.copytree(ROOT / "crates" / crate, tmp_path / "crates" / crate)
+    for name in ("Cargo.toml", "Cargo.lock"):
+        shutil.copy(ROOT / name, tmp_path)
+    manifest = tmp_path / "Cargo.toml"
+    members = "members = [" + ", ".join(f'"crates/{crate}"' for crate in CRATES) + "]"
+    manifest.write_text(re.sub(r"^members = .*$", members, manifest.read_text(), flags=re.M))
+    (tmp_path / "crates/simulator/examples/try.rs").write_text(TRY)
+    touched, scenarios = [], []
+    for path, kind, text in blocks():
+        if kind == "toml":
+            scenarios.append(tmp_path / f"{len(scenarios)}.toml")
+            scenarios[-1].write_text(text)
+        elif kind == "rust":
+            assert not (tmp_path / path).exists(), path
+            (tmp_path / path).write_text(text)
+            touched.append(path)
+        elif kind == "diff":
+            (tmp_path / path).write_text(patched((tmp_path / path).read_text(), text))
+            touched.append(path)
+    assert len(scenarios) == 5
+    # A declared algorithm is one new file and its lines in the folder's.
+    of_transport = {path for path in touched if path.startswith("crates/transport/")}
+    assert len(of_transport) == 6
+    target = ROOT / "target/extending"
+    built = subprocess.run(
+        ["cargo", "run", "-q", "--offline", "-p", "ropewalk-simulator", "--example", "try", "--"]
+        + [str(scenario) for scenario in scenarios],
+        cwd=tmp_path,
+        env=os.environ | {"CARGO_TARGET_DIR": str(target), "RUSTFLAGS": "-D warnings"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    goodputs = [float(line) for line in built.stdout.split()]
+    assert len(goodputs) == len(scenarios)
+    assert min(goodputs) > 0.5
