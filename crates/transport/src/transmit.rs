@@ -13,7 +13,7 @@ use crate::subflow::State;
 const DATA_ACK: Flags = Flags::DATA_ACK.with(Flags::DATA_ACK_64);
 
 impl Endpoint {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next_segment<R: Recorder>(
         &mut self,
         now: Time,

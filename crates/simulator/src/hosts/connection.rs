@@ -110,9 +110,12 @@ impl Connection {
 
     #[inline]
     pub(crate) fn poll_timeouts(&self, end: usize) -> [Option<Time>; 2] {
-        let mut timeouts = [None; 2];
-        timeouts[end] = self.ends[end].poll_timeout();
-        timeouts
+        let timeout = self.ends[end].poll_timeout();
+        if end == CLIENT {
+            [timeout, None]
+        } else {
+            [None, timeout]
+        }
     }
 
     pub(crate) fn key(&self, end: usize) -> u64 {

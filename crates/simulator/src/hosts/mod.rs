@@ -159,11 +159,17 @@ impl Host {
         segment: &mut Segment,
         heard_by: &mut H,
     ) -> Option<Outgoing> {
-        match self {
-            Host::Connection(host) => host.poll_transmit(now, end, segment, heard_by),
-            Host::Striped(host) => host.poll_transmit(now, end, segment, heard_by),
-            Host::Aggregation(host) => host.poll_transmit(now, segment, heard_by),
+        // One call for both kinds that have one connection: it is inlined.
+        let (connection, devices) = match self {
+            Host::Connection(connection) => (connection, None),
+            Host::Striped(striped) => (&mut striped.connection, Some(&mut striped.devices)),
+            Host::Aggregation(host) => return host.poll_transmit(now, segment, heard_by),
+        };
+        let mut packet = connection.poll_transmit(now, end, segment, heard_by)?;
+        if let Some(devices) = devices {
+            packet.route = devices[end].next();
         }
+        Some(packet)
     }
 
     /// Once [`poll_transmit`](Host::poll_transmit) has given nothing: whether sockets were drained

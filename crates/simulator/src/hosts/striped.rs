@@ -1,22 +1,19 @@
 //! song-2018: one TCP connection whose packets a virtual device lays on paths one by one.
 
 use ropewalk_network::Capacity;
-use ropewalk_quantities::Time;
 use ropewalk_scenario::{Flow, Scenario, VirtualDevice as DeviceConfig};
 use ropewalk_striping::tunnel::Scheduler;
-use ropewalk_transport::Segment;
 
-use super::Outgoing;
 use super::connection::Connection;
 use super::virtual_device::VirtualDevice;
 use crate::Unsupported;
-use crate::hearing::Hears;
 
 /// The connection, and a device at each end. All but the choice of paths is the connection's.
 #[derive(Debug)]
 pub(crate) struct Striped {
     pub(super) connection: Connection,
-    devices: [VirtualDevice; 2],
+    /// By the end that sends.
+    pub(super) devices: [VirtualDevice; 2],
 }
 
 impl Striped {
@@ -46,21 +43,6 @@ impl Striped {
         Ok(Striped {
             connection,
             devices: [both.clone(), both],
-        })
-    }
-
-    #[inline]
-    pub(crate) fn poll_transmit<H: Hears>(
-        &mut self,
-        now: Time,
-        end: usize,
-        segment: &mut Segment,
-        heard_by: &mut H,
-    ) -> Option<Outgoing> {
-        let packet = self.connection.poll_transmit(now, end, segment, heard_by)?;
-        Some(Outgoing {
-            route: self.devices[end].next(),
-            ..packet
         })
     }
 }

@@ -126,6 +126,7 @@ impl Aggregation {
     }
 
     /// A connection that is forgotten takes nothing.
+    #[inline(never)]
     pub(crate) fn handle_packet<H: Hears>(
         &mut self,
         now: Time,
@@ -209,6 +210,7 @@ impl Aggregation {
 
     /// The application writes, and carriers are given what the association has for them, until none
     /// takes more.
+    #[inline(never)]
     pub(crate) fn turn(&mut self, now: Time, _: usize, application: &mut Application) {
         application.fill(now, self);
         self.pass = Pass::default();
@@ -253,6 +255,7 @@ impl Aggregation {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn poll_transmit<H: Hears>(
         &mut self,
         now: Time,
@@ -385,6 +388,7 @@ impl Aggregation {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn poll_timeouts(&self, _: usize) -> [Option<Time>; 2] {
         [CLIENT, SERVER].map(|end| self.poll_timeout(end))
     }
@@ -402,6 +406,7 @@ impl Aggregation {
     }
 
     /// One or more timers of an end may have run out.
+    #[inline(never)]
     pub(crate) fn handle_timeout<H: Hears>(&mut self, now: Time, end: usize, heard_by: &mut H) {
         for at in 0..self.connections.len() {
             self.connections[at].handle_timeout(now, end, heard_by);
