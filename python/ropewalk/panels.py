@@ -153,7 +153,8 @@ def delays(axes: Axes, results: Results) -> None:
     import numpy as np
     from matplotlib.ticker import LogLocator
 
-    bins = results.delays.group_by("up_to_ms").sum().sort("up_to_ms")
+    bins = of_first_flow(results.delays).select("up_to_ms", "count")
+    bins = bins.group_by("up_to_ms").sum().sort("up_to_ms")
     count = bins["count"].to_numpy()
     edges = bins["up_to_ms"].to_numpy()
     if count.sum() == 0:
@@ -225,7 +226,57 @@ def _named(rows: pl.DataFrame) -> Iterator[tuple[int, str, pl.DataFrame]]:
 
 
 def _of_run(frame: pl.DataFrame, seed: int) -> pl.DataFrame:
-    return frame.filter(frame["seed"] == seed)
+    """One run's rows, of several flows those of the first."""
+    return of_first_flow(frame.filter(frame["seed"] == seed))
+
+
+def of_first_flow(frame: pl.DataFrame) -> pl.DataFrame:
+    """Rows of the first flow, which come first; all where there is but one."""
+    if "flow" not in frame.columns or frame.is_empty():
+        return frame
+    return frame.filter(frame["flow"] == frame["flow"][0])
+
+
+def has_flows(results: Results) -> bool:
+    """Whether the timeline is of several flows."""
+    return "flow" in results.connection.columns
+
+
+def flows(axes: Axes, results: Results, seed: int) -> None:
+    """What each flow but competitors gets over time, stacked."""
+    import numpy as np
+
+    connection = results.connection.filter(results.connection["seed"] == seed)
+    frames = connection.partition_by("flow", maintain_order=True)
+    base = edges = np.zeros(0)
+    for index, frame in enumerate(frames):
+        steps = _edges(frame["time_s"].to_numpy())
+        together = max(1, math.ceil((len(steps) - 1) / 60))
+        edges = np.unique([*steps[::together], steps[-1]])
+        means = _means(frame["goodput_mbps"].to_numpy(), steps, together)
+        below = base if index else np.zeros(len(means))
+        base = below + means
+        axes.stairs(
+            base,
+            edges,
+            baseline=below,
+            fill=True,
+            color=_colour(index),
+            label=str(frame["flow"][0]),
+            linewidth=0,
+        )
+    axes.set(xlabel="time (s)", ylabel="each flow's goodput (Mbit/s)")
+    axes.set_xlim(edges[0], edges[-1])
+    axes.set_ylim(0, 1.1 * max(float(base.max()), 1e-3))
+    handles, labels = axes.get_legend_handles_labels()
+    axes.legend(
+        handles[::-1],
+        labels[::-1],
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1.0),
+        borderaxespad=0,
+        fontsize="small",
+    )
 
 
 def _capacity(results: Results, connection: pl.DataFrame) -> NDArray[np.float64]:

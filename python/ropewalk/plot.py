@@ -177,6 +177,44 @@ def reorder_buffer(results: Results, *, seed: int | None = None) -> Figure:
     return figure
 
 
+def flows(results: Results, *, seed: int | None = None) -> Figure:
+    """Goodput of each flow but competitors over time, stacked.
+
+    Parameters
+    ----------
+    results : Results
+        Runs of several flows with a timeline.
+    seed : int, optional
+        Which run to show; the first if not given.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture.
+
+    Raises
+    ------
+    ValueError
+        There is no such run, or it has no timeline, or one of one flow.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> results = ropewalk.simulate("scenarios/start/three-flows.toml", step="200 ms")
+    >>> _, names = flows(results).axes[0].get_legend_handles_labels()
+    >>> names
+    ['backup', 'download', 'sync']
+    """
+    seed = _seed(results, seed)
+    if not panels.has_flows(results):
+        raise ValueError("the timeline is of one flow")
+    figure = _figure(9, 4)
+    with _style():
+        panels.flows(figure.subplots(), results, seed)
+        figure.suptitle(results.scenario.title, x=0.01, ha="left")
+    return figure
+
+
 def overview(results: Results, *, seed: int | None = None) -> Figure:
     """All pictures of the results on one page.
 
@@ -206,10 +244,18 @@ def overview(results: Results, *, seed: int | None = None) -> Figure:
     """
     seed = _seed(results, seed)
     rows = panels.grid(len(panels.subflows_of(results, seed)))[0]
-    heights = (3.6, 0.6 + 1.6 * rows, 3.2)
+    heights = [3.6, 0.6 + 1.6 * rows, 3.2]
+    several = panels.has_flows(results)
+    if several:
+        heights.insert(0, 2.8)
     figure = _figure(9, sum(heights) + 0.3)
     with _style():
-        top, middle, bottom = figure.subfigures(3, 1, height_ratios=heights, squeeze=False)[:, 0]
+        parts = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
+        *above, top, middle, bottom = parts
+        for part in above:
+            panels.flows(part.subplots(), results, seed)
+        if several:
+            top.suptitle(f"the first flow, {results.scenario.flows[0]}", x=0.01, ha="left")
         panels.goodput(top.subplots(), results, seed)
         middle.suptitle("windows", x=0.01, ha="left")
         panels.windows(middle, results, seed)

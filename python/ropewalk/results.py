@@ -21,6 +21,8 @@ Frame: TypeAlias = Literal[
     "links",
     "subflows",
     "competitors",
+    "flows",
+    "link_flows",
     "timeline",
     "connection",
     "delays",
@@ -28,15 +30,8 @@ Frame: TypeAlias = Literal[
 ]
 
 
-class Run(Protocol):
-    """What one run recorded: of the simulator, or of whatever else carried packets."""
-
-    @property
-    def captured_packets(self) -> int | None:
-        """How many packets are in its capture; None without one."""
-
-    def summary_json(self) -> str:
-        """Return its numbers with the keys of the JSON contract, as JSON text."""
+class Recorded(Protocol):
+    """What was recorded of one flow."""
 
     def subflow_timeline(self) -> Mapping[str, NDArray[Any]] | None:
         """Return columns, a row per step and subflow; None without a timeline."""
@@ -48,11 +43,41 @@ class Run(Protocol):
         """Return the histogram of delays: ``up_to_ms`` and ``count``."""
 
 
+class FurtherFlow(Recorded, Protocol):
+    """What was recorded of a flow after the first."""
+
+    @property
+    def name(self) -> str:
+        """Its name, with a number where its entry stands for several."""
+
+    @property
+    def links(self) -> list[str]:
+        """The path of each of its subflows."""
+
+
+class Run(Recorded, Protocol):
+    """What one run recorded: of the simulator, or of whatever else carried packets."""
+
+    @property
+    def captured_packets(self) -> int | None:
+        """How many packets are in its capture; None without one."""
+
+    @property
+    def further_flows(self) -> Sequence[FurtherFlow]:
+        """What was recorded of the flows after the first; competitors are not recorded."""
+
+    def summary_json(self) -> str:
+        """Return its numbers with the keys of the JSON contract, as JSON text."""
+
+
 class Results:
     """What runs of one scenario gave.
 
     Every frame has a column ``seed`` that tells the runs apart; columns have
-    their unit in their name. A number that a run does not know is null.
+    their unit in their name. A number that a run does not know is null. Where
+    a scenario has a `[[flow]]` beside the first flow, ``subflows``, ``timeline``,
+    ``connection`` and ``delays`` are of all flows but competitors, and have a
+    column ``flow``.
 
     Parameters
     ----------
@@ -112,13 +137,40 @@ class Results:
     @cached_property
     def links(self) -> pl.DataFrame:
         """One row per run and link, over the measured time, in the direction of the data."""
-        rows = self._entries("links")
-        return _frame([{"link" if k == "name" else k: v for k, v in row.items()} for row in rows])
+        return _frame([_named("link", row) for row in self._entries("links")])
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """One row per run and flow, competitors included; empty where there is but one.
+
+        What stands for ``count`` flows has their mean goodput, and the rest of them together.
+        """
+        return _frame([_flat(_named("flow", row)) for row in self._entries("flows")])
+
+    @cached_property
+    def link_flows(self) -> pl.DataFrame:
+        """One row per run, link and flow that uses it: who got how much; empty of one flow."""
+        rows = [
+            {"seed": link["seed"], "link": link["name"], **_named("flow", flow)}
+            for link in self._entries("links")
+            for flow in link.get("flows", [])
+        ]
+        return _frame(rows)
 
     @cached_property
     def subflows(self) -> pl.DataFrame:
         """One row per run and subflow."""
-        return _frame(list(self._entries("subflows", number="subflow")))
+        rows = []
+        for run, recorded in self._with_recorded():
+            of_flows: list[tuple[str | None, list[dict[str, Any]]]] = [(None, run["subflows"])]
+            if recorded.further_flows:
+                _, *others = run["flows"]
+                of_flows = [(_first_name(run), run["subflows"])]
+                of_flows += [(flow["name"], flow.get("subflows", [])) for flow in others]
+            for name, entries in of_flows:
+                head = {"seed": run["seed"]} | ({} if name is None else {"flow": name})
+                rows += [head | {"subflow": at} | entry for at, entry in enumerate(entries)]
+        return _frame(rows)
 
     @cached_property
     def competitors(self) -> pl.DataFrame:
@@ -131,14 +183,13 @@ class Results:
         import polars as pl
 
         frames = []
-        for run, recorded in self._with_recorded():
+        for seed, flow, links, recorded in self._recorded_flows():
             columns = recorded.subflow_timeline()
             if columns is not None:
-                names = [subflow["link"] for subflow in run["subflows"]]
-                frame = _columns(run["seed"], columns)
-                link = pl.Series("link", names, dtype=pl.String)
-                frame.insert_column(3, link.gather(frame["subflow"]))
-                frames.append(frame)
+                frame = _columns(seed, flow, columns)
+                link = pl.Series("link", links, dtype=pl.String)
+                at = frame.columns.index("subflow") + 1
+                frames.append(frame.insert_column(at, link.gather(frame["subflow"])))
         return pl.concat(frames) if frames else pl.DataFrame()
 
     @cached_property
@@ -147,10 +198,10 @@ class Results:
         import polars as pl
 
         frames = []
-        for run, recorded in self._with_recorded():
+        for seed, flow, _, recorded in self._recorded_flows():
             columns = recorded.connection_timeline()
             if columns is not None:
-                frames.append(_columns(run["seed"], columns))
+                frames.append(_columns(seed, flow, columns))
         return pl.concat(frames) if frames else pl.DataFrame()
 
     @cached_property
@@ -162,7 +213,8 @@ class Results:
         import polars as pl
 
         frames = [
-            _columns(run["seed"], recorded.delay_bins()) for run, recorded in self._with_recorded()
+            _columns(seed, flow, recorded.delay_bins())
+            for seed, flow, _, recorded in self._recorded_flows()
         ]
         return pl.concat(frames)
 
@@ -200,8 +252,9 @@ class Results:
         Parameters
         ----------
         frame : str
-            Which: ``"summary"``, ``"links"``, ``"subflows"``, ``"competitors"``,
-            ``"timeline"``, ``"connection"``, ``"delays"`` or ``"reordering"``.
+            Which: ``"summary"``, ``"links"``, ``"subflows"``, ``"competitors"``, ``"flows"``,
+            ``"link_flows"``, ``"timeline"``, ``"connection"``, ``"delays"`` or
+            ``"reordering"``.
 
         Returns
         -------
@@ -242,11 +295,31 @@ class Results:
     def _with_recorded(self) -> Iterator[tuple[dict[str, Any], Run]]:
         return zip(self.runs, self._recorded, strict=True)
 
-    def _entries(self, key: str, number: str | None = None) -> Iterator[dict[str, Any]]:
+    def _recorded_flows(self) -> Iterator[tuple[int, str | None, list[str], Recorded]]:
+        """Give each flow's seed, name (None of the only one), path of each subflow, and record."""
+        for run, recorded in self._with_recorded():
+            seed, further = run["seed"], recorded.further_flows
+            first = _first_name(run) if further else None
+            yield seed, first, [subflow["link"] for subflow in run["subflows"]], recorded
+            for flow in further:
+                yield seed, flow.name, flow.links, flow
+
+    def _entries(self, key: str) -> Iterator[dict[str, Any]]:
         for run in self.runs:
-            for index, entry in enumerate(run.get(key, [])):
-                numbered = {} if number is None else {number: index}
-                yield {"seed": run["seed"], **numbered, **entry}
+            for entry in run.get(key, []):
+                yield {"seed": run["seed"], **entry}
+
+
+def _first_name(run: dict[str, Any]) -> str:
+    """Name the first of several flows as those after it are named."""
+    first = run["flows"][0]
+    return f"{first['name']} (1)" if "count" in first else str(first["name"])
+
+
+def _named(what: str, entry: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry's numbers, with its name in the column of what it is."""
+    told = ((what if key == "name" else key, value) for key, value in entry.items())
+    return {key: value for key, value in told if key not in ("flows", "subflows")}
 
 
 def _flat(run: dict[str, Any]) -> dict[str, Any]:
@@ -272,11 +345,14 @@ def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:
     return frame
 
 
-def _columns(seed: int, columns: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
-    """Data frame of columns that all belong to one run; NaN becomes null."""
+def _columns(seed: int, flow: str | None, columns: Mapping[str, NDArray[Any]]) -> pl.DataFrame:
+    """Data frame of columns that all belong to one run and flow; NaN becomes null."""
     import polars as pl
 
     frame = pl.DataFrame(dict(columns)).with_columns(pl.selectors.float().fill_nan(None))
+    if flow is not None:
+        name = pl.repeat(flow, frame.height, dtype=pl.String, eager=True).alias("flow")
+        frame.insert_column(0, name)
     return frame.insert_column(
         0, pl.repeat(seed, frame.height, dtype=pl.UInt64, eager=True).alias("seed")
     )

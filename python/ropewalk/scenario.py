@@ -156,7 +156,7 @@ class Scenario:
         Parameters
         ----------
         changes : mapping of str to value
-            Dotted keys, a link, path or competitor by its name:
+            Dotted keys, a link, path, flow or competitor by its name:
             ``"link.wifi.delay"``, ``"transport.congestion"``.
 
         Returns
@@ -211,6 +211,16 @@ class Scenario:
         return self._core.paths
 
     @property
+    def flows(self) -> list[str]:
+        """The flows' names: the first is the one that a summary is of, competitors are last."""
+        return self._core.flows
+
+    @property
+    def transport_key(self) -> str:
+        """What the first flow's keys begin with: ``transport``, or ``flow.`` and its name."""
+        return self._core.transport_key
+
+    @property
     def warnings(self) -> list[str]:
         """What to read before trusting the numbers."""
         return self._core.warnings
@@ -226,7 +236,8 @@ class Scenario:
 
         Seconds, bit/s, bytes, shares of one. Keys are those of the scenario file,
         with these differences: a link has both ``forward`` and ``reverse``; ``rate``
-        is a trace's mean; and ``transport`` and each competitor have ``header_bytes``, all
+        is a trace's mean; ``transport`` and ``traffic`` are the first flow's wherever it
+        stands, ``flow`` has those after it; and each of them has ``header_bytes``, all
         that is no payload in an IP packet of data, and ``ack_bytes``, the IP packet of an
         acknowledgement. What is unlimited or not given is absent.
 

@@ -25,6 +25,8 @@ TABLES = (
     "links",
     "subflows",
     "competitors",
+    "flows",
+    "link_flows",
     "timeline",
     "connection",
     "delays",
@@ -34,6 +36,7 @@ PLOTS = {
     "goodput.png": plot.goodput,
     "windows.png": plot.windows,
     "reorder-buffer.png": plot.reorder_buffer,
+    "flows.png": plot.flows,
 }
 RESULT = "result.json"
 SCENARIO = "scenario.toml"
@@ -159,9 +162,12 @@ def _write(results: Results, folder: Path) -> list[str]:
             write_table(frame, folder / f"{name}.parquet")
     plots = []
     if not results.connection.is_empty():
-        known = panels.has_reorder_buffer(results)
+        shown = {
+            plot.reorder_buffer: panels.has_reorder_buffer(results),
+            plot.flows: panels.has_flows(results),
+        }
         for name, draw in PLOTS.items():
-            if known or draw is not plot.reorder_buffer:
+            if shown.get(draw, True):
                 plot.save(draw(results), folder / name)
                 plots.append(name)
     plot.save(plot.delays(results), folder / "delays.png")

@@ -13,7 +13,7 @@ from .simulation import check_runs, simulate
 if TYPE_CHECKING:
     import polars as pl
 
-Table = Literal["summary", "links", "subflows", "competitors"]
+Table = Literal["summary", "links", "subflows", "competitors", "flows", "link_flows"]
 
 
 def sweep(
@@ -38,7 +38,7 @@ def sweep(
         Seed of each combination's first run.
     runs : int
         How many runs of each combination.
-    table : {"summary", "links", "subflows", "competitors"}
+    table : {"summary", "links", "subflows", "competitors", "flows", "link_flows"}
         Which frame of the results to keep.
     executor : concurrent.futures.Executor, optional
         Where to run: a process pool, or a cluster's (a Dask client's

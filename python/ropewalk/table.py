@@ -13,6 +13,8 @@ from rich.text import Text
 if TYPE_CHECKING:
     from .results import Results
 
+MOST_SHARED = 4  # links whose shares there is room for
+
 Columns: TypeAlias = Mapping[str, tuple[str, float, str]]  # heading: key, times, format
 
 
@@ -28,7 +30,7 @@ def table(results: Results) -> RenderableType:
     Returns
     -------
     rich.console.RenderableType
-        Summary, subflows, links and competitors.
+        Summary, subflows, links, and of several flows who got what.
 
     Examples
     --------
@@ -42,7 +44,9 @@ def table(results: Results) -> RenderableType:
     parts.append(_subflows(mean.get("subflows", [])))
     if mean.get("links"):
         parts.append(_links(mean["links"]))
-    if mean.get("competitors"):
+    if mean.get("flows"):
+        parts.append(_flows(mean["flows"], mean.get("links", [])))
+    elif mean.get("competitors"):
         parts.append(_competitors(mean["competitors"]))
     for warning in results.runs[0].get("warnings", []):
         parts.append(Text(f"warning: {warning}", style="yellow"))
@@ -79,6 +83,8 @@ def _summary_lines(
         return f" ± {ci95[key]:,.2f}" if key in ci95 else ""
 
     goodput = mean["goodput_mbps"]
+    if mean.get("flows"):
+        yield "first flow", str(mean["flows"][0]["name"])
     share = ""
     capacity = results.scenario.capacity_mbps
     if capacity:
@@ -109,6 +115,9 @@ def _summary_lines(
         yield "sent again", f"{again:,.0f} of {sent:,.0f} segments ({again / sent:.2%})"
     if "cost" in mean:
         yield "cost", f"{mean['cost']:,.2f} (each link's price times its Mbit/s)"
+    if "jain_index" in mean:
+        fairness = f"{mean['jain_index']:.3f}{interval('jain_index')}"
+        yield "fairness", f"{fairness} of 1, Jain's index over the flows' goodputs"
     if "longest_gap_s" in mean:
         yield "longest gap", f"{mean['longest_gap_s']:,.3f} s without a delivery"
     if "stats" in mean:
@@ -161,6 +170,32 @@ def _competitors(entries: list[dict[str, Any]]) -> Table:
     return _entries("competitor", "name", entries, columns)
 
 
+def _flows(entries: list[dict[str, Any]], links: list[dict[str, Any]]) -> Table:
+    """Show who got what: of all that was delivered, and of each link if they are few."""
+    columns = {
+        "protocol": ("protocol", 1, ""),
+        "flows": ("count", 1, ",.0f"),
+        "each\nMbit/s": ("goodput_mbps", 1, ",.2f"),
+        "share": ("share", 1, ".1%"),
+        "delivered\nMB": ("delivered_bytes", 1e-6, ",.1f"),
+        "complete\ns": ("completion_s", 1, ",.2f"),
+        "95 %\nms": ("delay_p95_ms", 1, ",.0f"),
+    }
+    shown = links if len(links) <= MOST_SHARED else []
+    columns |= {f"of\n{link['name']}": (f"of {link['name']}", 1, ".1%") for link in shown}
+    rows = []
+    for entry in entries:
+        row = dict(entry)
+        if "delay_ms" in entry:
+            row["delay_p95_ms"] = entry["delay_ms"]["p95"]
+        for link in shown:
+            of_link = {user["name"]: user["share"] for user in link.get("flows", [])}
+            if entry["name"] in of_link:
+                row[f"of {link['name']}"] = of_link[entry["name"]]
+        rows.append(row)
+    return _entries("flow", "name", rows, columns)
+
+
 def _entries(what: str, label: str, entries: list[dict[str, Any]], columns: Columns) -> Table:
     """One row an entry, one column a number that an entry knows."""
     shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=True)
@@ -179,4 +214,7 @@ def _entries(what: str, label: str, entries: list[dict[str, Any]], columns: Colu
 
 
 def _cell(entry: dict[str, Any], key: str, times: float, digits: str) -> str:
-    return f"{times * entry[key]:{digits}}" if key in entry else ""
+    if key not in entry:
+        return ""
+    value = entry[key]
+    return value if isinstance(value, str) else f"{times * value:{digits}}"

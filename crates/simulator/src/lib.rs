@@ -23,6 +23,7 @@ pub use outcome::{
     SubflowTimeline, Summary, Timeline,
 };
 pub use schedule::Schedule;
+pub use summary::jain_index;
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;

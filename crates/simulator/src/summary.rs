@@ -55,6 +55,7 @@ pub(crate) fn summarise<O: Observer>(
         _ => (0, 0),
     };
     let several = span.world.flows.len() > 1;
+    let goodputs: Vec<f64> = all.iter().map(|flow| flow.goodput_mbps).collect();
     Outcome {
         summary: Summary {
             engine: "simulate",
@@ -87,7 +88,7 @@ pub(crate) fn summarise<O: Observer>(
                 true => span.flows(&all),
                 false => Vec::new(),
             },
-            jain_index: several.then(|| jain_index(&all)).flatten(),
+            jain_index: several.then(|| jain_index(&goodputs)).flatten(),
             warnings: scenario.warnings.clone(),
             stats: Stats {
                 data_packets: span.end.data_packets,
@@ -125,11 +126,13 @@ fn take_outcomes<T>(scenario: &Scenario, world: &mut World<T>) -> Vec<FlowOutcom
     recorded.collect()
 }
 
-/// (Sum of x)^2 / (n times the sum of x^2); `None` where all are zero.
-fn jain_index(flows: &[Measured]) -> Option<f64> {
-    let goodputs = || flows.iter().map(|flow| flow.goodput_mbps);
-    let (sum, squares): (f64, f64) = (goodputs().sum(), goodputs().map(|x| x * x).sum());
-    (squares > 0.0).then(|| sum * sum / (flows.len() as f64 * squares))
+/// Jain, Chiu and Hawe's index of fairness (DEC TR-301, 1984): (sum of x)^2 / (n times the sum of
+/// x^2), from 1/n to 1; `None` where all are zero.
+#[must_use]
+pub fn jain_index(goodputs: &[f64]) -> Option<f64> {
+    let sum: f64 = goodputs.iter().sum();
+    let squares: f64 = goodputs.iter().map(|x| x * x).sum();
+    (squares > 0.0).then(|| sum * sum / (goodputs.len() as f64 * squares))
 }
 
 impl<T: Copy> Span<'_, T> {

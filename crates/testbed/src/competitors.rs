@@ -1,4 +1,4 @@
-//! Bulk flows of TCP beside the measured one.
+//! Bulk flows of TCP beside the first one: the scenario's competitors, and such a `[[flow]]`.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Scenario, Traffic};
-use ropewalk_simulator::CompetitorSummary;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::error::Error;
@@ -21,7 +20,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// A write or a read is of at most so many bytes.
 const CHUNK: usize = 128 << 10;
 
-/// All competitors of a scenario, at work until they are stopped.
+/// All flows of a scenario but the first, at work until they are stopped.
 #[derive(Debug)]
 pub(crate) struct Competitors {
     flows: Vec<Flow>,
@@ -31,10 +30,21 @@ pub(crate) struct Competitors {
 
 #[derive(Debug)]
 struct Flow {
-    /// Index into the scenario's competitors.
-    competitor: usize,
+    /// Index into the scenario's flows.
+    entry: usize,
     counts: Arc<Counts>,
     ends: [JoinHandle<()>; 2],
+}
+
+/// What one of them got, by the simulator's measure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Delivered {
+    /// Index into the scenario's flows.
+    pub(crate) entry: usize,
+    /// In the measured time.
+    pub(crate) bytes: u64,
+    /// From its start or the end of the warm-up to the end of the run; 10^6 bit/s.
+    pub(crate) goodput_mbps: f64,
 }
 
 /// What a server has read.
@@ -60,50 +70,46 @@ impl Competitors {
             stop: Arc::default(),
             start,
         };
-        for (number, competitor) in scenario.competitors().enumerate() {
-            for _ in 0..competitor.count {
-                let flow = competitors.flow(number, competitor, scenario.warmup, testbed)?;
+        for (entry, flow) in scenario.flows.iter().enumerate().skip(1) {
+            for _ in 0..flow.count {
+                let flow = competitors.flow(entry, flow, scenario.warmup, testbed)?;
                 competitors.flows.push(flow);
             }
         }
         Ok(competitors)
     }
 
-    /// Ends all of them, and says what each entry of the scenario got, by the simulator's measure.
-    pub(crate) fn stop(self, scenario: &Scenario) -> Vec<CompetitorSummary> {
+    /// Ends all of them, and says what each got.
+    pub(crate) fn stop(self, scenario: &Scenario) -> Vec<Delivered> {
         self.stop.store(true, Ordering::Relaxed);
         let now = Time::from_nanos(self.start.elapsed().as_nanos() as u64);
-        let mut bytes = vec![0; scenario.competitors().count()];
+        let mut delivered = Vec::new();
         for flow in self.flows {
             let counts = &flow.counts;
-            bytes[flow.competitor] +=
-                counts.all.load(Ordering::Relaxed) - counts.before.load(Ordering::Relaxed);
+            let bytes = counts.all.load(Ordering::Relaxed) - counts.before.load(Ordering::Relaxed);
             for end in flow.ends {
                 if let Err(panic) = end.join() {
                     std::panic::resume_unwind(panic);
                 }
             }
-        }
-        let summary = |(competitor, bytes): (&ropewalk_scenario::Flow, u64)| {
-            let from = competitor.start.max(scenario.warmup);
+            let from = scenario.flows[flow.entry].start.max(scenario.warmup);
             let seconds = now.saturating_sub(from).as_secs_f64();
-            let mbps = if seconds > 0.0 {
-                bytes as f64 * 8.0 / seconds / 1e6
-            } else {
-                0.0
-            };
-            CompetitorSummary {
-                name: competitor.name.clone(),
-                count: competitor.count,
-                goodput_mbps: mbps / f64::from(competitor.count.max(1)),
-            }
-        };
-        scenario.competitors().zip(bytes).map(summary).collect()
+            delivered.push(Delivered {
+                entry: flow.entry,
+                bytes,
+                goodput_mbps: if seconds > 0.0 {
+                    bytes as f64 * 8.0 / seconds / 1e6
+                } else {
+                    0.0
+                },
+            });
+        }
+        delivered
     }
 
     fn flow(
         &self,
-        number: usize,
+        entry: usize,
         competitor: &ropewalk_scenario::Flow,
         warmup: Time,
         testbed: &Testbed,
@@ -129,7 +135,7 @@ impl Competitors {
         let (at_client, at_server) = (Arc::clone(&self.stop), Arc::clone(&self.stop));
         let at_server_counts = Arc::clone(&counts);
         Ok(Flow {
-            competitor: number,
+            entry,
             ends: [
                 testbed
                     .server

@@ -41,6 +41,7 @@ mod network;
 mod plan;
 mod report;
 mod request;
+mod shares;
 mod steal;
 mod syscalls;
 mod sysctl;

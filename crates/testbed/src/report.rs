@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
-use ropewalk_simulator::{CompetitorSummary, DelayBin, LinkSummary};
+use ropewalk_simulator::{CompetitorSummary, DelayBin, FlowSummary, LinkSummary};
 
+use crate::competitors::Delivered;
 use crate::emulator::{Carried, LatenessSummary};
+use crate::shares;
 use crate::sysctl;
 use crate::traffic::{Timeline, TrafficOutcome};
 use crate::tunnel;
@@ -38,6 +40,12 @@ pub struct Report {
     /// Per competitor of the scenario.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub competitors: Vec<CompetitorSummary>,
+    /// All flows beside each other, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowSummary>,
+    /// Of the goodputs of all flows, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jain_index: Option<f64>,
     /// How well the links were emulated, by our own emulator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emulator: Option<EmulatorSummary>,
@@ -104,7 +112,8 @@ pub struct Ends<T> {
 /// What a run leaves to report on.
 pub(crate) struct Measured {
     pub(crate) traffic: TrafficOutcome,
-    pub(crate) competitors: Vec<CompetitorSummary>,
+    /// Of the flows after the first.
+    pub(crate) others: Vec<Delivered>,
     /// With our own emulator.
     pub(crate) carried: Option<Carried>,
     /// With netem: its lines at the client and at the server.
@@ -131,6 +140,7 @@ impl Report {
             warnings.extend(emulator_warnings(carried, measured.drops, measured.stolen));
             (links, cost) = self::links(scenario, carried);
         }
+        let (flows, jain_index) = shares::flows(scenario, &traffic, &measured.others);
         Report {
             engine: "testbed",
             scenario: scenario.title.clone(),
@@ -138,7 +148,9 @@ impl Report {
             traffic,
             cost,
             links,
-            competitors: measured.competitors,
+            competitors: shares::competitors(scenario, &measured.others),
+            flows,
+            jain_index,
             captured_packets: measured
                 .carried
                 .as_ref()

@@ -94,7 +94,7 @@ pub fn world(request: &Request) -> Result<Report, Error> {
         .client
         .spawn(move || traffic::run_client(&at_client));
     let (client, server) = (joined(client), joined(server));
-    let competitors = competitors.stop(&scenario);
+    let others = competitors.stop(&scenario);
     let carried = emulator.map(|emulator| emulator.stop()).transpose();
     let carried = carried.map_err(Error::Emulator)?;
     let mut traffic = traffic::outcome(&session, client, server)?;
@@ -108,7 +108,7 @@ pub fn world(request: &Request) -> Result<Report, Error> {
     let after = counters(&testbed)?;
     let measured = Measured {
         traffic,
-        competitors,
+        others,
         carried,
         tc,
         counters: Ends {

@@ -23,7 +23,7 @@ from .judging import Judge
 from .least_cost import Wish, advise_least_cost, quantity
 from .links import Chosen, choose
 from .results import Advice, Check, Counsel, Evidence, Subset
-from .subsets import Paths, Predictor, candidates, over
+from .subsets import Paths, Predictor, candidates, check_short_form, over
 from .together import advise_together
 from .weakest import advise_weakest
 
@@ -101,6 +101,7 @@ def advise(
     """
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(scenario)
+    check_short_form(scenario)
     if runs < 1:
         raise ValueError(f"runs = {runs}; at least 1 is needed")
     if not 0 <= seed <= SEED_MAX - (2 * runs - 1):

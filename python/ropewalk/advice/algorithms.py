@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._core import ScenarioError
+from ..prediction.paths import others as others_of
 from ..prediction.paths import paths as described
 from ..registry import algorithms, is_coupled
 from ..scenario import Scenario
@@ -152,8 +153,8 @@ def shared_with_others(scenario: Scenario, paths: Paths) -> list[str]:
     counts = [sum(number in path.hops for path in users) for number in range(len(values["link"]))]
     others = {
         hop
-        for competitor in values["competitor"]
-        for path in described({**values, "transport": competitor})
+        for other in others_of(values)
+        for path in described({**values, "transport": other})
         for hop in path.hops
     }
     return [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .._core import ScenarioError
-from ..prediction.paths import header_bytes
+from ..prediction.paths import header_bytes, others
 from ..prediction.paths import paths as described
 from ..scenario import Scenario
 from .bench import Bench, Measured
@@ -294,7 +294,7 @@ def _outside(values: dict[str, Any], paths: Paths) -> list[str]:
     notes = []
     if len(hops) > len(set(hops)):
         notes.append("paths share a link here: the split may ask more of it than it carries")
-    if values["competitor"]:
+    if others(values):
         notes.append("others use the links: the split takes them to be its own")
     return notes
 

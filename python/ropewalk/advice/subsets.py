@@ -37,6 +37,28 @@ def candidates(scenario: Scenario) -> Paths:
     return tuple(transport["paths"])
 
 
+def check_short_form(scenario: Scenario) -> None:
+    """Make sure that the flow to advise on is the one of ``[transport]`` and ``[traffic]``.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario has ``[[flow]]`` alone.
+
+    Examples
+    --------
+    >>> check_short_form(Scenario.load("scenarios/start/three-flows.toml"))
+    Traceback (most recent call last):
+    ropewalk._core.ScenarioError: advice is for the flow of [transport] and [traffic], and this \
+scenario has [[flow]] alone: give the first one, 'backup', its place there
+    """
+    if scenario.transport_key != "transport":
+        raise ScenarioError(
+            "advice is for the flow of [transport] and [traffic], and this scenario has [[flow]]"
+            f" alone: give the first one, {scenario.flows[0]!r}, its place there"
+        )
+
+
 def over(scenario: Scenario, paths: Sequence[str]) -> dict[str, Value]:
     """Return the keys to set so that the connection uses these paths and changes nothing else.
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-NAMED = ("link", "path", "competitor")  # lists of tables, each called by its name
+NAMED = ("link", "path", "flow", "competitor")  # lists of tables, each called by its name
 
 
 def keys(incomplete: str) -> list[str]:
@@ -33,7 +33,7 @@ def _keys(schema: Mapping[str, Any], names: Mapping[str, list[str]]) -> Iterator
 
 
 def _names() -> Mapping[str, list[str]]:
-    """Return the names of the scenario's links, paths and competitors, as far as it can be read.
+    """Return the names of links, paths, flows and competitors, as far as the file can be read.
 
     It is the first file on the command line: an option that lacks its value keeps typer from
     telling which argument is which.

@@ -9,6 +9,7 @@ from typing import Any
 from .. import emulation
 from .._core import ScenarioError
 from ..prediction import Predictions, predict
+from ..prediction.coverage import uncovered
 from ..scenario import Scenario
 from ..simulation import check_runs, simulate
 from .results import Comparison
@@ -126,7 +127,9 @@ def wanted(ways: Sequence[str] | None) -> tuple[str, ...]:
 def _predicted(scenario: Scenario) -> Predictions:
     predictions = predict(scenario)
     if predictions.best is None:
-        raise ScenarioError("no model gives a goodput of this scenario")
+        reasons = uncovered(scenario.values)
+        told = f": {'; '.join(reasons)}" if reasons else ""
+        raise ScenarioError(f"no model gives a goodput of this scenario{told}")
     return predictions
 
 

@@ -19,6 +19,7 @@ SUBFLOW = (
     "spurious_retransmissions",
     "srtt_ms",
 )
+FLOW = ("goodput_mbps", "share", "completion_s")
 LINK = ("sent_packets", "lost_packets", "dropped_packets", "delivered_bytes", "utilization")
 
 
@@ -45,7 +46,8 @@ def flat(run: Mapping[str, Any]) -> dict[str, float]:
     known = dict(_some(run, PLAIN))
     known |= _some(run.get("delay_ms", {}), DELAYS, "delay_ms.")
     known |= _some(run.get("reordering", {}), REORDERING, "reordering.")
-    for kind, label, keys in (("subflows", "link", SUBFLOW), ("links", "name", LINK)):
+    kinds = (("subflows", "link", SUBFLOW), ("links", "name", LINK), ("flows", "name", FLOW))
+    for kind, label, keys in kinds:
         seen: dict[str, int] = {}
         for entry in run.get(kind, []):
             name = entry[label]

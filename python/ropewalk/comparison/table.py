@@ -29,6 +29,10 @@ SUBFLOW = {
     "Mbit/s": ("goodput_mbps", 1.0, ",.2f"),
     "sent again": ("retransmissions", 1.0, ",.0f"),
 }
+FLOW = {
+    "Mbit/s": ("goodput_mbps", 1.0, ",.2f"),
+    "share, %": ("share", 100.0, ",.1f"),
+}
 LINK = {
     "lost": ("lost_packets", 1.0, ",.0f"),
     "dropped": ("dropped_packets", 1.0, ",.0f"),
@@ -47,7 +51,7 @@ def table(comparison: Comparison) -> RenderableType:
     Returns
     -------
     rich.console.RenderableType
-        The ways side by side, subflows, links, the accuracy, and why the ways differ.
+        The ways side by side, subflows, links, flows, the accuracy, and why the ways differ.
 
     Examples
     --------
@@ -65,6 +69,8 @@ def table(comparison: Comparison) -> RenderableType:
         parts.append(_each(comparison, "subflows", "subflow", SUBFLOW))
     if comparison.ran:
         parts.append(_each(comparison, "links", "link", LINK))
+    if len(comparison.scenario.flows) > 1 and comparison.ran:
+        parts.append(_each(comparison, "flows", "flow", FLOW))
     for pair, accuracy in comparison.accuracy.items():
         parts.append(Text(f"accuracy of {pair.replace('_', ' ')}: {accuracy:.1%}"))
     parts += [Text(sentence) for sentence in comparison.explanation]

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from ..results import FurtherFlow
+
 RECORDED = ("timeline", "delays", "captured_packets")  # no numbers of the JSON contract
 COUNTS = ("subflow", "cwnd_bytes", "in_flight_bytes")
 
@@ -36,6 +38,7 @@ class Run:
         self._timeline = report.get("timeline")
         self._delays = report.get("delays", [])
         self.captured_packets: int | None = report.get("captured_packets")
+        self.further_flows: tuple[FurtherFlow, ...] = ()
 
     def summary_json(self) -> str:
         """Return the numbers with the keys of the JSON contract, as JSON text."""

@@ -322,7 +322,7 @@ def _deliver(bulk: Bulk, now: float, step: float, warmup: float) -> None:
 
 
 def _outcome(bulk: Bulk, end: float, warmup: float) -> Outcome:
-    measured = max(end - warmup, 1e-9)
+    measured = max(end - max(warmup, bulk.connection.start), 1e-9)
     last = 0.0
     if bulk.complete == NEVER:
         # What is on its way, or waits for a gap before it, has not been delivered.

@@ -47,13 +47,26 @@ def predict(scenario: Scenario | str | os.PathLike[str]) -> Predictions:
     >>> ropewalk.predict("scenarios/start/two-links.toml").best.name
     'fluid'
     """
+    from . import fluid
+    from .coverage import is_one_of_several, uncovered
     from .models import MODELS
 
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(scenario)
     values = scenario.values
-    found, left_out = {}, []
-    for model in MODELS:
+    models = MODELS
+    found: dict[str, Prediction] = {}
+    left_out = uncovered(values)
+    if left_out:
+        models = ()
+    elif is_one_of_several(values):
+        models = (fluid.predict,)
+        name = values["transport"]["name"]
+        left_out.append(
+            f"the numbers are of {name!r}, one of several flows; models of one connection alone"
+            " are left out"
+        )
+    for model in models:
         try:
             made = model(values)
         except NoFormulaError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .paths import Values, header_bytes, paths
+from .paths import Values, header_bytes, others, paths
 from .results import Prediction
 
 NAME = "elahi-2011"
@@ -65,7 +65,7 @@ def predict(values: Values) -> Prediction | None:
         texts.append("small messages go together (Nagle): fewer headers, and less load than here")
     if any(path.loss for path in used):
         texts.append("packets are lost at random: the queue knows no retransmission")
-    if values["competitor"]:
+    if others(values):
         texts.append("others use the links: the queue has them to itself")
     return Prediction(
         name=NAME,

@@ -7,7 +7,7 @@ import math
 from ..model import fluid
 from ..model.fluid_coupling import INCREASES
 from ..registry import is_coupled
-from .paths import Path, Values, ack_bytes, header_bytes, paths, payload_share
+from .paths import Path, Values, ack_bytes, header_bytes, others, paths, payload_share
 from .results import NoFormulaError, Prediction
 
 NAME = "fluid"
@@ -141,7 +141,7 @@ def _bottleneck(values: Values, outcome: fluid.Outcome) -> str:
         if len(used) == 1:
             return f"the {what}: less than the path holds"
         return f"the {what}: it waits for what is on the slowest paths, such as {slowest.name}"
-    if values["competitor"]:
+    if others(values):
         return "the links' rates, shared with others"
     round_trips = values["duration"] / max(outcome.rtts)
     if math.isfinite(outcome.completion):
@@ -195,7 +195,7 @@ def run(values: Values) -> list[fluid.Outcome]:
     Returns
     -------
     list of ropewalk.model.fluid.Outcome
-        The measured connection's, then those of competitors.
+        The first flow's, then those of the others.
 
     Examples
     --------
@@ -212,18 +212,12 @@ def run(values: Values) -> list[fluid.Outcome]:
         )
         for link in values["link"]
     ]
-    size = values["traffic"].get("size", math.inf)
-    connections = [_connection(values, values["transport"], size, 0.0, 1)]
-    for competitor in values["competitor"]:
-        length = competitor.get("size", math.inf)
-        start, count = competitor["start"], competitor["count"]
-        connections.append(_connection(values, competitor, length, start, count))
+    first = {**values["transport"], "traffic": values["traffic"]}
+    connections = [_connection(values, flow) for flow in (first, *others(values))]
     return fluid.run(links, connections, values["duration"], values["warmup"])
 
 
-def _connection(
-    values: Values, transport: Values, size: float, start: float, count: int
-) -> fluid.Connection:
+def _connection(values: Values, transport: Values) -> fluid.Connection:
     segment = transport["segment"]
     packet = segment + header_bytes(transport)
     scheme = transport["congestion"]
@@ -241,9 +235,9 @@ def _connection(
         packet=packet,
         receive_window=transport["receive_buffer"] * transport["receive_window_share"],
         send_buffer=transport["send_buffer"],
-        size=size,
-        start=start,
-        count=count,
+        size=transport["traffic"].get("size", math.inf),
+        start=transport["start"],
+        count=transport["count"],
         scheduler=transport["scheduler"],
         assign_ahead=transport["assign_ahead"],
         charge_reordered=transport["charge_reordered"],

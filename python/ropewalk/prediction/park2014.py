@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .paths import Values, header_bytes, paths
+from .paths import Values, header_bytes, others, paths
 from .results import Prediction
 
 NAME = "park-2014"
@@ -31,7 +31,7 @@ def predict(values: Values) -> Prediction | None:
     capacity = [path.rate / wire for path in used]
     demand = traffic["rate"] / (8 * message)
     warnings = ["messages are evenly spaced: they wait less"] * (traffic["kind"] == "cbr")
-    if values["competitor"]:
+    if others(values):
         warnings.append("others use the links: the model has them to itself")
     if any(path.loss >= 0.02 for path in used):
         warnings.append("2 % or more are lost on a path: some losses take a timeout, not this")

@@ -89,6 +89,18 @@ def header_bytes(transport: Values) -> int:
     return header
 
 
+def others(values: Values) -> list[Values]:
+    """Return the flows beside the first one, competitors included.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> others(ropewalk.Scenario.load("scenarios/start/two-links.toml").values)
+    []
+    """
+    return [*values["flow"], *values["competitor"]]
+
+
 def ack_bytes(transport: Values) -> int:
     """Return the size of an acknowledgement's IP packet in bytes.
 

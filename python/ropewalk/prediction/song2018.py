@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .paths import Values, header_bytes, paths
+from .paths import Values, header_bytes, others, paths
 from .results import Prediction
 
 NAME = "song-2018"
@@ -23,7 +23,7 @@ def predict(values: Values) -> Prediction | None:
     """Predict the goodput of striped-tcp; None for anything else."""
     transport, traffic, used = values["transport"], values["traffic"], paths(values)
     fast = any(math.isinf(path.rate) for path in used)
-    if transport["protocol"] != "striped-tcp" or traffic["kind"] != "bulk" or fast:
+    if transport.get("device") != "naive" or traffic["kind"] != "bulk" or fast:
         return None
     from ..model.song2018 import throughput
 
@@ -80,7 +80,7 @@ def _outside(values: Values, goodput: float, capacity: float) -> tuple[str, ...]
             link[way]["jitter"] for link in links for way in ("forward", "reverse")
         ),
         "links fail: the model knows no outages": any(link["down"] for link in links),
-        "others use the links: the model is of one connection alone": bool(values["competitor"]),
+        "others use the links: the model is of one connection alone": bool(others(values)),
         "delays differ by more than three packets' times: in a real stack the disorder looks like"
         " loss, and the goodput is far lower": _disorder(values),
         f"it exceeds the {capacity:.4g} Mbit/s that the links can carry": goodput > capacity,

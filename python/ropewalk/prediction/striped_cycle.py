@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .paths import Path, Values, header_bytes, paths
+from .paths import Path, Values, header_bytes, others, paths
 from .results import Prediction
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def predict(values: Values) -> Prediction | None:
     """Predict a bulk transfer of striped-tcp; None for anything else."""
     transport, traffic, used = values["transport"], values["traffic"], paths(values)
     fast = any(math.isinf(path.rate) for path in used)
-    if transport["protocol"] != "striped-tcp" or traffic["kind"] != "bulk" or fast:
+    if transport.get("device") != "naive" or traffic["kind"] != "bulk" or fast:
         return None
     from ..model.striped_cycle import rule_of_thumb
 
@@ -132,7 +132,7 @@ def _outside(values: Values, used: tuple[Path, ...], whole: Transfer) -> tuple[s
             "trace" in link[way] for link in links for way in ("forward", "reverse")
         ),
         "links fail: the model knows no outages": any(link["down"] for link in links),
-        "others use the links: the model is of one connection alone": bool(values["competitor"]),
+        "others use the links: the model is of one connection alone": bool(others(values)),
         "paths have several hops: the model takes each for one link": any(
             len(path.hops) > 1 for path in used
         ),

@@ -14,7 +14,8 @@ pub(super) fn of(scenario: &Scenario) -> Vec<String> {
     let used = &flow.paths;
     if flow.protocol != Protocol::Mptcp {
         let others = scenario.paths.iter().enumerate();
-        let others = others.filter(|(path, _)| !used.contains(path));
+        let by_any = |path: &usize| scenario.flows.iter().any(|flow| flow.paths.contains(path));
+        let others = others.filter(|(path, _)| !by_any(path));
         lines.extend(others.map(|(_, path)| {
             let protocol = flow.protocol.name();
             format!(

@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::{Flow, Origin, Protocol, Scenario, Traffic};
-use ropewalk_transport::{Config, Profile, SchedulerConfig};
+use ropewalk_transport::{Config, InitialWindow, Profile, SchedulerConfig};
 
 use super::{congestion, headers, mtu};
 use crate::error::Error;
@@ -92,8 +92,8 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
     others.try_for_each(|other| check_other(other, flow))
 }
 
-/// That a flow beside the first one is one that competes, and asks for nothing that its namespace
-/// has but once.
+/// That a flow beside the first one is a bulk flow of TCP, and asks for nothing of which its
+/// namespace has but one.
 fn check_other(competitor: &Flow, measured: &Flow) -> Result<(), Error> {
     let refuse = |key: &str, value: String, reason: &str, allowed: String| {
         Err(Error::Unsupported {
@@ -103,11 +103,6 @@ fn check_other(competitor: &Flow, measured: &Flow) -> Result<(), Error> {
             allowed,
         })
     };
-    if competitor.origin != Origin::Competitor {
-        let reason = "the testbed measures the first flow alone";
-        let allowed = "[[competitor]], which is one of tcp with bulk traffic".to_owned();
-        return refuse("name", format!("{:?}", competitor.name), reason, allowed);
-    }
     let transport = &competitor.transport;
     if !matches!(competitor.traffic, Traffic::Bulk { .. }) {
         let reason = "not on the testbed yet";
@@ -125,6 +120,20 @@ fn check_other(competitor: &Flow, measured: &Flow) -> Result<(), Error> {
     }
     congestion(competitor)?;
     let once = "all flows of the testbed have the same";
+    // A competitor is as the first flow but for what it can say.
+    if competitor.origin == Origin::Flow {
+        if let Some((key, value, allowed)) = fixed(transport).into_iter().next() {
+            return refuse(key, value, "the kernel has no such setting", allowed);
+        }
+        let both = shared(transport)
+            .into_iter()
+            .zip(shared(&measured.transport));
+        for ((key, value), (_, allowed)) in both {
+            if value != allowed {
+                return refuse(key, value, once, allowed);
+            }
+        }
+    }
     if mtu(competitor)? != mtu(measured)? {
         let value = format!("\"{}\"", transport.segment);
         let allowed = format!("\"{}\"", Bytes::new(mtu(measured)? - headers(competitor)));
@@ -140,6 +149,27 @@ fn check_other(competitor: &Flow, measured: &Flow) -> Result<(), Error> {
         );
     }
     Ok(())
+}
+
+/// What namespaces and routes are told for all flows: key and value.
+fn shared(transport: &Config) -> Vec<(&'static str, String)> {
+    let window = match transport.initial_window {
+        InitialWindow::Segments(count) => format!("\"{count} packets\""),
+        InitialWindow::Bytes(bytes) => format!("\"{bytes}\""),
+    };
+    vec![
+        ("ip_version", format!("{:?}", transport.ip_version.name())),
+        (
+            "receive_buffer",
+            format!("\"{}\"", transport.receive_buffer),
+        ),
+        ("sack", transport.sack.to_string()),
+        ("timestamps", transport.timestamps.to_string()),
+        ("initial_window", window),
+        ("delayed_ack", transport.delayed_ack.to_string()),
+        ("min_rto", format!("\"{}\"", transport.min_rto)),
+        ("max_rto", format!("\"{}\"", transport.max_rto)),
+    ]
 }
 
 /// Keys that ask for what no Linux does, or cannot be told to: key, value, what is allowed.
@@ -256,6 +286,12 @@ mod tests {
     }
 
     #[test]
+    fn a_download_beside_is_taken() {
+        let flows = "[[flow]]\nname = \"x\"\n[[flow]]\nname = \"y\"\npath = \"a\"\ncount = 2\nstart = \"1 s\"";
+        check(&crate::kernel::tests::with(flows)).unwrap();
+    }
+
+    #[test]
     fn flows_are_refused_in_a_line() {
         for (flows, line) in [
             (
@@ -268,8 +304,15 @@ mod tests {
             ),
             (
                 "[[flow]]\nname = \"x\"\n[[flow]]\nname = \"y\"",
-                "flow.y.name = \"y\": the testbed measures the first flow alone; \
-                 allowed here: [[competitor]], which is one of tcp with bulk traffic",
+                "flow.y.protocol = \"mptcp\": not on the testbed yet; allowed here: \"tcp\"",
+            ),
+            (
+                "[[flow]]\nname = \"x\"\n[[flow]]\nname = \"y\"\npath = \"a\"\nsack = false",
+                "flow.y.sack = false: all flows of the testbed have the same; allowed here: true",
+            ),
+            (
+                "[[flow]]\nname = \"x\"\n[[flow]]\nname = \"y\"\npath = \"a\"\nprr = false",
+                "flow.y.prr = false: the kernel has no such setting; allowed here: true",
             ),
             (
                 "[[competitor]]\nprotocol = \"bas\"",

@@ -1,0 +1,67 @@
+//! Who got how much: the first flow beside the others.
+
+use ropewalk_scenario::{Origin, Scenario};
+use ropewalk_simulator::{CompetitorSummary, FlowSummary, jain_index};
+
+use crate::competitors::Delivered;
+use crate::traffic::TrafficOutcome;
+
+/// Per competitor of the scenario, the mean of its flows.
+pub(crate) fn competitors(scenario: &Scenario, others: &[Delivered]) -> Vec<CompetitorSummary> {
+    let entries = scenario.flows.iter().enumerate();
+    let competitors = entries.filter(|(_, flow)| flow.origin == Origin::Competitor);
+    competitors
+        .map(|(entry, flow)| CompetitorSummary {
+            name: flow.name.clone(),
+            count: flow.count,
+            goodput_mbps: mean_of(entry, others),
+        })
+        .collect()
+}
+
+/// All flows beside each other, and Jain's index of their goodputs; nothing of one alone.
+pub(crate) fn flows(
+    scenario: &Scenario,
+    first: &TrafficOutcome,
+    others: &[Delivered],
+) -> (Vec<FlowSummary>, Option<f64>) {
+    if others.is_empty() {
+        return (Vec::new(), None);
+    }
+    let bytes_of = |entry: usize| -> u64 {
+        let own = others.iter().filter(|of| of.entry == entry);
+        own.map(|of| of.bytes).sum()
+    };
+    let total = first.delivered_bytes + others.iter().map(|of| of.bytes).sum::<u64>();
+    let summary = |(entry, flow): (usize, &ropewalk_scenario::Flow)| {
+        let (goodput_mbps, delivered_bytes) = match entry {
+            0 => (first.goodput_mbps, first.delivered_bytes),
+            _ => (mean_of(entry, others), bytes_of(entry)),
+        };
+        FlowSummary {
+            name: flow.name.clone(),
+            protocol: flow.protocol.name(),
+            count: (flow.count != 1).then_some(flow.count),
+            goodput_mbps,
+            share: delivered_bytes as f64 / total.max(1) as f64,
+            delivered_bytes,
+            completion_s: if entry == 0 { first.completion_s } else { None },
+            delay_ms: if entry == 0 { first.delay_ms } else { None },
+            // The report has the first one's; the kernel was not asked for the others'.
+            subflows: Vec::new(),
+        }
+    };
+    let goodputs = others.iter().map(|of| of.goodput_mbps);
+    let goodputs: Vec<f64> = [first.goodput_mbps].into_iter().chain(goodputs).collect();
+    let summaries = scenario.flows.iter().enumerate().map(summary);
+    (summaries.collect(), jain_index(&goodputs))
+}
+
+fn mean_of(entry: usize, others: &[Delivered]) -> f64 {
+    let own: Vec<f64> = others
+        .iter()
+        .filter(|of| of.entry == entry)
+        .map(|of| of.goodput_mbps)
+        .collect();
+    own.iter().sum::<f64>() / own.len().max(1) as f64
+}

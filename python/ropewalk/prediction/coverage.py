@@ -1,0 +1,57 @@
+"""What of a scenario's flows no formula covers, in words."""
+
+from __future__ import annotations
+
+from .paths import Values, others
+
+
+def uncovered(values: Values) -> list[str]:
+    """Say why no formula gives the goodput of a scenario; nothing where one may.
+
+    Parameters
+    ----------
+    values : mapping
+        Of `ropewalk.Scenario.values`.
+
+    Returns
+    -------
+    list of str
+        A sentence for each reason.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> uncovered(ropewalk.Scenario.load("scenarios/start/two-links.toml").values)
+    []
+    """
+    reasons = []
+    if values["transport"].get("device") == "tunnel":
+        reasons.append(
+            "no formula has the gateway's tunnel, which keeps to the links' rates and puts packets"
+            ' in order (device = "tunnel")'
+        )
+    for flow in others(values):
+        if flow["protocol"] == "striped-tcp":
+            reasons.append(
+                f"no formula has striped-tcp beside other flows, as {flow['name']!r} is"
+            )
+        elif flow["traffic"]["kind"] != "bulk":
+            reasons.append(
+                f"no formula has {flow['traffic']['kind']} messages beside other flows, as"
+                f" {flow['name']!r} sends them"
+            )
+    if values["flow"] and values["transport"]["protocol"] == "striped-tcp":
+        reasons.append("no formula has striped-tcp beside other flows, as the first one is")
+    return reasons
+
+
+def is_one_of_several(values: Values) -> bool:
+    """Whether the first flow is measured beside others, and not alone or among competitors.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> is_one_of_several(ropewalk.Scenario.load("scenarios/start/two-links.toml").values)
+    False
+    """
+    return bool(values["flow"]) or values["transport"]["count"] > 1

@@ -1,0 +1,188 @@
+"""Several flows: files, results, tables, pictures, and what says that it does not know."""
+
+import io
+
+import pytest
+import rich.console
+
+import ropewalk
+from ropewalk import plot
+from ropewalk.prediction.coverage import is_one_of_several, uncovered
+from ropewalk.store import keep
+from ropewalk.table import table
+
+THREE = "scenarios/start/three-flows.toml"
+LINKS = """
+duration = "4 s"
+[[link]]
+name = "dsl"
+rate = "10 Mbit/s"
+delay = "20 ms"
+[[link]]
+name = "lte"
+rate = "20 Mbit/s"
+delay = "35 ms"
+"""
+TWO = (
+    LINKS
+    + """
+[[flow]]
+name = "one"
+path = "dsl"
+[[flow]]
+name = "two"
+path = "dsl"
+count = 2
+start = "1 s"
+"""
+)
+
+
+def shown(results):
+    out = io.StringIO()
+    rich.console.Console(file=out, width=100).print(table(results))
+    return out.getvalue()
+
+
+def test_each_flow_has_results_of_its_own():
+    results = ropewalk.simulate(THREE, step="500 ms", runs=2)
+    assert results.flows["flow"].to_list() == ["backup", "download", "sync"] * 2
+    assert results.flows["protocol"].to_list()[:3] == ["mptcp", "tcp", "bas"]
+    of_first = results.flows.filter(results.flows["seed"] == 1)
+    assert of_first["share"].sum() == pytest.approx(1)
+    goodputs = of_first["goodput_mbps"]
+    jain = goodputs.sum() ** 2 / (3 * (goodputs**2).sum())
+    assert results.summary["jain_index"][0] == pytest.approx(jain)
+    assert results.summary["goodput_mbps"][0] == goodputs[0]
+    for frame in (results.timeline, results.connection, results.delays, results.subflows):
+        assert frame["flow"].unique(maintain_order=True).to_list() == [
+            "backup",
+            "download",
+            "sync",
+        ]
+    sync = results.subflows.filter(results.subflows["flow"] == "sync")
+    assert sync["link"].to_list() == ["dsl", "lte"] * 2
+
+
+def test_who_got_how_much_of_each_link():
+    results = ropewalk.simulate(THREE)
+    shares = results.link_flows.select("link", "share").group_by("link", maintain_order=True).sum()
+    assert shares["link"].to_list() == ["dsl", "lte"]
+    assert shares["share"].to_list() == pytest.approx([1, 1])
+    lte = results.link_flows.filter(results.link_flows["link"] == "lte")
+    assert lte["flow"].to_list() == ["backup", "sync"]
+    assert "flows" not in results.links.columns
+
+
+def test_one_flow_is_as_before():
+    results = ropewalk.simulate("scenarios/start/two-links.toml", step="1 s")
+    assert results.flows.is_empty()
+    assert results.link_flows.is_empty()
+    for frame in (results.timeline, results.connection, results.delays, results.subflows):
+        assert "flow" not in frame.columns
+    assert not {"flows", "jain_index"} & results.json().keys()
+    with pytest.raises(ValueError, match="of one flow"):
+        plot.flows(results)
+
+
+def test_a_flow_of_several_is_counted_and_numbered():
+    results = ropewalk.simulate(ropewalk.Scenario(TWO), step="500 ms")
+    assert results.flows["count"].to_list() == [None, 2]
+    names = results.connection["flow"].unique(maintain_order=True).to_list()
+    assert names == ["one", "two (1)", "two (2)"]
+    assert results.subflows["flow"].to_list() == ["one"]
+
+
+def test_the_table_says_who_got_what():
+    text = shown(ropewalk.simulate(THREE))
+    assert "Jain's index" in text
+    row = next(line.split() for line in text.splitlines() if line.strip().startswith("download"))
+    assert row[1] == "tcp"
+    assert row[-1].endswith("%")
+    for name in ("backup", "sync"):
+        assert name in text
+
+
+def test_competitors_are_in_the_table_of_flows():
+    scenario = ropewalk.Scenario(
+        LINKS + '[[competitor]]\nname = "others"\npath = "dsl"\ncount = 3\n'
+    )
+    results = ropewalk.simulate(scenario, step="1 s")
+    assert results.flows["flow"].to_list() == ["measured", "others"]
+    assert results.competitors["name"].to_list() == ["others"]
+    assert "flow" not in results.connection.columns
+    assert "others" in shown(results)
+
+
+def test_flows_are_kept_and_drawn(tmp_path):
+    results = ropewalk.simulate(THREE, step="500 ms")
+    plots = keep(results, tmp_path / "kept")
+    assert "flows.png" in [path.name for path in plots]
+    assert (tmp_path / "kept" / "flows.parquet").exists()
+    assert (tmp_path / "kept" / "link_flows.parquet").exists()
+    labels = plot.flows(results).axes[0].get_legend_handles_labels()[1]
+    assert labels == ["backup", "download", "sync"]
+    assert plot.overview(results).axes[0].get_ylabel() == "each flow's goodput (Mbit/s)"
+
+
+def test_a_sweep_may_keep_flows():
+    swept = ropewalk.sweep(ropewalk.Scenario(TWO), {"flow.two.count": ["1", "3"]}, table="flows")
+    assert swept["flow"].to_list() == ["one", "two"] * 2
+    shares = swept.filter(swept["flow"] == "one")["share"]
+    assert shares[0] > shares[1]
+
+
+def test_the_fluid_model_knows_bulk_flows_and_is_near():
+    scenario = ropewalk.Scenario(TWO, overrides=[("duration", "20 s")])
+    predictions = ropewalk.predict(scenario)
+    assert [model.name for model in predictions.models] == ["fluid"]
+    assert any("one of several flows" in warning for warning in predictions.warnings)
+    measured = ropewalk.simulate(scenario).mean["goodput_mbps"]
+    assert predictions.best.goodput_mbps == pytest.approx(measured, rel=0.4)
+
+
+@pytest.mark.parametrize(
+    ("flow", "reason"),
+    [
+        ('traffic = { kind = "cbr", rate = "1 Mbit/s" }', "no formula has cbr messages"),
+        ('protocol = "striped-tcp"', "no formula has striped-tcp beside other flows, as 'x' is"),
+    ],
+)
+def test_what_no_formula_covers_is_said(flow, reason):
+    scenario = ropewalk.Scenario(f'{LINKS}[traffic]\n[[flow]]\nname = "x"\n{flow}\n')
+    assert is_one_of_several(scenario.values)
+    assert reason in uncovered(scenario.values)[0]
+    predictions = ropewalk.predict(scenario)
+    assert predictions.best is None
+    assert not predictions.models
+    assert reason in predictions.json()["warnings"][-1]
+    with pytest.raises(ropewalk.ScenarioError, match="gives a goodput of this scenario: no"):
+        ropewalk.compare(scenario, ways=["predict"])
+
+
+def test_no_formula_has_the_tunnel():
+    scenario = ropewalk.Scenario(
+        LINKS + '[transport]\nprotocol = "striped-tcp"\ndevice = "tunnel"\n'
+    )
+    predictions = ropewalk.predict(scenario)
+    assert predictions.best is None
+    assert "the gateway's tunnel" in predictions.warnings[-1]
+
+
+def test_compare_lays_flows_side_by_side():
+    comparison = ropewalk.compare(ropewalk.Scenario(TWO), ways=["predict", "simulate"])
+    assert "flows.two.share" in comparison.means["simulate"]
+
+
+def test_advice_asks_for_the_short_form():
+    with pytest.raises(ropewalk.ScenarioError, match="advice is for the flow of"):
+        ropewalk.advise(THREE)
+
+
+def test_overrides_by_name():
+    scenario = ropewalk.Scenario.load(THREE).with_({"flow.backup.congestion": "olia"})
+    assert scenario.values["transport"]["congestion"] == "olia"
+    assert scenario.flows == ["backup", "download", "sync"]
+    assert scenario.values["flow"][1]["traffic"]["kind"] == "bulk"
+    with pytest.raises(ropewalk.ScenarioError, match=r"allowed: flow\.backup\.congestion"):
+        scenario.with_({"transport.congestion": "lia"})
