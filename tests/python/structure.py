@@ -35,7 +35,9 @@ RINGS = {
     "gateway": 1,
     "testbed": 1,
     "preload": 1,
+    "preload-protocol": 1,
     "python": 2,
+    "own-algorithm": 2,
 }
 
 
@@ -119,7 +121,7 @@ def _paths(module: tuple[str, ...], text: str) -> Iterator[tuple[str, ...]]:
     for tree in re.findall(r"\buse\s+([^;]+);", text):
         for path, _ in _leaves(tree):
             yield _absolute(module, path)
-    for path in re.findall(r"\b(?:crate|super)(?:::\w+)+", text):
+    for path in re.findall(r"\b(?:crate|super)(?:::\w+)+(?!\w|::)", text):
         yield _absolute(module, path.split("::"))
 
 

@@ -1,10 +1,6 @@
 //! What endpoints tell of themselves, on its way to whoever watches a run.
 
-use ropewalk_transport::event::{Happening, Recorded, Recorder};
-
-use crate::hosts::SERVER;
-use crate::observer::{Observer, Told};
-use crate::sights::Watching;
+use ropewalk_transport::event::Recorder;
 
 /// Which endpoint of a flow.
 #[derive(Clone, Copy, Debug)]
@@ -26,36 +22,4 @@ pub(crate) trait Hears {
 impl Hears for () {
     #[inline(always)]
     fn hear(&mut self, _: Speaker) -> impl Recorder {}
-}
-
-impl<O: Observer> Hears for Watching<'_, O> {
-    fn hear(&mut self, speaker: Speaker) -> impl Recorder {
-        Ear {
-            watching: self,
-            speaker,
-        }
-    }
-}
-
-/// Hears one endpoint.
-#[derive(Debug)]
-pub(crate) struct Ear<'w, 'a, O> {
-    watching: &'w mut Watching<'a, O>,
-    speaker: Speaker,
-}
-
-impl<O: Observer> Recorder for Ear<'_, '_, O> {
-    fn record(&mut self, recorded: &Recorded) {
-        let watching = &mut *self.watching;
-        watching.duplicate |= matches!(recorded.happening, Happening::DuplicateArrived(_));
-        watching.observer.told(&Told {
-            flow: watching.flow,
-            by_server: self.speaker.end == SERVER,
-            dial: self.speaker.dial,
-            recorded: Recorded {
-                subflow: self.speaker.first + recorded.subflow,
-                ..*recorded
-            },
-        });
-    }
 }

@@ -7,6 +7,7 @@ mod hosts;
 mod metrics;
 mod observer;
 mod outcome;
+mod packet;
 mod recorder;
 mod run;
 mod schedule;

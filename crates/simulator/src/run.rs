@@ -8,9 +8,10 @@ use ropewalk_transport::Segment;
 use crate::flow::Flow;
 use crate::hosts::{CLIENT, Incoming, SERVER};
 use crate::observer::Observer;
+use crate::packet::Packet;
 use crate::recorder::Recorder;
-use crate::sights::{Watching, paths_of_routes, sighting};
-use crate::world::{Packet, World};
+use crate::sights::{Watching, sighting};
+use crate::world::World;
 
 /// A run in progress.
 pub(crate) struct Run<'o, O: Observer> {
@@ -40,7 +41,7 @@ impl<'o, O: Observer> Run<'o, O> {
     ) -> Run<'o, O> {
         let sources = 3 * world.flows.len() + 1;
         let mut run = Run {
-            paths: paths_of_routes(&world),
+            paths: world.paths_of_routes(),
             unfinished: world
                 .flows
                 .iter()

@@ -1,19 +1,12 @@
 //! Packets as whoever watches a run sees them: by links and paths of the scenario.
 
-use ropewalk_network::{Crossing, Direction, DropReason, RouteId, Watch};
+use ropewalk_network::{Crossing, Direction, DropReason, Watch};
+use ropewalk_transport::event::{Happening, Recorded, Recorder};
 
-use crate::observer::{Observer, Sighting};
-use crate::world::{Packet, World};
-
-/// The scenario's path of each route, by the route's number.
-pub(crate) fn paths_of_routes<T: Copy>(world: &World<T>) -> Vec<usize> {
-    let numbered = world.routes.iter().enumerate();
-    let mut routes: Vec<(RouteId, usize)> = numbered
-        .flat_map(|(path, routes)| routes.map(|route| (route, path)))
-        .collect();
-    routes.sort_unstable();
-    routes.into_iter().map(|(_, path)| path).collect()
-}
+use crate::hearing::{Hears, Speaker};
+use crate::hosts::SERVER;
+use crate::observer::{Observer, Sighting, Told};
+use crate::packet::Packet;
 
 /// A packet where it is, `path` being the scenario's path of its route.
 pub(crate) fn sighting<'a, T>(at: &Crossing, path: usize, packet: &'a Packet<T>) -> Sighting<'a> {
@@ -88,5 +81,37 @@ impl<O: Observer> Watch<Packet<O::Tag>> for Watching<'_, O> {
     fn dropped(&mut self, at: &Crossing, packet: &mut Packet<O::Tag>, reason: DropReason) {
         let sighting = self.sighting(at, packet);
         self.observer.dropped(&sighting, packet.tag, reason);
+    }
+}
+
+impl<O: Observer> Hears for Watching<'_, O> {
+    fn hear(&mut self, speaker: Speaker) -> impl Recorder {
+        Ear {
+            watching: self,
+            speaker,
+        }
+    }
+}
+
+/// Hears one endpoint.
+#[derive(Debug)]
+pub(crate) struct Ear<'w, 'a, O> {
+    watching: &'w mut Watching<'a, O>,
+    speaker: Speaker,
+}
+
+impl<O: Observer> Recorder for Ear<'_, '_, O> {
+    fn record(&mut self, recorded: &Recorded) {
+        let watching = &mut *self.watching;
+        watching.duplicate |= matches!(recorded.happening, Happening::DuplicateArrived(_));
+        watching.observer.told(&Told {
+            flow: watching.flow,
+            by_server: self.speaker.end == SERVER,
+            dial: self.speaker.dial,
+            recorded: Recorded {
+                subflow: self.speaker.first + recorded.subflow,
+                ..*recorded
+            },
+        });
     }
 }

@@ -2,11 +2,11 @@
 
 use ropewalk_network::{LinkId, Network, RouteId, stream};
 use ropewalk_scenario::Scenario;
-use ropewalk_transport::Segment;
 
 use crate::flow::Flow;
 use crate::hosts::{CLIENT, Host, SERVER};
 use crate::observer::{FlowFacts, Observer};
+use crate::packet::Packet;
 use crate::shares::Shares;
 use crate::{Options, Unsupported};
 
@@ -21,20 +21,6 @@ pub(crate) struct World<T> {
     pub(crate) flows: Vec<Flow>,
     /// Who got how much of each route.
     pub(crate) shares: Shares,
-}
-
-/// A packet on its way.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Packet<T> {
-    pub(crate) segment: Segment,
-    pub(crate) flow: u32,
-    /// Counts the data packets of a flow in the order in which they were sent.
-    pub(crate) number: u32,
-    /// Which of the connections that a path of an association has had.
-    pub(crate) dial: u16,
-    pub(crate) subflow: u8,
-    pub(crate) to_client: bool,
-    pub(crate) tag: T,
 }
 
 impl<T: Copy> World<T> {
@@ -61,6 +47,16 @@ impl<T: Copy> World<T> {
             routes,
             flows,
         })
+    }
+
+    /// The scenario's path of each route, by the route's number.
+    pub(crate) fn paths_of_routes(&self) -> Vec<usize> {
+        let numbered = self.routes.iter().enumerate();
+        let mut routes: Vec<(RouteId, usize)> = numbered
+            .flat_map(|(path, routes)| routes.map(|route| (route, path)))
+            .collect();
+        routes.sort_unstable();
+        routes.into_iter().map(|(_, path)| path).collect()
     }
 
     /// The scenario's links, by their numbers.

@@ -2,7 +2,8 @@
 
 use ropewalk_quantities::Time;
 
-use crate::endpoint::{Endpoint, Event};
+use crate::endpoint::Endpoint;
+use crate::event::Event;
 use crate::subflow::{Pending, State};
 
 impl Endpoint {

@@ -5,7 +5,6 @@ use ropewalk_quantities::{Bytes, Time};
 use crate::congestion::cubic::CubicConfig;
 use crate::congestion::newreno::NewRenoConfig;
 use crate::congestion::{self, CongestionConfig, Controller, SinglePathConfig};
-use crate::memory::window_share;
 use crate::reordering::none::NoneConfig;
 use crate::reordering::{self, Policy, ReorderingConfig};
 use crate::scheduling::min_rtt::MinRttConfig;
@@ -227,16 +226,6 @@ impl Config {
     pub fn acknowledgement_len(&self) -> u64 {
         let mapping = if self.multipath { MAPPING } else { 0 };
         self.headers_len() - mapping
-    }
-
-    /// The part of the receive buffer that Linux advertises: with MPTCP the half that it starts
-    /// from (`TCP_DEFAULT_SCALING_RATIO`), though the kernel comes to measure more, of which less
-    /// is in use; otherwise what a full segment is of its memory (`tcp_measure_rcv_mss`).
-    pub fn usual_window_share(&self) -> f64 {
-        match self.multipath {
-            true => 0.5,
-            false => window_share(self),
-        }
     }
 
     /// Whether the send buffer grows: only one TCP's does.

@@ -5,7 +5,7 @@ use ropewalk_quantities::Time;
 use crate::congestion::{CongestionControl, Controller};
 use crate::connection::{Connection, record};
 use crate::counters::Counters;
-use crate::event::{DuplicateArrived, Happening, OutOfOrderArrived, Recorder};
+use crate::event::{DuplicateArrived, Event, Happening, OutOfOrderArrived, Recorder};
 use crate::multipath::data_receiver::DataReceiver;
 use crate::multipath::data_sender::DataSender;
 use crate::multipath::keys;
@@ -83,33 +83,6 @@ pub struct Endpoint {
 pub(crate) enum Role {
     Client,
     Server,
-}
-
-/// What the application or the driver should know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// The first subflow is established: data may flow.
-    Connected,
-    /// One more subflow is established.
-    SubflowEstablished(usize),
-    /// A subflow was reset, or given up after too many retransmissions.
-    SubflowFailed(usize),
-    /// The peer will send no more, and everything it sent has arrived.
-    Eof,
-    /// Both sides have closed, and all is acknowledged.
-    Closed,
-    /// The connection was aborted, or its last subflow failed.
-    Aborted,
-}
-
-impl Event {
-    /// The subflow that it tells of; `None` if of the connection.
-    pub fn subflow(self) -> Option<usize> {
-        match self {
-            Event::SubflowEstablished(subflow) | Event::SubflowFailed(subflow) => Some(subflow),
-            Event::Connected | Event::Eof | Event::Closed | Event::Aborted => None,
-        }
-    }
 }
 
 impl Endpoint {

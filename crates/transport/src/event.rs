@@ -7,8 +7,8 @@
 
 use ropewalk_quantities::Time;
 
+use crate::SubflowState;
 use crate::congestion::Congestion;
-use crate::{Event, SubflowState};
 
 /// Hears what an endpoint does; `()` hears nothing and costs nothing.
 pub trait Recorder {
@@ -39,6 +39,33 @@ impl<R: Recorder> Recorder for &mut R {
     #[inline(always)]
     fn record(&mut self, recorded: &Recorded) {
         R::record(self, recorded);
+    }
+}
+
+/// What the application or the driver should know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The first subflow is established: data may flow.
+    Connected,
+    /// One more subflow is established.
+    SubflowEstablished(usize),
+    /// A subflow was reset, or given up after too many retransmissions.
+    SubflowFailed(usize),
+    /// The peer will send no more, and everything it sent has arrived.
+    Eof,
+    /// Both sides have closed, and all is acknowledged.
+    Closed,
+    /// The connection was aborted, or its last subflow failed.
+    Aborted,
+}
+
+impl Event {
+    /// The subflow that it tells of; `None` if of the connection.
+    pub fn subflow(self) -> Option<usize> {
+        match self {
+            Event::SubflowEstablished(subflow) | Event::SubflowFailed(subflow) => Some(subflow),
+            Event::Connected | Event::Eof | Event::Closed | Event::Aborted => None,
+        }
     }
 }
 

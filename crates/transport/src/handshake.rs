@@ -2,7 +2,8 @@
 
 use ropewalk_quantities::Time;
 
-use crate::endpoint::{Endpoint, Event, Role};
+use crate::endpoint::{Endpoint, Role};
+use crate::event::Event;
 use crate::multipath::keys::{join_hmac, token, truncate_64, truncate_160};
 use crate::segment::{Flags, Options, Segment, SynMultipath, SynOptions};
 use crate::subflow::State;

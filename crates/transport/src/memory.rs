@@ -17,9 +17,21 @@ const SENT_HEADERS: u64 = 256;
 /// makes it no smaller (`tcp_tso_autosize`, tcp_min_tso_segs).
 const SENT_TOGETHER: u64 = 2;
 
+impl Config {
+    /// The part of the receive buffer that Linux advertises: with MPTCP the half that it starts
+    /// from (`TCP_DEFAULT_SCALING_RATIO`), though the kernel comes to measure more, of which less
+    /// is in use; otherwise what a full segment is of its memory (`tcp_measure_rcv_mss`).
+    pub fn usual_window_share(&self) -> f64 {
+        match self.multipath {
+            true => 0.5,
+            false => window_share(self),
+        }
+    }
+}
+
 /// What the part of the receive buffer that may be advertised comes to: the payload of a full
 /// segment over its memory, in 256ths (`tcp_measure_rcv_mss`).
-pub(crate) fn window_share(config: &Config) -> f64 {
+fn window_share(config: &Config) -> f64 {
     let buffer = config.packet_len() + RECEIVED_PAD + SHARED_INFO;
     let memory = buffer.next_power_of_two() + SK_BUFF;
     ((config.segment.as_u64() << 8) / memory) as f64 / 256.0

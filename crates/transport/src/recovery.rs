@@ -1,48 +1,32 @@
-//! What is done once a detector has found a loss: recovery is entered, sends again in proportion to
-//! what arrives, and is left; or the retransmission timer runs out. What was before it is kept, so that it can be undone (`undo`).
+//! Where a sender stands in repairing losses: in fast recovery, after a timeout, or at rest. What it
+//! does is the sender's work ([`recovering`](crate::sender)); what was before is kept, so that it can
+//! be undone.
 
+mod episode;
 mod prr;
-mod undo;
 
 use crate::Config;
 use crate::acknowledgement::Acknowledgement;
-use crate::congestion::Congestion;
-use crate::connection::Connection;
-use crate::event::{self, Happening, LossSign, Recorder, ReductionCause};
-use crate::loss::{Found, TIMER_SLACK, tell_lost};
-use crate::retransmission_timer::Purpose;
-use crate::sender::Sender;
-use prr::Prr;
 
-pub use undo::Before;
-
-/// What is known of losses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    /// No loss known.
-    Open,
-    /// Fast recovery.
-    Recovery,
-    /// After a timeout, until what was then in flight is acknowledged.
-    Loss,
-}
+pub use episode::{Before, Phase};
+pub(crate) use prr::Prr;
 
 /// Where a sender stands in repairing losses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Recovery {
-    phase: Phase,
+    pub(crate) phase: Phase,
     /// What was sent when the last loss was found: recovery ends when it is acknowledged (RFC 6582, 6675).
-    point: u64,
+    pub(crate) point: u64,
     /// The first retransmission of a recovery leaves whatever the window says.
-    force: bool,
-    use_prr: bool,
-    prr: Prr,
+    pub(crate) force: bool,
+    pub(crate) use_prr: bool,
+    pub(crate) prr: Prr,
     /// It began while windows were to stay as they are, and ends so.
-    keeps_window: bool,
+    pub(crate) keeps_window: bool,
     /// So many new segments leave before anything is sent again.
-    new_first: u32,
+    pub(crate) new_first: u32,
     /// What was before the first loss of the episode.
-    before: Option<Before>,
+    pub(crate) before: Option<Before>,
 }
 
 impl Recovery {
@@ -120,283 +104,4 @@ impl Recovery {
     pub(crate) fn is_over(&self, ack: &Acknowledgement<'_>) -> bool {
         self.phase != Phase::Open && ack.segment.ack >= self.point
     }
-}
-
-impl Sender {
-    /// Has losses told by duplicate acknowledgements (RFC 5681, 6582, 6675), and does what follows.
-    #[inline(never)]
-    pub(crate) fn judge_by_count<R: Recorder>(
-        &mut self,
-        ack: &Acknowledgement<'_>,
-        undone: bool,
-        connection: &mut Connection<'_, R>,
-    ) {
-        let found = self.detect_by_count(ack, undone, connection);
-        self.respond_by_count(ack, &found, undone, connection);
-    }
-
-    fn respond_by_count<R: Recorder>(
-        &mut self,
-        ack: &Acknowledgement<'_>,
-        found: &Found,
-        undone: bool,
-        connection: &mut Connection<'_, R>,
-    ) {
-        let frozen = undone || self.loss.is_frozen(ack.now);
-        let over = self.recovery.is_over(ack);
-        match self.recovery.phase {
-            Phase::Open if found.loss => self.enter_recovery(connection),
-            Phase::Open => {
-                let in_order = !found.duplicate || self.grow_in_disorder;
-                if ack.advanced > 0 && in_order && !frozen {
-                    self.grow(ack.fresh(), ack.segment, connection);
-                }
-            }
-            Phase::Recovery if over => self.leave_recovery(connection),
-            Phase::Recovery => self.recovery.force |= found.partial,
-            Phase::Loss => {
-                if over {
-                    self.end_loss_phase(connection);
-                }
-                if ack.advanced > 0 && !frozen {
-                    // What was selectively acknowledged before must not count again. Without
-                    // SACK it cannot be told; RFC 3465, 2.3, counts a segment at most.
-                    let most = if self.sack {
-                        u64::MAX
-                    } else {
-                        connection.own().mss
-                    };
-                    self.grow(ack.fresh().min(most), ack.segment, connection);
-                }
-            }
-        }
-        if self.recovery.phase == Phase::Recovery && self.recovery.use_prr && !frozen {
-            let delivered = if self.sack {
-                ack.fresh()
-            } else if ack.advanced > 0 {
-                ack.advanced
-            } else {
-                connection.own().mss
-            };
-            self.proportional_rate_reduction(delivered, ack.advanced > 0, connection);
-        }
-    }
-
-    /// What follows from what was told by time (RFC 8985).
-    #[inline(always)]
-    pub(crate) fn respond_by_time<R: Recorder>(
-        &mut self,
-        ack: &Acknowledgement<'_>,
-        found: &Found,
-        undone: bool,
-        connection: &mut Connection<'_, R>,
-    ) {
-        let frozen = undone || self.loss.is_frozen(ack.now);
-        match self.recovery.phase {
-            Phase::Open if found.loss => self.enter_recovery(connection),
-            Phase::Loss if found.copy_lost => self.enter_recovery(connection),
-            Phase::Open | Phase::Loss if ack.advanced > 0 && !frozen => {
-                self.grow(ack.fresh(), ack.segment, connection);
-            }
-            Phase::Open | Phase::Loss | Phase::Recovery => {}
-        }
-        let reduces = self.recovery.phase == Phase::Recovery && self.recovery.use_prr;
-        if reduces && ack.fresh() > 0 && !frozen {
-            // As Linux (`tcp_cwnd_reduction`): no more than was delivered while losses are found.
-            let progress = ack.advanced > 0 && !found.more;
-            self.proportional_rate_reduction(ack.fresh(), progress, connection);
-        }
-        if let Some(wait) = found.wait {
-            let wait = (wait + TIMER_SLACK).min(self.rto.current());
-            self.arm(Purpose::Reordering, ack.now + wait);
-        }
-    }
-
-    /// The reordering timer, at or after its time (RFC 8985, 6.3; `tcp_rack_reo_timeout`).
-    pub(crate) fn on_reordering_timeout<R: Recorder>(
-        &mut self,
-        connection: &mut Connection<'_, R>,
-    ) {
-        let now = connection.now;
-        if let Some(until) = self.loss.disbelieves_until(now) {
-            self.arm(Purpose::Reordering, until);
-            return;
-        }
-        let pipe_before = self.board.pipe();
-        self.search_by_time(true, connection);
-        if self.board.pipe() != pipe_before {
-            if self.recovery.phase != Phase::Recovery {
-                self.enter_recovery(connection);
-                if self.recovery.use_prr {
-                    let mss = connection.own().mss;
-                    self.proportional_rate_reduction(mss, false, connection);
-                }
-            }
-            self.recovery.force = true;
-        }
-        self.arm_since_oldest(now);
-        self.publish(connection.own());
-    }
-
-    /// The retransmission timer, at or after its time. Says whether the subflow is in doubt: in a
-    /// freeze it is not.
-    pub(crate) fn on_timeout<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) -> bool {
-        let now = connection.now;
-        self.disarm();
-        if self.board.is_empty() {
-            // Nothing is in flight: what the others are to carry for it is told all the same.
-            return true;
-        }
-        if let Some(until) = self.loss.disbelieves_until(now) {
-            self.arm(Purpose::Timeout, until);
-            return false;
-        }
-        self.counters.timeouts += 1;
-        let frozen = self.loss.is_frozen(now);
-        let before = connection.window();
-        let repeated = self.recovery.phase == Phase::Loss
-            && self.una < self.recovery.point
-            && self.rto.backoff() > 0;
-        // RFC 5681, section 3.1: ssthresh holds while the same data times out again.
-        if !repeated {
-            let flight_size = self.flight_size(connection.own().mss);
-            self.keep_what_was_before(Congestion::Timeout, flight_size, connection);
-            if !frozen {
-                connection.on_congestion(Congestion::Timeout, flight_size);
-            }
-        }
-        self.recovery.phase = Phase::Loss;
-        self.recovery.point = self.nxt;
-        self.recovery.force = true;
-        self.recovery.new_first = 0;
-        self.recovery.keeps_window = frozen;
-        self.loss.duplicates.forget();
-        self.loss.probe.forget();
-        self.lower_threshold(connection);
-        let (rack, board) = (&self.loss.rack, &mut self.board);
-        board.mark_all_lost(|sent| rack.is_recent(sent, now), &mut |sent| {
-            tell_lost(connection, sent, LossSign::Timeout)
-        });
-        if !frozen {
-            self.rto.back_off();
-            let own = connection.own();
-            own.cwnd = self.board.pipe() + own.mss;
-        }
-        self.publish(connection.own());
-        let (after, in_a_row) = (connection.window(), self.rto.backoff());
-        connection.record(|| {
-            Happening::TimedOut(event::TimedOut {
-                before,
-                after,
-                in_a_row,
-            })
-        });
-        self.tell_policy_of_loss(Congestion::Timeout, now);
-        !frozen
-    }
-
-    fn enter_recovery<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) {
-        self.counters.fast_recoveries += 1;
-        let frozen = self.loss.is_frozen(connection.now);
-        let before = connection.window();
-        let flight_size = self.flight_size(connection.own().mss);
-        self.keep_what_was_before(Congestion::FastRetransmit, flight_size, connection);
-        if !frozen {
-            connection.on_congestion(Congestion::FastRetransmit, flight_size);
-        }
-        self.recovery.phase = Phase::Recovery;
-        self.recovery.point = self.nxt;
-        self.recovery.force = true;
-        self.recovery.new_first = 0;
-        self.recovery.keeps_window = frozen;
-        self.loss.probe.forget();
-        self.recovery.prr = Prr::new(self.board.outstanding());
-        let own = connection.own();
-        if !self.recovery.use_prr && !frozen {
-            own.cwnd = own.ssthresh;
-        }
-        let (after, until) = (connection.window(), self.recovery.point);
-        connection.record(|| {
-            Happening::RecoveryEntered(event::RecoveryEntered {
-                before,
-                after,
-                flight_size,
-                until,
-            })
-        });
-        self.tell_policy_of_loss(Congestion::FastRetransmit, connection.now);
-    }
-
-    pub(crate) fn leave_recovery<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) {
-        self.recovery.phase = Phase::Open;
-        self.loss.duplicates.forget();
-        if !self.recovery.keeps_window && !self.loss.is_frozen(connection.now) {
-            let own = connection.own();
-            own.cwnd = if self.sack {
-                own.ssthresh
-            } else {
-                // RFC 6582, 3.2, step 3, option 1: no burst after a full acknowledgement.
-                own.ssthresh
-                    .min(self.board.outstanding().max(own.mss) + own.mss)
-            };
-        }
-        tell_left(connection, false);
-    }
-
-    pub(crate) fn end_loss_phase<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) {
-        self.recovery.phase = Phase::Open;
-        tell_left(connection, true);
-    }
-
-    fn proportional_rate_reduction<R: Recorder>(
-        &mut self,
-        delivered: u64,
-        progress: bool,
-        connection: &mut Connection<'_, R>,
-    ) {
-        if self.recovery.keeps_window {
-            return;
-        }
-        let own = connection.own();
-        let pipe = self.pipe(own.mss);
-        let send = self
-            .recovery
-            .prr
-            .allowance(delivered, progress, pipe, own.ssthresh, own.mss);
-        own.cwnd = pipe + send;
-    }
-
-    /// A tail loss probe repaired a loss: one more reduction, though nothing is to be repaired.
-    pub(crate) fn reduce_after_probe<R: Recorder>(
-        &mut self,
-        flight_size: u64,
-        connection: &mut Connection<'_, R>,
-    ) {
-        if self.loss.is_frozen(connection.now) {
-            return;
-        }
-        let before = connection.window();
-        self.recovery.forget_before();
-        connection.on_congestion(Congestion::FastRetransmit, flight_size);
-        let own = connection.own();
-        own.cwnd = own.ssthresh;
-        let after = connection.window();
-        connection.record(|| {
-            Happening::WindowReduced(event::WindowReduced {
-                cause: ReductionCause::RepairedByProbe,
-                before,
-                after,
-            })
-        });
-    }
-}
-
-fn tell_left<R: Recorder>(connection: &mut Connection<'_, R>, after_timeout: bool) {
-    let window = connection.window();
-    connection.record(|| {
-        Happening::RecoveryLeft(event::RecoveryLeft {
-            window,
-            after_timeout,
-        })
-    });
 }

@@ -1,3 +1,8 @@
+mod detection;
+mod probing;
+mod recovering;
+mod undo;
+
 use ropewalk_quantities::Time;
 
 use crate::acknowledgement::Acknowledgement;

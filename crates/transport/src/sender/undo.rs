@@ -1,39 +1,15 @@
-//! Losses that were none: what was before the first of them, and the way back to it.
+//! Losses that were none: a policy for reordering is asked, and what it answers is done.
 
 use ropewalk_quantities::Time;
 
-use super::Phase;
+use super::Sender;
 use crate::acknowledgement::Acknowledgement;
 use crate::congestion::{Congestion, CongestionControl};
 use crate::connection::Connection;
-use crate::event::{self, Happening, Recorder, Window};
+use crate::event::{self, Happening, Recorder};
+use crate::recovery::{Before, Phase};
 use crate::reordering::{AckSigns, Answer, Loss, ReorderingPolicy, Undo};
 use crate::segment::{Flags, Segment};
-use crate::sender::Sender;
-
-/// A sender before the first loss of an episode; an episode lasts until no loss is known any more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Before {
-    /// What that loss was found by.
-    pub cause: Congestion,
-    /// When it was found.
-    pub time: Time,
-    /// The windows before it.
-    pub window: Window,
-    /// FlightSize, as congestion control was told it.
-    pub flight_size: u64,
-    /// First offset that was not acknowledged.
-    pub una: u64,
-    /// Next offset to send for the first time.
-    pub nxt: u64,
-    /// Smoothed round-trip time, and its mean deviation.
-    pub srtt: Time,
-    /// Its mean deviation.
-    pub rttvar: Time,
-    backoff: u32,
-    acked_since_loss: u64,
-    acked_between_losses: u64,
-}
 
 impl Sender {
     /// A reduction is due: keeps what is now, if no loss was known.

@@ -1,0 +1,17 @@
+//! What passes the network.
+
+use ropewalk_transport::Segment;
+
+/// A packet on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Packet<T> {
+    pub(crate) segment: Segment,
+    pub(crate) flow: u32,
+    /// Counts the data packets of a flow in the order in which they were sent.
+    pub(crate) number: u32,
+    /// Which of the connections that a path of an association has had.
+    pub(crate) dial: u16,
+    pub(crate) subflow: u8,
+    pub(crate) to_client: bool,
+    pub(crate) tag: T,
+}

@@ -1,0 +1,41 @@
+//! What is known of losses, and what was before the first of them.
+
+use ropewalk_quantities::Time;
+
+use crate::congestion::Congestion;
+use crate::event::Window;
+
+/// What is known of losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// No loss known.
+    Open,
+    /// Fast recovery.
+    Recovery,
+    /// After a timeout, until what was then in flight is acknowledged.
+    Loss,
+}
+
+/// A sender before the first loss of an episode; an episode lasts until no loss is known any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Before {
+    /// What that loss was found by.
+    pub cause: Congestion,
+    /// When it was found.
+    pub time: Time,
+    /// The windows before it.
+    pub window: Window,
+    /// FlightSize, as congestion control was told it.
+    pub flight_size: u64,
+    /// First offset that was not acknowledged.
+    pub una: u64,
+    /// Next offset to send for the first time.
+    pub nxt: u64,
+    /// Smoothed round-trip time, and its mean deviation.
+    pub srtt: Time,
+    /// Its mean deviation.
+    pub rttvar: Time,
+    pub(crate) backoff: u32,
+    pub(crate) acked_since_loss: u64,
+    pub(crate) acked_between_losses: u64,
+}

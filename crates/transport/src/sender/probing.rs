@@ -1,0 +1,120 @@
+//! When a tail loss probe is sent, and what its answer says (RFC 8985, section 7).
+
+use super::Sender;
+use crate::SubflowState;
+use crate::acknowledgement::Acknowledgement;
+use crate::connection::Connection;
+use crate::event::Recorder;
+use crate::loss::{Probe, TIMER_SLACK};
+use crate::recovery::Phase;
+use crate::retransmission_timer::Purpose;
+use ropewalk_quantities::Time;
+
+/// How long the peer may hold back the acknowledgement of a single segment (TCP_RTO_MIN).
+const MAX_ACK_DELAY: Time = Time::from_millis(200);
+
+impl Sender {
+    /// Data was acknowledged, and some is left.
+    #[inline]
+    pub(crate) fn restart_timer(&mut self, now: Time, state: &SubflowState) {
+        let timeout = now + self.rto.current();
+        if self.may_probe() {
+            self.arm(Purpose::Probe, (now + self.patience(state)).min(timeout));
+        } else {
+            self.arm(Purpose::Timeout, timeout);
+        }
+    }
+
+    /// New data left: the wait for acknowledgements begins anew.
+    #[inline]
+    pub(crate) fn put_off_probe(&mut self, now: Time, state: &SubflowState) {
+        if self.may_probe() {
+            let at = (now + self.patience(state)).min(self.timeout_of_oldest(now));
+            self.arm(Purpose::Probe, at);
+        }
+    }
+
+    /// The retransmission timer, as if it had been started when the oldest segment was last sent.
+    pub(crate) fn arm_since_oldest(&mut self, now: Time) {
+        self.arm(Purpose::Timeout, self.timeout_of_oldest(now));
+    }
+
+    /// The probe's timer, at or after its time: whether to send one. One at most is under way.
+    pub(crate) fn on_probe_timeout(&mut self, now: Time) -> bool {
+        let send = self.loss.probe.sent.is_none() && !self.board.is_empty();
+        if self.board.is_empty() {
+            self.disarm();
+        } else {
+            self.arm_since_oldest(now);
+        }
+        send
+    }
+
+    /// A probe left: a segment sent `again`, or new data.
+    pub(crate) fn on_probe_sent(&mut self, now: Time, again: bool) {
+        self.counters.tail_loss_probes += 1;
+        self.loss.probe.sent = Some(Probe {
+            end: self.nxt,
+            again,
+        });
+        self.arm(Purpose::Timeout, now + self.rto.current());
+    }
+
+    /// TLP_process_ack(): did the probe repair a loss that nothing else tells of (7.4)?
+    #[inline]
+    pub(crate) fn process_probe_ack<R: Recorder>(
+        &mut self,
+        ack: &Acknowledgement<'_>,
+        connection: &mut Connection<'_, R>,
+    ) {
+        let Some(probe) = self.loss.probe.sent else {
+            return;
+        };
+        let una = ack.segment.ack;
+        if una < probe.end {
+            return;
+        }
+        let answered = ack
+            .dsack()
+            .is_some_and(|(_, end)| self.loss.probe.is_answered_by(end));
+        let duplicate = ack.advanced == 0 && ack.delivered.sacked == 0;
+        if !probe.again || answered {
+            self.loss.probe.forget();
+        } else if una > probe.end {
+            self.loss.probe.forget();
+            let flight_size = self.flight_size(connection.own().mss) + ack.delivered.bytes;
+            self.reduce_after_probe(flight_size, connection);
+        } else if duplicate && ack.segment.sequence_len() == 0 {
+            self.loss.probe.forget();
+        }
+    }
+
+    /// Nothing hints at a loss: otherwise recovery sends what there is to send.
+    #[inline]
+    fn may_probe(&self) -> bool {
+        self.loss.probe.on
+            && self.sack
+            && self.recovery.phase() == Phase::Open
+            && self.board.sacked() == 0
+            && self.board.lost_bytes() == 0
+    }
+
+    /// TLP_calc_PTO(), without its bound by the retransmission timer (7.2).
+    #[inline]
+    fn patience(&self, state: &SubflowState) -> Time {
+        if state.srtt == Time::ZERO {
+            return self.rto.current();
+        }
+        let slack = if self.board.len() == 1 {
+            MAX_ACK_DELAY
+        } else {
+            TIMER_SLACK
+        };
+        state.srtt * 2 + slack
+    }
+
+    fn timeout_of_oldest(&self, now: Time) -> Time {
+        let since = self.board.first().map_or(now, |oldest| oldest.sent);
+        (since + self.rto.current()).max(now + Time::from_nanos(1))
+    }
+}

@@ -1,0 +1,44 @@
+"""Data flows one way: neither files nor crates import each other in a circle."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import structure
+
+
+@pytest.mark.parametrize("crate", structure.crates(), ids=lambda crate: crate.name)
+def test_the_files_of_a_crate_import_nothing_in_a_circle(crate: Path) -> None:
+    edges = structure.rust_edges(crate)
+    assert edges, "files were found"
+    assert structure.circles(edges) == []
+
+
+def test_the_files_of_the_package_import_nothing_in_a_circle() -> None:
+    edges = structure.python_edges(structure.ROOT / "python" / "ropewalk")
+    assert sum(map(len, edges.values())) > 100, "imports were found"
+    assert structure.circles(edges) == []
+
+
+def test_no_edge_between_crates_leads_outwards_or_in_a_circle() -> None:
+    if shutil.which("cargo") is None:
+        pytest.skip("cargo is missing")
+    edges = structure.crate_edges()
+    assert set(edges) == set(structure.RINGS), "each crate has a ring"
+    assert structure.edges_back(edges) == []
+    assert structure.circles(edges) == []
+
+
+def test_a_circle_is_found() -> None:
+    edges = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": set(), "e": {"d"}}
+    assert structure.circles(edges) == [["a", "b", "c"]]
+
+
+def test_a_use_tree_is_taken_apart() -> None:
+    leaves = structure._leaves("super::{self, loss::{Found, Known as K}, probe}")
+    assert [("::".join(path), name) for path, name in leaves] == [
+        ("super", "super"),
+        ("super::loss::Found", "Found"),
+        ("super::loss::Known", "K"),
+        ("super::probe", "probe"),
+    ]
