@@ -75,6 +75,9 @@ pub struct Flow {
     pub count: u32,
 }
 
+/// Most bytes of an IP packet on the links, unless the file says otherwise (RFC 894).
+pub(crate) const ETHERNET_MTU: u32 = 1500;
+
 impl Flow {
     /// What [`Origin::Short`] is called.
     pub const MEASURED: &'static str = "measured";
@@ -112,6 +115,14 @@ impl Flow {
             Protocol::Bas(aggregation) => aggregation.packet.unwrap_or(self.transport.segment),
             Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Mptcp => self.transport.segment,
         }
+    }
+
+    /// Bytes of an IP packet on a link with a full segment, all headers counted.
+    #[must_use]
+    pub fn full_packet(&self) -> u64 {
+        let inside = ETHERNET_MTU - self.packet_overhead();
+        let headers = u64::from(ETHERNET_MTU) - self.transport.segment_for(inside).as_u64();
+        self.transport.segment.as_u64() + headers
     }
 
     /// How many TCP connections or subflows it has at a time over its paths.

@@ -5,14 +5,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_striping::tunnel::{PathMtuConfig, ReceiverConfig, Scheduler, SenderConfig};
+use ropewalk_striping::tunnel::{ENVELOPE, PathMtuConfig, ReceiverConfig, Scheduler, SenderConfig};
 
-use super::peer::{ENVELOPE, ip_udp_len};
+use super::peer::ip_udp_len;
 use crate::Link;
 use crate::keys::{Clients, PublicKey, SecretKey};
-
-/// RFC 8200, section 5.
-const IPV6_LEAST_MTU: u32 = 1280;
 
 /// Either end of a tunnel.
 #[derive(Clone, Debug)]
@@ -114,19 +111,10 @@ impl Config {
         (ip_udp_len(relay) + ENVELOPE) as u16
     }
 
-    /// Linux takes a device's IPv6 addresses away if its MTU is below IPv6's least.
     fn path_mtu(&self) -> PathMtuConfig {
         let mut addresses = self.interface.addresses.iter();
-        let base = if addresses.any(|prefix| prefix.address.is_ipv6()) {
-            IPV6_LEAST_MTU + u32::from(self.beside())
-        } else {
-            PathMtuConfig::default().base
-        };
-        let max = self.link_mtu.into();
-        PathMtuConfig {
-            base: base.min(max),
-            max,
-        }
+        let has_ipv6 = addresses.any(|prefix| prefix.address.is_ipv6());
+        PathMtuConfig::of_device(self.link_mtu.into(), has_ipv6, self.beside().into())
     }
 
     pub(super) fn receiver(&self) -> ReceiverConfig {

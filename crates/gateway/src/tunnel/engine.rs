@@ -10,7 +10,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use ropewalk_quantities::Time;
-use ropewalk_striping::tunnel::{Flow, Ping, ReceiverConfig, Sender, SenderConfig, Transmit};
+use ropewalk_striping::tunnel::{
+    Flow, Ping, ReceiverConfig, Sender, SenderConfig, Shared, Transmit,
+};
 use ropewalk_wire::IpView;
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 use rustix::buffer::spare_capacity;
@@ -27,7 +29,7 @@ use super::dialer::Dialer;
 use super::door::{Door, Guest, Reply};
 use super::handshake::{ANSWER, COOKIE, HELLO};
 use super::oversize::Oversize;
-use super::peer::{OVERHEAD, Path, Peer, Waiting, ip_udp_len};
+use super::peer::{Path, Peer, Waiting, ip_udp_len};
 use super::refusal::{Refusal, Refused};
 use super::socket::{Buffers, UdpSocket};
 use super::status::{PeerStatus, Status};
@@ -523,21 +525,18 @@ impl Engine {
 /// Fills a datagram with a packet, and others if they are small.
 fn fill(sender: &mut Sender<Piece>, out: &mut Vec<u8>, first: Transmit<Piece>) {
     let path_mtu = sender.confirmed_path_mtu(first.link);
-    let most = path_mtu.saturating_sub(OVERHEAD);
-    if first.bytes + (TunnelFrame::PACKET_OVERHEAD as u32) * 2 > most / 2 {
+    let Some(mut shared) = Shared::begin(path_mtu, first.bytes) else {
         TunnelFrame::emit_packet_head(first.place, first.packet.partial_checksum(), None, out);
         first.packet.emit(out);
         return;
-    }
-    let (mut room, mut next) = (most, Some(first));
+    };
+    let mut next = Some(first);
     while let Some(packet) = next {
         let len = packet.bytes as u16;
         let partial = packet.packet.partial_checksum();
         TunnelFrame::emit_packet_head(packet.place, partial, Some(len), out);
         packet.packet.emit(out);
-        room = room.saturating_sub(packet.bytes + TunnelFrame::PACKET_OVERHEAD as u32);
-        let fits = room.saturating_sub(TunnelFrame::PACKET_OVERHEAD as u32);
-        next = sender.poll_more(packet.link, fits);
+        next = sender.poll_more(packet.link, shared.put(packet.bytes));
     }
 }
 

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_striping::tunnel::{Ping, Receiver, ReceiverConfig, Sender, SenderConfig};
+use ropewalk_striping::tunnel::{ENVELOPE, Ping, Receiver, ReceiverConfig, Sender, SenderConfig};
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 
 use super::batch::Batch;
@@ -18,13 +18,6 @@ pub const KEY_LIFE: Duration = Duration::from_secs(120);
 const KEY_BYTES: u64 = 1 << 38;
 /// No key is used for longer.
 const KEY_END: Duration = Duration::from_secs(600);
-
-/// Around the frames of a datagram: the tunnel's header, the clock, and the tag.
-const AROUND: u32 = (TunnelHeader::LEN + TunnelFrame::CLOCK_LEN + TAG_LEN) as u32;
-/// What a datagram has beside its frames, with the headers of IP and UDP, over IPv6 for good measure.
-pub const OVERHEAD: u32 = 48 + AROUND;
-/// What a datagram with one whole packet has beside it, after the headers of IP and UDP.
-pub const ENVELOPE: u32 = TunnelFrame::ENVELOPE_LEN as u32;
 
 /// A packet of the peer that waits for others.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use ropewalk_transport::{Config, CongestionConfig, Profile, SchedulerConfig};
 
 use super::protocol::{check_buffers, protocol, set_send_buffer};
 use crate::error::Problem;
-use crate::model::Protocol;
+use crate::model::{ETHERNET_MTU, Protocol};
 use crate::report::Report;
 use crate::section::{Section, name_list};
 
@@ -21,9 +21,6 @@ pub(super) struct Transport {
     /// The file says how long segments are.
     own_segment: bool,
 }
-
-/// Most bytes of an IP packet on the links, unless the file says otherwise (RFC 894).
-const ETHERNET_MTU: u32 = 1500;
 
 impl Transport {
     /// Of a flow over so many paths that says all of it; what it does not say is its profile's.

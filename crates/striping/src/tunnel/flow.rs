@@ -17,6 +17,19 @@ pub enum Class {
     Urgent,
 }
 
+impl Class {
+    /// Of a segment of TCP that opens a connection or not, with data or without: acknowledgements
+    /// alone have nothing to be in step with.
+    #[must_use]
+    pub fn of_tcp(opens: bool, has_data: bool) -> Class {
+        if opens || has_data {
+            Class::InStep
+        } else {
+            Class::Ordered
+        }
+    }
+}
+
 /// A packet's flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
@@ -60,7 +73,10 @@ impl Flow {
         } else {
             match ip.protocol() {
                 protocol::TCP => match TcpView::parse(transport) {
-                    Ok(tcp) => tcp_class(&tcp),
+                    Ok(tcp) => {
+                        let opens = tcp.header().flags.contains(TcpFlags::SYN);
+                        Class::of_tcp(opens, !tcp.payload().is_empty())
+                    }
                     Err(_) => Class::Ordered,
                 },
                 protocol::UDP => Class::Thin,
@@ -68,16 +84,6 @@ impl Flow {
             }
         };
         Flow { lane, class }
-    }
-}
-
-/// Acknowledgements alone have nothing to be in step with.
-fn tcp_class(tcp: &TcpView<'_>) -> Class {
-    let opens = tcp.header().flags.contains(TcpFlags::SYN);
-    if opens || !tcp.payload().is_empty() {
-        Class::InStep
-    } else {
-        Class::Ordered
     }
 }
 

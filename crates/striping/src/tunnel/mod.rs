@@ -15,6 +15,7 @@
 //! A gap is given up when nothing can fill it any more: each link has delivered something later, or
 //! the slowest would have by now. Nothing is held because of a constant.
 
+mod datagram;
 mod flow;
 mod inbound;
 mod outbound;
@@ -27,6 +28,7 @@ mod scheduler;
 mod sender;
 mod windowed;
 
+pub use datagram::{AROUND, DatagramLengths, ENVELOPE, Shared};
 pub use flow::{Class, Flow};
 pub use inbound::Inbound;
 pub use outbound::{Outbound, Report};
@@ -39,5 +41,4 @@ pub use scheduler::Scheduler;
 pub use sender::{LinkStatus, Ping, Sender, SenderConfig, SenderCounters, Transmit};
 pub use windowed::Windowed;
 
-/// What a datagram with one whole packet has beside it, after the headers of IP and UDP, in bytes.
-pub const ENVELOPE: u32 = ropewalk_wire::gateway::tunnel::TunnelFrame::ENVELOPE_LEN as u32;
+pub use ropewalk_wire::gateway::tunnel::{Feedback, Place};

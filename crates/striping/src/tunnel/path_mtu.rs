@@ -49,6 +49,27 @@ pub struct PathMtuConfig {
     pub max: u32,
 }
 
+/// RFC 8200, section 5.
+const IPV6_LEAST_MTU: u32 = 1280;
+
+impl PathMtuConfig {
+    /// Of a device on links that are tried with `link_mtu`. Linux takes a device's IPv6 addresses
+    /// away if its MTU is below IPv6's least: with such addresses each link must carry a packet of
+    /// that length, `beside` which a datagram has so many bytes.
+    #[must_use]
+    pub fn of_device(link_mtu: u32, has_ipv6: bool, beside: u32) -> PathMtuConfig {
+        let base = if has_ipv6 {
+            IPV6_LEAST_MTU + beside
+        } else {
+            BASE_PLPMTU
+        };
+        PathMtuConfig {
+            base: base.min(link_mtu),
+            max: link_mtu,
+        }
+    }
+}
+
 impl Default for PathMtuConfig {
     fn default() -> PathMtuConfig {
         PathMtuConfig {

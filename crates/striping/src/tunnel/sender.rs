@@ -205,6 +205,12 @@ impl<P> Sender<P> {
         self.links.len() - 1
     }
 
+    /// Whether a link is there.
+    #[must_use]
+    pub fn is_up(&self, link: usize) -> bool {
+        self.up[link]
+    }
+
     /// A link is there, or not.
     pub fn set_up(&mut self, link: usize, up: bool) {
         self.up[link] = up;

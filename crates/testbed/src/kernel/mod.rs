@@ -16,8 +16,6 @@ pub(crate) use refusals::check;
 use crate::error::Error;
 use crate::sysctl;
 
-/// What an Ethernet frame carries, and links do by default.
-const FULL_PACKET: u32 = 1500;
 /// Longest packet of a TUN device (drivers/net/tun.c, `MAX_MTU`).
 const LONGEST_PACKET: u64 = 65_535;
 
@@ -111,8 +109,7 @@ pub(crate) fn available_congestion() -> Vec<String> {
 /// No device has such packets.
 pub(crate) fn mtu(flow: &Flow) -> Result<u64, Error> {
     let transport = &flow.transport;
-    let headers = headers(flow);
-    let mtu = transport.segment.as_u64() + headers;
+    let mtu = flow.full_packet();
     let least = match transport.ip_version {
         // RFC 791 lets a packet have 68 bytes; TCP's options alone may take 40 of the payload.
         IpVersion::V4 => 128,
@@ -127,16 +124,15 @@ pub(crate) fn mtu(flow: &Flow) -> Result<u64, Error> {
         reason: format!("packets would have {mtu} bytes"),
         allowed: format!(
             "\"{}\" to \"{}\"",
-            Bytes::new(least - headers),
-            Bytes::new(LONGEST_PACKET - headers)
+            Bytes::new(least - headers(flow)),
+            Bytes::new(LONGEST_PACKET - headers(flow))
         ),
     })
 }
 
 /// What stands before a full segment's payload in a packet on a link.
 fn headers(flow: &Flow) -> u64 {
-    let inside = FULL_PACKET - flow.packet_overhead();
-    u64::from(FULL_PACKET) - flow.transport.segment_for(inside).as_u64()
+    flow.full_packet() - flow.transport.segment.as_u64()
 }
 
 /// What all routes of both ends must say.

@@ -134,6 +134,8 @@ impl TunnelFrame<'_> {
     /// What a datagram with one whole packet has beside it, after the headers of IP and UDP.
     pub const ENVELOPE_LEN: usize =
         TunnelHeader::LEN + Self::CLOCK_LEN + Self::LAST_PACKET_OVERHEAD + TAG_LEN;
+    /// What a ping takes, or a pong.
+    pub const PING_LEN: usize = 5;
     /// What a frame of feedback takes.
     pub const FEEDBACK_LEN: usize = 34;
 
@@ -263,12 +265,14 @@ fn parse(first: u8, bytes: &[u8]) -> Result<(TunnelFrame<'_>, usize), Malformed>
             Ok((TunnelFrame::Feedback(feedback), TunnelFrame::FEEDBACK_LEN))
         }
         PING => {
-            need(5)?;
-            Ok((TunnelFrame::Ping(u32_at(bytes, 1)), 5))
+            need(TunnelFrame::PING_LEN)?;
+            let ping = TunnelFrame::Ping(u32_at(bytes, 1));
+            Ok((ping, TunnelFrame::PING_LEN))
         }
         PONG => {
-            need(5)?;
-            Ok((TunnelFrame::Pong(u32_at(bytes, 1)), 5))
+            need(TunnelFrame::PING_LEN)?;
+            let pong = TunnelFrame::Pong(u32_at(bytes, 1));
+            Ok((pong, TunnelFrame::PING_LEN))
         }
         CLOSE => Ok((TunnelFrame::Close, 1)),
         _ => Err(Malformed::FrameType(first)),

@@ -1,0 +1,138 @@
+//! How long datagrams are, and which packets share one.
+
+use ropewalk_wire::gateway::TAG_LEN;
+use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
+
+/// Around the frames of a sealed datagram: the tunnel's header, the clock, and the tag.
+pub const AROUND: u32 = (TunnelHeader::LEN + TunnelFrame::CLOCK_LEN + TAG_LEN) as u32;
+/// What a datagram with one whole packet has beside it, after the headers of IP and UDP, in bytes.
+pub const ENVELOPE: u32 = TunnelFrame::ENVELOPE_LEN as u32;
+/// What packets that share a datagram leave to what is around them, over IPv6 for good measure.
+const RESERVED: u32 = IPV6_UDP_LEN + AROUND;
+/// RFC 8200, section 3, and RFC 768.
+const IPV6_UDP_LEN: u32 = 40 + 8;
+const PACKET_OVERHEAD: u32 = TunnelFrame::PACKET_OVERHEAD as u32;
+
+/// Lengths of sealed datagrams, from the IP header on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DatagramLengths {
+    outside: u32,
+}
+
+impl DatagramLengths {
+    /// Behind headers of IP and UDP of so many bytes.
+    #[must_use]
+    pub fn behind(outside: u32) -> DatagramLengths {
+        DatagramLengths { outside }
+    }
+
+    /// With one packet that has it for itself.
+    #[must_use]
+    pub fn packet(self, bytes: u32) -> u32 {
+        self.outside + ENVELOPE + bytes
+    }
+
+    /// With packets that share it: how many, and their bytes together.
+    #[must_use]
+    pub fn packets(self, count: u32, bytes: u32) -> u32 {
+        self.outside + AROUND + PACKET_OVERHEAD * count + bytes
+    }
+
+    /// With feedback about a link.
+    #[must_use]
+    pub fn feedback(self) -> u32 {
+        self.outside + AROUND + TunnelFrame::FEEDBACK_LEN as u32
+    }
+
+    /// With a ping that is not padded, or a pong.
+    #[must_use]
+    pub fn ping(self) -> u32 {
+        self.outside + AROUND + TunnelFrame::PING_LEN as u32
+    }
+}
+
+/// A datagram that short packets share; a long one has its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shared {
+    room: u32,
+}
+
+impl Shared {
+    /// Begins a datagram with a packet of so many bytes, on a link that is known to carry datagrams
+    /// of `path_mtu`; `None` if the packet is long.
+    #[must_use]
+    pub fn begin(path_mtu: u32, bytes: u32) -> Option<Shared> {
+        let room = path_mtu.saturating_sub(RESERVED);
+        (bytes + PACKET_OVERHEAD * 2 <= room / 2).then_some(Shared { room })
+    }
+
+    /// A packet of so many bytes is in it: how many bytes the next one may have.
+    pub fn put(&mut self, bytes: u32) -> u32 {
+        self.room = self.room.saturating_sub(bytes + PACKET_OVERHEAD);
+        self.room.saturating_sub(PACKET_OVERHEAD)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ropewalk_wire::gateway::tunnel::{Feedback, Place};
+
+    use super::*;
+
+    #[test]
+    fn lengths_are_those_of_what_is_emitted() {
+        let emitted = |frame: &dyn Fn(&mut Vec<u8>)| {
+            let mut out = Vec::new();
+            frame(&mut out);
+            28 + AROUND + out.len() as u32
+        };
+        let place = Place {
+            lane: 1,
+            sequence: 2,
+            in_step: false,
+        };
+        let feedback = Feedback {
+            link: 0,
+            highest: 0,
+            received: 0,
+            bytes: 0,
+            clock: 0,
+            delay: ropewalk_quantities::Time::ZERO,
+        };
+        let packet = TunnelFrame::Packet {
+            place,
+            partial_checksum: false,
+            bytes: &[0; 52],
+        };
+        let lengths = DatagramLengths::behind(28);
+        let alone = |out: &mut Vec<u8>| {
+            TunnelFrame::emit_packet_head(place, false, None, out);
+            out.extend_from_slice(&[0; 1432]);
+        };
+        assert_eq!(lengths.packet(1432), emitted(&alone));
+        assert_eq!(lengths.packet(1432), 1500);
+        let two = |out: &mut Vec<u8>| (0..2).for_each(|_| packet.emit(out));
+        assert_eq!(lengths.packets(2, 104), emitted(&two));
+        assert_eq!(
+            lengths.feedback(),
+            emitted(&|out| TunnelFrame::Feedback(feedback).emit(out))
+        );
+        let pings = [TunnelFrame::Ping(1), TunnelFrame::Pong(1)];
+        for ping in pings {
+            assert_eq!(lengths.ping(), emitted(&|out| ping.emit(out)));
+        }
+    }
+
+    #[test]
+    fn short_packets_share_a_datagram_as_long_as_the_link_carries_it() {
+        assert_eq!(Shared::begin(1500, 1432), None);
+        let mut shared = Shared::begin(1500, 52).unwrap();
+        let (mut count, mut next) = (0, u32::MAX);
+        while next >= 52 {
+            next = shared.put(52);
+            count += 1;
+        }
+        let longest = DatagramLengths::behind(IPV6_UDP_LEN).packets(count, 52 * count);
+        assert!((1500 - 60..=1500).contains(&longest), "{longest}");
+    }
+}
