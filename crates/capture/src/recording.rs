@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ropewalk_network::DropReason;
 use ropewalk_scenario::Scenario;
 use ropewalk_simulator::{FlowFacts, Observer, Sighting, Told};
+use ropewalk_transport::Flags;
 
 use crate::error::FileError;
 use crate::place::Place;
@@ -93,6 +94,14 @@ impl Recording {
     }
 }
 
+impl Recording {
+    /// The tap, for a packet with a segment: what a tunnel's ends say to each other is not shown.
+    fn tap_of(&mut self, sighting: &Sighting<'_>) -> Option<&mut Tap> {
+        let has_segment = sighting.segment.flags != Flags::NONE;
+        self.tap.as_mut().filter(|_| has_segment)
+    }
+}
+
 impl Observer for Recording {
     type Tag = Tag;
     const WATCHES: bool = true;
@@ -110,25 +119,25 @@ impl Observer for Recording {
     }
 
     fn enters(&mut self, sighting: &Sighting<'_>, tag: &mut Tag) {
-        if let Some(tap) = &mut self.tap {
+        if let Some(tap) = self.tap_of(sighting) {
             tap.enters(sighting, tag);
         }
     }
 
     fn dropped(&mut self, sighting: &Sighting<'_>, tag: Tag, reason: DropReason) {
-        if let Some(tap) = &mut self.tap {
+        if let Some(tap) = self.tap_of(sighting) {
             tap.dropped(sighting, tag, reason);
         }
     }
 
     fn leaves(&mut self, sighting: &Sighting<'_>, tag: &mut Tag) {
-        if let Some(tap) = &mut self.tap {
+        if let Some(tap) = self.tap_of(sighting) {
             tap.leaves(sighting, tag);
         }
     }
 
-    fn arrives(&mut self, _: &Sighting<'_>, tag: Tag, duplicate: bool) {
-        if let Some(tap) = &mut self.tap {
+    fn arrives(&mut self, sighting: &Sighting<'_>, tag: Tag, duplicate: bool) {
+        if let Some(tap) = self.tap_of(sighting) {
             tap.arrives(tag, duplicate);
         }
     }

@@ -11,6 +11,8 @@ pub(crate) struct Packet<T> {
     pub(crate) number: u32,
     /// Which of the connections that a path of an association has had.
     pub(crate) dial: u16,
+    /// Where its host keeps what it carries beside the segment.
+    pub(crate) slot: u32,
     pub(crate) subflow: u8,
     pub(crate) to_client: bool,
     pub(crate) tag: T,

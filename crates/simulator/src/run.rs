@@ -1,6 +1,6 @@
 //! The run loop: takes what happens next and lets it happen.
 
-use ropewalk_network::{Advance, Agenda, IDLE, Key};
+use ropewalk_network::{Advance, Agenda, IDLE, Key, Offer};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 use ropewalk_transport::Segment;
@@ -57,6 +57,7 @@ impl<'o, O: Observer> Run<'o, O> {
                 flow: 0,
                 number: 0,
                 dial: 0,
+                slot: 0,
                 subflow: 0,
                 to_client: false,
                 tag: O::Tag::default(),
@@ -127,8 +128,14 @@ impl<'o, O: Observer> Run<'o, O> {
             ..
         } = &mut self.world;
         let mut watch = Watching::new(&mut *self.observer, &self.paths, 0);
-        let Advance::Arrived(arrival) = network.advance(now, &mut watch) else {
-            return;
+        let arrival = match network.advance(now, &mut watch) {
+            Advance::Arrived(arrival) => arrival,
+            Advance::Dropped(departed) => {
+                let packet = departed.packet;
+                flows[packet.flow as usize].host.drop_packet(packet.slot);
+                return;
+            }
+            Advance::Passed | Advance::Nothing => return,
         };
         let packet = arrival.packet;
         let (index, end) = (packet.flow as usize, usize::from(!packet.to_client));
@@ -137,6 +144,7 @@ impl<'o, O: Observer> Run<'o, O> {
             end,
             subflow: usize::from(packet.subflow),
             dial: packet.dial,
+            slot: packet.slot,
             segment: &packet.segment,
         };
         watch.flow = index;
@@ -147,15 +155,13 @@ impl<'o, O: Observer> Run<'o, O> {
         };
         if end == SERVER {
             shares.count(flow.entry, arrival.route, arrival.size);
-            if let Some(recorder) = &mut flow.recorder {
-                if packet.segment.len > 0 {
-                    recorder.arrival(packet.number);
-                }
-                if taken.delivered > 0 {
-                    let end = flow.host.delivered();
-                    let completes = recorder.delivered(now, end, &mut flow.application);
-                    self.unfinished -= usize::from(completes);
-                }
+            if let Some(recorder) = &mut flow.recorder
+                && packet.segment.len > 0
+            {
+                recorder.arrival(packet.number);
+            }
+            if taken.delivered > 0 {
+                self.unfinished -= usize::from(flow.note_delivery(now));
             }
         }
         if let Some(at) = watch.last {
@@ -171,8 +177,11 @@ impl<'o, O: Observer> Run<'o, O> {
     fn timer_due(&mut self, index: usize, end: usize) {
         self.timers.set(3 * index + end, IDLE);
         let mut watch = Watching::new(&mut *self.observer, &self.paths, index);
-        let host = &mut self.world.flows[index].host;
-        host.handle_timeout(self.now, end, &mut watch);
+        let flow = &mut self.world.flows[index];
+        let taken = flow.host.handle_timeout(self.now, end, &mut watch);
+        if taken.delivered > 0 {
+            self.unfinished -= usize::from(flow.note_delivery(self.now));
+        }
         self.serve(index, end);
     }
 
@@ -216,11 +225,15 @@ impl<'o, O: Observer> Run<'o, O> {
                 packet.to_client = leaves.end == SERVER;
                 packet.subflow = leaves.subflow as u8;
                 packet.dial = leaves.dial;
+                packet.slot = leaves.slot;
                 packet.number = *packets;
                 *packets += u32::from(packet.segment.len > 0 && leaves.end == CLIENT);
                 let route = routes[leaves.route][leaves.end];
+                let offer = network.offer(now, route, leaves.size, packet, &mut watch);
                 // What a link drops or loses, the ends find out.
-                let _ = network.offer(now, route, leaves.size, packet, &mut watch);
+                if let Offer::Dropped(_) = offer {
+                    host.drop_packet(leaves.slot);
+                }
             }
             if !host.wants_turn() {
                 break;

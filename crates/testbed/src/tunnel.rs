@@ -7,7 +7,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::panic::resume_unwind;
 use std::thread::{self, JoinHandle, sleep};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ropewalk_gateway::Link;
 use ropewalk_gateway::keys::{Clients, SecretKey};
@@ -20,6 +20,9 @@ use crate::error::Error;
 use crate::namespace::Namespace;
 use crate::network::Testbed;
 
+/// A link that has not answered after this is not waited for, as in the simulator.
+const PATIENCE: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(10);
 /// Where the relay's end listens.
 const PORT: u16 = 4434;
 
@@ -66,6 +69,24 @@ impl Tunnel {
             server: server.address,
             ends: [run(near, start), run(far, Instant::now())],
         })
+    }
+
+    /// Waits until both ends know the delay of each link, or, so long after `start`, for those that
+    /// have not answered no longer: a tunnel is there before what goes through it.
+    pub(crate) fn wait(&self, start: Instant, links: usize) {
+        let knows_all = |control: &Control| {
+            let status = control.status();
+            let known = status.peers.iter().flat_map(|peer| &peer.links);
+            let known = known.filter(|link| link.sent.smoothed_round_trip.is_some());
+            known.count() == links
+        };
+        while !self.ends.iter().all(|(control, _)| knows_all(control)) {
+            let left = (start + PATIENCE).saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            sleep(left.min(LOOK));
+        }
     }
 
     /// Ends both.

@@ -85,6 +85,9 @@ pub fn world(request: &Request) -> Result<Report, Error> {
         plan.paths[0].server = tunnel.server;
     }
     let competitors = Competitors::start(&scenario, &testbed, start)?;
+    if let Some(tunnel) = &tunnel {
+        tunnel.wait(start, scenario.first().paths.len());
+    }
     let session = Arc::new(Session::new(plan, start));
     let (at_client, at_server) = (Arc::clone(&session), Arc::clone(&session));
     let server = testbed

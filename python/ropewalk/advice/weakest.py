@@ -121,7 +121,7 @@ def reason(values: dict[str, Any], name: str) -> str | None:
     used = {path.name: path for path in described(values)}
     path = used.pop(name)
     transport = values["transport"]
-    if transport["protocol"] == "striped-tcp":
+    if transport["protocol"] == "striped-tcp" and transport["device"] == "naive":
         quickest = min(other.delay for other in used.values())
         if path.delay > quickest:
             return (

@@ -110,7 +110,7 @@ def _repairs(comparison: Comparison, way: str) -> Iterator[str]:
 
 
 def _kernel(comparison: Comparison) -> Iterator[str]:
-    """Say how late the emulator was, and what the kernel counted that the simulator has not."""
+    """Say how late the emulator was, what the testbed does otherwise, and what the kernel counted."""
     if comparison.measured is None:
         return
     runs = comparison.measured.runs
@@ -122,6 +122,10 @@ def _kernel(comparison: Comparison) -> Iterator[str]:
             f"The emulator handed packets on up to {worst:,.1f} ms late at 99 % in"
             f" {len(untrusted)} of {len(runs)} runs: the machine was too busy to trust them."
         )
+    simulated = [] if comparison.simulated is None else comparison.simulated.runs
+    known = {warning for run in simulated for warning in run["warnings"]}
+    said = (warning for run in runs for warning in run["warnings"] if warning not in known)
+    yield from (f"The testbed says: {warning}." for warning in said)
     counted = [
         f"{count:,.0f} {what}"
         for end, name, what in COUNTERS

@@ -35,8 +35,7 @@ impl Control {
         let _ = rustix::io::write(&self.0.stop, &1_u64.to_ne_bytes());
     }
 
-    /// What the tunnel has done; a tenth of a second old while it carries something, a second if
-    /// it is idle, and exact once it has ended.
+    /// What the tunnel has done, but for the last tenth of a second; all of it once it has ended.
     #[must_use]
     pub fn status(&self) -> Status {
         let status = self.0.status.lock().unwrap_or_else(PoisonError::into_inner);

@@ -76,6 +76,8 @@ pub struct Engine {
     names: Vec<String>,
     control: Control,
     published: Instant,
+    /// Something has happened since.
+    unpublished: bool,
     status: Status,
     refused: Refused,
     refusals: Refusals,
@@ -120,6 +122,7 @@ impl Engine {
             status: control.status(),
             control,
             published: epoch,
+            unpublished: false,
             refused: Refused::default(),
             refusals: Refusals::default(),
         }
@@ -139,6 +142,7 @@ impl Engine {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
+            self.unpublished |= !events.is_empty();
             for event in &events {
                 match event.data.u64() {
                     STOP => {
@@ -154,7 +158,7 @@ impl Engine {
             self.follow_path_mtu();
             self.deliver();
             self.transmit();
-            if self.published.elapsed() >= PUBLISH {
+            if self.unpublished && self.published.elapsed() >= PUBLISH {
                 self.publish();
             }
         }
@@ -169,6 +173,7 @@ impl Engine {
         self.status.refused = self.refused;
         self.control.publish(self.status.clone());
         self.published = now.0;
+        self.unpublished = false;
     }
 
     fn watch(&self) -> io::Result<OwnedFd> {
@@ -211,6 +216,10 @@ impl Engine {
         if let End::Initiator(dialer, _) = &self.end {
             let due = dialer.due_at(instant, &self.peers[0]);
             let due = due.saturating_duration_since(instant).as_nanos() as u64;
+            left = Some(left.map_or(due, |left| left.min(due)));
+        }
+        if self.unpublished {
+            let due = PUBLISH.saturating_sub(instant - self.published).as_nanos() as u64;
             left = Some(left.map_or(due, |left| left.min(due)));
         }
         left.map(|left| Timespec {
@@ -459,6 +468,7 @@ impl Engine {
         let now = self.now();
         for peer in &mut self.peers {
             if peer.sender.poll_timeout().is_some_and(|at| at <= now.1) {
+                self.unpublished = true;
                 for ping in peer.sender.handle_timeout(now.1) {
                     peer.ping(now.1, ping, sending(&self.sockets));
                 }

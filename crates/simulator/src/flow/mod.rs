@@ -32,6 +32,14 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
+    /// Something was delivered in order: says whether that completes what is recorded of the flow.
+    #[inline]
+    pub(crate) fn note_delivery(&mut self, now: Time) -> bool {
+        let end = self.host.delivered();
+        let recorder = self.recorder.as_mut();
+        recorder.is_some_and(|recorder| recorder.delivered(now, end, &mut self.application))
+    }
+
     /// One of those that an entry of the scenario stands for, over the routes of the scenario's paths.
     ///
     /// # Errors

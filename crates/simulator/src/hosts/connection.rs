@@ -104,6 +104,7 @@ impl Connection {
             route: subflow,
             subflow,
             dial: 0,
+            slot: 0,
             size: self.headers + segment.header_len() + segment.len,
         })
     }
@@ -173,7 +174,7 @@ impl Connection {
 
 /// The only connection's end.
 #[inline]
-fn speaker(end: usize) -> Speaker {
+pub(super) fn speaker(end: usize) -> Speaker {
     Speaker {
         end,
         first: 0,

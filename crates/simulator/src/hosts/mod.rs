@@ -8,6 +8,7 @@
 mod aggregation;
 mod connection;
 mod striped;
+mod tunnel;
 mod virtual_device;
 
 use rand_pcg::Pcg64Mcg;
@@ -21,6 +22,7 @@ use crate::hearing::Hears;
 use aggregation::Aggregation;
 use connection::Connection;
 use striped::Striped;
+use tunnel::Tunnel;
 
 /// The end that sends data.
 pub(crate) const CLIENT: usize = 0;
@@ -34,6 +36,8 @@ pub(crate) enum Host {
     Connection(Connection),
     /// `striped-tcp` over the paper's device
     Striped(Striped),
+    /// `striped-tcp` over the gateway's tunnel
+    Tunnel(Box<Tunnel>),
     /// `bas`
     Aggregation(Box<Aggregation>),
 }
@@ -46,10 +50,12 @@ pub(crate) struct Incoming<'a> {
     pub(crate) subflow: usize,
     /// Which of the connections that its path has had.
     pub(crate) dial: u16,
+    /// As it left.
+    pub(crate) slot: u32,
     pub(crate) segment: &'a Segment,
 }
 
-/// What a packet brought.
+/// What a packet brought, or a timer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
     /// Bytes that were delivered in order to the server's application.
@@ -65,6 +71,9 @@ pub(crate) struct Outgoing {
     pub(crate) route: usize,
     pub(crate) subflow: usize,
     pub(crate) dial: u16,
+    /// Where the host keeps what the packet carries beside its segment, until it arrives or is
+    /// dropped; of no meaning where there is nothing.
+    pub(crate) slot: u32,
     /// Bytes of the IP packet.
     pub(crate) size: u32,
 }
@@ -77,6 +86,7 @@ macro_rules! each {
             | Host::Striped(Striped {
                 connection: $inner, ..
             }) => $call,
+            Host::Tunnel($inner) => $call,
             Host::Aggregation($inner) => $call,
         }
     };
@@ -105,11 +115,7 @@ impl Host {
                 Host::Striped(Striped::new(connection, scenario, flow, *device)?)
             }
             Protocol::StripedTcp(device) => {
-                return Err(Unsupported {
-                    key: flow.key("device"),
-                    value: device.kind.name().to_owned(),
-                    allowed: format!("{:?}", Device::Naive.name()),
-                });
+                Host::Tunnel(Box::new(Tunnel::new(flow, *device, config, keys)))
             }
             Protocol::Bas(aggregation) => {
                 let costs = costs(scenario, flow);
@@ -135,10 +141,30 @@ impl Host {
         each!(self, host => host.handle_packet(now, packet, heard_by))
     }
 
-    /// A timer of an end may have run out.
+    /// A packet was dropped on its way, or lost: nothing will come of its slot.
     #[inline]
-    pub(crate) fn handle_timeout<H: Hears>(&mut self, now: Time, end: usize, heard_by: &mut H) {
-        each!(self, host => host.handle_timeout(now, end, heard_by));
+    pub(crate) fn drop_packet(&mut self, slot: u32) {
+        if let Host::Tunnel(tunnel) = self {
+            tunnel.drop_packet(slot);
+        }
+    }
+
+    /// A timer of an end may have run out: what was delivered by that.
+    #[inline]
+    pub(crate) fn handle_timeout<H: Hears>(
+        &mut self,
+        now: Time,
+        end: usize,
+        heard_by: &mut H,
+    ) -> Taken {
+        match self {
+            Host::Tunnel(tunnel) => return tunnel.handle_timeout(now, end, heard_by),
+            Host::Connection(connection) | Host::Striped(Striped { connection, .. }) => {
+                connection.handle_timeout(now, end, heard_by);
+            }
+            Host::Aggregation(host) => host.handle_timeout(now, end, heard_by),
+        }
+        Taken { delivered: 0 }
     }
 
     /// Something happened at this end: the application writes what there is room for, and what is
@@ -163,6 +189,7 @@ impl Host {
         let (connection, devices) = match self {
             Host::Connection(connection) => (connection, None),
             Host::Striped(striped) => (&mut striped.connection, Some(&mut striped.devices)),
+            Host::Tunnel(tunnel) => return tunnel.poll_transmit(now, end, segment, heard_by),
             Host::Aggregation(host) => return host.poll_transmit(now, segment, heard_by),
         };
         let mut packet = connection.poll_transmit(now, end, segment, heard_by)?;
@@ -178,7 +205,7 @@ impl Host {
     #[must_use]
     pub(crate) fn wants_turn(&self) -> bool {
         match self {
-            Host::Connection(_) | Host::Striped(_) => false,
+            Host::Connection(_) | Host::Striped(_) | Host::Tunnel(_) => false,
             Host::Aggregation(aggregation) => aggregation.wants_turn(),
         }
     }
@@ -224,7 +251,7 @@ impl Host {
     /// Bytes that this subflow held and others were given, too; only where that can be.
     pub(crate) fn resent_by(&self, subflow: usize) -> Option<u64> {
         match self {
-            Host::Connection(_) | Host::Striped(_) => None,
+            Host::Connection(_) | Host::Striped(_) | Host::Tunnel(_) => None,
             Host::Aggregation(aggregation) => Some(aggregation.resent_by(subflow)),
         }
     }

@@ -275,6 +275,7 @@ impl Aggregation {
                         route: connection.path,
                         subflow: connection.path,
                         dial: connection.dial,
+                        slot: 0,
                         size: self.headers + segment.header_len() + segment.len,
                     });
                 }

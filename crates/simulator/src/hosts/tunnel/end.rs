@@ -1,0 +1,200 @@
+//! One end of a tunnel: TCP behind its device, and the way out over the links.
+
+use std::collections::VecDeque;
+
+use ropewalk_quantities::Time;
+use ropewalk_striping::tunnel::{
+    Class, Feedback, Flow, Ping, Place, Receiver, ReceiverConfig, Sender, SenderConfig, Transmit,
+};
+use ropewalk_transport::event::Recorder;
+use ropewalk_transport::{Endpoint, Event, Flags, Segment};
+
+/// The only flow of the device.
+const LANE: u8 = 1;
+
+/// The endpoint behind the device, and the tunnel's sender and receiver.
+#[derive(Debug)]
+pub(super) struct End {
+    pub(super) endpoint: Endpoint,
+    pub(super) sender: Sender<Segment>,
+    pub(super) receiver: Receiver<Segment>,
+    /// Its clock says so much more than the simulation's.
+    ahead: Time,
+    /// What the device's packets have before TCP's header, in bytes.
+    ip_header: u32,
+    /// What goes before all packets.
+    pub(super) due: VecDeque<Due>,
+}
+
+/// What the tunnel itself has to say by a link.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Due {
+    Feedback(usize, Feedback),
+    Ping(Ping),
+    Pong(usize, u32),
+}
+
+impl End {
+    pub(super) fn new(
+        endpoint: Endpoint,
+        ahead: Time,
+        ip_header: u32,
+        sender: SenderConfig,
+    ) -> End {
+        End {
+            endpoint,
+            sender: Sender::new(sender),
+            receiver: Receiver::new(ReceiverConfig {
+                skew: sender.skew,
+                most_held: sender.most_queue,
+            }),
+            ahead,
+            ip_header,
+            due: VecDeque::new(),
+        }
+    }
+
+    /// What its clock says.
+    pub(super) fn clock(&self, now: Time) -> Time {
+        now + self.ahead
+    }
+
+    /// So many links that lead nowhere yet.
+    pub(super) fn add_links(&mut self, now: Time, count: usize) {
+        for _ in 0..count {
+            let link = self.sender.add_link(self.clock(now));
+            self.sender.set_up(link, false);
+        }
+    }
+
+    /// A link leads to the other end: it is asked for a sign of life.
+    pub(super) fn dial(&mut self, link: usize) {
+        self.sender.set_up(link, true);
+        self.due.push_back(Due::Ping(Ping::sign_of_life(link)));
+    }
+
+    /// Something is known of each link's delay.
+    pub(super) fn knows_all_links(&self) -> bool {
+        let mut links = (0..self.sender.links()).map(|link| self.sender.link(link));
+        links.all(|link| link.smoothed_round_trip.is_some())
+    }
+
+    /// A datagram has come by a link: if none had before, it leads back.
+    pub(super) fn hear(&mut self, link: u8) {
+        let link = usize::from(link);
+        if !self.sender.is_up(link) {
+            self.sender.set_up(link, true);
+        }
+    }
+
+    /// A packet of the datagram that was just taken: it goes to the endpoint, or waits. Bytes in order
+    /// that the application has read.
+    pub(super) fn take_packet(
+        &mut self,
+        now: Time,
+        place: Place,
+        bytes: u32,
+        segment: &Segment,
+        ear: &mut impl Recorder,
+    ) -> u64 {
+        let mut delivered = 0;
+        if self.receiver.passes(self.clock(now), place) {
+            delivered += self.hand_over(now, segment, ear);
+        } else {
+            // None is there twice, since the network doubles nothing.
+            let _ = self.receiver.hold(place, *segment, bytes);
+        }
+        delivered + self.deliver(now, ear)
+    }
+
+    /// What has waited and is due goes to the endpoint; bytes in order that its application has read.
+    pub(super) fn deliver(&mut self, now: Time, ear: &mut impl Recorder) -> u64 {
+        let mut delivered = 0;
+        while let Some(segment) = self.receiver.poll_deliver(self.clock(now)) {
+            delivered += self.hand_over(now, &segment, ear);
+        }
+        delivered
+    }
+
+    fn hand_over(&mut self, now: Time, segment: &Segment, ear: &mut impl Recorder) -> u64 {
+        let mut endpoint = self.endpoint.recorded_by(ear);
+        endpoint.handle_segment(now, 0, segment);
+        self.endpoint.read(u64::MAX)
+    }
+
+    /// What the endpoint tells of; who hears that the other has closed closes, too.
+    pub(super) fn take_events(&mut self) {
+        while let Some(event) = self.endpoint.poll_event() {
+            if event == Event::Eof {
+                self.endpoint.close();
+            }
+        }
+    }
+
+    /// What the endpoint sends goes into the device, which may have no room for it, by way of
+    /// `segment`.
+    pub(super) fn fill_device(
+        &mut self,
+        now: Time,
+        segment: &mut Segment,
+        ear: &mut impl Recorder,
+    ) {
+        let clock = self.clock(now);
+        let mut endpoint = self.endpoint.recorded_by(ear);
+        while endpoint.poll_transmit(now, segment).is_some() {
+            let opens = segment.flags.contains(Flags::SYN);
+            let flow = Flow {
+                lane: LANE,
+                class: Class::of_tcp(opens, segment.len > 0),
+            };
+            let bytes = self.ip_header + segment.header_len() + segment.len;
+            self.sender.enqueue(clock, *segment, bytes, flow);
+        }
+    }
+
+    /// What the tunnel itself has to say next: pongs, pings, then feedback.
+    pub(super) fn poll_due(&mut self, now: Time) -> Option<Due> {
+        if let Some(due) = self.due.pop_front() {
+            return Some(due);
+        }
+        let clock = self.clock(now);
+        let feedback = self.receiver.poll_feedback(clock)?;
+        let links = self.sender.feedback_links(clock, feedback.link);
+        self.due
+            .extend(links.map(|link| Due::Feedback(link, feedback)));
+        self.due.pop_front()
+    }
+
+    /// The device's next packet that a link has room for.
+    pub(super) fn poll_packet(&mut self, now: Time) -> Option<Transmit<Segment>> {
+        let clock = self.clock(now);
+        self.sender.poll_transmit(clock)
+    }
+
+    /// When something is due at this end.
+    pub(super) fn poll_timeout(&self) -> Option<Time> {
+        let tunnel = [self.sender.poll_timeout(), self.receiver.poll_timeout()];
+        let tunnel = tunnel.into_iter().flatten();
+        let tunnel = tunnel.map(|clock| clock.saturating_sub(self.ahead));
+        tunnel.chain(self.endpoint.poll_timeout()).min()
+    }
+
+    /// Whatever is due at this end by now.
+    pub(super) fn handle_timeout(&mut self, now: Time, ear: &mut impl Recorder) -> u64 {
+        let is_due = |at: Option<Time>, now| at.is_some_and(|at| at <= now);
+        if is_due(self.endpoint.poll_timeout(), now) {
+            self.endpoint.recorded_by(ear).handle_timeout(now);
+        }
+        let clock = self.clock(now);
+        if is_due(self.sender.poll_timeout(), clock) {
+            let pings = self.sender.handle_timeout(clock);
+            self.due.extend(pings.into_iter().map(Due::Ping));
+        }
+        self.deliver(now, ear)
+    }
+
+    /// Bytes that wait here to be put in order, in the tunnel and behind it.
+    pub(super) fn held(&self) -> u64 {
+        self.receiver.held() + self.endpoint.reorder_buffer()
+    }
+}

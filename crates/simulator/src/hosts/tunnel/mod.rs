@@ -1,0 +1,308 @@
+//! The gateway's tunnel between both ends of one TCP connection.
+//!
+//! Senders and receivers are those of [`ropewalk_striping::tunnel`], as the gateway runs them, and
+//! so are the datagrams' lengths and what shares one. The handshake is left out: the client's links
+//! lead to the server when the flow begins, the server's to the client when the first datagram has
+//! come by them. Segments keep their length, whatever the tunnel finds of a link's path MTU.
+
+mod datagram;
+mod end;
+mod slab;
+#[cfg(test)]
+mod tests;
+
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+use ropewalk_quantities::Time;
+use ropewalk_scenario::{Flow, VirtualDevice};
+use ropewalk_striping::tunnel::{
+    DatagramLengths, ENVELOPE, PathMtuConfig, Ping, SenderConfig, Transmit,
+};
+use ropewalk_transport::{Config, Counters, Endpoint, IpVersion, Segment, SubflowState};
+
+use super::connection::speaker;
+use super::{CLIENT, Incoming, Outgoing, SERVER, Taken};
+use crate::application::Application;
+use crate::hearing::Hears;
+use datagram::{Content, Datagram, Datagrams};
+use end::{Due, End};
+
+/// The ends' clocks began at different times, the server's longer ago than the 2^32 microseconds
+/// after which what datagrams say of it begins anew.
+const CLOCKS_AHEAD: [Time; 2] = [Time::from_secs(7), Time::from_secs(5000)];
+
+/// A link that has not answered after this is not waited for.
+const PATIENCE: Time = Time::from_secs(1);
+
+/// Both ends of a tunnel, and what is on its way between them.
+#[derive(Debug)]
+pub(crate) struct Tunnel {
+    ends: [End; 2],
+    links: usize,
+    datagrams: Datagrams,
+    stage: Stage,
+    held_max: u64,
+}
+
+/// How far the client is.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    Idle,
+    /// The links are dialled, and waited for until then.
+    Dialling(Time),
+    /// The connection goes through the tunnel.
+    Up,
+}
+
+impl Tunnel {
+    /// Of a flow over as many links as it has paths; `keys` draws what its endpoints need at random.
+    pub(crate) fn new(
+        flow: &Flow,
+        device: VirtualDevice,
+        config: &Config,
+        mut keys: Pcg64Mcg,
+    ) -> Tunnel {
+        let overhead = flow.packet_overhead();
+        // Path MTUs have 16 bits in a probe's token.
+        let link_mtu = flow.full_packet().min(u64::from(u16::MAX)) as u32;
+        let sender = SenderConfig {
+            scheduler: device.scheduler,
+            path_mtu: PathMtuConfig::of_device(
+                link_mtu,
+                config.ip_version == IpVersion::V6,
+                overhead,
+            ),
+            ..SenderConfig::default()
+        };
+        let client = Endpoint::client(config, 1, keys.next_u64(), keys.next_u64());
+        let server = Endpoint::server(config, keys.next_u64(), keys.next_u64());
+        let end = |endpoint, number: usize| {
+            let ip_header = config.ip_version.header_len();
+            End::new(endpoint, CLOCKS_AHEAD[number], ip_header, sender)
+        };
+        Tunnel {
+            ends: [end(client, CLIENT), end(server, SERVER)],
+            links: flow.paths.len(),
+            datagrams: Datagrams::new(DatagramLengths::behind(overhead - ENVELOPE)),
+            stage: Stage::Idle,
+            held_max: 0,
+        }
+    }
+
+    /// The flow begins: the client dials all links.
+    pub(crate) fn start(&mut self, now: Time) {
+        let Stage::Idle = self.stage else {
+            return;
+        };
+        self.stage = Stage::Dialling(now + PATIENCE);
+        for end in &mut self.ends {
+            end.add_links(now, self.links);
+        }
+        for link in 0..self.links {
+            self.ends[CLIENT].dial(link);
+        }
+    }
+
+    /// Opens the connection once all links have answered, or have had their time.
+    fn connect(&mut self, now: Time) {
+        if let Stage::Dialling(until) = self.stage
+            && (now >= until || self.ends.iter().all(End::knows_all_links))
+        {
+            self.stage = Stage::Up;
+            self.ends[CLIENT].endpoint.connect();
+        }
+    }
+
+    /// A datagram arrives.
+    pub(crate) fn handle_packet<H: Hears>(
+        &mut self,
+        now: Time,
+        packet: &Incoming<'_>,
+        heard_by: &mut H,
+    ) -> Taken {
+        let ear = &mut heard_by.hear(speaker(packet.end));
+        let mut delivered = 0;
+        if let Some(datagram) = self.datagrams.take(packet.slot) {
+            let end = &mut self.ends[packet.end];
+            let clock = end.clock(now);
+            let Datagram {
+                link,
+                sequence,
+                clock: sent,
+                bytes,
+                content,
+            } = datagram;
+            end.hear(link);
+            // Each comes once, since the network doubles nothing, and is new enough but for what a
+            // link holds up for thousands of others.
+            let is_new = end.receiver.take(clock, link, sequence, bytes, sent);
+            match content {
+                Content::Packets(place, bytes, next) => {
+                    if is_new {
+                        delivered += end.take_packet(now, place, bytes, packet.segment, ear);
+                    }
+                    let mut next = next;
+                    while let Some(further) =
+                        next.and_then(|next| self.datagrams.take_further(next))
+                    {
+                        if is_new {
+                            let (place, bytes) = (further.place, further.bytes);
+                            delivered += end.take_packet(now, place, bytes, &further.segment, ear);
+                        }
+                        next = further.next;
+                    }
+                }
+                _ if !is_new => {}
+                Content::Feedback(feedback) => end.sender.on_feedback(clock, &feedback),
+                Content::Ping(token) => end.due.push_back(Due::Pong(usize::from(link), token)),
+                Content::Pong(token) => end.sender.on_pong(clock, usize::from(link), token),
+            }
+            delivered += end.deliver(now, ear);
+            end.take_events();
+        }
+        self.note_held(packet.end);
+        Taken { delivered }
+    }
+
+    /// A link dropped a datagram, or lost it.
+    pub(crate) fn drop_packet(&mut self, slot: u32) {
+        self.datagrams.lose(slot);
+    }
+
+    /// Timers of an end may have run out.
+    pub(crate) fn handle_timeout<H: Hears>(
+        &mut self,
+        now: Time,
+        end: usize,
+        heard_by: &mut H,
+    ) -> Taken {
+        if let Stage::Idle = self.stage {
+            return Taken { delivered: 0 };
+        }
+        let this = &mut self.ends[end];
+        let delivered = this.handle_timeout(now, &mut heard_by.hear(speaker(end)));
+        this.take_events();
+        Taken { delivered }
+    }
+
+    /// The application writes.
+    pub(crate) fn turn(&mut self, now: Time, end: usize, application: &mut Application) {
+        if end == CLIENT {
+            self.connect(now);
+            application.fill(now, &mut self.ends[CLIENT].endpoint);
+        }
+    }
+
+    /// The next datagram that leaves an end; its first segment is written to `segment`.
+    pub(crate) fn poll_transmit<H: Hears>(
+        &mut self,
+        now: Time,
+        end: usize,
+        segment: &mut Segment,
+        heard_by: &mut H,
+    ) -> Option<Outgoing> {
+        let this = &mut self.ends[end];
+        this.fill_device(now, segment, &mut heard_by.hear(speaker(end)));
+        let (link, content, size) = if let Some(due) = this.poll_due(now) {
+            *segment = Segment::EMPTY;
+            let (link, content, padded) = match due {
+                Due::Feedback(link, feedback) => (link, Content::Feedback(feedback), None),
+                Due::Pong(link, token) => (link, Content::Pong(token), None),
+                Due::Ping(Ping { link, token, bytes }) => (link, Content::Ping(token), bytes),
+            };
+            let size = padded.unwrap_or_else(|| self.datagrams.length(&content));
+            (link, content, size)
+        } else {
+            let first: Transmit<Segment> = this.poll_packet(now)?;
+            *segment = first.packet;
+            let (content, size) = self.datagrams.fill(&mut this.sender, &first);
+            (first.link, content, size)
+        };
+        let clock = this.clock(now);
+        let slot = self.datagrams.put(Datagram {
+            link: link as u8,
+            sequence: this.sender.send(clock, link, size),
+            clock: (clock.as_nanos() / 1000) as u32,
+            bytes: size,
+            content,
+        });
+        Some(Outgoing {
+            end,
+            route: link,
+            subflow: 0,
+            dial: 0,
+            slot,
+            size,
+        })
+    }
+
+    pub(crate) fn poll_timeouts(&self, end: usize) -> [Option<Time>; 2] {
+        let due = match self.stage {
+            Stage::Idle => None,
+            Stage::Dialling(until) if end == CLIENT => {
+                let due = self.ends[end].poll_timeout();
+                Some(due.map_or(until, |due| due.min(until)))
+            }
+            Stage::Dialling(_) | Stage::Up => self.ends[end].poll_timeout(),
+        };
+        let mut timeouts = [None; 2];
+        timeouts[end] = due;
+        timeouts
+    }
+
+    pub(crate) fn key(&self, end: usize) -> u64 {
+        self.ends[end].endpoint.key()
+    }
+
+    pub(crate) fn subflows(&self) -> usize {
+        1
+    }
+
+    pub(crate) fn state(&self, _: usize) -> &SubflowState {
+        &self.ends[CLIENT].endpoint.subflow_states()[0]
+    }
+
+    pub(crate) fn counters(&self, _: usize) -> Counters {
+        self.ends[CLIENT].endpoint.counters(0)
+    }
+
+    pub(crate) fn duplicates(&self, _: usize) -> u64 {
+        self.ends[SERVER].endpoint.duplicates(0)
+    }
+
+    pub(crate) fn delivered_by(&self, _: usize) -> u64 {
+        self.delivered()
+    }
+
+    pub(crate) fn delivered(&self) -> u64 {
+        self.ends[SERVER].endpoint.delivered()
+    }
+
+    /// What waits to be put in order, in the tunnel and behind it.
+    pub(crate) fn reorder_buffer(&self) -> u64 {
+        self.ends[SERVER].held()
+    }
+
+    pub(crate) fn reorder_buffer_max(&self) -> u64 {
+        self.held_max
+    }
+
+    pub(crate) fn restart_reorder_buffer_max(&mut self) {
+        self.held_max = self.reorder_buffer();
+    }
+
+    fn note_held(&mut self, end: usize) {
+        if end == SERVER {
+            self.held_max = self.held_max.max(self.reorder_buffer());
+        }
+    }
+
+    /// As the tunnel has put them in order.
+    pub(crate) fn packets(&self) -> (u64, u64) {
+        self.ends[SERVER].endpoint.packets()
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.ends.iter().all(|end| end.endpoint.is_closed())
+    }
+}

@@ -1,0 +1,62 @@
+//! Values with numbers that are used again.
+
+/// Holds values under numbers, each until it is taken out; memory is that of the most at a time.
+#[derive(Debug)]
+pub(super) struct Slab<T> {
+    places: Vec<Option<T>>,
+    free: Vec<u32>,
+}
+
+impl<T> Slab<T> {
+    pub(super) fn new() -> Slab<T> {
+        Slab {
+            places: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+
+    /// Its number, until it is taken out.
+    pub(super) fn put(&mut self, value: T) -> u32 {
+        if let Some(number) = self.free.pop() {
+            self.places[number as usize] = Some(value);
+            return number;
+        }
+        self.places.push(Some(value));
+        (self.places.len() - 1) as u32
+    }
+
+    /// A value that is there.
+    pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut T> {
+        self.places.get_mut(number as usize)?.as_mut()
+    }
+
+    /// Takes it out, if it is there.
+    pub(super) fn take(&mut self, number: u32) -> Option<T> {
+        let value = self.places.get_mut(number as usize)?.take()?;
+        self.free.push(number);
+        Some(value)
+    }
+
+    /// How many there are.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.places.len() - self.free.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_used_again_and_not_taken_twice() {
+        let mut slab = Slab::new();
+        let numbers = ["a", "b"].map(|value| slab.put(value));
+        assert_eq!(numbers, [0, 1]);
+        assert_eq!(
+            (slab.take(0), slab.take(0), slab.take(7)),
+            (Some("a"), None, None)
+        );
+        assert_eq!((slab.put("c"), slab.len()), (0, 2));
+    }
+}

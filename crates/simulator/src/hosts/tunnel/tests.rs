@@ -1,0 +1,174 @@
+use ropewalk_network::{Advance, Network, Offer, RouteId, stream};
+use ropewalk_scenario::{Protocol, Scenario};
+
+use super::*;
+
+/// A datagram in the network.
+#[derive(Clone, Copy, Debug)]
+struct Packet {
+    segment: Segment,
+    slot: u32,
+}
+
+/// A tunnel over the links of a scenario.
+struct World {
+    network: Network<Packet>,
+    routes: Vec<[RouteId; 2]>,
+    tunnel: Tunnel,
+    application: Application,
+    now: Time,
+    /// What was offered: the way, the length, and whether it carries packets of the device.
+    offered: Vec<(usize, u32, bool)>,
+    /// Most datagrams, and packets that share one, that were on their way at a time.
+    most: [usize; 2],
+    dropped: u64,
+    until: Time,
+}
+
+impl World {
+    fn new(links: &str, transport: &str) -> World {
+        let text = format!(
+            "duration = \"60 s\"\n{links}[transport]\nprotocol = \"striped-tcp\"\n\
+             device = \"tunnel\"\n{transport}\n[traffic]\nsize = \"3 MB\"\n"
+        );
+        let mut no_traces = |_: &str| Err("none".to_owned());
+        let scenario = Scenario::parse(&text, "tunnel.toml", &[], &mut no_traces).unwrap();
+        let flow = scenario.first();
+        let Protocol::StripedTcp(device) = flow.protocol else {
+            panic!("the scenario says so");
+        };
+        let paths = scenario.paths.iter().map(|path| &path.hops[..]);
+        let (network, routes) = Network::from_paths(&scenario.links, paths, 1);
+        let random = stream(1, "traffic");
+        World {
+            network,
+            routes,
+            tunnel: Tunnel::new(flow, device, &flow.transport, stream(1, "keys")),
+            application: Application::new(&flow.traffic, Time::ZERO, random, false),
+            now: Time::ZERO,
+            offered: Vec::new(),
+            most: [0; 2],
+            dropped: 0,
+            until: Time::from_secs(60),
+        }
+    }
+
+    /// Until the transfer is over and nothing is on its way, or a minute has passed.
+    fn run(&mut self) {
+        self.tunnel.start(self.now);
+        self.serve();
+        while !self.tunnel.is_closed() && self.now < self.until {
+            let timers = [CLIENT, SERVER].map(|end| self.tunnel.poll_timeouts(end)[end]);
+            let packet = self.network.next().map(|key| key.time);
+            let next = timers.into_iter().chain([packet]).flatten().min();
+            self.now = self.now.max(next.expect("a tunnel always has a timer"));
+            for end in [CLIENT, SERVER] {
+                self.tunnel.handle_timeout(self.now, end, &mut ());
+            }
+            self.advance();
+            self.serve();
+        }
+        while self.tunnel.is_closed() && self.network.next().is_some_and(|key| key.time < Time::MAX)
+        {
+            self.now = self.network.next().unwrap().time;
+            self.advance();
+        }
+    }
+
+    fn advance(&mut self) {
+        match self.network.advance(self.now, &mut ()) {
+            Advance::Arrived(arrival) => {
+                let ways = self.routes.iter().flatten();
+                let way = ways.take_while(|way| **way != arrival.route).count() % 2;
+                let incoming = Incoming {
+                    end: 1 - way,
+                    subflow: 0,
+                    dial: 0,
+                    slot: arrival.packet.slot,
+                    segment: &arrival.packet.segment,
+                };
+                self.tunnel.handle_packet(self.now, &incoming, &mut ());
+            }
+            Advance::Dropped(departed) => self.tunnel.drop_packet(departed.packet.slot),
+            Advance::Passed | Advance::Nothing => {}
+        }
+    }
+
+    fn serve(&mut self) {
+        for end in [CLIENT, SERVER] {
+            self.tunnel.turn(self.now, end, &mut self.application);
+            let mut segment = Segment::EMPTY;
+            while let Some(leaves) = self
+                .tunnel
+                .poll_transmit(self.now, end, &mut segment, &mut ())
+            {
+                let slot = leaves.slot;
+                let route = self.routes[leaves.route][end];
+                let mut packet = Packet { segment, slot };
+                let size = leaves.size;
+                let carries = segment.flags != Segment::EMPTY.flags;
+                self.offered.push((end, size, carries));
+                let offer = self
+                    .network
+                    .offer(self.now, route, size, &mut packet, &mut ());
+                if let Offer::Dropped(_) = offer {
+                    self.dropped += 1;
+                    self.tunnel.drop_packet(slot);
+                }
+            }
+        }
+        let under_way = self.tunnel.datagrams.under_way();
+        self.most = [0, 1].map(|of| self.most[of].max(under_way[of]));
+    }
+}
+
+fn links(count: usize, more: &str) -> String {
+    let link = |number| {
+        format!(
+            "[[link]]\nname = \"l{number}\"\nrate = \"{} Mbit/s\"\ndelay = \"{} ms\"\n{more}\n",
+            8 + 4 * number,
+            30 - 10 * number
+        )
+    };
+    (0..count).map(link).collect()
+}
+
+#[test]
+fn every_datagram_is_forgotten_when_it_has_arrived_or_is_lost() {
+    for loss in ["0 %", "5 %"] {
+        let mut world = World::new(&links(3, &format!("loss = \"{loss}\"")), "");
+        world.run();
+        assert_eq!(world.tunnel.delivered(), 3_000_000);
+        assert!(world.tunnel.is_closed());
+        assert_eq!(world.dropped > 0, loss != "0 %");
+        assert_eq!(world.tunnel.datagrams.under_way(), [0, 0]);
+        // A window of two bandwidth-delay products, and feedback.
+        assert!(world.most[0] < 400, "{:?}", world.most);
+    }
+}
+
+#[test]
+fn datagrams_are_as_long_as_the_gateways() {
+    for (transport, outside) in [("", 28), ("ip_version = \"ipv6\"", 48)] {
+        let mut world = World::new(&links(2, ""), transport);
+        world.run();
+        let lengths = |way, carries| {
+            let mut lengths: Vec<u32> = world
+                .offered
+                .iter()
+                .filter(|offered| (offered.0, offered.2) == (way, carries))
+                .map(|offered| offered.1)
+                .collect();
+            lengths.sort_unstable();
+            lengths.dedup();
+            lengths
+        };
+        assert_eq!(lengths(CLIENT, true).last(), Some(&1500));
+        // Pings and pongs, feedback, and probes of the path MTU.
+        assert_eq!(lengths(CLIENT, false), [outside + 39, outside + 68, 1500]);
+        assert_eq!(lengths(SERVER, false), [outside + 39, outside + 68, 1500]);
+        // An acknowledgement has its own length in its frame, since others may follow.
+        let alone = outside + 42 + if outside == 28 { 52 } else { 72 };
+        assert!(lengths(SERVER, true).contains(&alone));
+    }
+}

@@ -1,0 +1,150 @@
+"""The gateway's tunnel simulated, beside the gateway's own on the testbed.
+
+    python tests/agreement/tunnel.py [RUNS]
+
+One TCP connection with cubic through the tunnel (`striped-tcp` with `device = "tunnel"`), by each of
+its schedulers, over the six sets of links: goodput over the sum of the link rates, 12 s from 3 s,
+medians of some runs (3 if it is not said). It takes root and real time, six minutes for each.
+"""
+
+import statistics
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from typing import Any
+
+import polars as pl
+
+import linux
+import ropewalk
+from gateway import CASES, TIMES, rates
+from kernel import ATTEMPTS
+from tables import ROOT, Table, reference, write_into_page
+
+SCHEDULERS = ("earliest-arrival", "weighted", "round-robin")
+BAND = 10  # per cent
+REFERENCE = "tunnel-testbed.csv"
+# Weighted turns wait for the link whose turn it is, at rates that are still being found out: how
+# the connection fares hangs on its first second, in either world.
+JUDGED = ("earliest-arrival", "round-robin")
+
+
+def scenario(links: str, scheduler: str) -> ropewalk.Scenario:
+    """Return a case's links under the tunnel."""
+    keys = {"transport.device": "tunnel", "transport.scheduler": scheduler, **TIMES}
+    return linux.scenario("+".join(CASES[links]), "striped-tcp", "cubic", "16M", **keys)
+
+
+def simulated(links: str, scheduler: str, runs: int = 3) -> float:
+    """Return the median of simulated runs, over the sum of the rates."""
+    results = ropewalk.simulate(scenario(links, scheduler), runs=runs)
+    return statistics.median(run["goodput_mbps"] for run in results.runs) / rates(links)
+
+
+def measured(job: tuple[str, str, str | None, int]) -> dict[str, Any]:
+    """Return a run on the testbed, again where the links came late."""
+    links, scheduler, congestion, seed = job
+    for _ in range(ATTEMPTS):
+        results = ropewalk.testbed(
+            scenario(links, scheduler), seed=seed, kernel_congestion=congestion
+        )
+        if results.runs[0]["emulator"]["trusted"]:
+            break
+    run: dict[str, Any] = results.runs[0]
+    return {
+        "links": links,
+        "scheduler": scheduler,
+        "congestion": congestion or "cubic",
+        "seed": seed,
+        "fraction_of_link_rate": round(run["goodput_mbps"] / rates(links), 4),
+        "late_ms": round(run["emulator"]["lateness_ms"]["p99"], 3),
+        "trusted": run["emulator"]["trusted"],
+    }
+
+
+def measure(runs: int) -> pl.DataFrame:
+    """Measure everything on the testbed: a row a run."""
+    # BBR, which the simulator does not have, with the default scheduler.
+    kinds = [*((scheduler, None) for scheduler in SCHEDULERS), (SCHEDULERS[0], "bbr")]
+    jobs = [
+        (links, scheduler, congestion, seed)
+        for seed, (links, (scheduler, congestion)) in product(
+            range(1, runs + 1), product(CASES, kinds)
+        )
+    ]
+    rows = []
+    # Two at a time, as for the other tables of the gateway.
+    with ThreadPoolExecutor(2) as pool:
+        for number, row in enumerate(pool.map(measured, jobs), start=1):
+            rows.append(row)
+            if sys.stderr.isatty():
+                print(f"\r{number} of {len(jobs)}", end="", file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        print("\r", end="", file=sys.stderr)
+    return pl.DataFrame(rows)
+
+
+def known() -> pl.DataFrame:
+    """Return the runs that were measured once, on this machine's kernel."""
+    return reference(REFERENCE)
+
+
+def fractions(found: pl.DataFrame, links: str, scheduler: str, congestion: str) -> pl.Series:
+    """Return what runs of one kind came to."""
+    kind = {"links": links, "scheduler": scheduler, "congestion": congestion}
+    return found.filter(**kind)["fraction_of_link_rate"]
+
+
+def measured_fraction(links: str, scheduler: str) -> float:
+    """Return the median of what was measured once, with cubic."""
+    median = fractions(known(), links, scheduler, "cubic").median()
+    assert isinstance(median, float)
+    return median
+
+
+def compared(found: pl.DataFrame) -> pl.DataFrame:
+    """Lay the simulator's beside medians of what was measured."""
+    rows = []
+    for links, scheduler in product(CASES, SCHEDULERS):
+        cubic, bbr = (fractions(found, links, scheduler, name) for name in ("cubic", "bbr"))
+        ours, theirs = simulated(links, scheduler), cubic.median()
+        rows.append(
+            {
+                "links": links,
+                "scheduler": scheduler,
+                "simulated": ours,
+                "measured": theirs,
+                "of runs from": cubic.min(),
+                "to": cubic.max(),
+                "difference %": 100 * (ours / theirs - 1),
+                "bbr, measured": bbr.median(),
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+def tables(found: pl.DataFrame | None = None) -> Sequence[Table]:
+    """Return the table, of what was measured before unless there is something new."""
+    formats = dict.fromkeys(
+        ("simulated", "measured", "of runs from", "to", "bbr, measured"), ".3f"
+    )
+    return [
+        Table(
+            "tunnel",
+            "The tunnel's goodput over the sum of the link rates",
+            compared(known() if found is None else found),
+            formats | {"difference %": "+.1f"},
+        )
+    ]
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2:
+        sys.exit(__doc__)
+    runs = measure(int(sys.argv[1]) if len(sys.argv) > 1 else 3)
+    runs.write_csv(ROOT / "tests/reference" / REFERENCE)
+    made = tables(runs)
+    for each in made:
+        each.print()
+    write_into_page(made)
