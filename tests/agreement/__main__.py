@@ -8,6 +8,7 @@ import formulas
 import linux
 import ns3_single_path
 import ns3_striped
+import tunnel
 from ropewalk import plot
 from tables import ROOT, write_into_page
 
@@ -22,6 +23,7 @@ tables = [
         ns3_striped,
         cellular,
         fluid,
+        tunnel,
     )
     for table in module.tables()
 ]

@@ -98,6 +98,8 @@ def test_models_come_where_they_apply(two_links, stream):
     striped = names(two_links.with_({"transport.protocol": "striped-tcp"}))
     assert "song-2018" in striped
     assert "fluid" not in striped
+    tunnel = {"transport.protocol": "striped-tcp", "transport.device": "tunnel"}
+    assert not {"song-2018", "striped-cycle", "fluid"} & names(two_links.with_(tunnel))
     assert {"elahi-2011", "park-2014", "in-order"} <= names(stream)
     single = two_links.with_({"transport.protocol": "tcp", "link.dsl.loss": "0.1 %"})
     assert {"loss-limits", "cardwell-2000"} <= names(single)
