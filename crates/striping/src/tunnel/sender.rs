@@ -254,11 +254,7 @@ impl<P> Sender<P> {
             return Some(self.urgent.take(link, &mut self.lanes));
         }
         let Some(first) = self.queue.packets.front() else {
-            for &link in &self.usable {
-                if self.links[link].has_room(now) {
-                    self.links[link].note_limited();
-                }
-            }
+            self.note_limited(now);
             return None;
         };
         let backlog = Backlog {
@@ -274,8 +270,21 @@ impl<P> Sender<P> {
             &self.usable,
             &self.links,
             &self.prices,
-        )?;
+        );
+        let Some(link) = link else {
+            self.note_limited(now);
+            return None;
+        };
         Some(self.queue.take(link, &mut self.lanes))
+    }
+
+    /// Links that have room are given nothing: what is measured of them now is not their rate.
+    fn note_limited(&mut self, now: Time) {
+        for &link in &self.usable {
+            if self.links[link].has_room(now) {
+                self.links[link].note_limited();
+            }
+        }
     }
 
     /// One more packet for a datagram that is begun, if the next one has at most so many bytes.
