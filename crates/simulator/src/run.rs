@@ -1,12 +1,13 @@
 //! The run loop: takes what happens next and lets it happen.
 
-use ropewalk_network::{Advance, Agenda, IDLE, Key, Offer};
+use ropewalk_network::{Advance, Agenda, IDLE, Key, Network, Offer, RouteId};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 use ropewalk_transport::Segment;
 
+use crate::application::Application;
 use crate::flow::Flow;
-use crate::hosts::{CLIENT, Incoming, SERVER};
+use crate::hosts::{CLIENT, Incoming, SERVER, Sends, send_by};
 use crate::observer::Observer;
 use crate::packet::Packet;
 use crate::recorder::Recorder;
@@ -208,38 +209,21 @@ impl<'o, O: Observer> Run<'o, O> {
             packets,
             ..
         } = &mut flows[index];
-        let packet = &mut self.outgoing;
-        packet.flow = index as u32;
-        loop {
-            host.turn(now, end, application);
-            loop {
-                let segment = &mut packet.segment;
-                let leaves = if O::WATCHES {
-                    host.poll_transmit(now, end, segment, &mut watch)
-                } else {
-                    host.poll_transmit(now, end, segment, &mut ())
-                };
-                let Some(leaves) = leaves else {
-                    break;
-                };
-                packet.to_client = leaves.end == SERVER;
-                packet.subflow = leaves.subflow as u8;
-                packet.dial = leaves.dial;
-                packet.slot = leaves.slot;
-                packet.number = *packets;
-                *packets += u32::from(packet.segment.len > 0 && leaves.end == CLIENT);
-                let route = routes[leaves.route][leaves.end];
-                let offer = network.offer(now, route, leaves.size, packet, &mut watch);
-                // What a link drops or loses, the ends find out.
-                if let Offer::Dropped(_) = offer {
-                    host.drop_packet(leaves.slot);
-                }
-            }
-            if !host.wants_turn() {
-                break;
-            }
-        }
-        let timeouts = host.poll_timeouts(end);
+        self.outgoing.flow = index as u32;
+        let mut leaving = Leaving {
+            now,
+            end,
+            application,
+            routes,
+            packets,
+            packet: &mut self.outgoing,
+            network,
+        };
+        let timeouts = send_by!(
+            host,
+            host => leaving.send(host, &mut watch),
+            apart leaving.send_apart(host, &mut watch)
+        );
         for (end, timeout) in timeouts.into_iter().enumerate() {
             self.arm(index, end, timeout);
         }
@@ -274,5 +258,69 @@ impl<'o, O: Observer> Run<'o, O> {
             Some(time) => self.schedule(source, time),
             None => self.timers.set(source, IDLE),
         }
+    }
+}
+
+/// What is sent by an end of a flow, and where it goes.
+struct Leaving<'a, T> {
+    now: Time,
+    end: usize,
+    application: &'a mut Application,
+    routes: &'a [[RouteId; 2]],
+    /// Data packets sent.
+    packets: &'a mut u32,
+    /// Where segments are written before they enter a link.
+    packet: &'a mut Packet<T>,
+    network: &'a mut Network<Packet<T>>,
+}
+
+impl<T: Copy> Leaving<'_, T> {
+    /// Sends all that is to be sent now; gives the ends' timers.
+    #[inline(always)]
+    fn send<O: Observer<Tag = T>>(
+        &mut self,
+        host: &mut impl Sends,
+        watch: &mut Watching<'_, O>,
+    ) -> [Option<Time>; 2] {
+        let (now, end) = (self.now, self.end);
+        loop {
+            host.turn(now, end, self.application);
+            loop {
+                let segment = &mut self.packet.segment;
+                let leaves = if O::WATCHES {
+                    host.poll_transmit(now, end, segment, watch)
+                } else {
+                    host.poll_transmit(now, end, segment, &mut ())
+                };
+                let Some(leaves) = leaves else {
+                    break;
+                };
+                let packet = &mut *self.packet;
+                packet.to_client = leaves.end == SERVER;
+                packet.subflow = leaves.subflow as u8;
+                packet.dial = leaves.dial;
+                packet.slot = leaves.slot;
+                packet.number = *self.packets;
+                *self.packets += u32::from(packet.segment.len > 0 && leaves.end == CLIENT);
+                let route = self.routes[leaves.route][leaves.end];
+                let offer = self.network.offer(now, route, leaves.size, packet, watch);
+                // What a link drops or loses, the ends find out.
+                if let Offer::Dropped(_) = offer {
+                    host.drop_packet(leaves.slot);
+                }
+            }
+            if !host.wants_turn() {
+                return host.poll_timeouts(end);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn send_apart<O: Observer<Tag = T>>(
+        &mut self,
+        host: &mut impl Sends,
+        watch: &mut Watching<'_, O>,
+    ) -> [Option<Time>; 2] {
+        self.send(host, watch)
     }
 }

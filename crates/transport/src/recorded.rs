@@ -41,7 +41,7 @@ impl Endpoint {
     /// left alone if there is none. Changes after every other call; call it until it gives nothing.
     ///
     /// The caller owns the place, so that a segment goes from here into a link's ring in one copy.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn poll_transmit(&mut self, now: Time, segment: &mut Segment) -> Option<usize> {
         self.next_segment(now, segment, &mut ())
@@ -78,7 +78,7 @@ impl<R: Recorder> RecordedEndpoint<'_, R> {
     }
 
     /// The subflow that has a segment to send now. If there is none, it tells how each subflow stands.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn poll_transmit(&mut self, now: Time, segment: &mut Segment) -> Option<usize> {
         if !R::LISTENS {

@@ -10,7 +10,7 @@ use crate::scoreboard::Sent;
 
 impl Endpoint {
     /// What of the stream leaves now: lost data first, then new.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn poll_data<R: Recorder>(
         &mut self,
         now: Time,

@@ -141,7 +141,7 @@ impl Endpoint {
     }
 
     /// The segment of an entry of the scoreboard.
-    #[inline]
+    #[inline(always)]
     fn write_sent(&mut self, now: Time, subflow: usize, sent: &Sent, segment: &mut Segment) {
         self.timer = self.timer.min(self.subflows[subflow].sender.timer_at());
         if self.subflows[subflow].receiver.has_more_to_tell() {

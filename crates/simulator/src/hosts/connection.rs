@@ -5,6 +5,7 @@ use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_transport::{Config, Counters, Endpoint, Event, Segment, SubflowState};
 
+use super::verbs::Sends;
 use super::{CLIENT, Incoming, Outgoing, SERVER, Taken};
 use crate::application::Application;
 use crate::hearing::{Hears, Speaker};
@@ -81,44 +82,6 @@ impl Connection {
         while endpoint.poll_event().is_some() {}
     }
 
-    #[inline]
-    pub(crate) fn turn(&mut self, now: Time, end: usize, application: &mut Application) {
-        if end == CLIENT {
-            application.fill(now, &mut self.ends[CLIENT]);
-        }
-    }
-
-    #[inline]
-    pub(crate) fn poll_transmit<H: Hears>(
-        &mut self,
-        now: Time,
-        end: usize,
-        segment: &mut Segment,
-        heard_by: &mut H,
-    ) -> Option<Outgoing> {
-        let mut ear = heard_by.hear(speaker(end));
-        let mut endpoint = self.ends[end].recorded_by(&mut ear);
-        let subflow = endpoint.poll_transmit(now, segment)?;
-        Some(Outgoing {
-            end,
-            route: subflow,
-            subflow,
-            dial: 0,
-            slot: 0,
-            size: self.headers + segment.header_len() + segment.len,
-        })
-    }
-
-    #[inline]
-    pub(crate) fn poll_timeouts(&self, end: usize) -> [Option<Time>; 2] {
-        let timeout = self.ends[end].poll_timeout();
-        if end == CLIENT {
-            [timeout, None]
-        } else {
-            [None, timeout]
-        }
-    }
-
     pub(crate) fn key(&self, end: usize) -> u64 {
         self.ends[end].key()
     }
@@ -179,5 +142,45 @@ pub(super) fn speaker(end: usize) -> Speaker {
         end,
         first: 0,
         dial: 0,
+    }
+}
+
+impl Sends for Connection {
+    #[inline(always)]
+    fn turn(&mut self, now: Time, end: usize, application: &mut Application) {
+        if end == CLIENT {
+            application.fill(now, &mut self.ends[CLIENT]);
+        }
+    }
+
+    #[inline(always)]
+    fn poll_transmit<H: Hears>(
+        &mut self,
+        now: Time,
+        end: usize,
+        segment: &mut Segment,
+        heard_by: &mut H,
+    ) -> Option<Outgoing> {
+        let mut ear = heard_by.hear(speaker(end));
+        let mut endpoint = self.ends[end].recorded_by(&mut ear);
+        let subflow = endpoint.poll_transmit(now, segment)?;
+        Some(Outgoing {
+            end,
+            route: subflow,
+            subflow,
+            dial: 0,
+            slot: 0,
+            size: self.headers + segment.header_len() + segment.len,
+        })
+    }
+
+    #[inline(always)]
+    fn poll_timeouts(&self, end: usize) -> [Option<Time>; 2] {
+        let timeout = self.ends[end].poll_timeout();
+        if end == CLIENT {
+            [timeout, None]
+        } else {
+            [None, timeout]
+        }
     }
 }

@@ -9,6 +9,7 @@ mod aggregation;
 mod connection;
 mod striped;
 mod tunnel;
+mod verbs;
 mod virtual_device;
 
 use rand_pcg::Pcg64Mcg;
@@ -17,12 +18,12 @@ use ropewalk_scenario::{Device, Flow, Protocol, Scenario};
 use ropewalk_transport::{Config, Counters, Segment, SubflowState};
 
 use crate::Unsupported;
-use crate::application::Application;
 use crate::hearing::Hears;
 use aggregation::Aggregation;
 use connection::Connection;
 use striped::Striped;
 use tunnel::Tunnel;
+pub(crate) use verbs::Sends;
 
 /// The end that sends data.
 pub(crate) const CLIENT: usize = 0;
@@ -62,7 +63,7 @@ pub(crate) struct Taken {
     pub(crate) delivered: u64,
 }
 
-/// A packet that leaves; its segment stands where [`Host::poll_transmit`] was told to write it.
+/// A packet that leaves; its segment stands where [`Sends::poll_transmit`] was told to write it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outgoing {
     /// The end that sends it.
@@ -91,6 +92,26 @@ macro_rules! each {
         }
     };
 }
+
+/// Does the same with whichever host it is, as one that [`Sends`]. What is done with the usual ones
+/// is compiled in place, with the others apart, so that they cost the usual ones nothing.
+macro_rules! send_by {
+    ($host:expr, $sender:ident => $usual:expr, apart $apart:expr) => {
+        match $host {
+            $crate::hosts::Host::Connection($sender) => $usual,
+            $crate::hosts::Host::Striped($sender) => $apart,
+            $crate::hosts::Host::Tunnel(boxed) => {
+                let $sender = &mut **boxed;
+                $apart
+            }
+            $crate::hosts::Host::Aggregation(boxed) => {
+                let $sender = &mut **boxed;
+                $apart
+            }
+        }
+    };
+}
+pub(crate) use send_by;
 
 impl Host {
     /// The host of a flow over its paths; `keys` draws what its endpoints need at random.
@@ -165,57 +186,6 @@ impl Host {
             Host::Aggregation(host) => host.handle_timeout(now, end, heard_by),
         }
         Taken { delivered: 0 }
-    }
-
-    /// Something happened at this end: the application writes what there is room for, and what is
-    /// to be sent is dealt out.
-    #[inline]
-    pub(crate) fn turn(&mut self, now: Time, end: usize, application: &mut Application) {
-        each!(self, host => host.turn(now, end, application));
-    }
-
-    /// The next packet that leaves, by what happened at this end. Its segment is written to
-    /// `segment`. Changes after each of the calls above.
-    #[inline]
-    #[must_use]
-    pub(crate) fn poll_transmit<H: Hears>(
-        &mut self,
-        now: Time,
-        end: usize,
-        segment: &mut Segment,
-        heard_by: &mut H,
-    ) -> Option<Outgoing> {
-        // One call for both kinds that have one connection: it is inlined.
-        let (connection, devices) = match self {
-            Host::Connection(connection) => (connection, None),
-            Host::Striped(striped) => (&mut striped.connection, Some(&mut striped.devices)),
-            Host::Tunnel(tunnel) => return tunnel.poll_transmit(now, end, segment, heard_by),
-            Host::Aggregation(host) => return host.poll_transmit(now, segment, heard_by),
-        };
-        let mut packet = connection.poll_transmit(now, end, segment, heard_by)?;
-        if let Some(devices) = devices {
-            packet.route = devices[end].next();
-        }
-        Some(packet)
-    }
-
-    /// Once [`poll_transmit`](Host::poll_transmit) has given nothing: whether sockets were drained
-    /// that may take more, so that another [`turn`](Host::turn) is due.
-    #[inline]
-    #[must_use]
-    pub(crate) fn wants_turn(&self) -> bool {
-        match self {
-            Host::Connection(_) | Host::Striped(_) | Host::Tunnel(_) => false,
-            Host::Aggregation(aggregation) => aggregation.wants_turn(),
-        }
-    }
-
-    /// When timers of the ends run out, by what happened at this one; `None` where none is set or
-    /// none has moved. Changes after each of the calls above.
-    #[inline]
-    #[must_use]
-    pub(crate) fn poll_timeouts(&self, end: usize) -> [Option<Time>; 2] {
-        each!(self, host => host.poll_timeouts(end))
     }
 
     /// MPTCP's key of an end, of the first connection where there are several.

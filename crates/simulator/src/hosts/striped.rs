@@ -1,12 +1,18 @@
 //! song-2018: one TCP connection whose packets a virtual device lays on paths one by one.
 
 use ropewalk_network::Capacity;
+use ropewalk_quantities::Time;
 use ropewalk_scenario::{Flow, Scenario, VirtualDevice as DeviceConfig};
 use ropewalk_striping::tunnel::Scheduler;
+use ropewalk_transport::Segment;
 
+use super::Outgoing;
 use super::connection::Connection;
+use super::verbs::Sends;
 use super::virtual_device::VirtualDevice;
 use crate::Unsupported;
+use crate::application::Application;
+use crate::hearing::Hears;
 
 /// The connection, and a device at each end. All but the choice of paths is the connection's.
 #[derive(Debug)]
@@ -44,6 +50,30 @@ impl Striped {
             connection,
             devices: [both.clone(), both],
         })
+    }
+}
+
+impl Sends for Striped {
+    fn turn(&mut self, now: Time, end: usize, application: &mut Application) {
+        self.connection.turn(now, end, application);
+    }
+
+    fn poll_transmit<H: Hears>(
+        &mut self,
+        now: Time,
+        end: usize,
+        segment: &mut Segment,
+        heard_by: &mut H,
+    ) -> Option<Outgoing> {
+        let packet = self.connection.poll_transmit(now, end, segment, heard_by)?;
+        Some(Outgoing {
+            route: self.devices[end].next(),
+            ..packet
+        })
+    }
+
+    fn poll_timeouts(&self, end: usize) -> [Option<Time>; 2] {
+        self.connection.poll_timeouts(end)
     }
 }
 

@@ -10,7 +10,7 @@ impl CongestionControl for Controller {
         each_controller!(self, algorithm => algorithm.add_subflow(subflow));
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64 {
         each_controller!(self, algorithm => algorithm.on_ack(subflow, acked, subflows))
     }

@@ -48,7 +48,7 @@ impl CongestionControl for Uncoupled {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, subflow: usize, acked: &Acked, subflows: &[SubflowState]) -> u64 {
         self.subflows[subflow].on_ack(acked, &subflows[subflow])
     }

@@ -16,6 +16,7 @@ use ropewalk_striping::{
 };
 use ropewalk_transport::{Config, Event as SocketEvent, Segment};
 
+use super::verbs::Sends;
 use super::{CLIENT, Incoming, Outgoing, SERVER, Taken};
 use crate::application::{Application, Sink};
 use crate::hearing::Hears;
@@ -208,21 +209,6 @@ impl Aggregation {
         self.paths[path].delivered += new;
     }
 
-    /// The application writes, and carriers are given what the association has for them, until none
-    /// takes more.
-    #[inline(never)]
-    pub(crate) fn turn(&mut self, now: Time, _: usize, application: &mut Application) {
-        application.fill(now, self);
-        self.pass = Pass::default();
-        for end in [CLIENT, SERVER] {
-            self.take_events(now, end);
-            while let Some(at) = self.next_awake(end) {
-                self.give(now, at, end);
-                self.take_events(now, end);
-            }
-        }
-    }
-
     fn next_awake(&self, end: usize) -> Option<usize> {
         let ready = |of: &Connection| of.awake[end] && !of.blocked[end];
         self.connections.iter().position(ready)
@@ -253,46 +239,6 @@ impl Aggregation {
                 }
             }
         }
-    }
-
-    #[inline(never)]
-    pub(crate) fn poll_transmit<H: Hears>(
-        &mut self,
-        now: Time,
-        segment: &mut Segment,
-        heard_by: &mut H,
-    ) -> Option<Outgoing> {
-        while self.pass.at < 2 * self.connections.len() {
-            let (at, end) = (self.pass.at / 2, self.pass.at % 2);
-            let connection = &mut self.connections[at];
-            self.pass.sends |= std::mem::take(&mut connection.changed[end]);
-            if self.pass.sends {
-                self.pass.any = true;
-                let sent = connection.poll_transmit(now, end, segment, heard_by);
-                if sent.is_some() {
-                    return Some(Outgoing {
-                        end,
-                        route: connection.path,
-                        subflow: connection.path,
-                        dial: connection.dial,
-                        slot: 0,
-                        size: self.headers + segment.header_len() + segment.len,
-                    });
-                }
-                self.pass.sends = false;
-                self.after_flush(at, end);
-            }
-            self.pass.at += 1;
-        }
-        if !self.pass.any {
-            self.tidy();
-        }
-        None
-    }
-
-    /// Sockets were drained: there may be room for more.
-    pub(crate) fn wants_turn(&self) -> bool {
-        self.pass.any
     }
 
     /// A connection has sent what it could: its socket may take more.
@@ -389,11 +335,6 @@ impl Aggregation {
         }
     }
 
-    #[inline(never)]
-    pub(crate) fn poll_timeouts(&self, _: usize) -> [Option<Time>; 2] {
-        [CLIENT, SERVER].map(|end| self.poll_timeout(end))
-    }
-
     fn poll_timeout(&self, end: usize) -> Option<Time> {
         let sockets = self.connections.iter().map(|of| of.poll_timeout(end));
         let dialling = |path: &Path| path.dialling.as_ref().map(Dialling::poll_timeout);
@@ -424,6 +365,69 @@ impl Aggregation {
         if end == CLIENT {
             self.dial_what_is_due(now);
         }
+    }
+}
+
+impl Sends for Aggregation {
+    /// The application writes, and carriers are given what the association has for them, until none
+    /// takes more.
+    #[inline(never)]
+    fn turn(&mut self, now: Time, _: usize, application: &mut Application) {
+        application.fill(now, self);
+        self.pass = Pass::default();
+        for end in [CLIENT, SERVER] {
+            self.take_events(now, end);
+            while let Some(at) = self.next_awake(end) {
+                self.give(now, at, end);
+                self.take_events(now, end);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn poll_transmit<H: Hears>(
+        &mut self,
+        now: Time,
+        _: usize,
+        segment: &mut Segment,
+        heard_by: &mut H,
+    ) -> Option<Outgoing> {
+        while self.pass.at < 2 * self.connections.len() {
+            let (at, end) = (self.pass.at / 2, self.pass.at % 2);
+            let connection = &mut self.connections[at];
+            self.pass.sends |= std::mem::take(&mut connection.changed[end]);
+            if self.pass.sends {
+                self.pass.any = true;
+                let sent = connection.poll_transmit(now, end, segment, heard_by);
+                if sent.is_some() {
+                    return Some(Outgoing {
+                        end,
+                        route: connection.path,
+                        subflow: connection.path,
+                        dial: connection.dial,
+                        slot: 0,
+                        size: self.headers + segment.header_len() + segment.len,
+                    });
+                }
+                self.pass.sends = false;
+                self.after_flush(at, end);
+            }
+            self.pass.at += 1;
+        }
+        if !self.pass.any {
+            self.tidy();
+        }
+        None
+    }
+
+    /// Sockets were drained: there may be room for more.
+    fn wants_turn(&self) -> bool {
+        self.pass.any
+    }
+
+    #[inline(never)]
+    fn poll_timeouts(&self, _: usize) -> [Option<Time>; 2] {
+        [CLIENT, SERVER].map(|end| self.poll_timeout(end))
     }
 }
 

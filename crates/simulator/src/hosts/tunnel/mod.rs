@@ -21,6 +21,7 @@ use ropewalk_striping::tunnel::{
 use ropewalk_transport::{Config, Counters, Endpoint, IpVersion, Segment, SubflowState};
 
 use super::connection::speaker;
+use super::verbs::Sends;
 use super::{CLIENT, Incoming, Outgoing, SERVER, Taken};
 use crate::application::Application;
 use crate::hearing::Hears;
@@ -164,11 +165,6 @@ impl Tunnel {
         Taken { delivered }
     }
 
-    /// A link dropped a datagram, or lost it.
-    pub(crate) fn drop_packet(&mut self, slot: u32) {
-        self.datagrams.lose(slot);
-    }
-
     /// Timers of an end may have run out.
     pub(crate) fn handle_timeout<H: Hears>(
         &mut self,
@@ -183,71 +179,6 @@ impl Tunnel {
         let delivered = this.handle_timeout(now, &mut heard_by.hear(speaker(end)));
         this.take_events();
         Taken { delivered }
-    }
-
-    /// The application writes.
-    pub(crate) fn turn(&mut self, now: Time, end: usize, application: &mut Application) {
-        if end == CLIENT {
-            self.connect(now);
-            application.fill(now, &mut self.ends[CLIENT].endpoint);
-        }
-    }
-
-    /// The next datagram that leaves an end; its first segment is written to `segment`.
-    pub(crate) fn poll_transmit<H: Hears>(
-        &mut self,
-        now: Time,
-        end: usize,
-        segment: &mut Segment,
-        heard_by: &mut H,
-    ) -> Option<Outgoing> {
-        let this = &mut self.ends[end];
-        this.fill_device(now, segment, &mut heard_by.hear(speaker(end)));
-        let (link, content, size) = if let Some(due) = this.poll_due(now) {
-            *segment = Segment::EMPTY;
-            let (link, content, padded) = match due {
-                Due::Feedback(link, feedback) => (link, Content::Feedback(feedback), None),
-                Due::Pong(link, token) => (link, Content::Pong(token), None),
-                Due::Ping(Ping { link, token, bytes }) => (link, Content::Ping(token), bytes),
-            };
-            let size = padded.unwrap_or_else(|| self.datagrams.length(&content));
-            (link, content, size)
-        } else {
-            let first: Transmit<Segment> = this.poll_packet(now)?;
-            *segment = first.packet;
-            let (content, size) = self.datagrams.fill(&mut this.sender, &first);
-            (first.link, content, size)
-        };
-        let clock = this.clock(now);
-        let slot = self.datagrams.put(Datagram {
-            link: link as u8,
-            sequence: this.sender.send(clock, link, size),
-            clock: (clock.as_nanos() / 1000) as u32,
-            bytes: size,
-            content,
-        });
-        Some(Outgoing {
-            end,
-            route: link,
-            subflow: 0,
-            dial: 0,
-            slot,
-            size,
-        })
-    }
-
-    pub(crate) fn poll_timeouts(&self, end: usize) -> [Option<Time>; 2] {
-        let due = match self.stage {
-            Stage::Idle => None,
-            Stage::Dialling(until) if end == CLIENT => {
-                let due = self.ends[end].poll_timeout();
-                Some(due.map_or(until, |due| due.min(until)))
-            }
-            Stage::Dialling(_) | Stage::Up => self.ends[end].poll_timeout(),
-        };
-        let mut timeouts = [None; 2];
-        timeouts[end] = due;
-        timeouts
     }
 
     pub(crate) fn key(&self, end: usize) -> u64 {
@@ -304,5 +235,77 @@ impl Tunnel {
 
     pub(crate) fn is_closed(&self) -> bool {
         self.ends.iter().all(|end| end.endpoint.is_closed())
+    }
+}
+
+impl Sends for Tunnel {
+    /// The application writes.
+    fn turn(&mut self, now: Time, end: usize, application: &mut Application) {
+        if end == CLIENT {
+            self.connect(now);
+            application.fill(now, &mut self.ends[CLIENT].endpoint);
+        }
+    }
+
+    /// The next datagram that leaves an end; its first segment is written to `segment`.
+    fn poll_transmit<H: Hears>(
+        &mut self,
+        now: Time,
+        end: usize,
+        segment: &mut Segment,
+        heard_by: &mut H,
+    ) -> Option<Outgoing> {
+        let this = &mut self.ends[end];
+        this.fill_device(now, segment, &mut heard_by.hear(speaker(end)));
+        let (link, content, size) = if let Some(due) = this.poll_due(now) {
+            *segment = Segment::EMPTY;
+            let (link, content, padded) = match due {
+                Due::Feedback(link, feedback) => (link, Content::Feedback(feedback), None),
+                Due::Pong(link, token) => (link, Content::Pong(token), None),
+                Due::Ping(Ping { link, token, bytes }) => (link, Content::Ping(token), bytes),
+            };
+            let size = padded.unwrap_or_else(|| self.datagrams.length(&content));
+            (link, content, size)
+        } else {
+            let first: Transmit<Segment> = this.poll_packet(now)?;
+            *segment = first.packet;
+            let (content, size) = self.datagrams.fill(&mut this.sender, &first);
+            (first.link, content, size)
+        };
+        let clock = this.clock(now);
+        let slot = self.datagrams.put(Datagram {
+            link: link as u8,
+            sequence: this.sender.send(clock, link, size),
+            clock: (clock.as_nanos() / 1000) as u32,
+            bytes: size,
+            content,
+        });
+        Some(Outgoing {
+            end,
+            route: link,
+            subflow: 0,
+            dial: 0,
+            slot,
+            size,
+        })
+    }
+
+    /// A link dropped a datagram, or lost it.
+    fn drop_packet(&mut self, slot: u32) {
+        self.datagrams.lose(slot);
+    }
+
+    fn poll_timeouts(&self, end: usize) -> [Option<Time>; 2] {
+        let due = match self.stage {
+            Stage::Idle => None,
+            Stage::Dialling(until) if end == CLIENT => {
+                let due = self.ends[end].poll_timeout();
+                Some(due.map_or(until, |due| due.min(until)))
+            }
+            Stage::Dialling(_) | Stage::Up => self.ends[end].poll_timeout(),
+        };
+        let mut timeouts = [None; 2];
+        timeouts[end] = due;
+        timeouts
     }
 }
