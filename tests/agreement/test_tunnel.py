@@ -7,7 +7,8 @@ import tunnel
 
 @pytest.mark.parametrize("links", tunnel.CASES)
 @pytest.mark.parametrize(
-    ("scheduler", "settled"), [("earliest-arrival", False), ("weighted", True), ("round-robin", True)]
+    ("scheduler", "settled"),
+    [("earliest-arrival", False), ("weighted", True), ("round-robin", True)],
 )
 def test_simulator_and_testbed_agree(links, scheduler, settled):
     measured = tunnel.measured_fraction(links, scheduler, settled)

@@ -1,8 +1,8 @@
 """What imports what: files of the Rust crates, files of the Python package, and the crates.
 
-Between files, an import that goes up or down one branch of the module tree (a folder's ``mod.rs`` and
-what stands below it) is no edge: that is how a module is put together. A name that a module only hands
-on (``pub use``) counts as an import of the file that it comes from.
+Between files, an import that goes up or down one branch of the module tree (a folder's
+``mod.rs`` and what stands below it) is no edge: that is how a module is put together. A name
+that a module only hands on (``pub use``) counts as an import of the file that it comes from.
 
 Run as a program, it prints what it finds::
 
@@ -173,7 +173,8 @@ def python_edges(package: Path) -> Edges:
     for module, file in modules.items():
         own = str(file.relative_to(ROOT))
         edges[own] = set()
-        for name in _imports(module, file):
+        for imported in _imports(module, file):
+            name = imported
             while name and name not in modules:
                 name = name.rpartition(".")[0]
             related = f"{module}.".startswith(f"{name}.") or f"{name}.".startswith(f"{module}.")
@@ -243,7 +244,7 @@ def crates() -> list[Path]:
 
 
 def main() -> int:
-    """Print files, edges and circles of each tree; the exit status says whether there are circles."""
+    """Print files, edges and circles of each tree; the exit status tells of circles."""
     trees = {crate.name: rust_edges(crate) for crate in crates()}
     trees["ropewalk (Python)"] = python_edges(ROOT / "python" / "ropewalk")
     trees["crates"] = crate_edges()

@@ -110,7 +110,7 @@ def _repairs(comparison: Comparison, way: str) -> Iterator[str]:
 
 
 def _kernel(comparison: Comparison) -> Iterator[str]:
-    """Say how late the emulator was, what the testbed does otherwise, and what the kernel counted."""
+    """Say how late the emulator was, what differs on the testbed, and what the kernel counted."""
     if comparison.measured is None:
         return
     runs = comparison.measured.runs
