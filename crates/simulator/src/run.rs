@@ -6,7 +6,6 @@ use ropewalk_scenario::Scenario;
 use ropewalk_transport::Segment;
 
 use crate::application::Application;
-use crate::flow::Flow;
 use crate::hosts::{CLIENT, Incoming, SERVER, Sends, send_by};
 use crate::observer::Observer;
 use crate::packet::Packet;
@@ -150,9 +149,9 @@ impl<'o, O: Observer> Run<'o, O> {
         };
         watch.flow = index;
         let taken = if O::WATCHES {
-            flow.host.handle_packet(now, &incoming, &mut watch)
+            flow.host.handle_packet(now, incoming, &mut watch)
         } else {
-            flow.host.handle_packet(now, &incoming, &mut ())
+            flow.host.handle_packet(now, incoming, &mut ())
         };
         if end == SERVER {
             shares.count(flow.entry, arrival.route, arrival.size);
@@ -199,31 +198,48 @@ impl<'o, O: Observer> Run<'o, O> {
     /// Something happened at an end of a flow: sends all that is to be sent now, and arms timers.
     #[inline]
     fn serve(&mut self, index: usize, end: usize) {
-        let now = self.now;
-        let World { network, flows, .. } = &mut self.world;
-        let mut watch = Watching::new(&mut *self.observer, &self.paths, index);
-        let Flow {
-            host,
-            application,
-            routes,
-            packets,
-            ..
-        } = &mut flows[index];
         self.outgoing.flow = index as u32;
-        let mut leaving = Leaving {
-            now,
+        let World { network, flows, .. } = &mut self.world;
+        let flow = &mut flows[index];
+        let Some(connection) = flow.host.connection() else {
+            return self.serve_apart(index, end);
+        };
+        let mut watch = Watching::new(&mut *self.observer, &self.paths, index);
+        let leaving = Leaving {
+            now: self.now,
             end,
-            application,
-            routes,
-            packets,
+            application: &mut flow.application,
+            routes: &flow.routes,
+            packets: &mut flow.packets,
             packet: &mut self.outgoing,
             network,
         };
-        let timeouts = send_by!(
-            host,
-            host => leaving.send(host, &mut watch),
-            apart leaving.send_apart(host, &mut watch)
-        );
+        let timeouts = leaving.send(connection, &mut watch);
+        self.arm_all(index, timeouts);
+    }
+
+    /// The same for the hosts that are more than one connection: compiled apart, so that they cost
+    /// that one nothing.
+    #[inline(never)]
+    fn serve_apart(&mut self, index: usize, end: usize) {
+        let World { network, flows, .. } = &mut self.world;
+        let flow = &mut flows[index];
+        let mut watch = Watching::new(&mut *self.observer, &self.paths, index);
+        let leaving = Leaving {
+            now: self.now,
+            end,
+            application: &mut flow.application,
+            routes: &flow.routes,
+            packets: &mut flow.packets,
+            packet: &mut self.outgoing,
+            network,
+        };
+        let timeouts = send_by!(&mut flow.host, host => leaving.send(host, &mut watch));
+        self.arm_all(index, timeouts);
+    }
+
+    #[inline]
+    fn arm_all(&mut self, index: usize, timeouts: [Option<Time>; 2]) {
         for (end, timeout) in timeouts.into_iter().enumerate() {
             self.arm(index, end, timeout);
         }
@@ -278,7 +294,7 @@ impl<T: Copy> Leaving<'_, T> {
     /// Sends all that is to be sent now; gives the ends' timers.
     #[inline(always)]
     fn send<O: Observer<Tag = T>>(
-        &mut self,
+        self,
         host: &mut impl Sends,
         watch: &mut Watching<'_, O>,
     ) -> [Option<Time>; 2] {
@@ -313,14 +329,5 @@ impl<T: Copy> Leaving<'_, T> {
                 return host.poll_timeouts(end);
             }
         }
-    }
-
-    #[inline(never)]
-    fn send_apart<O: Observer<Tag = T>>(
-        &mut self,
-        host: &mut impl Sends,
-        watch: &mut Watching<'_, O>,
-    ) -> [Option<Time>; 2] {
-        self.send(host, watch)
     }
 }

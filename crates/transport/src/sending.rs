@@ -108,7 +108,7 @@ impl Endpoint {
         None
     }
 
-    #[inline]
+    #[inline(always)]
     fn poll_new_data<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
         loop {
             let unsent = self.tx.unsent();

@@ -46,7 +46,7 @@ impl Connection {
         self.ends[CLIENT].connect();
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn handle_packet<H: Hears>(
         &mut self,
         now: Time,

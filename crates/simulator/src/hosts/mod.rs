@@ -93,20 +93,19 @@ macro_rules! each {
     };
 }
 
-/// Does the same with whichever host it is, as one that [`Sends`]. What is done with the usual ones
-/// is compiled in place, with the others apart, so that they cost the usual ones nothing.
+/// Does the same with whichever host it is, as one that [`Sends`].
 macro_rules! send_by {
-    ($host:expr, $sender:ident => $usual:expr, apart $apart:expr) => {
+    ($host:expr, $sender:ident => $call:expr) => {
         match $host {
-            $crate::hosts::Host::Connection($sender) => $usual,
-            $crate::hosts::Host::Striped($sender) => $apart,
+            $crate::hosts::Host::Connection($sender) => $call,
+            $crate::hosts::Host::Striped($sender) => $call,
             $crate::hosts::Host::Tunnel(boxed) => {
                 let $sender = &mut **boxed;
-                $apart
+                $call
             }
             $crate::hosts::Host::Aggregation(boxed) => {
                 let $sender = &mut **boxed;
-                $apart
+                $call
             }
         }
     };
@@ -146,6 +145,15 @@ impl Host {
         })
     }
 
+    /// The only connection, where that is all there is.
+    #[inline]
+    pub(crate) fn connection(&mut self) -> Option<&mut Connection> {
+        match self {
+            Host::Connection(connection) => Some(connection),
+            Host::Striped(_) | Host::Tunnel(_) | Host::Aggregation(_) => None,
+        }
+    }
+
     /// The application begins: connections are opened.
     pub(crate) fn start(&mut self, now: Time) {
         each!(self, host => host.start(now));
@@ -156,10 +164,24 @@ impl Host {
     pub(crate) fn handle_packet<H: Hears>(
         &mut self,
         now: Time,
-        packet: &Incoming<'_>,
+        packet: Incoming<'_>,
         heard_by: &mut H,
     ) -> Taken {
-        each!(self, host => host.handle_packet(now, packet, heard_by))
+        match self {
+            Host::Connection(connection) => connection.handle_packet(now, &packet, heard_by),
+            others => others.handle_packet_apart(now, packet, heard_by),
+        }
+    }
+
+    /// The same, compiled apart, so that the hosts of many parts cost the usual one nothing.
+    #[inline(never)]
+    fn handle_packet_apart<H: Hears>(
+        &mut self,
+        now: Time,
+        packet: Incoming<'_>,
+        heard_by: &mut H,
+    ) -> Taken {
+        each!(self, host => host.handle_packet(now, &packet, heard_by))
     }
 
     /// A packet was dropped on its way, or lost: nothing will come of its slot.

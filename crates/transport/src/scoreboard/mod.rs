@@ -140,7 +140,7 @@ impl Scoreboard {
     }
 
     /// Takes off everything below `ack`; a segment acknowledged in part is cut.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn acknowledge(&mut self, ack: u64, delivered: &mut Delivered) {
         while let Some(front) = self.segments.front_mut() {
             if front.seq >= ack {
