@@ -35,7 +35,7 @@ pub(crate) struct Application {
     backlog: u64,
     /// End of what was written so far.
     written: u64,
-    /// Writes not yet delivered, end offset and time; kept for the measured flow alone.
+    /// Writes not yet delivered, end offset and time; kept where delays are recorded.
     log: VecDeque<(u64, Time)>,
     measured: bool,
     first_write: Option<Time>,

@@ -45,7 +45,7 @@ pub trait Observer {
 /// What an endpoint told.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Told {
-    /// Whose endpoint: 0 is the measured flow.
+    /// Whose endpoint: 0 is the first flow.
     pub flow: usize,
     /// It is the server's; if not, the client's.
     pub by_server: bool,
@@ -77,7 +77,7 @@ pub struct Sighting<'a> {
     pub link: usize,
     /// Its direction: back, from server to client.
     pub reverse: bool,
-    /// Whose packet: 0 is the measured flow.
+    /// Whose packet: 0 is the first flow.
     pub flow: usize,
     /// Which of its subflows.
     pub subflow: usize,

@@ -1,6 +1,5 @@
-//! Where a sender stands in repairing losses: in fast recovery, after a timeout, or at rest. What it
-//! does is the sender's work ([`recovering`](crate::sender)); what was before is kept, so that it can
-//! be undone.
+//! Where a sender stands in repairing losses: in fast recovery, after a timeout, or neither. What is
+//! done in each is in `sender/recovering.rs`; what was before is kept, so that it can be undone.
 
 mod episode;
 mod prr;
@@ -41,6 +40,16 @@ impl Recovery {
             new_first: 0,
             before: None,
         }
+    }
+
+    /// A loss was found: it is repaired until `point` is acknowledged, the first retransmission at
+    /// once. Windows stay as they are if `keeps_window`.
+    pub(crate) fn begin(&mut self, phase: Phase, point: u64, keeps_window: bool) {
+        self.phase = phase;
+        self.point = point;
+        self.force = true;
+        self.new_first = 0;
+        self.keeps_window = keeps_window;
     }
 
     /// The first offset is this one.

@@ -154,11 +154,7 @@ impl Sender {
                 connection.on_congestion(Congestion::Timeout, flight_size);
             }
         }
-        self.recovery.phase = Phase::Loss;
-        self.recovery.point = self.nxt;
-        self.recovery.force = true;
-        self.recovery.new_first = 0;
-        self.recovery.keeps_window = frozen;
+        self.recovery.begin(Phase::Loss, self.nxt, frozen);
         self.loss.duplicates.forget();
         self.loss.probe.forget();
         self.lower_threshold(connection);
@@ -193,11 +189,7 @@ impl Sender {
         if !frozen {
             connection.on_congestion(Congestion::FastRetransmit, flight_size);
         }
-        self.recovery.phase = Phase::Recovery;
-        self.recovery.point = self.nxt;
-        self.recovery.force = true;
-        self.recovery.new_first = 0;
-        self.recovery.keeps_window = frozen;
+        self.recovery.begin(Phase::Recovery, self.nxt, frozen);
         self.loss.probe.forget();
         self.recovery.prr = Prr::new(self.board.outstanding());
         let own = connection.own();
