@@ -43,7 +43,7 @@ pub struct Agenda {
     leaves: usize,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Node {
     key: Key,
     source: u32,
@@ -96,6 +96,10 @@ impl Agenda {
                 winner = rival;
             }
             at /= 2;
+            if self.nodes[at] == winner {
+                // Nobody above hears of the change.
+                return;
+            }
             self.nodes[at] = winner;
         }
     }

@@ -32,6 +32,7 @@ mod send_buffer;
 mod sender;
 mod sending;
 mod subflow;
+mod subflow_set;
 mod subflow_state;
 mod timers;
 mod transmit;

@@ -7,6 +7,7 @@ use crate::endpoint::Endpoint;
 use crate::event::{Happening, ProbeSent, Recorder, ReductionCause, Window, WindowReduced};
 use crate::scheduling::{Choice, Pending, Scheduler, SubflowSet};
 use crate::scoreboard::Sent;
+use crate::subflow_set::members;
 
 impl Endpoint {
     /// What of the stream leaves now: lost data first, then new.
@@ -151,7 +152,8 @@ impl Endpoint {
                         return Some(self.send_data(now, subflow, data_seq, len as u32, recorder));
                     }
                     self.cwnd_limited |= 1 << subflow;
-                    self.assign_to(SubflowSet::default().with(subflow), len);
+                    let data_seq = self.tx.assign(len);
+                    self.queue_on(subflow, data_seq, len);
                 }
                 Choice::SendOn(set) => {
                     let first = set.iter().next()?;
@@ -186,13 +188,18 @@ impl Endpoint {
     fn assign_to(&mut self, set: SubflowSet, len: u64) {
         let data_seq = self.tx.assign(len);
         for subflow in set.iter() {
-            self.subflows[subflow]
-                .queue
-                .push_back((data_seq, len as u32));
-            self.table[subflow].queued += len;
-            self.table[subflow].assigned += len;
-            self.queueing |= 1 << subflow;
+            self.queue_on(subflow, data_seq, len);
         }
+    }
+
+    #[inline]
+    fn queue_on(&mut self, subflow: usize, data_seq: u64, len: u64) {
+        self.subflows[subflow]
+            .queue
+            .push_back((data_seq, len as u32));
+        self.table[subflow].queued += len;
+        self.table[subflow].assigned += len;
+        self.queueing |= 1 << subflow;
     }
 
     /// How much the next segment carries, or that it must wait (RFC 1122, 4.2.3.4).
@@ -279,16 +286,4 @@ impl Endpoint {
         }
         (subflow, sent)
     }
-}
-
-/// The numbers of the bits that are set, lowest first.
-#[inline]
-pub(crate) fn members(mut set: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        (set != 0).then(|| {
-            let lowest = set.trailing_zeros() as usize;
-            set &= set - 1;
-            lowest
-        })
-    })
 }

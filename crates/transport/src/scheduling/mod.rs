@@ -22,6 +22,7 @@ use ropewalk_quantities::{Bytes, Time};
 
 use crate::SubflowState;
 use crate::algorithm::{Own, registry};
+pub use crate::subflow_set::SubflowSet;
 
 registry! {
     ($)
@@ -91,28 +92,6 @@ pub struct Pending {
     pub written: u64,
     /// Bytes that the peer has in order, as far as it was acknowledged.
     pub acknowledged: u64,
-}
-
-/// A set of subflow numbers below 64.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct SubflowSet(u64);
-
-impl SubflowSet {
-    /// With one more member.
-    #[must_use]
-    pub fn with(self, subflow: usize) -> SubflowSet {
-        SubflowSet(self.0 | 1 << subflow)
-    }
-
-    /// Whether it has no member.
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Its members, in rising order.
-    pub fn iter(self) -> impl Iterator<Item = usize> {
-        (0..64).filter(move |subflow| self.0 >> subflow & 1 == 1)
-    }
 }
 
 /// A scheduler's answer.
