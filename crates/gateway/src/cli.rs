@@ -1,13 +1,14 @@
 //! The command line: a verb a file.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
+use std::io::IsTerminal;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use tracing_subscriber::filter::LevelFilter;
 
+use crate::output::{self, StandardError};
 use crate::status::watch;
 use crate::{Failure, exec, keygen, measure, proxy, relay, tunnel};
 
@@ -45,28 +46,31 @@ Example: for bash, in this shell
 ///
 /// Returns the exit status: 0 if it was done, 1 if it failed, 2 if the command line is wrong.
 pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
-    let command = match Command::try_parse_from(arguments) {
-        Ok(command) => command,
-        Err(error) => return complain(&error),
+    output::occupy_standard_descriptors();
+    let done = match Command::try_parse_from(arguments) {
+        Ok(command) => perform(command),
+        Err(error) => answer(&error),
     };
+    let status = match done {
+        Ok(()) => 0,
+        Err(failure) => {
+            output::say(format_args!("{failure}\n"));
+            failure.exit_status()
+        }
+    };
+    output::settle();
+    status
+}
+
+fn perform(command: Command) -> Result<(), Failure> {
     // In an interpreter there may have been a call before, which has set it.
     let _ = tracing_subscriber::fmt()
         .with_max_level(command.log)
         .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr)
+        .with_writer(StandardError)
         .with_target(false)
         .try_init();
-    match run(command.verb) {
-        Ok(()) => 0,
-        Err(failure) => {
-            eprintln!("{failure}");
-            failure.exit_status()
-        }
-    }
-}
-
-fn run(verb: Verb) -> Result<(), Failure> {
-    match verb {
+    match command.verb {
         Verb::Completion { shell } => completion(shell),
         Verb::Exec(arguments) => exec::run(&arguments),
         Verb::Keygen(arguments) => keygen::run(&arguments),
@@ -86,18 +90,16 @@ fn completion(shell: Shell) -> Result<(), Failure> {
         "ropewalk-gateway",
         &mut script,
     );
-    let written = io::stdout().write_all(&script);
-    written.map_err(|error| Failure::run(format!("standard output: {error}")))
+    output::print(&String::from_utf8_lossy(&script))
 }
 
 /// Help goes to standard output; what is wrong becomes one line.
-fn complain(error: &clap::Error) -> u8 {
+fn answer(error: &clap::Error) -> Result<(), Failure> {
     if matches!(
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     ) {
-        print!("{error}");
-        return 0;
+        return output::print(&error.to_string());
     }
     let text = error.to_string();
     let lines = text
@@ -105,6 +107,7 @@ fn complain(error: &clap::Error) -> u8 {
         .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
     let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
     let line = words.join(" ");
-    eprintln!("{}", line.strip_prefix("error: ").unwrap_or(&line));
-    2
+    Err(Failure::input(
+        line.strip_prefix("error: ").unwrap_or(&line),
+    ))
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::Failure;
 use crate::keys::{KeyFileError, SecretKey, write_key_files};
+use crate::{Failure, output};
 
 /// Make a pair of keys: NAME.key, which stays here, and NAME.pub, which the other end gets.
 #[derive(Debug, Args)]
@@ -26,7 +26,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         KeyFileError::Name { .. } | KeyFileError::Exists { .. } => Failure::input(error),
         _ => Failure::run(error),
     })?;
-    println!("{} (keep it secret)", files.secret.display());
-    println!("{}", files.public.display());
-    Ok(())
+    output::print(&format!(
+        "{} (keep it secret)\n{}\n",
+        files.secret.display(),
+        files.public.display()
+    ))
 }

@@ -19,6 +19,7 @@ pub mod keys;
 pub mod links;
 pub mod measure;
 pub mod noise;
+mod output;
 pub mod programs;
 pub mod proxy;
 pub mod record;

@@ -1,11 +1,12 @@
 //! Keys in files.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use tempfile::Builder;
 use tracing::warn;
 use zeroize::Zeroizing;
 
@@ -56,7 +57,7 @@ pub enum KeyFileError {
     },
 }
 
-/// Writes `NAME.key` (mode 0600) and `NAME.pub`, neither over a file that is there.
+/// Writes `NAME.key` (mode 0600) and `NAME.pub`, both or neither, and not over a file that is there.
 ///
 /// # Errors
 /// A name of other characters, a file that is there, or what the system says.
@@ -76,11 +77,12 @@ pub fn write_key_files(name: &Path, secret: &SecretKey) -> Result<KeyFiles, KeyF
         return Err(KeyFileError::Exists { path: path.clone() });
     }
     create(&files.secret, 0o600, secret.to_line().as_bytes())?;
-    create(
-        &files.public,
-        0o644,
-        secret.public().to_line(short).as_bytes(),
-    )?;
+    let public = secret.public().to_line(short);
+    if let Err(error) = create(&files.public, 0o644, public.as_bytes()) {
+        // A secret key without its other half would only be in the way of the next try.
+        let _ = fs::remove_file(&files.secret);
+        return Err(error);
+    }
     Ok(files)
 }
 
@@ -132,14 +134,25 @@ fn read(path: &Path) -> Result<Zeroizing<String>, KeyFileError> {
     Ok(text)
 }
 
+/// A whole file or none: it gets its name once its content is on the disk.
 fn create(path: &Path, mode: u32, content: &[u8]) -> Result<(), KeyFileError> {
-    let mut options = OpenOptions::new();
-    let file = options.write(true).create_new(true).mode(mode).open(path);
-    let written = file.and_then(|mut file| {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let write = || -> io::Result<()> {
+        let mut file = Builder::new()
+            .permissions(Permissions::from_mode(mode))
+            .tempfile_in(folder)?;
         file.write_all(content)?;
-        file.sync_all()
-    });
-    written.map_err(|source| match source.kind() {
+        file.as_file().sync_all()?;
+        file.persist_noclobber(path)
+            .map_err(|refused| refused.error)?;
+        // Not every file system can be asked for this.
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        Ok(())
+    };
+    write().map_err(|source| match source.kind() {
         io::ErrorKind::AlreadyExists => KeyFileError::Exists { path: path.into() },
         _ => KeyFileError::File {
             path: path.into(),

@@ -1,7 +1,7 @@
 //! The command line of `measure`.
 
 use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::net::{SocketAddr, UdpSocket};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,11 +15,11 @@ use tokio::time::timeout;
 use super::measured::{Forward, Measured, scenario};
 use super::messages::Lines;
 use super::session::{MeasureError, Session};
-use crate::Failure;
 use crate::links::Link;
 use crate::request::{Request, Status};
 use crate::runtime::block_on;
 use crate::uplink::{FarEnd, Uplink, UplinkConfig, resolve};
+use crate::{Failure, output};
 
 /// How long a link may take to reach the relay.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -162,13 +162,7 @@ fn write(
     } else {
         file
     };
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::run(format!("standard output: {error}")))
-        }
-        _ => Ok(()),
-    }
+    output::print(&text)
 }
 
 fn table(measured: &[(String, Option<f64>, Measured)]) -> String {
@@ -208,13 +202,13 @@ impl Progress<'_> {
 
     fn show(&mut self, what: &str) {
         if self.is_shown {
-            eprint!("\r{}: {what}\x1b[K", self.link);
+            output::say(format_args!("\r{}: {what}\x1b[K", self.link));
         }
     }
 
     fn end(&mut self) {
         if self.is_shown {
-            eprint!("\r\x1b[K");
+            output::say("\r\x1b[K");
         }
     }
 }

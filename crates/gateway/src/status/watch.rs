@@ -12,6 +12,7 @@ use super::Document;
 use super::table::{Look, tables};
 use crate::Failure;
 use crate::control::default_path;
+use crate::output::printed;
 
 /// Longest document.
 const MAX_DOCUMENT: u64 = 16 << 20;
@@ -49,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     if arguments.json {
         let line = ask(&control)?;
-        return written(out.write_all(line.as_bytes()));
+        return printed(out.write_all(line.as_bytes()));
     }
     let is_live = out.is_terminal() && !arguments.once;
     loop {
@@ -61,9 +62,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         };
         let text = tables(&document, look);
         if !is_live {
-            return written(out.write_all(text.as_bytes()));
+            return printed(out.write_all(text.as_bytes()));
         }
-        written(draw(&mut out, &text, height))?;
+        printed(draw(&mut out, &text, height))?;
         sleep(STEP);
     }
 }
@@ -125,16 +126,6 @@ fn ask(control: &Path) -> Result<String, Failure> {
 fn read(line: &str) -> Result<Document, Failure> {
     serde_json::from_str(line)
         .map_err(|error| Failure::run(format!("the gateway's answer is no status: {error}")))
-}
-
-/// Whoever read the table may have left.
-fn written(result: io::Result<()>) -> Result<(), Failure> {
-    match result {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::run(format!("standard output: {error}")))
-        }
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

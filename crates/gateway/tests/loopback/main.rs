@@ -1,5 +1,6 @@
 //! Relay and proxy as users run them: two processes, on loopback.
 
+mod mute;
 mod refusals;
 mod status;
 mod transfers;

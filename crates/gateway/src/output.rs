@@ -1,0 +1,175 @@
+//! Standard error and standard output, either of which may be a full disk, a pipe that nobody
+//! reads, or closed. Nothing that is said there stops or delays a gateway.
+//!
+//! Lines for standard error wait in a bounded queue for a thread that writes them. What finds the
+//! queue full, and what cannot be written, is dropped and counted; the count is said once writing
+//! succeeds again.
+
+use std::fmt::Display;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, IntoRawFd};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::Failure;
+
+/// Most lines that wait for standard error.
+const MOST_LINES: usize = 1024;
+/// A line is cut after so many bytes, so that what waits is bounded.
+const MOST_BYTES: usize = 4096;
+/// How long a process that ends waits for its lines to be written.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// What the thread gets.
+enum Message {
+    Line(Vec<u8>),
+    /// Everything before it has been written when this is answered.
+    Written(Sender<()>),
+}
+
+static QUEUE: OnceLock<Option<SyncSender<Message>>> = OnceLock::new();
+static DROPPED: AtomicU64 = AtomicU64::new(0);
+
+/// Standard error, as a writer that never waits and never fails.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StandardError;
+
+impl Write for StandardError {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut line = bytes[..bytes.len().min(MOST_BYTES)].to_vec();
+        if line.len() < bytes.len() {
+            line.push(b'\n');
+        }
+        if queue().is_none_or(|queue| queue.try_send(Message::Line(line)).is_err()) {
+            DROPPED.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl MakeWriter<'_> for StandardError {
+    type Writer = StandardError;
+
+    fn make_writer(&self) -> StandardError {
+        StandardError
+    }
+}
+
+/// Says a text on standard error, behind what was logged before.
+pub(crate) fn say(text: impl Display) {
+    // It never fails.
+    let _ = StandardError.write(text.to_string().as_bytes());
+}
+
+/// Waits until what was said has been written, but not for a pipe that nobody reads.
+pub(crate) fn settle() {
+    let Some(Some(queue)) = QUEUE.get() else {
+        return;
+    };
+    let deadline = Instant::now() + FAREWELL;
+    let (written, is_written) = channel();
+    while let Err(TrySendError::Full(_)) = queue.try_send(Message::Written(written.clone())) {
+        if Instant::now() >= deadline {
+            return;
+        }
+        thread::sleep(FAREWELL / 100);
+    }
+    let _ = is_written.recv_timeout(deadline.saturating_duration_since(Instant::now()));
+}
+
+/// Prints a text on standard output; whoever read there may have left.
+///
+/// # Errors
+/// It cannot be written, for another reason.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// What is to be said of a result of writing to standard output.
+///
+/// # Errors
+/// It failed, and not because the reader has left.
+pub(crate) fn printed(result: io::Result<()>) -> Result<(), Failure> {
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::run(format!("standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Puts /dev/null where a standard descriptor is closed, so that no socket or file gets its number
+/// and, with it, what is said. Rust does so for a program of its own, Python does not.
+pub(crate) fn occupy_standard_descriptors() {
+    let null = || OpenOptions::new().read(true).write(true).open("/dev/null");
+    while let Ok(file) = null() {
+        if file.as_raw_fd() > libc::STDERR_FILENO {
+            return;
+        }
+        // It stays open as long as the process lives.
+        let _ = file.into_raw_fd();
+    }
+}
+
+/// The thread's queue; without a thread there is none, and all is dropped.
+fn queue() -> Option<&'static SyncSender<Message>> {
+    let begin = || {
+        let (queue, lines) = sync_channel(MOST_LINES);
+        let thread = thread::Builder::new().name("log".to_owned());
+        thread
+            .spawn(move || write_lines(&lines))
+            .ok()
+            .map(|_| queue)
+    };
+    QUEUE.get_or_init(begin).as_ref()
+}
+
+fn write_lines(lines: &Receiver<Message>) {
+    while let Ok(message) = lines.recv() {
+        match message {
+            Message::Line(line) => {
+                let dropped = DROPPED.swap(0, Ordering::Relaxed);
+                let count = match dropped {
+                    0 => Ok(()),
+                    _ => write_patiently(format!("({dropped} lines were lost here)\n").as_bytes()),
+                };
+                if count.and_then(|()| write_patiently(&line)).is_err() {
+                    DROPPED.fetch_add(dropped + 1, Ordering::Relaxed);
+                }
+            }
+            Message::Written(written) => {
+                let _ = written.send(());
+            }
+        }
+    }
+}
+
+/// Writes all of it; waits where whoever shares the descriptor has made it non-blocking.
+fn write_patiently(mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let mut error = io::stderr();
+        match error.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(len) => bytes = &bytes[len..],
+            Err(failure) if failure.kind() == io::ErrorKind::Interrupted => {}
+            Err(failure) if failure.kind() == io::ErrorKind::WouldBlock => {
+                let mut polled = [PollFd::new(&error, PollFlags::OUT)];
+                poll(&mut polled, None)?;
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(())
+}
