@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use subtle::ConstantTimeEq;
 use tracing::warn;
 use zeroize::Zeroizing;
 
@@ -91,12 +92,8 @@ impl Passwords {
             .ok()
             .and_then(|user| self.0.get(user));
         let expected = known.map_or(&b""[..], |known| known.as_bytes());
-        // As long for a wrong password as for a right one.
-        let mut differ = u8::from(expected.len() != password.len());
-        for (index, byte) in password.iter().enumerate() {
-            differ |= byte ^ expected.get(index).unwrap_or(&0);
-        }
-        known.is_some() & (differ == 0)
+        // As long for a wrong password as for a right one of its length.
+        known.is_some() & bool::from(expected.ct_eq(password))
     }
 }
 

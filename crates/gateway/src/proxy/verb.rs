@@ -10,7 +10,7 @@ use ropewalk_quantities::Bytes;
 use ropewalk_striping::{Config, Declared, SchedulerConfig};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
-use tracing::info;
+use tracing::{info, warn};
 
 use super::front::{Door, Front};
 use super::passwords::Passwords;
@@ -75,6 +75,10 @@ fn parse_scheduler(text: &str) -> Result<SchedulerConfig, String> {
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     let passwords = arguments.passwords.as_deref().map(Passwords::read);
     let passwords = passwords.transpose().map_err(Failure::input)?;
+    let exposed = arguments.listen.iter().find(|at| !at.ip().is_loopback());
+    if let (None, Some(at)) = (&passwords, exposed) {
+        warn!("--listen {at} without --passwords: whoever reaches this address can use the proxy");
+    }
     let config = arguments.far_end.uplink(Config {
         scheduling: arguments.scheduler.clone(),
         buffer: arguments.buffer,

@@ -1,11 +1,12 @@
 //! Connects to a target, if the rules allow the address that its name stands for.
 
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 
+use super::own::is_own;
 use super::rules::Rules;
 use crate::request::{Host, Status, Target};
 
@@ -37,7 +38,7 @@ pub(super) async fn resolve(target: &Target, rules: &Rules) -> Result<Vec<Socket
     let is_known = !addresses.is_empty();
     let allowed: Vec<SocketAddr> = addresses
         .into_iter()
-        .filter(|address| rules.allow(address.ip(), address.port()))
+        .filter(|address| rules.allow(address.ip(), address.port(), is_own))
         .collect();
     match (allowed.is_empty(), is_known) {
         (false, _) => Ok(allowed),
@@ -71,7 +72,7 @@ pub(super) async fn connect(target: &Target, rules: &Rules) -> Result<TcpStream,
     Err(status)
 }
 
-/// Whether the target is this machine: whether a socket can be bound to one of its addresses.
+/// Whether the target is this machine.
 pub(super) async fn is_here(target: &Target) -> bool {
     let addresses: Vec<IpAddr> = match &target.host {
         Host::Address(ip) => vec![*ip],
@@ -80,8 +81,7 @@ pub(super) async fn is_here(target: &Target) -> bool {
             _ => return false,
         },
     };
-    let is_own = |ip: &IpAddr| !ip.is_unspecified() && UdpSocket::bind((*ip, 0)).is_ok();
-    addresses.iter().any(is_own)
+    addresses.into_iter().any(is_own)
 }
 
 #[cfg(test)]

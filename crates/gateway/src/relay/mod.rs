@@ -5,9 +5,11 @@ mod clients;
 mod connect;
 mod datagrams;
 mod half_open;
+mod own;
 mod registry;
 pub mod rules;
 mod serve;
+mod special;
 mod verb;
 
 pub use registry::{DefaultLimits, Relay, RelayConfig};

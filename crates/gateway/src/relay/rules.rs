@@ -4,8 +4,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use super::special::{is_metadata, is_never, is_private, is_public};
+
 /// What a rule may look like, for error messages.
-pub const ALLOWED: &str = "public, private or loopback, or an address or ADDRESS/BITS (IPv6 in \
+pub const ALLOWED: &str = "public, private, loopback or own, or an address or ADDRESS/BITS (IPv6 in \
 brackets); then :PORT or :FIRST-LAST, or several of them with commas";
 
 /// Addresses and ports, as `public`, `10.0.0.0/8:80,443` or `[2001:db8::/32]:1024-65535`.
@@ -28,6 +30,7 @@ enum Hosts {
     Public,
     Private,
     Loopback,
+    Own,
     Network { address: IpAddr, bits: u32 },
 }
 
@@ -45,13 +48,20 @@ impl Rules {
         Rules { allow, deny }
     }
 
-    /// Whether that may be opened. Names are resolved before, so that what is looked at is what is
-    /// connected to.
+    /// Whether that may be opened; `is_own` tells an address of this machine. Names are resolved
+    /// before, so that what is looked at is what is connected to.
     #[must_use]
-    pub fn allow(&self, ip: IpAddr, port: u16) -> bool {
+    pub fn allow(&self, ip: IpAddr, port: u16, is_own: impl FnOnce(IpAddr) -> bool) -> bool {
         let ip = ip.to_canonical();
-        let has = |rules: &[Rule]| rules.iter().any(|rule| rule.has(ip, port));
-        port != 0 && !is_never(ip) && has(&self.allow) && !has(&self.deny)
+        if port == 0 || is_never(ip) {
+            return false;
+        }
+        let own = is_own(ip);
+        let has = |rule: &Rule| rule.has(ip, port, own);
+        // Where clouds keep their secrets, a wide rule is not what opens the door.
+        let is_meant = |rule: &Rule| !is_metadata(ip) || rule.hosts.is_single();
+        let mut allow = self.allow.iter();
+        allow.any(|rule| has(rule) && is_meant(rule)) && !self.deny.iter().any(has)
     }
 
     /// Whether it allows nothing at all.
@@ -62,18 +72,22 @@ impl Rules {
 }
 
 impl Rule {
-    fn has(&self, ip: IpAddr, port: u16) -> bool {
+    fn has(&self, ip: IpAddr, port: u16, own: bool) -> bool {
         let ports = &self.ports;
-        self.hosts.have(ip) && (ports.is_empty() || ports.iter().any(|range| range.contains(&port)))
+        self.hosts.have(ip, own)
+            && (ports.is_empty() || ports.iter().any(|range| range.contains(&port)))
     }
 }
 
 impl Hosts {
-    fn have(&self, ip: IpAddr) -> bool {
+    /// Addresses of the machine itself lie behind its firewall: what is said of others does not
+    /// have them.
+    fn have(&self, ip: IpAddr, own: bool) -> bool {
         match self {
-            Hosts::Public => is_public(ip),
-            Hosts::Private => is_private(ip),
+            Hosts::Public => is_public(ip) && !own,
+            Hosts::Private => is_private(ip) && !own,
             Hosts::Loopback => ip.is_loopback(),
+            Hosts::Own => own,
             Hosts::Network { address, bits } => match (address, ip) {
                 (IpAddr::V4(address), IpAddr::V4(ip)) => {
                     (address.to_bits() ^ ip.to_bits()).leading_zeros() >= *bits
@@ -85,52 +99,10 @@ impl Hosts {
             },
         }
     }
-}
 
-/// What no rule can allow, since it is no host: unspecified (which connects to loopback),
-/// multicast, broadcast.
-fn is_never(ip: IpAddr) -> bool {
-    ip.is_unspecified() || ip.is_multicast() || ip == IpAddr::V4(Ipv4Addr::BROADCAST)
-}
-
-/// RFC 1918, RFC 6598, RFC 4193.
-fn is_private(ip: IpAddr) -> bool {
-    match ip {
-        IpAddr::V4(ip) => ip.is_private() || is_in_v4(ip, [100, 64, 0, 0], 10),
-        IpAddr::V6(ip) => ip.is_unique_local(),
+    fn is_single(&self) -> bool {
+        matches!(self, Hosts::Network { address, bits } if *bits == if address.is_ipv4() { 32 } else { 128 })
     }
-}
-
-/// Globally reachable by the registries of RFC 6890 as far as they matter here.
-fn is_public(ip: IpAddr) -> bool {
-    match ip {
-        IpAddr::V4(v4) => {
-            let special: [([u8; 4], u32); 6] = [
-                ([0, 0, 0, 0], 8),
-                ([169, 254, 0, 0], 16),
-                ([192, 0, 0, 0], 24),
-                ([198, 18, 0, 0], 15),
-                ([240, 0, 0, 0], 4),
-                ([224, 0, 0, 0], 4),
-            ];
-            let is_special = special
-                .iter()
-                .any(|(network, bits)| is_in_v4(v4, *network, *bits));
-            !is_special && !is_private(ip) && !ip.is_loopback() && !v4.is_documentation()
-        }
-        // Global unicast is 2000::/3. Addresses that carry an IPv4 address inside (6to4, Teredo)
-        // reach what that says, and documentation reaches nothing.
-        IpAddr::V6(v6) => {
-            let [first, second, ..] = v6.segments();
-            let is_special =
-                first == 0x2002 || (first == 0x2001 && matches!(second, 0..=0x1ff | 0xdb8));
-            first >> 13 == 1 && !is_special
-        }
-    }
-}
-
-fn is_in_v4(ip: Ipv4Addr, network: [u8; 4], bits: u32) -> bool {
-    (Ipv4Addr::from(network).to_bits() ^ ip.to_bits()).leading_zeros() >= bits
 }
 
 impl FromStr for Rule {
@@ -163,6 +135,7 @@ fn parse(text: &str) -> Option<Rule> {
                 "public" => Hosts::Public,
                 "private" => Hosts::Private,
                 "loopback" => Hosts::Loopback,
+                "own" => Hosts::Own,
                 network => network_of::<Ipv4Addr>(network, 32)?,
             };
             (hosts, ports)
@@ -199,7 +172,8 @@ mod tests {
 
     fn allowed(allow: &[&str], deny: &[&str], ip: &str, port: u16) -> bool {
         let rules = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect();
-        Rules::new(rules(allow), rules(deny)).allow(ip.parse().unwrap(), port)
+        let is_own = |ip: IpAddr| ip.is_loopback() || ip == Ipv4Addr::new(5, 6, 7, 8);
+        Rules::new(rules(allow), rules(deny)).allow(ip.parse().unwrap(), port, is_own)
     }
 
     #[test]
@@ -225,36 +199,44 @@ mod tests {
     }
 
     #[test]
-    fn public_is_what_everybody_can_reach() {
-        for ip in ["1.1.1.1", "2606:4700::1111", "::ffff:1.1.1.1", "198.20.0.1"] {
-            assert!(allowed(&["public"], &[], ip, 80), "{ip}");
+    fn this_machine_is_allowed_by_what_names_it() {
+        for ip in ["5.6.7.8", "::ffff:5.6.7.8"] {
+            for (rule, is_allowed) in [
+                ("public", false),
+                ("private", false),
+                ("loopback", false),
+                ("own", true),
+                ("own:80", true),
+                ("own:81", false),
+                ("5.6.0.0/16", true),
+            ] {
+                assert_eq!(allowed(&[rule], &[], ip, 80), is_allowed, "{rule} {ip}");
+            }
+            assert!(!allowed(&["0.0.0.0/0"], &["own"], ip, 80), "{ip}");
         }
+        assert!(allowed(&["public"], &["own"], "5.6.7.9", 80));
+        assert!(!allowed(&["public", "private"], &[], "127.0.0.1", 80));
+    }
+
+    #[test]
+    fn a_cloud_s_metadata_are_allowed_by_their_address_alone() {
+        let wide = ["public", "private", "own", "0.0.0.0/0", "[::/0]"];
         for ip in [
-            "0.0.0.0",
-            "0.1.2.3",
-            "10.0.0.1",
-            "100.64.0.1",
-            "127.1.2.3",
             "169.254.169.254",
-            "172.16.0.1",
-            "192.168.1.1",
-            "192.0.2.1",
-            "198.18.0.1",
-            "224.0.0.1",
-            "255.255.255.255",
-            "::",
-            "::1",
-            "::ffff:10.0.0.1",
-            "::10.0.0.1",
-            "fe80::1",
-            "fc00::1",
-            "ff02::1",
-            "2002:a00:1::",
-            "2001::1",
-            "2001:db8::1",
-            "64:ff9b::a00:1",
+            "168.63.129.16",
+            "100.100.100.200",
+            "fd00:ec2::254",
         ] {
-            assert!(!allowed(&["public"], &[], ip, 80), "{ip}");
+            assert!(!allowed(&wide, &[], ip, 80), "{ip}");
+            let single = match ip.contains(':') {
+                true => format!("[{ip}]:80"),
+                false => format!("{ip}:80"),
+            };
+            assert!(allowed(&[&single], &[], ip, 80), "{ip}");
+            assert!(
+                !allowed(&[&single], &["0.0.0.0/0", "[::/0]"], ip, 80),
+                "{ip}"
+            );
         }
     }
 

@@ -44,8 +44,8 @@ pub struct Arguments {
     /// wanted.
     #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
     clients: Option<PathBuf>,
-    /// Targets that may be opened: public, private, loopback, or ADDRESS/BITS (IPv6 in brackets),
-    /// then :PORTS if not all. Nothing is, unless it is said here.
+    /// Targets that may be opened: public, private, loopback, own (addresses of this machine), or
+    /// ADDRESS/BITS (IPv6 in brackets), then :PORTS if not all. Nothing is, unless it is said here.
     #[arg(long, value_name = "RULE")]
     allow: Vec<Rule>,
     /// Targets that may not be opened although they are allowed.

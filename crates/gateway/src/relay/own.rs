@@ -1,0 +1,95 @@
+//! Which addresses are this machine's own: the kernel is asked how it would route to them.
+//!
+//! What goes to an address of the machine itself passes through `lo`, whichever interface has the
+//! address, and so past the firewall that stands before that interface. The question is asked anew
+//! for each connection (RTM_GETROUTE, rtnetlink(7)), so addresses may come and go.
+
+use std::io;
+use std::net::{IpAddr, UdpSocket};
+
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with,
+};
+
+/// Bytes of a message's header, and of a route's behind it.
+const HEADER: usize = 16;
+const ROUTE_HEADER: usize = 12;
+
+const RTM_NEWROUTE: u16 = 24;
+const RTM_GETROUTE: u16 = 26;
+const NLM_F_REQUEST: u16 = 1;
+const RTA_DST: u16 = 1;
+/// Types of routes (rtnetlink(7)): to this machine, to all on a link, to the nearest of several of
+/// which this machine is one.
+const RTN_LOCAL: u8 = 2;
+const RTN_BROADCAST: u8 = 3;
+const RTN_ANYCAST: u8 = 4;
+
+/// Whether what is sent there stays within this machine, or reaches it beside others. Where the
+/// kernel cannot be asked (a sandbox without AF_NETLINK), whether a socket can be bound to it.
+pub(super) fn is_own(ip: IpAddr) -> bool {
+    let ip = ip.to_canonical();
+    if ip.is_unspecified() {
+        return false;
+    }
+    match route_type(ip) {
+        Ok(kind) => matches!(kind, Some(RTN_LOCAL | RTN_BROADCAST | RTN_ANYCAST)),
+        Err(_) => UdpSocket::bind((ip, 0)).is_ok(),
+    }
+}
+
+/// The type of the route that leads there; `None` if there is none.
+fn route_type(ip: IpAddr) -> io::Result<Option<u8>> {
+    let flags = SocketFlags::CLOEXEC;
+    // NETLINK_ROUTE is 0.
+    let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None)?;
+    send(&socket, &question(ip), SendFlags::empty())?;
+    let mut answer = [0; 4096];
+    let (len, _) = recv(&socket, &mut answer, RecvFlags::empty())?;
+    let answer = &answer[..len];
+    let is_route = answer.get(4..6) == Some(&RTM_NEWROUTE.to_ne_bytes());
+    Ok(answer.get(HEADER + 7).copied().filter(|_| is_route))
+}
+
+/// How is it routed? The numbers are in this machine's order of bytes.
+fn question(ip: IpAddr) -> Vec<u8> {
+    let (family, address) = match ip {
+        IpAddr::V4(ip) => (libc::AF_INET, ip.octets().to_vec()),
+        IpAddr::V6(ip) => (libc::AF_INET6, ip.octets().to_vec()),
+    };
+    let attribute = 4 + address.len();
+    let len = HEADER + ROUTE_HEADER + attribute;
+    let mut out = Vec::with_capacity(len);
+    out.extend((len as u32).to_ne_bytes());
+    out.extend(RTM_GETROUTE.to_ne_bytes());
+    out.extend(NLM_F_REQUEST.to_ne_bytes());
+    // Number of the message, and of who asks: there is one of each.
+    out.extend([0; 8]);
+    out.extend([family as u8, 8 * address.len() as u8]);
+    out.extend([0; ROUTE_HEADER - 2]);
+    out.extend((attribute as u16).to_ne_bytes());
+    out.extend(RTA_DST.to_ne_bytes());
+    out.extend(address);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_is_known_by_its_addresses() {
+        for (ip, own) in [
+            ("127.0.0.1", true),
+            ("127.1.2.3", true),
+            ("::ffff:127.0.0.1", true),
+            ("::1", true),
+            ("0.0.0.0", false),
+            ("::", false),
+            ("192.0.2.1", false),
+            ("2001:db8::1", false),
+        ] {
+            assert_eq!(is_own(ip.parse().unwrap()), own, "{ip}");
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! What kind of address it is: anybody's, a private network's, a cloud's own.
+//!
+//! The tables are those of IANA's registries of special-purpose addresses
+//! ([IPv4](https://www.iana.org/assignments/iana-ipv4-special-registry),
+//! [IPv6](https://www.iana.org/assignments/iana-ipv6-special-registry); RFC 6890, RFC 8190), as
+//! far as these are not globally reachable, and of what carries an IPv4 address inside.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Not reachable by everybody, or nobody's.
+const SPECIAL_V4: [([u8; 4], u32); 13] = [
+    // This network, RFC 791.
+    ([0, 0, 0, 0], 8),
+    // Loopback, RFC 1122.
+    ([127, 0, 0, 0], 8),
+    // Link-local, RFC 3927: most clouds' metadata.
+    ([169, 254, 0, 0], 16),
+    // Protocol assignments, RFC 6890: 192.0.0.192 is Oracle's metadata.
+    ([192, 0, 0, 0], 24),
+    // Documentation, RFC 5737.
+    ([192, 0, 2, 0], 24),
+    ([198, 51, 100, 0], 24),
+    ([203, 0, 113, 0], 24),
+    // Relays of 6to4, RFC 7526: given up, and whoever has one here is near.
+    ([192, 88, 99, 0], 24),
+    // Benchmarking, RFC 2544.
+    ([198, 18, 0, 0], 15),
+    // Multicast, RFC 5771, and its documentation, RFC 6676.
+    ([224, 0, 0, 0], 4),
+    ([233, 252, 0, 0], 24),
+    // Reserved, RFC 1112; its last is limited broadcast, RFC 919.
+    ([240, 0, 0, 0], 4),
+    ([255, 255, 255, 255], 32),
+];
+
+/// RFC 1918, and RFC 6598 of carriers.
+const PRIVATE_V4: [([u8; 4], u32); 4] = [
+    ([10, 0, 0, 0], 8),
+    ([172, 16, 0, 0], 12),
+    ([192, 168, 0, 0], 16),
+    ([100, 64, 0, 0], 10),
+];
+
+/// Of global unicast (2000::/3, RFC 4291), what is not reachable by everybody.
+const SPECIAL_V6: [([u16; 2], u32); 4] = [
+    // Protocol assignments, RFC 2928; Teredo's 2001::/32 among them, RFC 4380.
+    ([0x2001, 0], 23),
+    // Documentation, RFC 3849 and RFC 9637.
+    ([0x2001, 0xdb8], 32),
+    ([0x3fff, 0], 20),
+    // 6to4, RFC 3056: leads to the IPv4 address inside.
+    ([0x2002, 0], 16),
+];
+
+/// Where clouds tell a machine its secrets, beside link-local addresses. Each is one address or a
+/// network that its cloud keeps for such services.
+const METADATA_V4: [[u8; 4]; 4] = [
+    // Azure's wire server, learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16.
+    [168, 63, 129, 16],
+    // Alibaba Cloud, alibabacloud.com/help/en/ecs/user-guide/view-instance-metadata.
+    [100, 100, 100, 200],
+    // Volcengine, volcengine.com/docs/6396/98798.
+    [100, 96, 0, 96],
+    // Oracle Cloud, the address of its earlier images.
+    [192, 0, 0, 192],
+];
+const METADATA_V6: [([u16; 2], u32); 4] = [
+    // Amazon EC2 (fd00:ec2::254 and its like), docs.aws.amazon.com/AWSEC2/latest/UserGuide/
+    // configuring-instance-metadata-service.html.
+    ([0xfd00, 0xec2], 32),
+    // Google Compute Engine (fd20:ce::254), cloud.google.com/compute/docs/metadata/querying-metadata.
+    ([0xfd20, 0xce], 32),
+    // Scaleway (fd00:42::42), scaleway.com/en/docs/instances/how-to/use-cloud-init.
+    ([0xfd00, 0x42], 32),
+    // Akamai, formerly Linode (fd00:a9fe:a9fe::1), techdocs.akamai.com/cloud-computing/docs/
+    // overview-of-the-metadata-service.
+    ([0xfd00, 0xa9fe], 32),
+];
+
+/// Whether everybody can reach it, by the registries.
+pub(super) fn is_public(ip: IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(v4) => {
+            let has = |table: &[([u8; 4], u32)]| table.iter().any(|network| is_in_v4(v4, *network));
+            !has(&SPECIAL_V4) && !has(&PRIVATE_V4) && !is_metadata(ip)
+        }
+        IpAddr::V6(v6) => {
+            let is_special = SPECIAL_V6.iter().any(|network| is_in_v6(v6, *network));
+            v6.segments()[0] >> 13 == 1 && !is_special && !is_isatap(v6)
+        }
+    }
+}
+
+/// RFC 1918, RFC 6598, RFC 4193, without what clouds keep there for themselves.
+pub(super) fn is_private(ip: IpAddr) -> bool {
+    let is_private = match ip {
+        IpAddr::V4(ip) => PRIVATE_V4.iter().any(|network| is_in_v4(ip, *network)),
+        IpAddr::V6(ip) => ip.is_unique_local(),
+    };
+    is_private && !is_metadata(ip)
+}
+
+/// Whether a cloud tells a machine of its own things there, passwords and keys among them.
+pub(super) fn is_metadata(ip: IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(ip) => ip.is_link_local() || METADATA_V4.contains(&ip.octets()),
+        IpAddr::V6(ip) => METADATA_V6.iter().any(|network| is_in_v6(ip, *network)),
+    }
+}
+
+/// What no rule can allow, since it is no host: unspecified (which connects to loopback),
+/// multicast, broadcast.
+pub(super) fn is_never(ip: IpAddr) -> bool {
+    ip.is_unspecified() || ip.is_multicast() || ip == IpAddr::V4(Ipv4Addr::BROADCAST)
+}
+
+/// Carries an IPv4 address in its interface identifier (RFC 5214, section 6.1).
+fn is_isatap(ip: Ipv6Addr) -> bool {
+    let segments = ip.segments();
+    segments[4] & !0x200 == 0 && segments[5] == 0x5efe
+}
+
+fn is_in_v4(ip: Ipv4Addr, (network, bits): ([u8; 4], u32)) -> bool {
+    (Ipv4Addr::from(network).to_bits() ^ ip.to_bits()).leading_zeros() >= bits
+}
+
+/// The network's first 32 bits are given, and it is no longer than those.
+fn is_in_v6(ip: Ipv6Addr, ([first, second], bits): ([u16; 2], u32)) -> bool {
+    let network = Ipv6Addr::new(first, second, 0, 0, 0, 0, 0, 0);
+    (network.to_bits() ^ ip.to_bits()).leading_zeros() >= bits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_public_or_private_or_neither() {
+        let ip = |text: &str| text.parse::<IpAddr>().unwrap().to_canonical();
+        for (text, public, private) in [
+            ("1.1.1.1", true, false),
+            ("::ffff:1.1.1.1", true, false),
+            ("198.20.0.1", true, false),
+            ("168.63.129.17", true, false),
+            ("192.31.196.1", true, false),
+            ("2606:4700::1111", true, false),
+            ("2620:4f:8000::1", true, false),
+            ("10.0.0.1", false, true),
+            ("::ffff:10.0.0.1", false, true),
+            ("172.31.255.255", false, true),
+            ("192.168.1.1", false, true),
+            ("100.64.0.1", false, true),
+            ("fd00::1", false, true),
+            // Clouds.
+            ("168.63.129.16", false, false),
+            ("::ffff:168.63.129.16", false, false),
+            ("169.254.169.254", false, false),
+            ("::ffff:169.254.169.254", false, false),
+            ("169.254.170.2", false, false),
+            ("100.100.100.200", false, false),
+            ("100.96.0.96", false, false),
+            ("192.0.0.192", false, false),
+            ("fd00:ec2::254", false, false),
+            ("fd00:ec2::23", false, false),
+            ("fd20:ce::254", false, false),
+            ("fd00:42::42", false, false),
+            ("fd00:a9fe:a9fe::1", false, false),
+            // Registries.
+            ("0.1.2.3", false, false),
+            ("127.1.2.3", false, false),
+            ("192.0.2.1", false, false),
+            ("192.88.99.1", false, false),
+            ("198.18.0.1", false, false),
+            ("198.51.100.1", false, false),
+            ("203.0.113.1", false, false),
+            ("224.0.0.1", false, false),
+            ("240.0.0.1", false, false),
+            ("255.255.255.255", false, false),
+            ("::", false, false),
+            ("::1", false, false),
+            ("::10.0.0.1", false, false),
+            ("100::1", false, false),
+            ("2001:db8::1", false, false),
+            ("3fff::1", false, false),
+            ("5f00::1", false, false),
+            ("fe80::1", false, false),
+            ("fec0::1", false, false),
+            ("ff02::1", false, false),
+            // IPv4 inside.
+            ("2002:a00:1::", false, false),
+            ("2002:101:101::1", false, false),
+            ("2001::1", false, false),
+            ("64:ff9b::a00:1", false, false),
+            ("64:ff9b:1::a00:1", false, false),
+            ("::ffff:0:10.0.0.1", false, false),
+            ("2606:4700::5efe:10.0.0.1", false, false),
+            ("2606:4700::200:5efe:10.0.0.1", false, false),
+        ] {
+            assert_eq!(
+                (is_public(ip(text)), is_private(ip(text))),
+                (public, private),
+                "{text}"
+            );
+        }
+    }
+}
