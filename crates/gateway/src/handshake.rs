@@ -19,6 +19,7 @@ use crate::keys::{PublicKey, SecretKey};
 use crate::noise::{ANSWER_LEN, HELLO_LEN, Initiator, MAX_PAYLOAD, NoiseError, Purpose, RecordKey};
 use crate::noise::{Responder, Session, TAG_LEN};
 use crate::record::{Decoder, Encoder};
+use crate::record_sequence::RecordSequence;
 
 /// What stands first on every carrier.
 const MAGIC: [u8; 4] = *b"RPWK";
@@ -220,10 +221,12 @@ impl Asked {
 impl Begun {
     fn new(session: Option<Session>) -> Begun {
         // Record 0 of each direction was the JOIN or its answer.
-        let (seal, open) = session.map(|session| (session.seal, session.open)).unzip();
+        let sequence = |key| RecordSequence::new(key, 1);
+        let keys = session.map(|session| (sequence(session.seal), sequence(session.open)));
+        let (seal, open) = keys.unzip();
         Begun {
-            encoder: Encoder::new(seal, 1),
-            decoder: Decoder::new(open, 1),
+            encoder: Encoder::new(seal),
+            decoder: Decoder::new(open),
         }
     }
 }

@@ -23,6 +23,7 @@ mod output;
 pub mod programs;
 pub mod proxy;
 pub mod record;
+pub mod record_sequence;
 mod refusals;
 pub mod relay;
 pub mod request;

@@ -12,6 +12,7 @@
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, Tag, UnboundKey};
 use snow::resolvers::{DefaultResolver, FallbackResolver, RingResolver};
 use snow::{Builder, HandshakeState};
+use zeroize::Zeroizing;
 
 use crate::keys::{PublicKey, SecretKey};
 
@@ -188,6 +189,17 @@ impl RecordKey {
         RecordKey(LessSafeKey::new(key))
     }
 
+    /// The key that follows this one (revision 34, section 4.2, REKEY): the first 32 bytes of 32
+    /// zeros encrypted under the last number, which no record has. Who learns it learns nothing of
+    /// the one before.
+    #[must_use]
+    pub fn rekey(&self) -> RecordKey {
+        let mut key = Zeroizing::new([0; 32]);
+        // The tag is not part of it.
+        let _ = self.seal(u64::MAX, b"", &mut *key);
+        RecordKey::new(&key)
+    }
+
     /// Encrypts in place, and gives the tag to put behind; `associated` is covered but not changed.
     ///
     /// No number may be used twice.
@@ -336,6 +348,42 @@ mod tests {
             replayed.open.open(0, b"", &mut record),
             Err(NoiseError::Record)
         );
+    }
+
+    /// The same as a library of Noise makes, which keeps its keys to itself.
+    #[test]
+    fn the_next_key_is_that_of_the_framework() {
+        let [client, relay] = [1, 2].map(|byte| SecretKey::from_bytes([byte; 32]));
+        let mut initiator = builder(Purpose::Carrier, &client)
+            .remote_public_key(relay.public().as_bytes())
+            .and_then(Builder::build_initiator)
+            .unwrap();
+        let mut hello = [0; HELLO_LEN];
+        let _ = initiator.write_message(b"", &mut hello).unwrap();
+        let (responder, _) = Responder::read(Purpose::Carrier, &relay, &hello).unwrap();
+        let (answer, mut session) = responder.answer(b"");
+        read(&mut initiator, &answer).unwrap();
+        let mut theirs = initiator.into_transport_mode().unwrap();
+        let mut sealed = [0; 4 + TAG_LEN];
+        for rekeys in 0..3 {
+            theirs.set_receiving_nonce(rekeys);
+            let mut record = *b"data";
+            let tag = session.seal.seal(rekeys, b"", &mut record);
+            sealed[..4].copy_from_slice(&record);
+            sealed[4..].copy_from_slice(&tag);
+            let mut opened = [0; 4];
+            assert_eq!(theirs.read_message(&sealed, &mut opened).ok(), Some(4));
+            assert_eq!(&opened, b"data");
+            let _ = theirs.write_message(b"back", &mut sealed).unwrap();
+            let opened = session.open.open(rekeys, b"", &mut sealed);
+            assert_eq!(opened.unwrap(), b"back");
+            theirs.rekey_incoming();
+            theirs.rekey_outgoing();
+            session = Session {
+                seal: session.seal.rekey(),
+                open: session.open.rekey(),
+            };
+        }
     }
 
     #[test]

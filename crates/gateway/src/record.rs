@@ -1,7 +1,7 @@
 //! The bytes of a carrier: frames one after another, in the clear or in sealed records.
 //!
 //! A record is its length (two bytes, tag included) and whole frames, sealed as
-//! one ([`RecordKey`]); records are numbered from zero in each direction, so one
+//! one ([`RecordSequence`]); records are numbered from zero in each direction, so one
 //! that is left out, repeated or moved does not open.
 
 use std::collections::VecDeque;
@@ -11,7 +11,8 @@ use bytes::{Buf, Bytes, BytesMut};
 use ropewalk_wire::gateway::{Frame, MAX_HEADER_LEN, MalformedFrame};
 
 use crate::buffers::Buffers;
-use crate::noise::{NoiseError, RecordKey, TAG_LEN};
+use crate::noise::{NoiseError, TAG_LEN};
+use crate::record_sequence::RecordSequence;
 
 /// Most bytes of a record's frames: with the tag, its length fits two bytes.
 pub const MAX_RECORD: usize = u16::MAX as usize - TAG_LEN;
@@ -37,7 +38,7 @@ pub enum RecordError {
 /// Frames to bytes.
 #[derive(Debug)]
 pub struct Encoder {
-    key: Option<(RecordKey, u64)>,
+    key: Option<RecordSequence>,
     /// Sealed: the record under way. Plain: headers under way.
     buffer: BytesMut,
     /// Plain: what is to be written, in order.
@@ -48,7 +49,7 @@ pub struct Encoder {
 /// Bytes to frames.
 #[derive(Debug)]
 pub struct Decoder {
-    key: Option<(RecordKey, u64)>,
+    key: Option<RecordSequence>,
     /// What was read and is not decoded.
     buffers: Buffers,
     /// Sealed: what is left of the record that was opened last.
@@ -56,11 +57,11 @@ pub struct Decoder {
 }
 
 impl Encoder {
-    /// In the clear without a key; `number` is that of the next record.
+    /// In the clear without a key.
     #[must_use]
-    pub fn new(key: Option<RecordKey>, number: u64) -> Encoder {
+    pub fn new(key: Option<RecordSequence>) -> Encoder {
         Encoder {
-            key: key.map(|key| (key, number)),
+            key,
             buffer: BytesMut::new(),
             pieces: VecDeque::new(),
             len: 0,
@@ -111,9 +112,8 @@ impl Encoder {
         if self.len == 0 {
             return;
         }
-        if let Some((key, number)) = &mut self.key {
-            let tag = key.seal(*number, b"", &mut self.buffer[2..]);
-            *number += 1;
+        if let Some(key) = &mut self.key {
+            let tag = key.seal(&mut self.buffer[2..]);
             self.buffer.extend_from_slice(&tag);
             let len = (self.buffer.len() - 2) as u16;
             self.buffer[..2].copy_from_slice(&len.to_be_bytes());
@@ -159,11 +159,11 @@ impl Encoder {
 }
 
 impl Decoder {
-    /// In the clear without a key; `number` is that of the next record.
+    /// In the clear without a key.
     #[must_use]
-    pub fn new(key: Option<RecordKey>, number: u64) -> Decoder {
+    pub fn new(key: Option<RecordSequence>) -> Decoder {
         Decoder {
-            key: key.map(|key| (key, number)),
+            key,
             buffers: Buffers::default(),
             record: BytesMut::new(),
         }
@@ -195,7 +195,7 @@ impl Decoder {
     }
 
     fn open(&mut self) -> Result<Option<BytesMut>, RecordError> {
-        let Some((key, number)) = &mut self.key else {
+        let Some(key) = &mut self.key else {
             return Ok(None);
         };
         let buffer = self.buffers.current();
@@ -208,8 +208,7 @@ impl Decoder {
         }
         let mut record = buffer.split_to(2 + len);
         record.advance(2);
-        let len = key.open(*number, b"", &mut record)?.len();
-        *number += 1;
+        let len = key.open(&mut record)?;
         record.truncate(len);
         Ok(Some(record))
     }
@@ -241,7 +240,7 @@ fn take_frame(buffer: &mut BytesMut) -> Result<Option<Frame<Bytes>>, RecordError
 mod tests {
     use super::*;
     use crate::keys::SecretKey;
-    use crate::noise::{Initiator, Purpose, Responder};
+    use crate::noise::{Initiator, Purpose, RecordKey, Responder};
     use proptest::prelude::*;
 
     fn keys() -> (RecordKey, RecordKey) {
@@ -253,6 +252,11 @@ mod tests {
         let (responder, _) = Responder::read(Purpose::Carrier, &theirs, &hello).unwrap();
         let (answer, session) = responder.answer(b"");
         (initiator.finish(&answer).unwrap().0.seal, session.open)
+    }
+
+    /// Whose key changes every few records.
+    fn sequence(key: RecordKey) -> RecordSequence {
+        RecordSequence::changing_after(6000, key, 0)
     }
 
     fn frames(lens: &[usize]) -> Vec<Frame<Bytes>> {
@@ -270,7 +274,7 @@ mod tests {
 
     /// One record, or run of frames, for each list of lengths.
     fn encoded(key: Option<RecordKey>, runs: &[&[usize]], most: usize) -> Vec<u8> {
-        let mut encoder = Encoder::new(key, 0);
+        let mut encoder = Encoder::new(key.map(sequence));
         let mut bytes = Vec::new();
         for lens in runs {
             for frame in frames(lens) {
@@ -295,7 +299,7 @@ mod tests {
         bytes: &[u8],
         step: usize,
     ) -> Result<Vec<Frame<Bytes>>, RecordError> {
-        let mut decoder = Decoder::new(key, 0);
+        let mut decoder = Decoder::new(key.map(sequence));
         let mut frames = Vec::new();
         for piece in bytes.chunks(step) {
             decoder.space().extend_from_slice(piece);

@@ -27,7 +27,7 @@ pub fn hold(bytes: &[u8]) -> String {
     if let Some(own) = own {
         association.write(own, &mut Bytes::from_static(&[7; 5000]));
     }
-    let mut decoder = Decoder::new(None, 0);
+    let mut decoder = Decoder::new(None);
     decoder.space().extend_from_slice(bytes);
     let (mut taken, mut came, mut read) = (0, 0, 0);
     loop {

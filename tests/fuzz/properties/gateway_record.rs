@@ -16,7 +16,7 @@ pub fn hold(bytes: &[u8]) -> String {
     let (whole, whole_end) = decode(bytes, bytes.len().max(1));
     assert_eq!((&frames, &end), (&whole, &whole_end));
 
-    let mut encoder = Encoder::new(None, 0);
+    let mut encoder = Encoder::new(None);
     let mut written = Vec::new();
     for frame in &frames {
         encoder.push(frame);
@@ -45,7 +45,7 @@ pub fn hold(bytes: &[u8]) -> String {
 type Frame = ropewalk_wire::gateway::Frame<bytes::Bytes>;
 
 fn decode(bytes: &[u8], step: usize) -> (Vec<Frame>, Option<String>) {
-    let mut decoder = Decoder::new(None, 0);
+    let mut decoder = Decoder::new(None);
     let mut frames = Vec::new();
     for piece in bytes.chunks(step) {
         decoder.space().extend_from_slice(piece);

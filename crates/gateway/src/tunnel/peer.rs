@@ -15,7 +15,7 @@ use crate::noise::{Session, TAG_LEN};
 
 /// A key is used for so long, and for so many bytes, before the initiator makes another.
 pub const KEY_LIFE: Duration = Duration::from_secs(120);
-const KEY_BYTES: u64 = 1 << 38;
+const KEY_BYTES: u64 = 1 << 35;
 /// No key is used for longer.
 const KEY_END: Duration = Duration::from_secs(600);
 
