@@ -74,6 +74,9 @@ pub enum HandshakeError {
     /// A key that no client of the list has.
     #[error("key {0} is none of an allowed client")]
     Client(PublicKey),
+    /// A client's first message that was there before.
+    #[error("a handshake that was there before")]
+    Replayed,
     /// What should be a JOIN, or its answer, is none.
     #[error(transparent)]
     Malformed(#[from] MalformedFrame),
@@ -151,14 +154,16 @@ pub async fn dial<T>(
     }
 }
 
-/// Reads what the end that dialled says, up to its JOIN; `is_allowed` tells whose key may.
+/// Reads what the end that dialled says, up to its JOIN; `admit` is told whose key it has, and its
+/// first message, and has it answered or not.
 ///
 /// # Errors
-/// It is not who it should be.
+/// It is not who it should be. To whom nothing was answered, nothing else may be, either: the
+/// connection is not to be closed at once, which would tell what was wrong.
 pub async fn accept(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     security: &AcceptSecurity,
-    is_allowed: impl FnOnce(&PublicKey) -> bool,
+    admit: impl FnOnce(&PublicKey, &[u8]) -> Result<(), HandshakeError>,
 ) -> Result<(Asked, Option<PublicKey>), HandshakeError> {
     let mut preamble = [0; 6];
     stream.read_exact(&mut preamble).await?;
@@ -174,9 +179,7 @@ pub async fn accept(
             let hello = read_message(stream, HELLO_LEN, HELLO_LEN + MAX_PAYLOAD).await?;
             let (responder, _) = Responder::read(Purpose::Carrier, secret, &hello)?;
             let peer = *responder.peer();
-            if !is_allowed(&peer) {
-                return Err(HandshakeError::Client(peer));
-            }
+            admit(&peer, &hello)?;
             let (answer, session) = responder.answer(b"");
             let mut message = (answer.len() as u16).to_be_bytes().to_vec();
             message.extend(answer);
@@ -316,6 +319,14 @@ mod tests {
         (dial, AcceptSecurity::Sealed { secret: key(2) })
     }
 
+    /// Takes one client.
+    fn admit(peer: &PublicKey, _: &[u8]) -> Result<(), HandshakeError> {
+        match *peer == key(1).public() {
+            true => Ok(()),
+            false => Err(HandshakeError::Client(*peer)),
+        }
+    }
+
     async fn both(
         dialling: &DialSecurity,
         accepting: &AcceptSecurity,
@@ -323,8 +334,7 @@ mod tests {
     ) -> (Result<Begun, HandshakeError>, Result<Begun, HandshakeError>) {
         let (mut near, mut far) = duplex(4096);
         let far = async move {
-            let (asked, peer) =
-                accept(&mut far, accepting, |peer| *peer == key(1).public()).await?;
+            let (asked, peer) = accept(&mut far, accepting, admit).await?;
             assert_eq!(asked.join, join());
             assert!(peer.is_none_or(|peer| peer == key(1).public()));
             asked.answer(&mut far, answer).await
@@ -343,7 +353,7 @@ mod tests {
         near.write_all(&bytes).await.unwrap();
         let mut near = shut(near).await;
         let security = sealed().1;
-        let result = accept(&mut far, &security, |peer| *peer == key(1).public()).await;
+        let result = accept(&mut far, &security, admit).await;
         drop(far);
         let mut back = Vec::new();
         near.read_to_end(&mut back).await.unwrap();

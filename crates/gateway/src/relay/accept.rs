@@ -5,15 +5,17 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ropewalk_wire::gateway::JoinAnswer;
+use ropewalk_wire::gateway::{Join, JoinAnswer};
+use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout_at};
 use tracing::warn;
 
-use super::half_open::{HalfOpen, source};
-use super::registry::{Joined, Relay};
+use super::half_open::{HalfOpen, Slot, source};
+use super::registry::{Joined, Member, Relay};
 use super::serve::serve_association;
-use crate::handshake::{HandshakeError, accept as handshake};
+use crate::handshake::{Begun, HandshakeError, accept as handshake};
+use crate::keys::PublicKey;
 use crate::sockets::set_up_carrier;
 
 /// How long a handshake may take.
@@ -48,53 +50,54 @@ pub(super) async fn run(relay: Arc<Relay>, listener: TcpListener, half_open: Arc
             relay.refusals.note(source(peer.ip()), "half-open", detail);
             continue;
         };
-        let relay = Arc::clone(&relay);
-        tokio::spawn(async move {
-            let begun = timeout(PATIENCE, begin(&relay, socket)).await;
-            drop(slot);
-            match begun {
-                Ok(Ok(carrying)) => carrying.await,
-                Ok(Err(error)) => refuse(&relay, peer.ip(), &error),
-                Err(_) => {
-                    let late = io::Error::from(io::ErrorKind::TimedOut).into();
-                    refuse(&relay, peer.ip(), &late);
-                }
-            }
-        });
+        tokio::spawn(take(Arc::clone(&relay), socket, peer.ip(), slot));
     }
 }
 
-/// All that must happen within the time for a handshake; what comes back carries.
+/// Takes a carrier, and carries until it ends. A stranger is told nothing, not even by when the
+/// connection ends: whatever he says, that is when the time for a handshake is over.
+async fn take(relay: Arc<Relay>, mut socket: TcpStream, ip: IpAddr, slot: Slot) {
+    let end = Instant::now() + PATIENCE;
+    let error = match timeout_at(end, begin(&relay, &mut socket)).await {
+        Ok(Ok((member, begun, join))) => {
+            drop(slot);
+            return member.carry(socket, begun, join).await;
+        }
+        Ok(Err(error)) => error,
+        Err(_) => io::Error::from(io::ErrorKind::TimedOut).into(),
+    };
+    refuse(&relay, ip, &error);
+    if !matches!(error, HandshakeError::Refused(_)) {
+        let mut unread = [0; 4096];
+        let ignore = async { while let Ok(1..) = socket.read(&mut unread).await {} };
+        // What he says to the end is not left unread, which would make it a reset.
+        let _ = timeout_at(end, ignore).await;
+    }
+}
+
+/// All that must happen within the time for a handshake.
 async fn begin(
     relay: &Arc<Relay>,
-    mut socket: TcpStream,
-) -> Result<impl Future<Output = ()> + use<>, HandshakeError> {
-    set_up_carrier(&socket, relay.config.congestion.as_deref())?;
-    let clients = &relay.config.clients;
-    let is_allowed = |key: &_| clients.get(key).is_some();
-    let (asked, peer) = handshake(&mut socket, &relay.config.security, is_allowed).await?;
+    socket: &mut TcpStream,
+) -> Result<(Arc<Member>, Begun, Join), HandshakeError> {
+    set_up_carrier(socket, relay.config.congestion.as_deref())?;
+    let admit = |key: &PublicKey, hello: &[u8]| relay.admit(key, hello);
+    let (asked, peer) = handshake(socket, &relay.config.security, admit).await?;
     let join = asked.join.clone();
-    let (member, answer) = match relay.join(peer, &join) {
+    match relay.join(peer, &join) {
         Ok(Joined { member, began }) => {
             if let Some((name, incoming)) = began {
-                let relay = Arc::clone(relay);
-                tokio::spawn(serve_association(
-                    relay,
-                    name,
-                    Arc::clone(&member),
-                    incoming,
-                ));
+                let (relay, member) = (Arc::clone(relay), Arc::clone(&member));
+                tokio::spawn(serve_association(relay, name, member, incoming));
             }
-            (Some(member), JoinAnswer::Joined)
+            let begun = asked.answer(socket, JoinAnswer::Joined).await?;
+            Ok((member, begun, join))
         }
-        Err(answer) => (None, answer),
-    };
-    let begun = asked.answer(&mut socket, answer).await?;
-    Ok(async move {
-        if let Some(member) = member {
-            member.carry(socket, begun, join).await;
+        Err(answer) => {
+            asked.answer(socket, answer).await?;
+            Err(HandshakeError::Refused(answer))
         }
-    })
+    }
 }
 
 fn refuse(relay: &Relay, ip: IpAddr, error: &HandshakeError) {
@@ -105,6 +108,7 @@ fn refuse(relay: &Relay, ip: IpAddr, error: &HandshakeError) {
         HandshakeError::Mode => "mode",
         HandshakeError::Noise(_) => "key",
         HandshakeError::Client(_) => "client",
+        HandshakeError::Replayed => "replayed",
         HandshakeError::Malformed(_) | HandshakeError::Length(_) => "message",
         HandshakeError::Refused(_) => "join",
     };

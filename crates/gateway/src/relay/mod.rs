@@ -5,6 +5,7 @@ mod clients;
 mod connect;
 mod datagrams;
 mod half_open;
+mod hellos;
 mod own;
 mod registry;
 pub mod rules;

@@ -14,10 +14,11 @@ use tokio::sync::watch;
 use tracing::{debug, info};
 
 use super::clients::Account;
+use super::hellos::Hellos;
 use super::rules::Rules;
 use crate::association::status::{About, LinkAbout};
 use crate::association::{Association, Incoming};
-use crate::handshake::{AcceptSecurity, Begun};
+use crate::handshake::{AcceptSecurity, Begun, HandshakeError};
 use crate::keys::{Clients, Limits, PublicKey};
 use crate::measure::responder::Responder;
 use crate::programs::Programs;
@@ -62,6 +63,7 @@ pub struct DefaultLimits {
 pub struct Relay {
     pub(super) config: RelayConfig,
     pub(super) refusals: Refusals,
+    hellos: Hellos,
     /// For clients that measure their links.
     pub(super) measuring: Responder,
     began: Instant,
@@ -112,10 +114,22 @@ impl Relay {
             config,
             programs,
             refusals: Refusals::default(),
+            hellos: Hellos::default(),
             measuring: Responder::default(),
             began: Instant::now(),
             registry: Mutex::default(),
         })
+    }
+
+    /// Whether a client may go on with this first message of a handshake.
+    pub(super) fn admit(&self, key: &PublicKey, hello: &[u8]) -> Result<(), HandshakeError> {
+        if self.config.clients.get(key).is_none() {
+            return Err(HandshakeError::Client(*key));
+        }
+        match self.hellos.take(key, hello) {
+            true => Ok(()),
+            false => Err(HandshakeError::Replayed),
+        }
     }
 
     /// The association that a carrier belongs to; begins it if it is new.

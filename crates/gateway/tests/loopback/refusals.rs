@@ -1,8 +1,13 @@
 //! Who and what is refused, and in which words.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ropewalk_gateway::keys::{PublicKey, SecretKey, read_secret_key};
+use ropewalk_gateway::noise::{ANSWER_LEN, Initiator, Purpose};
 
 use crate::world::{World, echo, patient, start_proxy};
 
@@ -42,14 +47,17 @@ fn strangers_are_refused_and_logged_once() {
     let stranger = start_proxy(folder, world.relay_at, "stranger");
     stranger.wait_for("link l2 (127.0.0.2): ");
     world.relay.wait_for("is none of an allowed client");
-    // It dials every 250 ms.
-    for _ in 0..20 {
-        let mut socket = patient(TcpStream::connect(world.relay_at).unwrap());
-        socket.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    // Closed, and never a byte.
+    let strangers: Vec<_> = (0..20)
+        .map(|_| {
+            let mut socket = patient(TcpStream::connect(world.relay_at).unwrap());
+            socket.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+            socket
+        })
+        .collect();
+    for mut socket in strangers {
         let mut nothing = Vec::new();
-        // Closed or reset, and never a byte.
-        let _ = socket.read_to_end(&mut nothing);
-        assert_eq!(nothing, b"");
+        assert_eq!(socket.read_to_end(&mut nothing).ok(), Some(0));
     }
     let log = world.relay.log();
     assert_eq!(
@@ -60,6 +68,78 @@ fn strangers_are_refused_and_logged_once() {
     );
     assert_eq!(log.matches("127.0.0.2 refused: key").count(), 1, "{log}");
     // The client that it knows is not disturbed.
+    assert!(world.connect(echo()).is_ok());
+}
+
+/// What the relay reads of this, and what a stranger learns: bytes, and by what and when it ends.
+fn probe(
+    world: &World,
+    bytes: &[u8],
+) -> thread::JoinHandle<(Result<Vec<u8>, ErrorKind>, Duration)> {
+    let mut socket = patient(TcpStream::connect(world.relay_at).unwrap());
+    let bytes = bytes.to_vec();
+    thread::spawn(move || {
+        let start = Instant::now();
+        socket.write_all(&bytes).unwrap();
+        let mut told = Vec::new();
+        let ended = socket.read_to_end(&mut told);
+        (
+            ended.map(|_| told).map_err(|error| error.kind()),
+            start.elapsed(),
+        )
+    })
+}
+
+#[test]
+fn all_strangers_learn_the_same() {
+    let world = World::new(&["--allow", "loopback"]);
+    assert!(world.connect(echo()).is_ok());
+    let folder = world.folder.path();
+    let secret = |name: &str| read_secret_key(&folder.join(name)).unwrap();
+    let hello = |from: &SecretKey, to: PublicKey, purpose| {
+        let (_, hello) = Initiator::new(purpose, from, &to, b"");
+        [b"RPWK\x01\x01\x00\x60", &hello[..]].concat()
+    };
+    let (van, relay) = (secret("van.key"), secret("relay.key").public());
+    let stranger = SecretKey::generate();
+    // One that was answered before.
+    let heard = hello(&van, relay, Purpose::Carrier);
+    let mut first = patient(TcpStream::connect(world.relay_at).unwrap());
+    first.write_all(&heard).unwrap();
+    first.read_exact(&mut [0; 2 + ANSWER_LEN]).unwrap();
+    drop(first);
+    let with = |at: usize, byte: u8| {
+        let mut bytes = heard.clone();
+        bytes[at] = byte;
+        bytes
+    };
+    let said: [(&str, Vec<u8>); 12] = [
+        ("nothing", vec![]),
+        ("another protocol", b"GET / HTTP/1.1\r\n\r\n".to_vec()),
+        ("another magic", with(0, b'X')),
+        ("another version", with(4, 2)),
+        ("in the clear", with(5, 0)),
+        ("a length that there is not", with(6, 0xff)),
+        ("a part", heard[..50].to_vec()),
+        ("more", [&heard[..], &[0; 100_000]].concat()),
+        ("a key of nobody", hello(&stranger, relay, Purpose::Carrier)),
+        (
+            "for another key",
+            hello(&van, stranger.public(), Purpose::Carrier),
+        ),
+        ("for another purpose", hello(&van, relay, Purpose::Tunnel)),
+        ("again", heard.clone()),
+    ];
+    let probes = said.map(|(what, bytes)| (what, probe(&world, &bytes)));
+    for (what, told) in probes {
+        let (told, after) = told.join().unwrap();
+        assert_eq!(told, Ok(Vec::new()), "{what}");
+        // Not at once; the other bound is for a machine that has much to do.
+        let range = Duration::from_secs(4)..Duration::from_secs(30);
+        assert!(range.contains(&after), "{what}: {after:?}");
+        println!("{what}: no byte, closed after {:.1} s", after.as_secs_f64());
+    }
+    world.relay.wait_for("a handshake that was there before");
     assert!(world.connect(echo()).is_ok());
 }
 
