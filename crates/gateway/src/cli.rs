@@ -4,10 +4,11 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 use tracing_subscriber::filter::LevelFilter;
 
+use crate::configuration::Merged;
 use crate::output::{self, StandardError};
 use crate::status::watch;
 use crate::{Failure, exec, keygen, measure, proxy, relay, tunnel};
@@ -42,14 +43,62 @@ Example: for bash, in this shell
     Tunnel(Box<tunnel::Arguments>),
 }
 
+/// A command line that can be read again, and with it the configuration file that it names.
+#[derive(Clone, Debug)]
+pub(crate) struct CommandLine(Vec<OsString>);
+
+/// What a command line says, with its configuration file.
+#[derive(Debug)]
+struct Told {
+    command: Command,
+    /// The options that count, as a configuration file; empty for a verb without one.
+    effective: String,
+}
+
+/// Why a command line says nothing that could be done.
+#[derive(Debug)]
+enum Unread {
+    /// It is wrong, or asks for help.
+    CommandLine(clap::Error),
+    /// Its configuration file is wrong.
+    File(Failure),
+}
+
+impl CommandLine {
+    /// Reads the configuration file, if one is named, and all options. It may be called again, for
+    /// what stands in the file by then.
+    fn read(&self) -> Result<Told, Unread> {
+        let mut command = Command::command();
+        let merged = Merged::read(&command, self.0.clone()).map_err(Unread::File)?;
+        let parsed = command.try_get_matches_from_mut(&merged.arguments);
+        let told = parsed.and_then(|matches| {
+            let verb = matches.subcommand();
+            let verb = verb.and_then(|(name, options)| {
+                let verb = command.find_subcommand(name)?;
+                Some(merged.effective(verb, options))
+            });
+            Ok(Told {
+                command: Command::from_arg_matches(&matches)?,
+                effective: verb.unwrap_or_default(),
+            })
+        });
+        told.map_err(|error| match merged.refusal(&error) {
+            Some(failure) => Unread::File(failure),
+            None => Unread::CommandLine(error),
+        })
+    }
+}
+
 /// Does what a command line says; the first argument is the program's name.
 ///
 /// Returns the exit status: 0 if it was done, 1 if it failed, 2 if the command line is wrong.
 pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
     output::occupy_standard_descriptors();
-    let done = match Command::try_parse_from(arguments) {
-        Ok(command) => perform(command),
-        Err(error) => answer(&error),
+    let line = CommandLine(arguments.into_iter().map(Into::into).collect());
+    let done = match line.read() {
+        Ok(told) => perform(told),
+        Err(Unread::CommandLine(error)) => answer(&error),
+        Err(Unread::File(failure)) => Err(failure),
     };
     let status = match done {
         Ok(()) => 0,
@@ -62,7 +111,8 @@ pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
     status
 }
 
-fn perform(command: Command) -> Result<(), Failure> {
+fn perform(told: Told) -> Result<(), Failure> {
+    let Told { command, effective } = told;
     // In an interpreter there may have been a call before, which has set it.
     let _ = tracing_subscriber::fmt()
         .with_max_level(command.log)
@@ -75,11 +125,26 @@ fn perform(command: Command) -> Result<(), Failure> {
         Verb::Exec(arguments) => exec::run(&arguments),
         Verb::Keygen(arguments) => keygen::run(&arguments),
         Verb::Measure(arguments) => measure::run(*arguments),
+        Verb::Proxy(arguments) if arguments.file.check => {
+            checked(&proxy::check(&arguments)?, &effective)
+        }
         Verb::Proxy(arguments) => proxy::run(*arguments),
+        Verb::Relay(arguments) if arguments.file.check => {
+            checked(&relay::check(&arguments)?, &effective)
+        }
         Verb::Relay(arguments) => relay::run(*arguments),
         Verb::Status(arguments) => watch::run(&arguments),
+        Verb::Tunnel(arguments) if arguments.file.check => {
+            checked(&tunnel::check(&arguments)?, &effective)
+        }
         Verb::Tunnel(arguments) => tunnel::run(*arguments),
     }
+}
+
+/// Says what a verb would do, and by which options.
+fn checked(sentences: &[String], effective: &str) -> Result<(), Failure> {
+    let said: String = sentences.iter().map(|line| format!("# {line}\n")).collect();
+    output::print(&(said + effective))
 }
 
 fn completion(shell: Shell) -> Result<(), Failure> {

@@ -9,6 +9,7 @@ pub mod association;
 mod bucket;
 mod buffers;
 mod cli;
+mod configuration;
 mod control;
 pub mod datagram;
 mod exec;

@@ -16,7 +16,7 @@ use crate::refusals::Refusals;
 use crate::uplink::Uplink;
 
 pub use verb::Arguments;
-pub(crate) use verb::run;
+pub(crate) use verb::{check, run};
 
 /// Takes connections of programs with SOCKS5 or HTTP CONNECT, without a password, until it is
 /// dropped. Needs a tokio runtime.

@@ -16,6 +16,7 @@ use super::front::{Door, Front};
 use super::passwords::Passwords;
 use super::transparent::{Kind, listen_tproxy};
 use crate::Failure;
+use crate::configuration::ConfigurationFile;
 use crate::control::ControlSocket;
 use crate::programs::Programs;
 use crate::refusals::Refusals;
@@ -32,6 +33,8 @@ Example: over Wi-Fi and LTE, then curl through it
       --link wifi=wlan0 --link lte=wwan0,cost=5,quota=10GB
   curl --proxy socks5h://127.0.0.1:1080 https://example.org/")]
 pub struct Arguments {
+    #[command(flatten)]
+    pub(crate) file: ConfigurationFile,
     /// Where programs connect with SOCKS5 or HTTP CONNECT; several may be given.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:1080")]
     listen: Vec<SocketAddr>,
@@ -73,6 +76,41 @@ fn parse_scheduler(text: &str) -> Result<SchedulerConfig, String> {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
+    let (config, passwords) = config(&arguments)?;
+    block_on(serve(arguments, config, passwords))?
+}
+
+/// What there is to say of a proxy that would be run.
+pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
+    let (config, passwords) = config(arguments)?;
+    let list = |places: &[SocketAddr]| {
+        let places: Vec<String> = places.iter().map(SocketAddr::to_string).collect();
+        places.join(", ")
+    };
+    let who = passwords.map_or("everybody who reaches it", |_| "who has a password");
+    let mut said = vec![format!(
+        "would listen on {} for {who}",
+        list(&arguments.listen)
+    )];
+    for (places, what) in [
+        (&arguments.redirect, "REDIRECT"),
+        (&arguments.tproxy, "TPROXY"),
+    ] {
+        if !places.is_empty() {
+            said.push(format!("would listen on {} for {what}", list(places)));
+        }
+    }
+    let links = arguments.far_end.link.iter();
+    let links: Vec<&str> = links.map(|link| link.name.as_str()).collect();
+    said.push(format!(
+        "would call {} over {}",
+        config.relay,
+        links.join(", ")
+    ));
+    Ok(said)
+}
+
+fn config(arguments: &Arguments) -> Result<(UplinkConfig, Option<Passwords>), Failure> {
     let passwords = arguments.passwords.as_deref().map(Passwords::read);
     let passwords = passwords.transpose().map_err(Failure::input)?;
     let exposed = arguments.listen.iter().find(|at| !at.ip().is_loopback());
@@ -86,7 +124,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         memory: arguments.memory,
         ..Config::default()
     })?;
-    block_on(serve(arguments, config, passwords))?
+    Ok((config, passwords))
 }
 
 async fn serve(

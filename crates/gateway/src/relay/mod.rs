@@ -15,4 +15,4 @@ mod verb;
 
 pub use registry::{DefaultLimits, Relay, RelayConfig};
 pub use verb::Arguments;
-pub(crate) use verb::run;
+pub(crate) use verb::{check, run};

@@ -17,6 +17,7 @@ use super::half_open::HalfOpen;
 use super::registry::{DefaultLimits, Relay, RelayConfig};
 use super::rules::{Rule, Rules};
 use crate::Failure;
+use crate::configuration::ConfigurationFile;
 use crate::control::ControlSocket;
 use crate::handshake::AcceptSecurity;
 use crate::keys::{Clients, read_secret_key};
@@ -34,6 +35,8 @@ Example: for the clients of a file, everything that is public but mail
   ropewalk relay --listen 0.0.0.0:4433 --key relay.key --clients clients \\
       --allow public --deny 0.0.0.0/0:25 --deny '[::/0]:25'")]
 pub struct Arguments {
+    #[command(flatten)]
+    pub(crate) file: ConfigurationFile,
     /// Where carriers come in; several may be given.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4433")]
     listen: Vec<SocketAddr>,
@@ -88,14 +91,35 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     let listen = arguments.listen.clone();
     let control = arguments.control.clone();
     let status = arguments.status;
-    let config = config(arguments)?;
+    let config = config(&arguments)?;
     if config.rules.is_closed() {
         warn!("without --allow no target can be opened");
     }
     block_on(serve(config, listen, control, status))?
 }
 
-fn config(arguments: Arguments) -> Result<RelayConfig, Failure> {
+/// What there is to say of a relay that would be run.
+pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
+    let listen: Vec<String> = arguments.listen.iter().map(SocketAddr::to_string).collect();
+    let config = config(arguments)?;
+    let (who, key) = match &config.security {
+        AcceptSecurity::Sealed { secret } => (
+            format!("{} in the list of clients", config.clients.len()),
+            format!("its public key: {}", secret.public()),
+        ),
+        AcceptSecurity::Plain => ("everybody".to_owned(), "it has no key".to_owned()),
+    };
+    let mut said = vec![
+        format!("would listen on {} for {who}", listen.join(", ")),
+        key,
+    ];
+    if config.rules.is_closed() {
+        said.push("would open no target: nothing is allowed".to_owned());
+    }
+    Ok(said)
+}
+
+fn config(arguments: &Arguments) -> Result<RelayConfig, Failure> {
     let (security, clients) = match (&arguments.key, &arguments.clients) {
         (Some(key), Some(clients)) => {
             let secret = read_secret_key(key).map_err(Failure::input)?;
@@ -113,7 +137,7 @@ fn config(arguments: Arguments) -> Result<RelayConfig, Failure> {
     Ok(RelayConfig {
         security,
         clients,
-        rules: Rules::new(arguments.allow, arguments.deny),
+        rules: Rules::new(arguments.allow.clone(), arguments.deny.clone()),
         association: Config {
             buffer: arguments.buffer,
             send_buffer: arguments.buffer,
@@ -125,7 +149,7 @@ fn config(arguments: Arguments) -> Result<RelayConfig, Failure> {
             memory: arguments.memory,
             rate: arguments.rate,
         },
-        congestion: arguments.congestion,
+        congestion: arguments.congestion.clone(),
     })
 }
 

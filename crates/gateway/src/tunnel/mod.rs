@@ -60,6 +60,6 @@ pub use config::{Config, Interface, Prefix, PrefixError, Role};
 pub use control::Control;
 pub use open::{Tunnel, TunnelError};
 pub use options::Arguments;
-pub(crate) use options::run;
+pub(crate) use options::{check, run};
 pub use refusal::{Refusal, Refused};
 pub use status::{PeerLink, PeerStatus, Received, Status};

@@ -15,13 +15,17 @@ use tracing::info;
 use super::config::{Config, Interface, Prefix, Role};
 use super::control::Control;
 use super::open::{Tunnel, TunnelError};
+use crate::configuration::ConfigurationFile;
 use crate::control::ControlSocket;
-use crate::keys::{Clients, read_public_key, read_secret_key};
+use crate::keys::{Clients, PublicKey, SecretKey, read_public_key, read_secret_key};
 use crate::programs::{Here, Programs};
 use crate::runtime::{block_on, until_signal};
 use crate::status::document::{self, Document};
 use crate::status::{self, Meter};
 use crate::{Failure, Link};
+
+/// What either end needs.
+const ENDS: &str = "--listen with --clients, or --relay with --relay-key";
 
 /// A network device whose packets are striped over several links, encrypted, in UDP.
 #[derive(Debug, Args)]
@@ -31,6 +35,8 @@ Example: one TCP connection gets the sum of two links
   ropewalk tunnel --relay 192.0.2.1:4434 --relay-key relay.pub --key van.key \\
       --link lte=wwan0 --link sat=eth1 --address 10.9.0.2/24 --route 10.20.0.0/16")]
 pub struct Arguments {
+    #[command(flatten)]
+    pub(crate) file: ConfigurationFile,
     /// Wait for clients at this address; the other end is given --relay.
     #[arg(
         long,
@@ -167,34 +173,72 @@ async fn serve(
     }
 }
 
-fn config(arguments: Arguments) -> Result<Config, Failure> {
+/// The far end, as files have it.
+enum Known {
+    Clients(Clients),
+    Relay(PublicKey),
+}
+
+/// Reads the files that the options name.
+fn read(arguments: &Arguments) -> Result<(SecretKey, Known), Failure> {
     let secret = read_secret_key(&arguments.key).map_err(Failure::input)?;
-    let role = match (
-        arguments.listen,
-        arguments.clients,
-        arguments.relay,
-        arguments.relay_key,
-    ) {
-        (Some(at), Some(list), ..) => {
-            let clients = Clients::read(&list).map_err(Failure::input)?;
+    let known = match (&arguments.clients, &arguments.relay_key) {
+        (Some(list), _) => {
+            let clients = Clients::read(list).map_err(Failure::input)?;
             if clients.is_empty() {
                 return Err(Failure::input(format!(
                     "--clients {}: nobody may come in; allowed: a public key at least",
                     list.display()
                 )));
             }
-            Role::Listen { at, clients }
+            Known::Clients(clients)
         }
-        (_, _, Some(relay), Some(key)) => Role::Dial {
-            key: read_public_key(&key).map_err(Failure::input)?,
+        (None, Some(key)) => Known::Relay(read_public_key(key).map_err(Failure::input)?),
+        (None, None) => return Err(Failure::input(ENDS)),
+    };
+    Ok((secret, known))
+}
+
+/// What there is to say of a tunnel that would be run.
+pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
+    let (secret, known) = read(arguments)?;
+    let addresses: Vec<String> = arguments.address.iter().map(Prefix::to_string).collect();
+    let device = format!(
+        "would make device {} with {}",
+        arguments.device,
+        addresses.join(", ")
+    );
+    let far_end = match (known, &arguments.listen, &arguments.relay) {
+        (Known::Clients(clients), Some(at), _) => {
+            format!(
+                "would listen on {at} (UDP) for {} in the list of clients",
+                clients.len()
+            )
+        }
+        (Known::Relay(_), _, Some(relay)) => {
+            let links: Vec<&str> = arguments
+                .link
+                .iter()
+                .map(|link| link.name.as_str())
+                .collect();
+            format!("would call {relay} (UDP) over {}", links.join(", "))
+        }
+        _ => return Err(Failure::input(ENDS)),
+    };
+    let key = format!("its public key: {}", secret.public());
+    Ok(vec![device, far_end, key])
+}
+
+fn config(arguments: Arguments) -> Result<Config, Failure> {
+    let (secret, known) = read(&arguments)?;
+    let role = match (known, arguments.listen, arguments.relay) {
+        (Known::Clients(clients), Some(at), _) => Role::Listen { at, clients },
+        (Known::Relay(key), _, Some(relay)) => Role::Dial {
+            key,
             relay: resolve(&relay)?,
             links: arguments.link,
         },
-        _ => {
-            return Err(Failure::input(
-                "--listen with --clients, or --relay with --relay-key",
-            ));
-        }
+        _ => return Err(Failure::input(ENDS)),
     };
     let address = match &role {
         Role::Listen { at, .. } => at,

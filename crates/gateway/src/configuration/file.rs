@@ -1,0 +1,169 @@
+//! The TOML of a configuration file: keys and values that know where they stand.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use toml_edit::{Document, Item};
+
+use crate::Failure;
+
+/// Longest file, in bytes.
+const LONGEST: u64 = 1 << 20;
+
+/// Longest value that an error shows, in characters.
+const SHOWN: usize = 60;
+
+/// A configuration file as it was read.
+#[derive(Debug)]
+pub(super) struct File {
+    pub path: PathBuf,
+    text: String,
+    /// In the order of the file.
+    pub entries: Vec<Entry>,
+}
+
+/// A key with its value.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub key: String,
+    /// Where it stands, in bytes from the beginning.
+    pub at: usize,
+    pub value: Value,
+    /// The beginning of the value, as it stands there.
+    pub shown: String,
+}
+
+/// What an option can be set to, or else what stands there instead.
+#[derive(Debug)]
+pub(super) enum Value {
+    Text(String),
+    /// An integer or a float, as the command line would have it.
+    Number(String),
+    Boolean(bool),
+    List(Vec<Value>),
+    /// Nothing that an option has; its kind with an article.
+    Other(&'static str),
+}
+
+impl File {
+    /// # Errors
+    /// It cannot be read, is too large, or is no TOML.
+    pub fn read(path: &Path) -> Result<File, Failure> {
+        let wrong = |problem: &dyn std::fmt::Display| {
+            Failure::Input(format!("{}: {problem}", path.display()))
+        };
+        let mut bytes = Vec::new();
+        let read =
+            fs::File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes));
+        read.map_err(|error: io::Error| wrong(&error))?;
+        if bytes.len() as u64 > LONGEST {
+            return Err(wrong(
+                &"larger than 1 MiB, too large for a configuration file",
+            ));
+        }
+        let text = String::from_utf8(bytes).map_err(|_| wrong(&"not a text file in UTF-8"))?;
+        File::parse(path, text)
+    }
+
+    fn parse(path: &Path, text: String) -> Result<File, Failure> {
+        let mut file = File {
+            path: path.into(),
+            text,
+            entries: Vec::new(),
+        };
+        let document = Document::parse(file.text.as_str()).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            let message = error.message().replace('\n', " ");
+            Failure::Input(format!("{}: not TOML: {message}", file.place(at)))
+        })?;
+        let mut entries: Vec<Entry> = document
+            .as_table()
+            .iter()
+            .map(|(name, item)| {
+                let key = document.as_table().get_key_value(name);
+                let span = key.and_then(|(key, _)| key.span());
+                Entry {
+                    key: name.to_owned(),
+                    at: span.map_or(0, |span| span.start),
+                    value: value(item),
+                    shown: shown(item, &file.text),
+                }
+            })
+            .collect();
+        entries.sort_by_key(|entry| entry.at);
+        file.entries = entries;
+        Ok(file)
+    }
+
+    /// Where relative paths of it begin.
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
+    }
+
+    /// `FILE:LINE:COLUMN`, both counted from 1.
+    pub fn place(&self, at: usize) -> String {
+        let before = self.text.get(..at).unwrap_or(&self.text);
+        let line = before.matches('\n').count() + 1;
+        let begin = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let column = before[begin..].chars().count() + 1;
+        format!("{}:{line}:{column}", self.path.display())
+    }
+}
+
+impl Value {
+    /// As the command line would have it, if it could.
+    pub fn text(&self) -> Option<String> {
+        match self {
+            Value::Text(text) | Value::Number(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    /// Its kind with an article.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Value::Text(_) => "a string",
+            Value::Number(_) => "a number",
+            Value::Boolean(_) => "a boolean",
+            Value::List(_) => "a list",
+            Value::Other(kind) => kind,
+        }
+    }
+}
+
+fn value(item: &Item) -> Value {
+    match item {
+        Item::Value(value) => scalar(value),
+        _ => Value::Other("a table"),
+    }
+}
+
+fn scalar(value: &toml_edit::Value) -> Value {
+    match value {
+        toml_edit::Value::String(text) => Value::Text(text.value().clone()),
+        toml_edit::Value::Integer(number) => Value::Number(number.value().to_string()),
+        toml_edit::Value::Float(number) => Value::Number(number.value().to_string()),
+        toml_edit::Value::Boolean(flag) => Value::Boolean(*flag.value()),
+        toml_edit::Value::Array(items) => Value::List(items.iter().map(scalar).collect()),
+        toml_edit::Value::Datetime(_) => Value::Other("a date or time of day"),
+        toml_edit::Value::InlineTable(_) => Value::Other("a table"),
+    }
+}
+
+fn shown(item: &Item, text: &str) -> String {
+    let Item::Value(value) = item else {
+        return String::new();
+    };
+    let text = value
+        .span()
+        .and_then(|span| text.get(span))
+        .unwrap_or_default();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut text = words.join(" ");
+    if text.chars().count() > SHOWN {
+        text = text.chars().take(SHOWN).collect();
+        text.push_str("...");
+    }
+    text
+}

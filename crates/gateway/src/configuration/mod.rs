@@ -1,0 +1,230 @@
+//! A verb's configuration file: TOML whose keys are the options of the command line.
+//!
+//! What a file says is put behind the command line as options of it, so that an option, its key,
+//! its checks and its documentation are declared once, where clap has them. An option that the
+//! command line gives is not taken from the file.
+
+mod check;
+mod file;
+mod problem;
+
+use std::any::TypeId;
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::builder::Resettable;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Id};
+
+use self::file::{Entry, File, Value};
+use crate::Failure;
+
+/// What every verb with a configuration file has.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigurationFile {
+    /// A TOML file with options of this verb, as `listen = ["[::]:4433"]`; those that are given here
+    /// win. Its relative paths begin at its folder.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Read all that is needed, say what would be done, and do nothing.
+    #[arg(long)]
+    pub check: bool,
+}
+
+/// Options that make no sense in a file.
+const NO_KEYS: [&str; 4] = ["check", "config", "help", "version"];
+
+/// A command line with what its configuration file adds.
+#[derive(Debug)]
+pub(crate) struct Merged {
+    /// To be parsed as a command line.
+    pub arguments: Vec<OsString>,
+    file: Option<Used>,
+}
+
+/// A file of which settings were taken.
+#[derive(Debug)]
+struct Used {
+    file: File,
+    /// Of its entries, those that the command line does not give.
+    taken: Vec<Taken>,
+}
+
+#[derive(Debug)]
+struct Taken {
+    /// Number of the entry.
+    entry: usize,
+    arguments: Vec<OsString>,
+}
+
+impl Merged {
+    /// Reads the configuration file that `arguments` name, if they name one.
+    ///
+    /// A command line that is wrong is handed back as it is, for its parser to refuse.
+    ///
+    /// # Errors
+    /// The file cannot be read, or everything that is wrong with its keys and values, a line for
+    /// each.
+    pub(crate) fn read(command: &Command, arguments: Vec<OsString>) -> Result<Merged, Failure> {
+        let mut relaxed = relaxed(command.clone());
+        relaxed.build();
+        let matches = relaxed.clone().try_get_matches_from(&arguments);
+        let named = matches.as_ref().ok().and_then(|matches| {
+            let (verb, matches) = matches.subcommand()?;
+            let path = matches.try_get_one::<PathBuf>("config").ok()??;
+            Some((verb, matches, path))
+        });
+        let Some((verb, matches, path)) = named else {
+            let file = None;
+            return Ok(Merged { arguments, file });
+        };
+        let file = File::read(path)?;
+        let taken = take(&file, &relaxed, verb, matches)?;
+        let added = taken.iter().flat_map(|taken| taken.arguments.clone());
+        let arguments = arguments.iter().cloned().chain(added).collect();
+        let file = Some(Used { file, taken });
+        Ok(Merged { arguments, file })
+    }
+
+    /// What is wrong with the merged command line, in the file's words where it is about the file.
+    pub(crate) fn refusal(&self, error: &clap::Error) -> Option<Failure> {
+        let used = self.file.as_ref()?;
+        problem::of_both(error, &used.file, |key| used.entry(key))
+    }
+
+    /// The options that count, as a configuration file, each with its source.
+    pub(crate) fn effective(&self, verb: &Command, matches: &ArgMatches) -> String {
+        check::effective(verb, matches, |key| {
+            let used = self.file.as_ref()?;
+            Some(used.file.place(used.entry(key)?.at))
+        })
+    }
+}
+
+impl Used {
+    fn entry(&self, key: &str) -> Option<&Entry> {
+        let mut entries = self.taken.iter().map(|one| &self.file.entries[one.entry]);
+        entries.find(|entry| entry.key == key)
+    }
+}
+
+/// The command with nothing required: half of what it needs may stand in the file.
+fn relaxed(command: Command) -> Command {
+    let free = |arg: Arg| {
+        arg.required(false)
+            .required_unless_present(Resettable::<Id>::Reset)
+            .requires(Resettable::<Id>::Reset)
+            .conflicts_with(Resettable::<Id>::Reset)
+    };
+    let names: Vec<String> = command
+        .get_subcommands()
+        .filter(|verb| verb.get_arguments().any(|arg| arg.get_id() == "config"))
+        .map(|verb| verb.get_name().to_owned())
+        .collect();
+    names.into_iter().fold(command, |command, name| {
+        command.mut_subcommand(name, |verb| verb.mut_args(free))
+    })
+}
+
+/// The options that may stand in a verb's file.
+fn keys(verb: &Command) -> impl Iterator<Item = &Arg> {
+    verb.get_arguments().filter(|arg| {
+        let long = arg.get_long();
+        long.is_some_and(|long| !NO_KEYS.contains(&long))
+    })
+}
+
+fn take(
+    file: &File,
+    relaxed: &Command,
+    verb: &str,
+    matches: &ArgMatches,
+) -> Result<Vec<Taken>, Failure> {
+    let command = relaxed
+        .find_subcommand(verb)
+        .expect("it is the one that was parsed");
+    let mut wrong = Vec::new();
+    let mut taken = Vec::new();
+    for (number, entry) in file.entries.iter().enumerate() {
+        let Some(arg) = keys(command).find(|arg| arg.get_long() == Some(&entry.key)) else {
+            wrong.push(problem::unknown(file, entry, keys(command), relaxed, verb));
+            continue;
+        };
+        let read = texts(arg, entry).map(|texts| arguments(arg, texts, file));
+        let read = read.and_then(|arguments| {
+            let alone = [OsString::from(relaxed.get_name()), verb.into()];
+            let line = alone.into_iter().chain(arguments.iter().cloned());
+            match relaxed.clone().try_get_matches_from(line) {
+                Ok(_) => Ok(arguments),
+                Err(error) => Err(problem::of_value(&error, arg)),
+            }
+        });
+        match read {
+            Err(problem) => wrong.push(problem::at(file, entry, &problem)),
+            Ok(arguments) => {
+                if matches.value_source(arg.get_id().as_str()) != Some(ValueSource::CommandLine) {
+                    let entry = number;
+                    taken.push(Taken { entry, arguments });
+                }
+            }
+        }
+    }
+    match wrong.is_empty() {
+        true => Ok(taken),
+        false => Err(Failure::Input(wrong.join("\n"))),
+    }
+}
+
+/// The values of an entry as a command line would have them; none for a flag that is set.
+fn texts(arg: &Arg, entry: &Entry) -> Result<Option<Vec<String>>, String> {
+    let is_flag = matches!(arg.get_action(), ArgAction::SetTrue);
+    let is_list = matches!(arg.get_action(), ArgAction::Append);
+    let wrong = |value: &Value| {
+        let allowed = problem::allowed(arg);
+        format!("must not be {}; allowed: {allowed}", value.kind())
+    };
+    let text = |value: &Value| value.text().ok_or_else(|| wrong(value));
+    match &entry.value {
+        Value::Boolean(true) if is_flag => Ok(None),
+        Value::Boolean(false) if is_flag => Ok(Some(Vec::new())),
+        value if is_flag => Err(wrong(value)),
+        Value::List(items) if is_list => {
+            let texts: Result<Vec<String>, String> = items.iter().map(text).collect();
+            Ok(Some(texts?))
+        }
+        value => Ok(Some(vec![text(value)?])),
+    }
+}
+
+fn arguments(arg: &Arg, texts: Option<Vec<String>>, file: &File) -> Vec<OsString> {
+    let long = arg.get_long().unwrap_or_default();
+    let Some(texts) = texts else {
+        return vec![format!("--{long}").into()];
+    };
+    let is_path = arg.get_value_parser().type_id() == TypeId::of::<PathBuf>();
+    let option = |text: String| {
+        let mut option = OsString::from(format!("--{long}="));
+        match is_path && !text.is_empty() {
+            true => option.push(path(Path::new(&text), file.folder())),
+            false => option.push(text),
+        }
+        option
+    };
+    texts.into_iter().map(option).collect()
+}
+
+/// A path of a file: what systemd has handed over under its last part (LoadCredential=), or else
+/// from the file's own folder.
+fn path(named: &Path, folder: &Path) -> PathBuf {
+    let credentials = env::var_os("CREDENTIALS_DIRECTORY");
+    let handed = credentials
+        .zip(named.file_name())
+        .map(|(folder, name)| Path::new(&folder).join(name));
+    handed
+        .filter(|path| path.exists())
+        .unwrap_or_else(|| folder.join(named))
+}
+
+#[cfg(test)]
+mod tests;
