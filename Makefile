@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup preload demo gateway gateway-demo tunnel-demo build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput reproductions faults real-faults bench clean tools capture-tools
+.PHONY: help setup preload demo gateway gateway-demo tunnel-demo build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds reproductions faults real-faults bench clean tools capture-tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -104,6 +104,10 @@ goodput: setup ## measure the gateway over emulated links, beside the kernel's M
 	$(CARGO) build --release --locked -p ropewalk-gateway --bin ropewalk-gateway
 	$(CARGO) build --release --locked -p ropewalk-testbed --example tunnel_goodput --example outage
 	$(BIN)/python tests/agreement/gateway.py $(RUNS)
+
+WORLDS ?= 1000
+worlds: setup ## simulate 1000 random worlds: the gateway beside MPTCP and each link alone; ten minutes
+	$(BIN)/python tests/agreement/worlds.py --worlds $(WORLDS)
 
 reproductions: setup ## make the papers' tables and figures again; write docs/reproductions.md
 	$(BIN)/python docs/make_reproductions.py

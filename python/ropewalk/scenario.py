@@ -32,6 +32,9 @@ class Scenario:
         directory if not given.
     overrides : sequence of (str, str)
         Keys set to other values, as ``--set`` does it.
+    files : mapping of str to str, optional
+        Content of trace files, by the names that the scenario has for them; others are read
+        from the folder.
 
     Raises
     ------
@@ -58,13 +61,13 @@ class Scenario:
         name: str = "scenario",
         folder: str | os.PathLike[str] | None = None,
         overrides: Sequence[tuple[str, str]] = (),
-        _files: Mapping[str, str] | None = None,
+        files: Mapping[str, str] | None = None,
     ) -> None:
         self.text = text
         self.name = name
         self.folder = Path(folder) if folder is not None else Path()
         self.overrides = tuple(overrides)
-        self._files = dict(_files or {})
+        self._files = dict(files or {})
         self._core = _core.Scenario(text, name, list(self.overrides), self._read)
 
     @classmethod
@@ -182,7 +185,7 @@ class Scenario:
             name=self.name,
             folder=self.folder,
             overrides=self.overrides + added,
-            _files=self._files,
+            files=self._files,
         )
 
     @property
@@ -386,4 +389,4 @@ def _restore(
     overrides: tuple[tuple[str, str], ...],
     files: dict[str, str],
 ) -> Scenario:
-    return Scenario(text, name=name, folder=folder, overrides=overrides, _files=files)
+    return Scenario(text, name=name, folder=folder, overrides=overrides, files=files)

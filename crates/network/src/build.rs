@@ -101,6 +101,7 @@ mod tests {
             capacity: Capacity::Unlimited,
             delay: Time::ZERO,
             jitter: None,
+            slot: None,
             loss: Loss::None,
             queue: QueueLimit::Packets(1),
         };

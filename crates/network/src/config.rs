@@ -38,6 +38,8 @@ pub struct DirectionConfig {
     pub delay: Time,
     /// Variation of the delay, if any.
     pub jitter: Option<Jitter>,
+    /// Turns in which packets come out together, if it has such.
+    pub slot: Option<Slot>,
     /// Random loss.
     pub loss: Loss,
     /// How much may wait before the packet that is being sent.
@@ -82,6 +84,17 @@ pub struct Jitter {
     pub amount: Time,
     /// Whether a packet may overtake another; if not, it waits for the one before it.
     pub reorder: bool,
+}
+
+/// How long the link's next turn is waited for, uniformly between two bounds, as netem's `slot`
+/// has it: all packets that could have come out by then come out together, as over Wi-Fi, LTE and
+/// DOCSIS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// From the first packet that waits to the turn, at the least.
+    pub least: Time,
+    /// And at the most.
+    pub most: Time,
 }
 
 /// Random loss on a direction of a link; a lost packet has taken its time on the link.

@@ -16,6 +16,7 @@
 //!     capacity: Capacity::Rate(Rate::from_mbps(10.0)),
 //!     delay: Time::from_millis(20),
 //!     jitter: None,
+//!     slot: None,
 //!     loss: Loss::None,
 //!     queue: QueueLimit::Packets(100),
 //! };
@@ -56,7 +57,8 @@ mod watch;
 
 pub use agenda::{Agenda, IDLE, Key};
 pub use config::{
-    Capacity, DirectionConfig, Jitter, LinkConfig, Loss, Outage, QueueLimit, Trace, TraceError,
+    Capacity, DirectionConfig, Jitter, LinkConfig, Loss, Outage, QueueLimit, Slot, Trace,
+    TraceError,
 };
 pub use id::{Direction, HopId, InterfaceId, LinkId, NodeId};
 pub use link::{Counters, Link};

@@ -28,6 +28,7 @@ pub(crate) fn directions<P: Copy>(link: &LinkConfig, seed: u64) -> [Link<P>; 2] 
             &link.down,
             draws("loss"),
             draws("jitter"),
+            draws("slot"),
         )
     })
 }

@@ -4,7 +4,9 @@ mod support;
 
 use proptest::prelude::*;
 use rand_pcg::Pcg64Mcg;
-use ropewalk_network::{Capacity, DirectionConfig, Jitter, Loss, Offer, Outage, QueueLimit, Trace};
+use ropewalk_network::{
+    Capacity, DirectionConfig, Jitter, Loss, Offer, Outage, QueueLimit, Slot, Trace,
+};
 use ropewalk_quantities::{Bytes, Rate, Time};
 use support::{QUEUE_FULL, Wire, drain, link_drawing, ms, us};
 
@@ -47,6 +49,7 @@ prop_compose! {
         delay_us in 0_u64..100_000,
         jitter_us in prop::option::of(0_u64..150_000),
         reorder in any::<bool>(),
+        slot_us in prop::option::of((0_u64..50_000, 0_u64..50_000)),
         queue in prop_oneof![
             (0_u64..30).prop_map(QueueLimit::Packets),
             (0_u64..40_000).prop_map(|bytes| QueueLimit::Bytes(Bytes::new(bytes))),
@@ -54,7 +57,8 @@ prop_compose! {
         ],
     ) -> DirectionConfig {
         let jitter = jitter_us.map(|amount| Jitter { amount: us(amount), reorder });
-        DirectionConfig { capacity, delay: us(delay_us), jitter, loss, queue }
+        let slot = slot_us.map(|(least, more)| Slot { least: us(least), most: us(least + more) });
+        DirectionConfig { capacity, delay: us(delay_us), jitter, slot, loss, queue }
     }
 }
 
@@ -78,9 +82,8 @@ fn arrivals() -> impl Strategy<Value = Vec<(u64, u32, bool)>> {
 }
 
 fn link(config: &DirectionConfig, down: &[Outage], seed: u64) -> Wire<(Time, u64)> {
-    let (loss, jitter) = (u128::from(seed) * 2 + 1, u128::from(seed) * 2 + 2);
-    let (loss, jitter) = (Pcg64Mcg::new(loss), Pcg64Mcg::new(jitter));
-    link_drawing(config, config.delay * 2, down, [loss, jitter])
+    let streams = [1, 2, 3].map(|of| Pcg64Mcg::new(u128::from(seed) * 3 + of));
+    link_drawing(config, config.delay * 2, down, streams)
 }
 
 proptest! {

@@ -104,6 +104,8 @@ fn direction(direction: &DirectionConfig, round_trip: Time) -> Value {
     object.insert("delay".into(), direction.delay.as_secs_f64().into());
     let jitter = direction.jitter.map_or(Time::ZERO, |jitter| jitter.amount);
     object.insert("jitter".into(), jitter.as_secs_f64().into());
+    let slot = direction.slot.map_or(Time::ZERO, |slot| slot.most);
+    object.insert("slot".into(), slot.as_secs_f64().into());
     object.insert("loss".into(), direction.loss.mean().into());
     object.into()
 }

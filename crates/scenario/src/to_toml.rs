@@ -123,6 +123,10 @@ fn direction(direction: &DirectionConfig) -> Vec<(&'static str, String)> {
             jitter.amount, jitter.reorder
         ),
     };
+    let slot = match direction.slot {
+        None => "\"0 s\"".to_owned(),
+        Some(slot) => format!("{{ most = \"{}\", least = \"{}\" }}", slot.most, slot.least),
+    };
     let loss = match direction.loss {
         Loss::None => "\"0 %\"".to_owned(),
         Loss::Bernoulli(p) => format!("{p:?}"),
@@ -134,6 +138,7 @@ fn direction(direction: &DirectionConfig) -> Vec<(&'static str, String)> {
         (capacity, capacity_value),
         ("delay", direction.delay.to_parsed().to_toml()),
         ("jitter", jitter),
+        ("slot", slot),
         ("loss", loss),
         ("queue", direction.queue.to_parsed().to_toml()),
     ]

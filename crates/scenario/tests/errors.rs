@@ -123,6 +123,8 @@ fn in_links() {
             "jitter = { amount = '11 ms' }",
             "jitter = { reorder = true }",
             "jitter = '5 ms'\nreverse = { delay = '1 ms' }",
+            "slot = { least = '5 ms' }",
+            "slot = { most = '5 ms', least = '6 ms' }",
             "loss = '120 %'",
             "loss = '-1 %'",
             "loss = '1'",

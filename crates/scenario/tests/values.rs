@@ -13,10 +13,11 @@ fn every_value_is_there_in_base_units() {
         rate = "20 mbit"
         delay = "10 ms"
         jitter = "1 ms"
+        slot = "20 ms"
         loss = { model = "gilbert-elliott", p = 0.01, r = 0.3, h = 0.5, k = 1.0 }
         queue = "1 bdp"
         down = [["1 s", "2 s"]]
-        reverse = { rate = "5 mbit", queue = "100 packets", loss = "0 %" }
+        reverse = { rate = "5 mbit", queue = "100 packets", loss = "0 %", slot = "0 ms" }
         [[link]]
         name = "wire"
         rate = "unlimited"
@@ -43,6 +44,7 @@ fn every_value_is_there_in_base_units() {
                 "rate": 20_000_000,
                 "delay": 0.01,
                 "jitter": 0.001,
+                "slot": 0.02,
                 "loss": 0.01 / 0.31 * 0.5,
                 "queue": 50_000,
             },
@@ -50,6 +52,7 @@ fn every_value_is_there_in_base_units() {
                 "rate": 5_000_000,
                 "delay": 0.01,
                 "jitter": 0.001,
+                "slot": 0.0,
                 "loss": 0.0,
                 "queue": 150_000,
             },
@@ -58,8 +61,8 @@ fn every_value_is_there_in_base_units() {
             "name": "wire",
             "cost": 2.5,
             "down": [],
-            "forward": { "delay": 0.0, "jitter": 0.0, "loss": 0.0 },
-            "reverse": { "delay": 0.0, "jitter": 0.0, "loss": 0.0 },
+            "forward": { "delay": 0.0, "jitter": 0.0, "slot": 0.0, "loss": 0.0 },
+            "reverse": { "delay": 0.0, "jitter": 0.0, "slot": 0.0, "loss": 0.0 },
         },
     ]);
     assert_eq!(values["link"], expected);

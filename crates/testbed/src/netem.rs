@@ -1,10 +1,10 @@
 //! Links by the kernel's own emulator, tc-netem(8), where it has it.
 //!
 //! Each path is a pair of veth devices, and each end of it a netem for what it
-//! sends. Its rate, delay, jitter and loss are netem's; of the queue it knows
+//! sends. Its rate, delay, jitter, slots and loss are netem's; of the queue it knows
 //! packets alone, and those on their way count among them.
 
-use ropewalk_network::{Capacity, DirectionConfig, Jitter, LinkConfig, Loss, QueueLimit};
+use ropewalk_network::{Capacity, DirectionConfig, Jitter, LinkConfig, Loss, QueueLimit, Slot};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 
@@ -85,6 +85,9 @@ fn netem(link: &LinkConfig, direction: &DirectionConfig) -> Result<String, Error
     if let Some(Jitter { amount, .. }) = direction.jitter {
         text += &format!(" {}us", micros(amount));
     }
+    if let Some(Slot { least, most }) = direction.slot {
+        text += &format!(" slot {}us {}us", micros(least), micros(most));
+    }
     match direction.loss {
         Loss::None => {}
         Loss::Bernoulli(share) => text += &format!(" loss random {}%", 100.0 * share),
@@ -140,16 +143,17 @@ mod tests {
             rate = "12 Mbit/s"
             delay = "10 ms"
             jitter = "1 ms"
+            slot = { most = "30 ms", least = "10 ms" }
             loss = "1 %"
             queue = "50 packets"
-            reverse = { delay = "5 ms", jitter = "0 ms", loss = { model = "gilbert-elliott", p = 0.1, r = 0.5, h = 0.25, k = 1.0 } }
+            reverse = { delay = "5 ms", jitter = "0 ms", slot = "0 ms", loss = { model = "gilbert-elliott", p = 0.1, r = 0.5, h = 0.25, k = 1.0 } }
             "#,
         )
         .unwrap();
         assert_eq!(
             client,
             [
-                "qdisc add dev path0 root netem rate 12000000bit delay 10000us 1000us loss random 1% limit 61"
+                "qdisc add dev path0 root netem rate 12000000bit delay 10000us 1000us slot 10000us 30000us loss random 1% limit 61"
             ]
         );
         assert_eq!(

@@ -182,7 +182,7 @@ class Bench:
 
 
 def is_random(scenario: Scenario) -> bool:
-    """Whether runs with different seeds can differ: loss, jitter or Poisson traffic.
+    """Whether runs with different seeds can differ: loss, jitter, slots or Poisson traffic.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def is_random(scenario: Scenario) -> bool:
     """
     values = scenario.values
     ways = [link[way] for link in values["link"] for way in ("forward", "reverse")]
-    drawn = any(way["loss"] or way["jitter"] for way in ways)
+    drawn = any(way["loss"] or way["jitter"] or way["slot"] for way in ways)
     return drawn or values["traffic"]["kind"] == "poisson"
 
 

@@ -49,9 +49,11 @@ def _bar(doing: str, total: int | None) -> Iterator[Callable[..., object]]:
         Progress,
         TextColumn,
         TimeElapsedColumn,
+        TimeRemainingColumn,
     )
 
-    columns = TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    times = TimeElapsedColumn(), TimeRemainingColumn()
+    columns = TextColumn(doing), BarColumn(), MofNCompleteColumn(), *times
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task(doing, total=total)
         yield lambda finished, of=total: shown.update(task, completed=finished, total=of)
@@ -69,6 +71,8 @@ def _lines(doing: str, total: int | None, every_s: float) -> Iterator[Callable[.
             of_all = "" if of is None else f" of {of:,.0f}"
             elapsed = time.monotonic() - began
             line = f"{doing}: {finished:,.0f}{of_all} after {elapsed:,.0f} s"
+            if of is not None and finished > 0:
+                line += f", about {elapsed * (of - finished) / finished:,.0f} s left"
             print(line, file=sys.stderr, flush=True)
 
     def update(finished: float, of: float | None = total) -> None:

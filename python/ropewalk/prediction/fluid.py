@@ -157,7 +157,11 @@ def _bottleneck(values: Values, outcome: fluid.Outcome) -> str:
 def _outside(values: Values, endless: bool, outcome: fluid.Outcome) -> tuple[str, ...]:
     transport, used = values["transport"], paths(values)
     links = [values["link"][hop] for path in used for hop in path.hops]
-    jitter = any(link[way]["jitter"] for link in links for way in ("forward", "reverse"))
+    jitter = any(
+        link[way]["jitter"] or link[way]["slot"]
+        for link in links
+        for way in ("forward", "reverse")
+    )
     checks = {
         "a small window over several paths: its turns are single bursts, and simulations can"
         " give half as much or twice as much; `simulate` is quick there": len(used) > 1
@@ -168,7 +172,7 @@ def _outside(values: Values, endless: bool, outcome: fluid.Outcome) -> tuple[str
         "congestion has parameters of its own: the model has the defaults": any(
             key in transport for key in ("congestion_parameters", "subflow_parameters")
         ),
-        "links have jitter: the model has constant delays": jitter,
+        "links have jitter or slots: the model has constant delays": jitter,
         "a link's rate follows a trace: the model has its mean": any(
             "trace" in link["forward"] for link in links
         ),

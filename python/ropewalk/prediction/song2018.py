@@ -76,8 +76,10 @@ def _outside(values: Values, goodput: float, capacity: float) -> tuple[str, ...]
         ]
         != "round-robin",
         "packets are lost at random: the model knows no loss": any(path.loss for path in used),
-        "links have jitter: the model has constant delays": any(
-            link[way]["jitter"] for link in links for way in ("forward", "reverse")
+        "links have jitter or slots: the model has constant delays": any(
+            link[way]["jitter"] or link[way]["slot"]
+            for link in links
+            for way in ("forward", "reverse")
         ),
         "links fail: the model knows no outages": any(link["down"] for link in links),
         "others use the links: the model is of one connection alone": bool(others(values)),

@@ -125,8 +125,10 @@ def _outside(values: Values, used: tuple[Path, ...], whole: Transfer) -> tuple[s
         "packets are lost at random: the model knows no loss": any(
             path.loss or path.reverse_loss for path in used
         ),
-        "links have jitter: the model has constant delays": any(
-            link[way]["jitter"] for link in links for way in ("forward", "reverse")
+        "links have jitter or slots: the model has constant delays": any(
+            link[way]["jitter"] or link[way]["slot"]
+            for link in links
+            for way in ("forward", "reverse")
         ),
         "links follow traces: the model has their mean rates": any(
             "trace" in link[way] for link in links for way in ("forward", "reverse")

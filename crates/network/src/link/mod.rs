@@ -4,7 +4,7 @@
 //! 2. the queue has room for it, or drops it;
 //! 3. the capacity, a rate or a trace, says when it has been sent;
 //! 4. loss may take it, after it has taken its time on the link;
-//! 5. delay and jitter say when it comes out;
+//! 5. delay and jitter say when it could come out, and the link's turns when it does;
 //! 6. an outage that begins before then takes it, too.
 //!
 //! A wired link serves first come, first served, so all of this is known when the packet arrives:
@@ -17,6 +17,7 @@ mod loss;
 mod outage;
 mod queue;
 mod ring;
+mod slot;
 mod uniform;
 
 use rand_pcg::Pcg64Mcg;
@@ -32,6 +33,7 @@ use loss::LossModel;
 use outage::Outages;
 use queue::Queue;
 use ring::Ring;
+use slot::Slots;
 
 pub(crate) use ring::InFlight;
 
@@ -71,6 +73,7 @@ pub struct Link<P> {
     queue: Queue,
     loss: LossModel,
     delay: Delay,
+    slots: Slots,
     outages: Outages,
     in_flight: Ring<P>,
     last_exit: Time,
@@ -89,12 +92,14 @@ impl<P: Copy> Link<P> {
         down: &[Outage],
         loss: Pcg64Mcg,
         jitter: Pcg64Mcg,
+        slot: Pcg64Mcg,
     ) -> Link<P> {
         Link {
             transmitter: Transmitter::new(&config.capacity),
             queue: Queue::new(config.queue, &config.capacity, round_trip),
             loss: LossModel::new(config.loss, loss),
             delay: Delay::new(config.delay, config.jitter, jitter),
+            slots: Slots::new(config.slot, slot),
             outages: Outages::new(down),
             in_flight: Ring::new(),
             last_exit: Time::ZERO,
@@ -140,6 +145,7 @@ impl<P: Copy> Link<P> {
         if !reorders {
             exit = exit.max(self.last_exit);
         }
+        exit = self.slots.hold(exit);
         if exit >= self.outages.start() {
             return self.lose(DropReason::Outage);
         }

@@ -16,6 +16,7 @@ fn link(name: &str, delay: Time) -> LinkConfig {
         capacity: Capacity::Rate(Rate::from_mbps(12.0)),
         delay,
         jitter: None,
+        slot: None,
         loss: Loss::None,
         queue: QueueLimit::Packets(1),
     };

@@ -24,6 +24,7 @@ pub fn rate_config() -> DirectionConfig {
         capacity: Capacity::Rate(Rate::from_mbps(10.0)),
         delay: ms(20),
         jitter: None,
+        slot: None,
         loss: Loss::None,
         queue: QueueLimit::Packets(100),
     }
@@ -41,6 +42,7 @@ pub fn trace_config(opportunities_ms: &[u32]) -> DirectionConfig {
         ),
         delay: Time::ZERO,
         jitter: None,
+        slot: None,
         loss: Loss::None,
         queue: QueueLimit::Packets(u64::MAX),
     }
@@ -60,20 +62,23 @@ pub fn link<P: Copy>(config: &DirectionConfig) -> Wire<P> {
 }
 
 pub fn link_with<P: Copy>(config: &DirectionConfig, down: &[Outage]) -> Wire<P> {
-    let streams = [Pcg64Mcg::new(1), Pcg64Mcg::new(2)];
+    let streams = [1, 2, 3].map(Pcg64Mcg::new);
     link_drawing(config, config.delay * 2, down, streams)
 }
 
-/// With these streams for loss and jitter.
+/// With these streams for loss, jitter and turns.
 pub fn link_drawing<P: Copy>(
     config: &DirectionConfig,
     round_trip: Time,
     down: &[Outage],
-    [loss, jitter]: [Pcg64Mcg; 2],
+    [loss, jitter, slot]: [Pcg64Mcg; 3],
 ) -> Wire<P> {
     let mut network = Network::new();
     let ends = [network.add_node(), network.add_node()];
-    let direction = || Link::new(config, round_trip, down, loss.clone(), jitter.clone());
+    let direction = || {
+        let streams = (loss.clone(), jitter.clone(), slot.clone());
+        Link::new(config, round_trip, down, streams.0, streams.1, streams.2)
+    };
     let link = network.add_directions(ends, [direction(), direction()]);
     let [there, _] = network.add_path(&[link]);
     Wire {

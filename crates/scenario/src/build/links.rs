@@ -1,6 +1,6 @@
 //! `[[link]]`.
 
-use ropewalk_network::{Capacity, DirectionConfig, Jitter, LinkConfig, Loss};
+use ropewalk_network::{Capacity, DirectionConfig, Jitter, LinkConfig, Loss, Slot};
 use ropewalk_quantities::Time;
 
 use super::{Traces, warnings};
@@ -61,6 +61,7 @@ fn unsaid(report: &mut Report) -> DirectionConfig {
         capacity: Capacity::Unlimited,
         delay: unsaid.value("delay"),
         jitter: jitter(&unsaid.default_table("jitter")),
+        slot: slot(&unsaid.default_table("slot"), report),
         loss: loss(&unsaid.default_table("loss"), report),
         queue: unsaid.value("queue"),
     }
@@ -90,6 +91,9 @@ fn direction(
     if let Some(jitter) = section.table("jitter") {
         direction.jitter = self::jitter(jitter);
     }
+    if let Some(slot) = section.table("slot") {
+        direction.slot = self::slot(slot, report);
+    }
     if let Some(loss) = section.table("loss") {
         direction.loss = self::loss(loss, report);
     }
@@ -116,6 +120,16 @@ fn jitter(section: &Section) -> Option<Jitter> {
     let amount = section.get("amount").unwrap_or(Time::ZERO);
     let reorder = section.value("reorder");
     (amount > Time::ZERO).then_some(Jitter { amount, reorder })
+}
+
+fn slot(section: &Section, report: &mut Report) -> Option<Slot> {
+    let most = section.get("most").unwrap_or(Time::ZERO);
+    let least = section.get("least").unwrap_or(most);
+    if least > most && section.has("most") {
+        let limit = format!("most ({most})");
+        section.complain("least", Problem::AboveMost(limit), report);
+    }
+    (most > Time::ZERO).then_some(Slot { least, most })
 }
 
 fn loss(section: &Section, report: &mut Report) -> Loss {

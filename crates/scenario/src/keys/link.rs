@@ -18,6 +18,7 @@ pub(crate) static LINK: Shape = Shape {
         TRACE,
         DELAY,
         JITTER_KEY,
+        SLOT_KEY,
         LOSS_KEY,
         QUEUE,
         key(
@@ -49,7 +50,7 @@ pub(crate) static LINK: Shape = Shape {
 };
 
 static REVERSE: Shape = Shape {
-    keys: &[&[RATE, TRACE, DELAY, JITTER_KEY, LOSS_KEY, QUEUE]],
+    keys: &[&[RATE, TRACE, DELAY, JITTER_KEY, SLOT_KEY, LOSS_KEY, QUEUE]],
     alternatives: &[Alternatives {
         keys: ["rate", "trace"],
         needed: false,
@@ -90,6 +91,16 @@ const JITTER_KEY: Key = key(
     "Uniform variation of the delay within plus or minus this; at most the delay.",
 );
 
+const SLOT_KEY: Key = key(
+    "slot",
+    Kind::Table {
+        shape: &SLOT,
+        short: Some("most"),
+    },
+    Default::Toml("\"0 ms\""),
+    "Packets come out together, in turns of the link so far from the first that waits (as netem's slot; Wi-Fi and LTE take turns so).",
+);
+
 const LOSS_KEY: Key = key(
     "loss",
     Kind::Table {
@@ -123,6 +134,30 @@ static JITTER: Shape = Shape {
             Kind::Boolean,
             Default::Toml("false"),
             "Whether a packet may overtake another.",
+        ),
+    ]],
+    alternatives: &[],
+};
+
+static SLOT: Shape = Shape {
+    keys: &[&[
+        key(
+            "most",
+            Kind::Time {
+                least: Time::ZERO,
+                most: limits::LONGEST_DELAY,
+            },
+            Default::Required,
+            "The longest time from the first packet that waits to the link's turn.",
+        ),
+        key(
+            "least",
+            Kind::Time {
+                least: Time::ZERO,
+                most: limits::LONGEST_DELAY,
+            },
+            Default::Words("most"),
+            "The shortest; each is uniform between the two.",
         ),
     ]],
     alternatives: &[],

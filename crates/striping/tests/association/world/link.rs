@@ -134,6 +134,7 @@ fn config((number, link): (usize, &Link)) -> LinkConfig {
         capacity: Capacity::Rate(link.rate),
         delay: link.delay,
         jitter: None,
+        slot: None,
         loss: Loss::None,
         queue: QueueLimit::Packets(u64::MAX),
     };

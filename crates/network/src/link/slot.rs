@@ -1,0 +1,85 @@
+//! Packets that come out together, as a radio's turns let them.
+
+use rand_pcg::Pcg64Mcg;
+use ropewalk_quantities::Time;
+
+use super::uniform::uniform;
+use crate::config::Slot;
+
+/// What holds packets until the link's next turn, if anything does.
+#[derive(Clone, Debug)]
+pub(crate) struct Slots {
+    slot: Option<Slot>,
+    /// When the turn that was waited for last comes.
+    next: Time,
+    stream: Pcg64Mcg,
+}
+
+impl Slots {
+    /// A slot that may not last draws nothing.
+    pub(crate) fn new(slot: Option<Slot>, stream: Pcg64Mcg) -> Slots {
+        Slots {
+            slot: slot.filter(|slot| slot.most > Time::ZERO),
+            next: Time::ZERO,
+            stream,
+        }
+    }
+
+    /// When a packet comes out that could at `ready`: with all that could before the same turn. If
+    /// none is waited for, the packet begins to wait for one (as in netem).
+    #[inline]
+    pub(crate) fn hold(&mut self, ready: Time) -> Time {
+        match self.slot {
+            None => ready,
+            Some(slot) => {
+                if ready > self.next {
+                    let width = slot.most.saturating_sub(slot.least).as_nanos() as f64;
+                    let beyond = Time::from_nanos((uniform(&mut self.stream) * width) as u64);
+                    self.next = ready.saturating_add(slot.least + beyond);
+                }
+                self.next
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slots(least_ms: u64, most_ms: u64) -> Slots {
+        let [least, most] = [least_ms, most_ms].map(Time::from_millis);
+        Slots::new(Some(Slot { least, most }), Pcg64Mcg::new(3))
+    }
+
+    #[test]
+    fn packets_come_out_together() {
+        let mut slots = slots(10, 10);
+        let exits = [3, 4, 13, 14, 24, 25].map(|ms| slots.hold(Time::from_millis(ms)));
+        assert_eq!(exits, [13, 13, 13, 24, 24, 35].map(Time::from_millis));
+    }
+
+    #[test]
+    fn turns_are_uniform_between_their_bounds() {
+        let mut slots = slots(10, 30);
+        let waits: Vec<f64> = (0..10_000)
+            .map(|second| {
+                let ready = Time::from_secs(second + 1);
+                (slots.hold(ready) - ready).as_millis_f64()
+            })
+            .collect();
+        let mean = waits.iter().sum::<f64>() / 1e4;
+        assert!((mean - 20.0).abs() < 0.2, "{mean}");
+        assert!(waits.iter().all(|wait| (10.0..30.0).contains(wait)));
+    }
+
+    #[test]
+    fn without_a_slot_nothing_is_drawn() {
+        for slot in [None, Some((Time::ZERO, Time::ZERO))] {
+            let slot = slot.map(|(least, most)| Slot { least, most });
+            let mut slots = Slots::new(slot, Pcg64Mcg::new(3));
+            assert_eq!(slots.hold(Time::from_millis(1)), Time::from_millis(1));
+            assert_eq!(slots.stream, Pcg64Mcg::new(3));
+        }
+    }
+}

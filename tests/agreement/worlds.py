@@ -1,0 +1,170 @@
+"""`bas` and the tunnel in random worlds, beside MPTCP and TCP on each link alone.
+
+    python tests/agreement/worlds.py [--worlds 1000] [--first 0] [--out results/worlds] [--json]
+
+Goodput is what arrives in order after the first quarter of a run; where packets are lost at
+random, the median of five runs. A world whose links differ there and back is run both ways; what
+counts is the worse of the two.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import random_worlds
+import ropewalk
+import worlds_report
+from random_worlds import World
+from ropewalk.cli.progress import progress
+from ropewalk.scenario import Value
+from worlds_report import BUFFERS
+
+WAYS = ("up", "down")
+BOTH = "both ways"
+RUNS_WITH_LOSS = 5
+PROTOCOLS: dict[str, dict[str, Value]] = {
+    "bas": {"protocol": "bas", "scheduler": "earliest-arrival"},
+    "tunnel": {
+        "protocol": "striped-tcp",
+        "device": "tunnel",
+        "scheduler": "earliest-arrival",
+        "congestion": "cubic",
+    },
+}
+
+Row = dict[str, Any]
+
+
+def transport(method: str) -> dict[str, Value]:
+    """Return the keys of `[transport]` of one of ours."""
+    buffer = BUFFERS[method]
+    sizes = {"receive_buffer": buffer, "send_buffer": buffer}
+    return PROTOCOLS[method.split(maxsplit=1)[0]] | sizes
+
+
+def goodput(world: World, **keys: Value) -> float:
+    """Return the goodput in Mbit/s, a median where packets are lost at random."""
+    scenario = world.scenario(**keys)
+    runs = RUNS_WITH_LOSS if world.is_lossy else 1
+    found = ropewalk.simulate(scenario, runs=runs, threads=1).runs
+    # Over all the time, also where nothing arrives any more.
+    seconds = scenario.duration_s - scenario.warmup_s
+    return statistics.median(run["delivered_bytes"] for run in found) * 8e-6 / seconds
+
+
+def best_alone(world: World, buffer: str) -> float:
+    """Return the goodput of TCP on the link on which it is best."""
+    best = 0.0
+    for link in sorted(world.links, key=lambda link: -link.rate_mbps):
+        # A made-up trace may be above its link's rate for a while.
+        if link.rate_mbps * 1.5 < best:
+            break
+        keys: dict[str, Value] = {"protocol": "tcp", "paths": [link.name], "congestion": "cubic"}
+        sizes: dict[str, Value] = {"receive_buffer": buffer, "send_buffer": buffer}
+        best = max(best, goodput(world, **keys, **sizes))
+    return best
+
+
+def mptcp(world: World) -> float:
+    """Return the goodput of MPTCP with 4 MiB."""
+    keys: dict[str, Value] = {"protocol": "mptcp", "congestion": "uncoupled", "subflow": "cubic"}
+    return goodput(world, **keys, receive_buffer="4 MiB", send_buffer="4 MiB")
+
+
+def measured(
+    methods: Sequence[str], traces: Sequence[Path], known: dict[int, list[Row]], seed: int
+) -> list[Row]:
+    """Return what a world gave each way; what TCP and MPTCP did may be known from before."""
+    there = random_worlds.world(seed, traces)
+    back = there.mirrored()
+    ways = {BOTH: there} if there == back else dict(zip(WAYS, (there, back), strict=True))
+    rows = []
+    for number, (way, world) in enumerate(ways.items()):
+        if seed in known:
+            row = dict(known[seed][number])
+        else:
+            row = {
+                "seed": seed,
+                "kind": world.kind,
+                "way": way,
+                "links": len(world.links),
+                "duration_s": world.duration_s,
+                "sum": world.scenario().capacity_mbps,
+                "MPTCP": mptcp(world),
+                "alone": {size: best_alone(world, size) for size in sorted({*BUFFERS.values()})},
+            }
+        row |= {method: goodput(world, **transport(method)) for method in methods}
+        rows.append(row)
+    return rows
+
+
+def measured_all(
+    seeds: Sequence[int], measure: Callable[[int], list[Row]], jobs: int
+) -> Iterator[list[Row]]:
+    """Yield the rows of each world, in order, and say meanwhile how far it is."""
+    with ProcessPoolExecutor(jobs) as pool, progress("worlds", len(seeds)) as update:
+        for finished, rows in enumerate(pool.map(measure, seeds), start=1):
+            update(finished)
+            yield rows
+
+
+def main() -> None:
+    """Run what the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--worlds", type=int, default=1000, help="how many; 1000 if not given")
+    parser.add_argument("--first", type=int, default=0, help="seed of the first; 0 if not given")
+    parser.add_argument("--only", type=int, nargs="+", metavar="SEED", help="these worlds alone")
+    parser.add_argument(
+        "--methods", nargs="+", choices=BUFFERS, default=tuple(BUFFERS), metavar="METHOD"
+    )
+    parser.add_argument("--traces", type=Path, help="folder of measured traces (mahimahi's)")
+    parser.add_argument("--known", type=Path, help="worlds.json of before: MPTCP and TCP as there")
+    parser.add_argument("--out", type=Path, default=Path("results/worlds"), help="where to")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
+    options = parser.parse_args()
+    traces = measured_traces(parser, options.traces)
+    known: dict[int, list[Row]] = {}
+    if options.known:
+        for row in json.loads(options.known.read_text())["worlds"]:
+            known.setdefault(row["seed"], []).append(row)
+    seeds = options.only or range(options.first, options.first + options.worlds)
+    measure = partial(measured, tuple(options.methods), traces, known)
+    rows = [row for world in measured_all(seeds, measure, options.jobs) for row in world]
+    report = worlds_report.Report(rows, tuple(options.methods))
+    report.write(options.out, partial(scenario_of, traces))
+    if options.json:
+        json.dump(report.as_json(), sys.stdout)
+        print()
+    else:
+        for table in report.tables():
+            table.print()
+        print(f"seeds {min(seeds)} to {max(seeds)}; rows, picture and the worst: {options.out}")
+
+
+def scenario_of(traces: Sequence[Path], row: Row, method: str) -> ropewalk.Scenario:
+    """Return the scenario in which a method gave what the row says."""
+    world = random_worlds.world(row["seed"], traces)
+    return (world.mirrored() if row["way"] == WAYS[1] else world).scenario(**transport(method))
+
+
+def measured_traces(parser: argparse.ArgumentParser, folder: Path | None) -> tuple[Path, ...]:
+    """Return the files of a folder that are traces."""
+    if folder is None:
+        return ()
+    files = (file for file in folder.glob("**/*") if file.is_file())
+    traces = tuple(sorted(file for file in files if file.suffix != ".up"))
+    if not traces:
+        parser.error(f"--traces {folder}: no file is there")
+    return traces
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""What random worlds gave: quantiles, counts, the worst with their scenarios, a picture."""
+
+import json
+import math
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+import ropewalk
+from ropewalk import panels
+from tables import Table
+
+Row = dict[str, Any]
+
+# How much of TCP's on the best link alone there is to be: in all but five of a thousand, in all.
+BOUNDS = {"bas": (0.95, 0.85), "tunnel": (0.90, 0.80)}
+QUANTILES = (0.0, 0.005, 0.05, 0.25, 0.5, 0.75, 1.0)
+WORST = 20
+"""How many of them are shown, with their scenarios."""
+BUFFERS = {"bas 4 MiB": "4 MiB", "bas 1 MiB": "1 MiB", "tunnel": "16 MiB"}
+"""What is measured, and its buffers: those of TCP beside it, too."""
+
+
+class Report:
+    """Rows of worlds, one or two for each, and what is made of them."""
+
+    def __init__(self, rows: list[Row], methods: tuple[str, ...]) -> None:
+        self.rows = rows
+        self.methods = methods
+        for row in rows:
+            row["ratios"] = {
+                name: value for method in methods for name, value in ratios(row, method).items()
+            }
+
+    def worse(self, ratio: str) -> list[float]:
+        """Return the ratio of each world: that of the way in which it is worse."""
+        worlds: dict[int, float] = {}
+        for row in self.rows:
+            worlds[row["seed"]] = min(worlds.get(row["seed"], math.inf), row["ratios"][ratio])
+        return list(worlds.values())
+
+    def worst(self, method: str, count: int = WORST) -> list[Row]:
+        """Return the rows in which a method is worst beside the best link alone."""
+        return sorted(self.rows, key=lambda row: row["ratios"][f"{method} / best link"])[:count]
+
+    def quantiles(self) -> pl.DataFrame:
+        """Return quantiles of each ratio over the worlds, and how many are below what bounds."""
+        rows = []
+        for ratio in self.rows[0]["ratios"]:
+            values = np.array(self.worse(ratio))
+            bounds = BOUNDS[ratio.split()[0]]
+            few, none = (int((values < bound).sum()) for bound in bounds)
+            counted = "sum" not in ratio
+            row: Row = {"": ratio}
+            for quantile in QUANTILES:
+                row[f"{100 * quantile:g} %"] = float(np.quantile(values, quantile))
+            row["below"] = f"{few} < {bounds[0]:.2f}, {none} < {bounds[1]:.2f}" if counted else ""
+            rows.append(row)
+        return pl.DataFrame(rows)
+
+    def kinds(self) -> pl.DataFrame:
+        """Return, by kind of world, how often each method is below its first bound."""
+        rows = []
+        for kind in dict.fromkeys(row["kind"] for row in self.rows):
+            here = Report([row for row in self.rows if row["kind"] == kind], self.methods)
+            row: Row = {"kind": kind, "worlds": len({row["seed"] for row in here.rows})}
+            for method in self.methods:
+                values = here.worse(f"{method} / best link")
+                bound = BOUNDS[method.split(maxsplit=1)[0]][0]
+                row[f"{method} < {bound:.2f}"] = sum(value < bound for value in values)
+                row[f"{method}, least"] = min(values)
+            rows.append(row)
+        return pl.DataFrame(rows)
+
+    def worst_rows(self, method: str) -> pl.DataFrame:
+        """Return the worst of a method as a table."""
+        rows = []
+        for row in self.worst(method):
+            rows.append(
+                {
+                    "world": f"{row['seed']} {row['way']}",
+                    "kind": row["kind"],
+                    "links": row["links"],
+                    "Mbit/s": row[method],
+                    "best link": row["alone"][BUFFERS[method]],
+                    "MPTCP": row["MPTCP"],
+                    "of best": row["ratios"][f"{method} / best link"],
+                }
+            )
+        return pl.DataFrame(rows)
+
+    def tables(self) -> list[Table]:
+        """Return all that is printed."""
+        frame = self.quantiles()
+        count = len({row["seed"] for row in self.rows})
+        title = f"Goodput in {count} random worlds: quantiles of the worse way"
+        found = [Table("worlds", title, frame, dict.fromkeys(frame.columns, ".3f"))]
+        frame = self.kinds()
+        title = "By kind of world: how many are below, and the least"
+        found.append(Table("worlds-kinds", title, frame, dict.fromkeys(frame.columns, ".3f")))
+        for method in self.methods:
+            frame = self.worst_rows(method)
+            formats = dict.fromkeys(frame.columns, ".3g")
+            found.append(Table(f"worst-{method}", f"Where {method} is worst", frame, formats))
+        return found
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything, for programs."""
+        quantiles = {row.pop(""): row for row in self.quantiles().to_dicts()}
+        return {"quantiles": quantiles, "kinds": self.kinds().to_dicts(), "worlds": self.rows}
+
+    def write(self, out: Path, scenario_of: Callable[[Row, str], ropewalk.Scenario]) -> None:
+        """Write rows, picture, and the scenarios of the worst."""
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "worlds.json").write_text(json.dumps(self.as_json(), indent=1) + "\n")
+        ropewalk.plot.save(self.picture(), out / "worlds.png")
+        shutil.rmtree(out / "worst", ignore_errors=True)
+        for method in self.methods:
+            folder = out / "worst" / method.replace(" ", "-")
+            for place, row in enumerate(self.worst(method), start=1):
+                text, traces = scenario_of(row, method).self_contained()
+                way = row["way"].replace(" ", "-")
+                of_one = folder / f"{place:02}-world-{row['seed']}-{way}"
+                for name, content in {"scenario.toml": text, **traces}.items():
+                    (of_one / name).parent.mkdir(parents=True, exist_ok=True)
+                    (of_one / name).write_text(content)
+
+    def picture(self) -> Figure:
+        """Draw how each ratio is distributed over the worlds."""
+        figure = Figure(figsize=(9, 4), layout="constrained")
+        titles = {
+            "best link": "over TCP on the best link alone",
+            "MPTCP": "over MPTCP",
+            "sum": "of the sum of rates",
+        }
+        axes = dict(zip(titles, figure.subplots(1, 3, sharey=True), strict=True))
+        for ratio in self.rows[0]["ratios"]:
+            method, _, against = ratio.partition(" / ")
+            values = np.sort(self.worse(ratio))
+            share = (np.arange(len(values)) + 1) / len(values)
+            colour = panels.COLOURS[(0, 2, 4)[list(BUFFERS).index(method)]]
+            axes[against].step(values, share, where="post", label=method, color=colour)
+        for against, title in titles.items():
+            here = axes[against]
+            here.set_title(title, loc="left", fontsize="medium")
+            here.set_yscale("log")
+            here.set_ylim(0.8 / len(values), 1)
+            here.set_yticks((0.001, 0.01, 0.1, 0.5, 1), ("0.1 %", "1 %", "10 %", "50 %", "all"))
+            here.minorticks_off()
+            here.grid(color="#e4e4e4", linewidth=0.7)
+            here.spines[["top", "right"]].set_visible(False)
+            here.set_xlabel("goodput, of it")
+            if against != "sum":
+                here.set_xscale("log")
+                here.axvline(1, color=panels.FAINT, linewidth=0.8)
+                ticks = (0.01, 0.03, 0.1, 0.3, 1, 3, 10)
+                here.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+                here.set_xlim(0.01, 20)
+                here.minorticks_off()
+        axes["best link"].set_ylabel("share of worlds with at most so much")
+        axes["best link"].legend(frameon=False, loc="lower right")
+        return figure
+
+
+def ratios(row: Row, method: str) -> dict[str, float]:
+    """Return what a method gave over what others did, where these are known."""
+    found = {"best link": row["alone"][BUFFERS[method]]}
+    if method == "bas 4 MiB":
+        found["MPTCP"] = row["MPTCP"]
+    found["sum"] = row["sum"]
+    return {f"{method} / {name}": _over(row[method], other) for name, other in found.items()}
+
+
+def _over(ours: float, theirs: float) -> float:
+    """Divide, where nothing may have arrived at all."""
+    return ours / theirs if theirs > 0 else 1.0
