@@ -9,7 +9,7 @@ pub(crate) struct Acknowledgement<'a> {
     pub(crate) segment: &'a Segment,
     /// By how much the first offset not acknowledged moved.
     pub(crate) advanced: u64,
-    pub(crate) delivered: Delivered,
+    pub(crate) delivered: &'a Delivered,
 }
 
 impl Acknowledgement<'_> {

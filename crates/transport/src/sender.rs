@@ -200,7 +200,7 @@ impl Sender {
             now,
             segment,
             advanced,
-            delivered,
+            delivered: &delivered,
         };
         self.tell_of(&acknowledgement, rtt, connection);
         let undone = self.reordering.is_on() && self.look_for_signs(&acknowledgement, connection);

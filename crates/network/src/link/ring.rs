@@ -6,6 +6,7 @@ use crate::route::Heading;
 /// A packet on its way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InFlight<P> {
+    key: Key,
     pub(crate) size: u32,
     pub(crate) heading: Heading,
     pub(crate) packet: P,
@@ -17,7 +18,6 @@ pub(crate) struct InFlight<P> {
 /// in few cache lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring<P> {
-    keys: Vec<Key>,
     slots: Vec<InFlight<P>>,
     /// Positions count up for ever; the slot of a position is its low bits.
     front: usize,
@@ -29,7 +29,6 @@ const FIRST_CAPACITY: usize = 16;
 impl<P: Copy> Ring<P> {
     pub(crate) const fn new() -> Ring<P> {
         Ring {
-            keys: Vec::new(),
             slots: Vec::new(),
             front: 0,
             back: 0,
@@ -44,14 +43,14 @@ impl<P: Copy> Ring<P> {
     /// When the first packet comes out.
     #[inline]
     pub(crate) fn head(&self) -> Option<Key> {
-        (self.front != self.back).then(|| self.keys[self.slot(self.front)])
+        (self.front != self.back).then(|| self.slots[self.slot(self.front)].key)
     }
 
     /// When the packet after it does.
     #[inline]
     pub(crate) fn second(&self) -> Option<Key> {
         let position = self.front.wrapping_add(1);
-        (self.len() > 1).then(|| self.keys[self.slot(position)])
+        (self.len() > 1).then(|| self.slots[self.slot(position)].key)
     }
 
     /// Where the first packet goes from here.
@@ -78,9 +77,9 @@ impl<P: Copy> Ring<P> {
             self.grow(packet);
         }
         let slot = self.slot(self.back);
-        self.keys[slot] = key;
         // Field by field: the packet is copied once, into its slot.
         let item = &mut self.slots[slot];
+        item.key = key;
         item.size = size;
         item.heading = heading;
         item.packet = *packet;
@@ -91,19 +90,18 @@ impl<P: Copy> Ring<P> {
     pub(crate) fn sort_last(&mut self) {
         let mut position = self.back.wrapping_sub(1);
         let slot = self.slot(position);
-        let (key, item) = (self.keys[slot], self.slots[slot]);
+        let item = self.slots[slot];
+        let key = item.key;
         while position != self.front {
             let before = self.slot(position.wrapping_sub(1));
-            if self.keys[before] <= key {
+            if self.slots[before].key <= key {
                 break;
             }
             let slot = self.slot(position);
-            self.keys[slot] = self.keys[before];
             self.slots[slot] = self.slots[before];
             position = position.wrapping_sub(1);
         }
         let slot = self.slot(position);
-        self.keys[slot] = key;
         self.slots[slot] = item;
     }
 
@@ -117,22 +115,19 @@ impl<P: Copy> Ring<P> {
     #[inline(never)]
     fn grow(&mut self, packet: &P) {
         let filler = InFlight {
+            key: IDLE,
             size: 0,
             heading: Heading::default(),
             packet: *packet,
         };
         let len = self.len();
         let capacity = (self.slots.len() * 2).max(FIRST_CAPACITY);
-        let mut keys = Vec::with_capacity(capacity);
         let mut slots = Vec::with_capacity(capacity);
         for position in 0..len {
             let slot = self.slot(self.front.wrapping_add(position));
-            keys.push(self.keys[slot]);
             slots.push(self.slots[slot]);
         }
-        keys.resize(capacity, IDLE);
         slots.resize(capacity, filler);
-        self.keys = keys;
         self.slots = slots;
         self.front = 0;
         self.back = len;

@@ -48,7 +48,7 @@ impl Sender {
             }
             self.loss.rack.on_recovered();
         }
-        self.loss.rack.on_delivered(ack.now, &ack.delivered);
+        self.loss.rack.on_delivered(ack.now, ack.delivered);
         if let Some((_, end)) = ack.dsack()
             && !self.loss.probe.is_answered_by(end)
         {
