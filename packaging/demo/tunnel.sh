@@ -32,12 +32,13 @@ check() {
 
 "$GATEWAY" keygen relay >/dev/null
 "$GATEWAY" keygen van >/dev/null
+echo "$(cat van.pub) addresses=10.199.0.2" >clients
 mkdir served
 head -c 20000000 /dev/urandom >served/file
 
 # AT_SERVER and LINKS are several words each: nsenter ..., --link dsl=ADDRESS --link cable=ADDRESS.
 $AT_SERVER python3 -m http.server 8000 --directory served >/dev/null 2>&1 &
-$AT_SERVER "$GATEWAY" --log warn tunnel --listen "$SERVER:4434" --key relay.key --clients van.pub \
+$AT_SERVER "$GATEWAY" --log warn tunnel --listen "$SERVER:4434" --key relay.key --clients clients \
     --address 10.199.0.1/24 --control relay.sock &
 "$GATEWAY" --log warn tunnel --relay "$SERVER:4434" --relay-key relay.pub --key van.key \
     --address 10.199.0.2/24 $LINKS --control tunnel.sock &

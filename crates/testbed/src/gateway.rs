@@ -192,7 +192,7 @@ impl Keys {
     }
 
     fn clients(&self) -> Clients {
-        Clients::of_one("testbed", self.proxy.public())
+        Clients::of_one("testbed", self.proxy.public(), Vec::new())
     }
 }
 

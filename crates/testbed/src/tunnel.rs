@@ -53,7 +53,7 @@ impl Tunnel {
         let at = SocketAddr::new(testbed.plan.server, PORT);
         let listen = Role::Listen {
             at,
-            clients: Clients::of_one("testbed", near.public()),
+            clients: Clients::of_one("testbed", near.public(), vec![client.address]),
         };
         let dial = Role::Dial {
             relay: at,

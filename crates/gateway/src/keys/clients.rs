@@ -1,8 +1,9 @@
 //! Which clients a relay knows, and what each may have.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use ropewalk_quantities::{Bytes, Rate};
@@ -13,7 +14,7 @@ use super::{KeyError, PublicKey};
 /// Longest list of clients, in bytes.
 const LONGEST: u64 = 16 << 20;
 
-const LIMITS: &str = "streams=NUMBER, memory=SIZE, rate=RATE";
+const LIMITS: &str = "streams=NUMBER, memory=SIZE, rate=RATE, addresses=ADDRESS,...";
 
 /// What one client may have; `None`: the relay's own default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +34,8 @@ pub struct Client {
     pub name: String,
     /// What it may have.
     pub limits: Limits,
+    /// The addresses within a tunnel that are its own; no other client has them.
+    pub addresses: Vec<IpAddr>,
 }
 
 /// The clients of a list, by key.
@@ -73,10 +76,11 @@ impl Clients {
     /// ```text
     /// # what follows # is not read
     /// ropewalk-public-key hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo= van streams=200 rate=50mbit
+    /// ropewalk-public-key 3p7bfXt9wbTTW2HC7OQ1Nz+DQ8hbeGdNrfx+FG+IK08= train addresses=10.9.0.2,fd00:9::2
     /// ```
     ///
     /// # Errors
-    /// The first line that is none, a key that stands there twice, or no such file.
+    /// The first line that is none, a key or address that stands there twice, or no such file.
     pub fn read(path: &Path) -> Result<Clients, ClientsError> {
         let mut text = String::new();
         let read = File::open(path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
@@ -91,12 +95,13 @@ impl Clients {
         })
     }
 
-    /// One client without limits of its own.
+    /// One client without limits of its own, and its addresses within a tunnel.
     #[must_use]
-    pub fn of_one(name: &str, key: PublicKey) -> Clients {
+    pub fn of_one(name: &str, key: PublicKey, addresses: Vec<IpAddr>) -> Clients {
         let client = Client {
             name: name.to_owned(),
             limits: Limits::default(),
+            addresses,
         };
         Clients {
             clients: HashMap::from([(key, client)]),
@@ -107,6 +112,11 @@ impl Clients {
     #[must_use]
     pub fn get(&self, key: &PublicKey) -> Option<&Client> {
         self.clients.get(key)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Client> {
+        self.clients.values()
     }
 
     /// How many there are.
@@ -123,12 +133,16 @@ impl Clients {
 
     fn parse(text: &str) -> Result<Clients, (usize, String)> {
         let mut clients = HashMap::new();
+        let mut addresses = HashSet::new();
         for (index, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or_default();
             if line.trim().is_empty() {
                 continue;
             }
             let (key, client) = parse_line(line).map_err(|problem| (index + 1, problem))?;
+            if let Some(twice) = client.addresses.iter().find(|one| !addresses.insert(**one)) {
+                return Err((index + 1, format!("address {twice} stands here twice")));
+            }
             if clients.insert(key, client).is_some() {
                 return Err((index + 1, format!("key {key} stands here twice")));
             }
@@ -141,6 +155,7 @@ fn parse_line(line: &str) -> Result<(PublicKey, Client), String> {
     let (key, words) = PublicKey::from_line(line).map_err(|error: KeyError| error.to_string())?;
     let mut name = None;
     let mut limits = Limits::default();
+    let mut addresses = Vec::new();
     for word in words {
         let Some((limit, value)) = word.split_once('=') else {
             if name.is_some() || !is_name(word) {
@@ -154,11 +169,32 @@ fn parse_line(line: &str) -> Result<(PublicKey, Client), String> {
             "streams" => limits.streams = Some(value.parse().map_err(|error| wrong(&error))?),
             "memory" => limits.memory = Some(value.parse().map_err(|error| wrong(&error))?),
             "rate" => limits.rate = Some(value.parse().map_err(|error| wrong(&error))?),
+            "addresses" => {
+                let all: Result<Vec<_>, String> = value.split(',').map(parse_address).collect();
+                addresses = all.map_err(|error| wrong(&error))?;
+            }
             _ => return Err(format!("{limit:?} is no limit")),
         }
     }
     let name = name.unwrap_or_else(|| key.to_string().chars().take(8).collect());
-    Ok((key, Client { name, limits }))
+    let client = Client {
+        name,
+        limits,
+        addresses,
+    };
+    Ok((key, client))
+}
+
+/// An address that a host can have.
+fn parse_address(text: &str) -> Result<IpAddr, String> {
+    let address: IpAddr = text
+        .parse()
+        .map_err(|_| format!("{text:?} is no address"))?;
+    let address = address.to_canonical();
+    match address.is_unspecified() || address.is_multicast() || address.is_loopback() {
+        true => Err(format!("{address} is no address of a host")),
+        false => Ok(address),
+    }
 }
 
 #[cfg(test)]
@@ -191,7 +227,7 @@ mod tests {
 
     #[test]
     fn wrong_lines_are_named() {
-        let van = key(1).to_line("van");
+        let van = key(1).to_line("van addresses=10.9.0.9,fd00:9::9");
         for (second, says) in [
             (van.as_str(), "twice"),
             ("ssh-ed25519 AAAA", "does not begin with"),
@@ -199,6 +235,26 @@ mod tests {
             (&key(2).to_line("a streams=-1"), "streams=-1"),
             (&key(2).to_line("a memory=1"), "memory=1"),
             (&key(2).to_line("a color=red"), "\"color\" is no limit"),
+            (
+                &key(2).to_line("a addresses=10.9.0"),
+                "\"10.9.0\" is no address",
+            ),
+            (
+                &key(2).to_line("a addresses=10.9.0.2,"),
+                "\"\" is no address",
+            ),
+            (
+                &key(2).to_line("a addresses=127.0.0.1"),
+                "no address of a host",
+            ),
+            (
+                &key(2).to_line("a addresses=10.9.0.1,10.9.0.1"),
+                "10.9.0.1 stands here twice",
+            ),
+            (
+                &key(2).to_line("a addresses=::ffff:10.9.0.9"),
+                "10.9.0.9 stands here twice",
+            ),
         ] {
             let (line, problem) = Clients::parse(&format!("{van}{second}")).unwrap_err();
             assert_eq!(line, 2);

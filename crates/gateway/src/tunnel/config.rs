@@ -60,7 +60,7 @@ pub enum Role {
 pub struct Interface {
     /// Its name; `%d` becomes the first free number.
     pub name: String,
-    /// Its addresses. A client is known at the other end by the first one.
+    /// Its addresses: 1 to 16. The other end must know a client by each of them.
     pub addresses: Vec<Prefix>,
     /// The other end's address, if the device is point to point.
     pub peer: Option<IpAddr>,

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::handshake::{
-    ANSWER_HEAD, Acceptance, COOKIE_LEN, HELLO, HELLO_HEAD, Offer, purpose, random,
+    ANSWER_HEAD, Acceptance, COOKIE_LEN, HELLO, HELLO_HEAD, Offer, mark, purpose, random,
 };
 use super::peer::{Keys, Peer};
 use super::refusal::Refusal;
@@ -21,12 +21,14 @@ const SILENCE: Duration = Duration::from_secs(5);
 pub struct Dialer {
     secret: SecretKey,
     relay: PublicKey,
-    address: IpAddr,
+    addresses: Vec<IpAddr>,
     instance: u64,
     links: usize,
     pending: Option<Pending>,
     /// Hellos since the last answer.
     attempts: u32,
+    /// When the relay said last that it will not have us.
+    turned_away: Option<Instant>,
     cookie: [u8; COOKIE_LEN],
     sealed: bool,
 }
@@ -38,17 +40,23 @@ struct Pending {
 }
 
 impl Dialer {
-    /// Will call the relay of that key, over so many links, from this address within the tunnel.
+    /// Will call the relay of that key, over so many links, from these addresses within the tunnel.
     #[must_use]
-    pub fn new(secret: SecretKey, relay: PublicKey, address: IpAddr, links: usize) -> Dialer {
+    pub fn new(
+        secret: SecretKey,
+        relay: PublicKey,
+        addresses: Vec<IpAddr>,
+        links: usize,
+    ) -> Dialer {
         Dialer {
             secret,
             relay,
-            address,
+            addresses,
             instance: random(),
             links,
             pending: None,
             attempts: 0,
+            turned_away: None,
             cookie: [0; COOKIE_LEN],
             sealed: true,
         }
@@ -68,6 +76,9 @@ impl Dialer {
             let patience = FIRST_PATIENCE * 2_u32.pow(self.attempts.clamp(1, 5) - 1);
             return pending.at + patience.min(MOST_PATIENCE);
         }
+        if let Some(at) = self.turned_away {
+            return at + MOST_PATIENCE;
+        }
         if peer.wants_keys(now) {
             now
         } else {
@@ -83,11 +94,12 @@ impl Dialer {
             session: random() as u32,
             instance: self.instance,
             time: since_1970.map_or(0, |time| time.as_nanos() as u64),
-            address: self.address,
+            addresses: self.addresses.clone(),
         };
         let payload = offer.to_bytes();
         let (noise, message) =
             Initiator::new(purpose(self.sealed), &self.secret, &self.relay, &payload);
+        self.turned_away = None;
         let link = self.attempts as usize % self.links;
         self.attempts = self.attempts.wrapping_add(1);
         self.pending = Some(Pending {
@@ -98,6 +110,7 @@ impl Dialer {
         let mut hello = Vec::with_capacity(HELLO_HEAD + message.len());
         hello.extend_from_slice(&[HELLO, link as u8]);
         hello.extend_from_slice(&self.cookie);
+        hello.extend_from_slice(&mark(&self.relay, &message));
         hello.extend_from_slice(&message);
         (link, hello)
     }
@@ -106,7 +119,7 @@ impl Dialer {
     ///
     /// # Errors
     /// It is none; the hello is still out unless somebody forged its answer, and then another
-    /// follows.
+    /// follows. Or the relay will not have this client, and is asked again later.
     pub fn on_answer(&mut self, now: Instant, datagram: &[u8]) -> Result<Keys, Refusal> {
         let (head, message) = datagram
             .split_at_checked(ANSWER_HEAD)
@@ -117,13 +130,19 @@ impl Dialer {
         let ours = pending.ours;
         let finished = pending.noise.finish(message);
         let (session, payload) = finished.map_err(|_| Refusal::WrongKey)?;
-        let acceptance = Acceptance::parse(&payload).ok_or(Refusal::Malformed)?;
+        let (theirs, instance) = match Acceptance::parse(&payload).ok_or(Refusal::Malformed)? {
+            Acceptance::Accepted { session, instance } => (session, instance),
+            Acceptance::ForeignAddress => {
+                self.turned_away = Some(now);
+                return Err(Refusal::TurnedAway);
+            }
+        };
         self.attempts = 0;
         Ok(Keys {
             session: self.sealed.then_some(session),
             ours,
-            theirs: acceptance.session,
-            instance: acceptance.instance,
+            theirs,
+            instance,
             since: now,
         })
     }

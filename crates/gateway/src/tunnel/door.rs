@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::time::Instant;
 
+use subtle::ConstantTimeEq;
+
 use super::handshake::{
-    ANSWER, Acceptance, COOKIE, COOKIE_LEN, Gate, HELLO_HEAD, Offer, Verdict, purpose, random,
+    ANSWER, Acceptance, COOKIE, COOKIE_LEN, Gate, HELLO_HEAD, Offer, Verdict, mark, purpose, random,
 };
 use super::peer::Keys;
 use super::refusal::Refusal;
@@ -15,6 +17,7 @@ use crate::noise::Responder;
 /// Knows who may come in.
 pub struct Door {
     secret: SecretKey,
+    public: PublicKey,
     clients: Clients,
     gate: Gate,
     instance: u64,
@@ -29,6 +32,8 @@ pub enum Reply {
     Cookie(Vec<u8>),
     /// Come in.
     Answer(Vec<u8>, Box<Guest>),
+    /// A client that wants an address of somebody else, and is told so.
+    TurnAway(Vec<u8>),
 }
 
 /// A client that may come in.
@@ -48,6 +53,7 @@ impl Door {
     #[must_use]
     pub fn new(now: Instant, secret: SecretKey, clients: Clients) -> Door {
         Door {
+            public: secret.public(),
             secret,
             clients,
             gate: Gate::new(now),
@@ -78,7 +84,11 @@ impl Door {
             .split_at_checked(HELLO_HEAD)
             .ok_or(Refusal::Malformed)?;
         let link = head[1];
-        if let Verdict::Cookie(cookie) = self.gate.ask(now, from, &head[2..2 + COOKIE_LEN]) {
+        let (cookie, mark_of) = head[2..].split_at(COOKIE_LEN);
+        if !bool::from(mark(&self.public, message).ct_eq(mark_of)) {
+            return Err(Refusal::WrongKey);
+        }
+        if let Verdict::Cookie(cookie) = self.gate.ask(now, from, cookie) {
             let mut reply = vec![COOKIE, link];
             reply.extend_from_slice(&cookie);
             return Ok(Reply::Cookie(reply));
@@ -93,26 +103,117 @@ impl Door {
             return Err(Refusal::ReplayedHandshake);
         }
         self.newest.insert(key, offer.time);
-        let acceptance = Acceptance {
-            session: random() as u32,
-            instance: self.instance,
+        let is_own = |address| client.addresses.contains(address);
+        let ours = random() as u32;
+        let acceptance = match offer.addresses.iter().all(is_own) {
+            true => Acceptance::Accepted {
+                session: ours,
+                instance: self.instance,
+            },
+            false => Acceptance::ForeignAddress,
         };
         let (message, session) = responder.answer(&acceptance.to_bytes());
         let mut reply = vec![ANSWER, link];
         reply.extend_from_slice(&offer.session.to_be_bytes());
         reply.extend_from_slice(&message);
+        if acceptance == Acceptance::ForeignAddress {
+            return Ok(Reply::TurnAway(reply));
+        }
         let guest = Guest {
             key,
             name: client.name.clone(),
-            offer,
             keys: Keys {
                 session: self.sealed.then_some(session),
-                ours: acceptance.session,
+                ours,
                 theirs: offer.session,
                 instance: offer.instance,
                 since: now,
             },
+            offer,
         };
         Ok(Reply::Answer(reply, Box::new(guest)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tunnel::dialer::Dialer;
+    use std::net::IpAddr;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    fn secrets() -> [SecretKey; 2] {
+        [1, 2].map(|byte| SecretKey::from_bytes([byte; 32]))
+    }
+
+    /// That knows the first of the secrets by two addresses; it has the second.
+    fn door(now: Instant) -> Door {
+        let [van, relay] = secrets();
+        let own = vec![ip("10.9.0.2"), ip("fd00:9::2")];
+        Door::new(now, relay, Clients::of_one("van", van.public(), own))
+    }
+
+    fn dialer(addresses: &[&str]) -> Dialer {
+        let [van, relay] = secrets();
+        let addresses = addresses.iter().map(|text| ip(text)).collect();
+        Dialer::new(van, relay.public(), addresses, 1)
+    }
+
+    #[test]
+    fn a_client_comes_in_with_its_own_addresses_and_no_others() {
+        let now = Instant::now();
+        let from = "192.0.2.1:4000".parse().unwrap();
+        for (wanted, comes_in) in [
+            (&["10.9.0.2"][..], true),
+            (&["fd00:9::2"], true),
+            (&["10.9.0.2", "fd00:9::2"], true),
+            // Another's, the relay's, anybody's; beside one of its own.
+            (&["10.9.0.3"], false),
+            (&["10.9.0.1"], false),
+            (&["8.8.8.8"], false),
+            (&["10.9.0.2", "8.8.8.8"], false),
+        ] {
+            let mut dialer = dialer(wanted);
+            let hello = dialer.hello(now).1;
+            let reply = door(now).on_hello(now, from, &hello);
+            let keys = match reply.ok().unwrap() {
+                Reply::Answer(reply, guest) => {
+                    let wanted: Vec<IpAddr> = wanted.iter().map(|text| ip(text)).collect();
+                    assert_eq!(guest.offer.addresses, wanted);
+                    dialer.on_answer(now, &reply)
+                }
+                Reply::TurnAway(reply) => dialer.on_answer(now, &reply),
+                Reply::Cookie(_) => panic!("a first hello was asked for a cookie"),
+            };
+            match comes_in {
+                true => assert!(keys.is_ok(), "{wanted:?}"),
+                false => assert_eq!(keys.err(), Some(Refusal::TurnedAway), "{wanted:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn who_does_not_know_the_relay_s_key_gets_no_cookie_either() {
+        let now = Instant::now();
+        let from = "192.0.2.1:4000".parse().unwrap();
+        let [van, _] = secrets();
+        let mut door = door(now);
+        let mut stranger = Dialer::new(van.clone(), van.public(), vec![ip("10.9.0.2")], 1);
+        let mut dialer = dialer(&["10.9.0.2"]);
+        let mut cookies = 0;
+        for _ in 0..100 {
+            let hello = stranger.hello(now).1;
+            let refused = door.on_hello(now, from, &hello).err();
+            assert_eq!(refused, Some(Refusal::WrongKey));
+            let hello = dialer.hello(now).1;
+            cookies += i32::from(matches!(
+                door.on_hello(now, from, &hello),
+                Ok(Reply::Cookie(_))
+            ));
+        }
+        assert_eq!(cookies, 80);
     }
 }

@@ -332,22 +332,16 @@ impl Engine {
         let number = *number.ok_or(Refusal::UnknownSession)?;
         let peer = &mut self.peers[number];
         let wire_len = datagram.len() as u32 + ip_udp_len(&path.remote);
-        let address = peer.address;
         let frames = peer.open(now, header, datagram, wire_len, path)?;
-        if let Some(new) = peer.address.filter(|_| peer.address != address) {
-            if self
-                .addresses
-                .get(&new)
-                .is_some_and(|&other| other != number)
-            {
-                peer.shut();
-                return Err(Refusal::AddressTaken);
-            }
-            info!("{}: comes from {} as {new}", peer.name, path.remote);
+        if peer.has_moved() {
+            let own = peer.addresses.as_deref().unwrap_or_default();
+            info!("{}: comes from {} as {own:?}", peer.name, path.remote);
             self.addresses.retain(|_, &mut other| other != number);
-            self.addresses.insert(new, number);
+            let own = own.iter().map(|address| (*address, number));
+            self.addresses.extend(own);
         }
         let mut pongs = Vec::new();
+        let mut is_closed = false;
         let mut refused = None;
         for frame in TunnelFrame::parse_all(frames) {
             match frame {
@@ -356,10 +350,8 @@ impl Engine {
                     partial_checksum,
                     bytes,
                 }) => {
-                    if peer
-                        .address
-                        .is_some_and(|address| source(bytes) != Some(address))
-                    {
+                    let is_own = |own: &Vec<_>| source(bytes).is_some_and(|ip| own.contains(&ip));
+                    if !peer.addresses.as_ref().is_none_or(is_own) {
                         refused = Some(Refusal::ForeignSource);
                         continue;
                     }
@@ -382,7 +374,10 @@ impl Engine {
                 Ok(TunnelFrame::Pong(token)) => {
                     peer.sender.on_pong(now.1, usize::from(header.link), token);
                 }
-                Ok(TunnelFrame::Close) => info!("{}: closed the tunnel", peer.name),
+                Ok(TunnelFrame::Close) => {
+                    info!("{}: closed the tunnel", peer.name);
+                    is_closed = true;
+                }
                 Err(_) => refused = Some(Refusal::Malformed),
             }
         }
@@ -396,7 +391,17 @@ impl Engine {
                 send,
             );
         }
+        if is_closed && matches!(self.end, End::Responder(_)) {
+            self.let_out(number);
+        }
         refused.map_or(Ok(()), Err)
+    }
+
+    /// A client has gone: its addresses lead nowhere until it comes again.
+    fn let_out(&mut self, number: usize) {
+        self.peers[number].shut();
+        self.addresses.retain(|_, &mut other| other != number);
+        self.forget_sessions(number);
     }
 
     fn on_hello(&mut self, now: Instant, path: Path, datagram: &[u8]) -> Result<(), Refusal> {
@@ -405,8 +410,9 @@ impl Engine {
         };
         let (reply, done) = match door.on_hello(now, path.remote, datagram)? {
             Reply::Cookie(reply) => (reply, Err(Refusal::CookieWanted)),
+            Reply::TurnAway(reply) => (reply, Err(Refusal::ForeignAddress)),
             Reply::Answer(reply, guest) => {
-                self.let_in(now, *guest)?;
+                self.let_in(now, *guest);
                 (reply, Ok(()))
             }
         };
@@ -416,25 +422,19 @@ impl Engine {
     }
 
     /// Gives a client its keys, which it must use before anything changes.
-    fn let_in(&mut self, now: Instant, guest: Guest) -> Result<(), Refusal> {
-        let address = guest.offer.address;
+    fn let_in(&mut self, now: Instant, guest: Guest) {
         let known = self.keys.get(&guest.key).copied();
-        let holder = self.addresses.get(&address).copied();
-        if holder.is_some() && holder != known {
-            return Err(Refusal::AddressTaken);
-        }
         let number = known.unwrap_or_else(|| {
-            let peer = Peer::new(guest.name, None, self.configs, now);
+            let peer = Peer::new(guest.name, Some(Vec::new()), self.configs, now);
             self.peers.push(peer);
             self.keys.insert(guest.key, self.peers.len() - 1);
             self.peers.len() - 1
         });
-        self.peers[number].offer_keys(guest.keys, address);
+        self.peers[number].offer_keys(guest.keys, guest.offer.addresses);
         self.forget_sessions(number);
         for session in self.peers[number].sessions() {
             self.sessions.insert(session, number);
         }
-        Ok(())
     }
 
     fn on_answer(&mut self, now: (Instant, Time), datagram: &[u8]) -> Result<(), Refusal> {

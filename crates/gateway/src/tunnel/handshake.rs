@@ -1,10 +1,13 @@
 //! Messages of the handshake, in UDP datagrams of their own, around Noise's.
 //!
 //! ```text
-//! hello    1, link u8, cookie 16 bytes (zeros if none), Noise's first message
+//! hello    1, link u8, cookie 16 bytes (zeros if none), mark 16 bytes, Noise's first message
 //! answer   2, link u8, initiator's session u32, Noise's second message
 //! cookie   3, link u8, cookie 16 bytes
 //! ```
+//!
+//! The mark is a MAC of Noise's message under the responder's public key (as WireGuard's mac1): who
+//! does not know that gets no cookie either.
 //!
 //! A responder that is asked too often answers with a cookie alone, which it makes of the
 //! initiator's address and a secret and does not store; only who can receive at that address can
@@ -17,6 +20,7 @@ use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 use subtle::ConstantTimeEq;
 
+use crate::keys::PublicKey;
 use crate::noise::Purpose;
 
 /// First bytes of the datagrams.
@@ -24,9 +28,12 @@ pub const HELLO: u8 = 1;
 pub const ANSWER: u8 = 2;
 pub const COOKIE: u8 = 3;
 /// What stands before Noise's messages.
-pub const HELLO_HEAD: usize = 18;
+pub const HELLO_HEAD: usize = 18 + MARK_LEN;
 pub const ANSWER_HEAD: usize = 6;
 pub const COOKIE_LEN: usize = 16;
+pub const MARK_LEN: usize = 16;
+/// Addresses within the tunnel that a client may have.
+pub const MOST_ADDRESSES: usize = 16;
 
 /// Hellos a second that are read without a cookie.
 const FREE: u32 = 20;
@@ -36,7 +43,7 @@ const MOST: u32 = 500;
 const SECRET_LIFE: Duration = Duration::from_secs(60);
 
 /// What an initiator says of itself, within Noise's first message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     /// Its number of the session, for what is sent to it.
     pub session: u32,
@@ -44,70 +51,98 @@ pub struct Offer {
     pub instance: u64,
     /// Nanoseconds since 1970: an older one than the last is a replay.
     pub time: u64,
-    /// Its address within the tunnel.
-    pub address: IpAddr,
+    /// Its addresses within the tunnel: 1 to [`MOST_ADDRESSES`].
+    pub addresses: Vec<IpAddr>,
 }
 
 impl Offer {
-    const LEN: usize = 36;
+    /// Bytes before the addresses, and of each.
+    const HEAD: usize = 20;
+    const ADDRESS: usize = 16;
 
     /// Its bytes; an IPv4 address as an IPv6 one (RFC 4291, section 2.5.5.2).
     #[must_use]
-    pub fn to_bytes(self) -> [u8; Offer::LEN] {
-        let mut out = [0; Offer::LEN];
-        out[..4].copy_from_slice(&self.session.to_be_bytes());
-        out[4..12].copy_from_slice(&self.instance.to_be_bytes());
-        out[12..20].copy_from_slice(&self.time.to_be_bytes());
-        let address = match self.address {
-            IpAddr::V4(address) => address.to_ipv6_mapped(),
-            IpAddr::V6(address) => address,
-        };
-        out[20..].copy_from_slice(&address.octets());
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(Offer::HEAD + Offer::ADDRESS * self.addresses.len());
+        out.extend(self.session.to_be_bytes());
+        out.extend(self.instance.to_be_bytes());
+        out.extend(self.time.to_be_bytes());
+        for address in &self.addresses {
+            let address = match address {
+                IpAddr::V4(address) => address.to_ipv6_mapped(),
+                IpAddr::V6(address) => *address,
+            };
+            out.extend(address.octets());
+        }
         out
     }
 
     /// Reads it.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Offer> {
-        let bytes: &[u8; Offer::LEN] = bytes.try_into().ok()?;
-        let address: [u8; 16] = bytes[20..].try_into().ok()?;
-        Some(Offer {
-            session: u32::from_be_bytes(bytes[..4].try_into().ok()?),
-            instance: u64::from_be_bytes(bytes[4..12].try_into().ok()?),
-            time: u64::from_be_bytes(bytes[12..20].try_into().ok()?),
-            address: IpAddr::from(address).to_canonical(),
+        let (head, addresses) = bytes.split_first_chunk::<{ Offer::HEAD }>()?;
+        let (addresses, rest) = addresses.as_chunks::<{ Offer::ADDRESS }>();
+        let is_right = rest.is_empty() && (1..=MOST_ADDRESSES).contains(&addresses.len());
+        let canonical = |octets: &[u8; 16]| IpAddr::from(*octets).to_canonical();
+        is_right.then_some(Offer {
+            session: u32::from_be_bytes(head[..4].try_into().ok()?),
+            instance: u64::from_be_bytes(head[4..12].try_into().ok()?),
+            time: u64::from_be_bytes(head[12..].try_into().ok()?),
+            addresses: addresses.iter().map(canonical).collect(),
         })
     }
 }
 
-/// What a responder says of itself, within Noise's second message.
+/// What a responder says to a client, within Noise's second message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Acceptance {
-    /// Its number of the session.
-    pub session: u32,
-    /// Tells one run of its program from another.
-    pub instance: u64,
+pub enum Acceptance {
+    /// It may come in.
+    Accepted {
+        /// The responder's number of the session.
+        session: u32,
+        /// Tells one run of its program from another.
+        instance: u64,
+    },
+    /// One of the addresses that it wants is not its own.
+    ForeignAddress,
 }
 
 impl Acceptance {
-    /// Its bytes.
+    const FOREIGN_ADDRESS: u8 = 1;
+
+    /// Its bytes: 12, or one that says why not.
     #[must_use]
-    pub fn to_bytes(self) -> [u8; 12] {
-        let mut out = [0; 12];
-        out[..4].copy_from_slice(&self.session.to_be_bytes());
-        out[4..].copy_from_slice(&self.instance.to_be_bytes());
-        out
+    pub fn to_bytes(self) -> Vec<u8> {
+        match self {
+            Acceptance::Accepted { session, instance } => {
+                [&session.to_be_bytes()[..], &instance.to_be_bytes()].concat()
+            }
+            Acceptance::ForeignAddress => vec![Acceptance::FOREIGN_ADDRESS],
+        }
     }
 
     /// Reads it.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Acceptance> {
+        if bytes == [Acceptance::FOREIGN_ADDRESS] {
+            return Some(Acceptance::ForeignAddress);
+        }
         let bytes: &[u8; 12] = bytes.try_into().ok()?;
-        Some(Acceptance {
+        Some(Acceptance::Accepted {
             session: u32::from_be_bytes(bytes[..4].try_into().ok()?),
             instance: u64::from_be_bytes(bytes[4..].try_into().ok()?),
         })
     }
+}
+
+/// What tells a hello's sender from who does not know the responder's public key.
+#[must_use]
+pub fn mark(responder: &PublicKey, message: &[u8]) -> [u8; MARK_LEN] {
+    let key = [b"ropewalk tunnel mark", &responder.as_bytes()[..]].concat();
+    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &key), message);
+    let mut mark = [0; MARK_LEN];
+    mark.copy_from_slice(&tag.as_ref()[..MARK_LEN]);
+    mark
 }
 
 /// Who may be heard, before anything is computed for him.
@@ -200,22 +235,27 @@ mod tests {
 
     #[test]
     fn offers_and_acceptances_are_read_as_written() {
-        for address in ["10.9.0.2", "fd00::2"] {
+        for addresses in [&["10.9.0.2"][..], &["fd00::2"], &["10.9.0.2", "fd00::2"]] {
             let offer = Offer {
                 session: 1,
                 instance: 2,
                 time: 3,
-                address: address.parse().unwrap(),
+                addresses: addresses.iter().map(|text| text.parse().unwrap()).collect(),
             };
             assert_eq!(Offer::parse(&offer.to_bytes()), Some(offer));
         }
-        assert_eq!(Offer::parse(&[0; 35]), None);
-        let acceptance = Acceptance {
+        for len in [0, 20, 35, 37, 20 + 17 * 16] {
+            assert_eq!(Offer::parse(&vec![0; len]), None, "{len}");
+        }
+        let acceptance = Acceptance::Accepted {
             session: 1,
             instance: 2,
         };
         assert_eq!(acceptance.to_bytes(), [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2]);
-        assert_eq!(Acceptance::parse(&acceptance.to_bytes()), Some(acceptance));
+        for acceptance in [acceptance, Acceptance::ForeignAddress] {
+            assert_eq!(Acceptance::parse(&acceptance.to_bytes()), Some(acceptance));
+        }
+        assert_eq!(Acceptance::parse(&[2]), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! datagrams to the kernel in one call; what comes back is put together again. The kernel does not
 //! compute a checksum of what is inside, since each datagram is authenticated.
 //!
-//! A relay knows its clients by their keys, and each by one address within the tunnel.
+//! A relay knows its clients by their keys, and each by addresses within the tunnel that are its own.
 //!
 //! In a program, each end is opened in a thread of the network namespace that it is to serve, and
 //! runs in a thread of its own until its [`Control`] says that it shall end:

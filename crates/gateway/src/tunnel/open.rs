@@ -1,7 +1,7 @@
 //! Opens a tunnel: its device and sockets, and the loop that serves them.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
 use ropewalk_wire::gateway::tunnel::TunnelHeader;
@@ -13,6 +13,7 @@ use super::device::Device;
 use super::dialer::Dialer;
 use super::door::Door;
 use super::engine::{End, Engine};
+use super::handshake::MOST_ADDRESSES;
 use super::socket::UdpSocket;
 use super::status::Status;
 
@@ -37,9 +38,17 @@ pub enum TunnelError {
     /// None, or more than there are numbers.
     #[error("{0} links: allowed: 1 to {most}", most = TunnelHeader::MAX_LINK as usize + 1)]
     Links(usize),
-    /// A client needs an address within the tunnel.
-    #[error("the device has no address")]
-    NoAddress,
+    /// A client needs an address within the tunnel, and has so many at most.
+    #[error("{0} addresses of the device: allowed: 1 to {MOST_ADDRESSES}")]
+    Addresses(usize),
+    /// The list of clients gives one of them an address of this end.
+    #[error("client {client} has the address {address}, which is that of this end's device")]
+    OwnAddress {
+        /// As the list calls it.
+        client: String,
+        /// Which address.
+        address: IpAddr,
+    },
     /// The device cannot be made.
     #[error("device {name}: {source}; it takes root or CAP_NET_ADMIN, and /dev/net/tun")]
     Device {
@@ -82,8 +91,18 @@ impl Tunnel {
         if !LINK_MTUS.contains(&config.link_mtu) {
             return Err(TunnelError::LinkMtu(config.link_mtu));
         }
-        if config.interface.addresses.is_empty() {
-            return Err(TunnelError::NoAddress);
+        let own = &config.interface.addresses;
+        if !(1..=MOST_ADDRESSES).contains(&own.len()) {
+            return Err(TunnelError::Addresses(own.len()));
+        }
+        if let Role::Listen { clients, .. } = &config.role {
+            let is_own = |address: &&IpAddr| own.iter().any(|prefix| prefix.address == **address);
+            for client in clients.iter() {
+                if let Some(&address) = client.addresses.iter().find(is_own) {
+                    let client = client.name.clone();
+                    return Err(TunnelError::OwnAddress { client, address });
+                }
+            }
         }
         let sockets = sockets(&config.role)?;
         let name = &config.interface.name;
@@ -140,8 +159,9 @@ impl Tunnel {
                 End::Responder(Box::new(door.sealed(config.sealed)))
             }
             Role::Dial { relay, key, links } => {
-                let address = config.interface.addresses[0].address;
-                let dialer = Dialer::new(config.secret.clone(), *key, address, links.len());
+                let own = config.interface.addresses.iter();
+                let own = own.map(|prefix| prefix.address).collect();
+                let dialer = Dialer::new(config.secret.clone(), *key, own, links.len());
                 End::Initiator(Box::new(dialer.sealed(config.sealed)), *relay)
             }
         };

@@ -1,7 +1,7 @@
 //! The command line of `tunnel`.
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
@@ -10,7 +10,7 @@ use clap::Args;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::tunnel::Scheduler;
 use tokio::task::JoinSet;
-use tracing::info;
+use tracing::{info, warn};
 
 use super::config::{Config, Interface, Prefix, Role};
 use super::control::Control;
@@ -60,7 +60,7 @@ pub struct Arguments {
     /// The listening end's public key.
     #[arg(long, value_name = "FILE")]
     relay_key: Option<PathBuf>,
-    /// Public keys of those who may come in, one a line.
+    /// Those who may come in: lines as in NAME.pub, each with addresses= behind it.
     #[arg(long, value_name = "FILE", conflicts_with = "relay")]
     clients: Option<PathBuf>,
     /// A link: NAME=INTERFACE or NAME=ADDRESS; as often as there are links.
@@ -69,8 +69,8 @@ pub struct Arguments {
     /// The device's name; %d becomes the first free number.
     #[arg(long, value_name = "NAME", default_value = "ropewalk%d")]
     device: String,
-    /// The device's address with the length of its prefix; as often as there are addresses. A
-    /// client is known at the other end by its first one.
+    /// The device's address with the length of its prefix; as often as there are addresses. The
+    /// other end's list of clients must have each of a client's addresses.
     #[arg(long, value_name = "ADDRESS/LENGTH", required = true)]
     address: Vec<Prefix>,
     /// The other end's address within the tunnel, where the device is point to point.
@@ -121,9 +121,10 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     let (status, socket) = (arguments.status, arguments.control.clone());
     let config = config(arguments)?;
     let tunnel = Tunnel::open(config).map_err(|error| match error {
-        TunnelError::Links(_) | TunnelError::LinkMtu(_) | TunnelError::NoAddress => {
-            Failure::input(error)
-        }
+        TunnelError::Links(_)
+        | TunnelError::LinkMtu(_)
+        | TunnelError::Addresses(_)
+        | TunnelError::OwnAddress { .. } => Failure::input(error),
         _ => Failure::run(error),
     })?;
     let control = tunnel.control();
@@ -191,6 +192,7 @@ fn read(arguments: &Arguments) -> Result<(SecretKey, Known), Failure> {
                     list.display()
                 )));
             }
+            warn_of_those_without_addresses(&clients, list)?;
             Known::Clients(clients)
         }
         (None, Some(key)) => Known::Relay(read_public_key(key).map_err(Failure::input)?),
@@ -264,6 +266,27 @@ fn config(arguments: Arguments) -> Result<Config, Failure> {
         buffer: arguments.buffer,
         sealed: !arguments.plaintext,
     })
+}
+
+/// A client without an address of its own within the tunnel cannot come in.
+fn warn_of_those_without_addresses(clients: &Clients, list: &Path) -> Result<(), Failure> {
+    let without = clients.iter().filter(|client| client.addresses.is_empty());
+    let mut names: Vec<&str> = without.map(|client| client.name.as_str()).collect();
+    names.sort_unstable();
+    let list = list.display();
+    if names.len() == clients.len() {
+        return Err(Failure::input(format!(
+            "--clients {list}: nobody has an address within the tunnel; allowed: addresses= behind \
+             each key, as addresses=10.9.0.2,fd00:9::2"
+        )));
+    }
+    if !names.is_empty() {
+        warn!(
+            "--clients {list}: no addresses=, and so no tunnel, for {}",
+            names.join(", ")
+        );
+    }
+    Ok(())
 }
 
 fn resolve(relay: &str) -> Result<SocketAddr, Failure> {

@@ -1,5 +1,6 @@
 //! The other end of a tunnel: its keys, its links, and what goes there and comes from it.
 
+use std::mem;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
@@ -68,9 +69,9 @@ pub struct Path {
 pub struct Peer {
     /// For messages.
     pub name: String,
-    /// Its address within the tunnel, the only one that it may speak from; a client lets its relay
+    /// Its addresses within the tunnel, the only ones that it may speak from; a client lets its relay
     /// speak from any.
-    pub address: Option<IpAddr>,
+    pub addresses: Option<Vec<IpAddr>>,
     /// What goes there.
     pub sender: Sender<Piece>,
     /// What comes from there.
@@ -80,8 +81,10 @@ pub struct Peer {
     configs: (SenderConfig, ReceiverConfig),
     current: Option<Keys>,
     previous: Option<Keys>,
-    /// Of a handshake that the peer has not confirmed yet, and the address that it is for.
-    next: Option<(Keys, IpAddr)>,
+    /// Of a handshake that the peer has not confirmed yet, and the addresses that it is for.
+    next: Option<(Keys, Vec<IpAddr>)>,
+    /// It has confirmed one, and its addresses are to be looked at.
+    has_moved: bool,
     paths: Vec<Option<Path>>,
     batches: Vec<Batch>,
     sealed: u64,
@@ -92,13 +95,13 @@ impl Peer {
     #[must_use]
     pub fn new(
         name: String,
-        address: Option<IpAddr>,
+        addresses: Option<Vec<IpAddr>>,
         configs: (SenderConfig, ReceiverConfig),
         now: Instant,
     ) -> Peer {
         Peer {
             name,
-            address,
+            addresses,
             sender: Sender::new(configs.0),
             receiver: Receiver::new(configs.1),
             heard: now,
@@ -106,6 +109,7 @@ impl Peer {
             current: None,
             previous: None,
             next: None,
+            has_moved: false,
             paths: Vec::new(),
             batches: Vec::new(),
             sealed: 0,
@@ -125,10 +129,15 @@ impl Peer {
         }
     }
 
-    /// Keys that the peer will have when it gets our answer, and the address that it will speak
+    /// Keys that the peer will have when it gets our answer, and the addresses that it will speak
     /// from then. Nothing changes before it uses them: the handshake may be a replay.
-    pub fn offer_keys(&mut self, keys: Keys, address: IpAddr) {
-        self.next = Some((keys, address));
+    pub fn offer_keys(&mut self, keys: Keys, addresses: Vec<IpAddr>) {
+        self.next = Some((keys, addresses));
+    }
+
+    /// Whether it has come in since this was asked last, maybe with other addresses.
+    pub fn has_moved(&mut self) -> bool {
+        mem::take(&mut self.has_moved)
     }
 
     /// The peer is another run of its program: its numbers begin anew, and so do ours.
@@ -143,7 +152,8 @@ impl Peer {
     /// It may not speak any more, until there is another handshake.
     pub fn shut(&mut self) {
         (self.current, self.previous, self.next) = (None, None, None);
-        self.address = None;
+        self.addresses = Some(Vec::new());
+        self.begin_anew();
     }
 
     /// A link as the initiator knows it.
@@ -193,9 +203,10 @@ impl Peer {
             .split_first_chunk::<{ TunnelFrame::CLOCK_LEN }>()
             .ok_or(Refusal::Malformed)?;
         let clock = u32::from_be_bytes(*clock);
-        let is_next = |(keys, _): &mut (Keys, IpAddr)| keys.ours == header.session;
-        if let Some((keys, address)) = self.next.take_if(is_next) {
-            self.address = Some(address);
+        let is_next = |(keys, _): &mut (Keys, Vec<IpAddr>)| keys.ours == header.session;
+        if let Some((keys, addresses)) = self.next.take_if(is_next) {
+            self.addresses = Some(addresses);
+            self.has_moved = true;
             self.use_keys(keys);
         }
         let (link, sequence) = (header.link, header.sequence);

@@ -19,15 +19,17 @@ pub enum Refusal {
     UnknownClient,
     /// A handshake that came before.
     ReplayedHandshake,
-    /// A handshake for an address that another client has.
-    AddressTaken,
+    /// A handshake of a client for an address within the tunnel that is not its own.
+    ForeignAddress,
+    /// The relay will not have this client, since it wants an address that is not its own.
+    TurnedAway,
     /// A handshake that is asked for a cookie first, since there are many.
     CookieWanted,
 }
 
 impl Refusal {
     /// All of them.
-    pub const ALL: [Refusal; 10] = [
+    pub const ALL: [Refusal; 11] = [
         Refusal::Malformed,
         Refusal::UnknownSession,
         Refusal::Forged,
@@ -36,7 +38,8 @@ impl Refusal {
         Refusal::WrongKey,
         Refusal::UnknownClient,
         Refusal::ReplayedHandshake,
-        Refusal::AddressTaken,
+        Refusal::ForeignAddress,
+        Refusal::TurnedAway,
         Refusal::CookieWanted,
     ];
 
@@ -52,7 +55,8 @@ impl Refusal {
             Refusal::WrongKey => "wrong-key",
             Refusal::UnknownClient => "unknown-client",
             Refusal::ReplayedHandshake => "replayed-handshake",
-            Refusal::AddressTaken => "address-taken",
+            Refusal::ForeignAddress => "foreign-address",
+            Refusal::TurnedAway => "turned-away",
             Refusal::CookieWanted => "cookie-wanted",
         }
     }
@@ -66,7 +70,12 @@ impl Refusal {
             Refusal::WrongKey => Some("a handshake made for or with another key"),
             Refusal::UnknownClient => Some("a client that is not in the list"),
             Refusal::ReplayedHandshake => Some("a handshake that was there before"),
-            Refusal::AddressTaken => Some("another client has the address within the tunnel"),
+            Refusal::ForeignAddress => Some(
+                "a client with an address within the tunnel that its line of --clients has not",
+            ),
+            Refusal::TurnedAway => Some(
+                "the relay will not have an --address of this end; its --clients say which it may be",
+            ),
             Refusal::UnknownSession | Refusal::Replayed | Refusal::CookieWanted => None,
         }
     }
@@ -103,7 +112,7 @@ mod tests {
         }
         assert_eq!(
             Refusal::ALL.map(|why| refused.of(why)),
-            [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+            [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
         );
     }
 }

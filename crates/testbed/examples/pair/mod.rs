@@ -155,12 +155,15 @@ impl<'a> Ends<'a> {
 
     /// Both ends of a tunnel with these addresses within, the server's first.
     pub fn tunnel(&self, [far, near]: [Ipv4Addr; 2]) -> io::Result<[Child; 2]> {
+        let key = std::fs::read_to_string(self.file("van.pub"))?;
+        let clients = self.file("clients");
+        std::fs::write(&clients, format!("{} addresses={near}\n", key.trim_end()))?;
         let mut relay = Command::new(self.gateway);
         relay
             .args(["--log", "error", "tunnel"])
             .args(["--listen", &format!("{}:4434", self.address)])
             .args(["--key", &self.file("relay.key")])
-            .args(["--clients", &self.file("van.pub")])
+            .args(["--clients", &clients])
             .args(["--address", &format!("{far}/24")])
             .args(["--control", &self.file("far.sock")])
             .args(self.extra);

@@ -1,5 +1,6 @@
 //! The tunnel between two network namespaces, over emulated links; as root.
 
+mod addresses;
 mod path_mtu;
 mod refused;
 
@@ -79,6 +80,9 @@ fn keys(folder: &Path, names: &[&str]) {
         let made = gateway(&["keygen".to_owned(), name]).output().unwrap();
         assert!(made.status.success(), "{made:?}");
     }
+    let key = std::fs::read_to_string(folder.join("van.pub")).unwrap();
+    let line = format!("{} addresses={CLIENT}\n", key.trim_end());
+    std::fs::write(folder.join("clients"), line).unwrap();
 }
 
 fn start(namespace: &Namespace, arguments: &[String]) -> Child {
@@ -95,7 +99,7 @@ fn tunnel(testbed: &Testbed, folder: &Path, client_key: &str) -> [Child; 2] {
     let relay = arguments(format!(
         "--listen {address} --key {} --clients {} --address {RELAY}/24 --control {}",
         file("relay.key"),
-        file("van.pub"),
+        file("clients"),
         file("relay.socket")
     ));
     let mut client = arguments(format!(

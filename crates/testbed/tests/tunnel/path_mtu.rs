@@ -95,7 +95,7 @@ impl Ends {
         let at: SocketAddr = "10.55.1.1:4434".parse().unwrap();
         let listen = Role::Listen {
             at,
-            clients: Clients::of_one("van", van.public()),
+            clients: Clients::of_one("van", van.public(), vec![addresses[1].parse().unwrap()]),
         };
         let dial = Role::Dial {
             relay: at,

@@ -71,7 +71,7 @@ fn what_is_forged_cut_or_repeated_is_refused_and_counted() {
     let (relay_key, van_key) = (relay.public(), van.public());
     let role = Role::Listen {
         at: RELAY.parse().unwrap(),
-        clients: Clients::of_one("van", van_key),
+        clients: Clients::of_one("van", van_key, vec!["10.199.0.2".parse().unwrap()]),
     };
     let address = |text: &str| vec![text.parse().unwrap()];
     let config = Config::new(relay, role, address("10.199.0.1/24"));
