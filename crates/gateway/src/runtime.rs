@@ -1,6 +1,14 @@
 //! The tokio runtime that verbs run in, and the signals that end them.
 
+use std::env;
+use std::io;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+
 use tokio::signal::unix::{SignalKind, signal};
+
+use tracing::warn;
 
 use crate::Failure;
 
@@ -36,4 +44,54 @@ pub(crate) async fn until_signal() -> Result<(), Failure> {
         _ = interrupt.recv() => {}
     }
     Ok(())
+}
+
+/// Tells the service manager that the gateway can be used (sd_notify(3)), if there is one that
+/// waits for it.
+pub(crate) fn notify_ready() {
+    let Some(name) = env::var_os("NOTIFY_SOCKET").filter(|name| !name.is_empty()) else {
+        return;
+    };
+    if let Err(error) = notify(name.as_bytes(), b"READY=1") {
+        warn!("NOTIFY_SOCKET {}: {error}", name.display());
+    }
+}
+
+/// A name that begins with '@' is abstract (unix(7)).
+fn notify(name: &[u8], state: &[u8]) -> io::Result<()> {
+    let at = match name.split_first() {
+        Some((b'@', name)) => SocketAddr::from_abstract_name(name)?,
+        _ => SocketAddr::from_pathname(std::ffi::OsStr::from_bytes(name))?,
+    };
+    UnixDatagram::unbound()?.send_to_addr(state, &at)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_service_manager_is_told_by_a_path_or_an_abstract_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notify");
+        let abstract_name = format!("@ropewalk-test-{}", std::process::id());
+        let address = SocketAddr::from_abstract_name(&abstract_name[1..]).unwrap();
+        for (name, socket) in [
+            (
+                path.as_os_str().as_bytes(),
+                UnixDatagram::bind(&path).unwrap(),
+            ),
+            (
+                abstract_name.as_bytes(),
+                UnixDatagram::bind_addr(&address).unwrap(),
+            ),
+        ] {
+            notify(name, b"READY=1").unwrap();
+            let mut heard = [0; 16];
+            let len = socket.recv(&mut heard).unwrap();
+            assert_eq!(&heard[..len], b"READY=1");
+        }
+        assert!(notify(b"/does/not/exist", b"READY=1").is_err());
+    }
 }

@@ -33,7 +33,7 @@ pub(crate) struct ConfigurationFile {
 }
 
 /// Options that make no sense in a file.
-const NO_KEYS: [&str; 4] = ["check", "config", "help", "version"];
+const NO_KEYS: [&str; 5] = ["check", "config", "help", "run-hook", "version"];
 
 /// A command line with what its configuration file adds.
 #[derive(Debug)]

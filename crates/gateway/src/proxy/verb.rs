@@ -20,7 +20,7 @@ use crate::configuration::ConfigurationFile;
 use crate::control::ControlSocket;
 use crate::programs::Programs;
 use crate::refusals::Refusals;
-use crate::runtime::{block_on, until_signal};
+use crate::runtime::{block_on, notify_ready, until_signal};
 use crate::status::document::Role;
 use crate::status::{self, Meter};
 use crate::uplink::{FarEnd, Uplink, UplinkConfig};
@@ -170,6 +170,7 @@ async fn serve(
         let listener = listener.map_err(|error| Failure::run(format!("--tproxy {at}: {error}")))?;
         tasks.spawn(Arc::clone(&front).run(listener, Door::Transparent(Kind::Tproxy)));
     }
+    notify_ready();
     until_signal().await?;
     drop(tasks);
     uplink.close().await;

@@ -22,7 +22,7 @@ use crate::control::ControlSocket;
 use crate::handshake::AcceptSecurity;
 use crate::keys::{Clients, read_secret_key};
 use crate::programs::{Here, Programs};
-use crate::runtime::{block_on, until_signal};
+use crate::runtime::{block_on, notify_ready, until_signal};
 use crate::status::{self, Meter};
 
 /// How long carriers may take to say that the relay ends.
@@ -177,6 +177,7 @@ async fn serve(
         info!("relay listens on {at}");
         tasks.spawn(accept::run(relay.clone(), listener, half_open.clone()));
     }
+    notify_ready();
     until_signal().await?;
     drop(tasks);
     let members = relay.members();

@@ -72,7 +72,13 @@ impl Device {
         let mut request = request(&self.name);
         request.ifr_ifru.ifru_mtu = mtu.into();
         // SAFETY: SIOCSIFMTU reads an ifreq, which lives until the call is over.
-        check(unsafe { libc::ioctl(self.requests.as_raw_fd(), libc::SIOCSIFMTU, &request) })
+        check(unsafe {
+            libc::ioctl(
+                self.requests.as_raw_fd(),
+                libc::SIOCSIFMTU as libc::Ioctl,
+                &request,
+            )
+        })
     }
 
     /// Gives it an MTU, addresses (each with a prefix length, or a peer), routes, and brings

@@ -47,6 +47,7 @@ mod dialer;
 mod door;
 mod engine;
 mod handshake;
+mod hook;
 mod open;
 mod options;
 mod oversize;

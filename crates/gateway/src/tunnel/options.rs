@@ -14,6 +14,7 @@ use tracing::{info, warn};
 
 use super::config::{Config, Interface, Prefix, Role};
 use super::control::Control;
+use super::hook::{self, Hook, HookOptions};
 use super::open::{Tunnel, TunnelError};
 use crate::configuration::ConfigurationFile;
 use crate::control::ControlSocket;
@@ -37,6 +38,8 @@ Example: one TCP connection gets the sum of two links
 pub struct Arguments {
     #[command(flatten)]
     pub(crate) file: ConfigurationFile,
+    #[command(flatten)]
+    pub(super) hook: HookOptions,
     /// Wait for clients at this address; the other end is given --relay.
     #[arg(
         long,
@@ -45,7 +48,7 @@ pub struct Arguments {
         required_unless_present = "relay",
         requires = "clients"
     )]
-    listen: Option<SocketAddr>,
+    pub(super) listen: Option<SocketAddr>,
     /// The address of the end that listens.
     #[arg(
         long,
@@ -53,7 +56,7 @@ pub struct Arguments {
         requires = "relay_key",
         requires = "link"
     )]
-    relay: Option<String>,
+    pub(super) relay: Option<String>,
     /// This end's secret key.
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
@@ -65,14 +68,14 @@ pub struct Arguments {
     clients: Option<PathBuf>,
     /// A link: NAME=INTERFACE or NAME=ADDRESS; as often as there are links.
     #[arg(long, value_name = "NAME=PLACE")]
-    link: Vec<Link>,
+    pub(super) link: Vec<Link>,
     /// The device's name; %d becomes the first free number.
     #[arg(long, value_name = "NAME", default_value = "ropewalk%d")]
-    device: String,
+    pub(super) device: String,
     /// The device's address with the length of its prefix; as often as there are addresses. The
     /// other end's list of clients must have each of a client's addresses.
     #[arg(long, value_name = "ADDRESS/LENGTH", required = true)]
-    address: Vec<Prefix>,
+    pub(super) address: Vec<Prefix>,
     /// The other end's address within the tunnel, where the device is point to point.
     #[arg(long, value_name = "ADDRESS")]
     peer: Option<IpAddr>,
@@ -118,7 +121,11 @@ fn parse_scheduler(text: &str) -> Result<Scheduler, String> {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
+    if let Some(verb) = arguments.hook.alone() {
+        return hook::run_alone(&arguments, verb);
+    }
     let (status, socket) = (arguments.status, arguments.control.clone());
+    let hook = Hook::own(&arguments);
     let config = config(arguments)?;
     let tunnel = Tunnel::open(config).map_err(|error| match error {
         TunnelError::Links(_)
@@ -132,7 +139,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     let carrying = thread::Builder::new().name("tunnel".to_owned());
     let carrying = carrying.spawn(move || tunnel.run());
     let carrying = carrying.map_err(|error| Failure::run(format!("no thread: {error}")))?;
-    let served = block_on(serve(status, socket, control.clone(), &carrying));
+    let hook = hook.map(|hook| hook.of_device(&control.status().device));
+    let served = block_on(serve(status, socket, control.clone(), &carrying, hook));
     control.stop();
     let carried = carrying
         .join()
@@ -147,6 +155,7 @@ async fn serve(
     socket: Option<PathBuf>,
     control: Control,
     carrying: &thread::JoinHandle<std::io::Result<()>>,
+    hook: Option<Hook>,
 ) -> Result<(), Failure> {
     let mut tasks = JoinSet::new();
     let began = Instant::now();
@@ -163,15 +172,18 @@ async fn serve(
         let no_programs: Option<(Arc<Programs>, Arc<Here>)> = None;
         tasks.spawn(socket.run(meter, no_programs));
     }
-    let ended = async {
+    let broken = async {
         while !carrying.is_finished() {
             tokio::time::sleep(std::time::Duration::from_millis(200)).await;
         }
     };
-    tokio::select! {
-        signal = until_signal() => signal,
-        () = ended => Ok(()),
-    }
+    let ended = async {
+        tokio::select! {
+            signal = until_signal() => signal,
+            () = broken => Ok(()),
+        }
+    };
+    hook::between(hook, ended).await
 }
 
 /// The far end, as files have it.
