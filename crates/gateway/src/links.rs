@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 use ropewalk_quantities::{Bytes, Rate};
+use rustix::net::netdevice::name_to_index;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::keys::is_name;
@@ -38,6 +39,16 @@ pub enum Place {
     Interface(String),
     /// From this address; routing rules (ip-rule(8)) choose the interface.
     Address(IpAddr),
+}
+
+/// How packets leave by a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// The interface's number, which another one of its name would not have; zero if the link is
+    /// an address.
+    pub interface: u32,
+    /// This machine's address.
+    pub address: IpAddr,
 }
 
 /// A link's text that is none.
@@ -86,6 +97,35 @@ impl Link {
         self.socket(peer, Type::DGRAM, Protocol::UDP)
     }
 
+    /// Whether its packets could go there: an address leads only to its own family.
+    #[must_use]
+    pub fn reaches(&self, peer: SocketAddr) -> bool {
+        match self.place {
+            Place::Address(own) => own.is_ipv4() == peer.is_ipv4(),
+            Place::Interface(_) => true,
+        }
+    }
+
+    /// How packets to the peer would leave by the link now.
+    ///
+    /// # Errors
+    /// As [`Link::tcp_socket`], and ENETUNREACH if there is no route.
+    pub fn way_to(&self, peer: SocketAddr) -> io::Result<Way> {
+        let socket = self.udp_socket(peer)?;
+        // Nothing is sent: the kernel looks for a route, and chooses the address.
+        socket.connect(&peer.into())?;
+        let interface = match &self.place {
+            Place::Interface(name) => name_to_index(&socket, name)?,
+            Place::Address(_) => 0,
+        };
+        let address = socket.local_addr()?.as_socket();
+        let address = address.ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))?;
+        Ok(Way {
+            interface,
+            address: address.ip(),
+        })
+    }
+
     fn socket(&self, peer: SocketAddr, kind: Type, protocol: Protocol) -> io::Result<Socket> {
         let socket = Socket::new(
             Domain::for_address(peer),
@@ -95,7 +135,7 @@ impl Link {
         match &self.place {
             Place::Interface(interface) => socket.bind_device(Some(interface.as_bytes()))?,
             Place::Address(address) => {
-                if address.is_ipv4() != peer.is_ipv4() {
+                if !self.reaches(peer) {
                     return Err(io::Error::from(rustix::io::Errno::AFNOSUPPORT));
                 }
                 socket.bind(&SocketAddr::new(*address, 0).into())?;
@@ -114,6 +154,22 @@ impl FromStr for Link {
             problem,
         })
     }
+}
+
+/// Addresses so that those of IPv4 and of IPv6 take turns, as RFC 8305, section 4, has them: the
+/// family of the first goes first.
+#[must_use]
+pub fn families_in_turn(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
+    let Some(first) = addresses.first().map(SocketAddr::is_ipv4) else {
+        return addresses;
+    };
+    let count = addresses.len();
+    let (one, other): (Vec<_>, Vec<_>) = addresses
+        .into_iter()
+        .partition(|address| address.is_ipv4() == first);
+    let (mut one, mut other) = (one.into_iter(), other.into_iter());
+    let turns = std::iter::repeat_with(|| [one.next(), other.next()]);
+    turns.take(count).flatten().flatten().collect()
 }
 
 fn parse(text: &str) -> Result<Link, String> {

@@ -56,7 +56,7 @@ impl Tunnel {
             clients: Clients::of_one("testbed", near.public(), vec![client.address]),
         };
         let dial = Role::Dial {
-            relay: at,
+            relays: vec![at],
             key: far.public(),
             links: links(scenario, testbed).collect(),
         };

@@ -46,8 +46,8 @@ pub enum Role {
     },
     /// Calls a relay over its links.
     Dial {
-        /// Where it listens.
-        relay: SocketAddr,
+        /// Where it listens: several addresses are tried one after the other, by each link.
+        relays: Vec<SocketAddr>,
         /// Its key.
         key: PublicKey,
         /// Up to 64 of them.
@@ -105,10 +105,12 @@ impl Config {
 
     /// What a datagram with one whole packet has beside it.
     fn beside(&self) -> u16 {
-        let relay = match &self.role {
-            Role::Listen { at: address, .. } | Role::Dial { relay: address, .. } => address,
+        let addresses = match &self.role {
+            Role::Listen { at, .. } => std::slice::from_ref(at),
+            Role::Dial { relays, .. } => relays,
         };
-        (ip_udp_len(relay) + ENVELOPE) as u16
+        let headers = addresses.iter().map(ip_udp_len).max();
+        (headers.unwrap_or_default() + ENVELOPE) as u16
     }
 
     fn path_mtu(&self) -> PathMtuConfig {

@@ -1,19 +1,27 @@
 //! The initiator's side of the handshake: one hello at a time, on one link after the other.
 
 use std::net::IpAddr;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
+
+use tracing::warn;
 
 use super::handshake::{
     ANSWER_HEAD, Acceptance, COOKIE_LEN, HELLO, HELLO_HEAD, Offer, mark, purpose, random,
+    since_1970,
 };
 use super::peer::{Keys, Peer};
 use super::refusal::Refusal;
 use crate::keys::{PublicKey, SecretKey};
 use crate::noise::Initiator;
 
-/// After the first hello the next one goes so much later, then twice as much, up to the most.
+/// Between two hellos: at first, and after [`SOON`] of them in vain.
 const FIRST_PATIENCE: Duration = Duration::from_millis(500);
-const MOST_PATIENCE: Duration = Duration::from_secs(4);
+const MOST_PATIENCE: Duration = Duration::from_secs(1);
+const SOON: u32 = 20;
+/// A relay that has not answered for so long is complained of.
+const COMPLAINT: Duration = Duration::from_secs(10);
+/// Clocks that differ by more are worth a word.
+const CLOCK_ERROR: Duration = Duration::from_secs(60);
 /// A relay that says nothing for so long may have lost its keys.
 const SILENCE: Duration = Duration::from_secs(5);
 
@@ -23,12 +31,14 @@ pub struct Dialer {
     relay: PublicKey,
     addresses: Vec<IpAddr>,
     instance: u64,
-    links: usize,
     pending: Option<Pending>,
     /// Hellos since the last answer.
     attempts: u32,
     /// When the relay said last that it will not have us.
     turned_away: Option<Instant>,
+    /// Since when no hello was answered, until that has been said.
+    unanswered: Option<Instant>,
+    knows_clock: bool,
     cookie: [u8; COOKIE_LEN],
     sealed: bool,
 }
@@ -40,23 +50,19 @@ struct Pending {
 }
 
 impl Dialer {
-    /// Will call the relay of that key, over so many links, from these addresses within the tunnel.
+    /// Will call the relay of that key from these addresses within the tunnel.
     #[must_use]
-    pub fn new(
-        secret: SecretKey,
-        relay: PublicKey,
-        addresses: Vec<IpAddr>,
-        links: usize,
-    ) -> Dialer {
+    pub fn new(secret: SecretKey, relay: PublicKey, addresses: Vec<IpAddr>) -> Dialer {
         Dialer {
             secret,
             relay,
             addresses,
             instance: random(),
-            links,
             pending: None,
             attempts: 0,
             turned_away: None,
+            unanswered: None,
+            knows_clock: false,
             cookie: [0; COOKIE_LEN],
             sealed: true,
         }
@@ -73,8 +79,11 @@ impl Dialer {
     #[must_use]
     pub fn due_at(&self, now: Instant, peer: &Peer) -> Instant {
         if let Some(pending) = &self.pending {
-            let patience = FIRST_PATIENCE * 2_u32.pow(self.attempts.clamp(1, 5) - 1);
-            return pending.at + patience.min(MOST_PATIENCE);
+            let patience = match self.attempts < SOON {
+                true => FIRST_PATIENCE,
+                false => MOST_PATIENCE,
+            };
+            return pending.at + patience;
         }
         if let Some(at) = self.turned_away {
             return at + MOST_PATIENCE;
@@ -86,21 +95,40 @@ impl Dialer {
         }
     }
 
-    /// A hello, and the link that it goes on.
+    /// A link is there again: the next hello follows at once.
+    pub fn hurry(&mut self, now: Instant) {
+        if let Some(pending) = &mut self.pending {
+            pending.at = now - MOST_PATIENCE;
+        }
+    }
+
+    /// A hello, and the link that it goes on, if one is `there`.
     #[must_use]
-    pub fn hello(&mut self, now: Instant) -> (usize, Vec<u8>) {
-        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    pub fn hello(&mut self, now: Instant, there: &[usize]) -> (Option<usize>, Vec<u8>) {
+        if self.attempts == 0 {
+            self.unanswered = Some(now);
+        }
+        if let Some(since) = self.unanswered.take_if(|since| now >= *since + COMPLAINT) {
+            let seconds = now.duration_since(since).as_secs();
+            warn!(
+                "no answer from the relay for {seconds} s: it is not reached, does not know this \
+                 key, or heard a later time from it than this clock has (an hour ahead of its own \
+                 once, it refuses the right time for up to a minute)"
+            );
+        }
         let offer = Offer {
             session: random() as u32,
             instance: self.instance,
-            time: since_1970.map_or(0, |time| time.as_nanos() as u64),
+            time: since_1970(),
             addresses: self.addresses.clone(),
         };
         let payload = offer.to_bytes();
         let (noise, message) =
             Initiator::new(purpose(self.sealed), &self.secret, &self.relay, &payload);
         self.turned_away = None;
-        let link = self.attempts as usize % self.links;
+        let link = there
+            .get(self.attempts as usize % there.len().max(1))
+            .copied();
         self.attempts = self.attempts.wrapping_add(1);
         self.pending = Some(Pending {
             noise,
@@ -108,7 +136,7 @@ impl Dialer {
             at: now,
         });
         let mut hello = Vec::with_capacity(HELLO_HEAD + message.len());
-        hello.extend_from_slice(&[HELLO, link as u8]);
+        hello.extend_from_slice(&[HELLO, link.unwrap_or_default() as u8]);
         hello.extend_from_slice(&self.cookie);
         hello.extend_from_slice(&mark(&self.relay, &message));
         hello.extend_from_slice(&message);
@@ -130,14 +158,24 @@ impl Dialer {
         let ours = pending.ours;
         let finished = pending.noise.finish(message);
         let (session, payload) = finished.map_err(|_| Refusal::WrongKey)?;
-        let (theirs, instance) = match Acceptance::parse(&payload).ok_or(Refusal::Malformed)? {
-            Acceptance::Accepted { session, instance } => (session, instance),
+        let accepted = Acceptance::parse(&payload).ok_or(Refusal::Malformed)?;
+        let (theirs, instance, time) = match accepted {
+            Acceptance::Accepted {
+                session,
+                instance,
+                time,
+            } => (session, instance, time),
             Acceptance::ForeignAddress => {
+                self.unanswered = None;
                 self.turned_away = Some(now);
                 return Err(Refusal::TurnedAway);
             }
         };
         self.attempts = 0;
+        self.unanswered = None;
+        if !std::mem::replace(&mut self.knows_clock, true) {
+            complain_of_clock(since_1970(), time);
+        }
         Ok(Keys {
             session: self.sealed.then_some(session),
             ours,
@@ -162,5 +200,18 @@ impl Dialer {
             pending.at -= MOST_PATIENCE;
         }
         Ok(())
+    }
+}
+
+/// Says how far this machine's clock is from the relay's, if that is much; both in nanoseconds.
+fn complain_of_clock(own: u64, relay: u64) {
+    let off = Duration::from_nanos(own.abs_diff(relay));
+    if off > CLOCK_ERROR {
+        let side = if own > relay { "ahead of" } else { "behind" };
+        let seconds = off.as_secs();
+        warn!(
+            "this machine's clock is {seconds} s {side} the relay's; when it is set back, the \
+             relay may refuse this key for up to a minute"
+        );
     }
 }

@@ -7,7 +7,8 @@ use std::time::Instant;
 use subtle::ConstantTimeEq;
 
 use super::handshake::{
-    ANSWER, Acceptance, COOKIE, COOKIE_LEN, Gate, HELLO_HEAD, Offer, Verdict, mark, purpose, random,
+    ANSWER, Acceptance, COOKIE, COOKIE_LEN, Gate, HELLO_HEAD, Offer, Verdict, mark, purpose,
+    random, since_1970,
 };
 use super::peer::Keys;
 use super::refusal::Refusal;
@@ -21,9 +22,36 @@ pub struct Door {
     clients: Clients,
     gate: Gate,
     instance: u64,
-    /// Time of each client's newest offer: older ones are replays.
-    newest: HashMap<PublicKey, u64>,
+    newest: HashMap<PublicKey, Newest>,
     sealed: bool,
+}
+
+/// The offer of a client that was taken last. Older ones are replays; but if its clock was ahead of
+/// ours, only those up to our time and [`AHEAD`] are, so that a clock which is set right is refused
+/// no longer than that. A replay that is taken changes nothing: its sender has no keys.
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    time: u64,
+    /// Nothing up to this is taken.
+    until: u64,
+}
+
+/// In nanoseconds.
+const AHEAD: u64 = 60_000_000_000;
+
+impl Newest {
+    /// Taken when our clock said `ours`.
+    fn new(time: u64, ours: u64) -> Newest {
+        Newest {
+            time,
+            until: time.min(ours.saturating_add(AHEAD)),
+        }
+    }
+
+    /// Whether an offer of this time is none of before.
+    fn may_follow(&self, time: u64) -> bool {
+        time > self.until && time != self.time
+    }
 }
 
 /// What is said to who knocks.
@@ -99,16 +127,18 @@ impl Door {
         let client = self.clients.get(&key).ok_or(Refusal::UnknownClient)?;
         let offer = Offer::parse(&payload).ok_or(Refusal::Malformed)?;
         let newest = self.newest.get(&key);
-        if newest.is_some_and(|&newest| offer.time <= newest) {
+        if newest.is_some_and(|newest| !newest.may_follow(offer.time)) {
             return Err(Refusal::ReplayedHandshake);
         }
-        self.newest.insert(key, offer.time);
+        let time = since_1970();
+        self.newest.insert(key, Newest::new(offer.time, time));
         let is_own = |address| client.addresses.contains(address);
         let ours = random() as u32;
         let acceptance = match offer.addresses.iter().all(is_own) {
             true => Acceptance::Accepted {
                 session: ours,
                 instance: self.instance,
+                time,
             },
             false => Acceptance::ForeignAddress,
         };
@@ -159,7 +189,7 @@ mod tests {
     fn dialer(addresses: &[&str]) -> Dialer {
         let [van, relay] = secrets();
         let addresses = addresses.iter().map(|text| ip(text)).collect();
-        Dialer::new(van, relay.public(), addresses, 1)
+        Dialer::new(van, relay.public(), addresses)
     }
 
     #[test]
@@ -177,7 +207,7 @@ mod tests {
             (&["10.9.0.2", "8.8.8.8"], false),
         ] {
             let mut dialer = dialer(wanted);
-            let hello = dialer.hello(now).1;
+            let hello = dialer.hello(now, &[0]).1;
             let reply = door(now).on_hello(now, from, &hello);
             let keys = match reply.ok().unwrap() {
                 Reply::Answer(reply, guest) => {
@@ -201,19 +231,38 @@ mod tests {
         let from = "192.0.2.1:4000".parse().unwrap();
         let [van, _] = secrets();
         let mut door = door(now);
-        let mut stranger = Dialer::new(van.clone(), van.public(), vec![ip("10.9.0.2")], 1);
+        let mut stranger = Dialer::new(van.clone(), van.public(), vec![ip("10.9.0.2")]);
         let mut dialer = dialer(&["10.9.0.2"]);
         let mut cookies = 0;
         for _ in 0..100 {
-            let hello = stranger.hello(now).1;
+            let hello = stranger.hello(now, &[0]).1;
             let refused = door.on_hello(now, from, &hello).err();
             assert_eq!(refused, Some(Refusal::WrongKey));
-            let hello = dialer.hello(now).1;
+            let hello = dialer.hello(now, &[0]).1;
             cookies += i32::from(matches!(
                 door.on_hello(now, from, &hello),
                 Ok(Reply::Cookie(_))
             ));
         }
         assert_eq!(cookies, 80);
+    }
+
+    const SECOND: u64 = 1_000_000_000;
+    const HOUR: u64 = 3600 * SECOND;
+
+    #[test]
+    fn what_is_not_newer_is_refused() {
+        let newest = Newest::new(HOUR, HOUR + SECOND);
+        assert!(!newest.may_follow(HOUR) && !newest.may_follow(HOUR - SECOND));
+        assert!(newest.may_follow(HOUR + 1));
+    }
+
+    #[test]
+    fn a_clock_that_was_ahead_and_is_set_right_is_refused_for_a_minute() {
+        let newest = Newest::new(HOUR * 2, HOUR);
+        assert!(!newest.may_follow(HOUR) && !newest.may_follow(HOUR + 60 * SECOND));
+        assert!(newest.may_follow(HOUR + 61 * SECOND));
+        // The very same again is a replay for ever.
+        assert!(!newest.may_follow(HOUR * 2));
     }
 }

@@ -1,5 +1,6 @@
 //! The loop between the device and the sockets.
 
+mod link_watch;
 mod mtu;
 
 use std::collections::HashMap;
@@ -28,18 +29,22 @@ use super::device::Device;
 use super::dialer::Dialer;
 use super::door::{Door, Guest, Reply};
 use super::handshake::{ANSWER, COOKIE, HELLO};
+use super::network_changes::NetworkChanges;
 use super::oversize::Oversize;
 use super::peer::{Path, Peer, Waiting, ip_udp_len};
 use super::refusal::{Refusal, Refused};
-use super::socket::{Buffers, UdpSocket};
+use super::socket::Buffers;
+use super::sockets::Sockets;
 use super::status::{PeerStatus, Status};
 use super::super_packet::{Piece, Pool, SuperPacket};
 use crate::keys::PublicKey;
 use crate::refusals::Refusals;
+use link_watch::LinkWatch;
 
-/// What epoll says of the device, and of what ends the loop; sockets are numbered from zero.
+/// What epoll says of the device, of what ends the loop, and of changes of the network; sockets are numbered from zero.
 const DEVICE: u64 = u64::MAX;
 const STOP: u64 = u64::MAX - 1;
+const NETWORK: u64 = u64::MAX - 2;
 /// Super-packets and rows of datagrams that are taken before the others have their turn.
 const TURN: usize = 16;
 /// A status is published at most this often.
@@ -49,8 +54,8 @@ const SMALL: usize = 4096;
 
 /// Which end this is.
 pub enum End {
-    /// Calls a relay, which is peer 0, at this address.
-    Initiator(Box<Dialer>, SocketAddr),
+    /// Calls a relay, which is peer 0.
+    Initiator(Box<Dialer>),
     /// Is called.
     Responder(Box<Door>),
 }
@@ -60,7 +65,8 @@ pub struct Engine {
     epoch: Instant,
     end: End,
     device: Device,
-    sockets: Vec<UdpSocket>,
+    sockets: Sockets,
+    watch: LinkWatch,
     peers: Vec<Peer>,
     sessions: HashMap<u32, usize>,
     addresses: HashMap<IpAddr, usize>,
@@ -89,7 +95,7 @@ impl Engine {
     pub fn new(
         end: End,
         device: Device,
-        sockets: Vec<UdpSocket>,
+        (sockets, changes): (Sockets, Option<NetworkChanges>),
         config: &Config,
         control: Control,
     ) -> Engine {
@@ -100,7 +106,7 @@ impl Engine {
             Role::Dial { links, .. } => links.iter().map(|link| link.name.clone()).collect(),
         };
         let peers = match &end {
-            End::Initiator(..) => vec![Peer::new("relay".to_owned(), None, configs, epoch)],
+            End::Initiator(_) => vec![Peer::new("relay".to_owned(), None, configs, epoch)],
             End::Responder(_) => Vec::new(),
         };
         Engine {
@@ -108,6 +114,7 @@ impl Engine {
             end,
             device,
             sockets,
+            watch: LinkWatch::new(epoch, changes),
             peers,
             sessions: HashMap::new(),
             addresses: HashMap::new(),
@@ -151,9 +158,11 @@ impl Engine {
                         return Ok(());
                     }
                     DEVICE => self.take_packets()?,
+                    NETWORK => self.watch.on_change(),
                     socket => self.take_datagrams(socket as usize)?,
                 }
             }
+            self.look_at_links(&epoll)?;
             self.handle_timers();
             self.follow_path_mtu();
             self.deliver();
@@ -183,15 +192,27 @@ impl Engine {
         epoll::add(&epoll, self.control.stopped(), stop, readable)?;
         let device = &self.device.file;
         epoll::add(&epoll, device, epoll::EventData::new_u64(DEVICE), readable)?;
-        for (socket, number) in self.sockets.iter().zip(0..) {
+        if let Some(changes) = self.watch.changes() {
             epoll::add(
                 &epoll,
-                socket.as_fd(),
-                epoll::EventData::new_u64(number),
+                changes,
+                epoll::EventData::new_u64(NETWORK),
                 readable,
             )?;
         }
+        for (number, _) in self.sockets.iter() {
+            self.listen_to(&epoll, number)?;
+        }
         Ok(epoll)
+    }
+
+    /// Hears what comes by a socket; the one before it went from `epoll` when it was closed.
+    fn listen_to(&self, epoll: &OwnedFd, number: usize) -> io::Result<()> {
+        if let Some(socket) = self.sockets.get(number) {
+            let data = epoll::EventData::new_u64(number as u64);
+            epoll::add(epoll, socket.as_fd(), data, epoll::EventFlags::IN)?;
+        }
+        Ok(())
     }
 
     fn now(&self) -> (Instant, Time) {
@@ -213,8 +234,9 @@ impl Engine {
             .flatten()
             .min()
             .map(|at| at.saturating_sub(now).as_nanos());
-        if let End::Initiator(dialer, _) = &self.end {
+        if let End::Initiator(dialer) = &self.end {
             let due = dialer.due_at(instant, &self.peers[0]);
+            let due = self.watch.due().map_or(due, |look| due.min(look));
             let due = due.saturating_duration_since(instant).as_nanos() as u64;
             left = Some(left.map_or(due, |left| left.min(due)));
         }
@@ -271,7 +293,7 @@ impl Engine {
     /// To whom a packet of the device goes.
     fn peer_of(&self, packet: &[u8]) -> Option<usize> {
         match self.end {
-            End::Initiator(..) => Some(0),
+            End::Initiator(_) => Some(0),
             End::Responder(_) => {
                 let destination = IpView::parse(packet).ok()?.destination();
                 self.addresses.get(&destination).copied()
@@ -282,11 +304,14 @@ impl Engine {
     fn take_datagrams(&mut self, socket: usize) -> io::Result<()> {
         let mut buffers = self.buffers.take().unwrap_or_else(Buffers::new);
         for _ in 0..TURN {
-            if !self.sockets[socket].receive(&mut buffers)? {
+            if !self.sockets.receive(socket, &mut buffers)? {
                 break;
             }
             let now = self.now();
+            let is_link = matches!(self.end, End::Initiator(_));
             for (from, local, datagram) in buffers.datagrams() {
+                // A link leaves from the address that it has, which is not always that of before.
+                let local = local.filter(|_| !is_link);
                 let path = Path::new(socket, from, local);
                 if let Err(why) = self.on_datagram(now, path, datagram) {
                     self.refuse(from, why);
@@ -314,8 +339,8 @@ impl Engine {
         match (datagram.first(), &mut self.end) {
             (Some(&TunnelHeader::KIND), _) => self.on_frames(now, path, datagram),
             (Some(&HELLO), End::Responder(_)) => self.on_hello(now.0, path, datagram),
-            (Some(&ANSWER), End::Initiator(..)) => self.on_answer(now, datagram),
-            (Some(&COOKIE), End::Initiator(dialer, _)) => dialer.on_cookie(datagram),
+            (Some(&ANSWER), End::Initiator(_)) => self.on_answer(now, datagram),
+            (Some(&COOKIE), End::Initiator(dialer)) => dialer.on_cookie(datagram),
             _ => Err(Refusal::Malformed),
         }
     }
@@ -416,8 +441,7 @@ impl Engine {
                 (reply, Ok(()))
             }
         };
-        let socket = &self.sockets[path.socket];
-        socket.send(path.remote, path.local, &reply, reply.len());
+        self.sockets.send(&path, &reply, reply.len());
         done
     }
 
@@ -438,7 +462,7 @@ impl Engine {
     }
 
     fn on_answer(&mut self, now: (Instant, Time), datagram: &[u8]) -> Result<(), Refusal> {
-        let End::Initiator(dialer, remote) = &mut self.end else {
+        let End::Initiator(dialer) = &mut self.end else {
             return Err(Refusal::Malformed);
         };
         let keys = dialer.on_answer(now.0, datagram)?;
@@ -449,9 +473,15 @@ impl Engine {
         self.sessions.insert(keys.ours, 0);
         peer.use_keys(keys);
         peer.heard = now.0;
-        for socket in 0..self.sockets.len() {
-            peer.add_path(now.1, socket as u8, Path::new(socket, *remote, None));
-            peer.ping(now.1, Ping::sign_of_life(socket), sending(&self.sockets));
+        for link in 0..self.sockets.len() {
+            let Some(relay) = self.sockets.relay(link) else {
+                continue;
+            };
+            peer.add_path(now.1, link as u8, Path::new(link, relay, None));
+            match self.sockets.get(link) {
+                Some(_) => peer.ping(now.1, Ping::sign_of_life(link), sending(&self.sockets)),
+                None => peer.sender.set_up(link, false),
+            }
         }
         self.forget_sessions(0);
         Ok(())
@@ -474,12 +504,7 @@ impl Engine {
                 }
             }
         }
-        if let End::Initiator(dialer, remote) = &mut self.end
-            && dialer.due_at(now.0, &self.peers[0]) <= now.0
-        {
-            let (link, hello) = dialer.hello(now.0);
-            self.sockets[link].send(*remote, None, &hello, hello.len());
-        }
+        self.say_hello(now.0);
     }
 
     /// Packets of peers that have become due.
@@ -564,8 +589,8 @@ fn write(device: &File, bytes: &[u8]) {
     let _ = rustix::io::write(device, bytes);
 }
 
-fn sending(sockets: &[UdpSocket]) -> impl FnMut(&Path, &[u8], usize) -> bool + '_ {
-    |path, bytes, segment| sockets[path.socket].send(path.remote, path.local, bytes, segment)
+fn sending(sockets: &Sockets) -> impl FnMut(&Path, &[u8], usize) -> bool + '_ {
+    |path, bytes, segment| sockets.send(path, bytes, segment)
 }
 
 /// Routers do not forward it (RFC 4291, section 2.5.6), such as what the kernel asks for routers.

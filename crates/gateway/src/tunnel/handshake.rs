@@ -14,7 +14,7 @@
 //! repeat its hello with it (as in RFC 9000, section 8.1, and in WireGuard).
 
 use std::net::{IpAddr, SocketAddr};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
@@ -102,6 +102,8 @@ pub enum Acceptance {
         session: u32,
         /// Tells one run of its program from another.
         instance: u64,
+        /// Nanoseconds since 1970, by its clock.
+        time: u64,
     },
     /// One of the addresses that it wants is not its own.
     ForeignAddress,
@@ -110,13 +112,20 @@ pub enum Acceptance {
 impl Acceptance {
     const FOREIGN_ADDRESS: u8 = 1;
 
-    /// Its bytes: 12, or one that says why not.
+    /// Its bytes: 20, or one that says why not.
     #[must_use]
     pub fn to_bytes(self) -> Vec<u8> {
         match self {
-            Acceptance::Accepted { session, instance } => {
-                [&session.to_be_bytes()[..], &instance.to_be_bytes()].concat()
-            }
+            Acceptance::Accepted {
+                session,
+                instance,
+                time,
+            } => [
+                &session.to_be_bytes()[..],
+                &instance.to_be_bytes(),
+                &time.to_be_bytes(),
+            ]
+            .concat(),
             Acceptance::ForeignAddress => vec![Acceptance::FOREIGN_ADDRESS],
         }
     }
@@ -127,10 +136,11 @@ impl Acceptance {
         if bytes == [Acceptance::FOREIGN_ADDRESS] {
             return Some(Acceptance::ForeignAddress);
         }
-        let bytes: &[u8; 12] = bytes.try_into().ok()?;
+        let bytes: &[u8; 20] = bytes.try_into().ok()?;
         Some(Acceptance::Accepted {
             session: u32::from_be_bytes(bytes[..4].try_into().ok()?),
-            instance: u64::from_be_bytes(bytes[4..].try_into().ok()?),
+            instance: u64::from_be_bytes(bytes[4..12].try_into().ok()?),
+            time: u64::from_be_bytes(bytes[12..].try_into().ok()?),
         })
     }
 }
@@ -143,6 +153,13 @@ pub fn mark(responder: &PublicKey, message: &[u8]) -> [u8; MARK_LEN] {
     let mut mark = [0; MARK_LEN];
     mark.copy_from_slice(&tag.as_ref()[..MARK_LEN]);
     mark
+}
+
+/// Nanoseconds since 1970, by this machine's clock.
+#[must_use]
+pub fn since_1970() -> u64 {
+    let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    time.map_or(0, |time| time.as_nanos() as u64)
 }
 
 /// Who may be heard, before anything is computed for him.
@@ -250,8 +267,10 @@ mod tests {
         let acceptance = Acceptance::Accepted {
             session: 1,
             instance: 2,
+            time: 3,
         };
-        assert_eq!(acceptance.to_bytes(), [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2]);
+        let bytes = [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3];
+        assert_eq!(acceptance.to_bytes(), bytes);
         for acceptance in [acceptance, Acceptance::ForeignAddress] {
             assert_eq!(Acceptance::parse(&acceptance.to_bytes()), Some(acceptance));
         }

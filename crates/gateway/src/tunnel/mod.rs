@@ -17,7 +17,7 @@
 //!
 //! let (van, relay) = (SecretKey::generate(), SecretKey::generate());
 //! let role = Role::Dial {
-//!     relay: "192.0.2.1:4434".parse()?,
+//!     relays: vec!["192.0.2.1:4434".parse()?],
 //!     key: relay.public(),
 //!     links: vec!["lte=wwan0".parse()?, "sat=10.0.7.2".parse()?],
 //! };
@@ -48,12 +48,14 @@ mod door;
 mod engine;
 mod handshake;
 mod hook;
+mod network_changes;
 mod open;
 mod options;
 mod oversize;
 mod peer;
 mod refusal;
 mod socket;
+mod sockets;
 mod status;
 mod super_packet;
 

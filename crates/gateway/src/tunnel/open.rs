@@ -2,7 +2,8 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::time::Instant;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use ropewalk_wire::gateway::tunnel::TunnelHeader;
 use socket2::{Domain, Protocol, Socket, Type};
@@ -14,18 +15,27 @@ use super::dialer::Dialer;
 use super::door::Door;
 use super::engine::{End, Engine};
 use super::handshake::MOST_ADDRESSES;
+use super::network_changes::NetworkChanges;
 use super::socket::UdpSocket;
+use super::sockets::Sockets;
 use super::status::Status;
+use crate::Link;
 
 /// Longest packets that links may be said to carry.
 const LINK_MTUS: std::ops::RangeInclusive<u16> = 1280..=9000;
+
+/// If none of the links is there, the first one is waited for so long.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// Between two looks at them.
+const STEP: Duration = Duration::from_millis(100);
 
 /// Either end of a tunnel, with its device up and its sockets bound.
 #[derive(Debug)]
 pub struct Tunnel {
     config: Config,
     device: Device,
-    sockets: Vec<UdpSocket>,
+    sockets: Sockets,
+    changes: Option<NetworkChanges>,
     control: Control,
 }
 
@@ -68,7 +78,10 @@ pub enum TunnelError {
         /// What the system says.
         source: io::Error,
     },
-    /// A link cannot be used.
+    /// Nothing is known of where the relay listens.
+    #[error("the relay has no address")]
+    NoRelay,
+    /// A link cannot be used, or none of them is there.
     #[error("link {name}: {source}")]
     Link {
         /// Which.
@@ -83,10 +96,11 @@ pub enum TunnelError {
 
 impl Tunnel {
     /// Makes the device and binds the sockets in the calling thread's network namespace. It may
-    /// run in any thread after that.
+    /// run in any thread after that. A link that is not there yet is taken when it comes; the first
+    /// is waited for.
     ///
     /// # Errors
-    /// The first thing that cannot be had.
+    /// The first thing that cannot be had, or that no link is there after 8 seconds.
     pub fn open(config: Config) -> Result<Tunnel, TunnelError> {
         if !LINK_MTUS.contains(&config.link_mtu) {
             return Err(TunnelError::LinkMtu(config.link_mtu));
@@ -123,6 +137,7 @@ impl Tunnel {
             config,
             device,
             sockets,
+            changes: NetworkChanges::open().ok(),
             control: control.map_err(TunnelError::Control)?,
         })
     }
@@ -144,7 +159,8 @@ impl Tunnel {
     /// # Errors
     /// What the system says of a socket.
     pub fn local_addresses(&self) -> io::Result<Vec<SocketAddr>> {
-        self.sockets.iter().map(UdpSocket::local_address).collect()
+        let sockets = self.sockets.iter();
+        sockets.map(|(_, socket)| socket.local_address()).collect()
     }
 
     /// Carries packets in this thread until [`Control::stop`] is called; the device goes with it.
@@ -158,36 +174,52 @@ impl Tunnel {
                 let door = Door::new(Instant::now(), config.secret.clone(), clients.clone());
                 End::Responder(Box::new(door.sealed(config.sealed)))
             }
-            Role::Dial { relay, key, links } => {
+            Role::Dial { key, .. } => {
                 let own = config.interface.addresses.iter();
                 let own = own.map(|prefix| prefix.address).collect();
-                let dialer = Dialer::new(config.secret.clone(), *key, own, links.len());
-                End::Initiator(Box::new(dialer.sealed(config.sealed)), *relay)
+                let dialer = Dialer::new(config.secret.clone(), *key, own);
+                End::Initiator(Box::new(dialer.sealed(config.sealed)))
             }
         };
-        Engine::new(end, self.device, self.sockets, config, self.control).run()
+        let sockets = (self.sockets, self.changes);
+        Engine::new(end, self.device, sockets, config, self.control).run()
     }
 }
 
-fn sockets(role: &Role) -> Result<Vec<UdpSocket>, TunnelError> {
+fn sockets(role: &Role) -> Result<Sockets, TunnelError> {
     match role {
         Role::Listen { at, .. } => {
             let socket = listen(*at).map_err(|source| TunnelError::Listen { at: *at, source })?;
-            Ok(vec![socket])
+            Ok(Sockets::listening(socket))
         }
-        Role::Dial { relay, links, .. } => {
+        Role::Dial { relays, links, .. } => {
+            if relays.is_empty() {
+                return Err(TunnelError::NoRelay);
+            }
             if !(1..=usize::from(TunnelHeader::MAX_LINK) + 1).contains(&links.len()) {
                 return Err(TunnelError::Links(links.len()));
             }
-            let sockets = links.iter().map(|link| {
-                let socket = link.udp_socket(*relay).and_then(UdpSocket::new);
-                socket.map_err(|source| TunnelError::Link {
-                    name: link.name.clone(),
-                    source,
-                })
-            });
-            sockets.collect()
+            let failed = |(name, source)| TunnelError::Link { name, source };
+            let mut sockets = Sockets::dialling(links, relays).map_err(failed)?;
+            let begin = Instant::now();
+            while sockets.iter().next().is_none() {
+                if begin.elapsed() >= PATIENCE {
+                    return Err(nowhere(links, relays));
+                }
+                sleep(STEP);
+                sockets.refresh();
+            }
+            Ok(sockets)
         }
+    }
+}
+
+/// What the first link lacks.
+fn nowhere(links: &[Link], relays: &[SocketAddr]) -> TunnelError {
+    let missing = links[0].way_to(relays[0]).err();
+    TunnelError::Link {
+        name: links[0].name.clone(),
+        source: missing.unwrap_or_else(|| io::Error::from(io::ErrorKind::NetworkUnreachable)),
     }
 }
 

@@ -3,8 +3,9 @@
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use ropewalk_quantities::{Bytes, Time};
@@ -19,6 +20,7 @@ use super::open::{Tunnel, TunnelError};
 use crate::configuration::ConfigurationFile;
 use crate::control::ControlSocket;
 use crate::keys::{Clients, PublicKey, SecretKey, read_public_key, read_secret_key};
+use crate::links::families_in_turn;
 use crate::programs::{Here, Programs};
 use crate::runtime::{block_on, until_signal};
 use crate::status::document::{self, Document};
@@ -27,6 +29,8 @@ use crate::{Failure, Link};
 
 /// What either end needs.
 const ENDS: &str = "--listen with --clients, or --relay with --relay-key";
+/// How long the relay's name may take to be resolved.
+const PATIENCE: Duration = Duration::from_secs(8);
 
 /// A network device whose packets are striped over several links, encrypted, in UDP.
 #[derive(Debug, Args)]
@@ -129,6 +133,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     let config = config(arguments)?;
     let tunnel = Tunnel::open(config).map_err(|error| match error {
         TunnelError::Links(_)
+        | TunnelError::NoRelay
         | TunnelError::LinkMtu(_)
         | TunnelError::Addresses(_)
         | TunnelError::OwnAddress { .. } => Failure::input(error),
@@ -249,16 +254,19 @@ fn config(arguments: Arguments) -> Result<Config, Failure> {
         (Known::Clients(clients), Some(at), _) => Role::Listen { at, clients },
         (Known::Relay(key), _, Some(relay)) => Role::Dial {
             key,
-            relay: resolve(&relay)?,
+            relays: resolve(&relay)?,
             links: arguments.link,
         },
         _ => return Err(Failure::input(ENDS)),
     };
-    let address = match &role {
-        Role::Listen { at, .. } => at,
-        Role::Dial { relay, .. } => relay,
+    let addresses = match &role {
+        Role::Listen { at, .. } => std::slice::from_ref(at),
+        Role::Dial { relays, .. } => relays,
     };
-    if arguments.plaintext && !arguments.plaintext_anywhere && !address.ip().is_loopback() {
+    let exposed = addresses.iter().find(|at| !at.ip().is_loopback());
+    if let (true, false, Some(address)) =
+        (arguments.plaintext, arguments.plaintext_anywhere, exposed)
+    {
         return Err(Failure::input(format!(
             "--plaintext with {address}: allowed: a loopback address, or --plaintext-anywhere"
         )));
@@ -301,9 +309,29 @@ fn warn_of_those_without_addresses(clients: &Clients, list: &Path) -> Result<(),
     Ok(())
 }
 
-fn resolve(relay: &str) -> Result<SocketAddr, Failure> {
-    let wrong = |error: std::io::Error| Failure::input(format!("--relay {relay}: {error}"));
-    let mut addresses = relay.to_socket_addrs().map_err(wrong)?;
-    let first = addresses.next();
-    first.ok_or_else(|| Failure::input(format!("--relay {relay}: it has no address")))
+/// The relay's addresses, of each family in turn.
+fn resolve(relay: &str) -> Result<Vec<SocketAddr>, Failure> {
+    let (resolved, answer) = channel();
+    let name = relay.to_owned();
+    // The resolver takes its time where no server answers.
+    thread::spawn(move || {
+        let addresses = name.to_socket_addrs();
+        // Nobody may wait for it any more.
+        let _ = resolved.send(addresses.map(Iterator::collect::<Vec<_>>));
+    });
+    let late = |_| {
+        Failure::run(format!(
+            "--relay {relay}: not resolved in {} s",
+            PATIENCE.as_secs()
+        ))
+    };
+    let addresses = answer.recv_timeout(PATIENCE).map_err(late)?;
+    let addresses = addresses.map_err(|error| match error.kind() {
+        std::io::ErrorKind::InvalidInput => Failure::input(format!("--relay {relay}: {error}")),
+        _ => Failure::run(format!("--relay {relay}: {error}")),
+    })?;
+    match addresses.is_empty() {
+        true => Err(Failure::run(format!("--relay {relay}: it has no address"))),
+        false => Ok(families_in_turn(addresses)),
+    }
 }

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
+use rustix::io::Errno;
 use socket2::Socket;
 
 /// What the kernel may keep for us, and of us; it gives what it allows.
@@ -92,16 +93,23 @@ impl UdpSocket {
     }
 }
 
-/// ICMP errors of earlier datagrams.
+/// ICMP errors of earlier datagrams, and what becomes of an interface that goes.
 fn is_passing(error: &io::Error) -> bool {
-    use io::ErrorKind::{ConnectionRefused, ConnectionReset, HostUnreachable, NetworkUnreachable};
-    let kinds = [
-        ConnectionRefused,
-        ConnectionReset,
-        HostUnreachable,
-        NetworkUnreachable,
+    let passing = [
+        Errno::CONNREFUSED,
+        Errno::CONNRESET,
+        Errno::HOSTUNREACH,
+        Errno::HOSTDOWN,
+        Errno::NETUNREACH,
+        Errno::NETDOWN,
+        Errno::NODEV,
+        Errno::ACCESS,
+        Errno::PERM,
+        Errno::PROTO,
+        Errno::NOMEM,
+        Errno::NOBUFS,
     ];
-    kinds.contains(&error.kind())
+    Errno::from_io_error(error).is_some_and(|errno| passing.contains(&errno))
 }
 
 impl AsFd for UdpSocket {

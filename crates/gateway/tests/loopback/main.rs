@@ -2,6 +2,8 @@
 
 mod mute;
 mod own_addresses;
+#[path = "../process/mod.rs"]
+mod process;
 mod refusals;
 mod status;
 mod transfers;

@@ -1,94 +1,23 @@
 //! A relay and a proxy as processes on loopback, and a place between them where links are cut.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_ropewalk-gateway");
-
-/// Nothing here takes as long, however busy the machine is.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+pub use crate::process::{BINARY, Gateway, PATIENCE};
 
 /// More than a quarter of a second there and back, after which a link is dialled again.
 const LATENESS: Duration = Duration::from_millis(200);
 
 /// The addresses of two links.
 pub const LINKS: [Ipv4Addr; 2] = [Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::new(127, 0, 0, 3)];
-
-/// A verb that runs.
-pub struct Gateway {
-    child: Child,
-    log: Arc<Mutex<String>>,
-}
-
-impl Gateway {
-    /// Starts it.
-    pub fn start(arguments: &[&str]) -> Gateway {
-        let mut child = Command::new(BINARY)
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let log = Arc::new(Mutex::new(String::new()));
-        let stderr = BufReader::new(child.stderr.take().unwrap());
-        let copy = Arc::clone(&log);
-        thread::spawn(move || {
-            for line in stderr.lines().map_while(Result::ok) {
-                copy.lock().unwrap().push_str(&(line + "\n"));
-            }
-        });
-        Gateway { child, log }
-    }
-
-    /// What it has logged.
-    pub fn log(&self) -> String {
-        self.log.lock().unwrap().clone()
-    }
-
-    /// Waits until it has logged that, and gives the rest of the line.
-    pub fn wait_for(&self, text: &str) -> String {
-        let start = Instant::now();
-        while start.elapsed() < PATIENCE {
-            let log = self.log();
-            let line = log.lines().find_map(|line| line.split_once(text));
-            if let Some((_, rest)) = line {
-                return rest.trim().to_owned();
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
-        panic!("no {text:?} in:\n{}", self.log());
-    }
-
-    /// Ends it as SIGKILL does.
-    pub fn kill(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-
-    /// Ends it as an operator does.
-    pub fn terminate(mut self) -> ExitStatus {
-        let id = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
-        self.child.wait().unwrap()
-    }
-}
-
-impl Drop for Gateway {
-    fn drop(&mut self) {
-        // One that has ended cannot be killed again.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
 
 /// A relay, a proxy with two links, and what is between them.
 pub struct World {

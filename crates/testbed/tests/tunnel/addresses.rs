@@ -47,7 +47,7 @@ fn run(namespace: &Namespace, config: Config) -> (Control, JoinHandle<()>) {
 
 fn dial(secret: &SecretKey, relay: PublicKey, addresses: &[&str]) -> Config {
     let role = Role::Dial {
-        relay: RELAY.parse().unwrap(),
+        relays: vec![RELAY.parse().unwrap()],
         key: relay,
         links: vec!["near=near".parse().unwrap()],
     };

@@ -98,7 +98,7 @@ impl Ends {
             clients: Clients::of_one("van", van.public(), vec![addresses[1].parse().unwrap()]),
         };
         let dial = Role::Dial {
-            relay: at,
+            relays: vec![at],
             key: relay.public(),
             links: vec!["link=10.55.2.1".parse().unwrap()],
         };

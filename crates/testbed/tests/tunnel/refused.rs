@@ -78,7 +78,7 @@ fn what_is_forged_cut_or_repeated_is_refused_and_counted() {
     let (relay, relay_runs) = open(&namespace, config);
     let heard = listen_in(&namespace);
     let role = Role::Dial {
-        relay: MIDDLE.parse().unwrap(),
+        relays: vec![MIDDLE.parse().unwrap()],
         key: relay_key,
         links: vec!["lo=127.0.0.1".parse().unwrap()],
     };

@@ -12,7 +12,7 @@ use crate::tunnel::super_packet::SuperPacket;
 impl Engine {
     /// The client's device takes what its links carry.
     pub(super) fn follow_path_mtu(&mut self) {
-        let End::Initiator(..) = self.end else {
+        let End::Initiator(_) = self.end else {
             return;
         };
         let (most, before) = self.mtus;

@@ -1,0 +1,149 @@
+//! Links that come and go while the tunnel runs: their sockets are made anew, and the relay is told
+//! at once where they lead now.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use ropewalk_striping::tunnel::Ping;
+use rustix::fd::OwnedFd;
+
+use super::{End, Engine, sending};
+use crate::tunnel::network_changes::NetworkChanges;
+use crate::tunnel::peer::Path;
+use crate::tunnel::sockets::Change;
+
+/// Changes of the network come in flocks: the links are looked at no more often.
+const STEP: Duration = Duration::from_millis(100);
+/// While a link is not there or silent it is looked at this often, whatever the kernel tells.
+const ANYHOW: Duration = Duration::from_secs(1);
+/// A silent link tries another address of the relay after this.
+const ANOTHER: Duration = Duration::from_secs(2);
+
+/// When the links are to be looked at.
+pub(super) struct LinkWatch {
+    changes: Option<NetworkChanges>,
+    looked: Instant,
+    due: Option<Instant>,
+    tried_another: Instant,
+}
+
+impl LinkWatch {
+    pub(super) fn new(now: Instant, changes: Option<NetworkChanges>) -> LinkWatch {
+        LinkWatch {
+            changes,
+            looked: now,
+            due: None,
+            tried_another: now,
+        }
+    }
+
+    pub(super) fn changes(&self) -> Option<&NetworkChanges> {
+        self.changes.as_ref()
+    }
+
+    /// Something of the network has changed.
+    pub(super) fn on_change(&mut self) {
+        if let Some(changes) = &self.changes {
+            changes.clear();
+        }
+        self.due = Some(self.looked + STEP);
+    }
+
+    /// When the links are to be looked at; `None` while all is well.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.due
+    }
+}
+
+impl Engine {
+    /// Follows what has become of the links, at the end that has them.
+    pub(super) fn look_at_links(&mut self, epoll: &OwnedFd) -> io::Result<()> {
+        let End::Initiator(_) = self.end else {
+            return Ok(());
+        };
+        let now = Instant::now();
+        if self.watch.due.is_none() && self.is_link_lost() {
+            self.watch.due = Some(self.watch.looked + ANYHOW);
+        }
+        if self.watch.due.is_none_or(|due| now < due) {
+            return Ok(());
+        }
+        (self.watch.looked, self.watch.due) = (now, None);
+        for (link, change) in self.sockets.refresh() {
+            self.follow_link(epoll, link, change)?;
+        }
+        if now >= self.watch.tried_another + ANOTHER {
+            self.watch.tried_another = now;
+            for link in 0..self.sockets.len() {
+                if self.is_silent(link)
+                    && let Some(change) = self.sockets.try_another_relay(link)
+                {
+                    self.follow_link(epoll, link, change)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a link is not there, or silent.
+    fn is_link_lost(&self) -> bool {
+        let mut links = 0..self.sockets.len();
+        links.any(|link| self.sockets.get(link).is_none() || self.is_silent(link))
+    }
+
+    /// Whether the relay does not answer by a link that is there.
+    fn is_silent(&self, link: usize) -> bool {
+        let peer = &self.peers[0];
+        if link >= peer.sender.links() || !peer.is_open(Instant::now()) {
+            return true;
+        }
+        let status = peer.sender.link(link);
+        status.up && status.suspected
+    }
+
+    fn follow_link(&mut self, epoll: &OwnedFd, link: usize, change: Change) -> io::Result<()> {
+        self.unpublished = true;
+        if change == Change::Found {
+            self.listen_to(epoll, link)?;
+        }
+        let (instant, now) = self.now();
+        let relay = self.sockets.relay(link);
+        let peer = &mut self.peers[0];
+        let End::Initiator(dialer) = &mut self.end else {
+            return Ok(());
+        };
+        if !peer.is_open(instant) {
+            dialer.hurry(instant);
+            return Ok(());
+        }
+        match (change, relay) {
+            (Change::Found, Some(relay)) => {
+                peer.add_path(now, link as u8, Path::new(link, relay, None));
+                peer.sender.on_new_path(now, link);
+                // The relay learns by it where the link comes from now.
+                peer.ping(now, Ping::sign_of_life(link), sending(&self.sockets));
+                peer.flush(sending(&self.sockets));
+            }
+            _ => peer.sender.set_up(link, false),
+        }
+        Ok(())
+    }
+
+    /// A hello, if one is due, by the next link that is there.
+    pub(super) fn say_hello(&mut self, now: Instant) {
+        let End::Initiator(dialer) = &mut self.end else {
+            return;
+        };
+        if dialer.due_at(now, &self.peers[0]) > now {
+            return;
+        }
+        let there: Vec<usize> = self.sockets.iter().map(|(link, _)| link).collect();
+        let (link, hello) = dialer.hello(now, &there);
+        if let Some(link) = link
+            && let Some(relay) = self.sockets.relay(link)
+        {
+            let path = Path::new(link, relay, None);
+            self.sockets.send(&path, &hello, hello.len());
+        }
+    }
+}

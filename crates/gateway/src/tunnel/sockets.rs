@@ -1,0 +1,256 @@
+//! The sockets of an end: one where clients are waited for, or one for each link. A link's is made
+//! anew whenever its interface or address has come back or changed.
+
+use std::fs::File;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+
+use rustix::io::Errno;
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use tracing::{info, warn};
+
+use super::peer::Path;
+use super::socket::{Buffers, UdpSocket};
+use crate::Link;
+use crate::links::Way;
+
+/// All sockets, by number: a link's is that of the link.
+#[derive(Debug)]
+pub struct Sockets {
+    sockets: Vec<Option<UdpSocket>>,
+    /// Of the end that dials, as many as there are sockets; else none.
+    links: Vec<LinkWay>,
+    namespace: Namespace,
+}
+
+/// How a link leads to the relay.
+#[derive(Debug)]
+struct LinkWay {
+    link: Link,
+    /// Addresses of the relay that it could lead to.
+    relays: Vec<SocketAddr>,
+    /// Which of them is used.
+    relay: usize,
+    /// What its socket was made for.
+    way: Option<Way>,
+}
+
+/// What has become of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Its interface, its address or its route is not there any more.
+    Gone,
+    /// It has another socket, which nothing listens to yet.
+    Found,
+}
+
+impl Sockets {
+    /// One that waits for clients.
+    #[must_use]
+    pub fn listening(socket: UdpSocket) -> Sockets {
+        Sockets {
+            sockets: vec![Some(socket)],
+            links: Vec::new(),
+            namespace: Namespace::of_thread(),
+        }
+    }
+
+    /// One for each link that is there, towards the first of the relay's addresses that it can
+    /// reach; in the calling thread's network namespace, now and later.
+    ///
+    /// # Errors
+    /// Which link cannot be used although nothing of it is missing.
+    pub fn dialling(links: &[Link], relays: &[SocketAddr]) -> Result<Sockets, (String, io::Error)> {
+        let mut sockets = Sockets {
+            sockets: links.iter().map(|_| None).collect(),
+            links: Vec::new(),
+            namespace: Namespace::of_thread(),
+        };
+        for link in links {
+            let usable = relays.iter().copied().filter(|relay| link.reaches(*relay));
+            sockets.links.push(LinkWay {
+                link: link.clone(),
+                relays: usable.collect(),
+                relay: 0,
+                way: None,
+            });
+        }
+        for (number, link) in links.iter().enumerate() {
+            if let Err(error) = sockets.find(number)
+                && !is_absence(&error)
+            {
+                return Err((link.name.clone(), error));
+            }
+        }
+        Ok(sockets)
+    }
+
+    /// How many there are, or would be if all links were there.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.sockets.len()
+    }
+
+    /// Those that are there, with their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &UdpSocket)> {
+        let sockets = self.sockets.iter().enumerate();
+        sockets.filter_map(|(number, socket)| Some((number, socket.as_ref()?)))
+    }
+
+    /// One of them.
+    #[must_use]
+    pub fn get(&self, number: usize) -> Option<&UdpSocket> {
+        self.sockets.get(number)?.as_ref()
+    }
+
+    /// Where the link of a socket leads.
+    #[must_use]
+    pub fn relay(&self, number: usize) -> Option<SocketAddr> {
+        let link = self.links.get(number)?;
+        link.relays.get(link.relay).copied()
+    }
+
+    /// Sends as [`UdpSocket::send`] does; by a link that is gone all is lost.
+    pub fn send(&self, path: &Path, bytes: &[u8], segment: usize) -> bool {
+        let socket = self.get(path.socket);
+        socket.is_none_or(|socket| socket.send(path.remote, path.local, bytes, segment))
+    }
+
+    /// Takes datagrams as [`UdpSocket::receive`] does.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn receive(&self, number: usize, buffers: &mut Buffers) -> io::Result<bool> {
+        match self.get(number) {
+            Some(socket) => socket.receive(buffers),
+            None => Ok(false),
+        }
+    }
+
+    /// Looks at each link: those that have changed, whose sockets are others now.
+    pub fn refresh(&mut self) -> Vec<(usize, Change)> {
+        let numbers = 0..self.links.len();
+        numbers
+            .filter_map(|number| Some((number, self.refresh_one(number)?)))
+            .collect()
+    }
+
+    fn refresh_one(&mut self, number: usize) -> Option<Change> {
+        let before = self.links[number].way;
+        let found = self.find(number);
+        let LinkWay { link, way, .. } = &self.links[number];
+        match (before, found) {
+            (Some(_), Err(error)) => {
+                warn!("link {}: gone: {}: {error}", link.name, link.place);
+                Some(Change::Gone)
+            }
+            (_, Ok(true)) => {
+                let address = way.map(|way| way.address.to_string()).unwrap_or_default();
+                match before {
+                    None => info!("link {}: back, from {address}", link.name),
+                    Some(_) => info!("link {}: now from {address}", link.name),
+                }
+                Some(Change::Found)
+            }
+            (_, Ok(false)) | (None, Err(_)) => None,
+        }
+    }
+
+    /// The link does not come through to that address of the relay: it tries another, if there is
+    /// one that it can reach.
+    pub fn try_another_relay(&mut self, number: usize) -> Option<Change> {
+        let link = self.links.get_mut(number)?;
+        if link.relays.len() < 2 {
+            return None;
+        }
+        link.relay = (link.relay + 1) % link.relays.len();
+        link.way = None;
+        self.sockets[number] = None;
+        match self.find(number) {
+            Ok(_) => Some(Change::Found),
+            Err(_) => Some(Change::Gone),
+        }
+    }
+
+    /// Makes a link's socket if it is to be another one than it is; says whether it is.
+    fn find(&mut self, number: usize) -> io::Result<bool> {
+        let (namespace, way) = (&self.namespace, &mut self.links[number]);
+        let found = namespace.enter(|| way.find());
+        match found {
+            Ok(None) => Ok(false),
+            Ok(Some(socket)) => {
+                self.sockets[number] = Some(socket);
+                Ok(true)
+            }
+            Err(error) => {
+                way.way = None;
+                self.sockets[number] = None;
+                Err(error)
+            }
+        }
+    }
+}
+
+impl LinkWay {
+    /// A socket, if the way is another than before, or if there was none.
+    fn find(&mut self) -> io::Result<Option<UdpSocket>> {
+        let mut first = Err(io::Error::from(Errno::AFNOSUPPORT));
+        for ahead in 0..self.relays.len() {
+            let number = (self.relay + ahead) % self.relays.len();
+            let relay = self.relays[number];
+            match self.link.way_to(relay) {
+                Ok(way) if self.way == Some(way) && ahead == 0 => return Ok(None),
+                Ok(way) => {
+                    let socket = self.link.udp_socket(relay).and_then(UdpSocket::new)?;
+                    (self.relay, self.way) = (number, Some(way));
+                    return Ok(Some(socket));
+                }
+                Err(error) if ahead == 0 => first = Err(error),
+                Err(_) => {}
+            }
+        }
+        first
+    }
+}
+
+/// Whether it says that an interface, an address or a route is missing, which may come.
+fn is_absence(error: &io::Error) -> bool {
+    let absent = [
+        Errno::NODEV,
+        Errno::NXIO,
+        Errno::ADDRNOTAVAIL,
+        Errno::NETUNREACH,
+        Errno::NETDOWN,
+        Errno::HOSTUNREACH,
+        Errno::INVAL,
+    ];
+    Errno::from_io_error(error).is_some_and(|errno| absent.contains(&errno))
+}
+
+/// The network namespace in which an end was opened: it may run in a thread of another.
+#[derive(Debug)]
+struct Namespace(Option<File>);
+
+impl Namespace {
+    fn of_thread() -> Namespace {
+        Namespace(File::open("/proc/thread-self/ns/net").ok())
+    }
+
+    /// Does something in it.
+    fn enter<T>(&self, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        let (Some(own), Some(here)) = (&self.0, Namespace::of_thread().0) else {
+            return act();
+        };
+        let number = |file: &File| file.metadata().map(|data| (data.dev(), data.ino())).ok();
+        if number(own) == number(&here) {
+            return act();
+        }
+        let network = Some(LinkNameSpaceType::Network);
+        move_into_link_name_space(own.as_fd(), network)?;
+        let done = act();
+        move_into_link_name_space(here.as_fd(), network)?;
+        done
+    }
+}

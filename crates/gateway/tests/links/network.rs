@@ -1,0 +1,221 @@
+//! Two network namespaces, `near` and `far`, between which links are made and unmade.
+
+use std::fs::File;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::process::{BINARY, Gateway, PATIENCE};
+
+/// The relay's address, which each link leads to.
+pub const RELAY: &str = "10.99.0.1";
+
+/// A network namespace; it goes with its holder.
+pub struct Namespace(Child);
+
+impl Namespace {
+    fn new() -> Namespace {
+        let mut command = Command::new("unshare");
+        command.args(["--net", "sleep", "infinity"]);
+        let namespace = Namespace(command.stdin(Stdio::null()).spawn().unwrap());
+        let own = std::fs::read_link("/proc/self/ns/net").unwrap();
+        let begin = Instant::now();
+        // `unshare` becomes `sleep` once it is there.
+        while std::fs::read_link(namespace.path()).is_ok_and(|link| link == own) {
+            assert!(begin.elapsed() < PATIENCE);
+            thread::sleep(Duration::from_millis(5));
+        }
+        namespace.sh("ip link set lo up");
+        namespace
+    }
+
+    fn path(&self) -> String {
+        format!("/proc/{}/ns/net", self.0.id())
+    }
+
+    /// A program in it.
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net={}", self.path())).arg(program);
+        command
+    }
+
+    /// What a shell does in it, line by line.
+    pub fn sh(&self, script: &str) {
+        let done = self.command("sh").args(["-ec", script]).output().unwrap();
+        assert!(done.status.success(), "{script}: {done:?}");
+    }
+
+    /// The gateway in it.
+    pub fn gateway(&self, arguments: &str) -> Gateway {
+        let mut command = self.command(BINARY);
+        Gateway::run(command.args(arguments.split_whitespace()))
+    }
+
+    /// The gateway in it, which ends by itself.
+    pub fn output(&self, arguments: &str) -> Output {
+        let mut command = self.command(BINARY);
+        command.args(arguments.split_whitespace()).output().unwrap()
+    }
+
+    /// What a thread of it makes.
+    pub fn make<T: Send + 'static>(&self, make: impl FnOnce() -> T + Send + 'static) -> T {
+        let file = File::open(self.path()).unwrap();
+        let thread = thread::spawn(move || {
+            move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network)).unwrap();
+            make()
+        });
+        thread.join().unwrap()
+    }
+
+    fn number(&self) -> u32 {
+        self.0.id()
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Both, keys for a relay and a van, and a folder for control sockets.
+pub struct Network {
+    pub near: Namespace,
+    pub far: Namespace,
+    pub folder: TempDir,
+}
+
+impl Network {
+    /// Without links; `None`, and a word why, where this machine has none of what it takes.
+    pub fn new() -> Option<Network> {
+        let can = Command::new("unshare").args(["--net", "true"]).output();
+        if !can.is_ok_and(|done| done.status.success()) {
+            eprintln!("skipped: making network namespaces takes root, and unshare(1)");
+            return None;
+        }
+        if !Path::new("/dev/net/tun").exists() {
+            eprintln!("skipped: there is no /dev/net/tun");
+            return None;
+        }
+        let network = Network {
+            near: Namespace::new(),
+            far: Namespace::new(),
+            folder: tempfile::tempdir().unwrap(),
+        };
+        network.far.sh(&format!("ip addr add {RELAY}/32 dev lo"));
+        for name in ["relay", "van"] {
+            let done = network
+                .near
+                .output(&format!("keygen {}", network.file(name)));
+            assert!(done.status.success(), "{done:?}");
+        }
+        let van = std::fs::read_to_string(network.file("van.pub")).unwrap();
+        let clients = format!("{} addresses=10.9.0.2\n", van.trim());
+        std::fs::write(network.file("clients"), clients).unwrap();
+        Some(network)
+    }
+
+    /// A file of the folder.
+    pub fn file(&self, name: &str) -> String {
+        self.folder.path().join(name).display().to_string()
+    }
+
+    /// Link `number`: the interface `linkN` at both ends, 10.71.N.1 far and 10.71.N.2 near.
+    pub fn add_link(&self, number: u32) {
+        self.near.sh(&format!(
+            "ip link add link{number} type veth peer name link{number} netns {}",
+            self.far.number()
+        ));
+        self.far.sh(&format!(
+            "ip addr add 10.71.{number}.1/24 dev link{number}; ip link set link{number} up"
+        ));
+        self.near.sh(&format!("ip link set link{number} up"));
+        self.address(number, 2);
+    }
+
+    /// The near end of a link gets an address, and a route to the relay.
+    pub fn address(&self, number: u32, host: u32) {
+        self.near.sh(&format!(
+            "ip addr add 10.71.{number}.{host}/24 dev link{number}; \
+             ip route add {RELAY}/32 via 10.71.{number}.1 dev link{number} metric {number}"
+        ));
+    }
+
+    /// The near end of a link loses an address, and its route with it.
+    pub fn take_address(&self, number: u32, host: u32) {
+        self.near.sh(&format!(
+            "ip addr del 10.71.{number}.{host}/24 dev link{number}; \
+             ip route flush dev link{number}"
+        ));
+    }
+
+    /// The status of a near end.
+    pub fn status(&self) -> Value {
+        let done = self
+            .near
+            .output(&format!("status --json --control {}", self.file("near")));
+        serde_json::from_slice(&done.stdout).unwrap_or_default()
+    }
+
+    /// Waits until a near end says that of a link, and tells how long that took.
+    pub fn until(&self, what: &str, link: &str, is_so: impl Fn(&Value) -> bool) -> Duration {
+        let begin = Instant::now();
+        loop {
+            let status = self.status();
+            let groups = ["associations", "tunnels"]
+                .iter()
+                .filter_map(|kind| status.get(kind)?.as_array().cloned());
+            let links = groups
+                .flatten()
+                .filter_map(|group| group["links"].as_array().cloned());
+            let mut named = links.flatten().filter(|known| known["name"] == link);
+            if named.any(|link| is_so(&link)) {
+                println!("{what}: {} ms", begin.elapsed().as_millis());
+                return begin.elapsed();
+            }
+            assert!(begin.elapsed() < PATIENCE, "{what}: {status:#}");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// Whether a link is in that state.
+pub fn is(state: &'static str) -> impl Fn(&Value) -> bool {
+    move |link| link["state"] == state
+}
+
+/// Says back what comes, at that address of a namespace.
+pub fn echo(namespace: &Namespace, at: &'static str) {
+    let socket = namespace.make(move || UdpSocket::bind(at).unwrap());
+    thread::spawn(move || {
+        let mut buffer = [0; 2048];
+        while let Ok((len, from)) = socket.recv_from(&mut buffer) {
+            let _ = socket.send_to(&buffer[..len], from);
+        }
+    });
+}
+
+/// Sends until something comes back, and tells how long that took.
+pub fn until_answered(namespace: &Namespace, to: SocketAddr) -> Duration {
+    let socket = namespace.make(|| UdpSocket::bind("0.0.0.0:0").unwrap());
+    socket
+        .set_read_timeout(Some(Duration::from_millis(50)))
+        .unwrap();
+    let begin = Instant::now();
+    while begin.elapsed() < PATIENCE {
+        let _ = socket.send_to(b"hello", to);
+        if socket.recv(&mut [0; 16]).is_ok() {
+            return begin.elapsed();
+        }
+    }
+    panic!("{to} does not answer");
+}

@@ -1,0 +1,148 @@
+//! A tunnel whose links get other addresses, go and come back, or are not there when it starts.
+
+use std::time::{Duration, Instant};
+
+use crate::network::{Network, RELAY, echo, is, until_answered};
+use crate::process::Gateway;
+
+const INNER: &str = "10.9.0.1:7000";
+
+/// Both ends of a tunnel; the near one with links 1 and 2.
+fn tunnel(network: &Network) -> [Gateway; 2] {
+    let far = network.far.gateway(&far(network));
+    far.wait_for("is up");
+    let near = network
+        .near
+        .gateway(&near(network, RELAY, "--link one=link1 --link two=link2"));
+    near.wait_for("is up");
+    echo(&network.far, INNER);
+    [far, near]
+}
+
+fn far(network: &Network) -> String {
+    format!(
+        "tunnel --listen 0.0.0.0:4434 --key {} --clients {} --address 10.9.0.1/24 --control {}",
+        network.file("relay.key"),
+        network.file("clients"),
+        network.file("far")
+    )
+}
+
+fn near(network: &Network, relay: &str, links: &str) -> String {
+    format!(
+        "tunnel --relay {relay}:4434 --relay-key {} --key {} {links} --address 10.9.0.2/24 \
+         --control {}",
+        network.file("relay.pub"),
+        network.file("van.key"),
+        network.file("near")
+    )
+}
+
+#[test]
+fn a_link_with_a_new_address_goes_on() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    network.add_link(1);
+    network.add_link(2);
+    let [_far, near] = tunnel(&network);
+    until_answered(&network.near, INNER.parse().unwrap());
+    network.until("both are up", "one", is("up"));
+    network.until("both are up", "two", is("up"));
+    network.take_address(1, 2);
+    network.address(1, 3);
+    near.wait_for("from 10.71.1.3");
+    network.until("a new address", "one", is("up"));
+    // With nothing else left, it is the way.
+    network.near.sh("ip link set link2 down");
+    let took = until_answered(&network.near, INNER.parse().unwrap());
+    println!("through the link alone: {} ms", took.as_millis());
+    // And from one address to the next at once.
+    network.near.sh(&format!(
+        "ip addr del 10.71.1.3/24 dev link1; ip addr add 10.71.1.4/24 dev link1; \
+         ip route replace {RELAY}/32 via 10.71.1.1 dev link1 metric 1"
+    ));
+    near.wait_for("from 10.71.1.4");
+    let took = until_answered(&network.near, INNER.parse().unwrap());
+    println!("from another address: {} ms", took.as_millis());
+}
+
+#[test]
+fn a_link_whose_interface_is_made_anew_comes_back() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    network.add_link(1);
+    network.add_link(2);
+    let [_far, near] = tunnel(&network);
+    network.until("both are up", "one", is("up"));
+    network.near.sh("ip link del link1");
+    network.until("the interface is deleted", "one", is("down"));
+    near.wait_for("link one: gone: link1");
+    network.add_link(1);
+    network.until("the interface is there again", "one", is("up"));
+    near.wait_for("link one: back, from 10.71.1.2");
+    network.near.sh("ip link set link2 down");
+    until_answered(&network.near, INNER.parse().unwrap());
+}
+
+#[test]
+fn a_link_that_is_not_there_at_the_start_is_taken_when_it_comes() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    network.add_link(2);
+    let [_far, near] = tunnel(&network);
+    until_answered(&network.near, INNER.parse().unwrap());
+    network.add_link(1);
+    near.wait_for("link one: back, from 10.71.1.2");
+    network.until("the interface is there", "one", is("up"));
+}
+
+#[test]
+fn all_links_go_and_come_back() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    network.add_link(1);
+    network.add_link(2);
+    let _ends = tunnel(&network);
+    until_answered(&network.near, INNER.parse().unwrap());
+    network.near.sh("ip link del link1; ip link del link2");
+    network.until("both are deleted", "one", is("down"));
+    network.until("both are deleted", "two", is("down"));
+    network.add_link(2);
+    let took = until_answered(&network.near, INNER.parse().unwrap());
+    println!("one is there again: {} ms", took.as_millis());
+}
+
+#[test]
+fn without_any_link_a_start_fails() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    let begin = Instant::now();
+    let done = network
+        .near
+        .output(&near(&network, RELAY, "--link one=link1 --link two=link2"));
+    let said = String::from_utf8_lossy(&done.stderr);
+    println!("after {} ms: {said}", begin.elapsed().as_millis());
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    assert!(said.contains("link one: No such device"), "{said}");
+    assert!(begin.elapsed() > Duration::from_secs(5));
+}
+
+#[test]
+fn a_relay_name_is_tried_in_both_families() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    // The name is ::1 first on most machines, where nobody listens.
+    let far = far(&network).replace("0.0.0.0", "127.0.0.1");
+    let _far = network.near.gateway(&far);
+    let near = network
+        .near
+        .gateway(&near(&network, "localhost", "--link one=lo"));
+    near.wait_for("the relay answers");
+    network.until("the other family", "one", is("up"));
+}
