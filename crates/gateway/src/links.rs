@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
 use ropewalk_quantities::{Bytes, Rate};
@@ -104,6 +104,18 @@ impl Link {
             Place::Address(own) => own.is_ipv4() == peer.is_ipv4(),
             Place::Interface(_) => true,
         }
+    }
+
+    /// Whether its interface, or its address, is there.
+    ///
+    /// # Errors
+    /// As [`Link::tcp_socket`].
+    pub fn is_there(&self) -> io::Result<()> {
+        let family = match self.place {
+            Place::Address(IpAddr::V6(_)) => IpAddr::V6(Ipv6Addr::LOCALHOST),
+            _ => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        };
+        self.udp_socket(SocketAddr::new(family, 9)).map(drop)
     }
 
     /// How packets to the peer would leave by the link now.
@@ -239,7 +251,6 @@ impl fmt::Display for Place {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::net::Ipv4Addr;
 
     #[test]
     fn a_link_is_read_with_all_that_is_known_of_it() {

@@ -50,6 +50,8 @@ pub struct Config {
     pub timeout: Time,
     /// An idle carrier is probed this often while there are streams.
     pub keepalive: Time,
+    /// And this often while there are none.
+    pub idle_keepalive: Time,
 }
 
 impl Default for Config {
@@ -63,6 +65,7 @@ impl Default for Config {
             streams: 4096,
             timeout: Time::from_secs(60),
             keepalive: Time::from_secs(5),
+            idle_keepalive: Time::from_secs(30),
         }
     }
 }

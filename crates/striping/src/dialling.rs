@@ -11,8 +11,6 @@ use ropewalk_quantities::Time;
 
 /// Between two dials.
 const AGAIN: Time = Time::from_millis(125);
-/// Of so many dials the first is patient: one in a second.
-const PATIENT: u32 = 8;
 /// After so many in vain, only the patient ones.
 const SOON: u32 = 80;
 /// Dials of a link under way at a time.
@@ -61,6 +59,9 @@ pub struct Dial {
 }
 
 impl Dialling {
+    /// Of so many dials the first is patient: one in a second.
+    pub const PATIENT: u32 = 8;
+
     /// The link needs a carrier from now on; its TCP sends a lost SYN again after `initial_rto`.
     #[must_use]
     pub fn begin(now: Time, initial_rto: Time) -> Dialling {
@@ -84,8 +85,8 @@ impl Dialling {
         if now < self.next {
             return None;
         }
-        let is_patient = self.turns.is_multiple_of(PATIENT);
-        let turns = if self.turns < SOON { 1 } else { PATIENT };
+        let is_patient = self.turns.is_multiple_of(Self::PATIENT);
+        let turns = if self.turns < SOON { 1 } else { Self::PATIENT };
         self.turns = self.turns.saturating_add(turns);
         self.next = now + AGAIN * u64::from(turns);
         let connects_within = if is_patient {

@@ -190,6 +190,13 @@ impl Association {
         carriers.into_iter().map(ask).collect()
     }
 
+    /// Whether a carrier lives that is not suspected.
+    pub(crate) fn hears(&self) -> bool {
+        let state = self.0.lock();
+        let mut carriers = state.carriers.values();
+        carriers.any(|carrier| !*carrier.suspected.borrow())
+    }
+
     /// Carriers that live.
     #[must_use]
     pub fn carrier_count(&self) -> usize {

@@ -27,6 +27,8 @@ struct Past {
     received: u64,
     resent: u64,
     suspicions: u64,
+    /// When something was last heard of the last carrier.
+    heard_at: Option<Time>,
 }
 
 impl Ledger {
@@ -37,6 +39,7 @@ impl Ledger {
             past.sent += carrier.sent.as_u64();
             past.received += carrier.received.as_u64();
             past.resent += carrier.resent.as_u64();
+            past.heard_at = past.heard_at.max(Some(carrier.heard_at));
         }
     }
 
@@ -76,6 +79,7 @@ impl Association {
     /// All that there is to say.
     pub(crate) fn document(&self, about: &About<'_>) -> document::Association {
         let state = self.0.lock();
+        let now = self.0.now();
         let carriers: Vec<CarrierStatistics> = state
             .carriers
             .keys()
@@ -104,7 +108,7 @@ impl Association {
             links: about
                 .links
                 .iter()
-                .map(|link| link_document(&state, &carriers, link))
+                .map(|link| link_document(&state, now, &carriers, link))
                 .collect(),
             streams,
             stream_count,
@@ -118,6 +122,7 @@ impl Association {
 /// A link has several carriers while one takes the place of another.
 fn link_document(
     state: &State,
+    now: Time,
     carriers: &[CarrierStatistics],
     link: &LinkAbout<'_>,
 ) -> document::Link {
@@ -131,6 +136,8 @@ fn link_document(
     let shown = best.or(own.first());
     let sum =
         |of: fn(&CarrierStatistics) -> u64| own.iter().map(|carrier| of(carrier)).sum::<u64>();
+    let heard = own.iter().map(|carrier| Some(carrier.heard_at)).max();
+    let heard = heard.flatten().max(past.heard_at);
     let ms = |time: Option<Time>| time.map(Time::as_millis_f64);
     document::Link {
         name: link.name.to_owned(),
@@ -139,6 +146,7 @@ fn link_document(
             (None, Some(_)) => document::State::Suspected,
             (None, None) => link.idle,
         },
+        last_heard_s: heard.map(|at| now.saturating_sub(at).as_secs_f64()),
         rtt_ms: ms(shown.and_then(|carrier| carrier.srtt)),
         min_rtt_ms: ms(shown.and_then(|carrier| carrier.min_rtt)),
         rate_mbps: None,
@@ -152,6 +160,8 @@ fn link_document(
         quota_left_bytes: shown
             .and_then(|carrier| carrier.quota_left)
             .map(|bytes| bytes.as_u64()),
+        sent_datagrams: None,
+        lost_datagrams: None,
         loss_ratio: None,
         reordered_ratio: None,
         path_mtu_bytes: None,

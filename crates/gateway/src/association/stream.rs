@@ -198,13 +198,15 @@ impl Stream {
 
     /// Carries a connection: all that it brings to the stream, all that the stream brings to it,
     /// until both have ended; at these rates, if there are any. A stream that was given up becomes
-    /// a reset connection.
+    /// a reset connection, and so does one whose process dies meanwhile.
     pub async fn carry(self, socket: &TcpStream, rates: Option<[&Bucket; 2]>) {
         let [up, down] = rates.map_or([None; 2], |rates| rates.map(Some));
+        // Whatever closes the connection from here on resets it, so that nobody takes what came for
+        // the whole: the kernel does, too, when this process is killed.
+        let _ = SockRef::from(socket).set_linger(Some(Duration::ZERO));
         let (up, down) = (self.carry_up(socket, up), self.carry_down(socket, down));
-        if tokio::try_join!(up, down).is_err() {
-            // Not an orderly end, so that nobody takes what came for the whole.
-            let _ = SockRef::from(socket).set_linger(Some(Duration::ZERO));
+        if tokio::try_join!(up, down).is_ok() {
+            let _ = SockRef::from(socket).set_linger(None);
         }
     }
 

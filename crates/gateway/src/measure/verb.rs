@@ -22,7 +22,7 @@ use crate::uplink::{FarEnd, Uplink, UplinkConfig, resolve};
 use crate::{Failure, output};
 
 /// How long a link may take to reach the relay.
-const PATIENCE: Duration = Duration::from_secs(15);
+const PATIENCE: Duration = Duration::from_secs(8);
 
 /// Measure links towards a relay, one after the other, and write them as a scenario file for
 /// `advise`, `simulate` and `predict`.
@@ -106,7 +106,6 @@ async fn measure(
     bytes: Bytes,
     progress: &mut Progress<'_>,
 ) -> Result<Measured, LinkError> {
-    let relay = resolve(&config.relay, link).await?;
     let uplink = Uplink::new(config.clone());
     // An uplink without links has none of that name.
     let _ = uplink.add_link(link.clone());
@@ -116,6 +115,12 @@ async fn measure(
             Ok(stream) => stream.map_err(LinkError::Relay)?,
             Err(_) => return Err(LinkError::Unreached),
         };
+        let own = stream.carrier_address();
+        let is_usable =
+            |relay: &SocketAddr| own.is_some_and(|own| own.is_ipv4() == relay.is_ipv4());
+        let relays = resolve(&config.relay).await?;
+        let relay = relays.into_iter().find(is_usable);
+        let relay = relay.ok_or_else(|| io::Error::from(io::ErrorKind::AddrNotAvailable))?;
         let socket = |door| udp_socket(link, door);
         let session = Session::begin(Lines::new(stream), relay, bytes.as_u64(), socket).await?;
         Ok(session.run(&mut |what| progress.show(what)).await?)

@@ -132,6 +132,7 @@ async fn serve(
     config: UplinkConfig,
     passwords: Option<Passwords>,
 ) -> Result<(), Failure> {
+    arguments.far_end.wait_for_a_link().await?;
     let uplink = Uplink::new(config);
     for link in arguments.far_end.link {
         let added = uplink.add_link(link);

@@ -99,6 +99,10 @@ pub struct Link {
     pub name: String,
     /// Whether it can be used.
     pub state: State,
+    /// How long ago something last came by it; absent if nothing has. An idle link is asked every
+    /// half minute, and may be dead for so long without being known to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_heard_s: Option<f64>,
     /// Smoothed round-trip time above TCP or UDP: what waits in this end's socket is part of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt_ms: Option<f64>,
@@ -128,7 +132,14 @@ pub struct Link {
     /// What its quota leaves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota_left_bytes: Option<u64>,
-    /// Of a tunnel: share of the packets sent that were lost.
+    /// Of a tunnel: datagrams sent so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent_datagrams: Option<u64>,
+    /// Of a tunnel: those of them that were lost, as far as the other end's feedback tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_datagrams: Option<u64>,
+    /// Of a tunnel: share of the datagrams sent in the last minute that were lost; the gateway that
+    /// is asked measures it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss_ratio: Option<f64>,
     /// Of a tunnel: share of the packets received that came after a later one of the same link.

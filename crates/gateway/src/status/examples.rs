@@ -45,6 +45,7 @@ fn link(name: &str, state: State, rtt_ms: f64) -> Link {
     Link {
         name: name.to_owned(),
         state,
+        last_heard_s: Some(0.25),
         rtt_ms: Some(rtt_ms),
         min_rtt_ms: Some(rtt_ms - 1.5),
         rate_mbps: Some(Rates {
@@ -59,6 +60,8 @@ fn link(name: &str, state: State, rtt_ms: f64) -> Link {
         suspicions: 0,
         cost: 1.0,
         quota_left_bytes: None,
+        sent_datagrams: None,
+        lost_datagrams: None,
         loss_ratio: None,
         reordered_ratio: None,
         path_mtu_bytes: None,

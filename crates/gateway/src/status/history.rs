@@ -9,6 +9,9 @@ use super::document::{Document, Rates, State};
 /// How far back samples are kept, in seconds.
 pub const SPAN_S: usize = 300;
 
+/// Losses are those of so many seconds.
+const LOSS_SPAN_S: usize = 60;
+
 /// Most links that are remembered; on a relay with more of them, the others have no history.
 const MAX_SERIES: usize = 256;
 
@@ -32,6 +35,8 @@ struct Series {
 struct Sample {
     rates: Option<Rates>,
     state: State,
+    /// Datagrams sent so far, and lost.
+    datagrams: Option<(u64, u64)>,
 }
 
 impl History {
@@ -72,7 +77,11 @@ impl History {
             series.received_bytes = link.received_bytes;
             let state = link.state;
             if let Some(newest) = series.samples.back_mut() {
-                *newest = Some(Sample { rates, state });
+                *newest = Some(Sample {
+                    rates,
+                    state,
+                    datagrams: link.sent_datagrams.zip(link.lost_datagrams),
+                });
             }
         }
         self.forget();
@@ -92,15 +101,16 @@ impl History {
             .retain(|_, series| series.samples.iter().any(Option::is_some));
     }
 
-    /// Writes the newest rates into a document.
+    /// Writes the newest rates, and losses of the last minute, into a document.
     pub fn fill_in(&self, document: &mut Document) {
         for (group, link) in document.links_mut() {
             let key = (group.to_owned(), link.name.clone());
-            link.rate_mbps = self
-                .series
-                .get(&key)
+            let series = self.series.get(&key);
+            link.rate_mbps = series
                 .and_then(|series| series.samples.back().copied().flatten())
                 .and_then(|sample| sample.rates);
+            let now = link.sent_datagrams.zip(link.lost_datagrams);
+            link.loss_ratio = series.and_then(|series| series.loss_ratio(now?));
         }
     }
 
@@ -120,6 +130,17 @@ impl History {
 }
 
 impl Series {
+    /// Share of what was sent in the last minute that was lost, if anything was sent.
+    fn loss_ratio(&self, (sent, lost): (u64, u64)) -> Option<f64> {
+        let minute = self.samples.len().saturating_sub(LOSS_SPAN_S);
+        let mut known = self.samples.iter().skip(minute).flatten();
+        let (sent_before, lost_before) = known.find_map(|sample| sample.datagrams)?;
+        let sent = sent.checked_sub(sent_before).filter(|&sent| sent > 0)?;
+        // What comes late is taken back.
+        let lost = lost.saturating_sub(lost_before).min(sent);
+        Some(lost as f64 / sent as f64)
+    }
+
     fn recorded(&self, moments: usize, group: &str, link: &str) -> RecordedLink {
         let missing = moments - self.samples.len();
         let padded = || {
@@ -228,6 +249,40 @@ mod tests {
             history.push(&at(uptime_s, sent));
         }
         assert_eq!(sent_mbps(&history), [None, None, Some(1.0)]);
+    }
+
+    #[test]
+    fn losses_are_those_of_the_last_minute() {
+        let mut history = History::default();
+        let document = |second: u64| {
+            let mut document = at(second as f64, 0);
+            let link = &mut document.associations[0].links[0];
+            // One of two until the hundredth second, none later.
+            link.sent_datagrams = Some(second * 10);
+            link.lost_datagrams = Some(second.min(100) * 5);
+            document
+        };
+        let told = |history: &History, second| {
+            let mut document = document(second);
+            history.fill_in(&mut document);
+            document.associations[0].links[0].loss_ratio
+        };
+        assert_eq!(told(&history, 1), None);
+        for second in 1..=100 {
+            history.push(&document(second));
+        }
+        assert_eq!(told(&history, 100), Some(0.5));
+        for second in 101..=200 {
+            history.push(&document(second));
+        }
+        assert_eq!(told(&history, 200), Some(0.0));
+        // Nothing was sent.
+        for second in 201..=300 {
+            let mut idle = document(200);
+            idle.uptime_s = second as f64;
+            history.push(&idle);
+        }
+        assert_eq!(told(&history, 200), None);
     }
 
     #[test]

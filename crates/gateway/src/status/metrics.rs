@@ -105,7 +105,13 @@ fn tunnels(out: &mut String, document: &Document) {
 }
 
 fn links(out: &mut String, document: &Document) {
-    const METRICS: [Metric<Link>; 13] = [
+    const METRICS: [Metric<Link>; 16] = [
+        (
+            "link_last_heard_seconds",
+            Kind::Gauge,
+            "Since something last came by the link.",
+            |link| link.last_heard_s,
+        ),
         (
             "link_rtt_seconds",
             Kind::Gauge,
@@ -167,9 +173,21 @@ fn links(out: &mut String, document: &Document) {
             |link| link.quota_left_bytes.map(|bytes| bytes as f64),
         ),
         (
+            "link_sent_datagrams_total",
+            Kind::Counter,
+            "Datagrams of a tunnel sent.",
+            |link| link.sent_datagrams.map(|count| count as f64),
+        ),
+        (
+            "link_lost_datagrams",
+            Kind::Gauge,
+            "Those of them that were lost; one that comes late is taken back.",
+            |link| link.lost_datagrams.map(|count| count as f64),
+        ),
+        (
             "link_loss_ratio",
             Kind::Gauge,
-            "Share of a tunnel's packets that the link lost.",
+            "Share of a tunnel's datagrams of the last minute that the link lost.",
             |link| link.loss_ratio,
         ),
         (

@@ -5,7 +5,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_striping::tunnel::{ENVELOPE, Ping, Receiver, ReceiverConfig, Sender, SenderConfig};
+use ropewalk_striping::tunnel::{
+    ENVELOPE, Inbound, Ping, Receiver, ReceiverConfig, Sender, SenderConfig,
+};
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 
 use super::batch::Batch;
@@ -379,6 +381,11 @@ impl Peer {
                     .unwrap_or_else(|| number.to_string()),
                 sent: self.sender.link(number),
                 received,
+                heard: self
+                    .receiver
+                    .link(number)
+                    .and_then(Inbound::heard_at)
+                    .map(|at| now.0 - Duration::from_nanos(now.1.saturating_sub(at).as_nanos())),
             }
         });
         PeerStatus {

@@ -1,5 +1,7 @@
 //! What a tunnel has done, for programs and for the status page.
 
+use std::time::Instant;
+
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::tunnel::{LinkStatus, ResequencerCounters, SenderCounters};
 
@@ -54,6 +56,8 @@ pub struct PeerLink {
     pub sent: LinkStatus,
     /// What this end has received.
     pub received: Received,
+    /// When something genuine last came by it.
+    pub heard: Option<Instant>,
 }
 
 /// What came by a link; lengths include the headers of IP.
@@ -102,6 +106,7 @@ fn link(link: &PeerLink) -> document::Link {
             (true, true) => document::State::Suspected,
             (true, false) => document::State::Up,
         },
+        last_heard_s: link.heard.map(|at| at.elapsed().as_secs_f64()),
         rtt_ms: sent.smoothed_round_trip.map(Time::as_millis_f64),
         min_rtt_ms: sent
             .smoothed_round_trip
@@ -115,7 +120,9 @@ fn link(link: &PeerLink) -> document::Link {
         suspicions: sent.suspicions,
         cost: 1.0,
         quota_left_bytes: None,
-        loss_ratio: ratio(sent.lost, sent.datagrams),
+        sent_datagrams: Some(sent.datagrams),
+        lost_datagrams: Some(sent.lost),
+        loss_ratio: None,
         reordered_ratio: ratio(received.reordered, received.datagrams),
         path_mtu_bytes: Some(sent.path_mtu.into()),
     }

@@ -2,21 +2,24 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use ropewalk_quantities::Time;
-use ropewalk_striping::Dial;
+use ropewalk_striping::{Dial, Dialling};
 use ropewalk_wire::gateway::Join;
 use tokio::net::{TcpSocket, TcpStream, lookup_host};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use tokio::time::timeout;
 
-use super::{Session, UplinkConfig};
+use super::{Near, Session};
 use crate::handshake::{Begun, HandshakeError, dial as handshake};
-use crate::links::{Link, Place};
+use crate::links::{Link, families_in_turn};
 use crate::request::{Host, Target};
 use crate::sockets::set_up_carrier;
+
+/// How long the relay's name may take to be resolved, while addresses of before are known.
+const RESOLVING: Duration = Duration::from_secs(2);
 
 /// A connection whose JOIN was answered with yes.
 pub(super) struct Dialled {
@@ -26,28 +29,29 @@ pub(super) struct Dialled {
     pub(super) turn: OwnedMutexGuard<()>,
 }
 
-/// `joining` is of all dials of the link: one of them asks to join at a time. The relay takes the
+/// `number` counts the link's dials; `joining` is of all dials of the link: one of them asks to join at a time. The relay takes the
 /// newest that has joined for the link's carrier, and so it must be the one that is used.
 pub(super) async fn dial(
-    config: &UplinkConfig,
+    near: &Near,
     link: &Link,
     session: &Session,
     joining: &Arc<Mutex<()>>,
-    begins: Dial,
+    (number, begins): (u32, Dial),
 ) -> Result<Dialled, HandshakeError> {
-    let whole = dial_patiently(config, link, session, joining, begins);
+    let whole = dial_patiently(near, link, session, joining, (number, begins));
     let dialled = timeout(duration(begins.joins_within), whole).await;
     dialled.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut).into()))
 }
 
 async fn dial_patiently(
-    config: &UplinkConfig,
+    near: &Near,
     link: &Link,
     session: &Session,
     joining: &Arc<Mutex<()>>,
-    begins: Dial,
+    (number, begins): (u32, Dial),
 ) -> Result<Dialled, HandshakeError> {
-    let relay = resolve(&config.relay, link).await?;
+    let config = &near.config;
+    let relay = near.relay_for(link, number).await?;
     let socket = link.tcp_socket(relay)?;
     set_up_carrier(&socket, config.congestion.as_deref())?;
     let connecting = TcpSocket::from_std_stream(socket.into()).connect(relay);
@@ -76,20 +80,41 @@ fn duration(time: Time) -> Duration {
     Duration::from_nanos(time.as_nanos())
 }
 
-/// An address of the relay of the family that the link has.
-pub(crate) async fn resolve(relay: &Target, link: &Link) -> io::Result<SocketAddr> {
-    let is_usable = |address: &SocketAddr| match link.place {
-        Place::Address(own) => own.is_ipv4() == address.is_ipv4(),
-        Place::Interface(_) => true,
-    };
-    let mut addresses = match &relay.host {
-        Host::Address(ip) => vec![SocketAddr::new(*ip, relay.port)],
-        Host::Name(name) => lookup_host((name.as_str(), relay.port)).await?.collect(),
-    };
-    addresses.retain(is_usable);
-    let none = || {
-        let text = format!("{relay} has no address of the family of {}", link.place);
-        io::Error::new(io::ErrorKind::AddrNotAvailable, text)
-    };
-    addresses.first().copied().ok_or_else(none)
+/// The relay's addresses, of each family in turn.
+pub(crate) async fn resolve(relay: &Target) -> io::Result<Vec<SocketAddr>> {
+    match &relay.host {
+        Host::Address(ip) => Ok(vec![SocketAddr::new(*ip, relay.port)]),
+        Host::Name(name) => {
+            let found = lookup_host((name.as_str(), relay.port)).await?;
+            Ok(families_in_turn(found.collect()))
+        }
+    }
+}
+
+impl Near {
+    /// The address of the relay that a link's dial of that number tries: each has its turn, and its
+    /// turn to be dialled with patience. Where the name is not resolved in time, those of before.
+    async fn relay_for(&self, link: &Link, number: u32) -> io::Result<SocketAddr> {
+        let found = timeout(RESOLVING, resolve(&self.config.relay)).await;
+        let found = found.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut)));
+        let mut relays = {
+            let mut known = self.relays.lock().unwrap_or_else(PoisonError::into_inner);
+            match found {
+                Ok(found) => *known = found,
+                Err(error) if known.is_empty() => return Err(error),
+                Err(_) => {}
+            }
+            known.clone()
+        };
+        relays.retain(|relay| link.reaches(*relay));
+        let turn = (number + number / Dialling::PATIENT) as usize;
+        let relay = relays.get(turn % relays.len().max(1)).copied();
+        relay.ok_or_else(|| {
+            let text = format!(
+                "{} has no address of the family of {}",
+                self.config.relay, link.place
+            );
+            io::Error::new(io::ErrorKind::AddrNotAvailable, text)
+        })
+    }
 }

@@ -1,9 +1,11 @@
 //! What a command line says of the far end and of the links towards it.
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use ropewalk_striping::Config;
+use tokio::time::sleep;
 
 use super::UplinkConfig;
 use crate::Failure;
@@ -11,6 +13,9 @@ use crate::handshake::DialSecurity;
 use crate::keys::{read_public_key, read_secret_key};
 use crate::links::{Link, Place};
 use crate::request::{Host, Target};
+
+/// How long a start waits for the first link.
+const PATIENCE: Duration = Duration::from_secs(8);
 
 /// The far end, and the links towards it.
 #[derive(Debug, Args)]
@@ -55,6 +60,29 @@ impl FarEnd {
             association,
             congestion: self.congestion.clone(),
         })
+    }
+
+    /// Waits until one of the links is there, so that a start says what is missing.
+    ///
+    /// # Errors
+    /// None was there in time; what the first one lacks.
+    pub(crate) async fn wait_for_a_link(&self) -> Result<(), Failure> {
+        let begin = Instant::now();
+        while self.link.iter().all(|link| link.is_there().is_err()) {
+            if begin.elapsed() >= PATIENCE {
+                let said = self.link.iter().filter_map(|link| {
+                    let missing = link.is_there().err()?;
+                    Some(format!("link {} ({}): {missing}", link.name, link.place))
+                });
+                let said: Vec<String> = said.collect();
+                return Err(Failure::run(format!(
+                    "no link is there: {}",
+                    said.join("; ")
+                )));
+            }
+            sleep(PATIENCE / 80).await;
+        }
+        Ok(())
     }
 
     fn security(&self) -> Result<DialSecurity, Failure> {

@@ -157,14 +157,17 @@ async fn dial_until_up(
     let mut under_way = JoinSet::new();
     let joining = Arc::new(Mutex::new(()));
     let mut said = String::new();
+    let mut number = 0;
     loop {
         tokio::select! {
             () = sleep_until(dials.due().into()) => {
                 if let Some(begins) = dials.dialling.poll_dial(dials.now(), under_way.len()) {
                     let (near, session, link) = (near.clone(), session.clone(), link.clone());
                     let joining = Arc::clone(&joining);
+                    let dial_of_link = (number, begins);
+                    number += 1;
                     under_way.spawn(async move {
-                        dial(&near.config, &link, &session, &joining, begins).await
+                        dial(&near, &link, &session, &joining, dial_of_link).await
                     });
                 }
             }

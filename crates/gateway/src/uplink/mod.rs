@@ -8,14 +8,16 @@ mod dial;
 mod far_end;
 mod link;
 
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use ring::rand::{SecureRandom, SystemRandom};
 use ropewalk_striping::{Config, Role};
 use tokio::task::AbortHandle;
+use tokio::time::sleep;
 use tracing::info;
 
 use crate::association::status::{About, LinkAbout};
@@ -30,6 +32,9 @@ pub use far_end::FarEnd;
 
 /// Code of an association that the relay does not know any more.
 const GONE: u32 = 0xffff_0004;
+
+/// A request that no link could carry for so long has failed.
+const PATIENCE: Duration = Duration::from_secs(9);
 
 /// What an uplink is made of, its links aside.
 #[derive(Clone, Debug)]
@@ -53,6 +58,8 @@ struct Near {
     session: Mutex<Arc<Session>>,
     /// No new association follows.
     closing: AtomicBool,
+    /// The relay's addresses, as they were last found.
+    relays: Mutex<Vec<SocketAddr>>,
     links: Mutex<Vec<LinkEntry>>,
 }
 
@@ -93,6 +100,7 @@ impl Uplink {
             config,
             session: Mutex::new(session),
             closing: AtomicBool::new(false),
+            relays: Mutex::default(),
             links: Mutex::default(),
         }))
     }
@@ -134,8 +142,15 @@ impl Uplink {
     /// is asked once more.
     ///
     /// # Errors
-    /// What the relay says.
+    /// What the relay says, or that no link has led there for 9 seconds.
     pub async fn open(&self, request: &Request) -> Result<Stream, Status> {
+        tokio::select! {
+            opened = self.open_patiently(request) => opened,
+            () = self.is_cut_off() => Err(Status::NetworkUnreachable),
+        }
+    }
+
+    async fn open_patiently(&self, request: &Request) -> Result<Stream, Status> {
         let session = self.0.session();
         let opened = session.open(request).await;
         let is_gone = || session.association.end() == Some(GONE) && !self.0.is_closing();
@@ -146,6 +161,17 @@ impl Uplink {
         self.0.session().open(request).await
     }
 
+    /// Waits until no carrier has been heard for [`PATIENCE`].
+    async fn is_cut_off(&self) {
+        let mut heard = Instant::now();
+        while heard.elapsed() < PATIENCE {
+            sleep(PATIENCE / 36).await;
+            if self.0.session().association.hears() {
+                heard = Instant::now();
+            }
+        }
+    }
+
     /// Ends the association: the relay is told.
     pub async fn close(&self) {
         self.0.closing.store(true, Ordering::Release);
@@ -153,7 +179,7 @@ impl Uplink {
         // The carriers say so and end.
         let deadline = Instant::now() + link::FAREWELL;
         while self.0.session().association.carrier_count() > 0 && Instant::now() < deadline {
-            tokio::time::sleep(link::FAREWELL / 20).await;
+            sleep(link::FAREWELL / 20).await;
         }
         for entry in self.0.links().drain(..) {
             entry.task.abort();

@@ -1,5 +1,6 @@
 //! Relay and proxy as users run them: two processes, on loopback.
 
+mod ends;
 mod mute;
 mod own_addresses;
 #[path = "../process/mod.rs"]

@@ -99,8 +99,11 @@ impl<P: Payload> Association<P> {
 
     /// When an idle carrier is to be probed.
     fn probe_at(&self, at: usize) -> Option<Time> {
-        let probe_at = self.carriers[at].probe_at(self.config.keepalive);
-        probe_at.filter(|_| !self.streams.is_empty())
+        let keepalive = match self.streams.is_empty() {
+            true => self.config.idle_keepalive,
+            false => self.config.keepalive,
+        };
+        self.carriers[at].probe_at(keepalive)
     }
 
     /// Nothing was heard of a carrier for too long.

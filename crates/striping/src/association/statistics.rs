@@ -13,6 +13,8 @@ pub struct CarrierStatistics {
     pub link: u32,
     /// Nothing was heard of it for too long.
     pub suspected: bool,
+    /// When something was last heard of it; when it came up, if nothing was.
+    pub heard_at: Time,
     /// Smoothed round trip, queues and socket included; `None` before it was measured.
     pub srtt: Option<Time>,
     /// Least round trip of the last ten seconds.
@@ -65,6 +67,7 @@ impl<P: Payload> Association<P> {
         Some(CarrierStatistics {
             link: carrier.config.link,
             suspected: carrier.listening.is_suspected(),
+            heard_at: carrier.listening.heard_at(),
             srtt: carrier.round_trip.smoothed(),
             min_rtt: carrier.round_trip.min(),
             rate: rate.map(|rate| Rate::from_mbps(rate * 8e-6)),

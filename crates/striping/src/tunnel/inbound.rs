@@ -113,6 +113,12 @@ impl Inbound {
         self.received > 0 && now <= self.highest_at + SILENCE
     }
 
+    /// When the newest datagram arrived; `None` if none has.
+    #[must_use]
+    pub fn heard_at(&self) -> Option<Time> {
+        (self.received > 0).then_some(self.highest_at)
+    }
+
     /// When the newest datagram that arrived was sent.
     #[must_use]
     pub fn newest_sent(&self) -> i64 {

@@ -341,3 +341,42 @@ fn streams_share_the_memory_for_what_waits() {
     end.own.reset(streams[0], 0);
     assert!(end.write(streams[1], 4 << 20) > 900_000);
 }
+
+/// What a carrier of an association without streams asks until then; each question is answered
+/// after 20 ms, or none is.
+fn questions(end: &mut End, until: Time, are_answered: bool) -> usize {
+    let (id, mut count) = (end.carriers[0], 0);
+    while let Some(now) = end.own.poll_timeout().filter(|at| *at <= until) {
+        end.own.handle_timeout(now);
+        while let Some(frame) = end.own.poll_transmit(now, id) {
+            let Frame::Ping { token } = frame else {
+                panic!("{frame:?}");
+            };
+            count += 1;
+            if are_answered {
+                let answer = Frame::Pong { token };
+                end.own.received(now + MS(20), id, answer).unwrap();
+            }
+        }
+    }
+    count
+}
+
+#[test]
+fn an_idle_carrier_is_asked_twice_a_minute_and_suspected_when_it_does_not_answer() {
+    let mut end = End::new(Role::Initiator, Config::default(), &[carrier(20)]);
+    let id = end.carriers[0];
+    let Some(Frame::Ping { token }) = end.own.poll_transmit(MS(1), id) else {
+        panic!("the first question");
+    };
+    end.own.received(MS(21), id, Frame::Pong { token }).unwrap();
+    assert_eq!(end.own.poll_transmit(MS(21), id), None);
+    let day = Time::from_secs(86_400);
+    let asked = questions(&mut end, day, true);
+    assert!((2800..=2900).contains(&asked), "{asked}");
+    assert_eq!(end.events(), []);
+    questions(&mut end, day + Time::from_secs(60), false);
+    assert_eq!(end.events(), [Event::CarrierSuspected(id)]);
+    let heard = end.own.carrier_statistics(id).unwrap().heard_at;
+    assert!(heard <= day + MS(20), "{heard}");
+}

@@ -227,6 +227,7 @@ function linkHeads(of) {
   const heads = [
     { name: "link", show: named },
     { name: "state", word: true, show: (link) => element("span", link.state, `state ${link.state}`) },
+    { name: "heard", title: "how long ago something last came by it", show: (link) => link.last_heard_s === undefined ? "–" : `${span(link.last_heard_s)} ago` },
     { name: "received Mbit/s", show: (link) => mbps(link.rate_mbps?.received) },
     { name: "sent Mbit/s", show: (link) => mbps(link.rate_mbps?.sent) },
     { name: "sent at most", title: "greatest Mbit/s of late at which what was sent was delivered: the link carries no more, or no more was sent", show: (link) => mbps(link.delivery_rate_mbps) },
