@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::path::Path;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -11,7 +12,7 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::configuration::Merged;
 use crate::output::{self, StandardError};
 use crate::status::watch;
-use crate::{Failure, exec, keygen, measure, proxy, relay, tunnel};
+use crate::{Failure, exec, keygen, measure, proxy, relay, setup, tunnel};
 
 /// Lay the real links of this machine together.
 #[derive(Debug, Parser)]
@@ -39,6 +40,7 @@ Example: for bash, in this shell
     Measure(Box<measure::Arguments>),
     Proxy(Box<proxy::Arguments>),
     Relay(Box<relay::Arguments>),
+    Setup(setup::Arguments),
     Status(watch::Arguments),
     Tunnel(Box<tunnel::Arguments>),
 }
@@ -65,6 +67,21 @@ enum Unread {
 }
 
 impl CommandLine {
+    /// Of a verb with a configuration file and nothing else.
+    fn of_file(verb: &str, file: &Path) -> CommandLine {
+        let words = ["ropewalk-gateway", verb, "--config"].map(OsString::from);
+        CommandLine(words.into_iter().chain([file.into()]).collect())
+    }
+
+    /// The verb with its options.
+    fn verb(&self) -> Result<Verb, Failure> {
+        match self.read() {
+            Ok(told) => Ok(told.command.verb),
+            Err(Unread::File(failure)) => Err(failure),
+            Err(Unread::CommandLine(error)) => Err(Failure::Input(one_line(&error))),
+        }
+    }
+
     /// Reads the configuration file, if one is named, and all options. It may be called again, for
     /// what stands in the file by then.
     fn read(&self) -> Result<Told, Unread> {
@@ -86,6 +103,22 @@ impl CommandLine {
             Some(failure) => Unread::File(failure),
             None => Unread::CommandLine(error),
         })
+    }
+}
+
+/// The relay's options in a configuration file.
+pub(crate) fn relay_of(file: &Path) -> Result<relay::Arguments, Failure> {
+    match CommandLine::of_file("relay", file).verb()? {
+        Verb::Relay(arguments) => Ok(*arguments),
+        _ => unreachable!("the command line has the verb"),
+    }
+}
+
+/// A tunnel's options in a configuration file.
+pub(crate) fn tunnel_of(file: &Path) -> Result<tunnel::Arguments, Failure> {
+    match CommandLine::of_file("tunnel", file).verb()? {
+        Verb::Tunnel(arguments) => Ok(*arguments),
+        _ => unreachable!("the command line has the verb"),
     }
 }
 
@@ -133,6 +166,7 @@ fn perform(told: Told) -> Result<(), Failure> {
             checked(&relay::check(&arguments)?, &effective)
         }
         Verb::Relay(arguments) => relay::run(*arguments),
+        Verb::Setup(arguments) => setup::run(&arguments),
         Verb::Status(arguments) => watch::run(&arguments),
         Verb::Tunnel(arguments) if arguments.file.check => {
             checked(&tunnel::check(&arguments)?, &effective)
@@ -166,13 +200,15 @@ fn answer(error: &clap::Error) -> Result<(), Failure> {
     ) {
         return output::print(&error.to_string());
     }
+    Err(Failure::Input(one_line(error)))
+}
+
+fn one_line(error: &clap::Error) -> String {
     let text = error.to_string();
     let lines = text
         .lines()
         .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
     let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
     let line = words.join(" ");
-    Err(Failure::input(
-        line.strip_prefix("error: ").unwrap_or(&line),
-    ))
+    line.strip_prefix("error: ").unwrap_or(&line).to_owned()
 }

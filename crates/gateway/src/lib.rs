@@ -29,6 +29,7 @@ mod refusals;
 pub mod relay;
 pub mod request;
 mod runtime;
+mod setup;
 mod sockets;
 pub mod status;
 mod tcp_info;

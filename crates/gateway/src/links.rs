@@ -219,6 +219,26 @@ fn parse(text: &str) -> Result<Link, String> {
     Ok(link)
 }
 
+/// As it is read.
+impl fmt::Display for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.name, self.place)?;
+        if let Some(rate) = self.rate {
+            write!(f, ",rate={}bit", rate.as_bps())?;
+        }
+        if let Some(cost) = self.cost {
+            write!(f, ",cost={cost}")?;
+        }
+        if let Some(quota) = self.quota {
+            write!(f, ",quota={}B", quota.as_u64())?;
+        }
+        match self.priority {
+            0 => Ok(()),
+            priority => write!(f, ",priority={priority}"),
+        }
+    }
+}
+
 /// An address, or else the name of an interface: at most 15 bytes, as Linux has them.
 impl FromStr for Place {
     type Err = String;
@@ -266,6 +286,7 @@ mod tests {
             priority: 1,
         };
         assert_eq!(link, expected);
+        assert_eq!(link.to_string().parse::<Link>().unwrap(), expected);
         let link: Link = "home=fe80::1".parse().unwrap();
         assert_eq!(
             link,

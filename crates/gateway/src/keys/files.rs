@@ -1,5 +1,6 @@
 //! Keys in files.
 
+use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};
@@ -76,9 +77,9 @@ pub fn write_key_files(name: &Path, secret: &SecretKey) -> Result<KeyFiles, KeyF
     {
         return Err(KeyFileError::Exists { path: path.clone() });
     }
-    create(&files.secret, 0o600, secret.to_line().as_bytes())?;
+    create_file(&files.secret, 0o600, secret.to_line().as_bytes())?;
     let public = secret.public().to_line(short);
-    if let Err(error) = create(&files.public, 0o644, public.as_bytes()) {
+    if let Err(error) = create_file(&files.public, 0o644, public.as_bytes()) {
         // A secret key without its other half would only be in the way of the next try.
         let _ = fs::remove_file(&files.secret);
         return Err(error);
@@ -93,7 +94,7 @@ pub fn write_key_files(name: &Path, secret: &SecretKey) -> Result<KeyFiles, KeyF
 pub fn read_secret_key(path: &Path) -> Result<SecretKey, KeyFileError> {
     let text = read(path)?;
     let mode = fs::metadata(path).map(|file| file.permissions().mode());
-    if mode.is_ok_and(|mode| mode & 0o077 != 0) {
+    if mode.is_ok_and(|mode| mode & 0o077 != 0) && !is_credential(path) {
         warn!(
             "{}: others can read this secret key; chmod 600 {0}",
             path.display()
@@ -103,6 +104,13 @@ pub fn read_secret_key(path: &Path) -> Result<SecretKey, KeyFileError> {
         path: path.into(),
         problem,
     })
+}
+
+/// Whether systemd has handed it over: its service's user reads it by an access control list, whose
+/// mask stands where others' rights do (systemd.exec(5)).
+fn is_credential(path: &Path) -> bool {
+    let folder = env::var_os("CREDENTIALS_DIRECTORY").filter(|folder| !folder.is_empty());
+    folder.is_some_and(|folder| path.starts_with(folder))
 }
 
 /// Reads a public key.
@@ -135,7 +143,7 @@ fn read(path: &Path) -> Result<Zeroizing<String>, KeyFileError> {
 }
 
 /// A whole file or none: it gets its name once its content is on the disk.
-fn create(path: &Path, mode: u32, content: &[u8]) -> Result<(), KeyFileError> {
+pub(crate) fn create_file(path: &Path, mode: u32, content: &[u8]) -> Result<(), KeyFileError> {
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),

@@ -18,8 +18,8 @@ use snow::types::Dh;
 use zeroize::Zeroizing;
 
 pub use clients::{Client, Clients, ClientsError, Limits};
-pub(crate) use files::is_name;
 pub use files::{KeyFileError, KeyFiles, read_public_key, read_secret_key, write_key_files};
+pub(crate) use files::{create_file, is_name};
 
 /// Bytes of a key.
 pub const KEY_LEN: usize = 32;
@@ -90,7 +90,7 @@ impl SecretKey {
         Zeroizing::new(format!("{SECRET_WORD} {}\n", base64.as_str()))
     }
 
-    fn from_line(line: &str) -> Result<SecretKey, KeyError> {
+    pub(crate) fn from_line(line: &str) -> Result<SecretKey, KeyError> {
         let mut words = line.split_whitespace();
         if words.next() != Some(SECRET_WORD) {
             return Err(KeyError::Word(SECRET_WORD));

@@ -39,14 +39,14 @@ pub struct Arguments {
     pub(crate) file: ConfigurationFile,
     /// Where carriers come in; several may be given.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:4433")]
-    listen: Vec<SocketAddr>,
+    pub(crate) listen: Vec<SocketAddr>,
     /// The relay's own key, as `keygen` wrote it.
     #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
-    key: Option<PathBuf>,
+    pub(crate) key: Option<PathBuf>,
     /// Who may connect: lines as in NAME.pub, each with streams=, memory=, rate= behind it if
     /// wanted.
     #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
-    clients: Option<PathBuf>,
+    pub(crate) clients: Option<PathBuf>,
     /// Targets that may be opened: public, private, loopback, own (addresses of this machine), or
     /// ADDRESS/BITS (IPv6 in brackets), then :PORTS if not all. Nothing is, unless it is said here.
     #[arg(long, value_name = "RULE")]

@@ -52,7 +52,7 @@ pub struct Arguments {
         required_unless_present = "relay",
         requires = "clients"
     )]
-    pub(super) listen: Option<SocketAddr>,
+    pub(crate) listen: Option<SocketAddr>,
     /// The address of the end that listens.
     #[arg(
         long,
@@ -79,7 +79,7 @@ pub struct Arguments {
     /// The device's address with the length of its prefix; as often as there are addresses. The
     /// other end's list of clients must have each of a client's addresses.
     #[arg(long, value_name = "ADDRESS/LENGTH", required = true)]
-    pub(super) address: Vec<Prefix>,
+    pub(crate) address: Vec<Prefix>,
     /// The other end's address within the tunnel, where the device is point to point.
     #[arg(long, value_name = "ADDRESS")]
     peer: Option<IpAddr>,

@@ -1,0 +1,212 @@
+//! `setup client`: a client's key and configuration, from the relay's token.
+
+use std::fs;
+use std::io::{self, BufRead, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use zeroize::Zeroizing;
+
+use super::folder::{NewFile, PUBLIC, SECRET, create_all};
+use super::token::Token;
+use crate::links::Link;
+use crate::{Failure, output};
+
+/// Longest text that may be a token, in bytes.
+const LONGEST: u64 = 8192;
+
+/// Write a client's key and configuration, from the token that `setup relay` printed.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example: over Wi-Fi and LTE; then either for all programs of this machine, or for those that ask
+  sudo ropewalk-gateway setup client --link wifi=wlan0 --link lte=wwan0,cost=5
+  sudo systemctl enable --now ropewalk-tunnel
+  sudo systemctl enable --now ropewalk-proxy")]
+pub(super) struct Arguments {
+    /// The token; asked for, or read from standard input, if it is not said, so that other users
+    /// do not see it among the processes.
+    token: Option<String>,
+    /// A link, as of `proxy`; if none is said, each interface that has a default route.
+    #[arg(long, value_name = "NAME=PLACE")]
+    link: Vec<Link>,
+    /// Where the files are.
+    #[arg(long, value_name = "FOLDER", default_value = "/etc/ropewalk")]
+    folder: PathBuf,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let text = match arguments.token.as_deref() {
+        Some(token) if token != "-" => Zeroizing::new(token.to_owned()),
+        _ => ask()?,
+    };
+    let token = Token::from_text(&text).map_err(Failure::input)?;
+    let links = links(&arguments.link)?;
+    let at = |name: &str| arguments.folder.join(name);
+    let files = [
+        NewFile::new(at("client.key"), SECRET, token.key.to_line().as_str()),
+        NewFile::new(at("relay.pub"), PUBLIC, token.relay_key.to_line("relay")),
+        NewFile::new(at("proxy.toml"), PUBLIC, proxy_file(&token, &links)),
+        NewFile::new(at("tunnel.toml"), PUBLIC, tunnel_file(&token, &links)),
+    ];
+    create_all(&arguments.folder, &files)?;
+    let written: String = files
+        .iter()
+        .map(|file| format!("{}\n", file.path.display()))
+        .collect();
+    output::say(format_args!(
+        "{written}This is {} of the relay {}, over {}.\n\
+         Start ropewalk-tunnel for the whole machine, or ropewalk-proxy for programs that ask it.\n",
+        token.name,
+        token.host,
+        links.join(" "),
+    ));
+    Ok(())
+}
+
+/// A line of standard input, or all of it if that is no terminal.
+fn ask() -> Result<Zeroizing<String>, Failure> {
+    let input = io::stdin();
+    let mut text = Zeroizing::new(String::new());
+    let read = if input.is_terminal() {
+        output::say("The relay's token: ");
+        input.lock().take(LONGEST).read_line(&mut text)
+    } else {
+        input.lock().take(LONGEST).read_to_string(&mut text)
+    };
+    read.map_err(|error| Failure::run(format!("standard input: {error}")))?;
+    Ok(text)
+}
+
+/// The links as they stand in a file.
+fn links(given: &[Link]) -> Result<Vec<String>, Failure> {
+    if !given.is_empty() {
+        return Ok(given.iter().map(Link::to_string).collect());
+    }
+    let interfaces = default_interfaces(&[
+        (Path::new("/proc/net/route"), is_default_v4),
+        (Path::new("/proc/net/ipv6_route"), is_default_v6),
+    ]);
+    match interfaces.is_empty() {
+        true => Err(Failure::input(
+            "no interface has a default route; allowed: --link NAME=INTERFACE, for each link",
+        )),
+        false => Ok(interfaces
+            .iter()
+            .map(|name| format!("{name}={name}"))
+            .collect()),
+    }
+}
+
+/// The interfaces of those lines of routing tables that are default routes.
+fn default_interfaces(tables: &[(&Path, fn(&[&str]) -> Option<String>)]) -> Vec<String> {
+    let mut interfaces = Vec::new();
+    for (path, interface) in tables {
+        let text = fs::read_to_string(path).unwrap_or_default();
+        for line in text.lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            if let Some(name) = interface(&words).filter(|name| !interfaces.contains(name)) {
+                interfaces.push(name);
+            }
+        }
+    }
+    interfaces
+}
+
+/// /proc/net/route: interface, destination, gateway, flags, three more, mask.
+fn is_default_v4(words: &[&str]) -> Option<String> {
+    match words {
+        [name, "00000000", _, _, _, _, _, "00000000", ..] => Some((*name).to_owned()),
+        _ => None,
+    }
+}
+
+/// /proc/net/ipv6_route: destination with its length, source with its, next hop, metric, two
+/// counts, flags, interface. One of the loopback interface refuses.
+fn is_default_v6(words: &[&str]) -> Option<String> {
+    match words {
+        [_, "00", _, _, _, _, _, _, _, name] if *name != "lo" => Some((*name).to_owned()),
+        _ => None,
+    }
+}
+
+fn list(items: impl IntoIterator<Item = impl ToString>) -> String {
+    let items = items
+        .into_iter()
+        .map(|item| format!("{:?}", item.to_string()));
+    format!("[{}]", items.collect::<Vec<_>>().join(", "))
+}
+
+fn proxy_file(token: &Token, links: &[String]) -> String {
+    format!(
+        "\
+# Ropewalk's proxy. Every option of `ropewalk-gateway proxy --help` may stand here; after a change:
+# ropewalk-gateway proxy --config /etc/ropewalk/proxy.toml --check
+listen = [\"127.0.0.1:1080\"]
+relay = \"{}:{}\"
+relay-key = \"relay.pub\"
+key = \"client.key\"
+link = {}
+",
+        token.host,
+        token.port,
+        list(links)
+    )
+}
+
+fn tunnel_file(token: &Token, links: &[String]) -> String {
+    let dns = match token.dns.is_empty() {
+        true => String::new(),
+        false => format!("dns = {}\n", list(&token.dns)),
+    };
+    format!(
+        "\
+# Ropewalk's tunnel. Every option of `ropewalk-gateway tunnel --help` may stand here; after a change:
+# ropewalk-gateway tunnel --config /etc/ropewalk/tunnel.toml --check
+relay = \"{}:{}\"
+relay-key = \"relay.pub\"
+key = \"client.key\"
+link = {}
+device = \"ropewalk0\"
+address = {}
+# Everything goes through the tunnel while it is up.
+hook = \"/usr/lib/ropewalk/tunnel-hook\"
+default-route = true
+{dns}",
+        token.host,
+        token.tunnel_port,
+        list(links),
+        list(&token.addresses)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interfaces_with_a_default_route_are_found_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let (four, six) = (folder.path().join("four"), folder.path().join("six"));
+        let row = |name: &str, to: &str, mask: &str| {
+            format!("{name}\t{to}\t0101A8C0\t0003\t0\t0\t100\t{mask}\t0\t0\t0\n")
+        };
+        let table = [
+            "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n",
+            &row("wlan0", "00000000", "00000000"),
+            &row("wwan0", "00000000", "00000000"),
+            &row("wlan0", "00000000", "00000000"),
+            // 0.0.0.0/1
+            &row("tun0", "00000000", "00000080"),
+            &row("eth0", "0001A8C0", "00FFFFFF"),
+        ];
+        fs::write(&four, table.concat()).unwrap();
+        let none = "0".repeat(32);
+        let row = |name: &str, len: &str| {
+            format!("{none} {len} {none} 00 {none} 00000400 00000001 00000000 00000003 {name}\n")
+        };
+        let table = [row("lo", "00"), row("eth1", "00"), row("eth2", "40")];
+        fs::write(&six, table.concat()).unwrap();
+        let found = default_interfaces(&[(&four, is_default_v4), (&six, is_default_v6)]);
+        assert_eq!(found, ["wlan0", "wwan0", "eth1"]);
+    }
+}

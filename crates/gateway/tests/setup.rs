@@ -1,0 +1,141 @@
+//! `setup` at both ends: what it writes is what the verbs want, and what is there stays.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn gateway(words: &str, folder: &Path, input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ropewalk-gateway"))
+        .args(words.split_whitespace())
+        .current_dir(folder)
+        .env_remove("CREDENTIALS_DIRECTORY")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It may end without reading.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+fn done(words: &str, folder: &Path, input: &str) -> String {
+    let output = gateway(words, folder, input);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{words}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What it says, in refusing.
+fn refused(words: &str, folder: &Path, input: &str) -> String {
+    let output = gateway(words, folder, input);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{words}: {said}");
+    assert_eq!(output.stdout, b"", "{words}");
+    said
+}
+
+const RELAY: &str = "setup relay 192.0.2.1 --folder relay --dns 9.9.9.9 --client";
+const CLIENT: &str = "setup client --folder van --link wifi=wlan0 --link lte=wwan0,cost=5";
+
+#[test]
+fn both_ends_are_set_up_by_a_command_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let token = done(&format!("{RELAY} van"), at, "");
+    done(CLIENT, at, &token);
+    for check in [
+        "relay --config relay/relay.toml",
+        "tunnel --config relay/tunnel.toml",
+    ] {
+        done(&format!("{check} --check"), at, "");
+    }
+    let checked = done("proxy --config van/proxy.toml --check", at, "");
+    assert!(checked.contains("link = [\"wifi=wlan0\", \"lte=wwan0,cost=5\"]"));
+    let checked = done("tunnel --config van/tunnel.toml --check", at, "");
+    assert!(checked.contains("relay = \"192.0.2.1:4434\""), "{checked}");
+    assert!(
+        checked.contains("address = [\"10.9.0.2/24\", \"fd"),
+        "{checked}"
+    );
+    assert!(checked.contains("dns = [\"9.9.9.9\"]"), "{checked}");
+    for secret in ["relay/relay.key", "van/client.key"] {
+        let mode = fs::metadata(at.join(secret)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{secret}");
+    }
+    // The relay knows the client by its key, and does not keep the secret half.
+    let client = done("tunnel --config van/tunnel.toml --check", at, "");
+    let key = client
+        .lines()
+        .find_map(|line| line.strip_prefix("# its public key: "));
+    let clients = fs::read_to_string(at.join("relay/clients")).unwrap();
+    assert!(clients.contains(&format!("{} van addresses=10.9.0.2,fd", key.unwrap())));
+    let secret = fs::read_to_string(at.join("van/client.key")).unwrap();
+    let secret = secret.split_whitespace().nth(1).unwrap();
+    for file in fs::read_dir(at.join("relay")).unwrap() {
+        let text = fs::read_to_string(file.unwrap().path()).unwrap();
+        assert!(!text.contains(secret));
+    }
+}
+
+#[test]
+fn a_second_client_changes_only_the_list() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    done(&format!("{RELAY} van"), at, "");
+    let files = ["relay.key", "relay.pub", "relay.toml", "tunnel.toml"];
+    let read = || files.map(|file| fs::read(at.join("relay").join(file)).unwrap());
+    let before = read();
+    done(&format!("{RELAY} train"), at, "");
+    assert!(before == read());
+    let clients = fs::read_to_string(at.join("relay/clients")).unwrap();
+    assert!(
+        clients.contains(" van addresses=10.9.0.2,")
+            && clients.contains(" train addresses=10.9.0.3,")
+    );
+    let said = refused(&format!("{RELAY} van"), at, "");
+    assert!(
+        said.contains("relay/clients has one of that name"),
+        "{said}"
+    );
+    assert_eq!(
+        fs::read_to_string(at.join("relay/clients")).unwrap(),
+        clients
+    );
+}
+
+#[test]
+fn what_is_there_or_not_whole_is_refused_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let token = done(&format!("{RELAY} van"), at, "");
+    let said = refused(CLIENT, at, &token[..token.len() / 2]);
+    assert!(said.contains("not whole"), "{said}");
+    assert!(!at.join("van").exists());
+    fs::create_dir(at.join("van")).unwrap();
+    fs::write(at.join("van/tunnel.toml"), "").unwrap();
+    let said = refused(CLIENT, at, &token);
+    assert!(said.contains("van/tunnel.toml: is there already"), "{said}");
+    assert_eq!(fs::read_dir(at.join("van")).unwrap().count(), 1);
+
+    let clients = fs::read_to_string(at.join("relay/clients")).unwrap();
+    for (file, text, says) in [
+        ("relay.toml", "listen = [\"[::]:44", "relay.toml:1:"),
+        ("clients", "ropewalk-public-key AAA", "clients:1: "),
+        ("relay.key", "", "relay.key: does not begin with"),
+    ] {
+        let path = at.join("relay").join(file);
+        let whole = fs::read(&path).unwrap();
+        fs::write(&path, text).unwrap();
+        let said = refused(&format!("{RELAY} train"), at, "");
+        assert!(said.contains(says), "{said}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        fs::write(&path, whole).unwrap();
+    }
+    assert_eq!(
+        fs::read_to_string(at.join("relay/clients")).unwrap(),
+        clients
+    );
+}
