@@ -17,6 +17,7 @@ VERBS = {
     "exec": "Run a program whose connections go over several links.",
     "tunnel": "Lay packets of a virtual device on several links.",
     "keygen": "Make a pair of keys for a relay or a client.",
+    "setup": "Write keys and configuration files of a relay or a client.",
     "measure": "Measure links towards a relay; write them as a scenario file.",
     "status": "Show the links and streams of a running gateway.",
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, BufRead, IsTerminal, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use zeroize::Zeroizing;
@@ -82,10 +82,9 @@ fn links(given: &[Link]) -> Result<Vec<String>, Failure> {
     if !given.is_empty() {
         return Ok(given.iter().map(Link::to_string).collect());
     }
-    let interfaces = default_interfaces(&[
-        (Path::new("/proc/net/route"), is_default_v4),
-        (Path::new("/proc/net/ipv6_route"), is_default_v6),
-    ]);
+    let table = |path| fs::read_to_string(path).unwrap_or_default();
+    let (v4, v6) = (table("/proc/net/route"), table("/proc/net/ipv6_route"));
+    let interfaces = default_interfaces(&v4, &v6);
     match interfaces.is_empty() {
         true => Err(Failure::input(
             "no interface has a default route; allowed: --link NAME=INTERFACE, for each link",
@@ -97,34 +96,34 @@ fn links(given: &[Link]) -> Result<Vec<String>, Failure> {
     }
 }
 
-/// The interfaces of those lines of routing tables that are default routes.
-fn default_interfaces(tables: &[(&Path, fn(&[&str]) -> Option<String>)]) -> Vec<String> {
+/// The interfaces that have a default route in one of the two routing tables.
+fn default_interfaces(v4: &str, v6: &str) -> Vec<String> {
+    let v4 = v4.lines().filter_map(is_default_v4);
+    let v6 = v6.lines().filter_map(is_default_v6);
     let mut interfaces = Vec::new();
-    for (path, interface) in tables {
-        let text = fs::read_to_string(path).unwrap_or_default();
-        for line in text.lines() {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            if let Some(name) = interface(&words).filter(|name| !interfaces.contains(name)) {
-                interfaces.push(name);
-            }
+    for name in v4.chain(v6) {
+        if !interfaces.contains(&name) {
+            interfaces.push(name);
         }
     }
     interfaces
 }
 
 /// /proc/net/route: interface, destination, gateway, flags, three more, mask.
-fn is_default_v4(words: &[&str]) -> Option<String> {
-    match words {
-        [name, "00000000", _, _, _, _, _, "00000000", ..] => Some((*name).to_owned()),
+fn is_default_v4(line: &str) -> Option<String> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    match words[..] {
+        [name, "00000000", _, _, _, _, _, "00000000", ..] => Some(name.to_owned()),
         _ => None,
     }
 }
 
 /// /proc/net/ipv6_route: destination with its length, source with its, next hop, metric, two
 /// counts, flags, interface. One of the loopback interface refuses.
-fn is_default_v6(words: &[&str]) -> Option<String> {
-    match words {
-        [_, "00", _, _, _, _, _, _, _, name] if *name != "lo" => Some((*name).to_owned()),
+fn is_default_v6(line: &str) -> Option<String> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    match words[..] {
+        [_, "00", _, _, _, _, _, _, _, name] if name != "lo" => Some(name.to_owned()),
         _ => None,
     }
 }
@@ -185,12 +184,10 @@ mod tests {
 
     #[test]
     fn interfaces_with_a_default_route_are_found_once() {
-        let folder = tempfile::tempdir().unwrap();
-        let (four, six) = (folder.path().join("four"), folder.path().join("six"));
         let row = |name: &str, to: &str, mask: &str| {
             format!("{name}\t{to}\t0101A8C0\t0003\t0\t0\t100\t{mask}\t0\t0\t0\n")
         };
-        let table = [
+        let v4 = [
             "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n",
             &row("wlan0", "00000000", "00000000"),
             &row("wwan0", "00000000", "00000000"),
@@ -199,14 +196,12 @@ mod tests {
             &row("tun0", "00000000", "00000080"),
             &row("eth0", "0001A8C0", "00FFFFFF"),
         ];
-        fs::write(&four, table.concat()).unwrap();
         let none = "0".repeat(32);
         let row = |name: &str, len: &str| {
             format!("{none} {len} {none} 00 {none} 00000400 00000001 00000000 00000003 {name}\n")
         };
-        let table = [row("lo", "00"), row("eth1", "00"), row("eth2", "40")];
-        fs::write(&six, table.concat()).unwrap();
-        let found = default_interfaces(&[(&four, is_default_v4), (&six, is_default_v6)]);
+        let v6 = [row("lo", "00"), row("eth1", "00"), row("eth2", "40")];
+        let found = default_interfaces(&v4.concat(), &v6.concat());
         assert_eq!(found, ["wlan0", "wwan0", "eth1"]);
     }
 }
