@@ -5,12 +5,12 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use ropewalk_gateway::proxy::http_connect;
+use ropewalk_gateway::proxy::http;
 use ropewalk_gateway::proxy::socks5::{self, Command, emit_datagram, parse_datagram};
 use ropewalk_gateway::request::Target;
 use tokio::io::join;
 
-/// SOCKS5 and HTTP CONNECT read a command or refuse; what is read is a target that is spelled and
+/// SOCKS5 and HTTP read a command or refuse; what is read is a target that is spelled and
 /// written as it is read. So is a datagram.
 ///
 /// Returns what was read, or why not.
@@ -32,16 +32,35 @@ pub fn hold(bytes: &[u8]) -> String {
             Err(error) => error.to_string(),
         };
     }
-    match now(http_connect::negotiate(&mut join(bytes, &mut said), None)) {
-        Ok((target, early)) => {
-            check(&target);
-            let head = bytes.windows(4).position(|window| window == b"\r\n\r\n");
-            // What did not fit into the last read is still to be read.
-            assert!(head.is_some_and(|end| bytes[end + 4..].starts_with(&early)));
-            format!("connect to {target}, {} bytes early", early.len())
+    match http::parse(bytes, None) {
+        Ok(Some((request, len))) => {
+            check(&request.target);
+            let early = bytes.len() - len;
+            if request.is_connect() {
+                return format!("connect to {}, {early} bytes early", request.target);
+            }
+            check_head(&request.head());
+            format!(
+                "{} for {}, {early} bytes behind",
+                request.method, request.target
+            )
         }
+        Ok(None) => "a part of a request".to_owned(),
         Err(error) => error.to_string(),
     }
+}
+
+/// A head that the next hop reads in one way.
+fn check_head(head: &[u8]) {
+    let text = head.to_ascii_lowercase();
+    let count = |what: &[u8]| {
+        text.windows(what.len())
+            .filter(|window| *window == what)
+            .count()
+    };
+    assert_eq!(count(b"\r\nhost:"), 1);
+    assert!(count(b"\r\ncontent-length:") + count(b"\r\ntransfer-encoding:") <= 1);
+    assert!(text.ends_with(b"\r\n\r\n") && count(b"\r\n\r\n") == 1);
 }
 
 fn check(target: &Target) {

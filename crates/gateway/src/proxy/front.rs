@@ -8,10 +8,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 use tracing::{debug, warn};
 
+use super::http::HttpError;
 use super::passwords::Passwords;
 use super::socks5::{self, Command};
 use super::transparent::{self, Kind};
-use super::{datagrams, http_connect};
+use super::{datagrams, http};
 use crate::refusals::Refusals;
 use crate::request::{Request, Status, Target};
 use crate::uplink::Uplink;
@@ -29,7 +30,7 @@ pub(super) struct Front {
 /// What connections to a listener are.
 #[derive(Clone, Copy)]
 pub(super) enum Door {
-    /// SOCKS5 or HTTP CONNECT: the first byte tells.
+    /// SOCKS5 or HTTP: the first byte tells.
     Asked,
     /// Led here by the kernel's rules.
     Transparent(Kind),
@@ -69,7 +70,7 @@ impl Front {
             Ok(Ok(1)) if first[0] == socks5::VERSION => self.serve_socks(socket, peer).await,
             Ok(Ok(1)) if first[0].is_ascii_uppercase() => self.serve_http(socket, peer).await,
             Ok(Ok(1)) => {
-                let detail = "neither SOCKS5 nor HTTP CONNECT";
+                let detail = "neither SOCKS5 nor HTTP";
                 self.refusals.note(peer.ip(), "protocol", detail);
             }
             _ => {}
@@ -94,24 +95,13 @@ impl Front {
         }
     }
 
-    async fn serve_http(&self, mut socket: TcpStream, peer: SocketAddr) {
-        let passwords = self.passwords.as_ref();
-        match timeout(PATIENCE, http_connect::negotiate(&mut socket, passwords)).await {
-            Ok(Ok((target, early))) => {
-                let opened = self.uplink.open(&Request::Connect(target.clone())).await;
-                let status = opened.as_ref().err().copied().unwrap_or(Status::Done);
-                let replied = http_connect::reply(&mut socket, status).await;
-                match (opened, replied) {
-                    (Ok(stream), Ok(())) => {
-                        if stream.write(early).await.is_ok() {
-                            stream.carry(&socket, None).await;
-                        }
-                    }
-                    _ => debug!("{target}: {status}"),
-                }
+    async fn serve_http(&self, socket: TcpStream, peer: SocketAddr) {
+        if let Err(error) = http::serve(socket, &self.uplink, self.passwords.as_ref()).await {
+            match error {
+                // A program may go whenever it likes.
+                HttpError::Io(error) => debug!("{peer}: {error}"),
+                HttpError::Request(error) => self.refusals.note(peer.ip(), "http", error),
             }
-            Ok(Err(error)) => self.refusals.note(peer.ip(), "http", error),
-            Err(_) => {}
         }
     }
 

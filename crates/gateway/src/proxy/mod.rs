@@ -2,7 +2,7 @@
 
 mod datagrams;
 mod front;
-pub mod http_connect;
+pub mod http;
 pub mod passwords;
 pub mod socks5;
 mod transparent;
@@ -18,7 +18,7 @@ use crate::uplink::Uplink;
 pub use verb::Arguments;
 pub(crate) use verb::{check, run};
 
-/// Takes connections of programs with SOCKS5 or HTTP CONNECT, without a password, until it is
+/// Takes connections of programs with SOCKS5 or HTTP, without a password, until it is
 /// dropped. Needs a tokio runtime.
 pub async fn serve(uplink: Uplink, listener: TcpListener) {
     let front = front::Front {

@@ -35,7 +35,7 @@ Example: over Wi-Fi and LTE, then curl through it
 pub struct Arguments {
     #[command(flatten)]
     pub(crate) file: ConfigurationFile,
-    /// Where programs connect with SOCKS5 or HTTP CONNECT; several may be given.
+    /// Where programs connect with SOCKS5 or HTTP; several may be given.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:1080")]
     listen: Vec<SocketAddr>,
     /// Where connections come in that iptables' or nftables' REDIRECT led here.

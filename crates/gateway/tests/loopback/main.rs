@@ -1,6 +1,7 @@
 //! Relay and proxy as users run them: two processes, on loopback.
 
 mod ends;
+mod http;
 mod mute;
 mod own_addresses;
 #[path = "../process/mod.rs"]

@@ -1,0 +1,225 @@
+//! One request: to its host and back.
+
+use std::io;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::time::{Instant, sleep_until};
+
+use super::HttpError;
+use super::answer::Answer;
+use super::body::{BodyError, Framing, Sink, ToFarEnd, carry};
+use super::input::{FarEnd, Input, Source};
+use super::request::Request;
+use super::response::{self, Response};
+use crate::association::Stream;
+use crate::request::{Request as Wanted, Target};
+use crate::uplink::Uplink;
+
+/// How long a host may take to answer once it has the whole of a request.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// A connection to a host that takes another request.
+pub struct Origin {
+    target: Target,
+    stream: Stream,
+}
+
+/// What came of a request.
+pub enum Ended {
+    /// It was answered, and another may follow.
+    Persistent,
+    /// It was answered, and the connection ends.
+    Last,
+    /// It was not answered by its host.
+    Refused(Answer),
+    /// Its answer broke off.
+    Cut,
+}
+
+/// Forwards a request, by the connection that is left of the one before if it is for the same host,
+/// and its answer.
+///
+/// # Errors
+/// The program is gone.
+pub async fn forward<S: Source>(
+    client: &mut Input<S>,
+    writer: &mut impl Sink,
+    uplink: &Uplink,
+    origin: &mut Option<Origin>,
+    request: Request,
+) -> Result<Ended, HttpError> {
+    let is_usable = |kept: &Origin| kept.target == request.target && request.is_repeatable();
+    if let Some(kept) = origin.take().filter(is_usable) {
+        // The host may have ended it meanwhile, and then another is opened.
+        match exchange(client, writer, kept, &request).await? {
+            (Outcome::Unanswered, _) => {}
+            (outcome, kept) => {
+                *origin = kept;
+                return Ok(outcome.ended());
+            }
+        }
+    }
+    let target = request.target.clone();
+    match uplink.open(&Wanted::Connect(target.clone())).await {
+        Ok(stream) => {
+            let opened = Origin { target, stream };
+            let (outcome, kept) = exchange(client, writer, opened, &request).await?;
+            *origin = kept;
+            Ok(outcome.ended())
+        }
+        Err(status) => Ok(Ended::Refused(Answer::unopened(status))),
+    }
+}
+
+enum Outcome {
+    Ended(Ended),
+    /// The connection ended before a byte of an answer came.
+    Unanswered,
+}
+
+impl Outcome {
+    fn ended(self) -> Ended {
+        match self {
+            Outcome::Ended(ended) => ended,
+            Outcome::Unanswered => Ended::Refused(Answer::bad_gateway()),
+        }
+    }
+}
+
+/// How far an answer came.
+enum Received {
+    /// To its end.
+    Whole(Response),
+    /// No byte of it.
+    Nothing,
+    /// It is none.
+    Malformed,
+    /// It broke off.
+    Cut,
+    /// The program is gone.
+    Unwanted(io::Error),
+}
+
+/// Sends a request and receives its answer, at the same time. The connection is given back if it
+/// takes another request.
+async fn exchange<S: Source>(
+    client: &mut Input<S>,
+    writer: &mut impl Sink,
+    origin: Origin,
+    request: &Request,
+) -> Result<(Outcome, Option<Origin>), HttpError> {
+    let begun = AtomicBool::new(false);
+    let has_begun = || begun.load(Ordering::Relaxed);
+    let mut from_host = Input::new(FarEnd(&origin.stream));
+    let mut sent = None;
+    let received = {
+        let mut sending = pin!(send(client, &origin.stream, request));
+        let mut receiving = pin!(receive(&mut from_host, writer, request, &begun));
+        let mut end = None;
+        loop {
+            let late = sleep_until(end.unwrap_or_else(Instant::now));
+            tokio::select! {
+                biased;
+                received = &mut receiving => break received,
+                done = &mut sending, if sent.is_none() => match done {
+                    // A host that reads no more may still answer.
+                    Ok(()) | Err(BodyError::Sink(_)) => {
+                        sent = Some(done.is_ok());
+                        end = Some(Instant::now() + PATIENCE);
+                    }
+                    Err(BodyError::Source(error)) => {
+                        let is_wrong = error.kind() == io::ErrorKind::InvalidData;
+                        return match is_wrong && !has_begun() {
+                            true => Ok((Outcome::Ended(Ended::Refused(Answer::bad_request())), None)),
+                            false => Err(error.into()),
+                        };
+                    }
+                },
+                () = late, if end.is_some() && !has_begun() => {
+                    return Ok((Outcome::Ended(Ended::Refused(Answer::timed_out())), None));
+                }
+            }
+        }
+    };
+    let outcome = match received {
+        Received::Whole(response) => {
+            let is_sent = sent == Some(true);
+            let is_clean = from_host.buffer.is_empty();
+            drop(from_host);
+            let ended = match is_sent && !is_last(request, &response) {
+                true => Ended::Persistent,
+                false => Ended::Last,
+            };
+            let kept = (is_sent && is_clean && response.is_persistent).then_some(origin);
+            return Ok((Outcome::Ended(ended), kept));
+        }
+        Received::Nothing => Outcome::Unanswered,
+        Received::Malformed => Outcome::Ended(Ended::Refused(Answer::bad_gateway())),
+        Received::Cut => Outcome::Ended(Ended::Cut),
+        Received::Unwanted(error) => return Err(error.into()),
+    };
+    Ok((outcome, None))
+}
+
+/// Whether the program's connection ends with this answer.
+fn is_last(request: &Request, response: &Response) -> bool {
+    !request.is_persistent || response.body == Framing::UntilEnd
+}
+
+async fn send<S: Source>(
+    client: &mut Input<S>,
+    stream: &Stream,
+    request: &Request,
+) -> Result<(), BodyError> {
+    let mut host = ToFarEnd(stream);
+    let head = Bytes::from(request.head());
+    host.put(head).await.map_err(BodyError::Sink)?;
+    let in_chunks = request.body == Framing::Chunked;
+    carry(client, &mut host, request.body, in_chunks).await
+}
+
+async fn receive<S: Source>(
+    host: &mut Input<S>,
+    writer: &mut impl Sink,
+    request: &Request,
+    begun: &AtomicBool,
+) -> Received {
+    let has_begun = || begun.load(Ordering::Relaxed);
+    loop {
+        let response = match response::parse(&host.buffer, request) {
+            Ok(Some((response, len))) => {
+                let _ = host.buffer.split_to(len);
+                response
+            }
+            Ok(None) => match host.more().await {
+                Ok(true) => continue,
+                _ if host.buffer.is_empty() && !has_begun() => return Received::Nothing,
+                _ if has_begun() => return Received::Cut,
+                _ => return Received::Malformed,
+            },
+            Err(_) if has_begun() => return Received::Cut,
+            Err(_) => return Received::Malformed,
+        };
+        // HTTP/1.0 knows no interim responses.
+        if response.is_interim() && request.minor == 0 {
+            continue;
+        }
+        begun.store(true, Ordering::Relaxed);
+        let head = Bytes::from(response.head(request, is_last(request, &response)));
+        if let Err(error) = writer.put(head).await {
+            return Received::Unwanted(error);
+        }
+        if response.is_interim() {
+            continue;
+        }
+        let in_chunks = response.body == Framing::Chunked && request.minor == 1;
+        return match carry(host, writer, response.body, in_chunks).await {
+            Ok(()) => Received::Whole(response),
+            Err(BodyError::Source(_)) => Received::Cut,
+            Err(BodyError::Sink(error)) => Received::Unwanted(error),
+        };
+    }
+}

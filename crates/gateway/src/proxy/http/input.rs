@@ -1,0 +1,132 @@
+//! What comes on a connection, and is taken in parts.
+
+use std::io;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::time::timeout;
+
+use super::HttpError;
+use super::request::{self, Request, RequestError};
+use crate::association::Stream;
+use crate::proxy::passwords::Passwords;
+
+/// How long a program may take to say the whole of a request's head.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a connection may be idle between requests.
+const IDLE: Duration = Duration::from_secs(60);
+
+/// Bytes that are read at once.
+const READ: usize = 32 << 10;
+
+/// Where bytes come from.
+pub trait Source {
+    /// Appends what comes next; `false` at the end.
+    ///
+    /// # Errors
+    /// It broke off.
+    fn more(&mut self, buffer: &mut BytesMut) -> impl Future<Output = io::Result<bool>> + Send;
+}
+
+impl<R: AsyncRead + Unpin + Send> Source for R {
+    async fn more(&mut self, buffer: &mut BytesMut) -> io::Result<bool> {
+        buffer.reserve(READ);
+        Ok(self.read_buf(buffer).await? > 0)
+    }
+}
+
+/// The far end of a stream.
+pub struct FarEnd<'a>(pub &'a Stream);
+
+impl Source for FarEnd<'_> {
+    async fn more(&mut self, buffer: &mut BytesMut) -> io::Result<bool> {
+        let mut pieces: Vec<Bytes> = Vec::new();
+        let more = self.0.read(&mut pieces).await.map_err(io::Error::other)?;
+        for piece in pieces {
+            buffer.extend_from_slice(&piece);
+        }
+        Ok(more)
+    }
+}
+
+/// A source, and what came of it and is not taken.
+pub struct Input<S> {
+    source: S,
+    /// What was read and is not taken.
+    pub buffer: BytesMut,
+}
+
+impl<S: Source> Input<S> {
+    /// Of which nothing was read yet.
+    pub fn new(source: S) -> Input<S> {
+        Input {
+            source,
+            buffer: BytesMut::new(),
+        }
+    }
+
+    /// Reads more; `false` at the end.
+    ///
+    /// # Errors
+    /// It broke off.
+    pub async fn more(&mut self) -> io::Result<bool> {
+        self.source.more(&mut self.buffer).await
+    }
+
+    /// Reads more of what cannot end here.
+    ///
+    /// # Errors
+    /// It ended, or broke off.
+    pub async fn need_more(&mut self) -> io::Result<()> {
+        match self.more().await? {
+            true => Ok(()),
+            false => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+
+    /// The next request; `None` if there is none any more.
+    ///
+    /// # Errors
+    /// What comes is none, or not in time.
+    pub async fn request(
+        &mut self,
+        passwords: Option<&Passwords>,
+    ) -> Result<Option<Request>, HttpError> {
+        if self.buffer.is_empty() {
+            match timeout(IDLE, self.more()).await {
+                Ok(Ok(true)) => {}
+                _ => return Ok(None),
+            }
+        }
+        let whole = async {
+            loop {
+                match request::parse(&self.buffer, passwords)? {
+                    Some((request, len)) => {
+                        let _ = self.buffer.split_to(len);
+                        return Ok(Some(request));
+                    }
+                    None if self.buffer.len() > request::LONGEST => {
+                        return Err(RequestError::TooLarge.into());
+                    }
+                    None => self.need_more().await?,
+                }
+            }
+        };
+        let late = || HttpError::Io(io::ErrorKind::TimedOut.into());
+        timeout(PATIENCE, whole)
+            .await
+            .unwrap_or_else(|_| Err(late()))
+    }
+
+    /// Reads on without heed, so that what was answered arrives before the connection ends.
+    pub async fn ignore(&mut self, patience: Duration) {
+        let all = async {
+            while let Ok(true) = self.more().await {
+                self.buffer.clear();
+            }
+        };
+        let _ = timeout(patience, all).await;
+    }
+}
