@@ -1,4 +1,6 @@
-//! A network from paths over links whose nodes nobody has named.
+//! A network from paths over links.
+
+use std::collections::HashMap;
 
 use crate::config::LinkConfig;
 use crate::id::{LinkId, NodeId};
@@ -7,9 +9,10 @@ use crate::network::Network;
 use crate::route::RouteId;
 
 impl<P: Copy, M: Medium<P>> Network<P, M> {
-    /// Links, and paths over them by their numbers, all from one client to one server: where a link
-    /// follows another on a path, they meet at a node. Gives the routes of each path, there and
-    /// back. Links draw from the streams of this seed.
+    /// Links, and paths over them by their numbers. Links meet at the nodes that their configurations
+    /// name. Where none is named, all paths are from one client to one server, and a link that
+    /// follows another on a path meets it at a node. Gives the routes of each path, there and back.
+    /// Links draw from the streams of this seed.
     ///
     /// # Panics
     /// If a path has no link.
@@ -19,13 +22,18 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         seed: u64,
     ) -> (Network<P, M>, Vec<[RouteId; 2]>) {
         let mut ends = Ends::new(links.len());
+        ends.join_named(links);
         for path in paths.clone() {
             for pair in path.windows(2) {
                 ends.join(Ends::end(pair[0]), Ends::start(pair[1]));
             }
             if let [first, .., last] | [first @ last] = path {
-                ends.join(Ends::start(*first), ends.client());
-                ends.join(Ends::end(*last), ends.server());
+                if links[*first].ends.is_none() {
+                    ends.join(Ends::start(*first), ends.client());
+                }
+                if links[*last].ends.is_none() {
+                    ends.join(Ends::end(*last), ends.server());
+                }
             }
         }
         let mut network = Network::new();
@@ -57,6 +65,20 @@ struct Ends(Vec<usize>);
 impl Ends {
     fn new(links: usize) -> Ends {
         Ends((0..2 * links + 2).collect())
+    }
+
+    /// Ends at nodes of the same name are at one node.
+    fn join_named(&mut self, links: &[LinkConfig]) {
+        let mut first_at: HashMap<&str, usize> = HashMap::new();
+        for (number, link) in links.iter().enumerate() {
+            let Some([from, to]) = &link.ends else {
+                continue;
+            };
+            for (name, end) in [(from, Ends::start(number)), (to, Ends::end(number))] {
+                let first = *first_at.entry(name).or_insert(end);
+                self.join(first, end);
+            }
+        }
     }
 
     fn start(link: usize) -> usize {
@@ -96,6 +118,29 @@ mod tests {
     use ropewalk_quantities::Time;
 
     #[test]
+    fn links_meet_at_the_nodes_that_they_name() {
+        let direction = DirectionConfig {
+            capacity: Capacity::Unlimited,
+            delay: Time::ZERO,
+            jitter: None,
+            slot: None,
+            loss: Loss::None,
+            queue: QueueLimit::Packets(1),
+        };
+        let links = [["a", "b"], ["c", "b"], ["b", "d"]].map(|[from, to]| LinkConfig {
+            name: format!("{from}{to}"),
+            ends: Some([from.to_owned(), to.to_owned()]),
+            forward: direction.clone(),
+            reverse: direction.clone(),
+            cost: None,
+            down: Vec::new(),
+        });
+        let paths: [&[usize]; 2] = [&[0, 2], &[1, 2]];
+        let (network, _): (Network<()>, _) = Network::from_paths(&links, paths.into_iter(), 1);
+        assert_eq!(network.topology().nodes(), 4);
+    }
+
+    #[test]
     fn links_that_follow_each_other_meet() {
         let direction = DirectionConfig {
             capacity: Capacity::Unlimited,
@@ -107,6 +152,7 @@ mod tests {
         };
         let links = ["wifi", "lte", "shared", "unused"].map(|name| LinkConfig {
             name: name.to_owned(),
+            ends: None,
             forward: direction.clone(),
             reverse: direction.clone(),
             cost: None,

@@ -12,6 +12,9 @@ const FULL_PACKET: u64 = 1500;
 pub struct LinkConfig {
     /// The name that paths, results and random streams use.
     pub name: String,
+    /// The nodes that it joins, by name, where the file names them: data goes from the first to the
+    /// second.
+    pub ends: Option<[String; 2]>,
     /// The way of the data: from the client (sender) to the server (receiver).
     pub forward: DirectionConfig,
     /// The way back.

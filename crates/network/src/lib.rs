@@ -22,6 +22,7 @@
 //! };
 //! let config = LinkConfig {
 //!     name: "dsl".to_owned(),
+//!     ends: None,
 //!     forward: direction.clone(),
 //!     reverse: direction,
 //!     cost: None,

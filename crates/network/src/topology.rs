@@ -114,9 +114,20 @@ impl Topology {
     /// A way from one node to another over the fewest hops; of several, the one whose hops were
     /// added first. `None` if there is none.
     pub fn shortest(&self, from: NodeId, to: NodeId) -> Option<Vec<HopId>> {
+        self.shortest_over(from, to, |_| true)
+    }
+
+    /// The same over those hops alone that may be used.
+    pub fn shortest_over(
+        &self,
+        from: NodeId,
+        to: NodeId,
+        may_be_used: impl Fn(HopId) -> bool,
+    ) -> Option<Vec<HopId>> {
         let mut into = vec![Vec::new(); self.nodes];
         let mut out = vec![Vec::new(); self.nodes];
-        for (number, hop) in self.hops.iter().enumerate() {
+        let hops = self.hops.iter().enumerate();
+        for (number, hop) in hops.filter(|(number, _)| may_be_used(HopId::new(*number))) {
             let (tail, head) = (self.node(hop.from), self.node(hop.to));
             into[head.index()].push(tail);
             out[tail.index()].push((HopId::new(number), head));

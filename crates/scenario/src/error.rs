@@ -187,6 +187,24 @@ pub enum Problem {
         /// The name.
         name: String,
     },
+    /// A link from a node to itself, or a flow.
+    #[error("must be another node than from")]
+    SameNode,
+    /// A link of a path that does not begin where the one before it ends.
+    #[error("{link:?} begins at {begins:?}, and {before:?} before it ends at {ends:?}")]
+    Apart {
+        /// The link.
+        link: String,
+        /// Its first node.
+        begins: String,
+        /// The link before it.
+        before: String,
+        /// Its last node.
+        ends: String,
+    },
+    /// Nodes between which no links lead.
+    #[error("no links lead there from {0:?}")]
+    NoWay(String),
     /// A name that would make overrides and results ambiguous.
     #[error("not a name")]
     BadName,

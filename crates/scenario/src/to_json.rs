@@ -85,6 +85,10 @@ fn link(link: &LinkConfig) -> Value {
         "reverse": direction(&link.reverse, link.round_trip()),
         "down": outages.collect::<Vec<_>>(),
     });
+    if let Some([from, to]) = &link.ends {
+        object["from"] = from.as_str().into();
+        object["to"] = to.as_str().into();
+    }
     if let Some(cost) = link.cost {
         object["cost"] = cost.into();
     }

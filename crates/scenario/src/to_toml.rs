@@ -93,6 +93,10 @@ impl Scenario {
 fn write_link(out: &mut String, link: &LinkConfig) {
     out.push_str("\n[[link]]\n");
     line(out, "name", &toml_text(&link.name));
+    if let Some([from, to]) = &link.ends {
+        line(out, "from", &toml_text(from));
+        line(out, "to", &toml_text(to));
+    }
     for (key, value) in direction(&link.forward) {
         line(out, key, &value);
     }

@@ -386,3 +386,40 @@ fn what_carries_no_packet_is_said() {
         );
     }
 }
+
+#[test]
+fn a_flow_between_nodes_takes_ways_that_share_no_link() {
+    let links = [
+        ("lan", "phone", "router"),
+        ("wan", "router", "server"),
+        ("lte", "phone", "server"),
+    ];
+    let mut text = String::new();
+    for (name, from, to) in links {
+        text +=
+            &format!("[[link]]\nname = '{name}'\nrate = '1mbit'\nfrom = '{from}'\nto = '{to}'\n");
+    }
+    text += "[[flow]]\nname = 'video'\nfrom = 'phone'\nto = 'server'\n";
+    text += "[[flow]]\nname = 'web'\nprotocol = 'tcp'\nfrom = 'phone'\nto = 'server'\n";
+    text += "[[flow]]\nname = 'home'\nfrom = 'phone'\nto = 'router'\n";
+    let scenario = read(&text);
+    let [video, web, home] = &scenario.flows[..] else {
+        panic!("three flows");
+    };
+    assert_eq!(video.protocol, Protocol::Mptcp);
+    assert_eq!([&web.protocol, &home.protocol], [&Protocol::Tcp; 2]);
+    let hops = |flow: &Flow| -> Vec<Vec<usize>> {
+        let paths = flow.paths.iter();
+        paths
+            .map(|path| scenario.paths[*path].hops.clone())
+            .collect()
+    };
+    assert_eq!(hops(video), [vec![2], vec![0, 1]]);
+    assert_eq!(hops(web), [vec![2]]);
+    assert_eq!(hops(home), [vec![0]]);
+    let name = |flow: &Flow, at: usize| scenario.paths[flow.paths[at]].name.clone();
+    assert_eq!([name(video, 0), name(video, 1)], ["lte", "phone-server"]);
+    let again = read(&scenario.to_toml());
+    assert_eq!(again.flows, scenario.flows);
+    assert_eq!(again.links, scenario.links);
+}

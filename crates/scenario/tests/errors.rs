@@ -309,6 +309,31 @@ fn in_flows() {
     ));
 }
 
+/// Two links in turn and one beside them.
+const NODES: &str = "[[link]]\nname = 'lan'\nrate = '1mbit'\nfrom = 'phone'\nto = 'router'\n\
+    [[link]]\nname = 'wan'\nrate = '1mbit'\nfrom = 'router'\nto = 'server'\n\
+    [[link]]\nname = 'lte'\nrate = '1mbit'\nfrom = 'phone'\nto = 'server'\n";
+
+#[test]
+fn between_nodes() {
+    snapshot!(table(
+        NODES,
+        &[
+            "",
+            "[[flow]]\nname = 'a'",
+            "[[flow]]\nname = 'a'\nfrom = 'phone'",
+            "[[flow]]\nname = 'a'\nto = 'server'",
+            "[[flow]]\nname = 'a'\nfrom = 'fone'\nto = 'server'",
+            "[[flow]]\nname = 'a'\nfrom = 'server'\nto = 'phone'",
+            "[[flow]]\nname = 'a'\nfrom = 'server'\nto = 'server'",
+            "[[flow]]\nname = 'a'\nfrom = 'phone'\nto = 'server'\npath = 'lte'",
+            "[[path]]\nname = 'p'\nhops = ['wan', 'lan']\n[[flow]]\nname = 'a'",
+            "[[link]]\nname = 'x'\nrate = '1mbit'\nfrom = 'phone'\n[transport]\npaths = ['lte']",
+            "[[link]]\nname = 'x'\nrate = '1mbit'\nfrom = 'a'\nto = 'a'\n[transport]\npaths = ['lte']",
+        ]
+    ));
+}
+
 #[test]
 fn too_many_of_anything() {
     let links: String = (0..65)

@@ -22,6 +22,7 @@ fn link(name: &str, delay: Time) -> LinkConfig {
     };
     LinkConfig {
         name: name.to_owned(),
+        ends: None,
         forward: direction.clone(),
         reverse: direction,
         cost: None,

@@ -90,13 +90,12 @@ fn short(
     paths: &mut Paths,
     report: &mut Report,
 ) -> (Flow, Transport) {
-    let mut used = match section.has("paths") {
-        true => paths.chosen(section, "paths", report).unwrap_or_default(),
-        false => paths.all(),
-    };
+    let mut used = chosen_paths(section, paths, report);
     let transport = Transport::own(section, used.len(), report);
     if transport.protocol == Protocol::Tcp && used.len() > 1 {
-        warn_of_unused_paths(&used, paths, report);
+        if !goes_between_nodes(section) {
+            warn_of_unused_paths(&used, paths, report);
+        }
         used.truncate(1);
     }
     let flow = Flow {
@@ -119,7 +118,7 @@ fn own_flow(section: &Section, paths: &mut Paths, report: &mut Report) -> Flow {
     let Transport {
         protocol, config, ..
     } = Transport::own(section, used.len(), report);
-    check_single_path(section, &protocol, &used, paths, report);
+    let used = check_single_path(section, &protocol, used, paths, report);
     let flow = Flow {
         name: section.get("name").unwrap_or_default(),
         origin: Origin::Flow,
@@ -146,7 +145,7 @@ fn competitor(
         protocol, config, ..
     } = inherited.inherit(section, report);
     let used = chosen_paths(section, paths, report);
-    check_single_path(section, &protocol, &used, paths, report);
+    let used = check_single_path(section, &protocol, used, paths, report);
     let flow = Flow {
         name: section
             .get("name")
@@ -170,24 +169,36 @@ fn path_key(section: &Section) -> &'static str {
     if section.has("path") { "path" } else { "paths" }
 }
 
+fn goes_between_nodes(section: &Section) -> bool {
+    section.has("from") || section.has("to")
+}
+
 fn chosen_paths(section: &Section, paths: &mut Paths, report: &mut Report) -> Vec<usize> {
     let key = path_key(section);
+    if goes_between_nodes(section) {
+        return paths.between(section, report);
+    }
     match section.has(key) {
         true => paths.chosen(section, key, report).unwrap_or_default(),
-        false => paths.all(),
+        false => paths.all(section, report),
     }
 }
 
-/// That what takes one path does not leave open which.
+/// Of what was chosen, what is used: what takes one path must not leave open which, but for ways
+/// between nodes, of which it takes the first.
 fn check_single_path(
     section: &Section,
     protocol: &Protocol,
-    used: &[usize],
+    mut used: Vec<usize>,
     paths: &Paths,
     report: &mut Report,
-) {
+) -> Vec<usize> {
     if *protocol != Protocol::Tcp || used.len() <= 1 {
-        return;
+        return used;
+    }
+    if goes_between_nodes(section) {
+        used.truncate(1);
+        return used;
     }
     if section.has("paths") {
         let problem = Problem::OnlyWith(r#"protocol = "mptcp", "striped-tcp" or "bas""#);
@@ -196,6 +207,7 @@ fn check_single_path(
         let names = name_list(used.iter().map(|path| paths.name(*path)));
         section.complain("path", Problem::Missing, report).allowed = Some(names);
     }
+    used
 }
 
 /// That a scheduler's set of subflows has room for all.

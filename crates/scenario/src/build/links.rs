@@ -44,6 +44,7 @@ fn link(section: &Section, traces: &mut Traces, report: &mut Report) -> LinkConf
     };
     let link = LinkConfig {
         name: section.get("name").unwrap_or_default(),
+        ends: ends(section, report),
         forward,
         reverse,
         cost: section.get("cost"),
@@ -51,6 +52,21 @@ fn link(section: &Section, traces: &mut Traces, report: &mut Report) -> LinkConf
     };
     warnings::of_short_queues(&link, report);
     link
+}
+
+/// The nodes that it joins: two, or none that has a name.
+fn ends(section: &Section, report: &mut Report) -> Option<[String; 2]> {
+    for [given, other] in [["from", "to"], ["to", "from"]] {
+        if section.has(given) && !section.has(other) {
+            section.complain(other, Problem::Missing, report).allowed =
+                Some("the name of the node at the other end".to_owned());
+        }
+    }
+    let ends = [section.get::<String>("from")?, section.get("to")?];
+    if ends[0] == ends[1] {
+        section.complain("to", Problem::SameNode, report);
+    }
+    Some(ends)
 }
 
 /// What a direction is where the file says nothing.

@@ -2,6 +2,7 @@
 
 mod flows;
 mod links;
+mod nodes;
 mod paths;
 mod protocol;
 mod traces;

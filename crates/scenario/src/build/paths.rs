@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use ropewalk_network::LinkConfig;
 
+use super::nodes::{self, Nodes};
 use crate::error::Problem;
+use crate::limits::{MAX_NAME_CHARS, MAX_PATHS};
 use crate::model::Path;
 use crate::report::Report;
 use crate::section::{Section, name_list};
@@ -16,6 +18,9 @@ pub(super) struct Paths {
     links: BTreeMap<String, usize>,
     /// How many the file itself has, or its links make.
     declared: usize,
+    nodes: Nodes,
+    /// The file has no paths of its own, and its links do not all lead from one node to one other.
+    between_nodes: bool,
 }
 
 impl Paths {
@@ -25,6 +30,7 @@ impl Paths {
         let by_name: BTreeMap<String, usize> = by_name
             .map(|(index, link)| (link.name.clone(), index))
             .collect();
+        let nodes = Nodes::new(links);
         let mut paths: Vec<Path> = Vec::new();
         for section in root.tables("path") {
             let name: String = section.get("name").unwrap_or_default();
@@ -32,8 +38,10 @@ impl Paths {
                 section.complain("name", Problem::Duplicate("path"), report);
             }
             let hops = hops(section, &by_name, report);
+            nodes::check_chain(links, &hops, section, report);
             paths.push(Path { name, hops });
         }
+        let between_nodes = paths.is_empty() && links.iter().any(|link| link.ends != links[0].ends);
         if paths.is_empty() {
             let alone = |(index, link): (usize, &LinkConfig)| Path {
                 name: link.name.clone(),
@@ -45,12 +53,84 @@ impl Paths {
             declared: paths.len(),
             paths,
             links: by_name,
+            nodes,
+            between_nodes,
         }
     }
 
-    /// What a connection uses that does not choose: not the links that others chose alone.
-    pub fn all(&self) -> Vec<usize> {
+    /// What a connection uses that does not choose: not what others chose alone.
+    pub fn all(&self, section: &Section, report: &mut Report) -> Vec<usize> {
+        if self.between_nodes {
+            self.ask_for_node(section, "from", report);
+        }
         (0..self.declared).collect()
+    }
+
+    /// Ways between the nodes that `from` and `to` name: over the fewest links, then others that
+    /// share none with those before, as long as there are such. Each becomes a path.
+    pub fn between(&mut self, section: &Section, report: &mut Report) -> Vec<usize> {
+        let given = if section.has("from") { "from" } else { "to" };
+        if let Some(path) = ["path", "paths"].into_iter().find(|key| section.has(key)) {
+            section.complain(given, Problem::Excluded(path), report);
+            return Vec::new();
+        }
+        if self.nodes.names().next().is_none() {
+            let problem = Problem::OnlyWith("from and to of links, which name the nodes");
+            section.complain(given, problem, report);
+            return Vec::new();
+        }
+        for key in ["from", "to"] {
+            if !section.has(key) {
+                self.ask_for_node(section, key, report);
+            }
+        }
+        let mut ends = ["from", "to"].map(|key| (key, section.get::<String>(key)));
+        for (key, name) in &mut ends {
+            if let Some(unknown) = name.take_if(|name| !self.nodes.has(name)) {
+                let names: Vec<&str> = self.nodes.names().collect();
+                unknown_name(section, key, "node", &unknown, &names, report);
+            }
+        }
+        let [(_, Some(from)), (_, Some(to))] = ends else {
+            return Vec::new();
+        };
+        if from == to {
+            section.complain("to", Problem::SameNode, report);
+            return Vec::new();
+        }
+        let ways = self.nodes.ways(&from, &to, MAX_PATHS);
+        if ways.is_empty() {
+            section.complain("to", Problem::NoWay(from.clone()), report);
+        }
+        let ways = ways.into_iter();
+        ways.map(|hops| self.path_over(hops, &from, &to)).collect()
+    }
+
+    fn ask_for_node(&self, section: &Section, key: &str, report: &mut Report) {
+        let names = name_list(self.nodes.names());
+        section.complain(key, Problem::Missing, report).allowed = Some(names);
+    }
+
+    /// The path over these links, named for its ends if there is none yet.
+    fn path_over(&mut self, hops: Vec<usize>, from: &str, to: &str) -> usize {
+        if let Some(index) = self.paths.iter().position(|path| path.hops == hops) {
+            return index;
+        }
+        let base: String = format!("{from}-{to}")
+            .chars()
+            .take(MAX_NAME_CHARS - 4)
+            .collect();
+        let names = std::iter::once(base.clone());
+        let numbered = (2..).map(|number| format!("{base}-{number}"));
+        let taken = |name: &String| {
+            self.links.contains_key(name) || self.paths.iter().any(|path| path.name == *name)
+        };
+        let name = names.chain(numbered).find(|name| !taken(name));
+        self.paths.push(Path {
+            name: name.expect("numbers do not end"),
+            hops,
+        });
+        self.paths.len() - 1
     }
 
     /// The name of a path.

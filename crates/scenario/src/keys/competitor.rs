@@ -4,8 +4,8 @@ use ropewalk_quantities::Bytes;
 
 use super::flow::{COUNT, PATH, START, TRAFFIC_KEY};
 use super::transport::{
-    CONGESTION, DEVICE, MAIN_BUFFER, NOTSENT_LOWAT, PACKET, PROTOCOL, SCHEDULER, SEGMENT,
-    SEND_BUFFER, SUBFLOW,
+    CONGESTION, DEVICE, FROM, MAIN_BUFFER, NOTSENT_LOWAT, PACKET, PROTOCOL, SCHEDULER, SEGMENT,
+    SEND_BUFFER, SUBFLOW, TO,
 };
 use super::{Alternatives, Default, Kind, Shape, key};
 use crate::limits;
@@ -33,6 +33,8 @@ pub(super) static COMPETITOR: Shape = Shape {
             Default::Words("all paths; for tcp the only one"),
             "The paths it uses, for all but tcp.",
         ),
+        FROM,
+        TO,
         COUNT,
         START,
         TRAFFIC_KEY,

@@ -14,6 +14,18 @@ pub(crate) static LINK: Shape = Shape {
             Default::Required,
             "The name that paths, results and random streams use; no other link has it.",
         ),
+        key(
+            "from",
+            Kind::Name,
+            Default::Words("none"),
+            "The node at which data enter the link: links meet at nodes of the same name.",
+        ),
+        key(
+            "to",
+            Kind::Name,
+            Default::Words("none"),
+            "The node at which data come out; acknowledgements come back by the same link.",
+        ),
         RATE,
         TRACE,
         DELAY,

@@ -69,6 +69,20 @@ pub(crate) static TRANSPORT: Shape = Shape {
     alternatives: &[],
 };
 
+pub(super) const FROM: Key = key(
+    "from",
+    Kind::Name,
+    Default::Words("none"),
+    "The node of the sender, in place of paths: of the ways over the fewest links to the node of to, tcp takes the first, others all that share no link.",
+);
+
+pub(super) const TO: Key = key(
+    "to",
+    Kind::Name,
+    Default::Words("none"),
+    "The node of the receiver.",
+);
+
 /// What says how a stream is carried.
 pub(super) const TRANSPORT_KEYS: &[Key] = &[
     key(
@@ -91,6 +105,8 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
         Default::Words("all paths"),
         "The paths that it uses, in this order; tcp uses just one. A link's name means that link alone.",
     ),
+    FROM,
+    TO,
     setting!(
         congestion,
         Kind::Algorithm(CongestionConfig::descriptions),

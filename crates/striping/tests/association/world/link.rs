@@ -140,6 +140,7 @@ fn config((number, link): (usize, &Link)) -> LinkConfig {
     };
     LinkConfig {
         name: number.to_string(),
+        ends: None,
         forward: direction.clone(),
         reverse: direction,
         cost: None,
