@@ -191,17 +191,8 @@ pub enum Problem {
     #[error("must be another node than from")]
     SameNode,
     /// A link of a path that does not begin where the one before it ends.
-    #[error("{link:?} begins at {begins:?}, and {before:?} before it ends at {ends:?}")]
-    Apart {
-        /// The link.
-        link: String,
-        /// Its first node.
-        begins: String,
-        /// The link before it.
-        before: String,
-        /// Its last node.
-        ends: String,
-    },
+    #[error("{0:?} does not begin where the link before it ends")]
+    Apart(String),
     /// Nodes between which no links lead.
     #[error("no links lead there from {0:?}")]
     NoWay(String),

@@ -88,13 +88,11 @@ pub(super) fn check_chain(
         if let (Some([_, ends]), Some([begins, _])) = (&before.ends, &link.ends)
             && ends != begins
         {
-            let problem = Problem::Apart {
-                link: link.name.clone(),
-                begins: begins.clone(),
-                before: before.name.clone(),
-                ends: ends.clone(),
-            };
-            section.complain("hops", problem, report);
+            let problem = Problem::Apart(link.name.clone());
+            section.complain("hops", problem, report).allowed = Some(format!(
+                "a link from {ends:?}, where {:?} ends",
+                before.name
+            ));
         }
     }
 }
