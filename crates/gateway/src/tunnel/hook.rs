@@ -15,7 +15,6 @@ use clap::{Args, ValueEnum};
 use tokio::task::spawn_blocking;
 use tracing::warn;
 
-use super::options::Arguments;
 use crate::Failure;
 use crate::runtime::notify_ready;
 
@@ -59,6 +58,15 @@ enum RunHook {
     Down,
 }
 
+/// The tunnel's own options, as the hook is told them.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub is_relay: bool,
+    pub addresses: String,
+    pub links: String,
+    pub relay: String,
+}
+
 impl HookOptions {
     /// What to run it with, if it is all that is asked for.
     pub fn alone(&self) -> Option<&'static str> {
@@ -68,6 +76,29 @@ impl HookOptions {
             RunHook::Always | RunHook::Never => None,
         }
     }
+
+    /// Whether another process runs it.
+    pub fn is_left_to_another(&self) -> bool {
+        matches!(self.run_hook, RunHook::Never)
+    }
+
+    /// The hook, if there is one.
+    pub fn hook(&self, told: Told) -> Option<Hook> {
+        let flag = |is_set: bool| if is_set { "yes" } else { "no" }.to_owned();
+        let role = if told.is_relay { "relay" } else { "client" };
+        Some(Hook {
+            program: self.hook.clone()?,
+            environment: vec![
+                ("ROPEWALK_ROLE", role.to_owned()),
+                ("ROPEWALK_ADDRESSES", told.addresses),
+                ("ROPEWALK_LINKS", told.links),
+                ("ROPEWALK_RELAY", told.relay),
+                ("ROPEWALK_DEFAULT_ROUTE", flag(self.default_route)),
+                ("ROPEWALK_DNS", words(&self.dns)),
+                ("ROPEWALK_MASQUERADE", flag(self.masquerade)),
+            ],
+        })
+    }
 }
 
 /// A program and its environment.
@@ -75,20 +106,6 @@ impl HookOptions {
 pub(super) struct Hook {
     program: PathBuf,
     environment: Vec<(&'static str, String)>,
-}
-
-/// Runs only the hook, for a device whose name is known.
-pub(super) fn run_alone(arguments: &Arguments, verb: &str) -> Result<(), Failure> {
-    if arguments.device.contains('%') {
-        return Err(Failure::input(format!(
-            "--run-hook {verb} --device {}: allowed: a device's whole name",
-            arguments.device
-        )));
-    }
-    match Hook::of(arguments) {
-        Some(hook) => hook.of_device(&arguments.device).run(verb),
-        None => Ok(()),
-    }
 }
 
 /// Waits for the end of what is carried, with the hook run before and after, unless another does.
@@ -129,14 +146,6 @@ pub(super) async fn between(
 }
 
 impl Hook {
-    /// The hook that this process has to run.
-    pub fn own(arguments: &Arguments) -> Option<Hook> {
-        match arguments.hook.run_hook {
-            RunHook::Never => None,
-            _ => Hook::of(arguments),
-        }
-    }
-
     /// It is told of this device.
     pub fn of_device(mut self, device: &str) -> Hook {
         let told = ("ROPEWALK_DEVICE", device.to_owned());
@@ -144,37 +153,8 @@ impl Hook {
         self
     }
 
-    fn of(arguments: &Arguments) -> Option<Hook> {
-        let options = &arguments.hook;
-        let program = options.hook.clone()?;
-        let role = match arguments.listen.is_some() {
-            true => "relay",
-            false => "client",
-        };
-        let flag = |is_set: bool| if is_set { "yes" } else { "no" }.to_owned();
-        let environment = vec![
-            ("ROPEWALK_ROLE", role.to_owned()),
-            ("ROPEWALK_ADDRESSES", words(&arguments.address)),
-            (
-                "ROPEWALK_LINKS",
-                words(arguments.link.iter().map(|link| &link.place)),
-            ),
-            (
-                "ROPEWALK_RELAY",
-                arguments.relay.clone().unwrap_or_default(),
-            ),
-            ("ROPEWALK_DEFAULT_ROUTE", flag(options.default_route)),
-            ("ROPEWALK_DNS", words(&options.dns)),
-            ("ROPEWALK_MASQUERADE", flag(options.masquerade)),
-        ];
-        Some(Hook {
-            program,
-            environment,
-        })
-    }
-
     /// Runs it with `up` or `down`, and waits.
-    fn run(&self, verb: &str) -> Result<(), Failure> {
+    pub fn run(&self, verb: &str) -> Result<(), Failure> {
         let failed = |what: &dyn std::fmt::Display| {
             Failure::run(format!("hook {} {verb}: {what}", self.program.display()))
         };
@@ -199,7 +179,8 @@ impl Hook {
     }
 }
 
-fn words<T: ToString>(all: impl IntoIterator<Item = T>) -> String {
+/// A list as the environment has it.
+pub(super) fn words<T: ToString>(all: impl IntoIterator<Item = T>) -> String {
     let all: Vec<String> = all.into_iter().map(|one| one.to_string()).collect();
     all.join(" ")
 }

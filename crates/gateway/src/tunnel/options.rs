@@ -15,7 +15,7 @@ use tracing::{info, warn};
 
 use super::config::{Config, Interface, Prefix, Role};
 use super::control::Control;
-use super::hook::{self, Hook, HookOptions};
+use super::hook::{self, Hook, HookOptions, Told, words};
 use super::open::{Tunnel, TunnelError};
 use crate::configuration::ConfigurationFile;
 use crate::control::ControlSocket;
@@ -126,10 +126,13 @@ fn parse_scheduler(text: &str) -> Result<Scheduler, String> {
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     if let Some(verb) = arguments.hook.alone() {
-        return hook::run_alone(&arguments, verb);
+        return run_hook_alone(&arguments, verb);
     }
     let (status, socket) = (arguments.status, arguments.control.clone());
-    let hook = Hook::own(&arguments);
+    let hook = match arguments.hook.is_left_to_another() {
+        true => None,
+        false => hook_of(&arguments),
+    };
     let config = config(arguments)?;
     let tunnel = Tunnel::open(config).map_err(|error| match error {
         TunnelError::Links(_)
@@ -152,6 +155,31 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     served??;
     carried.map_err(|error| Failure::run(format!("the tunnel ends: {error}")))
+}
+
+/// The hook, told all but the device's name.
+fn hook_of(arguments: &Arguments) -> Option<Hook> {
+    let links = arguments.link.iter().map(|link| &link.place);
+    arguments.hook.hook(Told {
+        is_relay: arguments.listen.is_some(),
+        addresses: words(&arguments.address),
+        links: words(links),
+        relay: arguments.relay.clone().unwrap_or_default(),
+    })
+}
+
+/// Runs nothing but the hook, for a device whose name is known.
+fn run_hook_alone(arguments: &Arguments, verb: &str) -> Result<(), Failure> {
+    if arguments.device.contains('%') {
+        return Err(Failure::input(format!(
+            "--run-hook {verb} --device {}: allowed: a device's whole name",
+            arguments.device
+        )));
+    }
+    match hook_of(arguments) {
+        Some(hook) => hook.of_device(&arguments.device).run(verb),
+        None => Ok(()),
+    }
 }
 
 /// Answers for the tunnel until it is told to end, or has ended.
