@@ -95,6 +95,11 @@ impl Config {
             skew: self.skew,
             most_queue: self.buffer,
             path_mtu: self.path_mtu(),
+            keepalive: match self.role {
+                Role::Dial { .. } => SenderConfig::default().keepalive,
+                // The client is nearer to the NATs on the way.
+                Role::Listen { .. } => SenderConfig::default().keepalive * 2,
+            },
         }
     }
 

@@ -22,7 +22,7 @@ const SOON: u32 = 20;
 const COMPLAINT: Duration = Duration::from_secs(10);
 /// Clocks that differ by more are worth a word.
 const CLOCK_ERROR: Duration = Duration::from_secs(60);
-/// A relay that says nothing for so long may have lost its keys.
+/// A relay that answers nothing for so long may have lost its keys.
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// Makes keys with the relay, again and again.
@@ -75,24 +75,23 @@ impl Dialer {
         self
     }
 
-    /// When the next hello is due, if the relay does not speak before.
+    /// When the next hello is due, if one is, and the relay does not speak before.
     #[must_use]
-    pub fn due_at(&self, now: Instant, peer: &Peer) -> Instant {
+    pub fn due_at(&self, now: Instant, peer: &Peer) -> Option<Instant> {
         if let Some(pending) = &self.pending {
             let patience = match self.attempts < SOON {
                 true => FIRST_PATIENCE,
                 false => MOST_PATIENCE,
             };
-            return pending.at + patience;
+            return Some(pending.at + patience);
         }
         if let Some(at) = self.turned_away {
-            return at + MOST_PATIENCE;
+            return Some(at + MOST_PATIENCE);
         }
         if peer.wants_keys(now) {
-            now
-        } else {
-            peer.heard + SILENCE
+            return Some(now);
         }
+        peer.unanswered.map(|since| since + SILENCE)
     }
 
     /// A link is there again: the next hello follows at once.

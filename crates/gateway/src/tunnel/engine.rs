@@ -106,7 +106,7 @@ impl Engine {
             Role::Dial { links, .. } => links.iter().map(|link| link.name.clone()).collect(),
         };
         let peers = match &end {
-            End::Initiator(_) => vec![Peer::new("relay".to_owned(), None, configs, epoch)],
+            End::Initiator(_) => vec![Peer::new("relay".to_owned(), None, configs)],
             End::Responder(_) => Vec::new(),
         };
         Engine {
@@ -235,10 +235,10 @@ impl Engine {
             .min()
             .map(|at| at.saturating_sub(now).as_nanos());
         if let End::Initiator(dialer) = &self.end {
-            let due = dialer.due_at(instant, &self.peers[0]);
-            let due = self.watch.due().map_or(due, |look| due.min(look));
-            let due = due.saturating_duration_since(instant).as_nanos() as u64;
-            left = Some(left.map_or(due, |left| left.min(due)));
+            let due = [dialer.due_at(instant, &self.peers[0]), self.watch.due()];
+            let due = due.into_iter().flatten().min();
+            let due = due.map(|due| due.saturating_duration_since(instant).as_nanos() as u64);
+            left = left.into_iter().chain(due).min();
         }
         if self.unpublished {
             let due = PUBLISH.saturating_sub(instant - self.published).as_nanos() as u64;
@@ -366,6 +366,7 @@ impl Engine {
             self.addresses.extend(own);
         }
         let mut pongs = Vec::new();
+        let mut is_answered = peer.sender.is_busy(now.1);
         let mut is_closed = false;
         let mut refused = None;
         for frame in TunnelFrame::parse_all(frames) {
@@ -375,6 +376,8 @@ impl Engine {
                     partial_checksum,
                     bytes,
                 }) => {
+                    is_answered = true;
+                    peer.sender.on_packet(now.1);
                     let is_own = |own: &Vec<_>| source(bytes).is_some_and(|ip| own.contains(&ip));
                     if !peer.addresses.as_ref().is_none_or(is_own) {
                         refused = Some(Refusal::ForeignSource);
@@ -395,7 +398,11 @@ impl Engine {
                     deliver(peer, &mut self.coalescer, &self.device, now.1);
                 }
                 Ok(TunnelFrame::Feedback(feedback)) => peer.sender.on_feedback(now.1, &feedback),
-                Ok(TunnelFrame::Ping(token)) => pongs.push(token),
+                Ok(TunnelFrame::Ping(token)) => {
+                    is_answered = true;
+                    // Feedback is what answers a mere sign of life.
+                    pongs.extend((token != 0).then_some(token));
+                }
                 Ok(TunnelFrame::Pong(token)) => {
                     peer.sender.on_pong(now.1, usize::from(header.link), token);
                 }
@@ -406,15 +413,12 @@ impl Engine {
                 Err(_) => refused = Some(Refusal::Malformed),
             }
         }
+        if is_answered {
+            peer.receiver.answer(now.1, header.link);
+        }
         for token in pongs {
-            let pong = TunnelFrame::Pong(token);
-            let send = sending(&self.sockets);
-            peer.seal(
-                now.1,
-                usize::from(header.link),
-                |_, out| pong.emit(out),
-                send,
-            );
+            let (link, pong) = (usize::from(header.link), TunnelFrame::Pong(token));
+            peer.answer(now.1, link, &pong, sending(&self.sockets));
         }
         if is_closed && matches!(self.end, End::Responder(_)) {
             self.let_out(number);
@@ -437,7 +441,7 @@ impl Engine {
             Reply::Cookie(reply) => (reply, Err(Refusal::CookieWanted)),
             Reply::TurnAway(reply) => (reply, Err(Refusal::ForeignAddress)),
             Reply::Answer(reply, guest) => {
-                self.let_in(now, *guest);
+                self.let_in(*guest);
                 (reply, Ok(()))
             }
         };
@@ -446,10 +450,10 @@ impl Engine {
     }
 
     /// Gives a client its keys, which it must use before anything changes.
-    fn let_in(&mut self, now: Instant, guest: Guest) {
+    fn let_in(&mut self, guest: Guest) {
         let known = self.keys.get(&guest.key).copied();
         let number = known.unwrap_or_else(|| {
-            let peer = Peer::new(guest.name, Some(Vec::new()), self.configs, now);
+            let peer = Peer::new(guest.name, Some(Vec::new()), self.configs);
             self.peers.push(peer);
             self.keys.insert(guest.key, self.peers.len() - 1);
             self.peers.len() - 1
@@ -472,7 +476,7 @@ impl Engine {
         }
         self.sessions.insert(keys.ours, 0);
         peer.use_keys(keys);
-        peer.heard = now.0;
+        peer.unanswered = None;
         for link in 0..self.sockets.len() {
             let Some(relay) = self.sockets.relay(link) else {
                 continue;
@@ -497,7 +501,8 @@ impl Engine {
     fn handle_timers(&mut self) {
         let now = self.now();
         for peer in &mut self.peers {
-            if peer.sender.poll_timeout().is_some_and(|at| at <= now.1) {
+            let is_due = peer.sender.poll_timeout().is_some_and(|at| at <= now.1);
+            if is_due && peer.is_open(now.0) {
                 self.unpublished = true;
                 for ping in peer.sender.handle_timeout(now.1) {
                     peer.ping(now.1, ping, sending(&self.sockets));
@@ -532,7 +537,7 @@ impl Engine {
             while let Some(feedback) = peer.receiver.poll_feedback(now) {
                 let frame = TunnelFrame::Feedback(feedback);
                 for link in peer.sender.feedback_links(now, feedback.link) {
-                    peer.seal(now, link, |_, out| frame.emit(out), sending(sockets));
+                    peer.answer(now, link, &frame, sending(sockets));
                 }
             }
             while let Some(first) = peer.sender.poll_transmit(now) {
@@ -549,8 +554,7 @@ impl Engine {
         let (_, now) = self.now();
         for peer in &mut self.peers {
             if let Some(link) = peer.sender.quickest(now, 100) {
-                let close = |_: &mut _, out: &mut Vec<u8>| TunnelFrame::Close.emit(out);
-                peer.seal(now, link, close, sending(&self.sockets));
+                peer.answer(now, link, &TunnelFrame::Close, sending(&self.sockets));
             }
             peer.flush(sending(&self.sockets));
         }

@@ -78,8 +78,8 @@ pub struct Peer {
     pub sender: Sender<Piece>,
     /// What comes from there.
     pub receiver: Receiver<Waiting>,
-    /// When something genuine was last heard.
-    pub heard: Instant,
+    /// Since when something is under way that is answered, and nothing genuine was heard.
+    pub unanswered: Option<Instant>,
     configs: (SenderConfig, ReceiverConfig),
     current: Option<Keys>,
     previous: Option<Keys>,
@@ -99,14 +99,13 @@ impl Peer {
         name: String,
         addresses: Option<Vec<IpAddr>>,
         configs: (SenderConfig, ReceiverConfig),
-        now: Instant,
     ) -> Peer {
         Peer {
             name,
             addresses,
             sender: Sender::new(configs.0),
             receiver: Receiver::new(configs.1),
-            heard: now,
+            unanswered: None,
             configs,
             current: None,
             previous: None,
@@ -215,8 +214,9 @@ impl Peer {
         if !self.receiver.take(now.1, link, sequence, wire_len, clock) {
             return Err(Refusal::Replayed);
         }
-        self.heard = now.0;
+        self.unanswered = None;
         self.note_path(now.1, header, path);
+        self.sender.on_heard(now.1, usize::from(link));
         Ok(frames)
     }
 
@@ -257,10 +257,34 @@ impl Peer {
         old || self.sealed > KEY_BYTES
     }
 
-    /// A datagram on a link, with the frames that `fill` appends; `send` gets batches that are full,
-    /// and says whether the interface takes datagrams of that length.
+    /// A datagram on a link with the packets or the ping that `fill` appends; `send` gets batches
+    /// that are full, and says whether the interface takes datagrams of that length.
     pub fn seal(
         &mut self,
+        now: Time,
+        link: usize,
+        fill: impl FnOnce(&mut Sender<Piece>, &mut Vec<u8>),
+        send: impl FnMut(&Path, &[u8], usize) -> bool,
+    ) {
+        self.unanswered.get_or_insert_with(Instant::now);
+        self.seal_as(Sender::send, now, link, fill, send);
+    }
+
+    /// A datagram on a link with another frame.
+    pub fn answer(
+        &mut self,
+        now: Time,
+        link: usize,
+        frame: &TunnelFrame<'_>,
+        send: impl FnMut(&Path, &[u8], usize) -> bool,
+    ) {
+        let fill = |_: &mut _, out: &mut Vec<u8>| frame.emit(out);
+        self.seal_as(Sender::send_answer, now, link, fill, send);
+    }
+
+    fn seal_as(
+        &mut self,
+        number: fn(&mut Sender<Piece>, Time, usize, u32) -> u64,
         now: Time,
         link: usize,
         fill: impl FnOnce(&mut Sender<Piece>, &mut Vec<u8>),
@@ -280,7 +304,7 @@ impl Peer {
         let header = TunnelHeader {
             link: link as u8,
             session: keys.theirs,
-            sequence: self.sender.send(now, link, wire_len),
+            sequence: number(&mut self.sender, now, link, wire_len),
         };
         let (head, body) = out[start..].split_at_mut(TunnelHeader::LEN);
         head.copy_from_slice(&header.to_bytes());

@@ -81,7 +81,7 @@ fn a_link_whose_interface_is_made_anew_comes_back() {
     near.wait_for("link one: gone: link1");
     network.add_link(1);
     network.until("the interface is there again", "one", is("up"));
-    near.wait_for("link one: back, from 10.71.1.2");
+    near.wait_for("from 10.71.1.2");
     network.near.sh("ip link set link2 down");
     until_answered(&network.near, INNER.parse().unwrap());
 }
@@ -95,7 +95,7 @@ fn a_link_that_is_not_there_at_the_start_is_taken_when_it_comes() {
     let [_far, near] = tunnel(&network);
     until_answered(&network.near, INNER.parse().unwrap());
     network.add_link(1);
-    near.wait_for("link one: back, from 10.71.1.2");
+    near.wait_for("from 10.71.1.2");
     network.until("the interface is there", "one", is("up"));
 }
 

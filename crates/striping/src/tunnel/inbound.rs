@@ -79,8 +79,12 @@ impl Inbound {
         let delay = (now.as_nanos() / 1000) as i64 - sent;
         self.least_delay.insert(now, Reverse(delay));
         self.greatest_delay.insert(now, delay);
-        self.unreported.get_or_insert(now);
         true
+    }
+
+    /// What arrived by now is to be reported.
+    pub fn answer(&mut self, now: Time) {
+        self.unreported.get_or_insert(now);
     }
 
     /// When there is something to report.

@@ -32,6 +32,8 @@ struct Flying {
     sequence: u64,
     bytes: u32,
     at: Time,
+    /// The receiver says that it came, as soon as it comes.
+    answered: bool,
 }
 
 /// How far the receiver was at some time of its clock.
@@ -61,8 +63,12 @@ pub struct Report {
 }
 
 impl Outbound {
-    /// A datagram of so many bytes, IP header included, goes on the link: its sequence.
-    pub fn send(&mut self, now: Time, bytes: u32) -> u64 {
+    /// A datagram of so many bytes, IP header included, goes on the link: its sequence. One that is
+    /// not `answered` for itself is covered by the feedback about a later one.
+    pub fn send(&mut self, now: Time, bytes: u32, answered: bool) -> u64 {
+        if !answered {
+            self.forget_unanswered();
+        }
         let sequence = self.next;
         self.next += 1;
         self.in_flight += u64::from(bytes);
@@ -71,8 +77,17 @@ impl Outbound {
             sequence,
             bytes,
             at: now,
+            answered,
         });
         sequence
+    }
+
+    /// Of datagrams at the front that nobody answers only the newest may ever be told of.
+    fn forget_unanswered(&mut self) {
+        while let Some(flying) = self.flying.front().filter(|flying| !flying.answered) {
+            self.in_flight -= u64::from(flying.bytes);
+            self.flying.pop_front();
+        }
     }
 
     /// There is nothing more to send, though the link could carry more.
@@ -170,10 +185,11 @@ impl Outbound {
         self.in_flight
     }
 
-    /// When the oldest datagram on its way was sent.
+    /// When the oldest datagram on its way was sent of those that are answered.
     #[must_use]
     pub fn oldest(&self) -> Option<Time> {
-        self.flying.front().map(|flying| flying.at)
+        let answered = self.flying.iter().find(|flying| flying.answered);
+        answered.map(|flying| flying.at)
     }
 
     /// Datagrams sent, and lost as far as is known.
@@ -215,7 +231,7 @@ mod tests {
         let mut outbound = Outbound::default();
         let ms = Time::from_millis;
         for number in 0..4 {
-            assert_eq!(outbound.send(ms(number), 1000), number);
+            assert_eq!(outbound.send(ms(number), 1000, true), number);
         }
         assert_eq!(outbound.in_flight(), 4000);
         let first = outbound.on_feedback(ms(20), &feedback(0, 1, 500), ms(20));
@@ -243,11 +259,11 @@ mod tests {
         let mut outbound = Outbound::default();
         let ms = Time::from_millis;
         for number in 0..10 {
-            outbound.send(ms(number), 1000);
+            outbound.send(ms(number), 1000, true);
         }
         outbound.note_limited();
         for number in 10..100 {
-            outbound.send(ms(number), 1000);
+            outbound.send(ms(number), 1000, true);
         }
         let mut rates = Vec::new();
         for number in 0..100 {
@@ -267,7 +283,7 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused() {
         let mut outbound = Outbound::default();
-        outbound.send(Time::ZERO, 1000);
+        outbound.send(Time::ZERO, 1000, true);
         let at = Time::from_millis(1);
         for wrong in [feedback(1, 1, 0), feedback(0, 2, 0), feedback(0, 0, 0)] {
             assert_eq!(outbound.on_feedback(at, &wrong, at), None);

@@ -33,6 +33,11 @@ const LEAST_SILENCE: Time = Time::from_millis(250);
 /// A suspected link is asked again at this interval, an idle one less often.
 const ASK_SUSPECTED: Time = Time::from_millis(100);
 const ASK_IDLE: Time = Time::from_secs(1);
+/// While nothing goes through the tunnel a suspected link is asked less often, too, and still less
+/// after [`LONG_SILENCE`].
+const ASK_QUIETLY: Time = Time::from_millis(1500);
+const ASK_RARELY: Time = Time::from_secs(10);
+const LONG_SILENCE: Time = Time::from_secs(600);
 /// Lateness of the driver that is caught up with in a burst.
 const MOST_CREDIT: Time = Time::from_millis(2);
 /// Rounds without growth by a quarter that end the start-up.
@@ -59,6 +64,8 @@ pub struct RateControl {
     free_at: Time,
     progress_at: Time,
     asked_at: Time,
+    /// When the other end last spoke by the link.
+    heard_at: Time,
     repeated_at: Time,
     suspected: bool,
     suspicions: u64,
@@ -117,6 +124,7 @@ impl RateControl {
             free_at: now,
             progress_at: now,
             asked_at: Time::ZERO,
+            heard_at: Time::ZERO,
             repeated_at: Time::ZERO,
             suspected: false,
             suspicions: 0,
@@ -136,7 +144,7 @@ impl RateControl {
     }
 
     /// A datagram of so many bytes, IP header included, goes on the link: its sequence.
-    pub fn send(&mut self, now: Time, bytes: u32) -> u64 {
+    pub fn send(&mut self, now: Time, bytes: u32, answered: bool) -> u64 {
         if self.outbound.in_flight() == 0 {
             self.progress_at = now;
         }
@@ -144,7 +152,12 @@ impl RateControl {
             let from = self.free_at.max(now.saturating_sub(MOST_CREDIT));
             self.free_at = from + rate.transmission_time(Bytes::new(u64::from(bytes)));
         }
-        self.outbound.send(now, bytes)
+        self.outbound.send(now, bytes, answered)
+    }
+
+    /// The other end speaks by the link.
+    pub fn on_heard(&mut self, now: Time) {
+        self.heard_at = now;
     }
 
     /// The queue is empty though the link has room: what is measured now is not the link.
@@ -298,9 +311,9 @@ impl RateControl {
         self.next_probe = now + (self.round_trip() * 8).max(Time::from_secs(1));
     }
 
-    /// Call it at [`timeout`](RateControl::timeout)'s time: whether the link is to be asked for
-    /// a sign of life now.
-    pub fn ask(&mut self, now: Time) -> bool {
+    /// Whether the link is to be asked for a sign of life now, which is due at
+    /// [`timeout`](RateControl::timeout)'s time.
+    pub fn ask(&mut self, now: Time, due: Time) -> bool {
         if self
             .silent_since()
             .is_some_and(|at| now >= at + self.patience())
@@ -310,23 +323,36 @@ impl RateControl {
             self.suspicions += 1;
             self.outbound.forget_flying();
         }
-        if now < self.timeout() {
+        if now < due {
             return false;
         }
         self.asked_at = now;
         true
     }
 
-    /// When the link is to be asked for a sign of life.
+    /// When the link is to be asked for a sign of life; if nothing goes through the tunnel, with so
+    /// much between two that keep it alive.
     #[must_use]
-    pub fn timeout(&self) -> Time {
+    pub fn timeout(&self, keepalive: Option<Time>) -> Time {
         if self.suspected {
-            return self.asked_at + ASK_SUSPECTED;
+            let silence = self.asked_at.saturating_sub(self.progress_at);
+            let interval = match keepalive {
+                None => ASK_SUSPECTED,
+                Some(_) if silence < LONG_SILENCE => ASK_QUIETLY,
+                Some(_) => ASK_RARELY,
+            };
+            return self.asked_at + interval;
         }
         match self.silent_since() {
             // The last datagrams may have been lost alone.
             Some(at) => (at + self.patience() / 2).max(self.asked_at + self.patience() / 4),
-            None => self.progress_at.max(self.asked_at) + ASK_IDLE,
+            None => {
+                let last = self.progress_at.max(self.asked_at);
+                match keepalive {
+                    None => last + ASK_IDLE,
+                    Some(keepalive) => last.max(self.heard_at) + keepalive,
+                }
+            }
         }
     }
 

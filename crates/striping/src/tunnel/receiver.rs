@@ -37,7 +37,8 @@ impl Default for ReceiverConfig {
 
 /// One way of a tunnel, at its end.
 ///
-/// The driver tells each genuine datagram by [`take`](Receiver::take) and its packets by
+/// The driver tells each genuine datagram by [`take`](Receiver::take), whether it is to be answered by
+/// [`answer`](Receiver::answer), and its packets by
 /// [`passes`](Receiver::passes) and [`hold`](Receiver::hold), then takes what has become due from
 /// [`poll_deliver`](Receiver::poll_deliver) until that gives nothing, and sends what
 /// [`poll_feedback`](Receiver::poll_feedback) gives on the quickest link.
@@ -101,6 +102,15 @@ impl<P> Receiver<P> {
         self.sent = sent;
         self.delays = self.delays(now);
         true
+    }
+
+    /// The datagram that was just taken is to be answered by feedback. Those that have a packet or a
+    /// ping are, others while packets go through the tunnel
+    /// ([`Sender::is_busy`](super::Sender::is_busy)), so that feedback about feedback ends.
+    pub fn answer(&mut self, now: Time, link: u8) {
+        if let Some(link) = self.links.get_mut(usize::from(link)) {
+            link.answer(now);
+        }
     }
 
     /// Whether a packet of the datagram at hand is to be delivered at once; if not,

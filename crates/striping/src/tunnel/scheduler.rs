@@ -253,7 +253,7 @@ mod tests {
     fn who_takes_turns_waits() {
         let (mut turn, mut links) = (Turn::default(), links(2));
         while links[1].has_room(Time::ZERO) {
-            links[1].send(Time::ZERO, 1500);
+            links[1].send(Time::ZERO, 1500, true);
         }
         for scheduler in [Scheduler::RoundRobin, Scheduler::Weighted] {
             let picks = [(); 2].map(|()| pick(&mut turn, scheduler, &[0, 1], &links));

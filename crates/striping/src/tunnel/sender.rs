@@ -20,6 +20,14 @@ const MOST_URGENT: u64 = 32 * 1024;
 const THIN: u32 = 64 * 1024;
 /// About what a datagram with feedback alone has, IP header included.
 const FEEDBACK: u64 = 100;
+/// After so long without a packet, either way, the tunnel is quiet: nothing but packets and pings is
+/// answered, and links are only kept alive.
+const QUIET_AFTER: Time = Time::from_secs(2);
+/// An answer to other things is counted on for so long: the other end's time began with the same
+/// packet, a delay later or earlier.
+const ANSWERED_FOR: Time = Time::from_secs(1);
+/// After so long no path MTU is looked for.
+const PROBED_FOR: Time = Time::from_secs(30);
 /// Lanes of a tunnel; lane 0 is that of urgent packets, which are in no order.
 const LANES: usize = 256;
 
@@ -35,6 +43,9 @@ pub struct SenderConfig {
     pub most_queue: Bytes,
     /// Between which lengths the path MTU of a link is.
     pub path_mtu: PathMtuConfig,
+    /// While no packets go through the tunnel, a link that says nothing is asked for a sign of life
+    /// this often. NATs forget a UDP flow after 30 seconds and more.
+    pub keepalive: Time,
 }
 
 impl Default for SenderConfig {
@@ -44,6 +55,7 @@ impl Default for SenderConfig {
             skew: Time::from_millis(300),
             most_queue: Bytes::from_mib(16),
             path_mtu: PathMtuConfig::default(),
+            keepalive: Time::from_secs(25),
         }
     }
 }
@@ -72,6 +84,8 @@ pub struct Sender<P> {
     room: u64,
     /// Bytes of the packets that were taken.
     taken: u64,
+    /// When a packet last went through the tunnel, either way, or a link began.
+    packet_at: Time,
     counters: SenderCounters,
 }
 
@@ -179,6 +193,7 @@ impl<P> Sender<P> {
             lanes: Lanes::default(),
             room: LEAST_QUEUE,
             taken: 0,
+            packet_at: Time::ZERO,
             counters: SenderCounters::default(),
         }
     }
@@ -197,6 +212,7 @@ impl<P> Sender<P> {
 
     /// One more link: its number, counted from zero.
     pub fn add_link(&mut self, now: Time) -> usize {
+        self.packet_at = self.packet_at.max(now);
         self.links.push(RateControl::new(now));
         self.path_mtus.push(PathMtu::new(now, self.config.path_mtu));
         self.up.push(true);
@@ -235,6 +251,7 @@ impl<P> Sender<P> {
             return false;
         }
         self.counters.packets += 1;
+        self.packet_at = self.packet_at.max(now);
         self.taken += u64::from(bytes);
         queue.bytes += u64::from(bytes);
         queue.packets.push_back(Queued {
@@ -300,7 +317,31 @@ impl<P> Sender<P> {
 
     /// A datagram of so many bytes, IP header included, goes on a link: its sequence.
     pub fn send(&mut self, now: Time, link: usize, bytes: u32) -> u64 {
-        self.links[link].send(now, bytes)
+        self.links[link].send(now, bytes, true)
+    }
+
+    /// The same of one that has neither a packet nor a ping: in a quiet tunnel nobody answers it.
+    pub fn send_answer(&mut self, now: Time, link: usize, bytes: u32) -> u64 {
+        let answered = now <= self.packet_at + ANSWERED_FOR;
+        self.links[link].send(now, bytes, answered)
+    }
+
+    /// The other end has spoken by a link.
+    pub fn on_heard(&mut self, now: Time, link: usize) {
+        if let Some(link) = self.links.get_mut(link) {
+            link.on_heard(now);
+        }
+    }
+
+    /// A packet has come from the other end.
+    pub fn on_packet(&mut self, now: Time) {
+        self.packet_at = self.packet_at.max(now);
+    }
+
+    /// Whether packets go through the tunnel, either way, or did a moment ago.
+    #[must_use]
+    pub fn is_busy(&self, now: Time) -> bool {
+        now <= self.packet_at + QUIET_AFTER
     }
 
     /// What the receiver says of a link; whatever it says cannot do harm.
@@ -332,6 +373,7 @@ impl<P> Sender<P> {
 
     /// A link leads to another address.
     pub fn on_new_path(&mut self, now: Time, link: usize) {
+        self.packet_at = self.packet_at.max(now);
         self.path_mtus[link].on_new_path(now);
     }
 
@@ -357,12 +399,18 @@ impl<P> Sender<P> {
     }
 
     /// The links by which feedback about a link is told: the quickest, and now and then that link
-    /// itself, so that one which is dark and not yet known to be does not silence all the others.
+    /// itself, so that one which is dark and not yet known to be does not silence all the others. In
+    /// a quiet tunnel that link alone, where nothing is urgent.
     pub fn feedback_links(&mut self, now: Time, about: u8) -> impl Iterator<Item = usize> + use<P> {
-        let quickest = self.quickest(now, FEEDBACK);
         let about = usize::from(about);
-        let own = self.up.get(about).is_some_and(|&up| up) && quickest != Some(about);
-        let own = own && self.links[about].repeat_feedback(now);
+        let is_up = self.up.get(about).is_some_and(|&up| up);
+        let is_quiet = is_up && !self.is_busy(now);
+        let quickest = match is_quiet {
+            true => None,
+            false => self.quickest(now, FEEDBACK),
+        };
+        let own = is_up && quickest != Some(about);
+        let own = own && (is_quiet || self.links[about].repeat_feedback(now));
         quickest.into_iter().chain(own.then_some(about))
     }
 
@@ -371,8 +419,8 @@ impl<P> Sender<P> {
     pub fn handle_timeout(&mut self, now: Time) -> Vec<Ping> {
         let mut pings = Vec::new();
         for number in 0..self.links.len() {
-            let link = &mut self.links[number];
-            if self.up[number] && link.ask(now) {
+            let due = self.ask_at(number);
+            if self.up[number] && self.links[number].ask(now, due) {
                 pings.push(Ping::sign_of_life(number));
             }
             if !self.is_probed(number) {
@@ -394,9 +442,23 @@ impl<P> Sender<P> {
         pings
     }
 
-    /// Whether the path MTU of a link is looked for: one that is silent has none.
+    /// When a link is to be asked for a sign of life.
+    fn ask_at(&self, link: usize) -> Time {
+        let quiet_at = self.packet_at + QUIET_AFTER;
+        let link = &self.links[link];
+        let due = link.timeout(None);
+        if due <= quiet_at {
+            return due;
+        }
+        link.timeout(Some(self.config.keepalive)).max(quiet_at)
+    }
+
+    /// Whether the path MTU of a link is looked for: one that is silent has none, and in a quiet
+    /// tunnel none is of use.
     fn is_probed(&self, link: usize) -> bool {
-        self.up[link] && !self.links[link].suspected()
+        let probing = self.path_mtus[link].poll_timeout();
+        let is_of_use = probing.is_none_or(|at| at <= self.packet_at + PROBED_FOR);
+        self.up[link] && !self.links[link].suspected() && is_of_use
     }
 
     /// When something is to be done without anything having happened. Changes after each call of
@@ -404,7 +466,7 @@ impl<P> Sender<P> {
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
         let there = (0..self.links.len()).filter(|&link| self.up[link]);
-        let asking = there.map(|link| self.links[link].timeout()).min();
+        let asking = there.map(|link| self.ask_at(link)).min();
         let probed = (0..self.links.len()).filter(|&link| self.is_probed(link));
         let probing = probed.filter_map(|link| self.path_mtus[link].poll_timeout());
         let sending = match (self.queue.packets.is_empty(), self.turn.waited_for()) {

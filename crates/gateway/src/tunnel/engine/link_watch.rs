@@ -134,7 +134,10 @@ impl Engine {
         let End::Initiator(dialer) = &mut self.end else {
             return;
         };
-        if dialer.due_at(now, &self.peers[0]) > now {
+        if dialer
+            .due_at(now, &self.peers[0])
+            .is_none_or(|due| now < due)
+        {
             return;
         }
         let there: Vec<usize> = self.sockets.iter().map(|(link, _)| link).collect();

@@ -80,8 +80,9 @@ impl End {
     }
 
     /// A datagram has come by a link: if none had before, it leads back.
-    pub(super) fn hear(&mut self, link: u8) {
+    pub(super) fn hear(&mut self, clock: Time, link: u8) {
         let link = usize::from(link);
+        self.sender.on_heard(clock, link);
         if !self.sender.is_up(link) {
             self.sender.set_up(link, true);
         }
@@ -98,6 +99,7 @@ impl End {
         ear: &mut impl Recorder,
     ) -> u64 {
         let mut delivered = 0;
+        self.sender.on_packet(self.clock(now));
         if self.receiver.passes(self.clock(now), place) {
             delivered += self.hand_over(now, segment, ear);
         } else {

@@ -133,10 +133,14 @@ impl Tunnel {
                 bytes,
                 content,
             } = datagram;
-            end.hear(link);
+            end.hear(clock, link);
             // Each comes once, since the network doubles nothing, and is new enough but for what a
             // link holds up for thousands of others.
             let is_new = end.receiver.take(clock, link, sequence, bytes, sent);
+            let is_news = matches!(content, Content::Packets(..) | Content::Ping(_));
+            if is_new && (is_news || end.sender.is_busy(clock)) {
+                end.receiver.answer(clock, link);
+            }
             match content {
                 Content::Packets(place, bytes, next) => {
                     if is_new {
@@ -155,6 +159,8 @@ impl Tunnel {
                 }
                 _ if !is_new => {}
                 Content::Feedback(feedback) => end.sender.on_feedback(clock, &feedback),
+                // Feedback is what answers a mere sign of life.
+                Content::Ping(0) => {}
                 Content::Ping(token) => end.due.push_back(Due::Pong(usize::from(link), token)),
                 Content::Pong(token) => end.sender.on_pong(clock, usize::from(link), token),
             }
@@ -273,9 +279,13 @@ impl Sends for Tunnel {
             (first.link, content, size)
         };
         let clock = this.clock(now);
+        let sequence = match content {
+            Content::Packets(..) | Content::Ping(_) => this.sender.send(clock, link, size),
+            Content::Feedback(_) | Content::Pong(_) => this.sender.send_answer(clock, link, size),
+        };
         let slot = self.datagrams.put(Datagram {
             link: link as u8,
-            sequence: this.sender.send(clock, link, size),
+            sequence,
             clock: (clock.as_nanos() / 1000) as u32,
             bytes: size,
             content,

@@ -1,0 +1,4 @@
+//! Both ends of a tunnel in virtual time.
+
+mod quiet;
+mod world;

@@ -1,0 +1,237 @@
+//! Two ends, and links that carry datagrams after their delay, or lose them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use ropewalk_quantities::Time;
+use ropewalk_striping::tunnel::{
+    Class, DatagramLengths, Feedback, Flow, Ping, Place, Receiver, ReceiverConfig, Sender,
+    SenderConfig,
+};
+
+/// The end that dials, and the other.
+pub const CLIENT: usize = 0;
+pub const RELAY: usize = 1;
+
+/// A datagram on its way.
+#[derive(Clone, Debug)]
+struct Datagram {
+    to: usize,
+    link: usize,
+    sequence: u64,
+    bytes: u32,
+    sent: Time,
+    content: Content,
+}
+
+#[derive(Clone, Debug)]
+enum Content {
+    Packet(Place, u32),
+    Feedback(Feedback),
+    Ping(u32),
+    Pong(u32),
+}
+
+struct End {
+    sender: Sender<u32>,
+    receiver: Receiver<u32>,
+}
+
+/// A link: its delay one way, and whether it carries anything.
+pub struct Link {
+    pub delay: Time,
+    pub is_dark: bool,
+    /// Bytes that each end has sent by it.
+    pub bytes: [u64; 2],
+}
+
+pub struct World {
+    pub now: Time,
+    ends: [End; 2],
+    pub links: Vec<Link>,
+    under_way: BTreeMap<(Reverse<Time>, Reverse<u64>), Datagram>,
+    next: u64,
+    /// Packets that came, to which end, and when.
+    pub delivered: Vec<(usize, u32, Time)>,
+}
+
+const LENGTHS: fn() -> DatagramLengths = || DatagramLengths::behind(28);
+
+impl World {
+    /// A tunnel over links of these delays, whose client has just come in.
+    pub fn new(delays: &[u64]) -> World {
+        let end = |keepalive| {
+            let config = SenderConfig {
+                keepalive,
+                ..SenderConfig::default()
+            };
+            End {
+                sender: Sender::new(config),
+                receiver: Receiver::new(ReceiverConfig::default()),
+            }
+        };
+        let keepalive = SenderConfig::default().keepalive;
+        let mut world = World {
+            now: Time::from_secs(1),
+            ends: [end(keepalive), end(keepalive * 2)],
+            links: Vec::new(),
+            under_way: BTreeMap::new(),
+            next: 0,
+            delivered: Vec::new(),
+        };
+        for delay in delays {
+            world.links.push(Link {
+                delay: Time::from_millis(*delay),
+                is_dark: false,
+                bytes: [0; 2],
+            });
+            for end in &mut world.ends {
+                end.sender.add_link(world.now);
+            }
+        }
+        for link in 0..delays.len() {
+            world.ping(CLIENT, Ping::sign_of_life(link));
+        }
+        world
+    }
+
+    /// How often an end has taken a link for dark, and whether it does now.
+    pub fn suspicions(&self, end: usize, link: usize) -> (u64, bool) {
+        let link = self.ends[end].sender.link(link);
+        (link.suspicions, link.suspected)
+    }
+
+    /// A packet of a thin flow goes into an end's device.
+    pub fn enqueue(&mut self, end: usize, packet: u32, bytes: u32) {
+        let flow = Flow {
+            lane: 1,
+            class: Class::Thin,
+        };
+        let taken = self.ends[end].sender.enqueue(self.now, packet, bytes, flow);
+        assert!(taken);
+        self.drive(end);
+    }
+
+    /// Lets time pass.
+    pub fn run_until(&mut self, until: Time) {
+        loop {
+            let due = (0..2).filter_map(|end| {
+                let end = &self.ends[end];
+                [end.sender.poll_timeout(), end.receiver.poll_timeout()]
+                    .into_iter()
+                    .flatten()
+                    .min()
+            });
+            let arrival = self
+                .under_way
+                .last_key_value()
+                .map(|((Reverse(at), _), _)| *at);
+            let next = due.chain(arrival).min().filter(|at| *at <= until);
+            let Some(next) = next else {
+                self.now = until;
+                return;
+            };
+            self.now = self.now.max(next);
+            let is_now = |at: Option<Time>| at.is_some_and(|at| at <= self.now);
+            if is_now(arrival) {
+                let (_, datagram) = self.under_way.pop_last().unwrap();
+                self.arrive(datagram);
+            }
+            (0..2).for_each(|end| self.drive(end));
+        }
+    }
+
+    fn arrive(&mut self, datagram: Datagram) {
+        let Datagram {
+            to,
+            link,
+            sequence,
+            bytes,
+            sent,
+            content,
+        } = datagram;
+        let now = self.now;
+        let end = &mut self.ends[to];
+        let clock = (sent.as_nanos() / 1000) as u32;
+        assert!(end.receiver.take(now, link as u8, sequence, bytes, clock));
+        end.sender.on_heard(now, link);
+        let is_news = matches!(content, Content::Packet(..) | Content::Ping(_));
+        if is_news || end.sender.is_busy(now) {
+            end.receiver.answer(now, link as u8);
+        }
+        match content {
+            Content::Packet(place, packet) => {
+                end.sender.on_packet(now);
+                if end.receiver.passes(now, place) {
+                    self.delivered.push((to, packet, now));
+                } else {
+                    assert_eq!(end.receiver.hold(place, packet, bytes), None);
+                }
+            }
+            Content::Feedback(feedback) => end.sender.on_feedback(now, &feedback),
+            Content::Ping(0) => {}
+            Content::Ping(token) => {
+                let bytes = LENGTHS().ping();
+                self.send(to, link, bytes, Content::Pong(token));
+            }
+            Content::Pong(token) => end.sender.on_pong(now, link, token),
+        }
+    }
+
+    /// Whatever an end has to do now.
+    fn drive(&mut self, number: usize) {
+        let now = self.now;
+        let end = &mut self.ends[number];
+        if end.sender.poll_timeout().is_some_and(|at| at <= now) {
+            for ping in end.sender.handle_timeout(now) {
+                self.ping(number, ping);
+            }
+        }
+        let end = &mut self.ends[number];
+        while let Some(packet) = end.receiver.poll_deliver(now) {
+            self.delivered.push((number, packet, now));
+        }
+        while let Some(feedback) = self.ends[number].receiver.poll_feedback(now) {
+            let links = self.ends[number].sender.feedback_links(now, feedback.link);
+            let links: BTreeSet<usize> = links.collect();
+            for link in links {
+                let bytes = LENGTHS().feedback();
+                self.send(number, link, bytes, Content::Feedback(feedback));
+            }
+        }
+        while let Some(packet) = self.ends[number].sender.poll_transmit(now) {
+            let bytes = LENGTHS().packet(packet.bytes);
+            let content = Content::Packet(packet.place, packet.packet);
+            self.send(number, packet.link, bytes, content);
+        }
+    }
+
+    fn ping(&mut self, end: usize, ping: Ping) {
+        let bytes = ping.bytes.unwrap_or_else(|| LENGTHS().ping());
+        self.send(end, ping.link, bytes, Content::Ping(ping.token));
+    }
+
+    fn send(&mut self, from: usize, link: usize, bytes: u32, content: Content) {
+        let sender = &mut self.ends[from].sender;
+        let sequence = match content {
+            Content::Packet(..) | Content::Ping(_) => sender.send(self.now, link, bytes),
+            Content::Feedback(_) | Content::Pong(_) => sender.send_answer(self.now, link, bytes),
+        };
+        let datagram = Datagram {
+            to: 1 - from,
+            link,
+            sequence,
+            bytes,
+            sent: self.now,
+            content,
+        };
+        let link = &mut self.links[link];
+        link.bytes[from] += u64::from(bytes);
+        if !link.is_dark {
+            self.next += 1;
+            let at = self.now + link.delay;
+            self.under_way
+                .insert((Reverse(at), Reverse(self.next)), datagram);
+        }
+    }
+}
