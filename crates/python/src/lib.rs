@@ -57,6 +57,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(testbed::testbed_world, module)?)?;
     module.add_function(wrap_pyfunction!(testbed::testbed_doctor, module)?)?;
+    module.add_function(wrap_pyfunction!(testbed::testbed_emulate, module)?)?;
     module.add_function(wrap_pyfunction!(algorithms_json, module)?)?;
     module.add_function(wrap_pyfunction!(decode, module)?)?;
     module.add_function(wrap_pyfunction!(effective, module)?)?;

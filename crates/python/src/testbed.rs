@@ -2,7 +2,9 @@
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use ropewalk_testbed::{Error, Request, acquire, die_with_parent, doctor, world};
+use ropewalk_testbed::{
+    Emulation, Error, Request, acquire, die_with_parent, doctor, emulate, world,
+};
 
 use crate::ScenarioError;
 
@@ -34,6 +36,21 @@ pub fn testbed_doctor(py: Python<'_>, request: Option<&str>) -> PyResult<String>
         doctor(request.as_ref())
     });
     to_json(&diagnosis.map_err(into_error)?)
+}
+
+/// Runs a program behind emulated links, as a request (JSON) says, and gives its exit status.
+///
+/// To be called in a process that has one thread, and whose signals are the system's: they go on to the
+/// program.
+#[pyfunction]
+pub fn testbed_emulate(py: Python<'_>, request: &str) -> PyResult<u8> {
+    let emulation: Emulation =
+        serde_json::from_str(request).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let status = py.detach(|| {
+        acquire()?;
+        emulate(&emulation)
+    });
+    status.map_err(into_error)
 }
 
 fn parse(request: &str) -> PyResult<Request> {

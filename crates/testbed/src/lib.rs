@@ -30,6 +30,7 @@ mod capture;
 mod competitors;
 pub mod counters;
 mod doctor;
+mod emulate;
 mod emulator;
 mod error;
 mod gateway;
@@ -53,6 +54,7 @@ mod world;
 
 pub use capture::Tap;
 pub use doctor::{Check, Diagnosis, Machine, Suitability, doctor};
+pub use emulate::{Emulation, emulate};
 pub use emulator::{Carried, DirectionCarried, Emulator, Lateness, LatenessSummary};
 pub use error::Error;
 pub use namespace::Namespace;

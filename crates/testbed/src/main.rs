@@ -3,6 +3,8 @@
 //!     ropewalk-testbed run SCENARIO [--seed N] [--set KEY=VALUE]... [--step TIME] [--histogram]
 //!                      [--emulator own|netem] [--congestion NAME] [--capture FILE] [--at PLACE]
 //!     ropewalk-testbed world < REQUEST
+//!     ropewalk-testbed emulate SCENARIO [--seed N] [--set KEY=VALUE]... [--far COMMAND] [--mptcp]
+//!                      [--internet] -- PROGRAM [ARGUMENT]...
 //!     ropewalk-testbed doctor [SCENARIO] [--set KEY=VALUE]... [--json]
 
 use std::collections::BTreeMap;
@@ -12,11 +14,14 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use ropewalk_scenario::Scenario;
-use ropewalk_testbed::{EmulatorKind, Error, Request, acquire, die_with_parent, doctor, world};
+use ropewalk_testbed::{
+    Emulation, EmulatorKind, Error, Request, acquire, die_with_parent, doctor, emulate, world,
+};
 
 const USAGE: &str = "usage: ropewalk-testbed run SCENARIO [--seed N] [--set KEY=VALUE]... \
 [--step TIME] [--histogram] [--emulator own|netem] [--congestion NAME] [--capture FILE] \
-[--at PLACE]; ropewalk-testbed world < REQUEST; ropewalk-testbed doctor [SCENARIO] \
+[--at PLACE]; ropewalk-testbed world < REQUEST; ropewalk-testbed emulate SCENARIO [--seed N] \
+[--set KEY=VALUE]... [--far COMMAND] [--mptcp] [--internet] -- PROGRAM [ARGUMENT]...; ropewalk-testbed doctor [SCENARIO] \
 [--set KEY=VALUE]... [--json]";
 
 fn main() -> ExitCode {
@@ -65,6 +70,7 @@ fn command(arguments: &[String]) -> Result<(), Failure> {
             io::stdin().read_to_string(&mut text).map_err(wrong)?;
             run(&serde_json::from_str(&text).map_err(wrong)?)
         }
+        "emulate" => run_program(rest),
         "doctor" => {
             let json = rest.iter().any(|argument| argument == "--json");
             let rest: Vec<String> = rest
@@ -108,6 +114,41 @@ fn run(request: &Request) -> Result<(), Failure> {
     let report = world(request)?;
     println!("{}", serde_json::to_string(&report).map_err(wrong)?);
     Ok(())
+}
+
+/// Ends as the program does.
+fn run_program(arguments: &[String]) -> Result<(), Failure> {
+    let dashes = arguments.iter().position(|argument| argument == "--");
+    let (own, program) = arguments.split_at(dashes.ok_or_else(|| wrong(USAGE))?);
+    let mut emulation = Emulation {
+        program: program[1..].to_vec(),
+        ..Emulation::default()
+    };
+    let mut others = Vec::new();
+    let mut own = own.iter();
+    while let Some(argument) = own.next() {
+        match argument.as_str() {
+            "--mptcp" => emulation.mptcp = true,
+            "--internet" => emulation.internet = true,
+            "--far" => emulation.far = own.next().cloned(),
+            _ => others.push(argument.clone()),
+        }
+    }
+    let request = request(&others)?;
+    emulation.scenario = request.scenario;
+    emulation.name = request.name;
+    emulation.overrides = request.overrides;
+    emulation.files = request.files;
+    emulation.seed = request.seed;
+    // Before there is a second thread.
+    acquire()?;
+    match emulate(&emulation)? {
+        0 => Ok(()),
+        status => Err(Failure {
+            text: String::new(),
+            status,
+        }),
+    }
 }
 
 /// The request that options make.

@@ -33,7 +33,12 @@ impl Testbed {
     /// # Errors
     /// The scenario asks for what the kernel cannot do, or the machine does not let us.
     pub fn build(scenario: &Scenario) -> Result<Testbed, Error> {
-        let mut testbed = Testbed::prepare(scenario)?;
+        Testbed::prepare(scenario)?.with_devices()
+    }
+
+    /// With devices whose packets an emulator is to carry.
+    fn with_devices(self) -> Result<Testbed, Error> {
+        let mut testbed = self;
         let names = testbed.plan.paths.iter().map(|path| path.device.clone());
         let names: Vec<String> = names.collect();
         let create = |namespace: &Namespace| {
@@ -49,6 +54,21 @@ impl Testbed {
         testbed.devices = devices.map(|(client, server)| [client, server]).collect();
         testbed.address()?;
         Ok(testbed)
+    }
+
+    /// The same for programs of the user's, whatever the scenario has beside links and paths.
+    ///
+    /// # Errors
+    /// The machine does not let us.
+    pub(crate) fn for_programs(scenario: &Scenario, mptcp: bool) -> Result<Testbed, Error> {
+        let create = |name| Namespace::create(name).map_err(Error::NoNamespace);
+        let testbed = Testbed {
+            client: create("client")?,
+            server: create("server")?,
+            plan: Plan::for_programs(scenario, mptcp),
+            devices: Vec::new(),
+        };
+        testbed.with_devices()
     }
 
     /// The same with the kernel's netem on the paths, which carries at once; the lines of `tc`, at

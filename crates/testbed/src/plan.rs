@@ -11,6 +11,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use ropewalk_scenario::{Flow, Protocol, Scenario};
 use ropewalk_transport::IpVersion;
 
+use crate::emulate::device;
 use crate::kernel::RouteMetrics;
 
 /// The kernel's limit of an MPTCP connection's further subflows (`MPTCP_PM_ADDR_MAX`,
@@ -21,6 +22,9 @@ const FIRST_TABLE: usize = 1000;
 /// How many packets wait at a device for the emulator, far more than it leaves there: the queues
 /// that count are the links'.
 const DEVICE_QUEUE: usize = 10_000;
+
+/// Of Ethernet, for programs of the user's.
+const MTU: u64 = 1500;
 
 /// Addresses and routes of both ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,6 +80,36 @@ impl Plan {
             default_path: path_of(0),
             paths,
             metrics,
+        }
+    }
+
+    /// The plan for programs of the user's: one interface a path, called as that is; connections of
+    /// MPTCP get a subflow for each, if wanted.
+    pub(crate) fn for_programs(scenario: &Scenario, mptcp: bool) -> Plan {
+        let version = scenario.first().transport.ip_version;
+        let names: Vec<&str> = scenario
+            .paths
+            .iter()
+            .map(|path| path.name.as_str())
+            .collect();
+        let paths = names.iter().enumerate().map(|(number, name)| {
+            let is_first = !names[..number].contains(name);
+            PathPlan {
+                device: device(if is_first { name } else { "" }, number),
+                client: vec![client_address(version, number, 0)],
+            }
+        });
+        let paths: Vec<PathPlan> = paths.collect();
+        let further = paths.iter().enumerate().skip(1).filter(|_| mptcp);
+        Plan {
+            endpoints: further
+                .map(|(number, path)| (path.client[0], number))
+                .collect(),
+            server: server_address(version),
+            mtu: MTU,
+            default_path: 0,
+            paths,
+            metrics: RouteMetrics::default(),
         }
     }
 

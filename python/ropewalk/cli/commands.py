@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .._core import __version__
-from . import advise, compare, gateway, predict, reproduce, schema, simulate, testbed
+from . import advise, compare, emulate, gateway, predict, reproduce, schema, simulate, testbed
 
 TWO_WORDS = ["testbed", "doctor"]
 
@@ -53,6 +53,7 @@ app.command("reproduce")(reproduce.reproduce)
 app.command("predict")(predict.predict)
 app.command("testbed")(testbed.testbed)
 app.command(" ".join(TWO_WORDS))(testbed.doctor)
+app.command("emulate")(emulate.emulate)
 app.command("compare")(compare.compare)
 app.command("advise")(advise.advise)
 app.command("schema")(schema.schema)

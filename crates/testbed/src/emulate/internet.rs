@@ -1,0 +1,159 @@
+//! The machine's own network behind the far end: a cable from there to the machine, addresses
+//! translated at both (NAT, by nftables).
+
+use std::fs;
+use std::process::Command;
+
+use super::{is_translated, tell};
+use crate::error::Error;
+use crate::iproute;
+use crate::network::Testbed;
+use crate::user_namespace::{Right, right};
+
+/// The far end's device towards the machine.
+pub(super) const DEVICE: &str = "internet";
+
+/// Whether the machine forwards packets; switched on while there is an [`Internet`].
+const FORWARDING: &str = "/proc/sys/net/ipv4/ip_forward";
+
+/// Networks of cables are of these, which are nobody's (RFC 2544): one of four addresses for each.
+const CABLES: [u8; 2] = [198, 18];
+const MOST_CABLES: u32 = 1 << 15;
+
+/// What was done to the machine's own network; it is undone when this is dropped.
+#[derive(Debug)]
+pub(super) struct Internet {
+    table: String,
+    /// It did not forward before.
+    switched: bool,
+}
+
+impl Internet {
+    /// Opens the way.
+    ///
+    /// # Errors
+    /// Who is not root may not, there is no nftables, or the scenario's addresses are IPv6.
+    pub(super) fn open(testbed: &Testbed) -> Result<Internet, Error> {
+        let refuse = |reason: &str, allowed: &str| Error::Unsupported {
+            key: "--internet".to_owned(),
+            value: "true".to_owned(),
+            reason: reason.to_owned(),
+            allowed: allowed.to_owned(),
+        };
+        if right() != Some(Right::Root) {
+            let reason = "it changes the machine's own network, which takes root";
+            return Err(refuse(reason, "--far PROGRAM, or root"));
+        }
+        if !is_translated(testbed.plan.server) {
+            let reason = "addresses of IPv6 are not translated";
+            return Err(refuse(reason, "transport.ip_version = \"ipv4\""));
+        }
+        remove_left_over();
+        let id = std::process::id();
+        let [here, there] = cable(id);
+        let near = format!("rw{id}");
+        let far = testbed.server.thread_id();
+        let mut opened = Internet {
+            table: format!("ropewalk_emulate_{id}"),
+            switched: false,
+        };
+        iproute::run(
+            "ip",
+            &[],
+            &[
+                format!("link add {near} type veth peer name {DEVICE} netns {far}"),
+                format!("addr add {here}/30 dev {near}"),
+                format!("link set {near} up"),
+            ],
+        )?;
+        let table = &opened.table;
+        nft(&format!(
+            "table ip {table} {{\n\
+             chain nat {{ type nat hook postrouting priority srcnat; ip saddr {there} masquerade; }}\n\
+             chain forward {{ type filter hook forward priority filter - 1; \
+             iifname \"{near}\" accept; oifname \"{near}\" accept; }}\n}}\n"
+        ))?;
+        testbed.server.run(move || {
+            iproute::run(
+                "ip",
+                &[],
+                &[
+                    format!("addr add {there}/30 dev {DEVICE}"),
+                    format!("link set {DEVICE} up"),
+                    format!("route add default via {here}"),
+                ],
+            )?;
+            forward("1")?;
+            nft(&format!(
+                "table ip ropewalk {{\n\
+                 chain nat {{ type nat hook postrouting priority srcnat; \
+                 oifname \"{DEVICE}\" masquerade; }}\n}}\n"
+            ))
+        })?;
+        let forwards = fs::read_to_string(FORWARDING).unwrap_or_default();
+        if forwards.trim() == "0" {
+            forward("1")?;
+            opened.switched = true;
+        }
+        Ok(opened)
+    }
+}
+
+impl Drop for Internet {
+    fn drop(&mut self) {
+        // What cannot be undone is removed by the next one; the cable goes with its namespace.
+        let _ = nft(&format!("delete table ip {}\n", self.table));
+        if self.switched {
+            let _ = forward("0");
+        }
+    }
+}
+
+/// Addresses of the cable of a process, the machine's first.
+fn cable(id: u32) -> [String; 2] {
+    let [.., high, low] = (4 * (id % MOST_CABLES)).to_be_bytes();
+    let second = CABLES[1] + u8::from(4 * (id % MOST_CABLES) > u32::from(u16::MAX));
+    [1, 2].map(|host| format!("{}.{second}.{high}.{}", CABLES[0], low + host))
+}
+
+fn forward(text: &str) -> Result<(), Error> {
+    fs::write(FORWARDING, text).map_err(|source| Error::Setting {
+        name: "net.ipv4.ip_forward".to_owned(),
+        value: text.to_owned(),
+        source,
+    })
+}
+
+fn nft(text: &str) -> Result<(), Error> {
+    let mut command = Command::new("nft");
+    command.args(["-f", "-"]);
+    tell(command, "nft", text)
+}
+
+/// Tables of processes that were killed.
+fn remove_left_over() {
+    let Ok(listed) = Command::new("nft").args(["list", "tables", "ip"]).output() else {
+        return;
+    };
+    let listed = String::from_utf8_lossy(&listed.stdout);
+    for table in listed.split_whitespace() {
+        let id = table.strip_prefix("ropewalk_emulate_");
+        if id.is_some_and(|id| !fs::exists(format!("/proc/{id}")).unwrap_or(true)) {
+            let _ = nft(&format!("delete table ip {table}\n"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_process_has_a_cable_of_its_own() {
+        assert_eq!(cable(0), ["198.18.0.1", "198.18.0.2"]);
+        assert_eq!(cable(1), ["198.18.0.5", "198.18.0.6"]);
+        assert_eq!(cable(16_383), ["198.18.255.253", "198.18.255.254"]);
+        assert_eq!(cable(16_384), ["198.19.0.1", "198.19.0.2"]);
+        assert_eq!(cable(32_767), ["198.19.255.253", "198.19.255.254"]);
+    }
+}

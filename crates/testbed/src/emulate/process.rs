@@ -1,0 +1,122 @@
+//! Programs in a namespace, which end with all that they started.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use rustix::process::{Pid, Signal, getpgrp, kill_process};
+use rustix::termios::tcgetpgrp;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::nothing_there;
+use crate::error::Error;
+use crate::namespace::Namespace;
+
+/// What is passed on to the program.
+const SIGNALS: [Signal; 6] = [
+    Signal::TERM,
+    Signal::INT,
+    Signal::QUIT,
+    Signal::HUP,
+    Signal::USR1,
+    Signal::USR2,
+];
+
+/// A command that runs a program in a process namespace of its own (pid_namespaces(7)): with its first
+/// process, a shell, end all others, and that ends with this process. The program is the shell's child,
+/// since signals do to a first process only what it asks for.
+pub(super) fn wrapped(program: &[String]) -> Command {
+    let mut command = Command::new("setpriv");
+    command
+        .args(["--pdeathsig", "KILL", "--"])
+        .args(["unshare", "--pid", "--fork", "--kill-child", "--"])
+        .args(["sh", "-c", "\"$@\"; exit $?", "sh"])
+        .args(program);
+    command
+}
+
+/// Runs it until it ends.
+pub(super) fn run(namespace: &Namespace, command: Command) -> Result<u8, Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(nothing_there("setpriv"))?;
+    let status = runtime.block_on(async {
+        // Before there is a program that one could be for.
+        let mut signals = Vec::new();
+        for number in SIGNALS {
+            signals.push((number, signal(SignalKind::from_raw(number.as_raw()))?));
+        }
+        let (child, wrapper) = spawn(namespace, command)?;
+        let mut waiting = tokio::task::spawn_blocking(move || wait(child));
+        loop {
+            let next = std::future::poll_fn(|context| {
+                let mut came = signals.iter_mut();
+                let came = came.find_map(|(number, stream)| match stream.poll_recv(context) {
+                    std::task::Poll::Ready(Some(())) => Some(*number),
+                    _ => None,
+                });
+                came.map_or(std::task::Poll::Pending, std::task::Poll::Ready)
+            });
+            tokio::select! {
+                status = &mut waiting => return status.map_err(io::Error::other)?,
+                number = next => pass_on(wrapper, number),
+            }
+        }
+    });
+    let status = status.map_err(nothing_there("setpriv (of util-linux)"))?;
+    let killed = status.signal().map_or(1, |number| 128 + number as u8);
+    Ok(status.code().map_or(killed, |code| code as u8))
+}
+
+fn spawn(namespace: &Namespace, mut command: Command) -> io::Result<(Child, Pid)> {
+    let child = namespace.run(move || command.spawn())?;
+    let pid = Pid::from_child(&child);
+    Ok((child, pid))
+}
+
+fn wait(mut child: Child) -> io::Result<ExitStatus> {
+    child.wait()
+}
+
+/// What the terminal says to all of its foreground it has said to the program, too.
+fn pass_on(wrapper: Pid, number: Signal) {
+    let is_terminal_s = matches!(number, Signal::INT | Signal::QUIT);
+    let is_foreground = tcgetpgrp(io::stdin()).is_ok_and(|group| group == getpgrp());
+    if is_terminal_s && is_foreground {
+        return;
+    }
+    // unshare's child is the shell, and that one's is the program.
+    let program = only_child(wrapper).and_then(only_child);
+    // It may have ended just now.
+    let _ = kill_process(program.unwrap_or(wrapper), number);
+}
+
+/// proc_pid_task(5): `children`.
+fn only_child(of: Pid) -> Option<Pid> {
+    let pid = of.as_raw_nonzero();
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+    Pid::from_raw(children.split_whitespace().next()?.parse().ok()?)
+}
+
+/// A program that runs beside another; it is killed when this is dropped.
+#[derive(Debug)]
+pub(super) struct Running(Child);
+
+impl Running {
+    /// Starts it, without input.
+    pub(super) fn start(namespace: &Namespace, mut command: Command) -> Result<Running, Error> {
+        command.stdin(Stdio::null());
+        let (child, _) =
+            spawn(namespace, command).map_err(nothing_there("setpriv (of util-linux)"))?;
+        Ok(Running(child))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // One that has ended cannot be killed again.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
