@@ -11,7 +11,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use ropewalk_scenario::{Flow, Protocol, Scenario};
 use ropewalk_transport::IpVersion;
 
-use crate::emulate::device;
 use crate::kernel::RouteMetrics;
 
 /// The kernel's limit of an MPTCP connection's further subflows (`MPTCP_PM_ADDR_MAX`,
@@ -23,6 +22,8 @@ const FIRST_TABLE: usize = 1000;
 /// that count are the links'.
 const DEVICE_QUEUE: usize = 10_000;
 
+/// The far end's device towards the machine's own network, where there is one.
+pub(crate) const INTERNET: &str = "internet";
 /// Of Ethernet, for programs of the user's.
 const MTU: u64 = 1500;
 
@@ -203,6 +204,19 @@ fn server_address(version: IpVersion) -> IpAddr {
     match version {
         IpVersion::V4 => IpAddr::V4(Ipv4Addr::new(192, 168, 0, 1)),
         IpVersion::V6 => IpAddr::V6(Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 1)),
+    }
+}
+
+/// Interfaces are called as the paths are, where that can be a name of one (netdevice(7)).
+fn device(name: &str, number: usize) -> String {
+    let can_be = name.len() < libc::IFNAMSIZ
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+        && !matches!(name, "" | "." | ".." | "lo" | INTERNET);
+    match can_be {
+        true => name.to_owned(),
+        false => format!("path{number}"),
     }
 }
 

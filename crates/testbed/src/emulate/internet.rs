@@ -8,10 +8,8 @@ use super::{is_translated, tell};
 use crate::error::Error;
 use crate::iproute;
 use crate::network::Testbed;
+use crate::plan::INTERNET;
 use crate::user_namespace::{Right, right};
-
-/// The far end's device towards the machine.
-pub(super) const DEVICE: &str = "internet";
 
 /// Whether the machine forwards packets; switched on while there is an [`Internet`].
 const FORWARDING: &str = "/proc/sys/net/ipv4/ip_forward";
@@ -61,7 +59,7 @@ impl Internet {
             "ip",
             &[],
             &[
-                format!("link add {near} type veth peer name {DEVICE} netns {far}"),
+                format!("link add {near} type veth peer name {INTERNET} netns {far}"),
                 format!("addr add {here}/30 dev {near}"),
                 format!("link set {near} up"),
             ],
@@ -78,8 +76,8 @@ impl Internet {
                 "ip",
                 &[],
                 &[
-                    format!("addr add {there}/30 dev {DEVICE}"),
-                    format!("link set {DEVICE} up"),
+                    format!("addr add {there}/30 dev {INTERNET}"),
+                    format!("link set {INTERNET} up"),
                     format!("route add default via {here}"),
                 ],
             )?;
@@ -87,7 +85,7 @@ impl Internet {
             nft(&format!(
                 "table ip ropewalk {{\n\
                  chain nat {{ type nat hook postrouting priority srcnat; \
-                 oifname \"{DEVICE}\" masquerade; }}\n}}\n"
+                 oifname \"{INTERNET}\" masquerade; }}\n}}\n"
             ))
         })?;
         let forwards = fs::read_to_string(FORWARDING).unwrap_or_default();

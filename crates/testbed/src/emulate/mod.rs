@@ -114,19 +114,6 @@ fn environment(plan: &Plan) -> [(&'static str, String); 2] {
     ]
 }
 
-/// Interfaces are called as the paths are, where that can be a name of one (netdevice(7)).
-pub(crate) fn device(name: &str, number: usize) -> String {
-    let can_be = name.len() < libc::IFNAMSIZ
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
-        && !matches!(name, "" | "." | ".." | "lo" | internet::DEVICE);
-    match can_be {
-        true => name.to_owned(),
-        false => format!("path{number}"),
-    }
-}
-
 /// IPv4 alone is translated.
 fn is_translated(address: IpAddr) -> bool {
     address.is_ipv4()

@@ -5,26 +5,13 @@ use std::io;
 use bytes::Bytes;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
-use super::fields::MOST_FIELDS;
+use super::fields::{Framing, MOST_FIELDS};
 use super::input::{Input, Source};
 use crate::association::Stream;
 
 /// Longest line of a chunk's length, extensions included, and longest trailer.
 const LONGEST_LINE: usize = 1 << 10;
 const LONGEST_TRAILER: usize = 16 << 10;
-
-/// Where a body ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Framing {
-    /// There is none.
-    Empty,
-    /// After so many bytes.
-    Length(u64),
-    /// With a chunk of length zero.
-    Chunked,
-    /// With the connection.
-    UntilEnd,
-}
 
 /// Why a body was not carried to its end.
 #[derive(Debug, thiserror::Error)]

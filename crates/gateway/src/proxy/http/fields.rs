@@ -1,7 +1,5 @@
 //! Header fields: which of them are for the next hop, and how a message is framed.
 
-use super::body::Framing;
-
 /// Most header fields of a message.
 pub const MOST_FIELDS: usize = 128;
 
@@ -22,6 +20,19 @@ const HOP_BY_HOP: [&str; 13] = [
     "transfer-encoding",
     "upgrade",
 ];
+
+/// Where a body ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// There is none.
+    Empty,
+    /// After so many bytes.
+    Length(u64),
+    /// With a chunk of length zero.
+    Chunked,
+    /// With the connection.
+    UntilEnd,
+}
 
 /// Fields with their values.
 pub type Fields = Vec<(String, Vec<u8>)>;

@@ -10,7 +10,8 @@ use tokio::time::{Instant, sleep_until};
 
 use super::HttpError;
 use super::answer::Answer;
-use super::body::{BodyError, Framing, Sink, ToFarEnd, carry};
+use super::body::{BodyError, Sink, ToFarEnd, carry};
+use super::fields::Framing;
 use super::input::{FarEnd, Input, Source};
 use super::request::Request;
 use super::response::{self, Response};

@@ -81,8 +81,8 @@ async fn serve_requests(
         if request.is_connect() {
             return Ok(Some((request.target, client.buffer.freeze())));
         }
-        if let Some(answer) = request.answered_here() {
-            break (Some(answer), Ok(None));
+        if request.ends_here() {
+            break (Some(Answer::done()), Ok(None));
         }
         let target = request.target.clone();
         match forward(&mut client, &mut writer, uplink, &mut origin, request).await? {

@@ -3,9 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::answer::Answer;
-use super::body::Framing;
-use super::fields::{Fields, FramingError, MOST_FIELDS, Sorted, emit, emit_framing};
+use super::fields::{Fields, Framing, FramingError, MOST_FIELDS, Sorted, emit, emit_framing};
 use crate::proxy::passwords::Passwords;
 use crate::request::Target;
 
@@ -145,10 +143,11 @@ impl Request {
         matches!(self.method.as_str(), "GET" | "HEAD" | "OPTIONS") && self.body == Framing::Empty
     }
 
-    /// What the proxy answers itself: OPTIONS that is to go no further (RFC 9110, section 7.6.2).
+    /// Whether the proxy is to answer it itself: OPTIONS that goes no further (RFC 9110, section
+    /// 7.6.2).
     #[must_use]
-    pub fn answered_here(&self) -> Option<Answer> {
-        (self.method == "OPTIONS" && self.forwards == Some(0)).then(Answer::done)
+    pub fn ends_here(&self) -> bool {
+        self.method == "OPTIONS" && self.forwards == Some(0)
     }
 
     /// Its head as the host gets it.
@@ -275,7 +274,7 @@ mod tests {
             "OPTIONS * HTTP/1.1\r\nHost: a\r\nMax-Forwards: 1\r\nVia: 1.1 ropewalk\r\n\r\n"
         );
         let text = "OPTIONS http://a HTTP/1.1\r\nHost: a\r\nMax-Forwards: 0\r\n\r\n";
-        assert!(request(text).unwrap().answered_here().is_some());
+        assert!(request(text).unwrap().ends_here());
         assert_eq!(
             request("GET http://a: HTTP/1.0\r\n\r\n")
                 .unwrap()

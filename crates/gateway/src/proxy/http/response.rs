@@ -1,7 +1,6 @@
 //! Heads of responses.
 
-use super::body::Framing;
-use super::fields::{Fields, FramingError, MOST_FIELDS, Sorted, emit, emit_framing};
+use super::fields::{Fields, Framing, FramingError, MOST_FIELDS, Sorted, emit, emit_framing};
 use super::request::Request;
 
 /// Longest head of a response, in bytes.
