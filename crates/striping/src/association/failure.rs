@@ -1,5 +1,7 @@
 //! Carriers that fall silent or late: what they hold goes elsewhere.
 
+use std::mem;
+
 use ropewalk_quantities::Time;
 
 use super::Association;
@@ -191,13 +193,16 @@ impl<P: Payload> Association<P> {
     }
 
     fn give_up_if(&mut self, at: usize, is_meant: impl Fn(Time) -> bool) {
-        let carrier = &mut self.carriers[at];
+        let mut in_flight = mem::take(&mut self.carriers[at].in_flight);
         let mut bytes = 0;
-        for sent in carrier.in_flight.iter_mut() {
+        for sent in in_flight.iter_mut() {
             if sent.elsewhere || !is_meant(sent.due) {
                 continue;
             }
             sent.elsewhere = true;
+            if self.is_redundant() && self.hand_over(at, &sent.content) {
+                continue;
+            }
             match sent.content {
                 Content::Control(control) => self.control.push_again(control),
                 Content::Data {
@@ -219,8 +224,24 @@ impl<P: Payload> Association<P> {
                 }
             }
         }
+        let carrier = &mut self.carriers[at];
+        carrier.in_flight = in_flight;
         carrier.resent_bytes += bytes;
         self.resent_bytes += bytes;
+    }
+
+    /// Another carrier that has a copy under way answers for it from now on, if there is one.
+    fn hand_over(&mut self, at: usize, content: &Content) -> bool {
+        let others = self.carriers.iter_mut().enumerate();
+        let others = others.filter(|(other, carrier)| *other != at && carrier.is_good());
+        for (_, carrier) in others {
+            let mut held = carrier.in_flight.iter_mut();
+            if let Some(copy) = held.find(|sent| sent.content.has(content)) {
+                copy.elsewhere = false;
+                return true;
+            }
+        }
+        false
     }
 
     /// What a carrier holds, and nobody has sent again yet, is left to it.

@@ -88,6 +88,11 @@ impl<P: Payload> Association<P> {
         }
     }
 
+    /// Whether each carrier carries everything.
+    pub(super) fn is_redundant(&self) -> bool {
+        matches!(self.config.scheduling, SchedulerConfig::Redundant(_))
+    }
+
     /// The next part in turn.
     fn head(&mut self, at: usize) -> Option<Next> {
         let number = self.turns.next(&mut self.streams)?;
@@ -205,7 +210,7 @@ impl<P: Payload> Association<P> {
         if self.chosen == Some(id) {
             self.chosen = None;
         }
-        if !matches!(self.config.scheduling, SchedulerConfig::Redundant(_)) {
+        if !self.is_redundant() {
             return;
         }
         let (start, end) = (part.start, part.end);

@@ -18,6 +18,29 @@ pub(crate) enum Content {
     Control(Control),
 }
 
+impl Content {
+    /// Whether it is, or has within it, this part of a stream.
+    pub(crate) fn has(&self, part: &Content) -> bool {
+        match (self, part) {
+            (
+                Content::Data {
+                    stream,
+                    start,
+                    end,
+                    fin,
+                },
+                Content::Data {
+                    stream: of,
+                    start: from,
+                    end: to,
+                    fin: ends,
+                },
+            ) => stream == of && start <= from && to <= end && (*fin || !ends),
+            _ => false,
+        }
+    }
+}
+
 /// A frame that was given to a carrier and is not acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {

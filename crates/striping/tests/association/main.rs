@@ -7,5 +7,6 @@ mod faults;
 mod goodput;
 mod hostile;
 mod outage;
+mod redundant;
 mod thin;
 mod world;
