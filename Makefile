@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup preload demo gateway gateway-demo tunnel-demo build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds reproductions faults real-faults bench clean tools capture-tools
+.PHONY: help setup preload demo gateway gateway-demo tunnel-demo build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds reproductions faults real-faults bench instructions clean tools capture-tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -122,11 +122,16 @@ real-faults: tools ## kill, cut and stop running gateways by 200 plans, as root,
 	@release="$$(realpath "$${CARGO_TARGET_DIR:-target}")/release"; \
 		"$$release/examples/real_faults" gateway="$$release/ropewalk-gateway" seeds=200
 
-bench: setup ## measure the simulator, the association, the writing of captures, and the formulas
-	$(CARGO) run --release --locked -p ropewalk-simulator --example throughput
+# AGAINST names a commit: its build and this one run the simulator's cases in turn.
+AGAINST ?=
+bench: setup ## measure the simulator, the association, captures, formulas; AGAINST=COMMIT beside that one
+	$(BIN)/python benches/simulator.py rates $(if $(AGAINST),--against $(AGAINST))
 	$(CARGO) run --release --locked -p ropewalk-striping --example carrying
 	$(CARGO) run --release --locked -p ropewalk-capture --example writing
 	$(BIN)/python benches/models.py
+
+instructions: tools ## count instructions and cache misses per data packet, beside benches/instructions.csv
+	$(PYTHON) benches/simulator.py instructions
 
 clean: ## remove all that was made
 	rm -rf $(VENV) target results .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,188 @@
+"""How fast the simulator is, and what a data packet costs it.
+
+    python benches/simulator.py rates [--against COMMIT] [--runs N] [CASE ...]
+    python benches/simulator.py instructions [--write] [CASE ...]
+
+`rates` prints medians of some runs on one processor; with `--against` another commit is built,
+too, and the two run in turn: what counts is the median of their ratios. `instructions` asks
+valgrind, whose counts do not depend on what else the machine does, and holds them against
+benches/instructions.csv; `--write` renews that table. `make bench` and `make instructions` call
+this.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import csv
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+TABLE = ROOT / "benches" / "instructions.csv"
+COLUMNS = ("instructions", "first_level_misses", "last_level_misses")
+# What of a case valgrind runs, fifty times slower: this, and twice as much.
+SHARES = {"a": 0.2, "b": 0.2, "c": 0.1, "eight": 0.1, "striped": 0.1, "tunnel": 0.1}
+SHARES |= {"bas": 0.1, "bas64": 0.2, "lia64": 0.2}
+RATES = ("a10", "b10", "c", "eight", "striped", "tunnel", "bas", "bas64", "lia64")
+NOTICED = 2.0  # per cent
+
+
+def build(root: Path, folder: Path) -> Path:
+    """Build a checkout's measuring program in a folder; return where it is."""
+    command = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "ropewalk-simulator"]
+    command += ["--example", "throughput", "--target-dir", str(folder)]
+    if subprocess.run(command, check=False, cwd=root).returncode:
+        sys.exit(f"{root}: not built")
+    return folder / "release" / "examples" / "throughput"
+
+
+def own_folder() -> Path:
+    """Return where cargo builds this checkout."""
+    return (ROOT / os.environ.get("CARGO_TARGET_DIR", "target")).resolve()
+
+
+@contextlib.contextmanager
+def checkout(commit: str) -> Iterator[Path]:
+    """Check a commit out beside this one, for as long as it is needed."""
+    with tempfile.TemporaryDirectory() as folder:
+        git = ["git", "-C", str(ROOT), "worktree"]
+        subprocess.run([*git, "add", "--quiet", "--detach", folder, commit], check=True)
+        try:
+            yield Path(folder)
+        finally:
+            subprocess.run([*git, "remove", "--force", folder], check=True)
+
+
+def run(program: Path, case: str) -> list[float]:
+    """Run a case: data packets, events, CPU-seconds, peak memory in MB, goodput in Mbit/s."""
+    # One processor for all, so that what is compared is run on the same.
+    last = str(max(os.sched_getaffinity(0)))
+    command = ["taskset", "-c", last, str(program), "--one", case]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return [float(word) for word in done.stdout.split()]
+
+
+def rates(cases: list[str], runs: int, against: str | None) -> None:
+    """Print medians, and beside another commit the ratios."""
+    program = build(ROOT, own_folder())
+    if against is None:
+        print(f"{'case':<8} {'Mpackets/s':>10} {'Mevents/s':>10} {'peak MB':>8}")
+        for case in cases:
+            rows = [run(program, case) for _ in range(runs)]
+            cpu = statistics.median(row[2] for row in rows)
+            packets, events, _, peak, _ = rows[0]
+            print(
+                f"{case:<8} {packets / cpu / 1e6:>10.3f} {events / cpu / 1e6:>10.3f} {peak:>8.1f}"
+            )
+        return
+    with checkout(against) as there:
+        other = build(there, own_folder() / "against")
+        print(f"{'case':<8} {'Mpackets/s':>10} {'before':>10} {'times':>7}  quartiles")
+        for case in cases:
+            pairs = [pair(program, other, case, turn) for turn in range(runs)]
+            ratios = sorted(before / now for now, before, _ in pairs)
+            packets = pairs[0][2]
+            now, before = (statistics.median(one[at] for one in pairs) for at in (0, 1))
+            print(
+                f"{case:<8} {packets / now / 1e6:>10.3f} {packets / before / 1e6:>10.3f} "
+                f"{statistics.median(ratios):>7.3f}  "
+                f"{ratios[runs // 4]:.3f} to {ratios[-1 - runs // 4]:.3f}",
+                flush=True,
+            )
+
+
+def pair(program: Path, other: Path, case: str, turn: int) -> tuple[float, float, float]:
+    """Return the CPU time of both, and how many data packets that was; each is first in turn."""
+    first = run(program, case) if turn % 2 else run(other, case)
+    second = run(other, case) if turn % 2 else run(program, case)
+    now, before = (first, second) if turn % 2 else (second, first)
+    return now[2], before[2], now[0]
+
+
+def find_valgrind() -> str:
+    """Return valgrind, installed if it may be."""
+    if found := shutil.which("valgrind"):
+        return found
+    if os.geteuid() == 0 and shutil.which("apt-get"):
+        install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "valgrind"]
+        for command in (["apt-get", "update", "-qq"], install):
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        if found := shutil.which("valgrind"):
+            return found
+    sys.exit("make: valgrind is missing: apt install valgrind")
+
+
+def count(valgrind: str, program: Path, case: str, share: float) -> tuple[float, list[float]]:
+    """Return data packets of a share of a case, and instructions and misses of all of it."""
+    command = [valgrind, "--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null"]
+    command += [str(program), "--one", case, str(share)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    patterns = (r"I +refs: +([\d,]+)", r"D1 +misses: +([\d,]+)", r"LL misses: +([\d,]+)")
+    found = [re.search(pattern, done.stderr) for pattern in patterns]
+    numbers = [float(match[1].replace(",", "")) for match in found if match]
+    return float(done.stdout.split()[0]), numbers
+
+
+def instructions(cases: list[str], write: bool) -> None:
+    """Print what a data packet costs, beside the table of before; or renew the table."""
+    valgrind = find_valgrind()
+    program = build(ROOT, own_folder())
+    with TABLE.open(newline="") as file:
+        before = {row["case"]: row for row in csv.DictReader(file)}
+    print(f"{'case':<8} {'instructions':>12} {'change %':>9} {'D1 misses':>10} {'LL misses':>10}")
+    for case in cases:
+        # The difference of two runs: the program's start and end do not count.
+        share = SHARES[case]
+        (less, fewer), (more, all_of_it) = (
+            count(valgrind, program, case, part) for part in (share, 2 * share)
+        )
+        # Adding zero makes a zero of what would be printed as -0.00.
+        costs = [
+            round((b - a) / (more - less), 2) + 0.0 for a, b in zip(fewer, all_of_it, strict=True)
+        ]
+        change = ""
+        if case in before:
+            was = float(before[case]["instructions"])
+            percent = 100 * (costs[0] / was - 1)
+            change = f"{percent:+.1f}" + (" !" if abs(percent) > NOTICED else "  ")
+        print(
+            f"{case:<8} {costs[0]:>12.0f} {change:>9} {costs[1]:>10.2f} {costs[2]:>10.2f}",
+            flush=True,
+        )
+        rounded = [f"{costs[0]:.0f}", f"{costs[1]:.2f}", f"{costs[2]:.2f}"]
+        before[case] = {"case": case, **dict(zip(COLUMNS, rounded, strict=True))}
+    if write:
+        with TABLE.open("w", newline="") as file:
+            writer = csv.DictWriter(file, ("case", *COLUMNS), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(before[case] for case in SHARES if case in before)
+
+
+def main() -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    by_time = verbs.add_parser("rates", help="data packets per CPU-second")
+    by_time.add_argument("cases", nargs="*", metavar="CASE", choices=[*RATES, []])
+    by_time.add_argument("--against", metavar="COMMIT", help="run in turn with another commit")
+    by_time.add_argument("--runs", type=int, default=5, metavar="N")
+    by_count = verbs.add_parser("instructions", help="instructions per data packet")
+    by_count.add_argument("cases", nargs="*", metavar="CASE", choices=[*SHARES, []])
+    by_count.add_argument("--write", action="store_true", help="renew the table of before")
+    chosen = parser.parse_args()
+    if chosen.verb == "rates":
+        rates(chosen.cases or list(RATES), chosen.runs, chosen.against)
+    else:
+        instructions(chosen.cases or list(SHARES), chosen.write)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+//! The scenarios that speed is measured on.
+
+/// One of them.
+pub struct Case {
+    pub key: &'static str,
+    pub what: &'static str,
+    /// The file, all but its duration.
+    pub scenario: fn() -> String,
+    /// How long it runs, and how much the first flow sends, where that ends.
+    pub seconds: f64,
+    pub megabytes: Option<f64>,
+}
+
+pub const CASES: [Case; 11] = [
+    Case {
+        key: "a",
+        what: "one TCP, 100 Mbit/s 10 ms, queue 100 packets, 200 MB",
+        scenario: one_tcp,
+        seconds: 60.0,
+        megabytes: Some(200.0),
+    },
+    Case {
+        key: "a10",
+        what: "the same, 2 GB",
+        scenario: one_tcp,
+        seconds: 600.0,
+        megabytes: Some(2000.0),
+    },
+    Case {
+        key: "b",
+        what: "MPTCP with LIA, 100 Mbit/s 10 ms and 50 Mbit/s 30 ms, 200 MB",
+        scenario: two_links,
+        seconds: 60.0,
+        megabytes: Some(200.0),
+    },
+    Case {
+        key: "b10",
+        what: "the same, 2 GB",
+        scenario: two_links,
+        seconds: 600.0,
+        megabytes: Some(2000.0),
+    },
+    Case {
+        key: "c",
+        what: "1000 TCP flows, 10 Gbit/s 10 ms, 5 s",
+        scenario: many_flows,
+        seconds: 5.0,
+        megabytes: None,
+    },
+    Case {
+        key: "eight",
+        what: "eight links of a train, MPTCP uncoupled, 30 s",
+        scenario: || eight_links("protocol = \"mptcp\""),
+        seconds: 30.0,
+        megabytes: None,
+    },
+    Case {
+        key: "striped",
+        what: "the same, one TCP striped over them",
+        scenario: || eight_links("protocol = \"striped-tcp\""),
+        seconds: 30.0,
+        megabytes: None,
+    },
+    Case {
+        key: "tunnel",
+        what: "the same through the tunnel",
+        scenario: || eight_links("protocol = \"striped-tcp\"\ndevice = \"tunnel\""),
+        seconds: 30.0,
+        megabytes: None,
+    },
+    Case {
+        key: "bas",
+        what: "the same, bandwidth aggregation above TCP",
+        scenario: || eight_links("protocol = \"bas\""),
+        seconds: 30.0,
+        megabytes: None,
+    },
+    Case {
+        key: "bas64",
+        what: "64 links of 10 Mbit/s, bandwidth aggregation above TCP, 5 s",
+        scenario: || sixty_four_links("protocol = \"bas\""),
+        seconds: 5.0,
+        megabytes: None,
+    },
+    Case {
+        key: "lia64",
+        what: "the same, MPTCP with LIA",
+        scenario: || sixty_four_links("protocol = \"mptcp\"\ncongestion = \"lia\""),
+        seconds: 5.0,
+        megabytes: None,
+    },
+];
+
+fn one_tcp() -> String {
+    link("link", 100.0, 10.0, "queue = \"100 packets\"") + "[transport]\nprotocol = \"tcp\"\n"
+}
+
+fn two_links() -> String {
+    link("fast", 100.0, 10.0, "queue = \"100 packets\"")
+        + &link("slow", 50.0, 30.0, "queue = \"100 packets\"")
+        + "[transport]\nprotocol = \"mptcp\"\ncongestion = \"lia\"\n"
+}
+
+fn many_flows() -> String {
+    link("link", 10_000.0, 10.0, "")
+        + "[transport]\nprotocol = \"tcp\"\n[[competitor]]\npath = \"link\"\ncount = 999\n"
+}
+
+/// Those of scenarios/trains/eight-links.toml: Mbit/s there and back, and milliseconds.
+fn eight_links(transport: &str) -> String {
+    let links = [
+        (35.9, 9.0, 20.0),
+        (18.4, 4.6, 25.0),
+        (33.3, 8.3, 30.0),
+        (14.7, 3.7, 40.0),
+        (14.8, 3.7, 35.0),
+        (4.4, 1.1, 60.0),
+        (22.5, 5.6, 22.5),
+        (12.5, 3.1, 27.5),
+    ];
+    let links = links
+        .iter()
+        .enumerate()
+        .map(|(number, (rate, back, delay))| {
+            let reverse = format!("reverse = {{ rate = \"{back} Mbit/s\" }}");
+            link(&number.to_string(), *rate, *delay, &reverse)
+        });
+    links.collect::<String>() + &format!("[transport]\n{transport}\n")
+}
+
+/// Delays of 5 to 68 ms.
+fn sixty_four_links(transport: &str) -> String {
+    let links = (0..64).map(|number| link(&number.to_string(), 10.0, f64::from(5 + number), ""));
+    links.collect::<String>() + &format!("[transport]\n{transport}\n")
+}
+
+fn link(name: &str, mbps: f64, delay_ms: f64, more: &str) -> String {
+    format!(
+        "[[link]]\nname = \"{name}\"\nrate = \"{mbps} Mbit/s\"\ndelay = \"{delay_ms} ms\"\n{more}\n"
+    )
+}
