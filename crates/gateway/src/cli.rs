@@ -106,6 +106,12 @@ impl CommandLine {
     }
 }
 
+/// The whole command line, for what describes it: man pages, completions.
+#[must_use]
+pub fn command() -> clap::Command {
+    Command::command()
+}
+
 /// The relay's options in a configuration file.
 pub(crate) fn relay_of(file: &Path) -> Result<relay::Arguments, Failure> {
     match CommandLine::of_file("relay", file).verb()? {

@@ -36,7 +36,7 @@ mod tcp_info;
 pub mod tunnel;
 pub mod uplink;
 
-pub use cli::main;
+pub use cli::{command, main};
 pub use failure::Failure;
 pub use links::Link;
 pub use uplink::Uplink;

@@ -42,8 +42,6 @@ Example: one TCP connection gets the sum of two links
 pub struct Arguments {
     #[command(flatten)]
     pub(crate) file: ConfigurationFile,
-    #[command(flatten)]
-    pub(super) hook: HookOptions,
     /// Wait for clients at this address; the other end is given --relay.
     #[arg(
         long,
@@ -86,6 +84,8 @@ pub struct Arguments {
     /// What is routed into the device, beside its own prefix.
     #[arg(long, value_name = "ADDRESS/LENGTH")]
     route: Vec<Prefix>,
+    #[command(flatten)]
+    pub(super) hook: HookOptions,
     /// Longest packet that is tried on a link, IP header included. What each link carries is found
     /// out, and the device's MTU follows the least.
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(1280..=9000))]

@@ -1,0 +1,169 @@
+//! The units of packaging/systemd: what they run, with which options and files, exists.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const PROGRAM: &str = "/usr/bin/ropewalk-gateway";
+const FOLDER: &str = "/etc/ropewalk";
+
+/// Services, and at which end `setup` writes their files.
+const UNITS: [(&str, &str); 4] = [
+    ("relay", "relay"),
+    ("tunnel", "relay"),
+    ("tunnel", "client"),
+    ("proxy", "client"),
+];
+
+fn packaging() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging")
+}
+
+fn unit(verb: &str) -> String {
+    let path = packaging().join(format!("systemd/ropewalk-{verb}.service"));
+    fs::read_to_string(path).unwrap()
+}
+
+/// The values of a setting, in the order of the unit.
+fn settings<'a>(unit: &'a str, prefix: &'a str) -> impl Iterator<Item = &'a str> {
+    unit.lines()
+        .filter(move |line| line.starts_with(prefix))
+        .filter_map(|line| line.split_once('=').map(|(_, value)| value))
+}
+
+fn gateway(words: &[&str], credentials: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_ropewalk-gateway"))
+        .args(words)
+        .env("CREDENTIALS_DIRECTORY", credentials)
+        .output()
+        .unwrap()
+}
+
+/// Files of both ends, as `setup` writes them.
+fn set_up(at: &Path) {
+    let folder = |end: &str| at.join(end).display().to_string();
+    let relay = folder("relay");
+    let words = [
+        "setup",
+        "relay",
+        "192.0.2.1",
+        "--client",
+        "van",
+        "--folder",
+        &relay,
+    ];
+    let made = gateway(&words, at);
+    assert!(made.status.success(), "{made:?}");
+    let token = String::from_utf8(made.stdout).unwrap();
+    let client = folder("client");
+    let words = [
+        "setup",
+        "client",
+        token.trim(),
+        "--folder",
+        &client,
+        "--link",
+        "a=lo",
+    ];
+    let made = gateway(&words, at);
+    assert!(made.status.success(), "{made:?}");
+}
+
+/// What systemd hands over: the files that are there, or else what the unit has instead.
+fn hand_over(unit: &str, folder: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for set in settings(unit, "SetCredential=") {
+        let (name, content) = set.split_once(':').unwrap();
+        fs::write(to.join(name), content).unwrap();
+    }
+    for load in settings(unit, "LoadCredential=") {
+        let (name, from) = load.split_once(':').unwrap();
+        let from = folder.join(Path::new(from).strip_prefix(FOLDER).unwrap());
+        if from.exists() {
+            fs::copy(from, to.join(name)).unwrap();
+        }
+        assert!(to.join(name).exists(), "{load}: the unit would not start");
+    }
+}
+
+#[test]
+fn every_command_is_right_for_the_files_that_setup_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    set_up(at);
+    for (verb, end) in UNITS {
+        let unit = unit(verb);
+        let (files, credentials) = (at.join(end), at.join(format!("{verb}-of-{end}")));
+        hand_over(&unit, &files, &credentials);
+        // The service's user cannot read them in their folder.
+        let hidden = at.join("hidden.key");
+        let key = files.join(format!("{end}.key"));
+        fs::rename(&key, &hidden).unwrap();
+        let commands: Vec<&str> = settings(&unit, "Exec").collect();
+        assert!(!commands.is_empty());
+        for command in commands {
+            if command.starts_with("/bin/kill ") {
+                continue;
+            }
+            let mut words = command.trim_start_matches(['-', '+']).split_whitespace();
+            assert_eq!(words.next(), Some(PROGRAM), "{command}");
+            let own = files.to_str().unwrap();
+            let mut words: Vec<String> = words.map(|word| word.replace(FOLDER, own)).collect();
+            words.push("--check".to_owned());
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let done = gateway(&words, &credentials);
+            let said = String::from_utf8_lossy(&done.stderr);
+            assert!(done.status.success(), "{command}: {said}");
+            assert_eq!(said, "", "{command}");
+        }
+        fs::rename(&hidden, &key).unwrap();
+    }
+}
+
+/// The options that a text names.
+fn options(text: &str) -> BTreeSet<&str> {
+    text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '-'))
+        .filter(|word| word.starts_with("--") && word.len() > 2)
+        .collect()
+}
+
+#[test]
+fn every_option_that_a_unit_names_is_one_of_its_verb() {
+    let nowhere = Path::new("/nonexistent");
+    for (verb, _) in UNITS {
+        let help = gateway(&[verb, "--help"], nowhere).stdout;
+        let help = String::from_utf8(help).unwrap();
+        let known = options(&help);
+        for option in options(&unit(verb)) {
+            assert!(known.contains(option), "ropewalk-{verb}.service: {option}");
+        }
+    }
+}
+
+#[test]
+fn systemd_finds_nothing_wrong() {
+    if Command::new("systemd-analyze")
+        .arg("--version")
+        .output()
+        .is_err()
+    {
+        eprintln!("skipped: systemd-analyze is not here (Debian: systemd)");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for verb in ["relay", "proxy", "tunnel"] {
+        let path = folder.path().join(format!("ropewalk-{verb}.service"));
+        let program = env!("CARGO_BIN_EXE_ropewalk-gateway");
+        fs::write(&path, unit(verb).replace(PROGRAM, program)).unwrap();
+        let verified = Command::new("systemd-analyze")
+            .args(["verify", "--man=no"])
+            .arg(&path)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&verified.stderr);
+        // It has to do with all units that this one wants, and so may speak of others.
+        let about_it = said.lines().filter(|line| line.contains("ropewalk-"));
+        assert_eq!(about_it.collect::<Vec<_>>(), Vec::<&str>::new(), "{verb}");
+    }
+}
