@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup preload demo gateway gateway-demo tunnel-demo build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds reproductions faults real-faults bench instructions clean tools capture-tools
+.PHONY: help setup preload demo gateway gateway-demo tunnel-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds reproductions faults real-faults bench instructions clean tools capture-tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -38,6 +38,16 @@ gateway: tools ## build the gateway's binary, and exec's library, without Python
 	$(CARGO) build --release --locked -p ropewalk-gateway $(if $(findstring musl,$(TARGET)),,-p ropewalk-preload) \
 		$(if $(TARGET),--target $(TARGET))
 	@echo "$${CARGO_TARGET_DIR:-target}/$(if $(TARGET),$(TARGET)/)release/ropewalk-gateway"
+
+# ARCHITECTURES= names others than x86_64 and aarch64.
+ARCHITECTURES ?= x86_64 aarch64
+package: tools ## build the gateway's static binaries and Debian packages, as far as this machine can
+	ARCHITECTURES="$(ARCHITECTURES)" packaging/package.sh
+
+package-test: ## install the package at both ends of two links, set it up, and use it, as root
+	@test -n "$$(ls target/package/*_$$(dpkg --print-architecture).deb 2>/dev/null)" \
+		|| $(MAKE) --no-print-directory package ARCHITECTURES="$$(uname -m)"
+	packaging/demo/install.sh target/package/*_$$(dpkg --print-architecture).deb
 
 # Each is a script that runs at one end of the links of a scenario.
 gateway-demo: DEMO := download

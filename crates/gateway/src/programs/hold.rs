@@ -70,7 +70,7 @@ impl Hold {
     /// Lets a program's socket that waits here fail: poll(2) says that it is hung up, and
     /// SO_ERROR is ECONNRESET (inet_shutdown in net/ipv4/af_inet.c, tcp_disconnect in
     /// net/ipv4/tcp.c).
-    pub fn refuse(&self, program: OwnedFd) {
+    pub fn refuse(program: OwnedFd) {
         // A socket that is closed already needs no more.
         let _ = shutdown(&program, Shutdown::Both);
     }
@@ -153,7 +153,7 @@ mod tests {
     fn waits_and_is_refused() {
         let hold = Hold::new().unwrap();
         let program = begin(&hold, Domain::IPV4);
-        hold.refuse(duplicate(&program));
+        Hold::refuse(duplicate(&program));
         assert!(events(&program, 5_000).contains(PollFlags::ERR | PollFlags::HUP));
         let error = program.take_error().unwrap().unwrap();
         assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);

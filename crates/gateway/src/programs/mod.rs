@@ -19,6 +19,8 @@ pub use hold::Hold;
 pub use pool::Pool;
 pub use servers::{ClientEntry, ServerConnection, Servers};
 
+use tracing::warn;
+
 use crate::request::{Host, Target};
 use ropewalk_preload_protocol::{Answer, Reason, Request};
 
@@ -28,7 +30,8 @@ const FAILURES: usize = 1024;
 /// What a gateway knows of its programs.
 #[derive(Debug)]
 pub struct Programs {
-    hold: Hold,
+    /// None where the system lets this process make none: then nothing is connected for programs.
+    hold: Option<Hold>,
     servers: Option<Arc<Servers>>,
     pool: Mutex<Pool>,
     /// Where connected sockets were meant to go, by cookie.
@@ -40,11 +43,21 @@ pub struct Programs {
 impl Programs {
     /// Knows none yet. At an end to which no stream comes, programs may not listen.
     ///
+    /// Where this process may not filter a socket of its own, which some systems leave to root, it
+    /// warns, and refuses the connections of programs.
+    ///
     /// # Errors
-    /// Those of [`Hold::new`].
+    /// Others of [`Hold::new`].
     pub fn new(may_listen: bool) -> io::Result<Programs> {
+        let hold = match Hold::new() {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                warn!("no connections for programs of exec: a filter of a socket: {error}");
+                None
+            }
+            hold => Some(hold?),
+        };
         Ok(Programs {
-            hold: Hold::new()?,
+            hold,
             servers: may_listen.then(Arc::default),
             pool: Mutex::new(Pool::new(Pool::LARGEST)),
             targets: Mutex::default(),
@@ -123,7 +136,10 @@ impl Programs {
             let reason = Reason::HostUnreachable;
             return conversation.answer(&refused(reason)).await;
         };
-        let at = self.hold.address();
+        let Some(hold) = &self.hold else {
+            return conversation.answer(&refused(Reason::NotAllowed)).await;
+        };
+        let at = hold.address();
         conversation.answer(&Answer::Hold { at }).await?;
         // The far end is asked while the library is still busy; if that gives up, so do we.
         let (program, opened) = tokio::try_join!(conversation.started(), async {
@@ -133,7 +149,7 @@ impl Programs {
             Ok(stream) => {
                 // Before the program finds its socket connected, and asks.
                 let entry = TargetEntry::new(self, cookie, target);
-                match self.hold.connect(program).await {
+                match hold.connect(program).await {
                     Ok(program) => (Answer::Done {}, Some((stream, program, entry))),
                     // It was closed meanwhile.
                     Err(_) => (refused(Reason::NetworkUnreachable), None),
@@ -177,7 +193,7 @@ impl Programs {
             }
             failures.push_back((cookie, reason));
         }
-        self.hold.refuse(program);
+        Hold::refuse(program);
     }
 
     fn take_failure(&self, cookie: u64) -> Option<Reason> {

@@ -1,0 +1,235 @@
+#!/bin/sh
+# From nothing to a whole machine's traffic over two links: the package installed at both ends, set up,
+# started, used, killed and restarted. As root, on Debian or the like; changes nothing of this machine.
+#
+#     make package-test
+#     packaging/demo/install.sh ropewalk-gateway_0.1.0-1_amd64.deb
+#
+# The van and the relay are network and mount namespaces, with file systems of their own (overlays of
+# this machine's). systemd is not their first process: unit.py does what the installed units say.
+# Lines with $ are what a user types; they are counted, and so are the seconds.
+set -eu
+package=$(realpath "${1:?which package?}")
+here=$(realpath "$(dirname "$0")")
+for tool in ip nft curl python3 unshare nsenter setpriv dpkg; do
+    command -v $tool >/dev/null || { echo "$tool is missing: apt install iproute2 nftables curl python3 util-linux" >&2; exit 1; }
+done
+test "$(id -u)" = 0 || { echo "this takes root, for namespaces" >&2; exit 1; }
+work=$(mktemp -d)
+began=$(date +%s)
+commands=0
+processes=
+
+finish() {
+    status=$?
+    if test "$status" != 0; then
+        for machine in relay van; do
+            test ! -e "$work/$machine.first" || at $machine sh -c 'tail -n 5 /run/*.log' >&2 || :
+        done
+    fi
+    for process in $processes; do
+        kill -KILL "$process" 2>/dev/null || :
+    done
+    wait 2>/dev/null || :
+    if test "$status" != 0; then
+        for log in "$work"/log/*; do
+            echo "--- $log" >&2
+            tail -n 5 "$log" >&2
+        done
+    fi
+    rm -rf "$work"
+}
+trap finish EXIT
+mkdir "$work/log"
+
+fail() {
+    echo "install.sh: $*" >&2
+    exit 1
+}
+
+# A machine with a network and a file system of its own, until this script ends.
+machine() {
+    # shellcheck disable=SC2016 # The machine's own.
+    unshare --net --mount --pid --fork --kill-child sh -c '
+        mount --make-rprivate /
+        mkdir "$0"
+        mount -t tmpfs none "$0"
+        for folder in etc usr var; do
+            mkdir "$0/$folder" "$0/$folder.work"
+            mount -t overlay overlay \
+                -o "lowerdir=/$folder,upperdir=$0/$folder,workdir=$0/$folder.work" "/$folder"
+        done
+        mount -t tmpfs none /run
+        mount -t proc none /proc
+        # As udev has it.
+        mkdir -p /dev/net
+        mount -t tmpfs none /dev/net
+        mknod -m 666 /dev/net/tun c 10 200
+        ip link set lo up
+        touch "$0.is-up"
+        exec sleep infinity' "$work/$1" &
+    processes="$processes $!"
+    for attempt in $(seq 100); do
+        test ! -e "$work/$1.is-up" || break
+        sleep 0.05
+    done
+    test -e "$work/$1.is-up" || fail "$1 does not come up: $attempt"
+    # The shell that unshare has started is the first process of the machine.
+    children=$(cat "/proc/$!/task/$!/children")
+    echo "${children%% *}" >"$work/$1.first"
+}
+
+first_of() {
+    cat "$work/$1.first"
+}
+
+at() {
+    first=$(first_of "$1")
+    shift
+    nsenter --target "$first" --net --mount --pid -- "$@"
+}
+
+# What a user types at a machine.
+user() {
+    machine=$1
+    shift
+    commands=$((commands + 1))
+    echo "$machine \$ $*"
+    case $1 in
+    systemctl)
+        shift 3
+        at "$machine" python3 "$here/unit.py" start "$@"
+        ;;
+    *) at "$machine" "$@" ;;
+    esac
+}
+
+# A cable between two machines.
+cable() {
+    ip link add "$2-$$" type veth peer name "$4-$$"
+    ip link set "$2-$$" netns "$(first_of "$1")" name "$2"
+    ip link set "$4-$$" netns "$(first_of "$3")" name "$4"
+    at "$1" ip link set "$2" up
+    at "$3" ip link set "$4" up
+}
+
+# The world: two links from the van to the internet, one from there to the relay.
+# Addresses that count as public; nothing leaves this machine.
+web=9.9.9.10
+names=9.9.9.9
+relay_address=203.0.113.2
+machine internet
+machine van
+machine relay
+cable van wlan0 internet wifi
+cable van wwan0 internet lte
+cable relay eth0 internet rack
+# shellcheck disable=SC2016 # The machine's own.
+at internet sh -c '
+    echo 1 >/proc/sys/net/ipv4/ip_forward
+    ip addr add 192.168.1.1/24 dev wifi
+    ip addr add 192.168.2.1/24 dev lte
+    ip addr add 203.0.113.1/24 dev rack
+    ip addr add 9.9.9.10/32 dev lo
+    ip addr add 9.9.9.9/32 dev lo
+    for link in wifi lte; do
+        tc qdisc add dev $link root tbf rate 20mbit burst 32kb latency 50ms 2>/dev/null || :
+    done'
+# shellcheck disable=SC2016 # The machine's own.
+at van sh -c '
+    ip addr add 192.168.1.2/24 dev wlan0
+    ip addr add 192.168.2.2/24 dev wwan0
+    ip route add default via 192.168.1.1 dev wlan0 metric 100
+    ip route add default via 192.168.2.1 dev wwan0 metric 200
+    echo "nameserver 192.168.1.1" >/etc/resolv.conf
+    for link in wlan0 wwan0; do
+        tc qdisc add dev $link root tbf rate 20mbit burst 32kb latency 50ms 2>/dev/null || :
+    done'
+at relay sh -c 'ip addr add 203.0.113.2/24 dev eth0; ip route add default via 203.0.113.1'
+at internet python3 "$here/internet.py" $web $names >"$work/log/names" 2>&1 &
+processes="$processes $!"
+
+echo "From nothing:"
+user relay dpkg --install "$package" >"$work/log/dpkg-relay"
+head -n 1 "$work/log/dpkg-relay"
+token=$(user relay ropewalk-gateway setup relay $relay_address --client van --dns $names \
+    2>"$work/log/setup-relay" | tee "$work/log/setup" | tail -n 1)
+head -n 1 "$work/log/setup"
+user relay systemctl enable --now ropewalk-relay ropewalk-tunnel
+user van dpkg --install "$package" >"$work/log/dpkg-van"
+head -n 1 "$work/log/dpkg-van"
+echo "$token" | user van ropewalk-gateway setup client 2>"$work/log/setup-van"
+tail -n 2 "$work/log/setup-van"
+user van systemctl enable --now ropewalk-tunnel ropewalk-proxy
+# The two in pipes were counted in shells of their own.
+commands=$((commands + 2))
+
+# The van's traffic leaves at the relay; its names are asked there.
+through() {
+    for attempt in $(seq 50); do
+        seen=$(at van curl -s --max-time 2 http://$web/ || :)
+        test "$seen" != $relay_address || break
+        sleep 0.1
+    done
+    test "$seen" = $relay_address || fail "the web server is asked by '$seen', attempt $attempt"
+    : >"$work/log/names"
+    seen=$(at van curl -s --max-time 5 http://anything.example/)
+    test "$seen" = $relay_address || fail "by name, the web server is asked by '$seen'"
+    grep -qx $relay_address "$work/log/names" || fail "the name server is asked by $(cat "$work/log/names")"
+    echo "  web server and name server are asked by the relay, $relay_address"
+}
+
+# As before it was started.
+directly() {
+    seen=$(at van curl -s --max-time 2 http://$web/)
+    test "$seen" = 192.168.1.2 || fail "without the tunnel, the web server is asked by '$seen'"
+    at van grep -qx 'nameserver 192.168.1.1' /etc/resolv.conf || fail "DNS was not put back"
+    test "$(at van ip rule | wc -l)" = 3 || fail "rules are left: $(at van ip rule)"
+    test "$(at van nft list ruleset)" = '' || fail 'rules of nftables are left'
+    echo "  the web server is asked by the van, 192.168.1.2; DNS and rules are as they were"
+}
+
+echo "Default route and DNS:"
+through
+minutes=$(($(date +%s) - began))
+used=$commands
+
+echo "20 MB, over one link and over both:"
+for how in "--interface wlan0" ""; do
+    # shellcheck disable=SC2086 # Two words or none.
+    at van curl -s -o /dev/null -w '  %{speed_download} bytes/s\n' $how http://$web/20
+done
+seen=$(at van curl -s --proxy socks5h://127.0.0.1:1080 http://$web/)
+test "$seen" = $relay_address || fail "by the proxy, the web server is asked by '$seen'"
+at van ropewalk-gateway status --json --control /run/ropewalk-tunnel/ropewalk/tunnel |
+    python3 -c 'import json, sys
+for link in json.load(sys.stdin)["tunnels"][0]["links"]:
+    received = link["received_bytes"]
+    print("  {}: {} bytes received".format(link["name"], received))
+    assert received > 1000000'
+
+echo "Both ends are stopped:"
+at van python3 "$here/unit.py" stop ropewalk-tunnel ropewalk-proxy
+at relay python3 "$here/unit.py" stop ropewalk-tunnel ropewalk-relay
+directly
+test "$(at relay cat /proc/sys/net/ipv4/ip_forward)" = 0 || fail 'the relay still forwards'
+
+echo "Both ends are started:"
+at relay python3 "$here/unit.py" start ropewalk-relay ropewalk-tunnel
+at van python3 "$here/unit.py" start ropewalk-tunnel ropewalk-proxy
+through
+
+echo "The van's tunnel is killed:"
+at van python3 "$here/unit.py" kill ropewalk-tunnel
+directly
+at van python3 "$here/unit.py" start ropewalk-tunnel
+through
+
+echo "The package is removed:"
+at van python3 "$here/unit.py" stop ropewalk-tunnel ropewalk-proxy
+at van dpkg --purge ropewalk-gateway >"$work/log/dpkg-purge"
+directly
+at van test ! -e /usr/bin/ropewalk-gateway || fail 'the program is left'
+at van test -e /etc/ropewalk/client.key || fail 'the key is gone'
+
+echo "From nothing to use: $used commands in $minutes s; all of it in $(($(date +%s) - began)) s."
