@@ -1,5 +1,6 @@
 //! A bound on how fast bytes pass.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -9,7 +10,8 @@ use tokio::time::{Instant, sleep_until};
 /// Lets bytes pass at a rate: who takes more than is there waits.
 #[derive(Debug)]
 pub struct Bucket {
-    rate: Rate,
+    /// In bits per second; zero if there is no bound.
+    rate: AtomicU64,
     /// When what was taken is paid for.
     paid: Mutex<Option<Instant>>,
 }
@@ -18,18 +20,30 @@ impl Bucket {
     /// What may come at once without waiting.
     const BURST: Duration = Duration::from_millis(50);
 
-    /// Of that rate.
+    /// Of that rate; without one, all passes.
     #[must_use]
-    pub fn new(rate: Rate) -> Bucket {
-        Bucket {
-            rate,
+    pub fn new(rate: Option<Rate>) -> Bucket {
+        let bucket = Bucket {
+            rate: AtomicU64::new(0),
             paid: Mutex::default(),
-        }
+        };
+        bucket.set_rate(rate);
+        bucket
+    }
+
+    /// Of another rate from now on.
+    pub fn set_rate(&self, rate: Option<Rate>) {
+        let rate = rate.map_or(0, |rate| rate.as_bps().max(1));
+        self.rate.store(rate, Ordering::Relaxed);
     }
 
     /// Takes so many bytes, and waits for as long as they cost.
     pub async fn take(&self, bytes: usize) {
-        let cost = bytes as f64 * 8.0 / self.rate.as_bps().max(1) as f64;
+        let rate = self.rate.load(Ordering::Relaxed);
+        if rate == 0 {
+            return;
+        }
+        let cost = bytes as f64 * 8.0 / rate as f64;
         let now = Instant::now();
         let paid = {
             let mut paid = self.paid.lock().unwrap_or_else(PoisonError::into_inner);
@@ -48,7 +62,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn bytes_pass_at_the_rate() {
-        let bucket = Bucket::new(Rate::from_bps(8_000_000));
+        let bucket = Bucket::new(Some(Rate::from_bps(8_000_000)));
         let start = Instant::now();
         for _ in 0..100 {
             bucket.take(10_000).await;

@@ -67,6 +67,30 @@ enum Unread {
 }
 
 impl CommandLine {
+    /// The options of `relay`.
+    pub(crate) fn relay(&self) -> Result<relay::Arguments, Failure> {
+        match self.verb()? {
+            Verb::Relay(arguments) => Ok(*arguments),
+            _ => unreachable!("the command line has the verb"),
+        }
+    }
+
+    /// The options of `proxy`.
+    pub(crate) fn proxy(&self) -> Result<proxy::Arguments, Failure> {
+        match self.verb()? {
+            Verb::Proxy(arguments) => Ok(*arguments),
+            _ => unreachable!("the command line has the verb"),
+        }
+    }
+
+    /// The options of `tunnel`.
+    pub(crate) fn tunnel(&self) -> Result<tunnel::Arguments, Failure> {
+        match self.verb()? {
+            Verb::Tunnel(arguments) => Ok(*arguments),
+            _ => unreachable!("the command line has the verb"),
+        }
+    }
+
     /// Of a verb with a configuration file and nothing else.
     fn of_file(verb: &str, file: &Path) -> CommandLine {
         let words = ["ropewalk-gateway", verb, "--config"].map(OsString::from);
@@ -114,18 +138,12 @@ pub fn command() -> clap::Command {
 
 /// The relay's options in a configuration file.
 pub(crate) fn relay_of(file: &Path) -> Result<relay::Arguments, Failure> {
-    match CommandLine::of_file("relay", file).verb()? {
-        Verb::Relay(arguments) => Ok(*arguments),
-        _ => unreachable!("the command line has the verb"),
-    }
+    CommandLine::of_file("relay", file).relay()
 }
 
 /// A tunnel's options in a configuration file.
 pub(crate) fn tunnel_of(file: &Path) -> Result<tunnel::Arguments, Failure> {
-    match CommandLine::of_file("tunnel", file).verb()? {
-        Verb::Tunnel(arguments) => Ok(*arguments),
-        _ => unreachable!("the command line has the verb"),
-    }
+    CommandLine::of_file("tunnel", file).tunnel()
 }
 
 /// Does what a command line says; the first argument is the program's name.
@@ -135,7 +153,7 @@ pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
     output::occupy_standard_descriptors();
     let line = CommandLine(arguments.into_iter().map(Into::into).collect());
     let done = match line.read() {
-        Ok(told) => perform(told),
+        Ok(told) => perform(told, line),
         Err(Unread::CommandLine(error)) => answer(&error),
         Err(Unread::File(failure)) => Err(failure),
     };
@@ -150,7 +168,7 @@ pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
     status
 }
 
-fn perform(told: Told) -> Result<(), Failure> {
+fn perform(told: Told, line: CommandLine) -> Result<(), Failure> {
     let Told { command, effective } = told;
     // In an interpreter there may have been a call before, which has set it.
     let _ = tracing_subscriber::fmt()
@@ -167,17 +185,17 @@ fn perform(told: Told) -> Result<(), Failure> {
         Verb::Proxy(arguments) if arguments.file.check => {
             checked(&proxy::check(&arguments)?, &effective)
         }
-        Verb::Proxy(arguments) => proxy::run(*arguments),
+        Verb::Proxy(arguments) => proxy::run(*arguments, line),
         Verb::Relay(arguments) if arguments.file.check => {
             checked(&relay::check(&arguments)?, &effective)
         }
-        Verb::Relay(arguments) => relay::run(*arguments),
+        Verb::Relay(arguments) => relay::run(*arguments, line),
         Verb::Setup(arguments) => setup::run(&arguments),
         Verb::Status(arguments) => watch::run(&arguments),
         Verb::Tunnel(arguments) if arguments.file.check => {
             checked(&tunnel::check(&arguments)?, &effective)
         }
-        Verb::Tunnel(arguments) => tunnel::run(*arguments),
+        Verb::Tunnel(arguments) => tunnel::run(*arguments, line),
     }
 }
 

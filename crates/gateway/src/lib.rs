@@ -14,6 +14,7 @@ mod control;
 pub mod datagram;
 mod exec;
 mod failure;
+mod handed_over;
 pub mod handshake;
 mod keygen;
 pub mod keys;

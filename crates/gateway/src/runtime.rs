@@ -8,7 +8,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 use tokio::signal::unix::{SignalKind, signal};
 
-use tracing::warn;
+use tracing::{error, info, warn};
 
 use crate::Failure;
 
@@ -31,19 +31,35 @@ pub(crate) fn block_on<F: Future>(future: F) -> Result<F::Output, Failure> {
     Ok(output)
 }
 
-/// Waits for SIGTERM or SIGINT.
+/// Waits for SIGTERM or SIGINT. At each SIGHUP `reload` reads anew what may change while the gateway
+/// runs, and says what it has found; if that is wrong all stays as it was.
 ///
 /// # Errors
 /// The system takes no handlers.
-pub(crate) async fn until_signal() -> Result<(), Failure> {
+pub(crate) async fn until_signal(
+    mut reload: impl FnMut() -> Result<Vec<String>, Failure>,
+) -> Result<(), Failure> {
     let handler = |kind| signal(kind).map_err(|error| Failure::run(format!("no signals: {error}")));
     let mut terminate = handler(SignalKind::terminate())?;
     let mut interrupt = handler(SignalKind::interrupt())?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+    let mut hangup = handler(SignalKind::hangup())?;
+    loop {
+        tokio::select! {
+            _ = terminate.recv() => return Ok(()),
+            _ = interrupt.recv() => return Ok(()),
+            _ = hangup.recv() => match reload() {
+                Ok(said) => info!("read anew: {}", said.join("; ")),
+                Err(failure) => error!("not read anew, all stays as it was: {failure}"),
+            },
+        }
     }
-    Ok(())
+}
+
+/// What an option that changed needs, for each name whose values differ.
+pub(crate) fn unchangeable(options: &[(&str, bool)]) -> Vec<String> {
+    let changed = options.iter().filter(|(_, differs)| *differs);
+    let said = changed.map(|(name, _)| format!("{name} takes a restart"));
+    said.collect()
 }
 
 /// Tells the service manager that the gateway can be used (sd_notify(3)), if there is one that

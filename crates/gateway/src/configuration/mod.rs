@@ -21,7 +21,7 @@ use self::file::{Entry, File, Value};
 use crate::Failure;
 
 /// What every verb with a configuration file has.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct ConfigurationFile {
     /// A TOML file with options of this verb, as `listen = ["[::]:4433"]`; those that are given here
     /// win. Its relative paths begin at its folder.

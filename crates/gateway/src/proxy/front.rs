@@ -1,7 +1,7 @@
 //! What becomes of a program's connection.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
@@ -23,7 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Takes connections and has their targets opened.
 pub(super) struct Front {
     pub(super) uplink: Uplink,
-    pub(super) passwords: Option<Passwords>,
+    /// Who may use it, if not everybody may.
+    pub(super) passwords: RwLock<Option<Arc<Passwords>>>,
     pub(super) refusals: Refusals,
 }
 
@@ -37,6 +38,23 @@ pub(super) enum Door {
 }
 
 impl Front {
+    fn passwords(&self) -> Option<Arc<Passwords>> {
+        let passwords = self
+            .passwords
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        passwords.clone()
+    }
+
+    /// Others may use it from now on.
+    pub(super) fn set_passwords(&self, passwords: Option<Passwords>) {
+        let mut known = self
+            .passwords
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *known = passwords.map(Arc::new);
+    }
+
     /// Takes connections until it is dropped.
     pub(super) async fn run(self: Arc<Front>, listener: TcpListener, door: Door) {
         loop {
@@ -78,8 +96,9 @@ impl Front {
     }
 
     async fn serve_socks(&self, mut socket: TcpStream, peer: SocketAddr) {
-        let passwords = self.passwords.as_ref();
-        match timeout(PATIENCE, socks5::negotiate(&mut socket, passwords)).await {
+        let passwords = self.passwords();
+        let negotiated = socks5::negotiate(&mut socket, passwords.as_deref());
+        match timeout(PATIENCE, negotiated).await {
             Ok(Ok(Command::Connect(target))) => {
                 let opened = self.uplink.open(&Request::Connect(target.clone())).await;
                 let status = opened.as_ref().err().copied().unwrap_or(Status::Done);
@@ -96,7 +115,8 @@ impl Front {
     }
 
     async fn serve_http(&self, socket: TcpStream, peer: SocketAddr) {
-        if let Err(error) = http::serve(socket, &self.uplink, self.passwords.as_ref()).await {
+        let passwords = self.passwords();
+        if let Err(error) = http::serve(socket, &self.uplink, passwords.as_deref()).await {
             match error {
                 // A program may go whenever it likes.
                 HttpError::Io(error) => debug!("{peer}: {error}"),

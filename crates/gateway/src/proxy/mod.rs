@@ -8,7 +8,7 @@ pub mod socks5;
 mod transparent;
 mod verb;
 
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 use tokio::net::TcpListener;
 
@@ -23,7 +23,7 @@ pub(crate) use verb::{check, run};
 pub async fn serve(uplink: Uplink, listener: TcpListener) {
     let front = front::Front {
         uplink,
-        passwords: None,
+        passwords: RwLock::default(),
         refusals: Refusals::default(),
     };
     Arc::new(front).run(listener, front::Door::Asked).await;

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 use std::time::Instant;
 
 use clap::Args;
@@ -16,11 +16,12 @@ use super::front::{Door, Front};
 use super::passwords::Passwords;
 use super::transparent::{Kind, listen_tproxy};
 use crate::Failure;
+use crate::cli::CommandLine;
 use crate::configuration::ConfigurationFile;
 use crate::control::ControlSocket;
 use crate::programs::Programs;
 use crate::refusals::Refusals;
-use crate::runtime::{block_on, notify_ready, until_signal};
+use crate::runtime::{block_on, notify_ready, unchangeable, until_signal};
 use crate::status::document::Role;
 use crate::status::{self, Meter};
 use crate::uplink::{FarEnd, Uplink, UplinkConfig};
@@ -75,9 +76,9 @@ fn parse_scheduler(text: &str) -> Result<SchedulerConfig, String> {
     })
 }
 
-pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: Arguments, line: CommandLine) -> Result<(), Failure> {
     let (config, passwords) = config(&arguments)?;
-    block_on(serve(arguments, config, passwords))?
+    block_on(serve(arguments, config, passwords, line))?
 }
 
 /// What there is to say of a proxy that would be run.
@@ -127,20 +128,46 @@ fn config(arguments: &Arguments) -> Result<(UplinkConfig, Option<Passwords>), Fa
     Ok((config, passwords))
 }
 
+/// Reads links and passwords anew.
+fn reload(front: &Front, before: &Arguments, line: &CommandLine) -> Result<Vec<String>, Failure> {
+    let arguments = line.proxy()?;
+    let (_, passwords) = config(&arguments)?;
+    let (far_end, far_end_before) = (&arguments.far_end, &before.far_end);
+    let changed = front.uplink.set_links(&far_end.link);
+    let mut said = changed.map_err(|error| Failure::input(format!("--link: {error}")))?;
+    front.set_passwords(passwords);
+    if said.is_empty() {
+        said.push("the same links".to_owned());
+    }
+    said.extend(unchangeable(&[
+        ("listen", arguments.listen != before.listen),
+        ("redirect", arguments.redirect != before.redirect),
+        ("tproxy", arguments.tproxy != before.tproxy),
+        ("relay", far_end.relay != far_end_before.relay),
+        ("key", far_end.key != far_end_before.key),
+        ("relay-key", far_end.relay_key != far_end_before.relay_key),
+        ("scheduler", arguments.scheduler != before.scheduler),
+        ("status", arguments.status != before.status),
+        ("control", arguments.control != before.control),
+    ]));
+    Ok(said)
+}
+
 async fn serve(
     arguments: Arguments,
     config: UplinkConfig,
     passwords: Option<Passwords>,
+    line: CommandLine,
 ) -> Result<(), Failure> {
     arguments.far_end.wait_for_a_link().await?;
     let uplink = Uplink::new(config);
-    for link in arguments.far_end.link {
-        let added = uplink.add_link(link);
+    for link in &arguments.far_end.link {
+        let added = uplink.add_link(link.clone());
         added.map_err(|error| Failure::input(format!("--link: {error}")))?;
     }
     let front = Arc::new(Front {
         uplink: uplink.clone(),
-        passwords,
+        passwords: RwLock::new(passwords.map(Arc::new)),
         refusals: Refusals::default(),
     });
     let mut tasks = JoinSet::new();
@@ -148,31 +175,31 @@ async fn serve(
     let observed = uplink.clone();
     let meter = Meter::new(Arc::new(move || observed.document(Role::Proxy, began)));
     status::open(arguments.status, Arc::clone(&meter), &mut tasks).await?;
-    if let Some(socket) = ControlSocket::open(arguments.control, "proxy")? {
+    if let Some(socket) = ControlSocket::open(arguments.control.clone(), "proxy")? {
         let programs = Programs::new(false).map_err(Failure::run)?;
         let programs = (Arc::new(programs), Arc::new(uplink.clone()));
         tasks.spawn(socket.run(meter, Some(programs)));
     }
-    for at in arguments.listen {
+    for &at in &arguments.listen {
         let listener = TcpListener::bind(at).await;
         let listener = listener.map_err(|error| Failure::run(format!("--listen {at}: {error}")))?;
         let at = listener.local_addr().unwrap_or(at);
         info!("proxy listens on {at}");
         tasks.spawn(Arc::clone(&front).run(listener, Door::Asked));
     }
-    for at in arguments.redirect {
+    for &at in &arguments.redirect {
         let listener = TcpListener::bind(at).await;
         let listener =
             listener.map_err(|error| Failure::run(format!("--redirect {at}: {error}")))?;
         tasks.spawn(Arc::clone(&front).run(listener, Door::Transparent(Kind::Redirect)));
     }
-    for at in arguments.tproxy {
+    for &at in &arguments.tproxy {
         let listener = listen_tproxy(at);
         let listener = listener.map_err(|error| Failure::run(format!("--tproxy {at}: {error}")))?;
         tasks.spawn(Arc::clone(&front).run(listener, Door::Transparent(Kind::Tproxy)));
     }
     notify_ready();
-    until_signal().await?;
+    until_signal(|| reload(&front, &arguments, &line)).await?;
     drop(tasks);
     uplink.close().await;
     Ok(())

@@ -80,9 +80,10 @@ async fn begin(
     relay: &Arc<Relay>,
     socket: &mut TcpStream,
 ) -> Result<(Arc<Member>, Begun, Join), HandshakeError> {
-    set_up_carrier(socket, relay.config.congestion.as_deref())?;
+    let config = relay.config();
+    set_up_carrier(socket, config.congestion.as_deref())?;
     let admit = |key: &PublicKey, hello: &[u8]| relay.admit(key, hello);
-    let (asked, peer) = handshake(socket, &relay.config.security, admit).await?;
+    let (asked, peer) = handshake(socket, &config.security, admit).await?;
     let join = asked.join.clone();
     match relay.join(peer, &join) {
         Ok(Joined { member, began }) => {

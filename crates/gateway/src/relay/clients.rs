@@ -13,9 +13,9 @@ pub struct Account {
     /// As the list of clients calls it.
     pub name: String,
     streams: AtomicU32,
-    most_streams: u32,
+    most_streams: AtomicU32,
     /// From the client to targets, and from targets to the client.
-    pub rates: Option<[Bucket; 2]>,
+    pub rates: [Bucket; 2],
 }
 
 /// A stream of a client; it ends when this is dropped.
@@ -29,9 +29,17 @@ impl Account {
         Arc::new(Account {
             name: name.to_owned(),
             streams: AtomicU32::new(0),
-            most_streams,
-            rates: rate.map(|rate| [Bucket::new(rate), Bucket::new(rate)]),
+            most_streams: AtomicU32::new(most_streams),
+            rates: [Bucket::new(rate), Bucket::new(rate)],
         })
+    }
+
+    /// With other limits from now on; streams that are open stay.
+    pub fn set_limits(&self, most_streams: u32, rate: Option<Rate>) {
+        self.most_streams.store(most_streams, Ordering::Relaxed);
+        for bucket in &self.rates {
+            bucket.set_rate(rate);
+        }
     }
 
     /// One more stream, unless there are as many as may be.
@@ -40,7 +48,7 @@ impl Account {
         let slot = StreamSlot(Arc::clone(self));
         let before = self.streams.fetch_add(1, Ordering::Relaxed);
         // Dropping the slot takes it back.
-        (before < self.most_streams).then_some(slot)
+        (before < self.most_streams.load(Ordering::Relaxed)).then_some(slot)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
 use ropewalk_quantities::{Bytes, Rate};
@@ -46,6 +46,25 @@ pub struct RelayConfig {
     pub congestion: Option<String>,
 }
 
+impl RelayConfig {
+    /// Whether a client may connect; without a key it may where none is asked for.
+    fn knows(&self, peer: Option<PublicKey>) -> bool {
+        peer.is_none_or(|peer| self.clients.get(&peer).is_some())
+    }
+
+    /// What a client may have.
+    fn limits_of(&self, peer: Option<PublicKey>) -> DefaultLimits {
+        let client = peer.and_then(|peer| self.clients.get(&peer));
+        let own = client.map_or(Limits::default(), |client| client.limits);
+        DefaultLimits {
+            streams: own.streams.unwrap_or(self.limits.streams),
+            memory: own.memory.unwrap_or(self.limits.memory),
+            rate: own.rate.or(self.limits.rate),
+            ..self.limits
+        }
+    }
+}
+
 /// What a client may have whose line does not say.
 #[derive(Clone, Copy, Debug)]
 pub struct DefaultLimits {
@@ -61,7 +80,7 @@ pub struct DefaultLimits {
 
 /// The far end.
 pub struct Relay {
-    pub(super) config: RelayConfig,
+    config: RwLock<Arc<RelayConfig>>,
     pub(super) refusals: Refusals,
     hellos: Hellos,
     /// For clients that measure their links.
@@ -111,7 +130,7 @@ impl Relay {
     #[must_use]
     pub fn new(config: RelayConfig, programs: Arc<Programs>) -> Arc<Relay> {
         Arc::new(Relay {
-            config,
+            config: RwLock::new(Arc::new(config)),
             programs,
             refusals: Refusals::default(),
             hellos: Hellos::default(),
@@ -121,9 +140,40 @@ impl Relay {
         })
     }
 
+    /// What it is set to now.
+    pub(super) fn config(&self) -> Arc<RelayConfig> {
+        Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Is set to something else from now on, but for its key: clients that are not in the list any
+    /// more are cut, and told by name; the others keep what they have, within the new limits.
+    pub(super) fn reload(&self, config: RelayConfig) -> Vec<String> {
+        let security = self.config().security.clone();
+        let config = Arc::new(RelayConfig { security, ..config });
+        *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&config);
+        let registry = self.registry();
+        for (peer, account) in &registry.accounts {
+            let limits = config.limits_of(*peer);
+            account.set_limits(limits.streams, limits.rate);
+        }
+        let revoked = registry
+            .associations
+            .iter()
+            .filter(|(name, _)| !config.knows(name.0));
+        let revoked: Vec<Arc<Member>> = revoked.map(|(_, member)| Arc::clone(member)).collect();
+        drop(registry);
+        for member in &revoked {
+            member.association.close(0);
+        }
+        revoked
+            .iter()
+            .map(|member| member.account.name.clone())
+            .collect()
+    }
+
     /// Whether a client may go on with this first message of a handshake.
     pub(super) fn admit(&self, key: &PublicKey, hello: &[u8]) -> Result<(), HandshakeError> {
-        if self.config.clients.get(key).is_none() {
+        if !self.config().knows(Some(*key)) {
             return Err(HandshakeError::Client(*key));
         }
         match self.hellos.take(key, hello) {
@@ -138,6 +188,11 @@ impl Relay {
             SchedulerConfig::from_name(&join.scheduler).ok_or(JoinAnswer::Scheduler)?;
         let name = (peer, join.association);
         let mut registry = self.registry();
+        let config = self.config();
+        if !config.knows(peer) {
+            // It was taken out of the list while it came in.
+            return Err(JoinAnswer::Full);
+        }
         if let Some(member) = registry.associations.get(&name) {
             return match member.has_room(&join.link) {
                 true => Ok(Joined {
@@ -150,8 +205,8 @@ impl Relay {
         if join.resumes {
             return Err(JoinAnswer::Gone);
         }
-        self.make_room(&mut registry, peer)?;
-        let (member, incoming) = self.begin(&mut registry, name, scheduling);
+        make_room(&config, &mut registry, peer)?;
+        let (member, incoming) = begin(&config, &mut registry, name, scheduling);
         registry.associations.insert(name, Arc::clone(&member));
         drop(registry);
         info!("{}: connected", member.account.name);
@@ -164,63 +219,6 @@ impl Relay {
     /// An association has ended.
     pub(super) fn forget(&self, name: &Name) {
         self.registry().associations.remove(name);
-    }
-
-    /// A client that has as many associations as it may loses one that no carrier is left of: its
-    /// near end was started anew.
-    fn make_room(
-        &self,
-        registry: &mut Registry,
-        peer: Option<PublicKey>,
-    ) -> Result<(), JoinAnswer> {
-        let own = |name: &&Name| name.0 == peer;
-        let count = registry.associations.keys().filter(own).count();
-        if count < self.config.limits.associations {
-            return Ok(());
-        }
-        let orphan = registry
-            .associations
-            .iter()
-            .find(|(name, member)| own(name) && member.association.carrier_count() == 0)
-            .map(|(name, _)| *name)
-            .ok_or(JoinAnswer::Full)?;
-        if let Some(member) = registry.associations.remove(&orphan) {
-            member.association.close(0);
-        }
-        Ok(())
-    }
-
-    fn begin(
-        &self,
-        registry: &mut Registry,
-        name: Name,
-        scheduling: SchedulerConfig,
-    ) -> (Arc<Member>, Incoming) {
-        let client = name.0.and_then(|peer| self.config.clients.get(&peer));
-        let limits = client.map_or(Limits::default(), |client| client.limits);
-        let defaults = &self.config.limits;
-        let streams = limits.streams.unwrap_or(defaults.streams);
-        let account = registry.accounts.entry(name.0).or_insert_with(|| {
-            let client = client.map_or("plaintext", |client| &client.name);
-            Account::new(client, streams, limits.rate.or(defaults.rate))
-        });
-        let memory =
-            limits.memory.unwrap_or(defaults.memory).as_u64() / defaults.associations.max(1) as u64;
-        let config = Config {
-            scheduling,
-            streams,
-            memory: Bytes::new(memory),
-            ..self.config.association.clone()
-        };
-        let (association, incoming) = Association::new(Role::Responder, config);
-        let member = Arc::new(Member {
-            association,
-            account: Arc::clone(account),
-            began: Instant::now(),
-            client: Mutex::new(Ipv4Addr::UNSPECIFIED.into()),
-            links: Mutex::default(),
-        });
-        (member, incoming)
     }
 
     /// All associations of now.
@@ -259,6 +257,60 @@ impl Relay {
     fn registry(&self) -> MutexGuard<'_, Registry> {
         self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A client that has as many associations as it may loses one that no carrier is left of: its
+/// near end was started anew.
+fn make_room(
+    config: &RelayConfig,
+    registry: &mut Registry,
+    peer: Option<PublicKey>,
+) -> Result<(), JoinAnswer> {
+    let own = |name: &&Name| name.0 == peer;
+    let count = registry.associations.keys().filter(own).count();
+    if count < config.limits.associations {
+        return Ok(());
+    }
+    let orphan = registry
+        .associations
+        .iter()
+        .find(|(name, member)| own(name) && member.association.carrier_count() == 0)
+        .map(|(name, _)| *name)
+        .ok_or(JoinAnswer::Full)?;
+    if let Some(member) = registry.associations.remove(&orphan) {
+        member.association.close(0);
+    }
+    Ok(())
+}
+
+fn begin(
+    config: &RelayConfig,
+    registry: &mut Registry,
+    name: Name,
+    scheduling: SchedulerConfig,
+) -> (Arc<Member>, Incoming) {
+    let limits = config.limits_of(name.0);
+    let account = registry.accounts.entry(name.0).or_insert_with(|| {
+        let client = name.0.and_then(|peer| config.clients.get(&peer));
+        let client = client.map_or("plaintext", |client| &client.name);
+        Account::new(client, limits.streams, limits.rate)
+    });
+    let memory = limits.memory.as_u64() / limits.associations.max(1) as u64;
+    let config = Config {
+        scheduling,
+        streams: limits.streams,
+        memory: Bytes::new(memory),
+        ..config.association.clone()
+    };
+    let (association, incoming) = Association::new(Role::Responder, config);
+    let member = Arc::new(Member {
+        association,
+        account: Arc::clone(account),
+        began: Instant::now(),
+        client: Mutex::new(Ipv4Addr::UNSPECIFIED.into()),
+        links: Mutex::default(),
+    });
+    (member, incoming)
 }
 
 impl Member {

@@ -48,8 +48,8 @@ async fn serve(relay: Arc<Relay>, member: Arc<Member>, stream: Stream) {
                 debug!("{}: {target}", account.name);
                 stream.set_target(target.to_string());
                 answer(&stream, Status::Done).await;
-                let rates = account.rates.as_ref().map(|[up, down]| [down, up]);
-                stream.carry(&socket, rates).await;
+                let [up, down] = &account.rates;
+                stream.carry(&socket, Some([down, up])).await;
             }
             Err(status) => {
                 if status == Status::NotAllowed {
@@ -67,7 +67,7 @@ async fn serve(relay: Arc<Relay>, member: Arc<Member>, stream: Stream) {
             // The carrier that brought it has ended meanwhile.
             None => answer(&stream, Status::Failed).await,
         },
-        Ok(Some(Request::Datagrams)) => datagrams::serve(stream, &relay.config.rules).await,
+        Ok(Some(Request::Datagrams)) => datagrams::serve(stream, &relay.config().rules).await,
         _ => answer(&stream, Status::Unknown).await,
     }
 }
@@ -89,7 +89,7 @@ async fn open(
         let connection = connected.map_err(|error| Status::of_error(&error))?;
         return Ok((connection.stream, Some(connection.entry)));
     }
-    Ok((connect(target, &relay.config.rules).await?, None))
+    Ok((connect(target, &relay.config().rules).await?, None))
 }
 
 async fn answer(stream: &Stream, status: Status) {

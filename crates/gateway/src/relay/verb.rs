@@ -17,12 +17,14 @@ use super::half_open::HalfOpen;
 use super::registry::{DefaultLimits, Relay, RelayConfig};
 use super::rules::{Rule, Rules};
 use crate::Failure;
+use crate::cli::CommandLine;
 use crate::configuration::ConfigurationFile;
 use crate::control::ControlSocket;
+use crate::handed_over::handed_over;
 use crate::handshake::AcceptSecurity;
 use crate::keys::{Clients, read_secret_key};
 use crate::programs::{Here, Programs};
-use crate::runtime::{block_on, notify_ready, until_signal};
+use crate::runtime::{block_on, notify_ready, unchangeable, until_signal};
 use crate::status::{self, Meter};
 
 /// How long carriers may take to say that the relay ends.
@@ -87,15 +89,12 @@ pub struct Arguments {
     plaintext_anywhere: bool,
 }
 
-pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
-    let listen = arguments.listen.clone();
-    let control = arguments.control.clone();
-    let status = arguments.status;
+pub(crate) fn run(arguments: Arguments, line: CommandLine) -> Result<(), Failure> {
     let config = config(&arguments)?;
     if config.rules.is_closed() {
         warn!("without --allow no target can be opened");
     }
-    block_on(serve(config, listen, control, status))?
+    block_on(serve(config, arguments, line))?
 }
 
 /// What there is to say of a relay that would be run.
@@ -153,11 +152,50 @@ fn config(arguments: &Arguments) -> Result<RelayConfig, Failure> {
     })
 }
 
+/// Those that a service manager has handed over, or else those that the options name.
+async fn listeners(addresses: &[SocketAddr]) -> Result<Vec<(TcpListener, SocketAddr)>, Failure> {
+    let mut listeners = Vec::new();
+    for listener in handed_over() {
+        let listener = TcpListener::from_std(listener);
+        let named = listener.and_then(|listener| Ok((listener.local_addr()?, listener)));
+        let (at, listener) = named.map_err(|error| Failure::run(format!("LISTEN_FDS: {error}")))?;
+        listeners.push((listener, at));
+    }
+    if !listeners.is_empty() {
+        return Ok(listeners);
+    }
+    for &at in addresses {
+        let listener = TcpListener::bind(at).await;
+        let listener = listener.map_err(|error| Failure::run(format!("--listen {at}: {error}")))?;
+        // The port may have been the system's to choose.
+        let at = listener.local_addr().unwrap_or(at);
+        listeners.push((listener, at));
+    }
+    Ok(listeners)
+}
+
+/// Reads clients, rules and limits anew.
+fn reload(relay: &Relay, before: &Arguments, line: &CommandLine) -> Result<Vec<String>, Failure> {
+    let arguments = line.relay()?;
+    let config = config(&arguments)?;
+    let mut said = vec![format!("{} clients", config.clients.len())];
+    let cut = relay.reload(config);
+    if !cut.is_empty() {
+        said.push(format!("cut: {}", cut.join(", ")));
+    }
+    said.extend(unchangeable(&[
+        ("listen", arguments.listen != before.listen),
+        ("key", arguments.key != before.key),
+        ("status", arguments.status != before.status),
+        ("control", arguments.control != before.control),
+    ]));
+    Ok(said)
+}
+
 async fn serve(
     config: RelayConfig,
-    listen: Vec<SocketAddr>,
-    control: Option<PathBuf>,
-    status: Option<SocketAddr>,
+    arguments: Arguments,
+    line: CommandLine,
 ) -> Result<(), Failure> {
     let programs = Arc::new(Programs::new(true).map_err(Failure::run)?);
     let relay = Relay::new(config, Arc::clone(&programs));
@@ -165,20 +203,16 @@ async fn serve(
     let mut tasks = JoinSet::new();
     let observed = relay.clone();
     let meter = Meter::new(Arc::new(move || observed.document()));
-    status::open(status, Arc::clone(&meter), &mut tasks).await?;
-    if let Some(socket) = ControlSocket::open(control, "relay")? {
+    status::open(arguments.status, Arc::clone(&meter), &mut tasks).await?;
+    if let Some(socket) = ControlSocket::open(arguments.control.clone(), "relay")? {
         tasks.spawn(socket.run(meter, Some((programs, Arc::new(Here)))));
     }
-    for at in listen {
-        let listener = TcpListener::bind(at).await;
-        let listener = listener.map_err(|error| Failure::run(format!("--listen {at}: {error}")))?;
-        // The port may have been the system's to choose.
-        let at = listener.local_addr().unwrap_or(at);
+    for (listener, at) in listeners(&arguments.listen).await? {
         info!("relay listens on {at}");
         tasks.spawn(accept::run(relay.clone(), listener, half_open.clone()));
     }
     notify_ready();
-    until_signal().await?;
+    until_signal(|| reload(&relay, &arguments, &line)).await?;
     drop(tasks);
     let members = relay.members();
     for member in &members {

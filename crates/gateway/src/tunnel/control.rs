@@ -1,12 +1,15 @@
 //! What other threads may ask of a tunnel that runs.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use super::status::Status;
+use crate::Link;
+use crate::keys::Clients;
 
 /// A handle of a tunnel; all of its clones are alike.
 #[derive(Clone, Debug)]
@@ -14,16 +17,29 @@ pub struct Control(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    /// Can be read once the tunnel is told to end.
-    stop: OwnedFd,
+    /// Can be read once the tunnel is told something.
+    told: OwnedFd,
+    is_to_stop: AtomicBool,
+    reload: Mutex<Option<Reload>>,
     status: Mutex<Status>,
+}
+
+/// What may change while a tunnel runs.
+#[derive(Clone, Debug)]
+pub enum Reload {
+    /// Of the end that is called: who may come in. Others are cut.
+    Clients(Clients),
+    /// Of the end that calls: its links, by name. Those that stay keep what they carry.
+    Links(Vec<Link>),
 }
 
 impl Control {
     pub(super) fn new(status: Status) -> io::Result<Control> {
-        let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let told = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         Ok(Control(Arc::new(Shared {
-            stop,
+            told,
+            is_to_stop: AtomicBool::new(false),
+            reload: Mutex::default(),
             status: Mutex::new(status),
         })))
     }
@@ -31,8 +47,27 @@ impl Control {
     /// Tells the tunnel to end: it says so to its peers, and [`Tunnel::run`](super::Tunnel::run)
     /// returns.
     pub fn stop(&self) {
+        self.0.is_to_stop.store(true, Ordering::Release);
+        self.wake();
+    }
+
+    /// Tells the tunnel what has changed; an end that it does not concern leaves all as it is.
+    pub fn reload(&self, reload: Reload) {
+        *self.0.reload.lock().unwrap_or_else(PoisonError::into_inner) = Some(reload);
+        self.wake();
+    }
+
+    fn wake(&self) {
         // An eventfd that cannot be written has been written often enough.
-        let _ = rustix::io::write(&self.0.stop, &1_u64.to_ne_bytes());
+        let _ = rustix::io::write(&self.0.told, &1_u64.to_ne_bytes());
+    }
+
+    /// What there is to be done: to end, or to follow a change.
+    pub(super) fn take(&self) -> (bool, Option<Reload>) {
+        // It says nothing but that it was written.
+        let _ = rustix::io::read(&self.0.told, &mut [0; 8]);
+        let mut reload = self.0.reload.lock().unwrap_or_else(PoisonError::into_inner);
+        (self.0.is_to_stop.load(Ordering::Acquire), reload.take())
     }
 
     /// What the tunnel has done, but for the last tenth of a second; all of it once it has ended.
@@ -42,8 +77,8 @@ impl Control {
         status.clone()
     }
 
-    pub(super) fn stopped(&self) -> BorrowedFd<'_> {
-        self.0.stop.as_fd()
+    pub(super) fn told(&self) -> BorrowedFd<'_> {
+        self.0.told.as_fd()
     }
 
     pub(super) fn publish(&self, peers: Status) {

@@ -98,6 +98,11 @@ impl Door {
         self
     }
 
+    /// Others may come in from now on.
+    pub fn set_clients(&mut self, clients: Clients) {
+        self.clients = clients;
+    }
+
     /// A hello: what to send back, and who came, if he may.
     ///
     /// # Errors

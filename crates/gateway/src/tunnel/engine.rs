@@ -2,6 +2,8 @@
 
 mod link_watch;
 mod mtu;
+mod reload;
+mod sessions;
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -11,9 +13,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use ropewalk_quantities::Time;
-use ropewalk_striping::tunnel::{
-    Flow, Ping, ReceiverConfig, Sender, SenderConfig, Shared, Transmit,
-};
+use ropewalk_striping::tunnel::{Flow, ReceiverConfig, Sender, SenderConfig, Shared, Transmit};
 use ropewalk_wire::IpView;
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 use rustix::buffer::spare_capacity;
@@ -27,7 +27,7 @@ use super::config::{Config, Role};
 use super::control::Control;
 use super::device::Device;
 use super::dialer::Dialer;
-use super::door::{Door, Guest, Reply};
+use super::door::Door;
 use super::handshake::{ANSWER, COOKIE, HELLO};
 use super::network_changes::NetworkChanges;
 use super::oversize::Oversize;
@@ -43,7 +43,7 @@ use link_watch::LinkWatch;
 
 /// What epoll says of the device, of what ends the loop, and of changes of the network; sockets are numbered from zero.
 const DEVICE: u64 = u64::MAX;
-const STOP: u64 = u64::MAX - 1;
+const TOLD: u64 = u64::MAX - 1;
 const NETWORK: u64 = u64::MAX - 2;
 /// Super-packets and rows of datagrams that are taken before the others have their turn.
 const TURN: usize = 16;
@@ -152,10 +152,16 @@ impl Engine {
             self.unpublished |= !events.is_empty();
             for event in &events {
                 match event.data.u64() {
-                    STOP => {
-                        self.close();
-                        self.publish();
-                        return Ok(());
+                    TOLD => {
+                        let (is_to_stop, reload) = self.control.take();
+                        if is_to_stop {
+                            self.close();
+                            self.publish();
+                            return Ok(());
+                        }
+                        if let Some(reload) = reload {
+                            self.reload(reload);
+                        }
                     }
                     DEVICE => self.take_packets()?,
                     NETWORK => self.watch.on_change(),
@@ -188,8 +194,8 @@ impl Engine {
     fn watch(&self) -> io::Result<OwnedFd> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let readable = epoll::EventFlags::IN;
-        let stop = epoll::EventData::new_u64(STOP);
-        epoll::add(&epoll, self.control.stopped(), stop, readable)?;
+        let stop = epoll::EventData::new_u64(TOLD);
+        epoll::add(&epoll, self.control.told(), stop, readable)?;
         let device = &self.device.file;
         epoll::add(&epoll, device, epoll::EventData::new_u64(DEVICE), readable)?;
         if let Some(changes) = self.watch.changes() {
@@ -424,78 +430,6 @@ impl Engine {
             self.let_out(number);
         }
         refused.map_or(Ok(()), Err)
-    }
-
-    /// A client has gone: its addresses lead nowhere until it comes again.
-    fn let_out(&mut self, number: usize) {
-        self.peers[number].shut();
-        self.addresses.retain(|_, &mut other| other != number);
-        self.forget_sessions(number);
-    }
-
-    fn on_hello(&mut self, now: Instant, path: Path, datagram: &[u8]) -> Result<(), Refusal> {
-        let End::Responder(door) = &mut self.end else {
-            return Err(Refusal::Malformed);
-        };
-        let (reply, done) = match door.on_hello(now, path.remote, datagram)? {
-            Reply::Cookie(reply) => (reply, Err(Refusal::CookieWanted)),
-            Reply::TurnAway(reply) => (reply, Err(Refusal::ForeignAddress)),
-            Reply::Answer(reply, guest) => {
-                self.let_in(*guest);
-                (reply, Ok(()))
-            }
-        };
-        self.sockets.send(&path, &reply, reply.len());
-        done
-    }
-
-    /// Gives a client its keys, which it must use before anything changes.
-    fn let_in(&mut self, guest: Guest) {
-        let known = self.keys.get(&guest.key).copied();
-        let number = known.unwrap_or_else(|| {
-            let peer = Peer::new(guest.name, Some(Vec::new()), self.configs);
-            self.peers.push(peer);
-            self.keys.insert(guest.key, self.peers.len() - 1);
-            self.peers.len() - 1
-        });
-        self.peers[number].offer_keys(guest.keys, guest.offer.addresses);
-        self.forget_sessions(number);
-        for session in self.peers[number].sessions() {
-            self.sessions.insert(session, number);
-        }
-    }
-
-    fn on_answer(&mut self, now: (Instant, Time), datagram: &[u8]) -> Result<(), Refusal> {
-        let End::Initiator(dialer) = &mut self.end else {
-            return Err(Refusal::Malformed);
-        };
-        let keys = dialer.on_answer(now.0, datagram)?;
-        let peer = &mut self.peers[0];
-        if !peer.is_open(now.0) {
-            info!("the relay answers");
-        }
-        self.sessions.insert(keys.ours, 0);
-        peer.use_keys(keys);
-        peer.unanswered = None;
-        for link in 0..self.sockets.len() {
-            let Some(relay) = self.sockets.relay(link) else {
-                continue;
-            };
-            peer.add_path(now.1, link as u8, Path::new(link, relay, None));
-            match self.sockets.get(link) {
-                Some(_) => peer.ping(now.1, Ping::sign_of_life(link), sending(&self.sockets)),
-                None => peer.sender.set_up(link, false),
-            }
-        }
-        self.forget_sessions(0);
-        Ok(())
-    }
-
-    /// Sessions that no longer lead to a peer.
-    fn forget_sessions(&mut self, number: usize) {
-        let live: Vec<u32> = self.peers[number].sessions().collect();
-        self.sessions
-            .retain(|session, &mut peer| peer != number || live.contains(session));
     }
 
     fn handle_timers(&mut self) {

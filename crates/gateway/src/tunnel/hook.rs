@@ -26,7 +26,7 @@ const FAREWELL: Duration = Duration::from_millis(200);
 const MOST_SAID: u64 = 4096;
 
 /// The hook, and what it is told beside the tunnel's own options.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct HookOptions {
     /// A program that is run with `up` once the device is up, and with `down` at the end, to lay
     /// routes, DNS and NAT; packages have /usr/lib/ropewalk/tunnel-hook.

@@ -60,7 +60,7 @@ mod status;
 mod super_packet;
 
 pub use config::{Config, Interface, Prefix, PrefixError, Role};
-pub use control::Control;
+pub use control::{Control, Reload};
 pub use open::{Tunnel, TunnelError};
 pub use options::Arguments;
 pub(crate) use options::{check, run};

@@ -14,15 +14,16 @@ use tokio::task::JoinSet;
 use tracing::{info, warn};
 
 use super::config::{Config, Interface, Prefix, Role};
-use super::control::Control;
+use super::control::{Control, Reload};
 use super::hook::{self, Hook, HookOptions, Told, words};
 use super::open::{Tunnel, TunnelError};
+use crate::cli::CommandLine;
 use crate::configuration::ConfigurationFile;
 use crate::control::ControlSocket;
 use crate::keys::{Clients, PublicKey, SecretKey, read_public_key, read_secret_key};
 use crate::links::families_in_turn;
 use crate::programs::{Here, Programs};
-use crate::runtime::{block_on, until_signal};
+use crate::runtime::{block_on, unchangeable, until_signal};
 use crate::status::document::{self, Document};
 use crate::status::{self, Meter};
 use crate::{Failure, Link};
@@ -33,7 +34,7 @@ const ENDS: &str = "--listen with --clients, or --relay with --relay-key";
 const PATIENCE: Duration = Duration::from_secs(8);
 
 /// A network device whose packets are striped over several links, encrypted, in UDP.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Example: one TCP connection gets the sum of two links
   ropewalk tunnel --listen 192.0.2.1:4434 --key relay.key --clients clients --address 10.9.0.1/24
@@ -124,16 +125,15 @@ fn parse_scheduler(text: &str) -> Result<Scheduler, String> {
     })
 }
 
-pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: Arguments, line: CommandLine) -> Result<(), Failure> {
     if let Some(verb) = arguments.hook.alone() {
         return run_hook_alone(&arguments, verb);
     }
-    let (status, socket) = (arguments.status, arguments.control.clone());
     let hook = match arguments.hook.is_left_to_another() {
         true => None,
         false => hook_of(&arguments),
     };
-    let config = config(arguments)?;
+    let config = config(arguments.clone())?;
     let tunnel = Tunnel::open(config).map_err(|error| match error {
         TunnelError::Links(_)
         | TunnelError::NoRelay
@@ -148,7 +148,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     let carrying = carrying.spawn(move || tunnel.run());
     let carrying = carrying.map_err(|error| Failure::run(format!("no thread: {error}")))?;
     let hook = hook.map(|hook| hook.of_device(&control.status().device));
-    let served = block_on(serve(status, socket, control.clone(), &carrying, hook));
+    let served = block_on(serve((&arguments, &line), control.clone(), &carrying, hook));
     control.stop();
     let carried = carrying
         .join()
@@ -184,24 +184,24 @@ fn run_hook_alone(arguments: &Arguments, verb: &str) -> Result<(), Failure> {
 
 /// Answers for the tunnel until it is told to end, or has ended.
 async fn serve(
-    status: Option<SocketAddr>,
-    socket: Option<PathBuf>,
+    (arguments, line): (&Arguments, &CommandLine),
     control: Control,
     carrying: &thread::JoinHandle<std::io::Result<()>>,
     hook: Option<Hook>,
 ) -> Result<(), Failure> {
     let mut tasks = JoinSet::new();
     let began = Instant::now();
+    let observed = control.clone();
     let meter = Meter::new(Arc::new(move || Document {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         role: document::Role::Tunnel,
         uptime_s: began.elapsed().as_secs_f64(),
         associations: Vec::new(),
         association_count: 0,
-        tunnels: control.status().documents(),
+        tunnels: observed.status().documents(),
     }));
-    status::open(status, Arc::clone(&meter), &mut tasks).await?;
-    if let Some(socket) = ControlSocket::open(socket, "tunnel")? {
+    status::open(arguments.status, Arc::clone(&meter), &mut tasks).await?;
+    if let Some(socket) = ControlSocket::open(arguments.control.clone(), "tunnel")? {
         let no_programs: Option<(Arc<Programs>, Arc<Here>)> = None;
         tasks.spawn(socket.run(meter, no_programs));
     }
@@ -212,11 +212,56 @@ async fn serve(
     };
     let ended = async {
         tokio::select! {
-            signal = until_signal() => signal,
+            signal = until_signal(|| reload(&control, arguments, line)) => signal,
             () = broken => Ok(()),
         }
     };
     hook::between(hook, ended).await
+}
+
+/// Reads clients, or links, anew.
+fn reload(
+    control: &Control,
+    before: &Arguments,
+    line: &CommandLine,
+) -> Result<Vec<String>, Failure> {
+    let arguments = line.tunnel()?;
+    let (_, known) = read(&arguments)?;
+    let mut said = Vec::new();
+    match (known, &before.listen) {
+        (Known::Clients(clients), Some(_)) => {
+            said.push(format!("{} clients", clients.len()));
+            control.reload(Reload::Clients(clients));
+        }
+        (Known::Relay(_), None) => {
+            let names: Vec<&str> = arguments
+                .link
+                .iter()
+                .map(|link| link.name.as_str())
+                .collect();
+            let mut unique = names.clone();
+            unique.sort_unstable();
+            unique.dedup();
+            if unique.len() < names.len() {
+                return Err(Failure::input("--link: two links of one name"));
+            }
+            said.push(format!("links {}", names.join(", ")));
+            control.reload(Reload::Links(arguments.link.clone()));
+        }
+        _ => return Err(Failure::input(ENDS)),
+    }
+    said.extend(unchangeable(&[
+        ("listen", arguments.listen != before.listen),
+        ("relay", arguments.relay != before.relay),
+        ("key", arguments.key != before.key),
+        ("relay-key", arguments.relay_key != before.relay_key),
+        ("device", arguments.device != before.device),
+        ("address", arguments.address != before.address),
+        ("route", arguments.route != before.route),
+        ("status", arguments.status != before.status),
+        ("control", arguments.control != before.control),
+    ]));
+    Ok(said)
 }
 
 /// The far end, as files have it.

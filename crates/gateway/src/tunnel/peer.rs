@@ -421,7 +421,8 @@ impl Peer {
             received: self.receiver.counters(),
             held: Bytes::new(self.receiver.held()),
             skew: self.receiver.skew(now.1),
-            links: links.collect(),
+            // One that was taken away has no name.
+            links: links.filter(|link| !link.name.is_empty()).collect(),
         }
     }
 }

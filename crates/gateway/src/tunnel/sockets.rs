@@ -22,6 +22,8 @@ pub struct Sockets {
     sockets: Vec<Option<UdpSocket>>,
     /// Of the end that dials, as many as there are sockets; else none.
     links: Vec<LinkWay>,
+    /// The relay's addresses.
+    relays: Vec<SocketAddr>,
     namespace: Namespace,
 }
 
@@ -53,6 +55,7 @@ impl Sockets {
         Sockets {
             sockets: vec![Some(socket)],
             links: Vec::new(),
+            relays: Vec::new(),
             namespace: Namespace::of_thread(),
         }
     }
@@ -64,18 +67,13 @@ impl Sockets {
     /// Which link cannot be used although nothing of it is missing.
     pub fn dialling(links: &[Link], relays: &[SocketAddr]) -> Result<Sockets, (String, io::Error)> {
         let mut sockets = Sockets {
-            sockets: links.iter().map(|_| None).collect(),
+            sockets: Vec::new(),
             links: Vec::new(),
+            relays: relays.to_vec(),
             namespace: Namespace::of_thread(),
         };
         for link in links {
-            let usable = relays.iter().copied().filter(|relay| link.reaches(*relay));
-            sockets.links.push(LinkWay {
-                link: link.clone(),
-                relays: usable.collect(),
-                relay: 0,
-                way: None,
-            });
+            sockets.add_link(link);
         }
         for (number, link) in links.iter().enumerate() {
             if let Err(error) = sockets.find(number)
@@ -85,6 +83,27 @@ impl Sockets {
             }
         }
         Ok(sockets)
+    }
+
+    /// One more link, whose socket [`refresh`](Sockets::refresh) makes.
+    pub fn add_link(&mut self, link: &Link) {
+        self.links.push(LinkWay::new(link, &self.relays));
+        self.sockets.push(None);
+    }
+
+    /// A link leaves elsewhere, or by the same place as before.
+    pub fn set_link(&mut self, number: usize, link: &Link) {
+        if self.links[number].link.place != link.place {
+            self.links[number] = LinkWay::new(link, &self.relays);
+            self.sockets[number] = None;
+        }
+    }
+
+    /// A link is used no more; its number stays taken.
+    pub fn remove_link(&mut self, number: usize) {
+        self.links[number].relays.clear();
+        self.links[number].way = None;
+        self.sockets[number] = None;
     }
 
     /// How many there are, or would be if all links were there.
@@ -194,6 +213,16 @@ impl Sockets {
 }
 
 impl LinkWay {
+    fn new(link: &Link, relays: &[SocketAddr]) -> LinkWay {
+        let usable = relays.iter().copied().filter(|relay| link.reaches(*relay));
+        LinkWay {
+            link: link.clone(),
+            relays: usable.collect(),
+            relay: 0,
+            way: None,
+        }
+    }
+
     /// A socket, if the way is another than before, or if there was none.
     fn find(&mut self) -> io::Result<Option<UdpSocket>> {
         let mut first = Err(io::Error::from(Errno::AFNOSUPPORT));

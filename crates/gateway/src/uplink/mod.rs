@@ -138,6 +138,34 @@ impl Uplink {
         Ok(())
     }
 
+    /// Uses these links and no others; those that stay as they are keep their carriers. Says what
+    /// has changed.
+    ///
+    /// # Errors
+    /// Two of one name, and nothing has changed.
+    pub fn set_links(&self, links: &[Link]) -> Result<Vec<String>, LinkChangeError> {
+        for (number, link) in links.iter().enumerate() {
+            if links[..number].iter().any(|other| other.name == link.name) {
+                return Err(LinkChangeError::Exists(link.name.clone()));
+            }
+        }
+        let before = self.links();
+        let mut said = Vec::new();
+        for link in &before {
+            if !links.contains(link) {
+                self.remove_link(&link.name)?;
+                said.push(format!("link {} removed", link.name));
+            }
+        }
+        for link in links {
+            if !before.iter().any(|other| **other == *link) {
+                self.add_link(link.clone())?;
+                said.push(format!("link {} added", link.name));
+            }
+        }
+        Ok(said)
+    }
+
     /// Opens a stream; what comes behind the answer is the stream's. A relay that was started anew
     /// is asked once more.
     ///

@@ -146,3 +146,51 @@ fn a_relay_name_is_tried_in_both_families() {
     near.wait_for("the relay answers");
     network.until("the other family", "one", is("up"));
 }
+
+#[test]
+fn what_is_read_anew_cuts_a_client_and_changes_links() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    network.add_link(1);
+    network.add_link(2);
+    let far = network.far.gateway(&far(&network));
+    far.wait_for("is up");
+    echo(&network.far, INNER);
+    let configure = |links: &str| {
+        let text = format!(
+            "relay = \"{RELAY}:4434\"\nrelay-key = \"relay.pub\"\nkey = \"van.key\"\n\
+             link = [{links}]\naddress = [\"10.9.0.2/24\"]\ncontrol = \"near\"\n"
+        );
+        std::fs::write(network.file("near.toml"), text).unwrap();
+    };
+    configure("\"one=link1\"");
+    let near = network
+        .near
+        .gateway(&format!("tunnel --config {}", network.file("near.toml")));
+    until_answered(&network.near, INNER.parse().unwrap());
+    // Another link.
+    configure("\"one=link1\", \"two=link2\"");
+    near.reload();
+    near.wait_for("read anew: links one, two");
+    network.until("a link that was added", "two", is("up"));
+    // In place of the first.
+    configure("\"two=link2\"");
+    near.reload();
+    near.wait_for("link one: removed");
+    network.near.sh("ip link set link1 down");
+    let took = until_answered(&network.near, INNER.parse().unwrap());
+    println!("by the other link: {} ms", took.as_millis());
+    // What is wrong changes nothing.
+    std::fs::write(network.file("clients"), "no key\n").unwrap();
+    far.reload();
+    far.wait_for("not read anew, all stays as it was: ");
+    until_answered(&network.near, INNER.parse().unwrap());
+    // Another client, and this one no more.
+    let relay = std::fs::read_to_string(network.file("relay.pub")).unwrap();
+    let clients = format!("{} addresses=10.9.0.3\n", relay.trim());
+    std::fs::write(network.file("clients"), clients).unwrap();
+    far.reload();
+    far.wait_for("van: cut: ");
+    near.wait_for("relay: closed the tunnel");
+}

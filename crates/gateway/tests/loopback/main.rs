@@ -7,6 +7,7 @@ mod own_addresses;
 #[path = "../process/mod.rs"]
 mod process;
 mod refusals;
+mod reload;
 mod status;
 mod transfers;
 mod world;

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 /// The program.
 pub const BINARY: &str = env!("CARGO_BIN_EXE_ropewalk-gateway");
 
@@ -26,8 +28,13 @@ impl Gateway {
 
     /// Starts it by a command that becomes the gateway.
     pub fn run(command: &mut Command) -> Gateway {
+        Gateway::run_with(command, Stdio::null())
+    }
+
+    /// The same with a standard input.
+    pub fn run_with(command: &mut Command, stdin: Stdio) -> Gateway {
         let mut child = command
-            .stdin(Stdio::null())
+            .stdin(stdin)
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
@@ -68,11 +75,19 @@ impl Gateway {
         self.child.wait().unwrap();
     }
 
+    /// Has it read its files anew.
+    pub fn reload(&self) {
+        self.signal(Signal::HUP);
+    }
+
     /// Ends it as an operator does.
     pub fn terminate(mut self) -> ExitStatus {
-        let id = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+        self.signal(Signal::TERM);
         self.child.wait().unwrap()
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 }
 

@@ -18,6 +18,7 @@
 mod datagram;
 mod flow;
 mod inbound;
+mod lanes;
 mod outbound;
 mod path_mtu;
 mod rate_control;

@@ -7,6 +7,7 @@ use ropewalk_transport::scheduling::PacketScheduler;
 use ropewalk_wire::gateway::tunnel::{Feedback, Place};
 
 use super::flow::{Class, Flow};
+use super::lanes::Lanes;
 use super::path_mtu::{PathMtu, PathMtuConfig};
 use super::rate_control::RateControl;
 use super::scheduler::{Backlog, Price, Scheduler, Turn};
@@ -16,8 +17,6 @@ use super::scheduler::{Backlog, Price, Scheduler, Turn};
 const LEAST_QUEUE: u64 = 3 * 65_536;
 /// Urgent packets beyond this queue up with the others.
 const MOST_URGENT: u64 = 32 * 1024;
-/// A flow without connection that sends more than this in a second is no thin one.
-const THIN: u32 = 64 * 1024;
 /// About what a datagram with feedback alone has, IP header included.
 const FEEDBACK: u64 = 100;
 /// After so long without a packet, either way, the tunnel is quiet: nothing but packets and pings is
@@ -28,8 +27,6 @@ const QUIET_AFTER: Time = Time::from_secs(2);
 const ANSWERED_FOR: Time = Time::from_secs(1);
 /// After so long no path MTU is looked for.
 const PROBED_FOR: Time = Time::from_secs(30);
-/// Lanes of a tunnel; lane 0 is that of urgent packets, which are in no order.
-const LANES: usize = 256;
 
 /// What a sender is set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -577,43 +574,5 @@ impl<P> Fifo<P> {
             packet: first.packet,
             bytes: first.bytes,
         }
-    }
-}
-
-/// Numbers of packets, and how much each lane had of late.
-#[derive(Debug)]
-struct Lanes {
-    next: [u64; LANES],
-    bytes: [u32; LANES],
-    second: Time,
-}
-
-impl Default for Lanes {
-    fn default() -> Lanes {
-        Lanes {
-            next: [0; LANES],
-            bytes: [0; LANES],
-            second: Time::ZERO,
-        }
-    }
-}
-
-impl Lanes {
-    fn next(&mut self, lane: u8) -> u32 {
-        let next = &mut self.next[usize::from(lane)];
-        *next += 1;
-        (*next - 1) as u32
-    }
-
-    fn is_thin(&mut self, now: Time, lane: u8, bytes: u32) -> bool {
-        if now >= self.second + Time::from_secs(1) {
-            self.second = now;
-            for lane in &mut self.bytes {
-                *lane = lane.saturating_sub(THIN);
-            }
-        }
-        let sum = &mut self.bytes[usize::from(lane)];
-        *sum = sum.saturating_add(bytes).min(THIN * 2);
-        *sum <= THIN
     }
 }

@@ -49,6 +49,11 @@ impl LinkWatch {
         self.due = Some(self.looked + STEP);
     }
 
+    /// The links are to be looked at now.
+    pub(super) fn hurry(&mut self) {
+        self.due = Some(self.looked);
+    }
+
     /// When the links are to be looked at; `None` while all is well.
     pub(super) fn due(&self) -> Option<Instant> {
         self.due
@@ -87,7 +92,7 @@ impl Engine {
 
     /// Whether a link is not there, or silent.
     fn is_link_lost(&self) -> bool {
-        let mut links = 0..self.sockets.len();
+        let mut links = (0..self.sockets.len()).filter(|&link| self.sockets.relay(link).is_some());
         links.any(|link| self.sockets.get(link).is_none() || self.is_silent(link))
     }
 

@@ -1,0 +1,87 @@
+//! What changes while the tunnel runs: who may come in, and the links.
+
+use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
+use tracing::{info, warn};
+
+use super::{End, Engine, sending};
+use crate::Link;
+use crate::keys::Clients;
+use crate::tunnel::control::Reload;
+
+impl Engine {
+    pub(super) fn reload(&mut self, reload: Reload) {
+        match (reload, &self.end) {
+            (Reload::Clients(clients), End::Responder(_)) => self.follow_clients(clients),
+            (Reload::Links(links), End::Initiator(_)) => self.follow_links(&links),
+            _ => {}
+        }
+        self.unpublished = true;
+    }
+
+    /// Cuts the clients that may not come in any more, or not with the addresses that they have.
+    fn follow_clients(&mut self, clients: Clients) {
+        let (_, now) = self.now();
+        let mut cut = Vec::new();
+        for (key, &number) in &self.keys {
+            let peer = &mut self.peers[number];
+            let own = peer.addresses.iter().flatten();
+            let is_known = clients.get(key).is_some_and(|client| {
+                let mut own = own;
+                own.all(|address| client.addresses.contains(address))
+            });
+            if is_known || peer.sessions().next().is_none() {
+                continue;
+            }
+            info!(
+                "{}: cut: the list of clients does not have it any more",
+                peer.name
+            );
+            // It will not be told again: by all links, of which some may be dead by now.
+            for link in 0..peer.sender.links() {
+                peer.answer(now, link, &TunnelFrame::Close, sending(&self.sockets));
+            }
+            peer.flush(sending(&self.sockets));
+            cut.push(number);
+        }
+        for number in cut {
+            self.let_out(number);
+        }
+        if let End::Responder(door) = &mut self.end {
+            door.set_clients(clients);
+        }
+    }
+
+    /// Links are known by name: those that stay keep their number, and with it what is known of them.
+    fn follow_links(&mut self, links: &[Link]) {
+        for number in 0..self.names.len() {
+            let name = &mut self.names[number];
+            match links.iter().find(|link| link.name == *name) {
+                Some(link) => self.sockets.set_link(number, link),
+                None if name.is_empty() => {}
+                None => {
+                    info!("link {name}: removed");
+                    name.clear();
+                    self.sockets.remove_link(number);
+                    if number < self.peers[0].sender.links() {
+                        self.peers[0].sender.set_up(number, false);
+                    }
+                }
+            }
+        }
+        for link in links {
+            if self.names.contains(&link.name) {
+                continue;
+            }
+            if self.names.len() > usize::from(TunnelHeader::MAX_LINK) {
+                warn!(
+                    "link {}: no number is left for it; it takes a restart",
+                    link.name
+                );
+                continue;
+            }
+            self.names.push(link.name.clone());
+            self.sockets.add_link(link);
+        }
+        self.watch.hurry();
+    }
+}

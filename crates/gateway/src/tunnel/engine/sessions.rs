@@ -1,0 +1,95 @@
+//! Peers come in, get keys, and are let out.
+
+use std::time::Instant;
+
+use ropewalk_quantities::Time;
+use ropewalk_striping::tunnel::Ping;
+use tracing::info;
+
+use super::{End, Engine, sending};
+use crate::tunnel::door::{Guest, Reply};
+use crate::tunnel::peer::{Path, Peer};
+use crate::tunnel::refusal::Refusal;
+
+impl Engine {
+    /// A client has gone: its addresses lead nowhere until it comes again.
+    pub(super) fn let_out(&mut self, number: usize) {
+        self.peers[number].shut();
+        self.addresses.retain(|_, &mut other| other != number);
+        self.forget_sessions(number);
+    }
+
+    pub(super) fn on_hello(
+        &mut self,
+        now: Instant,
+        path: Path,
+        datagram: &[u8],
+    ) -> Result<(), Refusal> {
+        let End::Responder(door) = &mut self.end else {
+            return Err(Refusal::Malformed);
+        };
+        let (reply, done) = match door.on_hello(now, path.remote, datagram)? {
+            Reply::Cookie(reply) => (reply, Err(Refusal::CookieWanted)),
+            Reply::TurnAway(reply) => (reply, Err(Refusal::ForeignAddress)),
+            Reply::Answer(reply, guest) => {
+                self.let_in(*guest);
+                (reply, Ok(()))
+            }
+        };
+        self.sockets.send(&path, &reply, reply.len());
+        done
+    }
+
+    /// Gives a client its keys, which it must use before anything changes.
+    pub(super) fn let_in(&mut self, guest: Guest) {
+        let known = self.keys.get(&guest.key).copied();
+        let number = known.unwrap_or_else(|| {
+            let peer = Peer::new(guest.name, Some(Vec::new()), self.configs);
+            self.peers.push(peer);
+            self.keys.insert(guest.key, self.peers.len() - 1);
+            self.peers.len() - 1
+        });
+        self.peers[number].offer_keys(guest.keys, guest.offer.addresses);
+        self.forget_sessions(number);
+        for session in self.peers[number].sessions() {
+            self.sessions.insert(session, number);
+        }
+    }
+
+    pub(super) fn on_answer(
+        &mut self,
+        now: (Instant, Time),
+        datagram: &[u8],
+    ) -> Result<(), Refusal> {
+        let End::Initiator(dialer) = &mut self.end else {
+            return Err(Refusal::Malformed);
+        };
+        let keys = dialer.on_answer(now.0, datagram)?;
+        let peer = &mut self.peers[0];
+        if !peer.is_open(now.0) {
+            info!("the relay answers");
+        }
+        self.sessions.insert(keys.ours, 0);
+        peer.use_keys(keys);
+        peer.unanswered = None;
+        for link in 0..self.sockets.len() {
+            let Some(relay) = self.sockets.relay(link) else {
+                continue;
+            };
+            peer.add_path(now.1, link as u8, Path::new(link, relay, None));
+            match self.sockets.get(link) {
+                Some(_) => peer.ping(now.1, Ping::sign_of_life(link), sending(&self.sockets)),
+                None => peer.sender.set_up(link, false),
+            }
+        }
+        self.forget_sessions(0);
+        Ok(())
+    }
+
+    /// Sessions that no longer lead to a peer.
+    pub(super) fn forget_sessions(&mut self, number: usize) {
+        let live: Vec<u32> = self.peers[number].sessions().collect();
+        self.sessions
+            .retain(|session, &mut peer| peer != number || live.contains(session));
+    }
+}

@@ -1,0 +1,207 @@
+//! What a gateway reads anew at SIGHUP, and a listener that outlives a relay.
+
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::process::{BINARY, Gateway};
+use crate::world::{echo, patient};
+
+/// Keys of a relay and of two clients, and files for both ends.
+struct Files(TempDir);
+
+impl Files {
+    fn new() -> Files {
+        let files = Files(tempfile::tempdir().unwrap());
+        for name in ["relay", "van", "bus"] {
+            let made = Command::new(BINARY)
+                .arg("keygen")
+                .arg(files.path(name))
+                .output();
+            assert!(made.unwrap().status.success());
+        }
+        files
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).display().to_string()
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.0.path().join(name), text).unwrap();
+    }
+
+    /// The list of clients, with those.
+    fn clients(&self, names: &[&str]) {
+        let line = |name: &&str| fs::read_to_string(self.path(&format!("{name}.pub"))).unwrap();
+        let lines: String = names.iter().map(line).collect();
+        self.write("clients", &lines);
+    }
+
+    /// The relay's file, which allows those.
+    fn relay(&self, allow: &[String]) {
+        let text = format!(
+            "listen = [\"127.0.0.1:0\"]\nkey = \"relay.key\"\nclients = \"clients\"\n\
+             allow = {allow:?}\ncontrol = {:?}\n",
+            self.path("relay.sock")
+        );
+        self.write("relay.toml", &text);
+    }
+
+    /// A proxy's file, with links from those addresses.
+    fn proxy(&self, name: &str, relay: &str, links: &[&str]) {
+        let links: Vec<String> = links
+            .iter()
+            .map(|ip| format!("l{}={ip}", &ip[8..]))
+            .collect();
+        let text = format!(
+            "listen = [\"127.0.0.1:0\"]\nrelay = {relay:?}\nkey = \"{name}.key\"\n\
+             relay-key = \"relay.pub\"\nlink = {links:?}\ncontrol = {:?}\n",
+            self.path(&format!("{name}.sock"))
+        );
+        self.write(&format!("{name}.toml"), &text);
+    }
+
+    fn start(&self, verb: &str, name: &str) -> Gateway {
+        Gateway::start(&[verb, "--config", &self.path(&format!("{name}.toml"))])
+    }
+}
+
+/// A connection to the target through a proxy, if the relay opens one.
+fn connect(proxy: &Gateway, target: SocketAddr) -> Option<TcpStream> {
+    let proxy = proxy.wait_for("proxy listens on ");
+    let mut socket = patient(TcpStream::connect(proxy).unwrap());
+    let connect = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n");
+    socket.write_all(connect.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        socket.read_exact(&mut byte).unwrap();
+        answer.push(byte[0]);
+    }
+    answer.starts_with(b"HTTP/1.1 200").then_some(socket)
+}
+
+fn greets(socket: &mut TcpStream) {
+    socket.write_all(b"hello").unwrap();
+    let mut back = [0; 5];
+    socket.read_exact(&mut back).unwrap();
+    assert_eq!(&back, b"hello");
+}
+
+#[test]
+fn a_relay_follows_its_clients_and_rules_and_keeps_every_other_connection() {
+    let files = Files::new();
+    let (target, other) = (echo(), echo());
+    files.clients(&["van", "bus"]);
+    files.relay(&["loopback".to_owned()]);
+    let relay = files.start("relay", "relay");
+    let at = relay.wait_for("relay listens on ");
+    for name in ["van", "bus"] {
+        files.proxy(name, &at, &["127.0.0.2", "127.0.0.3"]);
+    }
+    let (van, bus) = (files.start("proxy", "van"), files.start("proxy", "bus"));
+    let mut kept = connect(&van, target).unwrap();
+    let mut cut = connect(&bus, target).unwrap();
+    greets(&mut kept);
+    greets(&mut cut);
+
+    // A client is taken out of the list.
+    files.clients(&["van"]);
+    relay.reload();
+    relay.wait_for("read anew: 1 clients; cut: bus");
+    let end = cut.read(&mut [0; 16]).map_err(|error| error.kind());
+    assert_eq!(end, Err(ErrorKind::ConnectionReset));
+    assert!(connect(&bus, target).is_none());
+    greets(&mut kept);
+
+    // Fewer targets are allowed.
+    files.relay(&[format!("127.0.0.1:{}", other.port())]);
+    relay.reload();
+    relay.wait_for("read anew: 1 clients");
+    assert!(connect(&van, other).is_some());
+    assert!(connect(&van, target).is_none());
+    greets(&mut kept);
+
+    // What is wrong changes nothing, and says where.
+    files.write("clients", "no key\n");
+    relay.reload();
+    let said = relay.wait_for("not read anew, all stays as it was: ");
+    assert!(said.contains("clients:1: "), "{said}");
+    files.clients(&["van"]);
+    files.write("relay.toml", "listen = 5\n");
+    relay.reload();
+    relay.wait_for("relay.toml:1");
+    assert!(connect(&van, other).is_some());
+    greets(&mut kept);
+}
+
+#[test]
+fn a_proxy_follows_its_links_and_passwords() {
+    let files = Files::new();
+    let target = echo();
+    files.clients(&["van"]);
+    files.relay(&["loopback".to_owned()]);
+    let relay = files.start("relay", "relay");
+    let at = relay.wait_for("relay listens on ");
+    files.proxy("van", &at, &["127.0.0.2", "127.0.0.3"]);
+    let van = files.start("proxy", "van");
+    van.wait_for("link l2: up");
+    van.wait_for("link l3: up");
+    let mut kept = connect(&van, target).unwrap();
+    greets(&mut kept);
+    files.proxy("van", &at, &["127.0.0.3", "127.0.0.4"]);
+    van.reload();
+    van.wait_for("read anew: link l2 removed; link l4 added");
+    van.wait_for("link l4: up");
+    greets(&mut kept);
+    let log = van.log();
+    assert_eq!(log.matches("link l3: up").count(), 1, "{log}");
+    // Two links of one name are none.
+    files.proxy("van", &at, &["127.0.0.4", "127.0.0.4"]);
+    van.reload();
+    van.wait_for("not read anew, all stays as it was: --link: ");
+    greets(&mut kept);
+}
+
+#[test]
+fn a_listener_that_is_handed_over_outlives_the_relay() {
+    let files = Files::new();
+    let target = echo();
+    files.clients(&["van"]);
+    files.relay(&["loopback".to_owned()]);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap().to_string();
+    let relay = || {
+        // As a service manager does it (sd_listen_fds(3)).
+        let script = "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$0\" \"$@\" 3<&0 </dev/null";
+        let mut command = Command::new("sh");
+        command.args(["-c", script, BINARY, "relay", "--config"]);
+        command.arg(files.path("relay.toml"));
+        listening(&mut command, &listener)
+    };
+    let first = relay();
+    assert_eq!(first.wait_for("relay listens on "), at);
+    files.proxy("van", &at, &["127.0.0.2"]);
+    let van = files.start("proxy", "van");
+    greets(&mut connect(&van, target).unwrap());
+    assert_eq!(first.terminate().code(), Some(0));
+    // Who connects between the two waits, and is not refused.
+    let waiting = TcpStream::connect(&at).unwrap();
+    let second = relay();
+    assert_eq!(second.wait_for("relay listens on "), at);
+    greets(&mut connect(&van, target).unwrap());
+    drop(waiting);
+    assert!(Path::new(&files.path("relay.sock")).exists());
+}
+
+/// A gateway whose descriptor 0 is a listener, until its shell makes another number of it.
+fn listening(command: &mut Command, listener: &TcpListener) -> Gateway {
+    let listener = OwnedFd::from(listener.try_clone().unwrap());
+    Gateway::run_with(command, Stdio::from(listener))
+}
