@@ -3,6 +3,7 @@
 mod carriers;
 mod failure;
 mod receive;
+mod rescue;
 mod schedule;
 mod statistics;
 mod streams;

@@ -285,6 +285,11 @@ impl<P: Payload> SendBuffer<P> {
         found
     }
 
+    /// Whether bytes have arrived that wait for others.
+    pub(crate) fn has_gap(&self) -> bool {
+        self.acknowledged.covered() > self.base()
+    }
+
     /// Whether bytes have arrived that wait for those from `start` on.
     pub(crate) fn is_held_up_by(&self, start: u64) -> bool {
         let base = self.base();

@@ -1,0 +1,89 @@
+//! What a round trip's worth of data brought, and what held it back.
+
+use ropewalk_quantities::Time;
+
+/// A round: from when data left until that was acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Round {
+    /// Bytes per second that it brought.
+    pub(crate) rate: f64,
+    /// Least round trip in it, in seconds.
+    pub(crate) least: f64,
+    /// Bytes in flight, in the mean of its acknowledgements.
+    pub(crate) filled: f64,
+    /// The cap held back what waited.
+    pub(crate) held: bool,
+    /// So did the cap or TCP, all the time.
+    pub(crate) busy: bool,
+}
+
+/// The round under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rounds {
+    began: Time,
+    delivered: u64,
+    least: f64,
+    filled: f64,
+    samples: f64,
+    held: bool,
+    blocked: bool,
+    dry: bool,
+}
+
+impl Rounds {
+    pub(crate) fn new(now: Time) -> Rounds {
+        Rounds::begin(now, 0, false)
+    }
+
+    fn begin(now: Time, delivered: u64, blocked: bool) -> Rounds {
+        Rounds {
+            began: now,
+            delivered,
+            least: f64::MAX,
+            filled: 0.0,
+            samples: 0.0,
+            held: false,
+            blocked,
+            dry: false,
+        }
+    }
+
+    /// Something waited, and the cap let it not go.
+    pub(crate) fn on_held(&mut self) {
+        self.held = true;
+    }
+
+    /// The socket took no more.
+    pub(crate) fn on_blocked(&mut self) {
+        self.blocked = true;
+    }
+
+    /// There was nothing to send, with room for it.
+    pub(crate) fn on_dry(&mut self) {
+        self.dry = true;
+    }
+
+    pub(crate) fn is_held(&self) -> bool {
+        self.held
+    }
+
+    /// An acknowledgement, after a round trip of so many seconds with so much in flight.
+    pub(crate) fn on_acknowledged(&mut self, rtt: f64, in_flight: u64) {
+        self.least = self.least.min(rtt);
+        self.filled += in_flight as f64;
+        self.samples += 1.0;
+    }
+
+    /// It is over, with so much delivered in all; the next one begins with the socket full or not.
+    pub(crate) fn end(&mut self, now: Time, delivered: u64, blocked: bool) -> Round {
+        let takes = now.saturating_sub(self.began).as_secs_f64();
+        let over = std::mem::replace(self, Rounds::begin(now, delivered, blocked));
+        Round {
+            rate: (delivered - over.delivered) as f64 / takes.max(1e-9),
+            least: over.least,
+            filled: over.filled / over.samples.max(1.0),
+            held: over.held && !over.dry,
+            busy: (over.held || over.blocked) && !over.dry,
+        }
+    }
+}
