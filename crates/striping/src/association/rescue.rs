@@ -19,7 +19,7 @@ impl<P: Payload> Association<P> {
     pub(super) fn rescue(&mut self, now: Time, by: usize) -> bool {
         let mut streams = self.streams.iter();
         let stuck = streams.find(|(_, stream)| {
-            !stream.send_ended && stream.send.is_window_blocked() && stream.send.has_gap()
+            !stream.send_ended && stream.send.is_crowded() && stream.send.has_gap()
         });
         let Some((stream, base)) = stuck.map(|(number, stream)| (*number, stream.send.base()))
         else {

@@ -6,6 +6,7 @@ pub(crate) mod in_flight;
 pub(crate) mod listening;
 pub(crate) mod round;
 pub(crate) mod round_trip;
+pub(crate) mod slow_start;
 #[cfg(test)]
 mod tests;
 pub(crate) mod trim;
@@ -20,6 +21,7 @@ use in_flight::{Content, InFlight, Sent};
 use listening::Listening;
 use round::Rounds;
 use round_trip::RoundTrip;
+use slow_start::SlowStart;
 use trim::{Known, Trim};
 
 /// A frame takes a carrier about this long.
@@ -36,8 +38,6 @@ const STARTUP_GAIN: f64 = 1.9;
 /// The same where it is known how far it goes: a rate is of what a round trip brought and the time
 /// that it took beyond that, and twice as much follows.
 const SLOW_START_GAIN: f64 = 2.2;
-/// By this factor a round of slow start is greater than the one before.
-const SLOW_START: f64 = 2.0;
 /// So near what its link brought before, a carrier has found its rate again.
 const FOUND_AGAIN: std::ops::Range<f64> = 0.9..1.25;
 /// While the queue on the way is drained, to see the round trip without it.
@@ -119,6 +119,7 @@ pub(crate) struct Carrier {
     /// How far it is kept below what TCP would have in flight.
     trim: Trim,
     rounds: Rounds,
+    slow_start: SlowStart,
     pub(crate) sent_bytes: u64,
     pub(crate) received_bytes: u64,
     pub(crate) resent_bytes: u64,
@@ -161,6 +162,7 @@ impl Carrier {
             filling: false,
             trim: Trim::default(),
             rounds: Rounds::new(now),
+            slow_start: SlowStart::default(),
             sent_bytes: 0,
             received_bytes: 0,
             resent_bytes: 0,
@@ -205,7 +207,7 @@ impl Carrier {
         if self.rate.is_full() || self.filling {
             return found;
         }
-        let doubled = SLOW_START * self.rate.estimate().unwrap_or(0.0);
+        let doubled = slow_start::FACTOR * self.rate.estimate().unwrap_or(0.0);
         let known = doubled.min(self.expected.unwrap_or(0.0));
         found.max(known).max(INITIAL_WINDOW / self.min_rtt())
     }
@@ -260,6 +262,11 @@ impl Carrier {
             let known = self.expected.map_or(0.0, |rate| pipe(rate, CAP_GAIN));
             let doubled = pipe(rate, SLOW_START_GAIN).min(known);
             pipe(rate, STARTUP_GAIN).max(doubled).max(INITIAL_WINDOW)
+        };
+        let cap = if self.rate.is_full() {
+            cap
+        } else {
+            cap.max(self.slow_start.bytes())
         };
         cap as u64
     }
@@ -354,6 +361,7 @@ impl Carrier {
         let rtt = now.saturating_sub(newest.at);
         self.round_trip.sample(now, rtt);
         if self.round_trip.is_probed() {
+            self.rounds.on_drained();
             let in_flight = self.in_flight.bytes();
             // It is no fault of the carrier that it delivers less now.
             self.rate.on_app_limited(in_flight);
@@ -391,8 +399,8 @@ impl Carrier {
         if is_round_over {
             let delivered = self.rate.delivered();
             let round = self.rounds.end(now, delivered, self.blocked);
-            // What is drained says nothing.
-            if !self.round_trip.is_probed() {
+            self.slow_start.on_round(&round, self.filling);
+            if !round.drained {
                 self.trim.on_round(now, &known, &round);
             }
         }

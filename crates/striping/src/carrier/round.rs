@@ -15,6 +15,8 @@ pub(crate) struct Round {
     pub(crate) held: bool,
     /// So did the cap or TCP, all the time.
     pub(crate) busy: bool,
+    /// The queue was drained on purpose: it says nothing of the rate.
+    pub(crate) drained: bool,
 }
 
 /// The round under way.
@@ -28,6 +30,7 @@ pub(crate) struct Rounds {
     held: bool,
     blocked: bool,
     dry: bool,
+    drained: bool,
 }
 
 impl Rounds {
@@ -45,6 +48,7 @@ impl Rounds {
             held: false,
             blocked,
             dry: false,
+            drained: false,
         }
     }
 
@@ -61,6 +65,11 @@ impl Rounds {
     /// There was nothing to send, with room for it.
     pub(crate) fn on_dry(&mut self) {
         self.dry = true;
+    }
+
+    /// The queue is being drained.
+    pub(crate) fn on_drained(&mut self) {
+        self.drained = true;
     }
 
     pub(crate) fn is_held(&self) -> bool {
@@ -84,6 +93,7 @@ impl Rounds {
             filled: over.filled / over.samples.max(1.0),
             held: over.held && !over.dry,
             busy: (over.held || over.blocked) && !over.dry,
+            drained: over.drained,
         }
     }
 }

@@ -20,8 +20,6 @@ pub(crate) struct Window {
     limit: u64,
     /// What was read when this round trip began, and when that was.
     epoch: (u64, Time),
-    /// Since then half of it, or more, waited for a gap to be filled.
-    cramped: bool,
     /// A frame with the newest limit waits for a carrier.
     pub(crate) queued: bool,
 }
@@ -34,7 +32,6 @@ impl Window {
             most: most.max(INITIAL_WINDOW),
             limit: INITIAL_WINDOW,
             epoch: (0, Time::ZERO),
-            cramped: false,
             queued: false,
         }
     }
@@ -55,18 +52,31 @@ impl Window {
         self.size
     }
 
-    /// The reader waits, and so many bytes wait for what is before them.
-    pub(crate) fn on_gap(&mut self, early: u64) {
-        self.cramped |= early >= self.size / 2;
+    /// The reader waits, and so many bytes wait for what is before them. Says whether the other end should
+    /// be told a new limit: where they take half of the window, it is doubled, as far as memory goes.
+    pub(crate) fn on_gap(&mut self, early: u64, memory: &mut Memory) -> bool {
+        let is_cramped = early >= self.size / 2;
+        let before = self.size;
+        if is_cramped {
+            self.grow(memory);
+        }
+        self.limit += self.size - before;
+        self.size > before
+    }
+
+    fn grow(&mut self, memory: &mut Memory) {
+        let more = self.size.min(self.most - self.size);
+        if more > 0 && memory.take(more) {
+            self.size += more;
+        }
     }
 
     /// So much was read in all; the slowest carrier in use has this round trip. Says whether the
     /// other end should be told a new limit.
     ///
     /// A window of which a third is consumed in a round trip may be what holds the sender back, who
-    /// doubles what it sends in slow start; and so may one that was half full of what waited for a gap
-    /// to be filled: it is doubled, as far as memory goes (as Linux sizes its receive buffers by what was
-    /// copied in a round trip, tcp_rcv_space_adjust).
+    /// doubles what it sends in slow start: it is doubled, as far as memory goes (as Linux sizes its
+    /// receive buffers by what was copied in a round trip, tcp_rcv_space_adjust).
     pub(crate) fn on_read(
         &mut self,
         now: Time,
@@ -80,14 +90,10 @@ impl Window {
         }
         let is_busy = consumed - from >= self.size / 3;
         if is_busy || now.saturating_sub(self.epoch.1) >= srtt {
-            if (is_busy || self.cramped) && self.size < self.most {
-                let more = self.size.min(self.most - self.size);
-                if memory.take(more) {
-                    self.size += more;
-                }
+            if is_busy {
+                self.grow(memory);
             }
             self.epoch = (consumed, now);
-            self.cramped = false;
         }
         let limit = consumed + self.size;
         let worth_telling = limit - self.limit >= self.size / 8;
@@ -128,15 +134,14 @@ mod tests {
 
     #[test]
     fn half_full_behind_a_gap_it_doubles() {
-        let mut memory = Memory::new(1 << 20);
+        let mut memory = Memory::new(80 << 10);
         let mut window = Window::new(256 << 10);
-        window.on_read(MS(1), 1 << 10, MS(20), &mut memory);
-        window.on_gap(32 << 10);
-        window.on_read(MS(30), 2 << 10, MS(20), &mut memory);
-        assert_eq!(window.size(), 128 << 10);
-        // Each time it must be so again.
-        window.on_gap((64 << 10) - 1);
-        window.on_read(MS(60), 3 << 10, MS(20), &mut memory);
+        assert!(!window.on_gap((32 << 10) - 1, &mut memory));
+        assert!(window.on_gap(32 << 10, &mut memory));
+        assert_eq!((window.size(), window.limit()), (128 << 10, 128 << 10));
+        // Each time it must be so again, and there must be memory.
+        assert!(!window.on_gap((64 << 10) - 1, &mut memory));
+        assert!(!window.on_gap(64 << 10, &mut memory));
         assert_eq!(window.size(), 128 << 10);
     }
 

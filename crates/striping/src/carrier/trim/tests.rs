@@ -38,6 +38,7 @@ impl Run {
                 filled: 0.0,
                 held: true,
                 busy: true,
+                drained: false,
             };
             run.trim.on_round(run.now, &run.known(None), &round);
         }
@@ -63,7 +64,7 @@ impl Run {
             let filled = cap.min(self.window);
             let rtt = self.path.max(filled / self.capacity);
             let rate = filled / rtt;
-            self.now = self.now + Time::from_secs_f64(rtt);
+            self.now += Time::from_secs_f64(rtt);
             self.rates.push(rate);
             let recent = &self.rates[self.rates.len().saturating_sub(10)..];
             let new = recent.iter().copied().fold(0.0, f64::max);
@@ -78,6 +79,7 @@ impl Run {
                 filled,
                 held,
                 busy: true,
+                drained: false,
             };
             self.trim.on_round(self.now, &self.known(Some(new)), &round);
             last = (rate, rtt);
@@ -155,7 +157,7 @@ fn beside_anothers_tcp_half_is_kept() {
         let filled = cap.min(run.window);
         let rtt = (filled + 2e5) / run.capacity;
         let rate = filled / rtt;
-        run.now = run.now + Time::from_secs_f64(rtt);
+        run.now += Time::from_secs_f64(rtt);
         run.rates.push(rate);
         let recent = &run.rates[run.rates.len().saturating_sub(10)..];
         let new = recent.iter().copied().fold(0.0, f64::max);
@@ -169,6 +171,7 @@ fn beside_anothers_tcp_half_is_kept() {
             filled,
             held: cap < run.window,
             busy: true,
+            drained: false,
         };
         let known = run.known(Some(new));
         run.trim.on_round(run.now, &known, &round);
@@ -195,6 +198,7 @@ fn a_round_that_another_beat_had_no_queue() {
             filled: 0.0,
             held: true,
             busy: true,
+            drained: false,
         };
         trim.on_round(Time::from_secs(1), &known, &round);
     }
