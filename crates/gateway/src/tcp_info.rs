@@ -13,6 +13,8 @@ pub struct TcpInfo {
     pub round_trip: Option<Duration>,
     /// For how long the other end's TCP has acknowledged nothing (`tcpi_last_ack_recv`).
     pub since_last_acknowledgement: Duration,
+    /// Payload of a full segment (`tcpi_snd_mss`).
+    pub segment: u32,
     /// Segments sent again so far (`tcpi_total_retrans`).
     pub retransmissions: u64,
 }
@@ -46,6 +48,7 @@ pub(crate) fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
     Ok(TcpInfo {
         round_trip: (info.tcpi_rtt > 0).then(|| Duration::from_micros(info.tcpi_rtt.into())),
         since_last_acknowledgement: Duration::from_millis(info.tcpi_last_ack_recv.into()),
+        segment: info.tcpi_snd_mss,
         retransmissions: info.tcpi_total_retrans.into(),
     })
 }

@@ -11,6 +11,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tracing::debug;
 
+use super::congestion::{Chooser, Congestion};
 use super::{Association, CarrierEntry, Shared};
 use crate::handshake::Begun;
 use crate::record::{Decoder, Encoder, RecordError};
@@ -67,7 +68,13 @@ impl Association {
     /// Uses a connection as a carrier. Its round trip, if `config` has none, is what the kernel has
     /// measured, which counts no segment that was sent again.
     #[must_use]
-    pub fn carry(&self, socket: TcpStream, begun: Begun, config: CarrierConfig) -> CarrierTask {
+    pub fn carry(
+        &self,
+        socket: TcpStream,
+        begun: Begun,
+        config: CarrierConfig,
+        congestion: Congestion,
+    ) -> CarrierTask {
         let measured = || tcp_info(&socket).ok().and_then(|info| info.round_trip);
         let rtt = config
             .rtt
@@ -95,7 +102,7 @@ impl Association {
             socket,
         };
         tasks.spawn(carrier.clone().read(begun.decoder));
-        tasks.spawn(carrier.write(begun.encoder, wake));
+        tasks.spawn(carrier.write(begun.encoder, wake, congestion));
         CarrierTask {
             shared,
             id,
@@ -180,20 +187,31 @@ impl Carrier {
         }
     }
 
-    async fn write(self, encoder: Encoder, wake: Arc<Notify>) -> CarrierEnd {
-        match self.write_all(encoder, &wake).await {
+    async fn write(
+        self,
+        encoder: Encoder,
+        wake: Arc<Notify>,
+        congestion: Congestion,
+    ) -> CarrierEnd {
+        let chooser = Chooser::new(&self.socket, congestion);
+        match self.write_all(encoder, &wake, chooser).await {
             Err(error) => error.into(),
             Ok(()) => CarrierEnd::Over,
         }
     }
 
-    async fn write_all(&self, mut encoder: Encoder, wake: &Notify) -> io::Result<()> {
+    async fn write_all(
+        &self,
+        mut encoder: Encoder,
+        wake: &Notify,
+        mut chooser: Option<Chooser>,
+    ) -> io::Result<()> {
         let mut frames = Vec::new();
         let mut writes: u32 = 0;
         let mut unsent = UNSENT_FIRST;
         set_unsent_bound(&*self.socket, unsent)?;
         loop {
-            let (is_over, rate) = self.shared.step(|state, now| {
+            let (is_over, statistics) = self.shared.step(|state, now| {
                 let mut most = BATCH_LEAST.min(unsent as usize);
                 let mut len = 0;
                 while len < most
@@ -211,10 +229,7 @@ impl Carrier {
                     0 => state.core.carrier_statistics(self.id),
                     _ => None,
                 };
-                (
-                    state.core.is_closed(),
-                    statistics.and_then(|carrier| carrier.rate),
-                )
+                (state.core.is_closed(), statistics)
             });
             if frames.is_empty() {
                 if is_over {
@@ -224,8 +239,15 @@ impl Carrier {
                 continue;
             }
             writes = writes.wrapping_add(1);
-            if let Some(rate) = rate {
-                self.adapt_unsent(&mut unsent, rate)?;
+            if let Some(statistics) = statistics {
+                if let Some(rate) = statistics.rate {
+                    self.adapt_unsent(&mut unsent, rate)?;
+                }
+                if let Some(of_link) = &mut chooser
+                    && !of_link.look(&self.socket, &statistics)
+                {
+                    chooser = None;
+                }
             }
             for frame in frames.drain(..) {
                 encoder.push(&frame);

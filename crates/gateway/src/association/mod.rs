@@ -6,6 +6,7 @@
 //! never for a system call or for encryption; who is to go on is woken after it.
 
 mod carrier;
+mod congestion;
 pub(crate) mod status;
 mod stream;
 mod timer;
@@ -26,6 +27,7 @@ use crate::tcp_info::tcp_info;
 
 pub use crate::tcp_info::TcpInfo;
 pub use carrier::{CarrierEnd, CarrierTask};
+pub use congestion::Congestion;
 pub use stream::{Stream, StreamError};
 
 /// One end of an association; copies are the same.

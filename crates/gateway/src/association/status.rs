@@ -1,13 +1,16 @@
 //! What an association says of itself, for [`crate::status`].
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
 use ropewalk_quantities::{Rate, Time};
 use ropewalk_striping as striping;
 use ropewalk_striping::{CarrierId, CarrierStatistics, StreamId};
+use tokio::net::TcpStream;
 
+use super::congestion::name_of;
 use super::{Association, Entry, State};
 use crate::status::document::{self, MAX_STREAMS};
 
@@ -80,10 +83,13 @@ impl Association {
     pub(crate) fn document(&self, about: &About<'_>) -> document::Association {
         let state = self.0.lock();
         let now = self.0.now();
-        let carriers: Vec<CarrierStatistics> = state
+        let carriers: Vec<(CarrierStatistics, Arc<TcpStream>)> = state
             .carriers
-            .keys()
-            .filter_map(|id| state.core.carrier_statistics(*id))
+            .iter()
+            .filter_map(|(id, entry)| {
+                let statistics = state.core.carrier_statistics(*id)?;
+                Some((statistics, Arc::clone(&entry.socket)))
+            })
             .collect();
         let mut streams: Vec<document::Stream> = state
             .streams
@@ -97,6 +103,20 @@ impl Association {
             (std::cmp::Reverse(moved), stream.id)
         });
         streams.truncate(MAX_STREAMS);
+        let (opened_streams, mut links) = (
+            state.ledger.opened_streams,
+            about
+                .links
+                .iter()
+                .map(|link| link_document(&state, now, &carriers, link))
+                .collect::<Vec<_>>(),
+        );
+        // The kernel is asked without the lock.
+        drop(state);
+        for (link, about) in links.iter_mut().zip(&about.links) {
+            link.congestion =
+                shown(&carriers, about.number).and_then(|(_, socket)| name_of(socket));
+        }
         document::Association {
             id: about.name[..4]
                 .iter()
@@ -105,35 +125,41 @@ impl Association {
             peer: about.peer.clone(),
             scheduler: Some(self.0.config.scheduling.name().to_owned()),
             age_s: about.began.elapsed().as_secs_f64(),
-            links: about
-                .links
-                .iter()
-                .map(|link| link_document(&state, now, &carriers, link))
-                .collect(),
+            links,
             streams,
             stream_count,
-            opened_streams: state.ledger.opened_streams,
+            opened_streams,
             reassembly_bytes,
             reassembly_bound_bytes: self.0.config.memory.as_u64() + stream_count * INITIAL_WINDOW,
         }
     }
 }
 
-/// A link has several carriers while one takes the place of another.
+/// A link has several carriers while one takes the place of another: the one that is trusted, if any is.
+fn shown(
+    carriers: &[(CarrierStatistics, Arc<TcpStream>)],
+    link: u32,
+) -> Option<&(CarrierStatistics, Arc<TcpStream>)> {
+    let own = || carriers.iter().filter(|(carrier, _)| carrier.link == link);
+    own()
+        .find(|(carrier, _)| !carrier.suspected)
+        .or(own().next())
+}
+
 fn link_document(
     state: &State,
     now: Time,
-    carriers: &[CarrierStatistics],
+    carriers: &[(CarrierStatistics, Arc<TcpStream>)],
     link: &LinkAbout<'_>,
 ) -> document::Link {
     let own: Vec<&CarrierStatistics> = carriers
         .iter()
+        .map(|(carrier, _)| carrier)
         .filter(|carrier| carrier.link == link.number)
         .collect();
     let past = state.ledger.links.get(&link.number);
     let past = past.copied().unwrap_or_default();
-    let best = own.iter().find(|carrier| !carrier.suspected);
-    let shown = best.or(own.first());
+    let shown = shown(carriers, link.number).map(|(carrier, _)| carrier);
     let sum =
         |of: fn(&CarrierStatistics) -> u64| own.iter().map(|carrier| of(carrier)).sum::<u64>();
     let heard = own.iter().map(|carrier| Some(carrier.heard_at)).max();
@@ -141,10 +167,10 @@ fn link_document(
     let ms = |time: Option<Time>| time.map(Time::as_millis_f64);
     document::Link {
         name: link.name.to_owned(),
-        state: match (best, shown) {
-            (Some(_), _) => document::State::Up,
-            (None, Some(_)) => document::State::Suspected,
-            (None, None) => link.idle,
+        state: match shown {
+            Some(carrier) if carrier.suspected => document::State::Suspected,
+            Some(_) => document::State::Up,
+            None => link.idle,
         },
         last_heard_s: heard.map(|at| now.saturating_sub(at).as_secs_f64()),
         rtt_ms: ms(shown.and_then(|carrier| carrier.srtt)),
@@ -155,6 +181,7 @@ fn link_document(
         sent_bytes: past.sent + sum(|carrier| carrier.sent.as_u64()),
         received_bytes: past.received + sum(|carrier| carrier.received.as_u64()),
         resent_bytes: Some(past.resent + sum(|carrier| carrier.resent.as_u64())),
+        congestion: None,
         suspicions: past.suspicions,
         cost: link.cost,
         quota_left_bytes: shown

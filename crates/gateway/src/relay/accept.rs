@@ -14,6 +14,7 @@ use tracing::warn;
 use super::half_open::{HalfOpen, Slot, source};
 use super::registry::{Joined, Member, Relay};
 use super::serve::serve_association;
+use crate::association::Congestion;
 use crate::handshake::{Begun, HandshakeError, accept as handshake};
 use crate::keys::PublicKey;
 use crate::sockets::set_up_carrier;
@@ -61,7 +62,8 @@ async fn take(relay: Arc<Relay>, mut socket: TcpStream, ip: IpAddr, slot: Slot) 
     let error = match timeout_at(end, begin(&relay, &mut socket)).await {
         Ok(Ok((member, begun, join))) => {
             drop(slot);
-            return member.carry(socket, begun, join).await;
+            let congestion = Congestion::of(relay.config.congestion.as_deref());
+            return member.carry(socket, begun, join, congestion).await;
         }
         Ok(Err(error)) => error,
         Err(_) => io::Error::from(io::ErrorKind::TimedOut).into(),

@@ -17,7 +17,7 @@ use super::clients::Account;
 use super::hellos::Hellos;
 use super::rules::Rules;
 use crate::association::status::{About, LinkAbout};
-use crate::association::{Association, Incoming};
+use crate::association::{Association, Congestion, Incoming};
 use crate::handshake::{AcceptSecurity, Begun, HandshakeError};
 use crate::keys::{Clients, Limits, PublicKey};
 use crate::measure::responder::Responder;
@@ -42,7 +42,8 @@ pub struct RelayConfig {
     pub association: Config,
     /// What a client may have whose line does not say.
     pub limits: DefaultLimits,
-    /// Congestion control of the carriers; `None`: the system's.
+    /// Congestion control of the carriers; `None`: the system's, and BBR where a link loses packets
+    /// without a queue.
     pub congestion: Option<String>,
 }
 
@@ -351,7 +352,13 @@ impl Member {
     }
 
     /// Carries frames over a connection until it ends or the link has a newer one.
-    pub(super) async fn carry(&self, socket: TcpStream, begun: Begun, join: Join) {
+    pub(super) async fn carry(
+        &self,
+        socket: TcpStream,
+        begun: Begun,
+        join: Join,
+        congestion: Congestion,
+    ) {
         if let Ok(peer) = socket.peer_addr() {
             *self.client.lock().unwrap_or_else(PoisonError::into_inner) = peer.ip();
         }
@@ -369,7 +376,7 @@ impl Member {
             priority: join.priority,
             rtt: None,
         };
-        let mut carrier = self.association.carry(socket, begun, config);
+        let mut carrier = self.association.carry(socket, begun, config, congestion);
         debug!("{}: link {} up", self.account.name, join.link);
         tokio::select! {
             end = carrier.ended() => debug!("{}: link {} down: {end}", self.account.name, join.link),

@@ -71,7 +71,8 @@ pub struct Arguments {
     /// What a client may send and receive, each.
     #[arg(long, value_name = "RATE")]
     rate: Option<Rate>,
-    /// Congestion control of the carriers; the system's if it is not said.
+    /// Congestion control of the carriers; the system's if it is not said, and bbr where a link loses
+    /// packets without a queue.
     #[arg(long, value_name = "NAME")]
     congestion: Option<String>,
     /// Where the status is served over HTTP, as a page, JSON and metrics: a loopback address.

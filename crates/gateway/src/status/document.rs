@@ -129,6 +129,9 @@ pub struct Link {
     pub suspicions: u64,
     /// Price of a megabyte.
     pub cost: f64,
+    /// Congestion control of its carrier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<String>,
     /// What its quota leaves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota_left_bytes: Option<u64>,

@@ -57,6 +57,7 @@ fn link(name: &str, state: State, rtt_ms: f64) -> Link {
         sent_bytes: 1_000_000,
         received_bytes: 75_000_000,
         resent_bytes: Some(16_384),
+        congestion: Some("cubic".to_owned()),
         suspicions: 0,
         cost: 1.0,
         quota_left_bytes: None,

@@ -122,7 +122,7 @@ const fn optional<T>(head: &'static str, show: fn(&T) -> String) -> Column<T> {
     }
 }
 
-const LINK_COLUMNS: [Column<Link>; 17] = [
+const LINK_COLUMNS: [Column<Link>; 18] = [
     text("link", |link| plain(&link.name)),
     text("state", |link| link.state.name().to_owned()),
     number("heard", |link| {
@@ -145,6 +145,9 @@ const LINK_COLUMNS: [Column<Link>; 17] = [
     optional("reordered", |link| maybe(link.reordered_ratio, percent)),
     optional("path MTU", |link| {
         maybe(link.path_mtu_bytes, |bytes| bytes.to_string())
+    }),
+    optional("congestion", |link| {
+        link.congestion.clone().unwrap_or_default()
     }),
     optional("quota left", |link| maybe(link.quota_left_bytes, bytes)),
     number("suspected", |link| link.suspicions.to_string()),
@@ -290,9 +293,9 @@ mod tests {
 ropewalk proxy 0.1.0, up 1 h 2 min
 
 192.0.2.7:4433, earliest-arrival, since 1 h 1 min, 65.5 kB of at most 67.1 MB wait for gaps
-  link  state        heard  rtt ms   min  in Mbit/s   out  out at most  in flight  received    sent  re-sent  quota left  suspected
-  wifi  up         0 s ago    21.5  20.0       18.8  0.25         20.0     1.5 kB   75.0 MB  1.0 MB  16.4 kB           -          0
-  lte   suspected  0 s ago    63.0  61.5       18.8  0.25         20.0     1.5 kB   75.0 MB  1.0 MB  16.4 kB      5.0 GB          3
+  link  state        heard  rtt ms   min  in Mbit/s   out  out at most  in flight  received    sent  re-sent  congestion  quota left  suspected
+  wifi  up         0 s ago    21.5  20.0       18.8  0.25         20.0     1.5 kB   75.0 MB  1.0 MB  16.4 kB       cubic           -          0
+  lte   suspected  0 s ago    63.0  61.5       18.8  0.25         20.0     1.5 kB   75.0 MB  1.0 MB  16.4 kB       cubic      5.0 GB          3
 streams
   stream  target            age  received    sent  unsent      gap  window
        7  example.org:443  12 s   31.0 MB  2.0 kB     0 B  65.5 kB  1.0 MB

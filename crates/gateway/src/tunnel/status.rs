@@ -117,6 +117,7 @@ fn link(link: &PeerLink) -> document::Link {
         sent_bytes: sent.bytes,
         received_bytes: received.bytes,
         resent_bytes: None,
+        congestion: None,
         suspicions: sent.suspicions,
         cost: 1.0,
         quota_left_bytes: None,

@@ -33,7 +33,8 @@ pub struct FarEnd {
     /// wanted; once for each.
     #[arg(long, value_name = "LINK", required = true)]
     pub link: Vec<Link>,
-    /// Congestion control of the carriers; the system's if it is not said.
+    /// Congestion control of the carriers; the system's if it is not said, and bbr where a link loses
+    /// packets without a queue.
     #[arg(long, value_name = "NAME")]
     pub congestion: Option<String>,
     /// Prove nothing and encrypt nothing: for measurements, on loopback.

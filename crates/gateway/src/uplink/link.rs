@@ -14,7 +14,7 @@ use tracing::{debug, info, warn};
 
 use super::dial::{Dialled, dial};
 use super::{GONE, Near, Session, link_number};
-use crate::association::CarrierTask;
+use crate::association::{CarrierTask, Congestion};
 use crate::handshake::HandshakeError;
 use crate::links::Link;
 
@@ -116,7 +116,8 @@ async fn bring_up(
         rtt: None,
     };
     let association = &session.association;
-    Some(association.carry(dialled.socket, dialled.begun, config))
+    let congestion = Congestion::of(near.config.congestion.as_deref());
+    Some(association.carry(dialled.socket, dialled.begun, config, congestion))
 }
 
 /// When a link's dials are due, by this machine's clock.

@@ -45,7 +45,8 @@ pub struct UplinkConfig {
     pub security: DialSecurity,
     /// Scheduler of both ends, buffers.
     pub association: Config,
-    /// Congestion control of the carriers; `None`: the system's.
+    /// Congestion control of the carriers; `None`: the system's, and BBR where a link loses packets
+    /// without a queue.
     pub congestion: Option<String>,
 }
 

@@ -242,6 +242,7 @@ function linkHeads(of) {
     { key: "loss_ratio", name: "lost", show: (link) => percent(link.loss_ratio) },
     { key: "reordered_ratio", name: "reordered", show: (link) => percent(link.reordered_ratio) },
     { key: "path_mtu_bytes", name: "path MTU", title: "longest packet that it carries", show: (link) => String(link.path_mtu_bytes) },
+    { key: "congestion", name: "congestion control", show: (link) => link.congestion },
     { key: "quota_left_bytes", name: "quota left", show: (link) => bytes(link.quota_left_bytes) },
   ];
   heads.push(...optional.filter(({ key }) => has(key)));

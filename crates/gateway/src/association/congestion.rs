@@ -1,0 +1,242 @@
+//! Which congestion control a carrier has, where nobody has said.
+//!
+//! CUBIC takes each loss for a full queue. On a link that loses packets for other reasons its window is
+//! bounded by their rate, however much the link has (RFC 9438, section 5.1). BBR goes by rate and round
+//! trip and is not, but takes more than its part beside CUBIC in short queues, and all but stops for
+//! 200 ms every ten seconds to see the round trip (draft-ietf-ccwg-bbr). So a carrier has what the system
+//! has, until losses without a queue are seen: a share of the segments at a round trip that is hardly
+//! longer than the least. From then on it has BBR, if the kernel has, until the losses have ended.
+
+use std::time::{Duration, Instant};
+
+use socket2::SockRef;
+use tokio::net::TcpStream;
+use tracing::debug;
+
+use ropewalk_striping::CarrierStatistics;
+
+use crate::tcp_info::tcp_info;
+
+/// What is chosen on a lossy link.
+const FOR_LOSS: &str = "bbr";
+/// A look is at so much time, and at so many segments, at the least.
+const LOOK: Duration = Duration::from_secs(1);
+const SEGMENTS: u64 = 300;
+/// From such a share of lost segments on a link is lossy; below the other, it is not any more. Between
+/// them CUBIC with a round trip of 20 ms makes do with what the losses leave: some 5 Mbit/s at the first
+/// (RFC 9438, table 1 and formula 5).
+const LOSSY: f64 = 0.002;
+const CLEAN: f64 = 0.0005;
+/// Who loses so much is told by a policer, and is to obey.
+const POLICED: f64 = 0.2;
+/// A queue stands beyond this factor of the least round trip and this time.
+const QUEUED_GAIN: f64 = 1.25;
+const QUEUED: Duration = Duration::from_millis(5);
+/// Looks in a row until it changes to, and back.
+const LOOKS: u32 = 2;
+const CLEAN_LOOKS: u32 = 30;
+
+/// Which congestion control a carrier is to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Congestion {
+    /// What it was made with.
+    Fixed,
+    /// By the link's losses.
+    ByLoss,
+}
+
+impl Congestion {
+    /// What is to be done where this was asked for.
+    pub(crate) fn of(asked: Option<&str>) -> Congestion {
+        asked.map_or(Congestion::ByLoss, |_| Congestion::Fixed)
+    }
+}
+
+/// What was seen of a connection so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    segments: u64,
+    retransmissions: u64,
+}
+
+/// Decides by what was lost, and with what round trip.
+#[derive(Debug, Default)]
+struct Verdict {
+    before: Seen,
+    for_loss: bool,
+    looks: u32,
+}
+
+impl Verdict {
+    /// So much was seen; says whether losses are to be overlooked from now on, if that changes.
+    fn look(&mut self, seen: Seen, rtt: Duration, min_rtt: Duration) -> Option<bool> {
+        let segments = seen.segments.saturating_sub(self.before.segments);
+        if segments < SEGMENTS {
+            return None;
+        }
+        let lost = seen.retransmissions - self.before.retransmissions;
+        self.before = seen;
+        let share = lost as f64 / segments as f64;
+        let is_queued = rtt > min_rtt.mul_f64(QUEUED_GAIN) + QUEUED;
+        let (speaks_for_change, needed) = if self.for_loss {
+            (share <= CLEAN || share >= POLICED, CLEAN_LOOKS)
+        } else {
+            ((LOSSY..POLICED).contains(&share) && !is_queued, LOOKS)
+        };
+        let needed = if share >= POLICED { LOOKS } else { needed };
+        self.looks = if speaks_for_change { self.looks + 1 } else { 0 };
+        if self.looks < needed {
+            return None;
+        }
+        self.looks = 0;
+        self.for_loss = !self.for_loss;
+        Some(self.for_loss)
+    }
+}
+
+/// Keeps a connection's congestion control to its link.
+#[derive(Debug)]
+pub(super) struct Chooser {
+    verdict: Verdict,
+    /// What it was made with.
+    usual: Vec<u8>,
+    looked: Instant,
+}
+
+impl Chooser {
+    /// Of a new connection; `None` if there is nothing to choose.
+    pub(super) fn new(socket: &TcpStream, congestion: Congestion) -> Option<Chooser> {
+        if congestion == Congestion::Fixed {
+            return None;
+        }
+        let usual = name_of(socket)?;
+        (usual != FOR_LOSS).then(|| Chooser {
+            verdict: Verdict::default(),
+            usual: usual.into_bytes(),
+            looked: Instant::now(),
+        })
+    }
+
+    /// Looks at it if it is time; says whether it goes on.
+    pub(super) fn look(&mut self, socket: &TcpStream, carrier: &CarrierStatistics) -> bool {
+        if self.looked.elapsed() < LOOK {
+            return true;
+        }
+        self.looked = Instant::now();
+        let (Ok(info), Some(min_rtt)) = (tcp_info(socket), carrier.min_rtt) else {
+            return true;
+        };
+        let seen = Seen {
+            segments: carrier.sent.as_u64() / u64::from(info.segment.max(1)),
+            retransmissions: info.retransmissions,
+        };
+        let min_rtt = Duration::from_nanos(min_rtt.as_nanos());
+        let rtt = info.round_trip.unwrap_or(min_rtt);
+        let Some(for_loss) = self.verdict.look(seen, rtt, min_rtt.min(rtt)) else {
+            return true;
+        };
+        let name: &[u8] = match for_loss {
+            true => FOR_LOSS.as_bytes(),
+            false => &self.usual,
+        };
+        let chosen = String::from_utf8_lossy(name);
+        match SockRef::from(socket).set_tcp_congestion(name) {
+            Ok(()) => {
+                debug!(
+                    "link {}: congestion control {chosen} from now on",
+                    carrier.link
+                );
+                true
+            }
+            // Not there, or not allowed (net.ipv4.tcp_allowed_congestion_control).
+            Err(error) => {
+                debug!(
+                    "link {}: no congestion control {chosen}: {error}",
+                    carrier.link
+                );
+                false
+            }
+        }
+    }
+}
+
+/// A connection's congestion control, as the kernel calls it.
+pub(super) fn name_of(socket: &TcpStream) -> Option<String> {
+    let name = SockRef::from(socket).tcp_congestion().ok()?;
+    let end = name
+        .iter()
+        .position(|byte| *byte == 0)
+        .unwrap_or(name.len());
+    String::from_utf8(name[..end].to_vec()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    /// Looks at 1000 segments each, of which so many were lost at such a round trip; the least is 50 ms.
+    fn changes(looks: impl IntoIterator<Item = (u64, Duration)>) -> Vec<(usize, bool)> {
+        let mut verdict = Verdict::default();
+        let mut seen = Seen::default();
+        let each = looks
+            .into_iter()
+            .enumerate()
+            .filter_map(|(number, (lost, rtt))| {
+                seen.segments += 1000;
+                seen.retransmissions += lost;
+                let change = verdict.look(seen, rtt, MS(50))?;
+                Some((number, change))
+            });
+        each.collect()
+    }
+
+    #[test]
+    fn losses_at_the_least_round_trip_are_overlooked() {
+        assert_eq!(changes([(10, MS(52)); 5]), [(1, true)]);
+    }
+
+    #[test]
+    fn losses_of_a_full_queue_are_not() {
+        assert_eq!(changes([(10, MS(100)); 100]), []);
+        assert_eq!(changes([(1, MS(52)); 100]), []);
+    }
+
+    #[test]
+    fn one_look_alone_is_not_enough() {
+        assert_eq!(changes([(10, MS(52)), (0, MS(52))].repeat(50)), []);
+    }
+
+    #[test]
+    fn half_a_minute_without_losses_ends_it() {
+        let lossy = [(10, MS(52)); 2];
+        let clean = [(0, MS(90)); 30];
+        assert_eq!(
+            changes(lossy.into_iter().chain(clean)),
+            [(1, true), (31, false)]
+        );
+    }
+
+    #[test]
+    fn a_policer_is_obeyed() {
+        let lossy = [(10, MS(52)); 2];
+        let policed = [(300, MS(52)); 4];
+        assert_eq!(
+            changes(lossy.into_iter().chain(policed)),
+            [(1, true), (3, false)]
+        );
+    }
+
+    #[test]
+    fn few_segments_tell_nothing() {
+        let mut verdict = Verdict::default();
+        for number in 1..100 {
+            let seen = Seen {
+                segments: number,
+                retransmissions: number,
+            };
+            assert_eq!(verdict.look(seen, MS(50), MS(50)), None);
+        }
+    }
+}
