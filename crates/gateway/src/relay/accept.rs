@@ -62,7 +62,7 @@ async fn take(relay: Arc<Relay>, mut socket: TcpStream, ip: IpAddr, slot: Slot) 
     let error = match timeout_at(end, begin(&relay, &mut socket)).await {
         Ok(Ok((member, begun, join))) => {
             drop(slot);
-            let congestion = Congestion::of(relay.config.congestion.as_deref());
+            let congestion = Congestion::of(relay.config().congestion.as_deref());
             return member.carry(socket, begun, join, congestion).await;
         }
         Ok(Err(error)) => error,
