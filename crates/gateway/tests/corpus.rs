@@ -1,5 +1,7 @@
 //! The corpora of the gateway's fuzz targets, with what is said of each file.
 
+#[path = "../../../tests/fuzz/properties/gateway_control.rs"]
+mod gateway_control;
 #[path = "../../../tests/fuzz/properties/gateway_peer.rs"]
 mod gateway_peer;
 #[path = "../../../tests/fuzz/properties/gateway_record.rs"]
@@ -9,6 +11,30 @@ mod socks5;
 
 use std::fs;
 use std::path::Path;
+
+const CONTROL: &[(&str, &str)] = &[
+    (
+        "connect",
+        "Connect(Target { host: Name(\"a.b\"), port: 80 }), 0 datagrams",
+    ),
+    ("connect_cut", "a part of a request"),
+    ("datagrams", "Datagrams, 1 datagrams"),
+    ("empty", "nothing"),
+    ("join_cut", "a message of 10 bytes"),
+    (
+        "join_cut_frame",
+        "joins, 0 frames, then: a record that ends within a frame",
+    ),
+    ("join_long", "a message of 47 bytes"),
+    ("join_ping", "joins, 1 frames"),
+    ("join_version", "version 9 of the protocol, known is 1"),
+    ("measure", "Measure, 0 datagrams"),
+    ("measuring_short", "no datagram of a measurement"),
+    (
+        "no_request",
+        "the first bytes of a stream are none that are known",
+    ),
+];
 
 const PEERS: &[(&str, &str)] = &[
     (
@@ -79,6 +105,11 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("mapped", "connect to 127.0.0.1:80"),
     ("no_method", "no user and password offered"),
 ];
+
+#[test]
+fn any_client_is_understood_or_refused() {
+    replay("gateway_control", CONTROL, gateway_control::hold);
+}
 
 #[test]
 fn any_peer_is_borne() {

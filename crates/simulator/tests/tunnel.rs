@@ -79,6 +79,18 @@ fn in_turn_the_slowest_link_sets_the_pace() {
     assert!((0.25..0.38).contains(&share), "{share:.3}");
 }
 
+#[test]
+fn redundantly_the_best_link_counts() {
+    for (name, plan) in &CASES[..4] {
+        let (sum, best): (f64, f64) = plan.iter().fold((0.0, 0.0), |(sum, best), link| {
+            (sum + link.0, link.0.max(best))
+        });
+        let share = share(plan, &format!("{TUNNEL}scheduler = \"redundant\"")) * sum / best;
+        println!("{name}: {share:.3} of the best link");
+        assert!((0.85..1.0).contains(&share), "{name}: {share:.3}");
+    }
+}
+
 /// What song-2018's device leaves of links that are not alike.
 #[test]
 fn the_naive_device_collapses_where_the_tunnel_does_not() {

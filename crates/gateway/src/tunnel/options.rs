@@ -91,7 +91,8 @@ pub struct Arguments {
     /// out, and the device's MTU follows the least.
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(1280..=9000))]
     link_mtu: u16,
-    /// Which link takes the next packet: earliest-arrival, weighted or round-robin.
+    /// Which link takes the next packet: earliest-arrival, weighted, round-robin; redundant lets each link
+    /// carry all of them.
     #[arg(long, value_name = "NAME", default_value = "earliest-arrival", value_parser = parse_scheduler)]
     scheduler: Scheduler,
     /// Connections are kept in step with links that are slower than the quickest by up to this, one

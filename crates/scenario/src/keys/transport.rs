@@ -120,7 +120,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     setting!(
         scheduler,
         SCHEDULERS,
-        "Which subflow carries the next data; striped-tcp takes round-robin (its default) or weighted, and with device = \"tunnel\" earliest-arrival (its default), which is bas's default, too."
+        "Which subflow carries the next data; striped-tcp takes round-robin (its default) or weighted, and with device = \"tunnel\" redundant or earliest-arrival (its default), which is bas's default, too."
     ),
     key(
         "device",

@@ -126,7 +126,8 @@ impl Device {
     /// What it can schedule by.
     pub fn schedulers(self) -> impl Iterator<Item = Scheduler> {
         let is_its = move |scheduler: &Scheduler| {
-            self == Device::Tunnel || *scheduler != Scheduler::EarliestArrival
+            self == Device::Tunnel
+                || !matches!(scheduler, Scheduler::EarliestArrival | Scheduler::Redundant)
         };
         Scheduler::ALL.into_iter().filter(is_its)
     }

@@ -15,6 +15,7 @@
 //! A gap is given up when nothing can fill it any more: each link has delivered something later, or
 //! the slowest would have by now. Nothing is held because of a constant.
 
+mod copies;
 mod datagram;
 mod flow;
 mod inbound;
@@ -26,6 +27,7 @@ mod receiver;
 mod replay;
 mod resequencer;
 mod scheduler;
+mod seen;
 mod sender;
 mod windowed;
 

@@ -5,6 +5,7 @@ use ropewalk_wire::gateway::tunnel::{Feedback, Place};
 
 use super::inbound::Inbound;
 use super::resequencer::{Due, Held, Resequencer, ResequencerCounters};
+use super::seen::Seen;
 
 /// Differences of delay below this are none, in microseconds.
 const LEAST_SKEW: i64 = 2_000;
@@ -49,6 +50,9 @@ pub struct Receiver<P> {
     resequencer: Resequencer<P>,
     /// The newest time of the sender's clock, in microseconds, without the wrap of 32 bits.
     sender_clock: Option<i64>,
+    seen: Seen,
+    /// The packet at hand is a copy of one that came.
+    is_copy: bool,
     /// When the datagram at hand was sent.
     sent: i64,
     /// Of the links that count now, in microseconds between both clocks.
@@ -74,6 +78,8 @@ impl<P> Receiver<P> {
             links: Vec::new(),
             resequencer: Resequencer::new(config.most_held.as_u64()),
             sender_clock: None,
+            seen: Seen::default(),
+            is_copy: false,
             sent: 0,
             delays: None,
         }
@@ -117,12 +123,19 @@ impl<P> Receiver<P> {
     /// [`hold`](Receiver::hold) it. After it, others may be due.
     #[must_use]
     pub fn passes(&mut self, now: Time, place: Place) -> bool {
+        self.is_copy = !self.seen.take(place);
+        if self.is_copy {
+            return false;
+        }
         let due = self.due(now);
         self.resequencer.passes(place, self.sent, &due)
     }
 
     /// A packet of the datagram at hand waits; one that cannot goes back, and is to be dropped.
     pub fn hold(&mut self, place: Place, packet: P, bytes: u32) -> Option<P> {
+        if self.is_copy {
+            return Some(packet);
+        }
         let held = Held {
             packet,
             bytes,

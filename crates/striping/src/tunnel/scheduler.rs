@@ -3,6 +3,7 @@
 use ropewalk_quantities::Time;
 use ropewalk_transport::SubflowState;
 use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
+use ropewalk_transport::scheduling::redundant::RedundantConfig;
 use ropewalk_transport::scheduling::round_robin::{RoundRobinConfig, Turns};
 use ropewalk_transport::scheduling::weighted::{Shares, WeightedConfig};
 use ropewalk_transport::scheduling::{Choice, PacketScheduler, Pending, Scheduler as _};
@@ -19,14 +20,17 @@ pub enum Scheduler {
     /// Of those with room, the one that would deliver first.
     #[default]
     EarliestArrival,
+    /// The same, and copies on all others.
+    Redundant,
 }
 
 impl Scheduler {
     /// All of them.
-    pub const ALL: [Scheduler; 3] = [
+    pub const ALL: [Scheduler; 4] = [
         Scheduler::RoundRobin,
         Scheduler::Weighted,
         Scheduler::EarliestArrival,
+        Scheduler::Redundant,
     ];
 
     /// Its name on a command line.
@@ -36,6 +40,7 @@ impl Scheduler {
             Scheduler::RoundRobin => RoundRobinConfig::DESCRIPTION.name,
             Scheduler::Weighted => WeightedConfig::DESCRIPTION.name,
             Scheduler::EarliestArrival => EarliestArrivalConfig::DESCRIPTION.name,
+            Scheduler::Redundant => RedundantConfig::DESCRIPTION.name,
         }
     }
 }
@@ -112,7 +117,7 @@ impl Turn {
             self.refused_at = link.is_none().then_some(now);
             return link;
         }
-        if scheduler == Scheduler::EarliestArrival {
+        if let Scheduler::EarliestArrival | Scheduler::Redundant = scheduler {
             let ready = usable
                 .iter()
                 .copied()

@@ -6,6 +6,7 @@ use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_transport::scheduling::PacketScheduler;
 use ropewalk_wire::gateway::tunnel::{Feedback, Place};
 
+use super::copies::Copies;
 use super::flow::{Class, Flow};
 use super::lanes::Lanes;
 use super::path_mtu::{PathMtu, PathMtuConfig};
@@ -77,6 +78,8 @@ pub struct Sender<P> {
     urgent: Fifo<P>,
     queue: Fifo<P>,
     lanes: Lanes,
+    /// Of a redundant sender.
+    copies: Copies<P>,
     /// Room of the queue, in bytes.
     room: u64,
     /// Bytes of the packets that were taken.
@@ -173,7 +176,7 @@ impl Ping {
     }
 }
 
-impl<P> Sender<P> {
+impl<P: Clone> Sender<P> {
     /// A sender without links.
     #[must_use]
     pub fn new(config: SenderConfig) -> Sender<P> {
@@ -188,6 +191,7 @@ impl<P> Sender<P> {
             urgent: Fifo::new(),
             queue: Fifo::new(),
             lanes: Lanes::default(),
+            copies: Copies::default(),
             room: LEAST_QUEUE,
             taken: 0,
             packet_at: Time::ZERO,
@@ -213,6 +217,7 @@ impl<P> Sender<P> {
         self.links.push(RateControl::new(now));
         self.path_mtus.push(PathMtu::new(now, self.config.path_mtu));
         self.up.push(true);
+        self.copies.add_link();
         self.prices.push(Price::default());
         self.reconsider();
         self.links.len() - 1
@@ -255,7 +260,8 @@ impl<P> Sender<P> {
             packet,
             bytes,
             lane: if urgent { 0 } else { flow.lane.max(1) },
-            in_step: flow.class == Class::InStep,
+            // What every link brings need not wait for the slowest.
+            in_step: flow.class == Class::InStep && self.config.scheduler != Scheduler::Redundant,
         });
         true
     }
@@ -263,9 +269,17 @@ impl<P> Sender<P> {
     /// The next packet and its link; `None` if there is none, or no link has room for it.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit<P>> {
+        let links = &self.links;
+        let copy = self
+            .copies
+            .next(now, &self.usable, |link| links[link].has_room(now));
+        if copy.is_some() {
+            return copy;
+        }
         if let Some(first) = self.urgent.packets.front() {
             let link = self.quickest(now, u64::from(first.bytes))?;
-            return Some(self.urgent.take(link, &mut self.lanes));
+            let next = self.urgent.take(link, &mut self.lanes);
+            return Some(self.copied(next));
         }
         let Some(first) = self.queue.packets.front() else {
             self.note_limited(now);
@@ -289,7 +303,16 @@ impl<P> Sender<P> {
             self.note_limited(now);
             return None;
         };
-        Some(self.queue.take(link, &mut self.lanes))
+        let next = self.queue.take(link, &mut self.lanes);
+        Some(self.copied(next))
+    }
+
+    /// What goes on a link now, and on the others later if it is to go on all.
+    fn copied(&mut self, next: Transmit<P>) -> Transmit<P> {
+        if self.config.scheduler == Scheduler::Redundant {
+            self.copies.put(&next, &self.usable);
+        }
+        next
     }
 
     /// Links that have room are given nothing: what is measured of them now is not their rate.
@@ -309,7 +332,11 @@ impl<P> Sender<P> {
         } else {
             &mut self.urgent
         };
-        (queue.packets.front()?.bytes <= most).then(|| queue.take(link, &mut self.lanes))
+        if queue.packets.front()?.bytes > most {
+            return None;
+        }
+        let next = queue.take(link, &mut self.lanes);
+        Some(self.copied(next))
     }
 
     /// A datagram of so many bytes, IP header included, goes on a link: its sequence.
@@ -476,7 +503,13 @@ impl<P> Sender<P> {
                 room.filter(|at| self.turn.is_news(*at)).min()
             }
         };
-        asking.into_iter().chain(sending).chain(probing).min()
+        let copied = self
+            .usable
+            .iter()
+            .filter(|&&link| self.copies.waits_for(link));
+        let copying = copied.filter_map(|&link| self.links[link].room_at()).min();
+        let due = asking.into_iter().chain(sending).chain(probing);
+        due.chain(copying).min()
     }
 
     /// Which links may carry packets, and how much may wait for them.

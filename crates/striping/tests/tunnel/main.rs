@@ -1,4 +1,5 @@
 //! Both ends of a tunnel in virtual time.
 
 mod quiet;
+mod redundant;
 mod world;

@@ -1,0 +1,123 @@
+//! The redundant mode: what one link carries first, the others are to carry, too.
+
+use std::collections::VecDeque;
+
+use ropewalk_quantities::Time;
+
+use super::sender::Transmit;
+
+/// A link that is too slow for all leaves out what has waited for so long: what is old is there by
+/// another, and what is new may not be.
+const MOST_AGE: Time = Time::from_millis(100);
+
+/// By links, what others have carried and they have not.
+#[derive(Debug)]
+pub(super) struct Copies<P> {
+    links: Vec<VecDeque<(Time, Transmit<P>)>>,
+    /// When it was asked last.
+    now: Time,
+}
+
+impl<P> Default for Copies<P> {
+    fn default() -> Copies<P> {
+        Copies {
+            links: Vec::new(),
+            now: Time::ZERO,
+        }
+    }
+}
+
+impl<P: Clone> Copies<P> {
+    /// One more link.
+    pub(super) fn add_link(&mut self) {
+        self.links.push(VecDeque::new());
+    }
+
+    /// A packet goes on a link: the other ones of these are to carry it, too.
+    pub(super) fn put(&mut self, first: &Transmit<P>, links: &[usize]) {
+        let now = self.now;
+        for &link in links.iter().filter(|&&link| link != first.link) {
+            let waiting = &mut self.links[link];
+            while waiting
+                .front()
+                .is_some_and(|(since, _)| *since + MOST_AGE < now)
+            {
+                waiting.pop_front();
+            }
+            let copy = Transmit {
+                link,
+                place: first.place,
+                packet: first.packet.clone(),
+                bytes: first.bytes,
+            };
+            waiting.push_back((now, copy));
+        }
+    }
+
+    /// The next copy for one of these links that has room.
+    pub(super) fn next(
+        &mut self,
+        now: Time,
+        links: &[usize],
+        has_room: impl Fn(usize) -> bool,
+    ) -> Option<Transmit<P>> {
+        self.now = now;
+        links.iter().copied().find_map(|link| {
+            let waiting = &mut self.links[link];
+            while waiting
+                .front()
+                .is_some_and(|(since, _)| *since + MOST_AGE < now)
+            {
+                waiting.pop_front();
+            }
+            if waiting.is_empty() || !has_room(link) {
+                return None;
+            }
+            waiting.pop_front().map(|(_, copy)| copy)
+        })
+    }
+
+    /// Whether something waits for a link.
+    pub(super) fn waits_for(&self, link: usize) -> bool {
+        !self.links[link].is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ropewalk_wire::gateway::tunnel::Place;
+
+    fn packet(link: usize, sequence: u32) -> Transmit<u32> {
+        Transmit {
+            link,
+            place: Place {
+                lane: 1,
+                sequence,
+                in_step: true,
+            },
+            packet: sequence,
+            bytes: 1000,
+        }
+    }
+
+    #[test]
+    fn each_other_link_gets_a_copy_once_it_has_room_while_it_is_fresh() {
+        let mut copies = Copies::default();
+        (0..3).for_each(|_| copies.add_link());
+        let now = Time::from_secs(1);
+        assert_eq!(copies.next(now, &[0, 2], |_| true), None);
+        copies.put(&packet(0, 7), &[0, 2]);
+        copies.put(&packet(2, 8), &[0, 2]);
+        assert!(!copies.waits_for(1));
+        assert_eq!(
+            copies.next(now, &[0, 2], |link| link == 0),
+            Some(packet(0, 8))
+        );
+        assert_eq!(copies.next(now, &[0, 2], |link| link == 0), None);
+        assert_eq!(copies.next(now, &[0, 2], |_| true), Some(packet(2, 7)));
+        assert_eq!(copies.next(now, &[0, 2], |_| true), None);
+        copies.put(&packet(0, 9), &[0, 2]);
+        assert_eq!(copies.next(now + MOST_AGE * 2, &[2], |_| true), None);
+    }
+}

@@ -1,0 +1,72 @@
+//! Which packets have come: a copy of one is dropped.
+
+use ropewalk_wire::gateway::tunnel::Place;
+
+use super::replay::ReplayWindow;
+
+/// Packets of each lane, as far as a window goes; what is older than that was there.
+#[derive(Debug, Default)]
+pub(super) struct Seen(Vec<Option<Box<Lane>>>);
+
+#[derive(Debug, Default)]
+struct Lane {
+    window: ReplayWindow,
+    newest: u64,
+}
+
+impl Seen {
+    /// A packet has come: whether it is the first of its place.
+    pub(super) fn take(&mut self, place: Place) -> bool {
+        let number = usize::from(place.lane);
+        if self.0.len() <= number {
+            self.0.resize_with(number + 1, || None);
+        }
+        let lane = self.0[number].get_or_insert_default();
+        // The low 32 bits of its number travel.
+        let ahead = place.sequence.wrapping_sub(lane.newest as u32) as i32;
+        let Some(sequence) = lane.newest.checked_add_signed(ahead.into()) else {
+            return false;
+        };
+        lane.newest = lane.newest.max(sequence);
+        lane.window.take(sequence)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    fn place(lane: u8, sequence: u32) -> Place {
+        Place {
+            lane,
+            sequence,
+            in_step: false,
+        }
+    }
+
+    #[test]
+    fn each_place_of_each_lane_is_taken_once_beyond_32_bits_too() {
+        let mut seen = Seen::default();
+        assert!(seen.take(place(0, 0)) && seen.take(place(255, 0)));
+        assert!(!seen.take(place(0, 0)) && !seen.take(place(255, 0)));
+        let mut seen = Seen::default();
+        for sequence in [0, 1 << 30, 1 << 31, 3 << 30, u32::MAX, 0, 1, u32::MAX - 1] {
+            assert!(seen.take(place(1, sequence)), "{sequence}");
+            assert!(!seen.take(place(1, sequence)), "{sequence}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_place_is_taken_twice(sequences in prop::collection::vec((0u8..3, 0u32..5000), 0..500)) {
+            let (mut seen, mut taken) = (Seen::default(), HashSet::new());
+            for (lane, sequence) in sequences {
+                if seen.take(place(lane, sequence)) {
+                    prop_assert!(taken.insert((lane, sequence)));
+                }
+            }
+        }
+    }
+}
