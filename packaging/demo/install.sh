@@ -219,6 +219,18 @@ at relay python3 "$here/unit.py" start ropewalk-relay ropewalk-tunnel
 at van python3 "$here/unit.py" start ropewalk-tunnel ropewalk-proxy
 through
 
+echo "Another client comes and goes, while the van's connection lasts:"
+at van curl -s -o /dev/null --limit-rate 300k -w '  %{size_download} bytes\n' http://$web/1 &
+download=$!
+at relay ropewalk-gateway setup relay $relay_address --client train >/dev/null 2>&1
+at relay python3 "$here/unit.py" reload ropewalk-relay ropewalk-tunnel
+sleep 1
+at relay grep -q '2 clients' /run/ropewalk-relay.log || fail 'the relay has not read the train'
+at relay grep -q '2 clients' /run/ropewalk-tunnel.log || fail 'the tunnel has not read the train'
+at relay sed -i '/ train /d' /etc/ropewalk/clients
+at relay python3 "$here/unit.py" reload ropewalk-relay ropewalk-tunnel
+wait $download || fail 'the connection did not last'
+
 echo "The van's tunnel is killed:"
 at van python3 "$here/unit.py" kill ropewalk-tunnel
 directly

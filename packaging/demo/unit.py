@@ -1,6 +1,6 @@
 """Starts and stops a unit of systemd's where systemd does not run: packaging/demo/install.sh.
 
-    python3 unit.py start|stop|kill NAME
+    python3 unit.py start|stop|kill|reload NAME...
 
 It reads the installed unit and does what that says, as far as these services need it: conditions,
 credentials, runtime folders, the environment, readiness (Type=notify), the commands before and
@@ -82,6 +82,12 @@ class Unit:
         for command in self.all("ExecStopPost"):
             self._run(command)
         shutil.rmtree(self.credentials, ignore_errors=True)
+
+    def reload(self) -> None:
+        """Let it read anew what it can."""
+        for command in self.all("ExecReload"):
+            words = shlex.split(command.replace("$MAINPID", self.main_pid.read_text()))
+            subprocess.run(words, check=True)
 
     def _hand_over(self) -> None:
         """Give its user a copy of each credential, or what the unit has instead."""
@@ -168,6 +174,8 @@ def main() -> None:
         match verb:
             case "start":
                 unit.start()
+            case "reload":
+                unit.reload()
             case "stop":
                 unit.stop()
             case "kill":
