@@ -322,6 +322,12 @@ impl<P: Clone> Sender<P> {
                 self.links[link].note_limited();
             }
         }
+        // Nor is what a link carries whose packets are too short to be of use.
+        for (link, path_mtu) in self.links.iter_mut().zip(&self.path_mtus) {
+            if path_mtu.plpmtu() == 0 {
+                link.note_limited();
+            }
+        }
     }
 
     /// One more packet for a datagram that is begun, if the next one has at most so many bytes.
