@@ -171,16 +171,16 @@ fn hook_of(arguments: &Arguments) -> Option<Hook> {
 
 /// Runs nothing but the hook, for a device whose name is known.
 fn run_hook_alone(arguments: &Arguments, verb: &str) -> Result<(), Failure> {
+    let Some(hook) = hook_of(arguments) else {
+        return Ok(());
+    };
     if arguments.device.contains('%') {
         return Err(Failure::input(format!(
             "--run-hook {verb} --device {}: allowed: a device's whole name",
             arguments.device
         )));
     }
-    match hook_of(arguments) {
-        Some(hook) => hook.of_device(&arguments.device).run(verb),
-        None => Ok(()),
-    }
+    hook.of_device(&arguments.device).run(verb)
 }
 
 /// Answers for the tunnel until it is told to end, or has ended.
