@@ -40,6 +40,9 @@ const STARTUP_GAIN: f64 = 1.9;
 const SLOW_START_GAIN: f64 = 2.2;
 /// So near what its link brought before, a carrier has found its rate again.
 const FOUND_AGAIN: std::ops::Range<f64> = 0.9..1.25;
+/// Once start-up is over, rounds are taken together until they are as long as twenty frames: of few,
+/// one more or less would be a fifth of the rate.
+const LEAST_ROUND: Time = Time::from_millis(100);
 /// While the queue on the way is drained, to see the round trip without it.
 const DRAIN_GAIN: f64 = 0.75;
 /// The times at which frames are due are that far off, by the least round trip: the rate is the
@@ -396,7 +399,7 @@ impl Carrier {
         {
             self.trim.on_estimate(known.base, old, new);
         }
-        if is_round_over {
+        if is_round_over && (!was_full || self.rounds.takes(now) >= LEAST_ROUND) {
             let delivered = self.rate.delivered();
             let round = self.rounds.end(now, delivered, self.blocked);
             self.slow_start.on_round(&round, self.filling);

@@ -76,6 +76,11 @@ impl Rounds {
         self.held
     }
 
+    /// How long the round under way has taken.
+    pub(crate) fn takes(&self, now: Time) -> Time {
+        now.saturating_sub(self.began)
+    }
+
     /// An acknowledgement, after a round trip of so many seconds with so much in flight.
     pub(crate) fn on_acknowledged(&mut self, rtt: f64, in_flight: u64) {
         self.least = self.least.min(rtt);
