@@ -198,10 +198,10 @@ def _bursty_loss(making: _Making, link: Link) -> Link:
 def _slow_return(making: _Making, link: Link) -> Link:
     slow = max(link.rate_mbps / _log(making.draw, 5, 40), 0.1)
     queue = max(10, round(slow * 1e6 * making.draw.uniform(0.02, 0.2) / PACKET_BITS))
-    return replace(
-        link,
-        reverse=link.reverse | {"rate": f"{slow:.3g} Mbit/s", "queue": f"{queue} packets"},
-    )
+    # In place of a trace, if it has one.
+    rest = {key: value for key, value in link.reverse.items() if key != "trace"}
+    slower: Keys = {"rate": f"{slow:.3g} Mbit/s", "queue": f"{queue} packets"}
+    return replace(link, reverse=rest | slower)
 
 
 def _cross_traffic(making: _Making, link: Link) -> Link:

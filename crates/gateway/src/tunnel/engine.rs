@@ -13,7 +13,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use ropewalk_quantities::Time;
-use ropewalk_striping::tunnel::{Flow, ReceiverConfig, Sender, SenderConfig, Shared, Transmit};
+use ropewalk_striping::tunnel::{
+    Feedback, Flow, ReceiverConfig, Sender, SenderConfig, Shared, Transmit,
+};
 use ropewalk_wire::IpView;
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 use rustix::buffer::spare_capacity;
@@ -403,7 +405,11 @@ impl Engine {
                     }
                     deliver(peer, &mut self.coalescer, &self.device, now.1);
                 }
-                Ok(TunnelFrame::Feedback(feedback)) => peer.sender.on_feedback(now.1, &feedback),
+                Ok(TunnelFrame::Feedback(feedback)) => {
+                    peer.sender.on_feedback(now.1, &feedback);
+                    peer.receiver.leave_out(feedback.left_out);
+                    peer.receiver.expect_repairs(peer.sender.repair_time());
+                }
                 Ok(TunnelFrame::Ping(token)) => {
                     is_answered = true;
                     // Feedback is what answers a mere sign of life.
@@ -469,6 +475,11 @@ impl Engine {
                 continue;
             }
             while let Some(feedback) = peer.receiver.poll_feedback(now) {
+                let left_out = peer.sender.left_out();
+                let feedback = Feedback {
+                    left_out,
+                    ..feedback
+                };
                 let frame = TunnelFrame::Feedback(feedback);
                 for link in peer.sender.feedback_links(now, feedback.link) {
                     peer.answer(now, link, &frame, sending(sockets));

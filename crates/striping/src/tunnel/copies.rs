@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
 
-use super::sender::Transmit;
+use super::sending::Transmit;
 
 /// A link that is too slow for all leaves out what has waited for so long: what is old is there by
 /// another, and what is new may not be.

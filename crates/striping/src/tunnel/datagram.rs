@@ -1,7 +1,7 @@
 //! How long datagrams are, and which packets share one.
 
 use ropewalk_wire::gateway::TAG_LEN;
-use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
+use ropewalk_wire::gateway::tunnel::{Feedback, TunnelFrame, TunnelHeader};
 
 /// Around the frames of a sealed datagram: the tunnel's header, the clock, and the tag.
 pub const AROUND: u32 = (TunnelHeader::LEN + TunnelFrame::CLOCK_LEN + TAG_LEN) as u32;
@@ -40,8 +40,8 @@ impl DatagramLengths {
 
     /// With feedback about a link.
     #[must_use]
-    pub fn feedback(self) -> u32 {
-        self.outside + AROUND + TunnelFrame::FEEDBACK_LEN as u32
+    pub fn feedback(self, feedback: &Feedback) -> u32 {
+        self.outside + AROUND + TunnelFrame::feedback_len(feedback) as u32
     }
 
     /// With a ping that is not padded, or a pong.
@@ -75,7 +75,7 @@ impl Shared {
 
 #[cfg(test)]
 mod tests {
-    use ropewalk_wire::gateway::tunnel::{Feedback, Place};
+    use ropewalk_wire::gateway::tunnel::{Gap, Place};
 
     use super::*;
 
@@ -91,14 +91,10 @@ mod tests {
             sequence: 2,
             in_step: false,
         };
-        let feedback = Feedback {
-            link: 0,
-            highest: 0,
-            received: 0,
-            bytes: 0,
-            clock: 0,
-            delay: ropewalk_quantities::Time::ZERO,
-        };
+        let mut feedback = Feedback::default();
+        for _ in 0..3 {
+            assert!(feedback.missing.push(Gap::default()));
+        }
         let packet = TunnelFrame::Packet {
             place,
             partial_checksum: false,
@@ -114,7 +110,7 @@ mod tests {
         let two = |out: &mut Vec<u8>| (0..2).for_each(|_| packet.emit(out));
         assert_eq!(lengths.packets(2, 104), emitted(&two));
         assert_eq!(
-            lengths.feedback(),
+            lengths.feedback(&feedback),
             emitted(&|out| TunnelFrame::Feedback(feedback).emit(out))
         );
         let pings = [TunnelFrame::Ping(1), TunnelFrame::Pong(1)];

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use ropewalk_quantities::Time;
 use ropewalk_wire::gateway::tunnel::Feedback;
 
+use super::gaps::Gaps;
 use super::rate_control::REPORT_INTERVAL;
 use super::replay::ReplayWindow;
 use super::windowed::Windowed;
@@ -25,10 +26,9 @@ pub struct Inbound {
     received: u64,
     bytes: u64,
     reordered: u64,
+    gaps: Gaps,
     /// When the highest arrived.
     highest_at: Time,
-    /// When it was sent, by the sender's clock in microseconds, and the newest such time.
-    newest_sent: i64,
     least_delay: Windowed<Reverse<i64>>,
     greatest_delay: Windowed<i64>,
     reported_at: Time,
@@ -44,8 +44,8 @@ impl Default for Inbound {
             received: 0,
             bytes: 0,
             reordered: 0,
+            gaps: Gaps::default(),
             highest_at: Time::ZERO,
-            newest_sent: i64::MIN,
             least_delay: Windowed::new(LEAST_MEMORY),
             greatest_delay: Windowed::new(GREATEST_MEMORY),
             reported_at: Time::ZERO,
@@ -67,15 +67,23 @@ impl Inbound {
         if !self.replay.take(sequence) {
             return false;
         }
+        let expected = if self.received == 0 {
+            0
+        } else {
+            self.highest + 1
+        };
         self.received += 1;
         self.bytes += u64::from(bytes);
-        if sequence >= self.highest {
+        if sequence >= expected {
+            if sequence > expected {
+                self.gaps.open(now, expected, sequence);
+            }
             self.highest = sequence;
             self.highest_at = now;
         } else {
             self.reordered += 1;
+            self.gaps.close(now, sequence);
         }
-        self.newest_sent = self.newest_sent.max(sent);
         let delay = (now.as_nanos() / 1000) as i64 - sent;
         self.least_delay.insert(now, Reverse(delay));
         self.greatest_delay.insert(now, delay);
@@ -90,8 +98,9 @@ impl Inbound {
     /// When there is something to report.
     #[must_use]
     pub fn report_at(&self) -> Option<Time> {
-        let patience = self.unreported? + PATIENCE;
-        Some(patience.max(self.reported_at + REPORT_INTERVAL))
+        let news = self.unreported.map(|at| at + PATIENCE);
+        let due = news.into_iter().chain(self.gaps.due()).min()?;
+        Some(due.max(self.reported_at + REPORT_INTERVAL))
     }
 
     /// The report, once it is due.
@@ -101,6 +110,7 @@ impl Inbound {
         }
         self.unreported = None;
         self.reported_at = now;
+        let (missing, settled) = self.gaps.tell(now, self.highest);
         Some(Feedback {
             link,
             highest: self.highest,
@@ -108,6 +118,9 @@ impl Inbound {
             bytes: self.bytes,
             clock: (self.highest_at.as_nanos() / 1000) as u32,
             delay: now.saturating_sub(self.highest_at),
+            settled,
+            left_out: 0,
+            missing,
         })
     }
 
@@ -121,12 +134,6 @@ impl Inbound {
     #[must_use]
     pub fn heard_at(&self) -> Option<Time> {
         (self.received > 0).then_some(self.highest_at)
-    }
-
-    /// When the newest datagram that arrived was sent.
-    #[must_use]
-    pub fn newest_sent(&self) -> i64 {
-        self.newest_sent
     }
 
     /// Least delay of late, in microseconds between both clocks.

@@ -12,23 +12,31 @@
 //!   use would have brought them. Without that a connection measures the fast link's delay first,
 //!   and takes the slow link's for a queue or a loss ever after.
 //!
-//! A gap is given up when nothing can fill it any more: each link has delivered something later, or
-//! the slowest would have by now. Nothing is held because of a constant.
+//! What a link loses, the receiver tells and the sender sends again, by whichever link brings it
+//! first: the TCP inside sees no loss but that of the tunnel's own queue, which is its sign of
+//! congestion. A gap is given up when nothing can fill it any more: the slowest link would have by
+//! now, and a repair, too. A link of little rate and long delay, which would hold up all others more
+//! than it brings, is left out, and tried again now and then.
 
 mod copies;
 mod datagram;
 mod flow;
+mod gaps;
 mod inbound;
+mod kept;
 mod lanes;
 mod outbound;
 mod path_mtu;
+mod queue;
 mod rate_control;
 mod receiver;
 mod replay;
 mod resequencer;
 mod scheduler;
 mod seen;
+mod selection;
 mod sender;
+mod sending;
 mod windowed;
 
 pub use datagram::{AROUND, DatagramLengths, ENVELOPE, Shared};
@@ -41,7 +49,8 @@ pub use receiver::{Receiver, ReceiverConfig};
 pub use replay::ReplayWindow;
 pub use resequencer::{Held, Resequencer, ResequencerCounters};
 pub use scheduler::Scheduler;
-pub use sender::{LinkStatus, Ping, Sender, SenderConfig, SenderCounters, Transmit};
+pub use sender::Sender;
+pub use sending::{LinkStatus, Ping, SenderConfig, SenderCounters, Transmit};
 pub use windowed::Windowed;
 
 pub use ropewalk_wire::gateway::tunnel::{Feedback, Place};

@@ -41,8 +41,9 @@ struct Flying {
 struct Mark {
     clock: u32,
     bytes: u64,
-    /// How many bytes had been sent up to the datagram that it is about.
+    /// How many bytes had been sent up to the datagram that it is about, and when that went.
     sent_bytes: u64,
+    sent_at: Time,
 }
 
 /// What one feedback says.
@@ -131,6 +132,7 @@ impl Outbound {
             clock: feedback.clock,
             bytes: feedback.bytes,
             sent_bytes: self.sent_bytes - self.in_flight,
+            sent_at: newest.at,
         };
         Some(Report {
             round_trip: (now - newest.at).saturating_sub(feedback.delay),
@@ -162,6 +164,8 @@ impl Outbound {
         if passed < span {
             return None;
         }
+        // What a link held up and lets go at once says no more than how fast it was sent.
+        let passed = passed.max(newest.sent_at.saturating_sub(oldest.sent_at));
         let bits = (newest.bytes - oldest.bytes) * 8;
         let rate = Rate::from_bps(bits.saturating_mul(1_000_000) / (passed.as_nanos() / 1000));
         Some((rate, oldest.sent_bytes < self.limited_until))
@@ -222,7 +226,7 @@ mod tests {
             received,
             bytes: received * 1000,
             clock: clock_ms * 1000,
-            delay: Time::ZERO,
+            ..Feedback::default()
         }
     }
 

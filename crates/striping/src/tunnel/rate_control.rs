@@ -1,9 +1,11 @@
 //! How much a link is given: a model of its rate and delay, after BBR (Cardwell et al., 2016).
 //!
-//! What is on its way is bounded by the rate (greatest of late) times the least round trip and a
-//! little: enough to keep the link busy, too little to fill its queue. The least round trip is seen
-//! again by draining now and then, a higher rate by probing with more; unlike BBR, a probe grows
-//! only as long as no queue answers it, since on a link of long delay a quarter more is a long queue.
+//! What is on its way is bounded by the rate (greatest of late) times the round trip without a queue
+//! of ours and a little: enough to keep the link busy, too little to fill its queue. That round trip
+//! is a mean, since jitter and turns of a radio are part of it. A higher rate is found by probing
+//! with more, a queue of ours by draining: what was once allowed is taken back only when a quarter
+//! less brought as much. A rate that falls because the round trip grew does not take the window with
+//! it.
 
 use std::cmp::Reverse;
 
@@ -11,6 +13,7 @@ use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_wire::gateway::tunnel::Feedback;
 
 use super::outbound::{Outbound, Report};
+use super::selection::Offer;
 use super::windowed::Windowed;
 
 /// What may be on its way before anything is known: 16 full packets.
@@ -30,6 +33,9 @@ const DELAY_MEMORY: Time = Time::from_secs(10);
 const DRAIN_AFTER: Time = Time::from_secs(5);
 /// A link that says nothing for so long is suspected at the earliest.
 const LEAST_SILENCE: Time = Time::from_millis(250);
+/// What is on its way on a link that says nothing for so long, or for a round trip with its
+/// variation, goes by others, too.
+const LEAST_LATE: Time = Time::from_millis(50);
 /// A suspected link is asked again at this interval, an idle one less often.
 const ASK_SUSPECTED: Time = Time::from_millis(100);
 const ASK_IDLE: Time = Time::from_secs(1);
@@ -42,6 +48,11 @@ const LONG_SILENCE: Time = Time::from_secs(600);
 const MOST_CREDIT: Time = Time::from_millis(2);
 /// Rounds without growth by a quarter that end the start-up.
 const FLAT_ROUNDS: u32 = 3;
+/// A mean of round trips is of so many at least, and of this time.
+const LEAST_SAMPLES: u64 = 4;
+const LEAST_MEAN: Time = Time::from_millis(40);
+/// A rate is measured over a round trip, but no longer.
+const MOST_MEASURE: Time = Time::from_millis(500);
 
 /// Rate control of one link, one way.
 #[derive(Clone, Debug)]
@@ -53,8 +64,20 @@ pub struct RateControl {
     least_one_way: Windowed<Reverse<i64>>,
     srtt: Option<Time>,
     rttvar: Time,
-    /// How long datagrams waited on the link, as far as is known.
+    /// Least delay one way of the last quarter of a round trip: jitter and turns of the link leave it small,
+    /// a queue does not.
+    recent_one_way: Windowed<Reverse<i64>>,
+    /// How long datagrams waited in the link's queue, as far as is known.
     queueing: Time,
+    /// The least mean round trip of late, of means over a round trip or more: what it is without a
+    /// queue of ours, with all that varies.
+    floor: Windowed<Reverse<Time>>,
+    mean: Mean,
+    /// Those means, smoothed.
+    typical: Option<Time>,
+    /// The most that was allowed on its way, in bytes, since more was last found to bring nothing: a
+    /// rate that falls because the round trip grew does not take the window with it.
+    held: u64,
     /// When a delay near the least was last seen.
     near_least_at: Time,
     next_probe: Time,
@@ -69,6 +92,10 @@ pub struct RateControl {
     repeated_at: Time,
     suspected: bool,
     suspicions: u64,
+    /// The silence for which what is on its way was last given to others.
+    late_since: Option<Time>,
+    /// Whether it waits until it is heard again.
+    held_back: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,6 +117,14 @@ enum Phase {
     Drain {
         until: Time,
     },
+}
+
+/// A mean of round trips that is being taken.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mean {
+    since: Time,
+    sum: Time,
+    count: u64,
 }
 
 impl Phase {
@@ -117,7 +152,12 @@ impl RateControl {
             least_one_way: Windowed::new(DELAY_MEMORY),
             srtt: None,
             rttvar: Time::ZERO,
+            recent_one_way: Windowed::new(LEAST_MEAN),
             queueing: Time::ZERO,
+            floor: Windowed::new(DELAY_MEMORY),
+            mean: Mean::default(),
+            typical: None,
+            held: 0,
             near_least_at: now,
             next_probe: now,
             probe_by: Time::ZERO,
@@ -128,19 +168,22 @@ impl RateControl {
             repeated_at: Time::ZERO,
             suspected: false,
             suspicions: 0,
+            late_since: None,
+            held_back: false,
         }
     }
 
     /// Whether the link may be given something now.
     #[must_use]
     pub fn has_room(&self, now: Time) -> bool {
-        !self.suspected && self.free_at <= now && self.outbound.in_flight() < self.window()
+        self.room_at().is_some_and(|at| at <= now)
     }
 
     /// When it may at the earliest, unless feedback comes before; `None` if only that can help.
     #[must_use]
     pub fn room_at(&self) -> Option<Time> {
-        (!self.suspected && self.outbound.in_flight() < self.window()).then_some(self.free_at)
+        let open = !self.suspected && !self.held_back;
+        (open && self.outbound.in_flight() < self.window()).then_some(self.free_at)
     }
 
     /// A datagram of so many bytes, IP header included, goes on the link: its sequence.
@@ -181,16 +224,18 @@ impl RateControl {
         let span = if startup {
             Time::ZERO
         } else {
-            self.round_trip().min(Time::from_millis(100))
+            self.floor().min(MOST_MEASURE)
         };
         let Some(report) = self.outbound.on_feedback(now, feedback, span) else {
             return;
         };
         self.progress_at = now;
+        self.held_back = false;
         if self.suspected {
             self.suspected = false;
             self.phase = Phase::startup(FIRST_WINDOW);
             self.rate.clear();
+            self.held = 0;
             self.free_at = now;
         }
         self.note_delays(now, &report);
@@ -218,7 +263,12 @@ impl RateControl {
         self.least_round_trip.insert(now, Reverse(round_trip));
         self.least_one_way.insert(now, Reverse(report.one_way));
         let least = self.least_one_way.best().map_or(0, |Reverse(least)| least);
-        self.queueing = Time::from_micros((report.one_way - least).max(0) as u64);
+        self.recent_one_way
+            .set_span((self.round_trip() / 4).max(REPORT_INTERVAL * 2));
+        self.recent_one_way.insert(now, Reverse(report.one_way));
+        let recent = self.recent_one_way.best().map_or(0, |Reverse(least)| least);
+        self.queueing = Time::from_micros((recent - least).max(0) as u64);
+        self.note_mean(now, round_trip);
         if self.queueing <= LEAST_QUEUE.max(self.round_trip() / 20) {
             self.near_least_at = now;
         }
@@ -236,10 +286,28 @@ impl RateControl {
         }
     }
 
+    /// A mean is of a round trip or more, so that it has seen what varies.
+    fn note_mean(&mut self, now: Time, round_trip: Time) {
+        let mean = &mut self.mean;
+        if mean.count == 0 {
+            mean.since = now;
+        }
+        mean.sum += round_trip;
+        mean.count += 1;
+        let taken = mean.sum / mean.count;
+        if mean.count >= LEAST_SAMPLES && now >= mean.since + taken.max(LEAST_MEAN) {
+            *mean = Mean::default();
+            self.floor.insert(now, Reverse(taken));
+            self.typical = Some(
+                self.typical
+                    .map_or(taken, |typical| (typical * 3 + taken) / 4),
+            );
+        }
+    }
+
     fn advance(&mut self, now: Time, report: &Report) {
-        let round_trip = self.round_trip();
+        let round_trip = self.floor();
         let best = self.rate.best();
-        let answered = self.queueing > self.target_queue() + self.probe_by / 2 + LEAST_QUEUE;
         match &mut self.phase {
             Phase::Startup {
                 window,
@@ -250,13 +318,15 @@ impl RateControl {
                 lost,
             } => {
                 // Only what filled the window shows that more may be tried.
-                if (self.outbound.in_flight() + report.gone) * 2 >= *window {
+                let filled = (self.outbound.in_flight() + report.gone) * 2 >= *window;
+                if filled {
                     *window += report.gone;
                 }
                 *sent += report.datagrams;
                 *lost += report.lost;
                 let unlimited = matches!(report.rate, Some((_, false)));
-                let queue = self.queueing > (round_trip / 8).clamp(LEAST_QUEUE * 2, MOST_QUEUE * 2);
+                let allowed = (round_trip / 8).clamp(LEAST_QUEUE * 2, MOST_QUEUE * 2);
+                let queue = self.queueing > allowed;
                 let lossy = *lost * 20 > *sent as i64 && *lost > 2;
                 if now >= *round_end {
                     if let (Some(rate), true) = (best, unlimited) {
@@ -270,15 +340,18 @@ impl RateControl {
                     (*sent, *lost) = (0, 0);
                     *round_end = now + round_trip.max(REPORT_INTERVAL * 2);
                 }
-                if best.is_some() && (queue || lossy || *flat >= FLAT_ROUNDS) {
+                // A few pings tell of no queue of ours.
+                let answered = filled && (queue || lossy);
+                if best.is_some() && (answered || *flat >= FLAT_ROUNDS) {
                     self.cruise(now);
                 }
             }
             Phase::Cruise => {
+                self.held = self.held.max(self.window());
                 // While the queue is empty there is nothing to probe or drain with.
                 let busy = matches!(report.rate, Some((_, false)));
                 if busy && now >= self.near_least_at + DRAIN_AFTER {
-                    let until = now + round_trip + REPORT_INTERVAL * 2;
+                    let until = now + round_trip * 2 + REPORT_INTERVAL * 2;
                     self.phase = Phase::Drain { until };
                 } else if busy && now >= self.next_probe {
                     let until = now + round_trip * 2 + REPORT_INTERVAL * 2;
@@ -287,17 +360,25 @@ impl RateControl {
                 }
             }
             Phase::Probe { until, rate_before } => {
-                if best.unwrap_or(0) > *rate_before + *rate_before / 20 && !answered {
+                if best.unwrap_or(0) > *rate_before + *rate_before / 20 {
                     // It carries more: go on, with larger steps.
-                    self.probe_by = (self.probe_by * 2).min(round_trip / 2 + MOST_QUEUE);
-                    *rate_before = best.unwrap_or(0);
-                    *until = now + round_trip * 2 + REPORT_INTERVAL * 2;
-                } else if answered || now >= *until {
+                    self.held = self.window();
+                    self.probe_by = (self.probe_by * 2).min(self.span());
+                    if let Phase::Probe { until, rate_before } = &mut self.phase {
+                        *rate_before = best.unwrap_or(0);
+                        *until = now + round_trip * 2 + REPORT_INTERVAL * 2;
+                    }
+                } else if now >= *until {
                     self.cruise(now);
                 }
             }
             Phase::Drain { until } => {
                 if now >= *until {
+                    // More than three quarters with as much less: there was a queue.
+                    let measured = report.rate.map_or(0, |(rate, _)| rate.as_bps());
+                    if measured > best.unwrap_or(0) * 9 / 10 {
+                        self.held = 0;
+                    }
                     self.near_least_at = now;
                     self.cruise(now);
                 }
@@ -307,8 +388,8 @@ impl RateControl {
 
     fn cruise(&mut self, now: Time) {
         self.phase = Phase::Cruise;
-        self.probe_by = (self.round_trip() / 4).clamp(LEAST_QUEUE, MOST_QUEUE);
-        self.next_probe = now + (self.round_trip() * 8).max(Time::from_secs(1));
+        self.probe_by = (self.span() / 4).max(LEAST_QUEUE);
+        self.next_probe = now + (self.floor() * 8).max(Time::from_secs(1));
     }
 
     /// Whether the link is to be asked for a sign of life now, which is due at
@@ -328,6 +409,29 @@ impl RateControl {
         }
         self.asked_at = now;
         true
+    }
+
+    /// Whether what is on its way should have been heard of by now, and is to go by other links too;
+    /// once for each silence.
+    pub fn is_late(&mut self, now: Time) -> bool {
+        let late = self.late_at().is_some_and(|at| now >= at);
+        if late {
+            self.late_since = self.silent_since();
+        }
+        late
+    }
+
+    /// When it will be late.
+    pub(super) fn late_at(&self) -> Option<Time> {
+        let silent = self.silent_since().filter(|_| !self.suspected)?;
+        let waits = (self.late_since != Some(silent)).then_some(silent)?;
+        let usual = self.srtt? + self.rttvar * 4 + REPORT_INTERVAL * 2;
+        Some((waits + LEAST_LATE).max(self.outbound.oldest()? + usual))
+    }
+
+    /// It is given nothing until it is heard again.
+    pub(super) fn hold_back(&mut self) {
+        self.held_back = true;
     }
 
     /// When the link is to be asked for a sign of life; if nothing goes through the tunnel, with so
@@ -361,7 +465,8 @@ impl RateControl {
         Some(self.outbound.oldest()?.max(self.progress_at))
     }
 
-    fn patience(&self) -> Time {
+    /// How long something on its way may take, going and coming back, and again.
+    pub(super) fn patience(&self) -> Time {
         let srtt = self.srtt.unwrap_or(Time::from_millis(250));
         LEAST_SILENCE.max((srtt + self.rttvar * 4) * 2)
     }
@@ -369,16 +474,27 @@ impl RateControl {
     /// How much may be on its way, in bytes.
     fn window(&self) -> u64 {
         let rate = self.rate();
-        let round_trip = self.round_trip();
         let span = match self.phase {
             Phase::Startup { window, .. } => return window,
-            Phase::Cruise => round_trip + self.target_queue() + REPORT_INTERVAL,
-            Phase::Probe { .. } => {
-                round_trip + self.target_queue() + REPORT_INTERVAL + self.probe_by
-            }
-            Phase::Drain { .. } => round_trip * 9 / 10,
+            Phase::Cruise | Phase::Drain { .. } => Time::ZERO,
+            Phase::Probe { .. } => self.probe_by,
         };
-        rate.bytes_in(span).as_u64().max(LEAST_WINDOW)
+        let kept = rate.bytes_in(self.span()).as_u64().max(self.held);
+        let window = kept + rate.bytes_in(span).as_u64();
+        let draining = matches!(self.phase, Phase::Drain { .. });
+        (if draining { window * 3 / 4 } else { window }).max(LEAST_WINDOW)
+    }
+
+    /// What may be on its way, as time at the link's rate: a round trip with what varies of it, and
+    /// a little queue.
+    fn span(&self) -> Time {
+        self.floor() + self.target_queue() + REPORT_INTERVAL
+    }
+
+    /// The round trip without a queue of ours.
+    fn floor(&self) -> Time {
+        let floor = self.floor.best();
+        floor.map_or(self.round_trip(), |Reverse(floor)| floor)
     }
 
     fn target_queue(&self) -> Time {
@@ -402,6 +518,15 @@ impl RateControl {
     pub fn round_trip(&self) -> Time {
         let least = self.least_round_trip.best();
         least.map_or(Time::from_millis(100), |Reverse(least)| least)
+    }
+
+    /// What it would bring, and how late.
+    pub(super) fn offer(&self) -> Offer {
+        Offer {
+            rate: self.rate(),
+            delay: self.typical.unwrap_or(self.round_trip()),
+            known: !matches!(self.phase, Phase::Startup { flat: 0, .. }),
+        }
     }
 
     /// The smoothed round trip, once one is known.

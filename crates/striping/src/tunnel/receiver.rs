@@ -55,18 +55,20 @@ pub struct Receiver<P> {
     is_copy: bool,
     /// When the datagram at hand was sent.
     sent: i64,
+    /// Links that the other end gives no packets of flows, the first in the lowest bit.
+    left_out: u64,
     /// Of the links that count now, in microseconds between both clocks.
     delays: Option<Delays>,
+    /// How long a packet that was lost may take until it comes again.
+    repair: i64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Delays {
     /// Packets in step are handed out so long after they were sent; `None` if the links are alike.
     in_step: Option<i64>,
-    /// After so long nothing comes any more.
+    /// After so long nothing comes any more that was not lost.
     greatest: i64,
-    /// Each link has delivered something that was sent then or later.
-    overtaken: i64,
 }
 
 impl<P> Receiver<P> {
@@ -81,8 +83,20 @@ impl<P> Receiver<P> {
             seen: Seen::default(),
             is_copy: false,
             sent: 0,
+            left_out: 0,
             delays: None,
+            repair: 0,
         }
+    }
+
+    /// The other end gives these links no packets of flows: nothing is in step with them.
+    pub fn leave_out(&mut self, links: u64) {
+        self.left_out = links;
+    }
+
+    /// What was lost may come again within this time: gaps are held open for so long.
+    pub fn expect_repairs(&mut self, within: Time) {
+        self.repair = (within.as_nanos() / 1000) as i64;
     }
 
     /// Whether a datagram may still be taken, before it is known to be genuine.
@@ -170,9 +184,8 @@ impl<P> Receiver<P> {
         let packets = self.resequencer.heads().map(|(sent, in_step, gap)| {
             let in_step = delays.in_step.filter(|_| in_step);
             let step = in_step.map_or(i64::MIN, |delay| step_up(sent + delay));
-            let overtaken = gap && sent >= delays.overtaken;
-            let gap = if overtaken {
-                sent + delays.greatest
+            let gap = if gap {
+                sent + delays.greatest + self.repair
             } else {
                 i64::MIN
             };
@@ -186,7 +199,6 @@ impl<P> Receiver<P> {
         let Some(delays) = self.delays else {
             return Due {
                 in_step: i64::MAX,
-                overtaken: i64::MIN,
                 arrived: i64::MIN,
             };
         };
@@ -194,14 +206,16 @@ impl<P> Receiver<P> {
             in_step: delays
                 .in_step
                 .map_or(i64::MAX, |delay| now / STEP * STEP - delay),
-            overtaken: delays.overtaken,
-            arrived: now - delays.greatest,
+            arrived: now - delays.greatest - self.repair,
         }
     }
 
     /// What the delays of the links say of when packets are due.
     fn delays(&self, now: Time) -> Option<Delays> {
-        let alive = self.links.iter().filter(|link| link.is_alive(now));
+        let used = |number: usize| number >= 64 || self.left_out >> number & 1 == 0;
+        let alive = self.links.iter().enumerate();
+        let alive = alive.filter(|(number, link)| used(*number) && link.is_alive(now));
+        let alive = alive.map(|(_, link)| link);
         let least = alive.clone().filter_map(Inbound::least_delay).min()?;
         let skew = (self.config.skew.as_nanos() / 1000) as i64;
         let counted = alive.filter(|link| link.least_delay().is_some_and(|d| d - least <= skew));
@@ -209,8 +223,7 @@ impl<P> Receiver<P> {
         let skew = slowest - least;
         Some(Delays {
             in_step: (skew >= LEAST_SKEW).then(|| slowest + (skew / 2).min(MOST_MARGIN)),
-            greatest: counted.clone().filter_map(Inbound::greatest_delay).max()? + LATENESS,
-            overtaken: counted.map(Inbound::newest_sent).min()?,
+            greatest: counted.filter_map(Inbound::greatest_delay).max()? + LATENESS,
         })
     }
 

@@ -8,6 +8,8 @@ use ropewalk_wire::gateway::tunnel::Place;
 const MOST_AHEAD: u64 = 1 << 16;
 /// What a place in a lane takes, in bytes; it counts for empty places, too.
 const PLACE: u64 = 64;
+/// So many gaps that were given up are remembered in a lane.
+const MOST_GIVEN_UP: usize = 256;
 
 /// Lanes and what waits in them. Times are microseconds of the sender's clock: when a packet was
 /// sent, and up to when everything has had its time to come.
@@ -33,6 +35,9 @@ struct Lane<P> {
     next: u64,
     /// What came early: the first place is that of `next`, the last one is never empty.
     early: VecDeque<Option<Held<P>>>,
+    /// What was given up of late, from and up to: it may still come. Whatever else comes behind
+    /// `next` came before.
+    given_up: VecDeque<(u64, u64)>,
 }
 
 /// A packet that waits.
@@ -53,9 +58,7 @@ pub struct Held<P> {
 pub(super) struct Due {
     /// Packets in step that were sent until then.
     pub(super) in_step: i64,
-    /// Each link has delivered something that was sent at this time or later.
-    pub(super) overtaken: i64,
-    /// What was sent until then would have arrived over the slowest link.
+    /// What was sent until then would have arrived over the slowest link, and again if it was lost.
     pub(super) arrived: i64,
 }
 
@@ -79,6 +82,7 @@ impl<P> Resequencer<P> {
         let lane = || Lane {
             next: 0,
             early: VecDeque::new(),
+            given_up: VecDeque::new(),
         };
         Resequencer {
             lanes: (0..=u8::MAX).map(|_| lane()).collect(),
@@ -99,8 +103,9 @@ impl<P> Resequencer<P> {
         let lane = &mut self.lanes[usize::from(place.lane)];
         let ahead = place.sequence.wrapping_sub(lane.next as u32) as i32;
         if ahead < 0 {
-            self.counters.late += 1;
-            return true;
+            let late = lane.takes_late(lane.next - u64::from(ahead.unsigned_abs()));
+            self.counters.late += u64::from(late);
+            return late;
         }
         let waits = place.in_step && sent > due.in_step;
         let is_there = matches!(lane.early.front(), Some(Some(_)));
@@ -114,9 +119,12 @@ impl<P> Resequencer<P> {
         true
     }
 
-    /// Takes a packet that does not pass; one that is there already goes back to the caller.
+    /// Takes a packet that does not pass; one that is or was there already goes back to the caller.
     pub(super) fn hold(&mut self, place: Place, held: Held<P>) -> Option<P> {
         let mut ahead = self.ahead(place);
+        if (ahead as u32 as i32) < 0 {
+            return Some(held.packet);
+        }
         if ahead >= MOST_AHEAD {
             self.begin_anew(place.lane, ahead);
             ahead = 0;
@@ -150,14 +158,21 @@ impl<P> Resequencer<P> {
     fn begin_anew(&mut self, number: u8, ahead: u64) {
         let lane = &mut self.lanes[usize::from(number)];
         self.held -= PLACE * lane.early.len() as u64;
-        lane.next += ahead;
-        let mut had = 0;
-        for held in lane.early.drain(..).flatten() {
+        let mut missing = lane.next;
+        for (held, sequence) in core::mem::take(&mut lane.early)
+            .into_iter()
+            .zip(lane.next..)
+        {
+            let Some(held) = held else { continue };
+            lane.give_up(missing, sequence);
+            self.counters.given_up += sequence - missing;
+            missing = sequence + 1;
             self.held -= u64::from(held.bytes);
             self.ready.push_back(held.packet);
-            had += 1;
         }
-        self.counters.given_up += ahead - had;
+        lane.next += ahead;
+        lane.give_up(missing, lane.next);
+        self.counters.given_up += lane.next - missing;
         self.waiting.retain(|&lane| lane != number);
     }
 
@@ -171,7 +186,7 @@ impl<P> Resequencer<P> {
             let lane = &mut self.lanes[usize::from(lane)];
             let (gap, head) = lane.head();
             let full = self.held > self.capacity;
-            let whole = gap == 0 || head.sent < due.overtaken || head.sent <= due.arrived;
+            let whole = gap == 0 || head.sent <= due.arrived;
             let in_time = !head.in_step || head.sent <= due.in_step;
             let due = whole && in_time;
             if !full && !due {
@@ -179,6 +194,7 @@ impl<P> Resequencer<P> {
                 continue;
             }
             self.counters.given_up += gap as u64;
+            lane.give_up(lane.next, lane.next + gap as u64);
             lane.early.drain(..gap);
             let head = lane
                 .early
@@ -218,6 +234,33 @@ impl<P> Resequencer<P> {
 }
 
 impl<P> Lane<P> {
+    fn give_up(&mut self, first: u64, end: u64) {
+        if first < end {
+            if self.given_up.len() == MOST_GIVEN_UP {
+                self.given_up.pop_front();
+            }
+            self.given_up.push_back((first, end));
+        }
+    }
+
+    /// Whether a packet was given up, and has not come since.
+    fn takes_late(&mut self, sequence: u64) -> bool {
+        let index = self.given_up.partition_point(|&(_, end)| end <= sequence);
+        let Some(&(first, end)) = self.given_up.get(index) else {
+            return false;
+        };
+        if sequence < first {
+            return false;
+        }
+        self.given_up.remove(index);
+        for gap in [(sequence + 1, end), (first, sequence)] {
+            if gap.0 < gap.1 {
+                self.given_up.insert(index, gap);
+            }
+        }
+        true
+    }
+
     /// The first packet of a lane in which one waits, and how many are missing before it.
     fn head(&self) -> (usize, &Held<P>) {
         let early = self.early.iter().enumerate();
@@ -236,7 +279,6 @@ mod tests {
 
     const NEVER: Due = Due {
         in_step: i64::MAX,
-        overtaken: i64::MIN,
         arrived: i64::MIN,
     };
 
@@ -307,22 +349,21 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_that_all_links_have_passed_is_given_up_and_what_comes_later_is_late() {
+    fn a_gap_that_nothing_fills_in_time_is_given_up_and_what_comes_later_is_late_once() {
         let mut resequencer = Resequencer::new(1 << 20);
         assert_eq!(offer(&mut resequencer, 1, 3, &NEVER), []);
-        let overtaken = Due {
-            overtaken: 4,
-            ..NEVER
-        };
-        assert_eq!(
-            resequencer.pop(&Due {
-                overtaken: 3,
-                ..NEVER
-            }),
-            None
-        );
-        assert_eq!(resequencer.pop(&overtaken), Some(3));
+        let until = |arrived| Due { arrived, ..NEVER };
+        assert_eq!(resequencer.pop(&until(2)), None);
+        assert_eq!(resequencer.pop(&until(3)), Some(3));
         assert_eq!(offer(&mut resequencer, 1, 1, &NEVER), [1]);
+        // What came before, since it went again, is not handed out.
+        for before in [1, 3] {
+            assert!(!resequencer.passes(place(1, before), 9, &NEVER));
+            assert_eq!(
+                resequencer.hold(place(1, before), held(before, 9)),
+                Some(before)
+            );
+        }
         let expected = ResequencerCounters {
             waited: 1,
             given_up: 3,

@@ -102,6 +102,11 @@ impl Turn {
         self.other = Some(scheduler);
     }
 
+    /// Whether it is by one of those.
+    pub(super) fn follows_other(&self) -> bool {
+        self.other.is_some()
+    }
+
     /// The link for the next packet, among the `usable` of all links; `None` if it has to wait.
     pub(super) fn pick(
         &mut self,

@@ -2,16 +2,20 @@
 
 use std::collections::VecDeque;
 
-use ropewalk_quantities::{Bytes, Rate, Time};
+use ropewalk_quantities::{Rate, Time};
 use ropewalk_transport::scheduling::PacketScheduler;
-use ropewalk_wire::gateway::tunnel::{Feedback, Place};
+use ropewalk_wire::gateway::tunnel::Feedback;
 
 use super::copies::Copies;
 use super::flow::{Class, Flow};
+use super::kept::{Kept, Packet};
 use super::lanes::Lanes;
-use super::path_mtu::{PathMtu, PathMtuConfig};
+use super::path_mtu::PathMtu;
+use super::queue::{Fifo, Queued};
 use super::rate_control::RateControl;
 use super::scheduler::{Backlog, Price, Scheduler, Turn};
+use super::selection::Selection;
+use super::sending::{LinkStatus, Ping, SenderConfig, SenderCounters, Transmit};
 
 /// The queue has at least this much room: three of the largest packets that a device with
 /// segmentation offload hands over.
@@ -28,35 +32,10 @@ const QUIET_AFTER: Time = Time::from_secs(2);
 const ANSWERED_FOR: Time = Time::from_secs(1);
 /// After so long no path MTU is looked for.
 const PROBED_FOR: Time = Time::from_secs(30);
-
-/// What a sender is set to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SenderConfig {
-    /// Which link takes the next packet.
-    pub scheduler: Scheduler,
-    /// A link whose delay one way is above the least by more than this carries nothing while
-    /// there are others.
-    pub skew: Time,
-    /// Bound of the queue.
-    pub most_queue: Bytes,
-    /// Between which lengths the path MTU of a link is.
-    pub path_mtu: PathMtuConfig,
-    /// While no packets go through the tunnel, a link that says nothing is asked for a sign of life
-    /// this often. NATs forget a UDP flow after 30 seconds and more.
-    pub keepalive: Time,
-}
-
-impl Default for SenderConfig {
-    fn default() -> SenderConfig {
-        SenderConfig {
-            scheduler: Scheduler::EarliestArrival,
-            skew: Time::from_millis(300),
-            most_queue: Bytes::from_mib(16),
-            path_mtu: PathMtuConfig::default(),
-            keepalive: Time::from_secs(25),
-        }
-    }
-}
+/// A loss is told within this, but for the way.
+const REPAIR_NOTICE: Time = Time::from_millis(50);
+/// No gap is held open for a repair for longer.
+const MOST_REPAIR: Time = Time::from_secs(2);
 
 /// One way of a tunnel, at its beginning.
 ///
@@ -72,11 +51,17 @@ pub struct Sender<P> {
     up: Vec<bool>,
     /// Those that may carry packets now.
     usable: Vec<usize>,
+    selection: Selection,
     turn: Turn,
     /// What each costs.
     prices: Vec<Price>,
     urgent: Fifo<P>,
+    /// What was lost on a link, and goes before what never went.
+    repairs: VecDeque<Packet<P>>,
     queue: Fifo<P>,
+    /// By links, what is on its way on them; and what is in the datagram that is being made.
+    kept: Vec<Kept<P>>,
+    begun: Vec<Packet<P>>,
     lanes: Lanes,
     /// Of a redundant sender.
     copies: Copies<P>,
@@ -89,93 +74,6 @@ pub struct Sender<P> {
     counters: SenderCounters,
 }
 
-#[derive(Debug)]
-struct Fifo<P> {
-    packets: VecDeque<Queued<P>>,
-    bytes: u64,
-}
-
-#[derive(Debug)]
-struct Queued<P> {
-    packet: P,
-    bytes: u32,
-    lane: u8,
-    in_step: bool,
-}
-
-/// A packet on the way to a link.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Transmit<P> {
-    /// Which link.
-    pub link: usize,
-    /// Its place in its lane.
-    pub place: Place,
-    /// Itself.
-    pub packet: P,
-    /// Its length.
-    pub bytes: u32,
-}
-
-/// A ping that a link is to carry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ping {
-    /// Which link.
-    pub link: usize,
-    /// What the answer repeats; zero of a mere sign of life.
-    pub token: u32,
-    /// A probe of the path MTU is padded to this, IP header included.
-    pub bytes: Option<u32>,
-}
-
-/// What a sender has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SenderCounters {
-    /// Packets that were taken.
-    pub packets: u64,
-    /// Packets that found the queue full.
-    pub dropped: u64,
-}
-
-/// A link as a status shows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LinkStatus {
-    /// Whether the link is there.
-    pub up: bool,
-    /// Whether it is taken for dark.
-    pub suspected: bool,
-    /// The rate at which it delivers at best; zero before anything is known.
-    pub rate: Rate,
-    /// The least round trip of late, and the smoothed one.
-    pub least_round_trip: Time,
-    /// `None` before anything is known.
-    pub smoothed_round_trip: Option<Time>,
-    /// Bytes on their way.
-    pub in_flight: u64,
-    /// Datagrams and bytes that were sent, and datagrams that were lost.
-    pub datagrams: u64,
-    /// IP headers included.
-    pub bytes: u64,
-    /// As far as feedback tells.
-    pub lost: u64,
-    /// How many times it was taken for dark.
-    pub suspicions: u64,
-    /// Longest packet that it is given, IP header included; zero if it carries too short ones to
-    /// be of use.
-    pub path_mtu: u32,
-}
-
-impl Ping {
-    /// Asks whether a link is alive.
-    #[must_use]
-    pub fn sign_of_life(link: usize) -> Ping {
-        Ping {
-            link,
-            token: 0,
-            bytes: None,
-        }
-    }
-}
-
 impl<P: Clone> Sender<P> {
     /// A sender without links.
     #[must_use]
@@ -186,9 +84,13 @@ impl<P: Clone> Sender<P> {
             path_mtus: Vec::new(),
             up: Vec::new(),
             usable: Vec::new(),
+            selection: Selection::default(),
             turn: Turn::default(),
             prices: Vec::new(),
             urgent: Fifo::new(),
+            repairs: VecDeque::new(),
+            kept: Vec::new(),
+            begun: Vec::new(),
             queue: Fifo::new(),
             lanes: Lanes::default(),
             copies: Copies::default(),
@@ -218,6 +120,8 @@ impl<P: Clone> Sender<P> {
         self.path_mtus.push(PathMtu::new(now, self.config.path_mtu));
         self.up.push(true);
         self.copies.add_link();
+        self.kept.push(Kept::default());
+        self.selection.add_link();
         self.prices.push(Price::default());
         self.reconsider();
         self.links.len() - 1
@@ -232,6 +136,9 @@ impl<P: Clone> Sender<P> {
     /// A link is there, or not.
     pub fn set_up(&mut self, link: usize, up: bool) {
         self.up[link] = up;
+        if !up {
+            self.repairs.extend(self.kept[link].give_up());
+        }
         self.reconsider();
     }
 
@@ -281,6 +188,13 @@ impl<P: Clone> Sender<P> {
             let next = self.urgent.take(link, &mut self.lanes);
             return Some(self.copied(next));
         }
+        if let Some(first) = self.repairs.front() {
+            let bytes = u64::from(first.bytes);
+            let usable = self.usable.iter().copied();
+            let ready = usable.filter(|&link| self.links[link].has_room(now));
+            let link = ready.min_by_key(|&link| self.links[link].arrival(now, bytes))?;
+            return self.repair(link);
+        }
         let Some(first) = self.queue.packets.front() else {
             self.note_limited(now);
             return None;
@@ -304,7 +218,9 @@ impl<P: Clone> Sender<P> {
             return None;
         };
         let next = self.queue.take(link, &mut self.lanes);
-        Some(self.copied(next))
+        let next = self.copied(next);
+        self.keep(&next);
+        Some(next)
     }
 
     /// What goes on a link now, and on the others later if it is to go on all.
@@ -313,6 +229,33 @@ impl<P: Clone> Sender<P> {
             self.copies.put(&next, &self.usable);
         }
         next
+    }
+
+    /// The first of what was lost goes again, on another link maybe.
+    fn repair(&mut self, link: usize) -> Option<Transmit<P>> {
+        let mut lost = self.repairs.pop_front()?;
+        self.counters.repaired += 1;
+        lost.tries += 1;
+        let next = Transmit {
+            link,
+            place: lost.place,
+            packet: lost.packet.clone(),
+            bytes: lost.bytes,
+        };
+        self.begun.push(lost);
+        Some(next)
+    }
+
+    /// A packet of a flow is kept until it has arrived.
+    fn keep(&mut self, next: &Transmit<P>) {
+        if next.place.lane > 0 {
+            self.begun.push(Packet {
+                packet: next.packet.clone(),
+                bytes: next.bytes,
+                place: next.place,
+                tries: 1,
+            });
+        }
     }
 
     /// Links that have room are given nothing: what is measured of them now is not their rate.
@@ -342,12 +285,21 @@ impl<P: Clone> Sender<P> {
             return None;
         }
         let next = queue.take(link, &mut self.lanes);
-        Some(self.copied(next))
+        let next = self.copied(next);
+        self.keep(&next);
+        Some(next)
     }
 
     /// A datagram of so many bytes, IP header included, goes on a link: its sequence.
     pub fn send(&mut self, now: Time, link: usize, bytes: u32) -> u64 {
-        self.links[link].send(now, bytes, true)
+        let sequence = self.links[link].send(now, bytes, true);
+        if self.selection.leaves_out(link) {
+            self.links[link].note_limited();
+        }
+        for packet in self.begun.drain(..) {
+            self.kept[link].put(sequence, packet);
+        }
+        sequence
     }
 
     /// The same of one that has neither a packet nor a ping: in a quiet tunnel nobody answers it.
@@ -378,11 +330,13 @@ impl<P: Clone> Sender<P> {
     pub fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
         let number = usize::from(feedback.link);
         if let Some(link) = self.links.get_mut(number) {
+            self.kept[number].settle(feedback, |packet| self.repairs.push_back(packet));
             let (_, lost) = link.outbound().counts();
             link.on_feedback(now, feedback);
             if link.outbound().counts().1 > lost {
                 self.path_mtus[number].on_loss();
             }
+            self.weigh(now);
             self.reconsider();
         }
     }
@@ -450,8 +404,18 @@ impl<P: Clone> Sender<P> {
         let mut pings = Vec::new();
         for number in 0..self.links.len() {
             let due = self.ask_at(number);
-            if self.up[number] && self.links[number].ask(now, due) {
+            let others = self.usable.iter().any(|&other| other != number);
+            let link = &mut self.links[number];
+            let was_suspected = link.suspected();
+            if self.up[number] && link.ask(now, due) {
                 pings.push(Ping::sign_of_life(number));
+            }
+            let late = link.is_late(now) && others;
+            if late {
+                link.hold_back();
+            }
+            if link.suspected() && !was_suspected || late {
+                self.repairs.extend(self.kept[number].give_up());
             }
             if !self.is_probed(number) {
                 continue;
@@ -499,23 +463,37 @@ impl<P: Clone> Sender<P> {
         let asking = there.map(|link| self.ask_at(link)).min();
         let probed = (0..self.links.len()).filter(|&link| self.is_probed(link));
         let probing = probed.filter_map(|link| self.path_mtus[link].poll_timeout());
+        let room = || {
+            let usable = self.usable.iter();
+            usable.filter_map(|&link| self.links[link].room_at())
+        };
         let sending = match (self.queue.packets.is_empty(), self.turn.waited_for()) {
+            _ if !self.repairs.is_empty() => room().min(),
             (true, _) => None,
             (false, _) if self.turn.ask_at().is_some() => self.turn.ask_at(),
             (false, Some(link)) => self.links[link].room_at(),
-            (false, None) => {
-                let usable = self.usable.iter();
-                let room = usable.filter_map(|&link| self.links[link].room_at());
-                room.filter(|at| self.turn.is_news(*at)).min()
-            }
+            (false, None) => room().filter(|at| self.turn.is_news(*at)).min(),
         };
         let copied = self
             .usable
             .iter()
             .filter(|&&link| self.copies.waits_for(link));
         let copying = copied.filter_map(|&link| self.links[link].room_at()).min();
-        let due = asking.into_iter().chain(sending).chain(probing);
+        let late = (0..self.links.len()).filter_map(|link| self.links[link].late_at());
+        let due = asking.into_iter().chain(sending).chain(probing).chain(late);
         due.chain(copying).min()
+    }
+
+    /// Which links are worth their delay; who says itself how links take turns gets all of them.
+    fn weigh(&mut self, now: Time) {
+        if self.config.scheduler == Scheduler::EarliestArrival && !self.turn.follows_other() {
+            let busy = self.queue.bytes > self.room / 4;
+            let could = (0..self.links.len()).filter(|&link| {
+                self.up[link] && self.path_mtus[link].plpmtu() > 0 && !self.links[link].suspected()
+            });
+            let offer = |link: usize| self.links[link].offer();
+            self.selection.weigh(now, busy, could, offer);
+        }
     }
 
     /// Which links may carry packets, and how much may wait for them.
@@ -526,7 +504,8 @@ impl<P: Clone> Sender<P> {
         self.usable.extend(
             all.clone()
                 .filter(there)
-                .filter(|&link| !self.links[link].suspected()),
+                .filter(|&link| !self.links[link].suspected())
+                .filter(|&link| !self.selection.leaves_out(link)),
         );
         if self.usable.is_empty() {
             // Urgent packets are signs of life as good as any.
@@ -551,6 +530,23 @@ impl<P: Clone> Sender<P> {
         let room = Rate::from_bps(rate).bytes_in(span).as_u64();
         let most = self.config.most_queue.as_u64().max(LEAST_QUEUE);
         self.room = room.clamp(LEAST_QUEUE, most);
+    }
+
+    /// Links that are given no packets of flows, the first in the lowest bit: to be told with feedback.
+    #[must_use]
+    pub fn left_out(&self) -> u64 {
+        let links = 0..self.links.len().min(64);
+        let left_out = links.filter(|&link| self.selection.leaves_out(link));
+        left_out.fold(0, |all, link| all | 1 << link)
+    }
+
+    /// How long a packet that was lost may take until it has come again: the loss is to be noticed
+    /// and told, and it goes again, maybe twice.
+    #[must_use]
+    pub fn repair_time(&self) -> Time {
+        let links = self.usable.iter().map(|&link| &self.links[link]);
+        let slowest = links.map(RateControl::patience).max();
+        slowest.map_or(Time::ZERO, |time| (time + REPAIR_NOTICE).min(MOST_REPAIR))
     }
 
     /// Bytes that wait, and the room that there is for them.
@@ -589,29 +585,5 @@ impl<P: Clone> Sender<P> {
     #[must_use]
     pub fn links(&self) -> usize {
         self.links.len()
-    }
-}
-
-impl<P> Fifo<P> {
-    fn new() -> Fifo<P> {
-        Fifo {
-            packets: VecDeque::new(),
-            bytes: 0,
-        }
-    }
-
-    fn take(&mut self, link: usize, lanes: &mut Lanes) -> Transmit<P> {
-        let first = self.packets.pop_front().expect("asked for before");
-        self.bytes -= u64::from(first.bytes);
-        Transmit {
-            link,
-            place: Place {
-                lane: first.lane,
-                sequence: lanes.next(first.lane),
-                in_step: first.in_step,
-            },
-            packet: first.packet,
-            bytes: first.bytes,
-        }
     }
 }

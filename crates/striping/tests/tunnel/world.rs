@@ -180,7 +180,11 @@ impl World {
                     assert!(dropped.is_none() || self.has_copies);
                 }
             }
-            Content::Feedback(feedback) => end.sender.on_feedback(now, &feedback),
+            Content::Feedback(feedback) => {
+                end.sender.on_feedback(now, &feedback);
+                end.receiver.leave_out(feedback.left_out);
+                end.receiver.expect_repairs(end.sender.repair_time());
+            }
             Content::Ping(0) => {}
             Content::Ping(token) => {
                 let bytes = LENGTHS().ping();
@@ -203,11 +207,12 @@ impl World {
         while let Some(packet) = end.receiver.poll_deliver(now) {
             self.delivered.push((number, packet, now));
         }
-        while let Some(feedback) = self.ends[number].receiver.poll_feedback(now) {
+        while let Some(mut feedback) = self.ends[number].receiver.poll_feedback(now) {
+            feedback.left_out = self.ends[number].sender.left_out();
             let links = self.ends[number].sender.feedback_links(now, feedback.link);
             let links: BTreeSet<usize> = links.collect();
             for link in links {
-                let bytes = LENGTHS().feedback();
+                let bytes = LENGTHS().feedback(&feedback);
                 self.send(number, link, bytes, Content::Feedback(feedback));
             }
         }

@@ -17,6 +17,9 @@ const FEEDBACK: u8 = 2;
 const PING: u8 = 3;
 const PONG: u8 = 4;
 const CLOSE: u8 = 5;
+/// In feedback, beside the number of gaps: links that are left out follow, and what they take.
+const LEFT_OUT: u8 = 0x80;
+const LEFT_OUT_LEN: usize = 8;
 /// Flags of a packet's frame, beside its type.
 const TO_THE_END: u8 = 0x80;
 const PARTIAL_CHECKSUM: u8 = 0x40;
@@ -84,8 +87,8 @@ pub struct Place {
     pub in_step: bool,
 }
 
-/// What the receiver tells of a link: how far, how much, and when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the receiver tells of a link: how far, how much, when, and what is missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Feedback {
     /// The link that it is about, the way of the data.
     pub link: u8,
@@ -99,6 +102,51 @@ pub struct Feedback {
     pub clock: u32,
     /// How long ago that is.
     pub delay: Time,
+    /// All below it has arrived, or was told missing often enough.
+    pub settled: u64,
+    /// Links that its sender gives no packets of flows, the first in the lowest bit: nothing is to
+    /// be in step with them.
+    pub left_out: u64,
+    /// What is missing below the highest, as far as it is to be told now.
+    pub missing: Missing,
+}
+
+/// Datagrams that follow each other and are missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gap {
+    /// Sequence of the first.
+    pub first: u64,
+    /// How many.
+    pub count: u16,
+}
+
+/// The gaps that one feedback tells of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Missing {
+    gaps: [Gap; Missing::MOST],
+    len: u8,
+}
+
+impl Missing {
+    /// So many at the most.
+    pub const MOST: usize = 8;
+    /// What each takes.
+    const GAP_LEN: usize = 6;
+
+    /// One more; false if there is no room for it.
+    pub fn push(&mut self, gap: Gap) -> bool {
+        let place = self.gaps.get_mut(usize::from(self.len));
+        let Some(place) = place else { return false };
+        *place = gap;
+        self.len += 1;
+        true
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn gaps(&self) -> &[Gap] {
+        &self.gaps[..usize::from(self.len)]
+    }
 }
 
 /// One frame of a datagram.
@@ -136,8 +184,19 @@ impl TunnelFrame<'_> {
         TunnelHeader::LEN + Self::CLOCK_LEN + Self::LAST_PACKET_OVERHEAD + TAG_LEN;
     /// What a ping takes, or a pong.
     pub const PING_LEN: usize = 5;
-    /// What a frame of feedback takes.
-    pub const FEEDBACK_LEN: usize = 34;
+    /// What a frame of feedback takes that tells of no gap and of no link that is left out.
+    pub const FEEDBACK_LEN: usize = 39;
+
+    /// What a frame of this feedback takes.
+    #[must_use]
+    pub fn feedback_len(feedback: &Feedback) -> usize {
+        let left_out = if feedback.left_out == 0 {
+            0
+        } else {
+            LEFT_OUT_LEN
+        };
+        TunnelFrame::FEEDBACK_LEN + left_out + Missing::GAP_LEN * feedback.missing.gaps().len()
+    }
 
     /// Appends a packet's frame up to where the packet's `len` bytes follow.
     pub fn emit_packet_head(
@@ -185,6 +244,21 @@ impl TunnelFrame<'_> {
                 out.extend_from_slice(&feedback.clock.to_be_bytes());
                 let delay = u32::try_from(delay).unwrap_or(u32::MAX);
                 out.extend_from_slice(&delay.to_be_bytes());
+                let open = (feedback.highest + 1).saturating_sub(feedback.settled);
+                let open = u32::try_from(open).unwrap_or(u32::MAX);
+                out.extend_from_slice(&open.to_be_bytes());
+                if feedback.left_out == 0 {
+                    out.push(feedback.missing.len);
+                } else {
+                    out.push(feedback.missing.len | LEFT_OUT);
+                    out.extend_from_slice(&feedback.left_out.to_be_bytes());
+                }
+                for gap in feedback.missing.gaps() {
+                    let behind = feedback.highest.saturating_sub(gap.first);
+                    let behind = u32::try_from(behind).unwrap_or(u32::MAX);
+                    out.extend_from_slice(&behind.to_be_bytes());
+                    out.extend_from_slice(&gap.count.to_be_bytes());
+                }
             }
             TunnelFrame::Ping(token) => {
                 out.push(PING);
@@ -254,15 +328,40 @@ fn parse(first: u8, bytes: &[u8]) -> Result<(TunnelFrame<'_>, usize), Malformed>
         }
         FEEDBACK => {
             need(TunnelFrame::FEEDBACK_LEN)?;
-            let feedback = Feedback {
+            let mut feedback = Feedback {
                 link: bytes[1],
                 highest: u64_at(bytes, 2),
                 received: u64_at(bytes, 10),
                 bytes: u64_at(bytes, 18),
                 clock: u32_at(bytes, 26),
                 delay: Time::from_micros(u64::from(u32_at(bytes, 30))),
+                settled: 0,
+                left_out: 0,
+                missing: Missing::default(),
             };
-            Ok((TunnelFrame::Feedback(feedback), TunnelFrame::FEEDBACK_LEN))
+            let open = u64::from(u32_at(bytes, 34));
+            feedback.settled = feedback.highest.saturating_add(1).saturating_sub(open);
+            let count = bytes[TunnelFrame::FEEDBACK_LEN - 1];
+            let gaps = usize::from(count & !LEFT_OUT);
+            if gaps > Missing::MOST {
+                return Err(Malformed::FrameType(first));
+            }
+            let mut start = TunnelFrame::FEEDBACK_LEN;
+            if count & LEFT_OUT != 0 {
+                need(start + LEFT_OUT_LEN)?;
+                feedback.left_out = u64_at(bytes, start);
+                start += LEFT_OUT_LEN;
+            }
+            let len = start + Missing::GAP_LEN * gaps;
+            need(len)?;
+            for at in (start..len).step_by(Missing::GAP_LEN) {
+                let behind = u64::from(u32_at(bytes, at));
+                feedback.missing.push(Gap {
+                    first: feedback.highest.saturating_sub(behind),
+                    count: u16_at(bytes, at + 4),
+                });
+            }
+            Ok((TunnelFrame::Feedback(feedback), len))
         }
         PING => {
             need(TunnelFrame::PING_LEN)?;
@@ -320,6 +419,8 @@ mod tests {
             sequence: 0x0a0b_0c0d,
             in_step: true,
         };
+        let mut missing = Missing::default();
+        assert!(missing.push(Gap { first: 1, count: 1 }));
         let feedback = Feedback {
             link: 1,
             highest: 2,
@@ -327,6 +428,9 @@ mod tests {
             bytes: 4,
             clock: 5,
             delay: Time::from_micros(6),
+            settled: 1,
+            left_out: 2,
+            missing,
         };
         let mut bytes = Vec::new();
         let packet = TunnelFrame::Packet {
@@ -344,7 +448,8 @@ mod tests {
         #[rustfmt::skip]
         let told = [
             2, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3,
-            0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 6, 5,
+            0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 6,
+            0, 0, 0, 2, 0x81, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1, 0, 1, 5,
         ];
         assert_eq!(bytes, [&packets[..], &pings, &told].concat());
         let frames: Vec<_> = TunnelFrame::parse_all(&bytes).collect();

@@ -92,7 +92,7 @@ impl Datagrams {
     pub(super) fn length(&self, content: &Content) -> u32 {
         match content {
             Content::Packets(_, bytes, _) => self.lengths.packet(*bytes),
-            Content::Feedback(_) => self.lengths.feedback(),
+            Content::Feedback(feedback) => self.lengths.feedback(feedback),
             Content::Ping(_) | Content::Pong(_) => self.lengths.ping(),
         }
     }

@@ -103,7 +103,7 @@ impl End {
         if self.receiver.passes(self.clock(now), place) {
             delivered += self.hand_over(now, segment, ear);
         } else {
-            // None is there twice, since the network doubles nothing.
+            // One that came before, since it was taken for lost and went again, is dropped.
             let _ = self.receiver.hold(place, *segment, bytes);
         }
         delivered + self.deliver(now, ear)
@@ -161,6 +161,11 @@ impl End {
         }
         let clock = self.clock(now);
         let feedback = self.receiver.poll_feedback(clock)?;
+        let left_out = self.sender.left_out();
+        let feedback = Feedback {
+            left_out,
+            ..feedback
+        };
         let links = self.sender.feedback_links(clock, feedback.link);
         self.due
             .extend(links.map(|link| Due::Feedback(link, feedback)));

@@ -158,7 +158,11 @@ impl Tunnel {
                     }
                 }
                 _ if !is_new => {}
-                Content::Feedback(feedback) => end.sender.on_feedback(clock, &feedback),
+                Content::Feedback(feedback) => {
+                    end.sender.on_feedback(clock, &feedback);
+                    end.receiver.leave_out(feedback.left_out);
+                    end.receiver.expect_repairs(end.sender.repair_time());
+                }
                 // Feedback is what answers a mere sign of life.
                 Content::Ping(0) => {}
                 Content::Ping(token) => end.due.push_back(Due::Pong(usize::from(link), token)),

@@ -1,0 +1,177 @@
+//! What is missing of a link's datagrams at its end, and is to be told, so that it is sent again.
+
+use std::collections::VecDeque;
+
+use ropewalk_quantities::Time;
+use ropewalk_wire::gateway::tunnel::{Gap, Missing};
+
+use super::windowed::Windowed;
+
+/// A gap is told so often, since what tells it may be lost, too.
+const TIMES: u8 = 3;
+/// And again after this.
+const AGAIN: Time = Time::from_millis(15);
+/// More gaps than this at a time are no link's: the oldest are forgotten.
+const MOST: usize = 4096;
+/// For so long it is known how late a datagram may come that others overtook.
+const MEMORY: Time = Time::from_secs(10);
+
+/// Datagrams that others overtook.
+#[derive(Clone, Debug)]
+pub(super) struct Gaps {
+    /// By their sequences.
+    open: VecDeque<Open>,
+    /// When one is to be told at the earliest.
+    due: Option<Time>,
+    /// How much later than what overtook them some came.
+    lateness: Windowed<Time>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    first: u64,
+    end: u64,
+    since: Time,
+    told: u8,
+    told_at: Time,
+}
+
+impl Default for Gaps {
+    fn default() -> Gaps {
+        Gaps {
+            open: VecDeque::new(),
+            due: None,
+            lateness: Windowed::new(MEMORY),
+        }
+    }
+}
+
+impl Gaps {
+    /// All from `first` up to `end` was overtaken.
+    pub(super) fn open(&mut self, now: Time, first: u64, end: u64) {
+        if self.open.len() == MOST {
+            self.open.pop_front();
+        }
+        self.open.push_back(Open {
+            first,
+            end,
+            since: now,
+            told: 0,
+            told_at: now,
+        });
+        let due = now + self.patience();
+        self.due = Some(self.due.map_or(due, |earlier| earlier.min(due)));
+    }
+
+    /// One that was overtaken has come.
+    pub(super) fn close(&mut self, now: Time, sequence: u64) {
+        let index = self.open.partition_point(|gap| gap.end <= sequence);
+        let Some(gap) = self.open.get_mut(index) else {
+            return;
+        };
+        if sequence < gap.first {
+            return;
+        }
+        self.lateness.insert(now, now.saturating_sub(gap.since));
+        let above = Open {
+            first: sequence + 1,
+            ..*gap
+        };
+        gap.end = sequence;
+        let (below, above_is_empty) = (gap.first < gap.end, above.first == above.end);
+        match (below, above_is_empty) {
+            (true, true) => {}
+            (true, false) => self.open.insert(index + 1, above),
+            (false, true) => {
+                self.open.remove(index);
+            }
+            (false, false) => *gap = above,
+        }
+    }
+
+    /// When there is a gap to tell.
+    pub(super) fn due(&self) -> Option<Time> {
+        self.due
+    }
+
+    /// What is to be told of gaps below `highest`; and up to where all has arrived or was told.
+    pub(super) fn tell(&mut self, now: Time, highest: u64) -> (Missing, u64) {
+        let mut missing = Missing::default();
+        let patience = self.patience();
+        for gap in &mut self.open {
+            if now < gap.due(patience) {
+                continue;
+            }
+            let count = u16::try_from(gap.end - gap.first).unwrap_or(u16::MAX);
+            let told = Gap {
+                first: gap.first,
+                count,
+            };
+            if !missing.push(told) {
+                break;
+            }
+            gap.told += 1;
+            gap.told_at = now;
+        }
+        let settled = self.open.front().map_or(highest + 1, |gap| gap.first);
+        self.open.retain(|gap| gap.told < TIMES);
+        self.due = self.open.iter().map(|gap| gap.due(patience)).min();
+        (missing, settled)
+    }
+
+    /// What is overtaken may still come for so long.
+    fn patience(&self) -> Time {
+        self.lateness.best().map_or(Time::ZERO, |late| late * 5 / 4)
+    }
+}
+
+impl Open {
+    fn due(&self, patience: Time) -> Time {
+        self.told_at + if self.told == 0 { patience } else { AGAIN }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(gaps: &mut Gaps, ms: u64) -> (Vec<(u64, u16)>, u64) {
+        let (missing, settled) = gaps.tell(Time::from_millis(ms), 99);
+        let missing = missing.gaps().iter().map(|gap| (gap.first, gap.count));
+        (missing.collect(), settled)
+    }
+
+    #[test]
+    fn each_is_told_thrice() {
+        let mut gaps = Gaps::default();
+        gaps.open(Time::ZERO, 3, 5);
+        assert_eq!(told(&mut gaps, 0), (vec![(3, 2)], 3));
+        assert_eq!(told(&mut gaps, 5), (vec![], 3));
+        assert_eq!(told(&mut gaps, 15), (vec![(3, 2)], 3));
+        assert_eq!(gaps.due(), Some(Time::from_millis(30)));
+        assert_eq!(told(&mut gaps, 30), (vec![(3, 2)], 3));
+        assert_eq!((gaps.due(), told(&mut gaps, 50)), (None, (vec![], 100)));
+    }
+
+    #[test]
+    fn what_comes_late_is_waited_for_ever_after() {
+        let mut gaps = Gaps::default();
+        gaps.open(Time::ZERO, 3, 6);
+        gaps.close(Time::from_millis(8), 4);
+        gaps.close(Time::from_millis(8), 3);
+        assert_eq!(told(&mut gaps, 9), (vec![], 5));
+        assert_eq!(told(&mut gaps, 10), (vec![(5, 1)], 5));
+        gaps.close(Time::from_millis(11), 5);
+        assert_eq!(told(&mut gaps, 30), (vec![], 100));
+    }
+
+    #[test]
+    fn one_report_tells_as_many_as_it_can_and_the_next_the_others() {
+        let mut gaps = Gaps::default();
+        for gap in 0..10 {
+            gaps.open(Time::ZERO, 2 * gap, 2 * gap + 1);
+        }
+        assert_eq!(told(&mut gaps, 0).0.len(), Missing::MOST);
+        assert_eq!(told(&mut gaps, 5).0, [(16, 1), (18, 1)]);
+    }
+}

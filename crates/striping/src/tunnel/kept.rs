@@ -1,0 +1,136 @@
+//! Packets that are on their way on a link, kept so that they can be sent again.
+
+use std::collections::VecDeque;
+
+use ropewalk_wire::gateway::tunnel::{Feedback, Place};
+
+/// A packet that went, with what it needs to go again.
+#[derive(Clone, Debug)]
+pub(super) struct Packet<P> {
+    pub(super) packet: P,
+    pub(super) bytes: u32,
+    pub(super) place: Place,
+    /// How often it went.
+    pub(super) tries: u8,
+}
+
+/// One that was lost so often is left to what is inside.
+const MOST_TRIES: u8 = 6;
+
+/// Packets of a link by their datagrams.
+#[derive(Debug)]
+pub(super) struct Kept<P> {
+    packets: VecDeque<(u64, Option<Packet<P>>)>,
+}
+
+impl<P> Default for Kept<P> {
+    fn default() -> Kept<P> {
+        Kept {
+            packets: VecDeque::new(),
+        }
+    }
+}
+
+impl<P> Kept<P> {
+    /// A packet has gone in the datagram of this sequence.
+    pub(super) fn put(&mut self, sequence: u64, packet: Packet<P>) {
+        if packet.tries < MOST_TRIES {
+            self.packets.push_back((sequence, Some(packet)));
+        }
+    }
+
+    /// Gives back what the receiver misses, in order, and forgets what it has.
+    pub(super) fn settle(&mut self, feedback: &Feedback, mut lost: impl FnMut(Packet<P>)) {
+        for gap in feedback.missing.gaps() {
+            let end = gap.first.saturating_add(u64::from(gap.count));
+            let first = self.packets.partition_point(|&(at, _)| at < gap.first);
+            let of_gap = self.packets.range_mut(first..);
+            for (_, packet) in of_gap.take_while(|(at, _)| *at < end) {
+                packet.take().map(&mut lost);
+            }
+        }
+        let arrived = feedback.settled.min(feedback.highest.saturating_add(1));
+        while self
+            .packets
+            .front()
+            .is_some_and(|&(at, ref packet)| at < arrived || packet.is_none())
+        {
+            self.packets.pop_front();
+        }
+    }
+
+    /// All that is on its way, in order: the link is dark.
+    pub(super) fn give_up(&mut self) -> impl Iterator<Item = Packet<P>> + '_ {
+        self.packets.drain(..).filter_map(|(_, packet)| packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ropewalk_wire::gateway::tunnel::Gap;
+
+    use super::*;
+
+    fn kept(sequences: &[u64]) -> Kept<u64> {
+        let mut kept = Kept::default();
+        for &sequence in sequences {
+            let place = Place {
+                lane: 1,
+                sequence: sequence as u32,
+                in_step: true,
+            };
+            let packet = Packet {
+                packet: sequence,
+                bytes: 1000,
+                place,
+                tries: 1,
+            };
+            kept.put(sequence, packet);
+        }
+        kept
+    }
+
+    fn lost(kept: &mut Kept<u64>, highest: u64, settled: u64, gaps: &[(u64, u16)]) -> Vec<u64> {
+        let mut feedback = Feedback {
+            highest,
+            settled,
+            ..Feedback::default()
+        };
+        for &(first, count) in gaps {
+            feedback.missing.push(Gap { first, count });
+        }
+        let mut lost = Vec::new();
+        kept.settle(&feedback, |packet| lost.push(packet.packet));
+        lost
+    }
+
+    #[test]
+    fn what_is_missing_comes_back_once_and_what_arrived_is_forgotten() {
+        // Feedback and pings have sequences, too; two packets share a datagram.
+        let mut kept = kept(&[0, 1, 3, 3, 4, 7, 8]);
+        assert_eq!(lost(&mut kept, 4, 1, &[(1, 1), (3, 1)]), [1, 3, 3]);
+        assert_eq!(lost(&mut kept, 7, 1, &[(1, 1), (3, 1)]), []);
+        assert_eq!(lost(&mut kept, 7, 5, &[]), []);
+        assert_eq!(kept.give_up().map(|p| p.packet).collect::<Vec<_>>(), [7, 8]);
+    }
+
+    #[test]
+    fn what_is_lost_again_and_again_is_not_kept() {
+        let mut kept = kept(&[]);
+        let place = Place {
+            lane: 1,
+            sequence: 0,
+            in_step: true,
+        };
+        kept.put(
+            0,
+            Packet {
+                packet: 0,
+                bytes: 1,
+                place,
+                tries: MOST_TRIES,
+            },
+        );
+        assert_eq!(kept.give_up().count(), 0);
+    }
+}

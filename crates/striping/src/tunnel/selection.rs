@@ -1,0 +1,182 @@
+//! Which links are worth their delay.
+//!
+//! Packets of a connection arrive in step with the slowest link in use. A link of little rate and
+//! long delay brings less than it costs: the connection's round trip is that of the slowest link, and
+//! so is the time in which its window grows, and grows again. Links are weighed as a whole, from the
+//! quickest on: the logarithm of their rates together, less a share of that of the slowest one's round
+//! trip. What is left out is tried again now and then, while there is more to carry than the others
+//! take: its rate is known as far as it was let to show it.
+
+use ropewalk_quantities::{Rate, Time};
+
+/// Ten times the round trip is worth a fifth more of rate.
+const WORTH: f64 = 0.08;
+/// What is in use stays until others are better by this, of rate.
+const MARGIN: f64 = 0.02;
+/// A link of which less is known counts as this.
+const LEAST_RATE: Rate = Rate::from_bps(500_000);
+/// Delays are told apart down to this.
+const LEAST_DELAY: Time = Time::from_millis(5);
+/// A link is tried for so long at the least and so many round trips.
+const LEAST_TRIAL: Time = Time::from_secs(1);
+const TRIAL_ROUNDS: u64 = 6;
+/// It is tried again after this, then after twice as long, and so on.
+const FIRST_WAIT: Time = Time::from_secs(10);
+const MOST_WAIT: Time = Time::from_secs(120);
+
+/// What a link would bring.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Offer {
+    /// Its rate, as far as it was let to show it.
+    pub(super) rate: Rate,
+    /// Its round trip, with all that waits.
+    pub(super) delay: Time,
+    /// Whether that is more than a beginning.
+    pub(super) known: bool,
+}
+
+/// What became of each link.
+#[derive(Clone, Copy, Debug)]
+struct Trial {
+    left_out: bool,
+    /// It is in use until then, whatever it brings.
+    until: Time,
+    next: Time,
+    wait: Time,
+}
+
+/// Which links are left out.
+#[derive(Debug, Default)]
+pub(super) struct Selection {
+    trials: Vec<Trial>,
+    /// Links that could be used, the quickest first.
+    order: Vec<usize>,
+}
+
+impl Selection {
+    /// One more link, which is in use.
+    pub(super) fn add_link(&mut self) {
+        self.trials.push(Trial {
+            left_out: false,
+            until: Time::ZERO,
+            next: Time::ZERO,
+            wait: FIRST_WAIT,
+        });
+    }
+
+    /// Whether a link is left out.
+    pub(super) fn leaves_out(&self, link: usize) -> bool {
+        self.trials[link].left_out
+    }
+
+    /// Weighs the links that could be used; `busy` says that there is more to carry than those in
+    /// use take.
+    pub(super) fn weigh(
+        &mut self,
+        now: Time,
+        busy: bool,
+        could: impl Iterator<Item = usize>,
+        offer: impl Fn(usize) -> Offer,
+    ) {
+        let delay = |link: usize| offer(link).delay.max(LEAST_DELAY);
+        self.order.clear();
+        self.order.extend(could);
+        self.order.sort_unstable_by_key(|&link| delay(link));
+        let used = self
+            .order
+            .iter()
+            .rposition(|&link| !self.trials[link].left_out);
+        let (mut rate, mut best, mut kept) = (0.0, (f64::MIN, 0), f64::MIN);
+        for (place, &link) in self.order.iter().enumerate() {
+            rate += offer(link).rate.max(LEAST_RATE).as_bps() as f64;
+            let worth = rate.ln() - WORTH * delay(link).as_secs_f64().ln();
+            // Nobody knows what it would bring.
+            if worth > best.0 || !offer(link).known {
+                best = (worth, place);
+            }
+            if Some(place) == used {
+                kept = worth;
+            }
+        }
+        let unchanged = best.0 <= kept + MARGIN;
+        let last = used.filter(|_| unchanged).unwrap_or(best.1);
+        let mut tried = busy;
+        for (place, &link) in self.order.iter().enumerate() {
+            let trial = &mut self.trials[link];
+            let mut left_out = place > last && now >= trial.until;
+            if left_out && !trial.left_out {
+                trial.next = now + trial.wait;
+                trial.wait = (trial.wait * 2).min(MOST_WAIT);
+            } else if left_out && tried && now >= trial.next {
+                trial.until = now + (delay(link) * TRIAL_ROUNDS).max(LEAST_TRIAL);
+                left_out = false;
+                tried = false;
+            }
+            trial.left_out = left_out;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(mbps: u64, round_trip: u64) -> Offer {
+        Offer {
+            rate: Rate::from_bps(mbps * 1_000_000),
+            delay: Time::from_millis(round_trip),
+            known: true,
+        }
+    }
+
+    fn selection(links: usize) -> Selection {
+        let mut selection = Selection::default();
+        (0..links).for_each(|_| selection.add_link());
+        selection
+    }
+
+    fn used(selection: &Selection) -> Vec<bool> {
+        let links = 0..selection.trials.len();
+        links.map(|link| !selection.leaves_out(link)).collect()
+    }
+
+    #[test]
+    fn a_link_that_brings_little_and_late_is_left_out_and_tried_again() {
+        let links = [link(100, 10), link(1, 300), link(40, 60)];
+        let mut selection = selection(3);
+        let mut weigh = |seconds, busy| {
+            selection.weigh(Time::from_secs(seconds), busy, 0..3, |link| links[link]);
+            used(&selection)
+        };
+        assert_eq!(weigh(5, true), [true, false, true]);
+        assert_eq!(weigh(14, true), [true, false, true]);
+        // Nobody needs it.
+        assert_eq!(weigh(16, false), [true, false, true]);
+        assert_eq!(weigh(16, true), [true, true, true]);
+        assert_eq!(weigh(18, true), [true, false, true]);
+        assert_eq!(weigh(37, true), [true, false, true]);
+        assert_eq!(weigh(38, true), [true, true, true]);
+    }
+
+    #[test]
+    fn a_link_is_used_as_long_as_nobody_knows_what_it_brings() {
+        let unknown = Offer {
+            known: false,
+            ..link(0, 300)
+        };
+        let mut selection = selection(2);
+        let links = [link(100, 10), unknown];
+        selection.weigh(Time::from_secs(5), true, 0..2, |link| links[link]);
+        assert_eq!(used(&selection), [true, true]);
+    }
+
+    #[test]
+    fn a_link_that_is_all_there_is_is_used() {
+        let links = [link(100, 10), link(1, 300)];
+        let mut selection = selection(2);
+        selection.weigh(Time::from_secs(5), true, 0..2, |link| links[link]);
+        assert_eq!(used(&selection), [true, false]);
+        selection.weigh(Time::from_secs(6), true, 1..2, |link| links[link]);
+        assert_eq!(used(&selection), [true, true]);
+    }
+}
