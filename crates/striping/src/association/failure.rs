@@ -15,6 +15,37 @@ pub(super) const OVERDUE: Time = Time::from_millis(25);
 /// TCP needs a round trip to send again what was lost on the way; a longer one is not waited for.
 const REPAIR: Time = Time::from_millis(100);
 
+/// The least round trip of the carriers that could carry more, and the least but for that one: found
+/// once for all carriers, each of which asks for the least of the others.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fastest {
+    first: Option<(usize, Time)>,
+    second: Option<Time>,
+}
+
+impl Fastest {
+    fn add(&mut self, at: usize, round_trip: Time) {
+        match self.first {
+            Some((_, least)) if least <= round_trip => {
+                let second = self.second.unwrap_or(Time::MAX);
+                self.second = Some(second.min(round_trip));
+            }
+            before => {
+                self.second = before.map(|(_, least)| least);
+                self.first = Some((at, round_trip));
+            }
+        }
+    }
+
+    /// The least of all but this carrier's.
+    fn but(&self, at: usize) -> Option<Time> {
+        match self.first {
+            Some((first, least)) if first != at => Some(least),
+            _ => self.second,
+        }
+    }
+}
+
 impl<P: Payload> Association<P> {
     /// When [`handle_timeout`](Association::handle_timeout) wants to be called; may change after
     /// any call.
@@ -26,13 +57,14 @@ impl<P: Payload> Association<P> {
         let mut next = self
             .alone_since
             .map_or(Time::MAX, |since| since.saturating_add(self.config.timeout));
+        let fastest = self.fastest();
         for (at, carrier) in self.carriers.iter().enumerate() {
             let waking = carrier.acknowledgement.due().filter(|_| carrier.asleep);
             let own = [
                 waking,
                 self.room_at(at),
                 carrier.suspicious_at(),
-                self.overdue_at(at),
+                self.overdue_at(at, &fastest),
                 self.probe_at(at),
             ];
             next = own.into_iter().flatten().fold(next, Time::min);
@@ -58,6 +90,7 @@ impl<P: Payload> Association<P> {
             self.scheduler_at = None;
             self.wake_all();
         }
+        let mut fastest = self.fastest();
         for at in 0..self.carriers.len() {
             let is_past = |time: Option<Time>| time.is_some_and(|time| time <= now);
             if is_past(self.carriers[at].acknowledgement.due()) {
@@ -68,8 +101,10 @@ impl<P: Payload> Association<P> {
             }
             if is_past(self.carriers[at].suspicious_at()) {
                 self.suspect(now, at);
-            } else if is_past(self.overdue_at(at)) {
+                fastest = self.fastest();
+            } else if is_past(self.overdue_at(at, &fastest)) {
                 self.overtake(now, at);
+                fastest = self.fastest();
             }
             if is_past(self.probe_at(at)) {
                 self.carriers[at].ping_due = true;
@@ -132,16 +167,12 @@ impl<P: Payload> Association<P> {
     ///
     /// One that others wait for is missed first. Once a carrier is late, each frame is missed when
     /// its time has come.
-    fn overdue_at(&self, at: usize) -> Option<Time> {
+    fn overdue_at(&self, at: usize, fastest: &Fastest) -> Option<Time> {
         let carrier = &self.carriers[at];
         if carrier.listening.is_suspected() || carrier.in_flight.is_empty() {
             return None;
         }
-        let others = self.carriers.iter().enumerate();
-        let fastest = others
-            .filter(|(other, carrier)| *other != at && carrier.is_good() && carrier.has_quota())
-            .filter_map(|(_, carrier)| carrier.round_trip.min())
-            .min()?;
+        let fastest = fastest.but(at)?;
         if carrier.late {
             return carrier.in_flight.first_here().map(|sent| sent.due);
         }
@@ -155,6 +186,19 @@ impl<P: Payload> Association<P> {
         } else {
             overdue
         })
+    }
+
+    fn fastest(&self) -> Fastest {
+        let mut fastest = Fastest::default();
+        for (at, carrier) in self.carriers.iter().enumerate() {
+            if carrier.is_good()
+                && carrier.has_quota()
+                && let Some(round_trip) = carrier.round_trip.min()
+            {
+                fastest.add(at, round_trip);
+            }
+        }
+        fastest
     }
 
     /// Whether a stream has enough to go on with for such a time: more than all carriers deliver
