@@ -15,6 +15,8 @@ const LEAST_MEMORY: Time = Time::from_secs(10);
 const GREATEST_MEMORY: Time = Time::from_secs(1);
 /// What arrives is reported after this, so that others that come with it are reported, too.
 const PATIENCE: Time = Time::from_millis(1);
+/// Gaps alone are reported less often.
+const GAP_INTERVAL: Time = Time::from_millis(20);
 /// A link that was silent for longer is not waited for.
 const SILENCE: Time = Time::from_secs(3);
 
@@ -99,8 +101,10 @@ impl Inbound {
     #[must_use]
     pub fn report_at(&self) -> Option<Time> {
         let news = self.unreported.map(|at| at + PATIENCE);
-        let due = news.into_iter().chain(self.gaps.due()).min()?;
-        Some(due.max(self.reported_at + REPORT_INTERVAL))
+        let news = news.map(|at| at.max(self.reported_at + REPORT_INTERVAL));
+        let gaps = self.gaps.due();
+        let gaps = gaps.map(|at| at.max(self.reported_at + GAP_INTERVAL));
+        news.into_iter().chain(gaps).min()
     }
 
     /// The report, once it is due.
