@@ -54,7 +54,7 @@ impl<P: Payload> Association<P> {
     /// [`writable`](Association::writable).
     pub fn blocked(&mut self, id: CarrierId) {
         if let Some(at) = self.position(id) {
-            self.carriers[at].on_blocked();
+            self.carriers[at].blocked = true;
             if self.chosen == Some(id) {
                 self.chosen = None;
             }

@@ -3,7 +3,6 @@
 mod carriers;
 mod failure;
 mod receive;
-mod rescue;
 mod schedule;
 mod statistics;
 mod streams;

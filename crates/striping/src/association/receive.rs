@@ -148,12 +148,9 @@ impl<P: Payload> Association<P> {
         state.receive.insert(number, offset, payload, fin, limit)?;
         if !state.receive.is_readable() {
             let (_, early) = state.receive.held();
-            self.make_room(number, early);
+            state.window.on_gap(early);
         }
         let stream = StreamId(number);
-        let Some(state) = self.streams.get_mut(&number) else {
-            return Ok(());
-        };
         if state.receive.is_finished() {
             if !state.receive.is_discarding() {
                 self.events.push_back(Event::StreamFinished(stream));
@@ -166,18 +163,6 @@ impl<P: Payload> Association<P> {
             self.events.push_back(Event::Readable(stream));
         }
         Ok(())
-    }
-
-    /// So much of a stream waits for a gap to be filled: it may be given a larger window.
-    fn make_room(&mut self, number: u32, early: u64) {
-        if let Some(state) = self.streams.get_mut(&number)
-            && state.window.on_gap(early, &mut self.memory)
-            && !state.window.queued
-        {
-            state.window.queued = true;
-            self.control.push(Control::Window { stream: number });
-            self.wake_all();
-        }
     }
 
     fn on_reset(&mut self, number: u32, code: u32) -> Result<(), ProtocolError> {

@@ -16,9 +16,6 @@ use crate::{Config, Payload};
 /// Streams that are looked at for a part ahead; with more, the gap is small anyway.
 const LOOKED_AT: usize = 64;
 
-/// What lies between parts that were sent ahead may be short: so many such fragments are passed over.
-const FRAGMENTS: usize = 8;
-
 /// What goes out next.
 pub(super) struct Next {
     pub(super) stream: u32,
@@ -142,20 +139,13 @@ impl<P: Payload> Association<P> {
         let skip = share(gap, self.turns.len(), pending);
         self.turns.iter().take(LOOKED_AT).find_map(|number| {
             let send = &self.streams.get(&number)?.send;
+            let part = send.part(skip, len)?;
             // Short ones are left to those that are sooner there.
-            let mut skip = skip;
-            for _ in 0..FRAGMENTS {
-                let part = send.part(skip, len)?;
-                if part.end - part.start >= len / 2 {
-                    return Some(Next {
-                        stream: number,
-                        part,
-                        copy: false,
-                    });
-                }
-                skip += part.end - part.start;
-            }
-            None
+            (part.end - part.start >= len / 2).then_some(Next {
+                stream: number,
+                part,
+                copy: false,
+            })
         })
     }
 

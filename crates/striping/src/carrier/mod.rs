@@ -4,12 +4,9 @@ pub(crate) mod acknowledgement;
 pub(crate) mod delivery_rate;
 pub(crate) mod in_flight;
 pub(crate) mod listening;
-pub(crate) mod round;
 pub(crate) mod round_trip;
-pub(crate) mod slow_start;
 #[cfg(test)]
 mod tests;
-pub(crate) mod trim;
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_wire::gateway::MAX_PAYLOAD;
@@ -19,10 +16,7 @@ use acknowledgement::Acknowledgement;
 use delivery_rate::{DeliveryRate, Queue};
 use in_flight::{Content, InFlight, Sent};
 use listening::Listening;
-use round::Rounds;
 use round_trip::RoundTrip;
-use slow_start::SlowStart;
-use trim::{Known, Trim};
 
 /// A frame takes a carrier about this long.
 const FRAME_SECONDS: f64 = 0.005;
@@ -38,11 +32,10 @@ const STARTUP_GAIN: f64 = 1.9;
 /// The same where it is known how far it goes: a rate is of what a round trip brought and the time
 /// that it took beyond that, and twice as much follows.
 const SLOW_START_GAIN: f64 = 2.2;
+/// By this factor a round of slow start is greater than the one before.
+const SLOW_START: f64 = 2.0;
 /// So near what its link brought before, a carrier has found its rate again.
 const FOUND_AGAIN: std::ops::Range<f64> = 0.9..1.25;
-/// Once start-up is over, rounds are taken together until they are as long as twenty frames: of few,
-/// one more or less would be a fifth of the rate.
-const LEAST_ROUND: Time = Time::from_millis(100);
 /// While the queue on the way is drained, to see the round trip without it.
 const DRAIN_GAIN: f64 = 0.75;
 /// The times at which frames are due are that far off, by the least round trip: the rate is the
@@ -119,10 +112,6 @@ pub(crate) struct Carrier {
     /// The last round trip says that a queue of the size asked for stands on the way: start-up goes
     /// on more slowly then (as in HyStart++, RFC 9406).
     filling: bool,
-    /// How far it is kept below what TCP would have in flight.
-    trim: Trim,
-    rounds: Rounds,
-    slow_start: SlowStart,
     pub(crate) sent_bytes: u64,
     pub(crate) received_bytes: u64,
     pub(crate) resent_bytes: u64,
@@ -163,9 +152,6 @@ impl Carrier {
             patience,
             expected,
             filling: false,
-            trim: Trim::default(),
-            rounds: Rounds::new(now),
-            slow_start: SlowStart::default(),
             sent_bytes: 0,
             received_bytes: 0,
             resent_bytes: 0,
@@ -187,13 +173,8 @@ impl Carrier {
     }
 
     /// Seconds of the least round trip, or a guess.
-    pub(crate) fn min_rtt(&self) -> f64 {
+    fn min_rtt(&self) -> f64 {
         self.round_trip.min().map_or(INITIAL_RTT, Time::as_secs_f64)
-    }
-
-    /// Seconds of a round trip that are not our own queue's.
-    fn floor(&self) -> f64 {
-        self.min_rtt() + self.trim.extra() / CAP_GAIN
     }
 
     /// Bytes per second that were found, or a guess that is surely too low.
@@ -210,7 +191,7 @@ impl Carrier {
         if self.rate.is_full() || self.filling {
             return found;
         }
-        let doubled = slow_start::FACTOR * self.rate.estimate().unwrap_or(0.0);
+        let doubled = SLOW_START * self.rate.estimate().unwrap_or(0.0);
         let known = doubled.min(self.expected.unwrap_or(0.0));
         found.max(known).max(INITIAL_WINDOW / self.min_rtt())
     }
@@ -256,8 +237,7 @@ impl Carrier {
             // One that is empty has room, however little a round trip carries.
             return (rate * DRAIN_GAIN * self.min_rtt()).max(1.0) as u64;
         }
-        let floor = self.floor();
-        let pipe = |rate: f64, gain: f64| rate * (gain * floor + CAP_SECONDS);
+        let pipe = |rate: f64, gain: f64| rate * (gain * self.min_rtt() + CAP_SECONDS);
         let cap = if self.rate.is_full() || self.filling {
             pipe(rate, CAP_GAIN).max((CAP_FRAMES * self.payload_len()) as f64)
         } else {
@@ -266,11 +246,6 @@ impl Carrier {
             let doubled = pipe(rate, SLOW_START_GAIN).min(known);
             pipe(rate, STARTUP_GAIN).max(doubled).max(INITIAL_WINDOW)
         };
-        let cap = if self.rate.is_full() {
-            cap
-        } else {
-            cap.max(self.slow_start.bytes())
-        };
         cap as u64
     }
 
@@ -278,24 +253,6 @@ impl Carrier {
     pub(crate) fn has_room(&self, now: Time) -> bool {
         let in_flight = self.in_flight.bytes();
         !self.blocked && (in_flight < self.cap() || self.room_at().is_some_and(|room| room <= now))
-    }
-
-    /// It is asked, something waits, and the cap does not let it have it.
-    pub(crate) fn on_held(&mut self) {
-        self.rounds.on_held();
-    }
-
-    /// Its socket takes no more.
-    pub(crate) fn on_blocked(&mut self) {
-        self.blocked = true;
-        self.rounds.on_blocked();
-        self.rate.on_transport_limited();
-    }
-
-    /// It could have taken more than there was for it.
-    pub(crate) fn on_dry(&mut self) {
-        self.rounds.on_dry();
-        self.rate.on_app_limited(self.in_flight.bytes());
     }
 
     /// When there is room beyond the cap. While TCP repairs a loss it acknowledges nothing in order,
@@ -364,7 +321,6 @@ impl Carrier {
         let rtt = now.saturating_sub(newest.at);
         self.round_trip.sample(now, rtt);
         if self.round_trip.is_probed() {
-            self.rounds.on_drained();
             let in_flight = self.in_flight.bytes();
             // It is no fault of the carrier that it delivers less now.
             self.rate.on_app_limited(in_flight);
@@ -374,10 +330,7 @@ impl Carrier {
             }
         }
         let (rtt, min) = (rtt.as_secs_f64(), self.min_rtt());
-        let floor = self.floor();
-        let beyond = |gain| rtt > gain * floor + QUEUED_SECONDS;
-        self.rounds
-            .on_acknowledged(rtt, self.in_flight.bytes() + bytes);
+        let beyond = |gain| rtt > gain * min + QUEUED_SECONDS;
         self.filling = beyond(CAP_GAIN);
         let queued = beyond(QUEUED_GAIN);
         let queue = match (queued, self.filling) {
@@ -385,36 +338,12 @@ impl Carrier {
             (false, true) => Queue::Short,
             (false, false) => Queue::None,
         };
-        let (before, was_full) = (self.rate.estimate(), self.rate.is_full());
         let is_round_over = self.rate.on_acknowledged(now, bytes, newest, queue);
-        let known = Known {
-            base: CAP_GAIN * min + CAP_SECONDS,
-            gain: CAP_GAIN,
-            min_rtt: min,
-            rate: self.rate.estimate().filter(|_| was_full),
-        };
-        if let (Some(old), Some(new)) = (before, known.rate)
-            && old != new
-            && self.rounds.is_held()
-        {
-            self.trim.on_estimate(known.base, old, new);
-        }
-        if is_round_over && (!was_full || self.rounds.takes(now) >= LEAST_ROUND) {
-            let delivered = self.rate.delivered();
-            let round = self.rounds.end(now, delivered, self.blocked);
-            self.slow_start.on_round(&round, self.filling);
-            if !round.drained {
-                self.trim.on_round(now, &known, &round);
-            }
-        }
         if let Some(expected) = self.expected
             && is_round_over
             && FOUND_AGAIN.contains(&(self.found_rate() / expected))
         {
             self.rate.set_full();
-        }
-        if self.rate.is_full() && !was_full {
-            self.trim.on_full(now, min);
         }
     }
 
@@ -440,7 +369,6 @@ impl Carrier {
         self.repaired_at = self.in_flight.sent();
         self.expected = self.link_rate();
         self.rate.restart();
-        self.trim = Trim::default();
         Heard::AfterTimeout
     }
 

@@ -139,11 +139,6 @@ impl<P: Payload> SendBuffer<P> {
         }
     }
 
-    /// Something waits, and the window does not allow it, or not ahead of a gap.
-    pub(crate) fn is_crowded(&self) -> bool {
-        self.pending.covered() > 0 && (!self.is_ready() || self.credit() <= self.ahead())
-    }
-
     /// Something waits that the window does not allow.
     pub(crate) fn is_window_blocked(&self) -> bool {
         !self.is_ready() && self.pending.covered() > 0
@@ -288,11 +283,6 @@ impl<P: Payload> SendBuffer<P> {
             self.fin_pending = false;
         }
         found
-    }
-
-    /// Whether bytes have arrived that wait for others.
-    pub(crate) fn has_gap(&self) -> bool {
-        self.acknowledged.covered() > self.base()
     }
 
     /// Whether bytes have arrived that wait for those from `start` on.
