@@ -11,6 +11,7 @@ use tracing_subscriber::filter::LevelFilter;
 
 use crate::configuration::Merged;
 use crate::output::{self, StandardError};
+use crate::setup::Readers;
 use crate::status::watch;
 use crate::{Failure, exec, keygen, measure, proxy, relay, setup, tunnel};
 
@@ -47,7 +48,7 @@ Example: for bash, in this shell
 
 /// A command line that can be read again, and with it the configuration file that it names.
 #[derive(Clone, Debug)]
-pub(crate) struct CommandLine(Vec<OsString>);
+struct CommandLine(Vec<OsString>);
 
 /// What a command line says, with its configuration file.
 #[derive(Debug)]
@@ -68,7 +69,7 @@ enum Unread {
 
 impl CommandLine {
     /// The options of `relay`.
-    pub(crate) fn relay(&self) -> Result<relay::Arguments, Failure> {
+    fn relay(&self) -> Result<relay::Arguments, Failure> {
         match self.verb()? {
             Verb::Relay(arguments) => Ok(*arguments),
             _ => unreachable!("the command line has the verb"),
@@ -76,7 +77,7 @@ impl CommandLine {
     }
 
     /// The options of `proxy`.
-    pub(crate) fn proxy(&self) -> Result<proxy::Arguments, Failure> {
+    fn proxy(&self) -> Result<proxy::Arguments, Failure> {
         match self.verb()? {
             Verb::Proxy(arguments) => Ok(*arguments),
             _ => unreachable!("the command line has the verb"),
@@ -84,7 +85,7 @@ impl CommandLine {
     }
 
     /// The options of `tunnel`.
-    pub(crate) fn tunnel(&self) -> Result<tunnel::Arguments, Failure> {
+    fn tunnel(&self) -> Result<tunnel::Arguments, Failure> {
         match self.verb()? {
             Verb::Tunnel(arguments) => Ok(*arguments),
             _ => unreachable!("the command line has the verb"),
@@ -136,16 +137,6 @@ pub fn command() -> clap::Command {
     Command::command()
 }
 
-/// The relay's options in a configuration file.
-pub(crate) fn relay_of(file: &Path) -> Result<relay::Arguments, Failure> {
-    CommandLine::of_file("relay", file).relay()
-}
-
-/// A tunnel's options in a configuration file.
-pub(crate) fn tunnel_of(file: &Path) -> Result<tunnel::Arguments, Failure> {
-    CommandLine::of_file("tunnel", file).tunnel()
-}
-
 /// Does what a command line says; the first argument is the program's name.
 ///
 /// Returns the exit status: 0 if it was done, 1 if it failed, 2 if the command line is wrong.
@@ -185,17 +176,23 @@ fn perform(told: Told, line: CommandLine) -> Result<(), Failure> {
         Verb::Proxy(arguments) if arguments.file.check => {
             checked(&proxy::check(&arguments)?, &effective)
         }
-        Verb::Proxy(arguments) => proxy::run(*arguments, line),
+        Verb::Proxy(arguments) => proxy::run(*arguments, || line.proxy()),
         Verb::Relay(arguments) if arguments.file.check => {
             checked(&relay::check(&arguments)?, &effective)
         }
-        Verb::Relay(arguments) => relay::run(*arguments, line),
-        Verb::Setup(arguments) => setup::run(&arguments),
+        Verb::Relay(arguments) => relay::run(*arguments, || line.relay()),
+        Verb::Setup(arguments) => setup::run(
+            &arguments,
+            &Readers {
+                relay: |file| CommandLine::of_file("relay", file).relay(),
+                tunnel: |file| CommandLine::of_file("tunnel", file).tunnel(),
+            },
+        ),
         Verb::Status(arguments) => watch::run(&arguments),
         Verb::Tunnel(arguments) if arguments.file.check => {
             checked(&tunnel::check(&arguments)?, &effective)
         }
-        Verb::Tunnel(arguments) => tunnel::run(*arguments, line),
+        Verb::Tunnel(arguments) => tunnel::run(*arguments, || line.tunnel()),
     }
 }
 

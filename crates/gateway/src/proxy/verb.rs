@@ -16,7 +16,6 @@ use super::front::{Door, Front};
 use super::passwords::Passwords;
 use super::transparent::{Kind, listen_tproxy};
 use crate::Failure;
-use crate::cli::CommandLine;
 use crate::configuration::ConfigurationFile;
 use crate::control::ControlSocket;
 use crate::programs::Programs;
@@ -76,9 +75,13 @@ fn parse_scheduler(text: &str) -> Result<SchedulerConfig, String> {
     })
 }
 
-pub(crate) fn run(arguments: Arguments, line: CommandLine) -> Result<(), Failure> {
+/// Runs a proxy; at SIGHUP, `again` gives its options as they are by then.
+pub(crate) fn run(
+    arguments: Arguments,
+    again: impl Fn() -> Result<Arguments, Failure>,
+) -> Result<(), Failure> {
     let (config, passwords) = config(&arguments)?;
-    block_on(serve(arguments, config, passwords, line))?
+    block_on(serve(arguments, config, passwords, again))?
 }
 
 /// What there is to say of a proxy that would be run.
@@ -129,9 +132,12 @@ fn config(arguments: &Arguments) -> Result<(UplinkConfig, Option<Passwords>), Fa
 }
 
 /// Reads links and passwords anew.
-fn reload(front: &Front, before: &Arguments, line: &CommandLine) -> Result<Vec<String>, Failure> {
-    let arguments = line.proxy()?;
-    let (_, passwords) = config(&arguments)?;
+fn reload(
+    front: &Front,
+    before: &Arguments,
+    arguments: &Arguments,
+) -> Result<Vec<String>, Failure> {
+    let (_, passwords) = config(arguments)?;
     let (far_end, far_end_before) = (&arguments.far_end, &before.far_end);
     let changed = front.uplink.set_links(&far_end.link);
     let mut said = changed.map_err(|error| Failure::input(format!("--link: {error}")))?;
@@ -157,7 +163,7 @@ async fn serve(
     arguments: Arguments,
     config: UplinkConfig,
     passwords: Option<Passwords>,
-    line: CommandLine,
+    again: impl Fn() -> Result<Arguments, Failure>,
 ) -> Result<(), Failure> {
     arguments.far_end.wait_for_a_link().await?;
     let uplink = Uplink::new(config);
@@ -199,7 +205,7 @@ async fn serve(
         tasks.spawn(Arc::clone(&front).run(listener, Door::Transparent(Kind::Tproxy)));
     }
     notify_ready();
-    until_signal(|| reload(&front, &arguments, &line)).await?;
+    until_signal(|| reload(&front, &arguments, &again()?)).await?;
     drop(tasks);
     uplink.close().await;
     Ok(())

@@ -17,7 +17,6 @@ use super::half_open::HalfOpen;
 use super::registry::{DefaultLimits, Relay, RelayConfig};
 use super::rules::{Rule, Rules};
 use crate::Failure;
-use crate::cli::CommandLine;
 use crate::configuration::ConfigurationFile;
 use crate::control::ControlSocket;
 use crate::handed_over::handed_over;
@@ -90,12 +89,16 @@ pub struct Arguments {
     plaintext_anywhere: bool,
 }
 
-pub(crate) fn run(arguments: Arguments, line: CommandLine) -> Result<(), Failure> {
+/// Runs a relay; at SIGHUP, `again` gives its options as they are by then.
+pub(crate) fn run(
+    arguments: Arguments,
+    again: impl Fn() -> Result<Arguments, Failure>,
+) -> Result<(), Failure> {
     let config = config(&arguments)?;
     if config.rules.is_closed() {
         warn!("without --allow no target can be opened");
     }
-    block_on(serve(config, arguments, line))?
+    block_on(serve(config, arguments, again))?
 }
 
 /// What there is to say of a relay that would be run.
@@ -176,9 +179,12 @@ async fn listeners(addresses: &[SocketAddr]) -> Result<Vec<(TcpListener, SocketA
 }
 
 /// Reads clients, rules and limits anew.
-fn reload(relay: &Relay, before: &Arguments, line: &CommandLine) -> Result<Vec<String>, Failure> {
-    let arguments = line.relay()?;
-    let config = config(&arguments)?;
+fn reload(
+    relay: &Relay,
+    before: &Arguments,
+    arguments: &Arguments,
+) -> Result<Vec<String>, Failure> {
+    let config = config(arguments)?;
     let mut said = vec![format!("{} clients", config.clients.len())];
     let cut = relay.reload(config);
     if !cut.is_empty() {
@@ -196,7 +202,7 @@ fn reload(relay: &Relay, before: &Arguments, line: &CommandLine) -> Result<Vec<S
 async fn serve(
     config: RelayConfig,
     arguments: Arguments,
-    line: CommandLine,
+    again: impl Fn() -> Result<Arguments, Failure>,
 ) -> Result<(), Failure> {
     let programs = Arc::new(Programs::new(true).map_err(Failure::run)?);
     let relay = Relay::new(config, Arc::clone(&programs));
@@ -213,7 +219,7 @@ async fn serve(
         tasks.spawn(accept::run(relay.clone(), listener, half_open.clone()));
     }
     notify_ready();
-    until_signal(|| reload(&relay, &arguments, &line)).await?;
+    until_signal(|| reload(&relay, &arguments, &again()?)).await?;
     drop(tasks);
     let members = relay.members();
     for member in &members {

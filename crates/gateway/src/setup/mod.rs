@@ -8,9 +8,11 @@ mod folder;
 mod relay;
 mod token;
 
+use std::path::Path;
+
 use clap::{Args, Subcommand};
 
-use crate::Failure;
+use crate::{Failure, tunnel};
 
 /// Write keys and configuration files: first at the relay, then at the client with the relay's
 /// token.
@@ -30,9 +32,15 @@ enum End {
     Client(client::Arguments),
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+/// What reads the options of a configuration file.
+pub(crate) struct Readers {
+    pub(crate) relay: fn(&Path) -> Result<crate::relay::Arguments, Failure>,
+    pub(crate) tunnel: fn(&Path) -> Result<tunnel::Arguments, Failure>,
+}
+
+pub(crate) fn run(arguments: &Arguments, readers: &Readers) -> Result<(), Failure> {
     match &arguments.end {
-        End::Relay(arguments) => relay::run(arguments),
+        End::Relay(arguments) => relay::run(arguments, readers),
         End::Client(arguments) => client::run(arguments),
     }
 }

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use ring::rand::{SecureRandom, SystemRandom};
 
+use super::Readers;
 use super::folder::{NewFile, PUBLIC, SECRET, create_all, is_there, replace};
 use super::token::Token;
 use crate::keys::{Clients, SecretKey, is_name, read_secret_key};
 use crate::request::Target;
 use crate::tunnel::Prefix;
-use crate::{Failure, cli, output};
+use crate::{Failure, output};
 
 /// Write the relay's key and configuration, let one client in, and print the token that it pastes.
 /// What is there already stays; another client is added by another call.
@@ -60,15 +61,15 @@ fn parse_name(text: &str) -> Result<String, String> {
     }
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Arguments, readers: &Readers) -> Result<(), Failure> {
     let folder = &arguments.folder;
     let files = missing(arguments)?;
     create_all(folder, &files)?;
     for file in &files {
         output::say(format_args!("{}\n", file.path.display()));
     }
-    let relay = cli::relay_of(&folder.join("relay.toml"))?;
-    let tunnel = cli::tunnel_of(&folder.join("tunnel.toml"))?;
+    let relay = (readers.relay)(&folder.join("relay.toml"))?;
+    let tunnel = (readers.tunnel)(&folder.join("tunnel.toml"))?;
     let (Some(key), Some(list)) = (relay.key.as_deref(), relay.clients.as_deref()) else {
         return Err(Failure::input(format!(
             "{}: key, clients: needed to let a client in",

@@ -17,7 +17,6 @@ use super::config::{Config, Interface, Prefix, Role};
 use super::control::{Control, Reload};
 use super::hook::{self, Hook, HookOptions, Told, words};
 use super::open::{Tunnel, TunnelError};
-use crate::cli::CommandLine;
 use crate::configuration::ConfigurationFile;
 use crate::control::ControlSocket;
 use crate::keys::{Clients, PublicKey, SecretKey, read_public_key, read_secret_key};
@@ -126,7 +125,11 @@ fn parse_scheduler(text: &str) -> Result<Scheduler, String> {
     })
 }
 
-pub(crate) fn run(arguments: Arguments, line: CommandLine) -> Result<(), Failure> {
+/// Runs an end of a tunnel; at SIGHUP, `again` gives its options as they are by then.
+pub(crate) fn run(
+    arguments: Arguments,
+    again: impl Fn() -> Result<Arguments, Failure>,
+) -> Result<(), Failure> {
     if let Some(verb) = arguments.hook.alone() {
         return run_hook_alone(&arguments, verb);
     }
@@ -149,7 +152,7 @@ pub(crate) fn run(arguments: Arguments, line: CommandLine) -> Result<(), Failure
     let carrying = carrying.spawn(move || tunnel.run());
     let carrying = carrying.map_err(|error| Failure::run(format!("no thread: {error}")))?;
     let hook = hook.map(|hook| hook.of_device(&control.status().device));
-    let served = block_on(serve((&arguments, &line), control.clone(), &carrying, hook));
+    let served = block_on(serve((&arguments, again), control.clone(), &carrying, hook));
     control.stop();
     let carried = carrying
         .join()
@@ -185,7 +188,7 @@ fn run_hook_alone(arguments: &Arguments, verb: &str) -> Result<(), Failure> {
 
 /// Answers for the tunnel until it is told to end, or has ended.
 async fn serve(
-    (arguments, line): (&Arguments, &CommandLine),
+    (arguments, again): (&Arguments, impl Fn() -> Result<Arguments, Failure>),
     control: Control,
     carrying: &thread::JoinHandle<std::io::Result<()>>,
     hook: Option<Hook>,
@@ -213,7 +216,7 @@ async fn serve(
     };
     let ended = async {
         tokio::select! {
-            signal = until_signal(|| reload(&control, arguments, line)) => signal,
+            signal = until_signal(|| reload(&control, arguments, &again()?)) => signal,
             () = broken => Ok(()),
         }
     };
@@ -224,10 +227,9 @@ async fn serve(
 fn reload(
     control: &Control,
     before: &Arguments,
-    line: &CommandLine,
+    arguments: &Arguments,
 ) -> Result<Vec<String>, Failure> {
-    let arguments = line.tunnel()?;
-    let (_, known) = read(&arguments)?;
+    let (_, known) = read(arguments)?;
     let mut said = Vec::new();
     match (known, &before.listen) {
         (Known::Clients(clients), Some(_)) => {
