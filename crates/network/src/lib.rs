@@ -51,6 +51,7 @@ mod link;
 mod medium;
 mod network;
 mod offer;
+pub mod radio;
 mod route;
 mod streams;
 mod topology;

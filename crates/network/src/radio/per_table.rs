@@ -1,0 +1,211 @@
+//! Frame error ratios as measured, against the ratio of signal to noise and interference.
+
+use super::standard::DataRate;
+
+/// Frame error ratios of frames of one length, for some rates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PerTable {
+    /// What the scenario calls it.
+    name: String,
+    /// Of the frames that were measured, bytes.
+    frame_bytes: u32,
+    /// For each rate that was measured: dB and log of the success per bit, sorted by dB.
+    curves: Vec<(DataRate, Vec<(f64, f64)>)>,
+}
+
+/// What is wrong with a table.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PerTableError {
+    /// A line that is not rate, dB and ratio.
+    #[error("line {line}: {text:?} is not a rate in Mbit/s, an SNR in dB and a frame error ratio")]
+    NotAPoint {
+        /// Counted from 1.
+        line: usize,
+        /// What stands there (its beginning).
+        text: String,
+    },
+    /// A rate that 802.11b, a and g have not.
+    #[error("line {line}: {mbps} Mbit/s is no rate of 802.11b, a or g")]
+    Rate {
+        /// Counted from 1.
+        line: usize,
+        /// The rate there.
+        mbps: f64,
+    },
+    /// A ratio outside 0 to 1.
+    #[error("line {line}: a frame error ratio of {ratio} is not between 0 and 1")]
+    Ratio {
+        /// Counted from 1.
+        line: usize,
+        /// The ratio there.
+        ratio: f64,
+    },
+    /// SNRs of a rate that do not increase.
+    #[error("line {line}: {snr_db} dB does not come after the {before_db} dB above it")]
+    Order {
+        /// Counted from 1.
+        line: usize,
+        /// The SNR there.
+        snr_db: f64,
+        /// That above it of the same rate.
+        before_db: f64,
+    },
+    /// No point at all.
+    #[error("no frame error ratio in it")]
+    Empty,
+}
+
+/// A ratio of 1 is taken as this, since with it no shorter frame could pass either.
+const ALL_BUT_CERTAIN: f64 = 1.0 - 1e-9;
+/// And one of 0 as this, so that its logarithm can be told from 0.
+const NEXT_TO_NONE: f64 = 1e-9;
+
+impl PerTable {
+    /// Reads lines of rate in Mbit/s, SNR in dB and frame error ratio, with commas between; a first
+    /// line without numbers, blank lines and what follows a `#` are skipped. The frames that were
+    /// measured had `frame_bytes`.
+    ///
+    /// # Errors
+    /// A line that is none, an unknown rate, a ratio outside 0 to 1, SNRs out of order, nothing.
+    pub fn parse(name: &str, frame_bytes: u32, text: &str) -> Result<PerTable, PerTableError> {
+        let mut curves: Vec<(DataRate, Vec<(f64, f64)>)> = Vec::new();
+        for (index, content) in text.lines().enumerate() {
+            let line = index + 1;
+            let content = content.split('#').next().unwrap_or_default().trim();
+            if content.is_empty() {
+                continue;
+            }
+            let numbers: Option<Vec<f64>> = content
+                .split(',')
+                .map(|field| {
+                    field
+                        .trim()
+                        .parse()
+                        .ok()
+                        .filter(|number: &f64| number.is_finite())
+                })
+                .collect();
+            let Some([mbps, snr_db, ratio]) = numbers.as_deref() else {
+                if curves.is_empty() && !content.contains(|c: char| c.is_ascii_digit()) {
+                    continue;
+                }
+                return Err(PerTableError::NotAPoint {
+                    line,
+                    text: content.chars().take(40).collect(),
+                });
+            };
+            let (mbps, snr_db, ratio) = (*mbps, *snr_db, *ratio);
+            let mut rates = DataRate::ALL.into_iter();
+            let rate = rates
+                .find(|rate| f64::from(rate.kbps()) == mbps * 1000.0)
+                .ok_or(PerTableError::Rate { line, mbps })?;
+            if !(0.0..=1.0).contains(&ratio) {
+                return Err(PerTableError::Ratio { line, ratio });
+            }
+            let curve = match curves.iter_mut().find(|(of, _)| *of == rate) {
+                Some((_, curve)) => curve,
+                None => {
+                    curves.push((rate, Vec::new()));
+                    &mut curves.last_mut().expect("just pushed").1
+                }
+            };
+            if let Some((before_db, _)) = curve.last()
+                && *before_db >= snr_db
+            {
+                let before_db = *before_db;
+                return Err(PerTableError::Order {
+                    line,
+                    snr_db,
+                    before_db,
+                });
+            }
+            let ratio = ratio.clamp(NEXT_TO_NONE, ALL_BUT_CERTAIN);
+            let log_success = (-ratio).ln_1p() / (8.0 * f64::from(frame_bytes));
+            curve.push((snr_db, log_success));
+        }
+        if curves.is_empty() {
+            return Err(PerTableError::Empty);
+        }
+        Ok(PerTable {
+            name: name.to_owned(),
+            frame_bytes,
+            curves,
+        })
+    }
+
+    /// What the scenario calls it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Length of the frames that were measured, bytes.
+    pub fn frame_bytes(&self) -> u32 {
+        self.frame_bytes
+    }
+
+    /// The logarithm of a bit's success at an SNR: PER(L) = 1 - (1 - PER)^(L / L0). Between points
+    /// its own logarithm goes straight with the dB; below the first point everything is lost, above
+    /// the last nothing. `None` for a rate that was not measured.
+    pub fn log_success(&self, rate: DataRate, snr_db: f64) -> Option<f64> {
+        let (_, curve) = self.curves.iter().find(|(of, _)| *of == rate)?;
+        let above = curve.partition_point(|(db, _)| *db <= snr_db);
+        if above == 0 {
+            return Some(f64::NEG_INFINITY);
+        }
+        let (low_db, low) = curve[above - 1];
+        let Some((high_db, high)) = curve.get(above) else {
+            return Some(if low_db == snr_db { low } else { 0.0 });
+        };
+        let share = (snr_db - low_db) / (high_db - low_db);
+        let log = (1.0 - share) * (-low).ln() + share * (-high).ln();
+        Some(-log.exp())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str =
+        "rate,snr_db,per\n# measured\n11, 4, 1\n11, 6, 0.1\n\n11,8,0 # none\n54,20,.5\n";
+
+    fn per(table: &PerTable, rate: DataRate, snr_db: f64, bytes: f64) -> Option<f64> {
+        let log = table.log_success(rate, snr_db)?;
+        Some(1.0 - (8.0 * bytes * log).exp())
+    }
+
+    #[test]
+    fn its_points_are_met_and_longer_frames_fail_more() {
+        let table = PerTable::parse("per.csv", 1000, TABLE).unwrap();
+        let at = |snr_db, bytes| per(&table, DataRate::Cck11, snr_db, bytes).unwrap();
+        assert!((at(6.0, 1000.0) - 0.1).abs() < 1e-12);
+        assert!((at(6.0, 2000.0) - 0.19).abs() < 1e-12);
+        assert!(at(8.0, 1000.0) < 1e-8 && at(4.0, 1000.0) > 1.0 - 1e-8);
+        assert_eq!((at(3.9, 14.0), at(8.1, 1500.0)), (1.0, 0.0));
+        assert!(at(7.0, 1000.0) < 0.1 && at(5.0, 1000.0) > 0.1);
+        assert_eq!(per(&table, DataRate::Dsss1, 6.0, 1000.0), None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        let error = |text| {
+            PerTable::parse("per.csv", 1000, text)
+                .unwrap_err()
+                .to_string()
+        };
+        assert_eq!(error("rate,snr,per\n"), "no frame error ratio in it");
+        for (text, told) in [
+            ("11,4,1\n11,6", "line 2: \"11,6\" is not a rate"),
+            ("7,4,1", "line 1: 7 Mbit/s is no rate"),
+            ("11,4,1.5", "line 1: a frame error ratio of 1.5"),
+            (
+                "11,4,1\n11,4,0",
+                "line 2: 4 dB does not come after the 4 dB",
+            ),
+            ("11,4,nan", "line 1: \"11,4,nan\" is not"),
+        ] {
+            let error = error(text);
+            assert!(error.starts_with(told), "{error}");
+        }
+    }
+}
