@@ -1,0 +1,51 @@
+"""IEEE 802.11b, a and g in formulas: times, one link, one cell, many hops, frame errors.
+
+Times are in microseconds (`_us`), the unit of the standard's tables, and whole; rates in
+Mbit/s; powers in dBm, and ratios in dB. An MPDU is a frame from its MAC header to its
+checksum: an IP packet and 36 bytes.
+
+The formulas know the distributed coordination function with fixed rates. What `simulate`
+has besides, such as hidden stations that destroy each other's frames, is said with each.
+
+References
+----------
+IEEE Std 802.11-2020, clauses 10.3 (DCF), 15 (DSSS), 16 (HR/DSSS), 17 (OFDM), 18 (ERP).
+"""
+
+from .bianchi import Cell, saturated_cell
+from .ceiling import Ceiling, ceilings, conflicts
+from .fading import faded_frame_error
+from .frame_error import bit_success, frame_error, snr_needed_db
+from .propagation import (
+    friis_loss_db,
+    log_distance_loss_db,
+    noise_dbm,
+    two_ray_loss_db,
+)
+from .radio import Radio, radio
+from .route import Hop, Load, loads
+from .single_link import Exchange, exchange, link_goodput_mbps
+
+__all__ = [
+    "Ceiling",
+    "Cell",
+    "Exchange",
+    "Hop",
+    "Load",
+    "Radio",
+    "bit_success",
+    "ceilings",
+    "conflicts",
+    "exchange",
+    "faded_frame_error",
+    "frame_error",
+    "friis_loss_db",
+    "link_goodput_mbps",
+    "loads",
+    "log_distance_loss_db",
+    "noise_dbm",
+    "radio",
+    "saturated_cell",
+    "snr_needed_db",
+    "two_ray_loss_db",
+]

@@ -1,0 +1,189 @@
+r"""One cell in which every station always has a frame to send, with a limit of tries.
+
+Bianchi's chain, solved as a mean over the tries of a frame: of a frame's tries the i-th
+comes to pass with :math:`p^i`, and a backoff of :math:`W_i / 2` slots in the mean goes
+before it, so a station sends in a slot with
+
+.. math:: \tau = \frac{\sum_{i<R} p^i}{\sum_{i<R} p^i (1 + W_i / 2)},
+   \qquad p = 1 - (1 - \tau)^{n - 1},
+
+where :math:`W_i` is the contention window, CW, after i failures. Without a limit it is
+Bianchi's equation (7).
+
+The model's stations count a busy period as a slot, which the standard's do not: they freeze.
+So its throughput is within 3 % of a DCF slot by slot up to 10 stations, and 6 % up to 50.
+
+References
+----------
+.. [1] G. Bianchi, "Performance analysis of the IEEE 802.11 distributed coordination
+   function", IEEE JSAC 18(3), 2000, equations (7), (9) to (14).
+.. [2] H. Wu, Y. Peng, K. Long, S. Cheng, J. Ma, "Performance of reliable transport
+   protocol over IEEE 802.11 wireless LAN: analysis and enhancement", INFOCOM 2002, which
+   has the limit of tries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..arguments import number, whole
+from .radio import Radio
+from .single_link import counted_bytes, exchange
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stations of one cell do together.
+
+    Attributes
+    ----------
+    goodput_mbps : float
+        Payload that arrives, of all stations together, 10^6 bit/s.
+    collision : float
+        Probability that a try collides, p.
+    sending : float
+        Probability that a station begins to send in a slot, tau.
+    dropped : float
+        Share of frames whose last try collides, too.
+    """
+
+    goodput_mbps: float
+    collision: float
+    sending: float
+    dropped: float
+
+
+def saturated_cell(
+    radio: Radio,
+    stations: int,
+    packet_bytes: int,
+    payload_bytes: int | None = None,
+    *,
+    eifs: bool = True,
+) -> Cell:
+    """Return what equal stations carry together that all hear each other.
+
+    Frames are lost by collisions alone. A collision takes the time of the frame, or of the
+    RTS, and then EIFS or DIFS.
+
+    Parameters
+    ----------
+    radio : Radio
+        Each of them.
+    stations : int
+        How many send, n.
+    packet_bytes : int
+        Length of each IP packet.
+    payload_bytes : int, optional
+        How many of its bytes count; all if not given. A datagram of UDP has 28 less.
+    eifs : bool
+        Whether those who heard a collision have received a frame in error; if not, they
+        wait for DIFS alone, as in ns-3, where a collision at one instant is no frame.
+
+    Raises
+    ------
+    ValueError
+        An argument is out of bounds.
+
+    Examples
+    --------
+    Five stations of 802.11b; a simulation slot by slot has 5.48 Mbit/s and .177:
+
+    >>> from ropewalk.model.wifi import radio
+    >>> cell = saturated_cell(radio(basic_rates_mbps=[1, 2, 5.5, 11]), 5, 1028, 1000)
+    >>> round(cell.goodput_mbps, 2), round(cell.collision, 3)
+    (5.52, 0.178)
+    """
+    times = exchange(radio, packet_bytes)
+    payload = counted_bytes(packet_bytes, payload_bytes)
+    first = radio.rts_us if radio.rts else times.preamble + times.headers + times.packet
+    windows = [radio.contention_window(i) for i in range(radio.tries)]
+    sending, collision = attempt_probability(windows, stations)
+    share = throughput(
+        sending,
+        whole("stations", stations),
+        slot=radio.slot_us,
+        payload=8 * payload,
+        success=times.busy_us,
+        failure=first + (radio.eifs_us if eifs else radio.difs_us),
+    )
+    return Cell(share, collision, sending, collision**radio.tries)
+
+
+def attempt_probability(windows: Sequence[float], stations: int) -> tuple[float, float]:
+    """Return with what probability a station sends in a slot, and with what it collides.
+
+    Parameters
+    ----------
+    windows : sequence of float
+        The largest backoff before each try, in slots; as many as there are tries.
+    stations : int
+        How many there are, n.
+
+    Returns
+    -------
+    sending, collision : float
+        tau and p of [1]_.
+
+    Raises
+    ------
+    ValueError
+        There is no window or no station, or a window is negative.
+
+    Examples
+    --------
+    >>> [round(each, 4) for each in attempt_probability([31, 63, 127, 255, 511, 1023], 2)]
+    [0.057, 0.057]
+    """
+    from scipy.optimize import brentq
+
+    if not windows:
+        raise ValueError("windows is empty: must name one for each try")
+    mean = [number("windows", each, least=0) / 2 for each in windows]
+    others = whole("stations", stations) - 1
+
+    def sending(p: float) -> float:
+        begun = [p**i for i in range(len(mean))]
+        return sum(begun) / sum(
+            each * (1 + slots) for each, slots in zip(begun, mean, strict=True)
+        )
+
+    def excess(p: float) -> float:
+        return 1 - float((1 - sending(p)) ** others) - p
+
+    collision = float(brentq(excess, 0, 1, xtol=1e-14)) if others else 0.0
+    return sending(collision), collision
+
+
+def throughput(
+    sending: float,
+    stations: int,
+    *,
+    slot: float,
+    payload: float,
+    success: float,
+    failure: float,
+) -> float:
+    """Return the mean payload of a slot through its mean length: equation (13) of [1]_.
+
+    Parameters
+    ----------
+    sending : float
+        Probability that a station begins to send in a slot, tau.
+    stations : int
+        How many there are, n.
+    slot, success, failure : float
+        Time of a slot in which none, one or several send, all in one unit.
+    payload : float
+        Of a frame, such as bits.
+
+    Examples
+    --------
+    >>> round(throughput(0.05, 2, slot=20, payload=8000, success=1229, failure=1330), 2)
+    5.5
+    """
+    idle = (1 - sending) ** stations
+    alone = stations * sending * (1 - sending) ** (stations - 1)
+    length = idle * slot + alone * success + (1 - idle - alone) * failure
+    return alone * payload / length
