@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .comparison import Comparison, compare
     from .connection import connect
     from .emulation import testbed
+    from .explanation import Explanation, explain
     from .prediction import Prediction, Predictions, predict
     from .registry import Algorithm, algorithms
     from .reproduction import reproduce
@@ -36,6 +37,7 @@ __all__ = [
     "Algorithm",
     "Comparison",
     "Counsel",
+    "Explanation",
     "Prediction",
     "Predictions",
     "Results",
@@ -46,6 +48,7 @@ __all__ = [
     "algorithms",
     "compare",
     "connect",
+    "explain",
     "plot",
     "predict",
     "reproduce",
@@ -60,6 +63,7 @@ _HOMES = {
     "Algorithm": "registry",
     "Comparison": "comparison",
     "Counsel": "advice",
+    "Explanation": "explanation",
     "Prediction": "prediction",
     "Predictions": "prediction",
     "Results": "results",
@@ -70,6 +74,7 @@ _HOMES = {
     "algorithms": "registry",
     "compare": "comparison",
     "connect": "connection",
+    "explain": "explanation",
     "predict": "prediction",
     "reproduce": "reproduction",
     "schema": "scenario",

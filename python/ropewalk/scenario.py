@@ -284,6 +284,17 @@ class Scenario:
         """
         return _core.effective(self.text, self.name, list(self.overrides))
 
+    def resolved(self) -> str:
+        """Return the scenario as a file's content, with every default written out.
+
+        Examples
+        --------
+        >>> scenario = Scenario.load("scenarios/start/two-links.toml")
+        >>> 'min_rto = "200 ms"' in scenario.resolved()
+        True
+        """
+        return self._core.to_toml()
+
     def self_contained(self) -> tuple[str, dict[str, str]]:
         """Return the effective scenario with its traces in a folder ``traces`` beside it.
 

@@ -121,6 +121,11 @@ impl Scenario {
         self.parsed.to_json().to_string()
     }
 
+    /// The whole scenario as a file, every default written out.
+    fn to_toml(&self) -> String {
+        self.parsed.to_toml()
+    }
+
     /// What to read before trusting the numbers.
     #[getter]
     fn warnings(&self) -> Vec<&str> {

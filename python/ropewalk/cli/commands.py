@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 from .._core import __version__
-from . import advise, compare, emulate, gateway, predict, reproduce, schema, simulate, testbed
+from . import (
+    advise,
+    compare,
+    emulate,
+    explain,
+    gateway,
+    predict,
+    reproduce,
+    schema,
+    simulate,
+    testbed,
+)
 
 TWO_WORDS = ["testbed", "doctor"]
 
@@ -56,5 +67,6 @@ app.command(" ".join(TWO_WORDS))(testbed.doctor)
 app.command("emulate")(emulate.emulate)
 app.command("compare")(compare.compare)
 app.command("advise")(advise.advise)
+app.command("explain")(explain.explain)
 app.command("schema")(schema.schema)
 gateway.add_to(app)

@@ -72,10 +72,28 @@ def test_times_of_frames(radio, mpdu, time):
 
 @pytest.mark.parametrize(
     ("rate", "basic", "answer"),
-    [(11, None, 2), (1, None, 1), (11, [1], 1), (5.5, [1, 2, 5.5, 11], 5.5), (1, [2], 1)],
+    [
+        (11, [1, 2], 2),
+        (1, [1, 2], 1),
+        (11, [1], 1),
+        (5.5, [1, 2, 5.5, 11], 5.5),
+        (5.5, [11], 5.5),
+        (54, [1, 2, 6, 12, 24], 24),
+        (54, [1, 2], 24),
+        (9, [24], 6),
+        (11, [1, 6], 1),
+    ],
 )
-def test_answers_have_the_fastest_basic_rate_that_is_not_above_the_frames(rate, basic, answer):
-    assert wifi.radio("802.11b", rate, basic_rates_mbps=basic).answer_mbps == answer
+def test_answers_have_the_fastest_basic_rate_of_their_class(rate, basic, answer):
+    assert wifi.radio("802.11g", rate, basic_rates_mbps=basic).answer_mbps == answer
+
+
+def test_80211g_knows_80211bs_frames():
+    g = wifi.radio("802.11g", 11, eifs_rate_mbps=1, preamble="short")
+    b = wifi.radio("802.11b", 11, preamble="short")
+    assert g.frame_us(1064) == b.frame_us(1064)
+    assert (g.eifs_us, g.timeout_us) == (b.eifs_us, b.timeout_us)
+    assert g.contention_window(0) == 15
 
 
 @pytest.mark.parametrize(

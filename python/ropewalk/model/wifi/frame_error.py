@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arguments import Floats, array, number, whole
-from .radio import Radio
+from .radio import DSSS, Radio
 
 DSSS_HEADER_BITS = 48  # at 1 Mbit/s
 OFDM_SIGNAL_BITS = 24  # at 6 Mbit/s
@@ -46,7 +46,7 @@ THREE_QUARTERS = Code(
     1,
     (42, 201, 1492, 10469, 62935, 379644, 2253373, 13073811, 75152755, 428005675),
 )
-OFDM: Mapping[float, tuple[int, Code]] = {
+MODULATION: Mapping[float, tuple[int, Code]] = {
     6.0: (2, HALF),
     9.0: (2, THREE_QUARTERS),
     12.0: (4, HALF),
@@ -82,7 +82,7 @@ def frame_error(radio: Radio, snr_db: ArrayLike, mpdu_bytes: int) -> Floats:
     [1.0, 0.487, 0.032]
     """
     bits = 8 * whole("mpdu_bytes", mpdu_bytes)
-    if radio.standard == "802.11b":
+    if radio.rate_mbps in DSSS:
         header, lowest = DSSS_HEADER_BITS, 1.0
     else:
         header, lowest = OFDM_SIGNAL_BITS, 6.0
@@ -112,8 +112,8 @@ def bit_success(rate_mbps: float, snr_db: ArrayLike) -> Floats:
     """
     snr = 10 ** (array("snr_db", snr_db) / 10)
     rate = number("rate_mbps", rate_mbps)
-    if rate in OFDM:
-        return 1 - _union_bound(snr, *OFDM[rate])
+    if rate in MODULATION:
+        return 1 - _union_bound(snr, *MODULATION[rate])
     if rate == 1.0:
         return np.asarray(1 - 0.5 * np.exp(-22 * snr))  # DBPSK, 22 MHz by 1 MSymbol/s
     if rate == 2.0:

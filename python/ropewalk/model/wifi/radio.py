@@ -35,11 +35,17 @@ DATA_BITS_PER_SYMBOL: Mapping[float, int] = {
 }
 
 
+DSSS = (1.0, 2.0, 5.5, 11.0)
+OFDM = tuple(DATA_BITS_PER_SYMBOL)
+MANDATORY = (*DSSS, 6.0, 12.0, 24.0)
+
+
 class Constants(NamedTuple):
     """What a standard fixes: tables 15-6, 16-4, 17-21 and 18-5."""
 
     rates_mbps: tuple[float, ...]
     basic_rates_mbps: tuple[float, ...]
+    lowest_mbps: float
     sifs_us: int
     slot_us: int
     cw_min: int
@@ -47,9 +53,9 @@ class Constants(NamedTuple):
 
 
 STANDARDS: Mapping[str, Constants] = {
-    "802.11b": Constants((1.0, 2.0, 5.5, 11.0), (1.0, 2.0), 10, 20, 31, 1023),
-    "802.11a": Constants(tuple(DATA_BITS_PER_SYMBOL), (6.0, 12.0, 24.0), 16, 9, 15, 1023),
-    "802.11g": Constants(tuple(DATA_BITS_PER_SYMBOL), (6.0, 12.0, 24.0), 10, 20, 15, 1023),
+    "802.11b": Constants(DSSS, (1.0, 2.0), 1.0, 10, 20, 31, 1023),
+    "802.11a": Constants(OFDM, (6.0, 12.0, 24.0), 6.0, 16, 9, 15, 1023),
+    "802.11g": Constants((*DSSS, *OFDM), (6.0, 12.0, 24.0), 6.0, 10, 20, 15, 1023),
 }
 
 
@@ -60,15 +66,17 @@ class Radio:
     Attributes
     ----------
     standard : {"802.11b", "802.11a", "802.11g"}
-        Of 802.11g only the OFDM rates.
+        802.11g has the rates of the other two.
     rate_mbps : float
         Of data.
     basic_rates_mbps : tuple of float
         Rates that answers may have, the slowest first.
     preamble : {"long", "short"}
-        Of 802.11b; frames at 1 Mbit/s always have the long one.
+        Of DSSS and CCK; frames at 1 Mbit/s always have the long one.
     slot_us : int
         Slot time.
+    eifs_rate_mbps : float
+        Rate of the ACK that EIFS leaves time for.
     tries : int
         Transmissions of a frame until it is dropped.
     rts : bool
@@ -80,6 +88,7 @@ class Radio:
     basic_rates_mbps: tuple[float, ...]
     preamble: Preamble
     slot_us: int
+    eifs_rate_mbps: float
     tries: int
     rts: bool
 
@@ -96,24 +105,25 @@ class Radio:
     @property
     def eifs_us(self) -> int:
         """Extended interframe space: SIFS, an ACK at the lowest rate, and DIFS."""
-        lowest = STANDARDS[self.standard].rates_mbps[0]
-        return self.sifs_us + self.time_us(ACK_BYTES, lowest) + self.difs_us
+        ack = self.time_us(ACK_BYTES, self.eifs_rate_mbps)
+        return self.sifs_us + ack + self.difs_us
 
     @property
     def timeout_us(self) -> int:
         """How long an answer is waited for after a frame's end, clause 10.3.2.11.
 
-        SIFS, a slot, and until a receiver knows of the answer (aRxPHYStartDelay), which for
-        802.11b is taken to have the long preamble.
+        SIFS, a slot, and until a receiver knows of the answer (aRxPHYStartDelay), which in
+        DSSS is taken to have the long preamble.
         """
-        known = LONG_PREAMBLE_US if self.standard == "802.11b" else OFDM_PREAMBLE_US
+        known = OFDM_PREAMBLE_US if self.rate_mbps in OFDM else LONG_PREAMBLE_US
         return self.sifs_us + self.slot_us + known
 
     @property
     def answer_mbps(self) -> float:
-        """Rate of ACKs: the fastest basic one that is not above the data's, clause 10.6.6.5.2.
+        """Rate of ACKs, clause 10.6.6.5.2.
 
-        Where none is that slow, the fastest that every station of the standard has.
+        The fastest basic one of the data's class that is not above it; where there is none,
+        the fastest of those that every station of the class has.
         """
         return self._not_above(self.rate_mbps)
 
@@ -159,7 +169,7 @@ class Radio:
         """
         bits = 8 * whole("mpdu_bytes", mpdu_bytes)
         rate = _rate(self.standard, "rate_mbps", rate_mbps)
-        if self.standard == "802.11b":
+        if rate in DSSS:
             return self.preamble_us(rate) + ceil(bits / rate)
         symbols = ceil((OFDM_EXTRA_BITS + bits) / DATA_BITS_PER_SYMBOL[rate])
         extension = SIGNAL_EXTENSION_US if self.standard == "802.11g" else 0
@@ -167,7 +177,7 @@ class Radio:
 
     def preamble_us(self, rate_mbps: float) -> int:
         """Return how long a frame's preamble and PHY header last."""
-        if self.standard != "802.11b":
+        if rate_mbps in OFDM:
             return OFDM_PREAMBLE_US
         short = self.preamble == "short" and rate_mbps > 1.0
         return SHORT_PREAMBLE_US if short else LONG_PREAMBLE_US
@@ -189,11 +199,10 @@ class Radio:
         return self.basic_rates_mbps[0]
 
     def _not_above(self, rate_mbps: float) -> float:
-        basic = [each for each in self.basic_rates_mbps if each <= rate_mbps]
-        mandatory = [
-            each for each in STANDARDS[self.standard].basic_rates_mbps if each <= rate_mbps
-        ]
-        return max(basic or mandatory)
+        own = DSSS if rate_mbps in DSSS else OFDM
+        slow = [rate for rate in own if rate <= rate_mbps]
+        basic = [rate for rate in slow if rate in self.basic_rates_mbps]
+        return max(basic or [rate for rate in slow if rate in MANDATORY])
 
 
 def radio(
@@ -203,6 +212,7 @@ def radio(
     basic_rates_mbps: Sequence[float] | None = None,
     preamble: Preamble = "long",
     slot_us: int | None = None,
+    eifs_rate_mbps: float | None = None,
     tries: int = 7,
     rts: bool = False,
 ) -> Radio:
@@ -211,16 +221,18 @@ def radio(
     Parameters
     ----------
     standard : {"802.11b", "802.11a", "802.11g"}
-        Of 802.11g only the OFDM rates.
+        802.11g has the rates of the other two.
     rate_mbps : float, optional
         Of data; the fastest if not given.
     basic_rates_mbps : sequence of float, optional
         Rates that answers may have; 1 and 2, or 6, 12 and 24 if not given.
     preamble : {"long", "short"}
-        Of 802.11b; 802.11a and g have one of their own.
+        Of DSSS and CCK; OFDM has one of its own.
     slot_us : int, optional
         Slot time; 20, 9 and 20 for b, a and g if not given. 802.11g has 9, too, where no
         station needs the long one.
+    eifs_rate_mbps : float, optional
+        Rate of the ACK that EIFS leaves time for; 1, 6 and 6 if not given.
     tries : int
         Transmissions of a frame until it is dropped.
     rts : bool
@@ -261,6 +273,11 @@ def radio(
         ),
         preamble=preamble,
         slot_us=fixed.slot_us if slot_us is None else whole("slot_us", slot_us),
+        eifs_rate_mbps=_rate(
+            standard,
+            "eifs_rate_mbps",
+            fixed.lowest_mbps if eifs_rate_mbps is None else eifs_rate_mbps,
+        ),
         tries=whole("tries", tries),
         rts=rts,
     )

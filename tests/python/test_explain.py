@@ -1,0 +1,86 @@
+"""Explanations: every setting with its source, in the table and in JSON, for any scenario."""
+
+import json
+
+import pytest
+
+import ropewalk
+from places import ROOT, TWO_LINKS
+
+READY = sorted((ROOT / "scenarios").rglob("*.toml"))
+
+
+def sources(explanation):
+    return {f"{each.table}.{each.key}".strip("."): each.source for each in explanation.settings}
+
+
+@pytest.mark.parametrize("path", READY, ids=lambda path: path.stem)
+def test_every_setting_has_a_source(path):
+    explanation = ropewalk.explain(path)
+    found = sources(explanation)
+    assert len(found) == len(explanation.settings), "each key stands once"
+    assert {"file", "default", "profile linux", "as forward"} >= set(found.values()) > {"file"}
+    assert all(each.value for each in explanation.settings)
+
+
+def test_a_setting_is_from_file_option_profile_or_default():
+    changes = [("transport.profile", "ns-3"), ("link.dsl.delay", "10 ms")]
+    found = sources(ropewalk.explain(ropewalk.Scenario.load(TWO_LINKS, changes)))
+    assert found["link.dsl.rate"] == "file"
+    assert found["link.dsl.delay"] == "--set"
+    assert found["link.dsl.loss"] == "default"
+    assert found["transport.profile"] == "--set"
+    assert found["transport.min_rto"] == "profile ns-3"
+    assert found["link.dsl.reverse.rate"] == "as forward"
+    assert found["warmup"] == "default"
+
+
+def test_a_flow_without_a_name_is_the_one_in_its_place():
+    text = """
+    [[link]]
+    name = "wire"
+    rate = "1 Mbit/s"
+    [[competitor]]
+    start = "1 s"
+    [[competitor]]
+    name = "late"
+    start = "2 s"
+    """
+    found = sources(ropewalk.explain(ropewalk.Scenario(text)))
+    assert found["competitor.competitor-1.start"] == "file"
+    assert found["competitor.competitor-1.name"] == "default"
+    assert found["competitor.late.start"] == "file"
+    assert found["competitor.late.count"] == "default"
+
+
+def test_a_parameter_that_is_set_is_told_by_its_key():
+    changes = [("transport.scheduler.name", "blest"), ("transport.scheduler.lambda", "1.3")]
+    scenario = ropewalk.Scenario.load(TWO_LINKS, changes)
+    setting = next(each for each in ropewalk.explain(scenario).settings if each.key == "scheduler")
+    assert setting.source == "--set"
+    assert "1.3" in setting.value
+
+
+def test_what_is_resolved_means_the_same():
+    scenario = ropewalk.Scenario.load(TWO_LINKS)
+    again = ropewalk.Scenario(scenario.resolved())
+    assert again.values == scenario.values
+
+
+def test_the_command_prints_settings_with_their_meaning(command):
+    printed = json.loads(command("explain", TWO_LINKS, "--json", "--set", "duration=5s").stdout)
+    assert printed["engine"] == "explain"
+    found = {each["key"]: each for each in printed["settings"]}
+    assert found["duration"]["source"] == "--set"
+    assert found["duration"]["value"] == "5 s"
+    assert "window" in found["transport.initial_window"]["meaning"].lower()
+    table = command("explain", TWO_LINKS).stdout
+    assert "profile linux" in table
+    assert "min_rto" in table
+
+
+def test_a_wrong_scenario_is_refused(command):
+    done = command("explain", TWO_LINKS, "--set", "link.dsl.rtae=1Mbit/s")
+    assert done.returncode == 2
+    assert "rtae" in done.stderr
+    assert "Traceback" not in done.stderr
