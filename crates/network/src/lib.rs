@@ -55,6 +55,7 @@ pub mod radio;
 mod route;
 mod streams;
 mod topology;
+mod uniform;
 mod watch;
 
 pub use agenda::{Agenda, IDLE, Key};

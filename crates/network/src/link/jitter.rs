@@ -3,8 +3,8 @@
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 
-use super::uniform::uniform;
 use crate::config::Jitter;
+use crate::uniform::uniform;
 
 /// A delay, constant or varying.
 #[derive(Clone, Debug)]

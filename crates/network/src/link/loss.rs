@@ -2,8 +2,8 @@
 
 use rand_pcg::Pcg64Mcg;
 
-use super::uniform::uniform;
 use crate::config::Loss;
+use crate::uniform::uniform;
 
 /// A loss model with its state and its stream of random numbers.
 #[derive(Clone, Debug)]

@@ -18,7 +18,6 @@ mod outage;
 mod queue;
 mod ring;
 mod slot;
-mod uniform;
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::{Bytes, Time};

@@ -3,8 +3,8 @@
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 
-use super::uniform::uniform;
 use crate::config::Slot;
+use crate::uniform::uniform;
 
 /// What holds packets until the link's next turn, if anything does.
 #[derive(Clone, Debug)]

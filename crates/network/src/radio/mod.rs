@@ -1,14 +1,35 @@
 //! 802.11 channels: radios that share the air, contend for it, collide, fade and send again.
 
+mod airtime;
+mod channel;
 mod config;
+mod contention;
+mod dues;
+mod fading;
+mod frame_error;
+mod neighbours;
 mod per_table;
+mod power;
+mod propagation;
+mod rate_control;
+mod reception;
 mod standard;
+mod station;
 mod stats;
 
+pub use airtime::{ACK_BYTES, DATA_OVERHEAD_BYTES, RTS_BYTES, Timing};
+pub use channel::Channel;
 pub use config::{
     ChannelConfig, ErrorModel, FadingBand, Nakagami, Preamble, PreambleDetection, Propagation,
     RadioConfig, RadioHop, RateControl,
 };
+pub use frame_error::FrameError;
 pub use per_table::{PerTable, PerTableError};
+pub use power::noise_dbm;
+pub use propagation::{Reach, distance_m, reach};
 pub use standard::{DataRate, Standard, UnknownStandard};
+pub use station::FrameKind;
 pub use stats::{Airtime, ChannelStats, HopStats, RadioStats};
+
+#[cfg(test)]
+mod tests;

@@ -1,3 +1,5 @@
+//! Uniform draws.
+
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 

@@ -1,0 +1,140 @@
+//! How long frames are on the air, and the spans of the coordination function.
+
+use ropewalk_quantities::Time;
+
+use super::config::{Preamble, RadioConfig};
+use super::standard::{DataRate, Standard};
+
+/// Bytes of an ACK and of a CTS.
+pub const ACK_BYTES: u32 = 14;
+/// Bytes of an RTS.
+pub const RTS_BYTES: u32 = 20;
+/// What an IP packet has around it in a data frame: MAC header (24), LLC and SNAP (8), FCS (4).
+pub const DATA_OVERHEAD_BYTES: u32 = 24 + 8 + 4;
+
+/// The part of a frame that is sent before its payload, and how it is sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Header {
+    /// Preamble and header.
+    pub span: Time,
+    /// Of that, the header, which has to be received without error.
+    pub coded: Time,
+    /// Its bits.
+    pub bits: f64,
+    /// Its modulation.
+    pub rate: DataRate,
+}
+
+impl Header {
+    /// Of a frame at this rate: IEEE 802.11-2016, 15.2.2 (DSSS), 16.2.2 (short), 17.3.2 (OFDM).
+    pub const fn of(rate: DataRate, preamble: Preamble) -> Header {
+        if rate.is_ofdm() {
+            return Header {
+                span: Time::from_micros(20),
+                coded: Time::from_micros(4),
+                bits: 24.0,
+                rate: DataRate::Ofdm6,
+            };
+        }
+        match (preamble, rate) {
+            (Preamble::Long, _) | (_, DataRate::Dsss1) => Header {
+                span: Time::from_micros(192),
+                coded: Time::from_micros(48),
+                bits: 48.0,
+                rate: DataRate::Dsss1,
+            },
+            (Preamble::Short, _) => Header {
+                span: Time::from_micros(96),
+                coded: Time::from_micros(24),
+                bits: 48.0,
+                rate: DataRate::Dsss2,
+            },
+        }
+    }
+}
+
+/// Times of one radio's frames.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Timing {
+    standard: Standard,
+    preamble: Preamble,
+    slot: Time,
+    eifs_rate: DataRate,
+}
+
+impl Timing {
+    /// Of a radio.
+    pub fn new(config: &RadioConfig) -> Timing {
+        Timing {
+            standard: config.standard,
+            preamble: config.preamble,
+            slot: config.slot,
+            eifs_rate: config.eifs_rate,
+        }
+    }
+
+    pub(super) fn header(&self, rate: DataRate) -> Header {
+        Header::of(rate, self.preamble)
+    }
+
+    /// A frame of so many bytes (MPDU: MAC header and FCS included), with preamble, header and
+    /// 802.11g's signal extension.
+    pub fn frame(&self, rate: DataRate, bytes: u32) -> Time {
+        let bits = 8 * u64::from(bytes);
+        let header = self.header(rate).span;
+        if rate.is_ofdm() {
+            // Service field and tail around the payload; 4 us a symbol (17.3.2.4, 19.3.2.4).
+            let symbol_bits = u64::from(rate.kbps()) * 4 / 1000;
+            let extension = match self.standard {
+                Standard::G => 6,
+                Standard::A | Standard::B => 0,
+            };
+            let symbols = (16 + bits + 6).div_ceil(symbol_bits);
+            header + Time::from_micros(4 * symbols + extension)
+        } else {
+            header + Time::from_micros((bits * 1000).div_ceil(u64::from(rate.kbps())))
+        }
+    }
+
+    /// A data frame around an IP packet of so many bytes.
+    pub fn data(&self, rate: DataRate, packet_bytes: u32) -> Time {
+        self.frame(rate, packet_bytes + DATA_OVERHEAD_BYTES)
+    }
+
+    /// An ACK or a CTS.
+    pub fn response(&self, rate: DataRate) -> Time {
+        self.frame(rate, ACK_BYTES)
+    }
+
+    /// Between a frame and what answers it.
+    pub fn sifs(&self) -> Time {
+        self.standard.sifs()
+    }
+
+    /// aSlotTime.
+    pub fn slot(&self) -> Time {
+        self.slot
+    }
+
+    /// How long the medium has to be idle before slots are counted: SIFS and two slots.
+    pub fn difs(&self) -> Time {
+        self.sifs() + self.slot + self.slot
+    }
+
+    /// The same after a frame in error (10.3.2.3.7): room for the ACK that others may hear.
+    pub fn eifs(&self) -> Time {
+        self.sifs() + self.response(self.eifs_rate) + self.difs()
+    }
+
+    /// How long after its frame a response has to have begun, its header received (10.3.2.9):
+    /// SIFS, a slot, and aRxPHYStartDelay.
+    pub fn response_timeout(&self, response: DataRate) -> Time {
+        self.sifs() + self.slot + self.header(response).span
+    }
+
+    /// How long after an RTS a radio that is not concerned waits for the data (10.3.2.4), apart from
+    /// aRxPHYStartDelay: then it takes the medium to be free again.
+    pub(super) fn nav_reset(&self, cts: DataRate) -> Time {
+        self.sifs() + self.sifs() + self.response(cts) + self.slot + self.slot
+    }
+}

@@ -1,0 +1,204 @@
+//! Frames on the air: what their beginnings and ends do to the radios that they reach.
+
+use ropewalk_quantities::Time;
+
+use super::Channel;
+use crate::medium::Happened;
+use crate::radio::config::PreambleDetection;
+use crate::radio::dues::Due;
+use crate::radio::power::Power;
+use crate::radio::reception::{Read, Reception};
+use crate::radio::station::{Frame, FrameKind, State, Use};
+use crate::uniform::uniform;
+
+impl<P: Copy> Channel<P> {
+    /// A radio begins to send a frame.
+    pub(super) fn transmit(&mut self, radio: usize, now: Time, frame: Frame) {
+        let end = frame.shape.end;
+        let station = &mut self.stations[radio];
+        let contended = matches!(frame.kind, FrameKind::Data | FrameKind::Rts);
+        station.state = State::Sending;
+        station.reception = None;
+        station.contention.sends(end, contended);
+        station.uses(
+            now,
+            match frame.kind {
+                FrameKind::Data if frame.retry => Use::Retry,
+                FrameKind::Data => Use::Data,
+                FrameKind::Ack => Use::Ack,
+                FrameKind::Rts | FrameKind::Cts => Use::Control,
+            },
+        );
+        self.dues.set(radio, end, Due::End);
+        self.flights[radio] = Some(frame);
+        if self.on_air == 0 {
+            self.on_air_since = now;
+        }
+        self.on_air += 1;
+        self.neighbours.fade(radio);
+        for place in self.neighbours.of(radio) {
+            let (other, power) = self.neighbours.at(place);
+            self.begins_at(other, power, radio, now, &frame);
+        }
+    }
+
+    /// A frame begins at a radio that it reaches.
+    #[inline]
+    fn begins_at(&mut self, radio: usize, power: Power, from: usize, now: Time, frame: &Frame) {
+        self.read_on(radio, now);
+        let station = &mut self.stations[radio];
+        let sensed = station.contention.senses();
+        station.contention.power += power;
+        if power >= station.receiver.sensitivity && station.state != State::Sending {
+            let after = PreambleDetection::AFTER;
+            let reads = match &mut station.reception {
+                None => true,
+                Some(reception) => reception.gives_way(power, now, after, self.capture),
+            };
+            if reads {
+                let begun = Reception::begin(from as u32, power, now, &station.receiver);
+                station.reception = Some(begun);
+                station.contention.frame_begins(now);
+                if matches!(station.state, State::Awaiting(_))
+                    && now + frame.shape.header.span <= station.deadline
+                {
+                    station.answered = true;
+                    self.dues.clear(radio);
+                }
+            }
+        }
+        // A radio that is due at this instant sends all the same.
+        if !sensed && station.contention.senses() && !self.dues.is(radio, now, Due::Start) {
+            station.contention.turns_busy(now);
+            if station.state == State::Contending {
+                self.dues.clear(radio);
+            }
+        }
+    }
+
+    /// What a radio reads goes on up to now under the powers that there were; it may turn out that
+    /// its preamble was not detected.
+    #[inline]
+    fn read_on(&mut self, radio: usize, now: Time) {
+        let station = &mut self.stations[radio];
+        let Some(reception) = &mut station.reception else {
+            return;
+        };
+        let Some(flight) = &self.flights[reception.from as usize] else {
+            return;
+        };
+        let others = station.contention.power - reception.signal;
+        let after = PreambleDetection::AFTER;
+        let (receiver, errors) = (&station.receiver, &self.frame_error);
+        if !reception.passes(now, others, &flight.shape, receiver, errors, after) {
+            station.reception = None;
+            if station.answered {
+                station.answered = false;
+                let deadline = station.deadline.max(now);
+                self.dues.set(radio, deadline, Due::Timeout);
+            }
+        }
+    }
+
+    /// A radio's frame ends: everywhere, and then for itself.
+    pub(super) fn frame_ends(&mut self, radio: usize, now: Time) -> Happened<P> {
+        let Some(frame) = self.flights[radio] else {
+            return Happened::Nothing;
+        };
+        self.dues.clear(radio);
+        self.on_air -= 1;
+        if self.on_air == 0 {
+            self.stats.busy += now - self.on_air_since;
+        }
+        let mut happened = Happened::Nothing;
+        let mut fate = Fate::default();
+        for place in self.neighbours.of(radio) {
+            let (other, power) = self.neighbours.at(place);
+            let ended = self.ends_at(other, power, radio, now, &frame, &mut fate);
+            if let Happened::Out(_) = ended {
+                happened = ended;
+            }
+        }
+        self.settle_try(radio, now, &frame, fate);
+        happened
+    }
+
+    /// A frame ends at a radio that it reached.
+    #[inline]
+    fn ends_at(
+        &mut self,
+        radio: usize,
+        power: Power,
+        from: usize,
+        now: Time,
+        frame: &Frame,
+        fate: &mut Fate,
+    ) -> Happened<P> {
+        self.read_on(radio, now);
+        let station = &mut self.stations[radio];
+        let mut read = None;
+        let others = station.contention.power - power;
+        let mut overlapped = station.receiver.disturbed(others);
+        match &station.reception {
+            Some(reception) if reception.from as usize == from => {
+                overlapped = reception.overlapped;
+                read = Some(reception.outcome(|| uniform(&mut station.errors)));
+                station.reception = None;
+            }
+            Some(_) => overlapped = true,
+            None => overlapped |= station.state == State::Sending,
+        }
+        let sensed = station.contention.senses();
+        station.contention.power = others;
+        let mut happened = Happened::Nothing;
+        let addressed = radio == frame.to as usize;
+        if addressed && frame.kind == FrameKind::Data && read == Some(Read::Good) {
+            // Losses set by hand: the frame is read in error.
+            let hop = self.stations[from].queue[0].hop as usize;
+            let way = &mut self.hops[hop];
+            if way.loss > 0.0 && uniform(&mut way.losses) < way.loss {
+                read = Some(Read::BadPayload);
+                overlapped = false;
+            }
+        }
+        if let Some(read) = read {
+            let station = &mut self.stations[radio];
+            match read {
+                Read::Good => {
+                    station.contention.heard_good();
+                    if addressed {
+                        happened = self.receives(radio, from, now, frame);
+                    } else {
+                        self.overhears(radio, now, frame);
+                    }
+                }
+                Read::BadHeader if station.missed_is_noise => {}
+                Read::BadPayload | Read::BadHeader => station.contention.heard_error(now),
+            }
+            // A frame has been read instead of the answer.
+            let station = &mut self.stations[radio];
+            if station.answered && matches!(station.state, State::Awaiting(_)) {
+                station.answered = false;
+                self.dues.set(radio, now, Due::Timeout);
+            }
+        }
+        if addressed {
+            fate.received = read == Some(Read::Good);
+            fate.overlapped = overlapped;
+        }
+        let station = &mut self.stations[radio];
+        if sensed && !station.contention.senses() {
+            station.contention.turns_idle(now);
+            self.arm(radio, now);
+        }
+        happened
+    }
+}
+
+/// What became of a frame at the radio that it was for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Fate {
+    pub(super) received: bool,
+    /// Whether other frames were in the air with it there.
+    pub(super) overlapped: bool,
+}

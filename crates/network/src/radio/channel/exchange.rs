@@ -1,0 +1,315 @@
+//! Exchanges of frames: data and its acknowledgement, with RTS and CTS before them or without.
+
+use ropewalk_quantities::Time;
+
+use super::Channel;
+use super::air::Fate;
+use crate::medium::Happened;
+use crate::offer::DropReason;
+use crate::radio::airtime::{ACK_BYTES, DATA_OVERHEAD_BYTES, RTS_BYTES};
+use crate::radio::dues::Due;
+use crate::radio::reception::Shape;
+use crate::radio::standard::DataRate;
+use crate::radio::station::{Frame, FrameKind, Head, State, Station};
+
+impl<P: Copy> Channel<P> {
+    /// A radio's turn has come, or the moment of its answer.
+    pub(super) fn starts(&mut self, radio: usize, now: Time) -> Happened<P> {
+        self.dues.clear(radio);
+        let station = &mut self.stations[radio];
+        if let (State::Answering, Some(answer)) = (station.state, station.answer.take()) {
+            self.transmit(radio, now, answer);
+            return Happened::Nothing;
+        }
+        let Some(first) = station.queue.front() else {
+            return Happened::Nothing;
+        };
+        if now - first.since > station.lifetime {
+            return self.too_old(radio, now);
+        }
+        let bytes = first.carried.size + DATA_OVERHEAD_BYTES;
+        if !station.head.sent && station.head.short == 0 {
+            station.sequence = (station.sequence + 1) & 0xfff;
+        }
+        let data = self.data_frame(radio, now);
+        let station = &self.stations[radio];
+        let frame = if bytes > station.rts {
+            station.rts_frame(now, &data)
+        } else {
+            data
+        };
+        self.transmit(radio, now, frame);
+        Happened::Nothing
+    }
+
+    /// The data frame around the packet at the head of the queue.
+    fn data_frame(&self, radio: usize, start: Time) -> Frame {
+        let station = &self.stations[radio];
+        let first = &station.queue[0];
+        let way = &self.hops[first.hop as usize];
+        let rate = way.rate.rate();
+        let ack = rate.response(&station.basic_rates);
+        let bytes = first.carried.size + DATA_OVERHEAD_BYTES;
+        Frame {
+            duration: station.timing.sifs() + station.timing.response(ack),
+            retry: station.head.sent,
+            ..station.frame(FrameKind::Data, way.to, rate, bytes, start)
+        }
+    }
+
+    /// A radio has got a frame that is for it.
+    pub(super) fn receives(
+        &mut self,
+        radio: usize,
+        from: usize,
+        now: Time,
+        frame: &Frame,
+    ) -> Happened<P> {
+        let station = &mut self.stations[radio];
+        match frame.kind {
+            FrameKind::Data => {
+                let rate = frame.shape.rate.response(&station.basic_rates);
+                let start = now + station.timing.sifs();
+                let ack = station.frame(FrameKind::Ack, from as u32, rate, ACK_BYTES, start);
+                self.answer(radio, now, ack);
+                self.hand_over(from)
+            }
+            FrameKind::Rts => {
+                if station.contention.unreserved(now) {
+                    let rate = frame.shape.rate.response(&station.basic_rates);
+                    let start = now + station.timing.sifs();
+                    let mut cts =
+                        station.frame(FrameKind::Cts, from as u32, rate, ACK_BYTES, start);
+                    let taken = cts.shape.end - now;
+                    cts.duration = frame.duration.saturating_sub(taken);
+                    self.answer(radio, now, cts);
+                }
+                Happened::Nothing
+            }
+            FrameKind::Cts => {
+                if station.state == State::Awaiting(FrameKind::Cts) {
+                    station.answered = false;
+                    let start = now + station.timing.sifs();
+                    let data = self.data_frame(radio, start);
+                    self.answer(radio, now, data);
+                }
+                Happened::Nothing
+            }
+            FrameKind::Ack => {
+                if station.state == State::Awaiting(FrameKind::Ack) {
+                    self.acknowledged(radio, now);
+                }
+                Happened::Nothing
+            }
+        }
+    }
+
+    /// A radio has read a frame that is for another, and leaves the medium to those whom it is for.
+    pub(super) fn overhears(&mut self, radio: usize, now: Time, frame: &Frame) {
+        let station = &mut self.stations[radio];
+        let until = now + frame.duration;
+        if frame.kind == FrameKind::Rts {
+            let cts = frame.shape.rate.response(&station.basic_rates);
+            let seen_before = now + station.timing.nav_reset(cts);
+            let reset = seen_before + station.timing.header(cts).span;
+            let contention = &mut station.contention;
+            contention.reserve_by_rts(until, seen_before, reset.min(until));
+        } else {
+            station.contention.reserve(until);
+        }
+    }
+
+    /// A frame follows what has just ended, after SIFS. If the radio was waiting for an answer, this
+    /// try has failed first.
+    fn answer(&mut self, radio: usize, now: Time, frame: Frame) {
+        let station = &mut self.stations[radio];
+        station.answer = Some(frame);
+        if let State::Awaiting(kind) = station.state
+            && (kind, frame.kind) != (FrameKind::Cts, FrameKind::Data)
+        {
+            station.answered = false;
+            self.dues.set(radio, now, Due::Timeout);
+        } else {
+            station.state = State::Answering;
+            self.dues.set(radio, frame.shape.start, Due::Start);
+        }
+    }
+
+    /// The packet at the head of a radio's queue has come to its receiver: out it goes, unless it
+    /// was there before and only its acknowledgement was lost.
+    fn hand_over(&mut self, radio: usize) -> Happened<P> {
+        let station = &mut self.stations[radio];
+        let first = &station.queue[0];
+        if std::mem::replace(&mut station.head.delivered, true) {
+            return Happened::Nothing;
+        }
+        let stats = &mut self.hops[first.hop as usize].stats;
+        stats.delivered_packets += 1;
+        stats.delivered_bytes += u64::from(first.carried.size);
+        Happened::Out(first.carried)
+    }
+
+    /// Of the frame that a radio has just sent: what became of it is counted, and an answer waited
+    /// for, if there is to be one.
+    pub(super) fn settle_try(&mut self, radio: usize, now: Time, frame: &Frame, fate: Fate) {
+        let station = &mut self.stations[radio];
+        let wanted = match frame.kind {
+            FrameKind::Ack | FrameKind::Cts => {
+                station.state = State::Contending;
+                station.rests(now);
+                self.arm(radio, now);
+                return;
+            }
+            FrameKind::Data => FrameKind::Ack,
+            FrameKind::Rts => FrameKind::Cts,
+        };
+        let collided = u64::from(!fate.received && fate.overlapped);
+        self.stats.attempts += 1;
+        self.stats.collisions += collided;
+        station.stats.collisions += collided;
+        if frame.kind == FrameKind::Data {
+            station.stats.frames += 1;
+            station.stats.retries += u64::from(frame.retry);
+            station.head.sent = true;
+            let stats = &mut self.hops[station.queue[0].hop as usize].stats;
+            stats.attempts += 1;
+            stats.frame_errors += u64::from(!fate.received);
+            stats.collisions += collided;
+        } else {
+            station.stats.rts += 1;
+        }
+        station.state = State::Awaiting(wanted);
+        station.rests(now);
+        let answer = frame.shape.rate.response(&station.basic_rates);
+        station.deadline = now + station.timing.response_timeout(answer);
+        self.dues.set(radio, station.deadline, Due::Timeout);
+    }
+
+    /// The packet at the head of the queue is through.
+    fn acknowledged(&mut self, radio: usize, now: Time) {
+        let station = &mut self.stations[radio];
+        station.answered = false;
+        station.stats.delivered_packets += 1;
+        let hop = station.queue[0].hop as usize;
+        self.hops[hop].rate.succeeded();
+        self.leaves(radio, now);
+        self.stations[radio].rests(now);
+    }
+
+    /// No answer came in time.
+    pub(super) fn answer_missing(&mut self, radio: usize, now: Time) -> Happened<P> {
+        self.dues.clear(radio);
+        let station = &mut self.stations[radio];
+        let State::Awaiting(kind) = station.state else {
+            return Happened::Nothing;
+        };
+        station.stats.timeouts += 1;
+        let first = &station.queue[0];
+        let way = &mut self.hops[first.hop as usize];
+        let bytes = first.carried.size + DATA_OVERHEAD_BYTES;
+        let head = &mut station.head;
+        if kind == FrameKind::Ack {
+            way.rate.failed();
+        }
+        let last = if kind == FrameKind::Ack && bytes > station.rts {
+            head.long += 1;
+            head.long >= station.long_tries
+        } else {
+            head.short += 1;
+            head.short >= station.tries
+        };
+        station.contention.failed(now);
+        let mut happened = Happened::Nothing;
+        if last {
+            station.stats.drops_tries += 1;
+            if !head.delivered {
+                way.stats.drops_tries += 1;
+                happened = Happened::Dropped(first.carried, DropReason::RetryLimit);
+            }
+            self.leaves(radio, now);
+        }
+        let station = &mut self.stations[radio];
+        station.state = State::Contending;
+        station.rests(now);
+        if let Some(answer) = &station.answer {
+            station.state = State::Answering;
+            self.dues.set(radio, answer.shape.start, Due::Start);
+        } else {
+            self.arm(radio, now);
+        }
+        happened
+    }
+
+    /// The packet at the head of the queue has waited for too long, when its turn comes.
+    #[cold]
+    fn too_old(&mut self, radio: usize, now: Time) -> Happened<P> {
+        let station = &mut self.stations[radio];
+        let first = station.queue[0];
+        let delivered = station.head.delivered;
+        station.queue_changes(now);
+        station.queue.pop_front();
+        station.head = Head::default();
+        station.rests(now);
+        if !station.queue.is_empty() {
+            // The turn is the next packet's.
+            self.dues.set(radio, now, Due::Start);
+        }
+        if delivered {
+            return Happened::Nothing;
+        }
+        station.stats.drops_lifetime += 1;
+        self.hops[first.hop as usize].stats.drops_lifetime += 1;
+        Happened::Dropped(first.carried, DropReason::Lifetime)
+    }
+
+    /// The packet at the head of the queue leaves it, acknowledged or given up.
+    fn leaves(&mut self, radio: usize, now: Time) {
+        let station = &mut self.stations[radio];
+        station.queue_changes(now);
+        station.queue.pop_front();
+        station.head = Head::default();
+        station.contention.done();
+        station.state = State::Contending;
+    }
+}
+
+impl<P> Station<P> {
+    /// A frame that reserves nothing.
+    fn frame(&self, kind: FrameKind, to: u32, rate: DataRate, bytes: u32, start: Time) -> Frame {
+        let header = self.timing.header(rate);
+        Frame {
+            kind,
+            to,
+            duration: Time::ZERO,
+            retry: false,
+            shape: Shape {
+                rate,
+                header,
+                start,
+                end: start + self.timing.frame(rate, bytes),
+                bytes,
+            },
+        }
+    }
+
+    /// The RTS before a data frame: at the slowest basic rate of its class, it reserves the medium up
+    /// to the acknowledgement's end.
+    fn rts_frame(&self, start: Time, data: &Frame) -> Frame {
+        let rate = self.slowest_basic(data.shape.rate);
+        let sifs = self.timing.sifs();
+        let cts = self.timing.response(rate.response(&self.basic_rates));
+        let data_time = data.shape.end - data.shape.start;
+        Frame {
+            duration: sifs + cts + sifs + data_time + data.duration,
+            ..self.frame(FrameKind::Rts, data.to, rate, RTS_BYTES, start)
+        }
+    }
+
+    fn slowest_basic(&self, of: DataRate) -> DataRate {
+        let basic = self.basic_rates.iter().copied();
+        let of_class = basic.filter(|rate| rate.is_ofdm() == of.is_ofdm());
+        of_class
+            .min_by_key(|rate| rate.kbps())
+            .unwrap_or_else(|| of.response(&[]))
+    }
+}

@@ -1,0 +1,210 @@
+//! A channel: radios that share the air, as one source of events.
+//!
+//! Each radio waits for one thing: its turn, the end of its frame, the moment of an answer, or the
+//! end of its patience. At one instant ends go before timeouts, and these before starts, so that
+//! frames meet on the air only if they overlap, and a radio that is due to send is not kept from it by
+//! another that begins at the same instant.
+
+mod air;
+mod exchange;
+
+use rand_pcg::Pcg64Mcg;
+use ropewalk_quantities::Time;
+
+use super::config::{ChannelConfig, Propagation, RadioConfig, RadioHop};
+use super::contention::Contention;
+use super::dues::{Due, Dues};
+use super::frame_error::FrameError;
+use super::neighbours::{Neighbours, SENSED};
+use super::power::{Power, noise_dbm};
+use super::propagation::{Reach, reach};
+use super::rate_control::RateSelector;
+use super::reception::Receiver;
+use super::station::{Frame, State, Station, Waiting};
+use super::stats::{ChannelStats, HopStats, RadioStats};
+use crate::id::HopId;
+use crate::medium::{Carried, Happened, Medium};
+use crate::offer::{DropReason, Offer};
+use crate::streams::stream;
+
+/// An 802.11 channel and the radios on it, carrying packets of type `P`.
+#[derive(Clone, Debug)]
+pub struct Channel<P> {
+    stations: Vec<Station<P>>,
+    /// Each radio's frame on the air, or its last.
+    flights: Vec<Option<Frame>>,
+    neighbours: Neighbours,
+    dues: Dues,
+    hops: Vec<Way>,
+    /// The number of the first hop in the network.
+    first_hop: usize,
+    frame_error: FrameError,
+    /// Ratio of powers.
+    capture: Option<f64>,
+    on_air: u32,
+    on_air_since: Time,
+    stats: ChannelStats,
+}
+
+/// From one radio to another.
+#[derive(Clone, Debug)]
+struct Way {
+    from: u32,
+    to: u32,
+    loss: f64,
+    losses: Pcg64Mcg,
+    rate: RateSelector,
+    stats: HopStats,
+}
+
+impl<P: Copy> Channel<P> {
+    /// A channel with its radios and the hops between them. `ids` are the numbers that a network
+    /// gave to the hops, one after the other; the seed is that of the run.
+    ///
+    /// # Panics
+    /// If there is not one number for each hop, if they do not follow each other, or if a hop names
+    /// a radio that the channel has not.
+    pub fn new(
+        channel: &ChannelConfig,
+        radios: &[RadioConfig],
+        hops: &[RadioHop],
+        ids: &[HopId],
+        seed: u64,
+    ) -> Channel<P> {
+        assert_eq!(hops.len(), ids.len(), "a number for each hop");
+        let first_hop = ids.first().map_or(0, |id| id.index());
+        for (offset, id) in ids.iter().enumerate() {
+            assert_eq!(
+                id.index(),
+                first_hop + offset,
+                "numbers that follow each other"
+            );
+        }
+        let frame_error = FrameError::new(&channel.error_model);
+        let threshold = match channel.propagation {
+            Propagation::Range { .. } => SENSED,
+            _ => Power::MAX,
+        };
+        let stations = radios.iter().map(|radio| {
+            let draws =
+                |of: &str| stream(seed, &format!("radio/{}/{}/{of}", radio.node, channel.name));
+            let contention = Contention::new(radio, threshold, draws("backoff"));
+            let receiver = Receiver::new(radio, &frame_error);
+            Station::new(radio, contention, receiver, draws("errors"))
+        });
+        let ways = hops.iter().map(|hop| {
+            let snr_db = match reach(channel, radios, hop.from, hop.to) {
+                Reach::Power(dbm) => dbm - noise_dbm(radios[hop.to].noise_figure_db),
+                Reach::Sensed | Reach::Nothing => f64::NEG_INFINITY,
+            };
+            Way {
+                from: hop.from as u32,
+                to: hop.to as u32,
+                loss: hop.loss,
+                losses: stream(seed, &format!("link/{}/loss", hop.name)),
+                rate: RateSelector::new(&radios[hop.from], snr_db, &frame_error),
+                stats: HopStats::default(),
+            }
+        });
+        Channel {
+            stations: stations.collect(),
+            flights: vec![None; radios.len()],
+            neighbours: Neighbours::new(channel, radios, seed),
+            dues: Dues::new(radios.len()),
+            hops: ways.collect(),
+            first_hop,
+            capture: channel.capture_db.map(|db| 10_f64.powf(db / 10.0)),
+            frame_error,
+            on_air: 0,
+            on_air_since: Time::ZERO,
+            stats: ChannelStats::default(),
+        }
+    }
+
+    /// What a radio has done by now, by its number.
+    pub fn radio_stats(&self, radio: usize, now: Time) -> RadioStats {
+        self.stations[radio].stats(now)
+    }
+
+    /// What a hop has done, by its number on the channel.
+    pub fn hop_stats(&self, hop: usize) -> HopStats {
+        self.hops[hop].stats
+    }
+
+    /// What has happened on the channel by now.
+    pub fn stats(&self, now: Time) -> ChannelStats {
+        let mut stats = self.stats;
+        stats.time = now;
+        if self.on_air > 0 {
+            stats.busy += now - self.on_air_since;
+        }
+        stats
+    }
+
+    /// How many packets wait in a radio, that being sent included.
+    pub fn queued(&self, radio: usize) -> usize {
+        self.stations[radio].queue.len()
+    }
+
+    /// A radio that contends and hears nobody is due when its turn comes.
+    #[inline]
+    fn arm(&mut self, radio: usize, now: Time) {
+        let station = &self.stations[radio];
+        if station.state == State::Contending
+            && !station.queue.is_empty()
+            && !station.contention.senses()
+        {
+            let access = station.contention.access().max(now);
+            self.dues.set(radio, access, Due::Start);
+        }
+    }
+}
+
+impl<P: Copy> Medium<P> for Channel<P> {
+    fn offer(&mut self, now: Time, packet: &Carried<P>) -> Offer {
+        let hop = packet.hop.index() - self.first_hop;
+        let way = &mut self.hops[hop];
+        let radio = way.from as usize;
+        let station = &mut self.stations[radio];
+        if station.queue.len() >= station.queue_packets {
+            way.stats.drops_queue += 1;
+            station.stats.drops_queue += 1;
+            return Offer::Dropped(DropReason::QueueFull);
+        }
+        way.stats.packets += 1;
+        station.queue_changes(now);
+        station.queue.push_back(Waiting {
+            carried: *packet,
+            hop: hop as u32,
+            since: now,
+        });
+        let length = station.queue.len();
+        station.stats.queue_max = station.stats.queue_max.max(length as u32);
+        if length == 1 {
+            let contends = station.state == State::Contending;
+            if contends {
+                station.rests(now);
+            }
+            if let Some(access) = station.contention.wants(now, !contends) {
+                self.dues.set(radio, access, Due::Start);
+            }
+        }
+        Offer::Accepted
+    }
+
+    #[inline]
+    fn next(&self) -> Option<Time> {
+        self.dues.next()
+    }
+
+    fn advance(&mut self, now: Time) -> Happened<P> {
+        match self.dues.first() {
+            Some((radio, time, due)) if time <= now => match due {
+                Due::End => self.frame_ends(radio, time),
+                Due::Timeout => self.answer_missing(radio, time),
+                Due::Start => self.starts(radio, time),
+            },
+            _ => Happened::Nothing,
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Who hears whom, and how loud: for each radio a run of those that it reaches.
+
+use rand_pcg::Pcg64Mcg;
+
+use super::config::{ChannelConfig, RadioConfig};
+use super::fading::gamma;
+use super::power::{Power, from_dbm, from_units};
+use super::propagation::{Reach, distance_m, reach};
+use crate::streams::stream;
+
+/// Below this mean power nothing is heard, dBm: 16 dB under the noise of a receiver without any of
+/// its own.
+const FLOOR_DBM: f64 = -117.0;
+/// What fading may add to the mean, dB.
+const FADE_MARGIN_DB: f64 = 15.0;
+/// The power of what is sensed alone.
+pub(super) const SENSED: Power = 1;
+
+/// Neighbours of all radios, those of one side by side.
+#[derive(Clone, Debug)]
+pub(super) struct Neighbours {
+    /// Where each radio's begin, and at last where the last's end.
+    first: Vec<u32>,
+    /// Who they are.
+    radios: Vec<u32>,
+    /// The power that they get of the frame that is in the air, or of the next one.
+    powers: Vec<Power>,
+    fading: Option<Fading>,
+}
+
+/// Means and shapes beside the powers, and a stream for each receiver.
+#[derive(Clone, Debug)]
+struct Fading {
+    means: Vec<f64>,
+    shapes: Vec<f64>,
+    streams: Vec<Pcg64Mcg>,
+}
+
+impl Neighbours {
+    pub(super) fn new(channel: &ChannelConfig, radios: &[RadioConfig], seed: u64) -> Neighbours {
+        let floor = match channel.fading {
+            None => FLOOR_DBM,
+            Some(_) => FLOOR_DBM - FADE_MARGIN_DB,
+        };
+        let mut neighbours = Neighbours {
+            first: vec![0],
+            radios: Vec::new(),
+            powers: Vec::new(),
+            fading: None,
+        };
+        let (mut means, mut shapes) = (Vec::new(), Vec::new());
+        for from in 0..radios.len() {
+            for to in (0..radios.len()).filter(|to| *to != from) {
+                let power = match reach(channel, radios, from, to) {
+                    Reach::Power(dbm) if dbm >= floor => from_dbm(dbm),
+                    Reach::Sensed => SENSED,
+                    Reach::Power(_) | Reach::Nothing => continue,
+                };
+                neighbours.radios.push(to as u32);
+                neighbours.powers.push(power);
+                if let Some(nakagami) = &channel.fading {
+                    means.push(power as f64);
+                    shapes.push(nakagami.shape(distance_m(radios[from].at, radios[to].at)));
+                }
+            }
+            neighbours.first.push(neighbours.radios.len() as u32);
+        }
+        if channel.fading.is_some() {
+            let name =
+                |radio: &RadioConfig| format!("channel/{}/fading/{}", channel.name, radio.node);
+            neighbours.fading = Some(Fading {
+                means,
+                shapes,
+                streams: radios
+                    .iter()
+                    .map(|radio| stream(seed, &name(radio)))
+                    .collect(),
+            });
+        }
+        neighbours
+    }
+
+    /// The places of a radio's neighbours.
+    #[inline]
+    pub(super) fn of(&self, radio: usize) -> std::ops::Range<usize> {
+        self.first[radio] as usize..self.first[radio + 1] as usize
+    }
+
+    /// Who stands at a place, and the power that comes there.
+    #[inline]
+    pub(super) fn at(&self, place: usize) -> (usize, Power) {
+        (self.radios[place] as usize, self.powers[place])
+    }
+
+    /// Draws the powers of a radio's next frame.
+    #[inline]
+    pub(super) fn fade(&mut self, radio: usize) {
+        if self.fading.is_some() {
+            self.draw(radio);
+        }
+    }
+
+    #[inline(never)]
+    fn draw(&mut self, radio: usize) {
+        let places = self.of(radio);
+        let Some(fading) = &mut self.fading else {
+            return;
+        };
+        for place in places {
+            let stream = &mut fading.streams[self.radios[place] as usize];
+            let draw = gamma(fading.shapes[place], stream);
+            self.powers[place] = from_units(fading.means[place] * draw);
+        }
+    }
+}

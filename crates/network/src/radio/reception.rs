@@ -1,0 +1,219 @@
+//! The frame that a radio tries to read, and its chances, by stretches of constant interference.
+
+use ropewalk_quantities::Time;
+
+use super::airtime::Header;
+use super::config::RadioConfig;
+use super::frame_error::FrameError;
+use super::power::{Power, from_dbm, noise_dbm};
+use super::standard::DataRate;
+
+/// What a radio needs to read a frame.
+#[derive(Clone, Debug)]
+pub(super) struct Receiver {
+    noise: f64,
+    /// A tenth of it: less is not counted as a disturbance.
+    countable: Power,
+    pub(super) sensitivity: Power,
+    /// Least ratio of signal to the rest, that a preamble be detected.
+    detection: Option<f64>,
+    /// From this power on, a frame is without error at each rate, when nobody disturbs it.
+    certain: [Power; DataRate::ALL.len()],
+}
+
+impl Receiver {
+    pub(super) fn new(config: &RadioConfig, frame_error: &FrameError) -> Receiver {
+        let noise = from_dbm(noise_dbm(config.noise_figure_db)) as f64;
+        Receiver {
+            noise,
+            countable: (0.1 * noise) as Power,
+            sensitivity: from_dbm(config.sensitivity_dbm),
+            detection: config
+                .preamble_detection
+                .map(|detection| 10_f64.powf(detection.sinr_db / 10.0)),
+            certain: DataRate::ALL.map(|rate| certain(rate, noise, frame_error)),
+        }
+    }
+}
+
+impl Receiver {
+    /// Whether others count beside its noise.
+    #[inline]
+    pub(super) fn disturbed(&self, others: Power) -> bool {
+        others > self.countable
+    }
+}
+
+/// The power, to a factor of 1.26, from which the longest frame's success rounds to 1.
+fn certain(rate: DataRate, noise: f64, frame_error: &FrameError) -> Power {
+    const LONGEST_BITS: f64 = 8.0 * 65_535.0;
+    let mut signal = noise;
+    for _ in 0..80 {
+        let log = frame_error.log_success(rate, signal, noise, 0.0) * LONGEST_BITS;
+        if log > -f64::EPSILON / 4.0 {
+            return signal.ceil() as Power;
+        }
+        signal *= 1.26;
+    }
+    Power::MAX
+}
+
+/// What is known of a frame while it is in the air, to all that read it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) rate: DataRate,
+    pub(super) header: Header,
+    pub(super) start: Time,
+    pub(super) end: Time,
+    /// MPDU, FCS included.
+    pub(super) bytes: u32,
+}
+
+/// A frame being read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reception {
+    /// Who sends it.
+    pub(super) from: u32,
+    pub(super) signal: Power,
+    /// Begun at this instant.
+    pub(super) start: Time,
+    /// Up to here its chances are known.
+    since: Time,
+    /// Logarithm of the header's success, and of the payload's.
+    header: f64,
+    payload: f64,
+    /// Whether its preamble has still to be detected.
+    undetected: bool,
+    /// Whether others were in the air with it.
+    pub(super) overlapped: bool,
+    /// Whether another as strong began with it.
+    rivalled: bool,
+}
+
+/// What became of a frame that was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Read {
+    Good,
+    /// Its frame check sequence is wrong.
+    BadPayload,
+    /// Its header is.
+    BadHeader,
+}
+
+impl Reception {
+    #[inline]
+    pub(super) fn begin(from: u32, signal: Power, now: Time, receiver: &Receiver) -> Reception {
+        Reception {
+            from,
+            signal,
+            start: now,
+            since: now,
+            header: 0.0,
+            payload: 0.0,
+            undetected: receiver.detection.is_some(),
+            overlapped: false,
+            rivalled: false,
+        }
+    }
+
+    /// Whether a frame of this power, which begins now, is read instead: a stronger one before the
+    /// preamble is detected, or by capture.
+    #[inline]
+    pub(super) fn gives_way(
+        &mut self,
+        power: Power,
+        now: Time,
+        after: Time,
+        capture: Option<f64>,
+    ) -> bool {
+        let open = now == self.start || (self.undetected && now < self.start + after);
+        if open && power >= self.signal {
+            self.rivalled |= power == self.signal;
+            return power > self.signal;
+        }
+        capture.is_some_and(|ratio| power as f64 >= ratio * self.signal as f64)
+    }
+
+    /// The rest of the power in the air has been `others` since the last call. Whether the frame is
+    /// still being read: its preamble may turn out not to have been detected.
+    #[inline]
+    pub(super) fn passes(
+        &mut self,
+        now: Time,
+        others: Power,
+        shape: &Shape,
+        receiver: &Receiver,
+        frame_error: &FrameError,
+        after: Time,
+    ) -> bool {
+        self.overlapped |= receiver.disturbed(others);
+        if self.undetected && now >= self.start + after {
+            self.undetected = false;
+            if let Some(ratio) = receiver.detection
+                && (self.signal as f64) < ratio * (receiver.noise + others as f64)
+            {
+                return false;
+            }
+        }
+        let certain = &receiver.certain;
+        if others == 0
+            && self.signal >= certain[shape.rate as usize]
+            && self.signal >= certain[shape.header.rate as usize]
+        {
+            self.since = now;
+        } else {
+            self.weigh(now, others, shape, receiver, frame_error);
+        }
+        true
+    }
+
+    #[inline(never)]
+    fn weigh(
+        &mut self,
+        now: Time,
+        others: Power,
+        shape: &Shape,
+        receiver: &Receiver,
+        frame_error: &FrameError,
+    ) {
+        let (since, header) = (self.since, &shape.header);
+        self.since = now;
+        let payload_from = shape.start + header.span;
+        let header_from = payload_from - header.coded;
+        // The share of a part that lies between the last call and this one.
+        let share = |from: Time, to: Time| {
+            let inside = now.min(to).saturating_sub(since.max(from));
+            inside.as_nanos() as f64 / (to - from).as_nanos() as f64
+        };
+        let log =
+            |rate| frame_error.log_success(rate, self.signal as f64, receiver.noise, others as f64);
+        let header_share = share(header_from, payload_from);
+        if header_share > 0.0 {
+            self.header += header_share * header.bits * log(header.rate);
+        }
+        let payload_share = share(payload_from, shape.end);
+        if payload_share > 0.0 {
+            self.payload += payload_share * 8.0 * f64::from(shape.bytes) * log(shape.rate);
+        }
+    }
+
+    /// What becomes of it; `draw` gives a number in [0, 1), which is asked for only where there is
+    /// doubt.
+    #[inline]
+    pub(super) fn outcome(&self, draw: impl FnOnce() -> f64) -> Read {
+        if self.rivalled {
+            return Read::BadHeader;
+        }
+        if self.header + self.payload > -f64::EPSILON / 4.0 {
+            return Read::Good;
+        }
+        let drawn = draw();
+        if drawn < (self.header + self.payload).exp() {
+            Read::Good
+        } else if drawn < self.header.exp() {
+            Read::BadPayload
+        } else {
+            Read::BadHeader
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! One radio: what waits in it, what it is doing, and where its time goes.
+
+use std::collections::VecDeque;
+
+use rand_pcg::Pcg64Mcg;
+use ropewalk_quantities::Time;
+
+use super::airtime::Timing;
+use super::config::RadioConfig;
+use super::contention::Contention;
+use super::reception::{Receiver, Reception, Shape};
+use super::standard::DataRate;
+use super::stats::{Airtime, RadioStats};
+use crate::medium::Carried;
+
+/// A kind of frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameKind {
+    /// A packet.
+    Data,
+    /// Request to send.
+    Rts,
+    /// Clear to send.
+    Cts,
+    /// Acknowledgement.
+    Ack,
+}
+
+/// A frame on the air, or about to be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    pub(super) kind: FrameKind,
+    /// The radio that it is for.
+    pub(super) to: u32,
+    /// What it reserves after its end.
+    pub(super) duration: Time,
+    /// Whether it was sent before.
+    pub(super) retry: bool,
+    pub(super) shape: Shape,
+}
+
+/// What a radio is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Waiting for its turn, or nothing.
+    Contending,
+    /// In the air.
+    Sending,
+    /// A frame follows after SIFS, whatever the medium does.
+    Answering,
+    /// For an answer of this kind.
+    Awaiting(FrameKind),
+}
+
+/// A packet in a radio's queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting<P> {
+    pub(super) carried: Carried<P>,
+    /// The number of its hop on the channel.
+    pub(super) hop: u32,
+    pub(super) since: Time,
+}
+
+/// How far the packet at the head of the queue has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Head {
+    /// Tries that failed, of its RTS or of itself without one, and of itself behind one.
+    pub(super) short: u8,
+    pub(super) long: u8,
+    /// Whether data has been sent before.
+    pub(super) sent: bool,
+    /// Whether the receiver has it, though the acknowledgement was lost.
+    pub(super) delivered: bool,
+}
+
+/// Where time goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    Data,
+    Retry,
+    Ack,
+    Control,
+    Defer,
+    Idle,
+}
+
+/// A radio.
+#[derive(Clone, Debug)]
+pub(super) struct Station<P> {
+    pub(super) contention: Contention,
+    pub(super) state: State,
+    /// What is being read, if anything is.
+    pub(super) reception: Option<Reception>,
+    /// Until when an answer has to have begun.
+    pub(super) deadline: Time,
+    /// Whether a frame that began in time is being read, and its end is waited for.
+    pub(super) answered: bool,
+    /// What it sends next after SIFS.
+    pub(super) answer: Option<Frame>,
+    pub(super) head: Head,
+    pub(super) queue: VecDeque<Waiting<P>>,
+    pub(super) receiver: Receiver,
+    pub(super) timing: Timing,
+    pub(super) basic_rates: Box<[DataRate]>,
+    pub(super) tries: u8,
+    pub(super) long_tries: u8,
+    pub(super) rts: u32,
+    pub(super) queue_packets: usize,
+    pub(super) lifetime: Time,
+    /// What a preamble missed or a header misread is: noise, or an error that EIFS follows.
+    pub(super) missed_is_noise: bool,
+    pub(super) errors: Pcg64Mcg,
+    /// Of data frames, 12 bits.
+    pub(super) sequence: u16,
+    pub(super) stats: RadioStats,
+    account: Account,
+}
+
+/// What time and places in the queue have been used for since they last changed.
+#[derive(Clone, Copy, Debug)]
+struct Account {
+    spent: [u64; 6],
+    using: Use,
+    since: Time,
+    queue_since: Time,
+}
+
+impl<P> Station<P> {
+    pub(super) fn new(
+        config: &RadioConfig,
+        contention: Contention,
+        receiver: Receiver,
+        errors: Pcg64Mcg,
+    ) -> Station<P> {
+        Station {
+            contention,
+            state: State::Contending,
+            reception: None,
+            deadline: Time::ZERO,
+            answered: false,
+            answer: None,
+            head: Head::default(),
+            queue: VecDeque::new(),
+            receiver,
+            timing: Timing::new(config),
+            basic_rates: config.basic_rates.clone().into(),
+            tries: config.tries,
+            long_tries: config.long_tries,
+            rts: config.rts.unwrap_or(u32::MAX),
+            queue_packets: config.queue_packets as usize,
+            lifetime: config.lifetime.unwrap_or(Time::MAX),
+            missed_is_noise: config.preamble_detection.is_some(),
+            errors,
+            sequence: 0,
+            stats: RadioStats::default(),
+            account: Account {
+                spent: [0; 6],
+                using: Use::Idle,
+                since: Time::ZERO,
+                queue_since: Time::ZERO,
+            },
+        }
+    }
+
+    /// From now on time goes there.
+    #[inline]
+    pub(super) fn uses(&mut self, now: Time, using: Use) {
+        let account = &mut self.account;
+        account.spent[account.using as usize] += (now - account.since).as_nanos();
+        account.since = now;
+        account.using = using;
+    }
+
+    /// It is not in the air: time goes to waiting, if there is something to send.
+    #[inline]
+    pub(super) fn rests(&mut self, now: Time) {
+        let using = if self.queue.is_empty() {
+            Use::Idle
+        } else {
+            Use::Defer
+        };
+        self.uses(now, using);
+    }
+
+    /// The queue is about to change.
+    #[inline]
+    pub(super) fn queue_changes(&mut self, now: Time) {
+        let span = (now - self.account.queue_since).as_nanos();
+        self.stats.queue_packet_ns += u128::from(span) * self.queue.len() as u128;
+        self.account.queue_since = now;
+    }
+
+    /// What it has done by now.
+    pub(super) fn stats(&self, now: Time) -> RadioStats {
+        let mut spent = self.account.spent;
+        spent[self.account.using as usize] += (now - self.account.since).as_nanos();
+        let of = |using: Use| Time::from_nanos(spent[using as usize]);
+        let queued =
+            u128::from((now - self.account.queue_since).as_nanos()) * self.queue.len() as u128;
+        RadioStats {
+            airtime: Airtime {
+                data: of(Use::Data),
+                retries: of(Use::Retry),
+                ack: of(Use::Ack),
+                control: of(Use::Control),
+                defer: of(Use::Defer),
+                idle: of(Use::Idle),
+            },
+            queue_packet_ns: self.stats.queue_packet_ns + queued,
+            ..self.stats
+        }
+    }
+}

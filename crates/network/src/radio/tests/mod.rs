@@ -1,0 +1,8 @@
+//! Channels held against formulas, a slot-exact reference, and ns-3.
+
+mod exact;
+mod ns3;
+mod saturation;
+mod world;
+
+pub(super) use world::radio;

@@ -1,0 +1,168 @@
+//! Cells in which everybody always has something to send, beside a slot-exact reference and ns-3.
+
+use std::collections::HashMap;
+
+use ropewalk_quantities::Time;
+
+use super::ns3::{Group, config, groups};
+use super::world::{World, at_rate, log_distance};
+use crate::radio::{ChannelConfig, DataRate, ErrorModel, RadioConfig, Standard};
+
+const PAYLOAD: u32 = 1000;
+const PACKET: u32 = PAYLOAD + 28;
+
+/// Mbit/s and the failures of a try.
+fn saturated(
+    channel: &ChannelConfig,
+    config: &RadioConfig,
+    senders: usize,
+    radius_m: f64,
+    seconds: u64,
+) -> (f64, f64) {
+    let mut world = World::star(channel, config, senders, radius_m, 3);
+    for hop in 0..senders {
+        world.saturate(hop, PACKET);
+    }
+    world.run(Time::from_secs(seconds));
+    let (mut timeouts, mut tries) = (0, 0);
+    for radio in 1..=senders {
+        let stats = world.channel.radio_stats(radio, world.now);
+        timeouts += stats.timeouts;
+        tries += stats.frames.max(stats.rts);
+    }
+    (
+        world.mbps(PAYLOAD, Time::ZERO),
+        timeouts as f64 / tries as f64,
+    )
+}
+
+fn standard(letter: &str) -> Standard {
+    format!("802.11{letter}").parse().unwrap()
+}
+
+fn rate(standard: Standard, mbps: &str) -> DataRate {
+    let mut rates = standard.adaptive_rates().iter().copied();
+    rates
+        .find(|rate| rate.to_string() == format!("{mbps} Mbit/s"))
+        .unwrap()
+}
+
+/// All stations at one place, where of two that begin at once neither is read: a simulation slot by
+/// slot of its own.
+#[test]
+fn a_cell_at_one_place_is_as_the_slot_exact_reference() {
+    let reference = include_str!("../../../../../tests/reference/wifi/dcf-oracle.csv");
+    let mut told = String::new();
+    let mut worst: (f64, f64) = (0.0, 0.0);
+    for line in reference.lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let number = |index: usize| fields[index].parse::<f64>().unwrap();
+        let (senders, eifs) = (number(3) as usize, fields[4] == "1");
+        let standard = standard(fields[0]);
+        let mut config = at_rate(standard, rate(standard, fields[1]));
+        if eifs {
+            config.preamble_detection = None;
+        }
+        let channel = ChannelConfig {
+            error_model: ErrorModel::None,
+            ..log_distance(3.0)
+        };
+        let payload = number(2) as u32;
+        assert_eq!(payload, PAYLOAD, "{line}");
+        // As many frames at slow rates as at fast ones.
+        let seconds = (660.0 / number(1)).clamp(60.0, 660.0) as u64;
+        let (mbps, p) = saturated(&channel, &config, senders, 0.001, seconds);
+        let (expected_p, expected) = (number(5), number(6));
+        told += &format!("{line}: {p:.4} {mbps:.4}\n");
+        worst.0 = worst.0.max((mbps / expected - 1.0).abs());
+        worst.1 = worst.1.max((p - expected_p).abs());
+    }
+    println!("{told}worst {worst:?}");
+    assert!(worst.0 < 0.01 && worst.1 < 0.006, "{worst:?}\n{told}");
+}
+
+/// Cells of ns-3.44, with powers by distance, so that of two frames at once the nearer may be read.
+#[test]
+fn saturated_cells_are_as_in_ns3() {
+    let mut failures = String::new();
+    for group in groups(&["sat", "sat-rts"]) {
+        let Group { senders, row, .. } = &group;
+        let config = config(row);
+        let channel = group.channel();
+        let (mbps, p) = saturated(&channel, &config, *senders, row.number("distance_m"), 60);
+        let (expected, expected_p) = (group.goodput(), group.failures());
+        let band = if *senders <= 5 { 0.02 } else { 0.04 };
+        let off = mbps / expected - 1.0;
+        let told = format!(
+            "{}: {mbps:.4} for {expected:.4} ({:+.1} %), p {p:.4} for {expected_p:.4}\n",
+            row.name(),
+            100.0 * off,
+        );
+        print!("{told}");
+        if off.abs() > band || (p - expected_p).abs() > 0.02 {
+            failures += &told;
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+}
+
+/// Two senders that do not hear each other, and a receiver between them.
+#[test]
+fn hidden_senders_are_as_in_ns3() {
+    let mut failures = String::new();
+    let mut found: HashMap<(&str, bool), f64> = HashMap::new();
+    for group in groups(&["hidden"]) {
+        let row = &group.row;
+        let mut radios = vec![config(row); 3];
+        for (radio, (node, x)) in
+            radios
+                .iter_mut()
+                .zip([("left", -20.0), ("middle", 0.0), ("right", 20.0)])
+        {
+            radio.node = node.to_owned();
+            radio.at[0] = x;
+        }
+        let hops = [(0, 1, 0.0), (2, 1, 0.0)];
+        let mut world = World::new(&group.channel(), &radios, &hops, 5);
+        for hop in 0..2 {
+            world.saturate(hop, PACKET);
+        }
+        world.run(Time::from_secs(60));
+        let mbps = world.mbps(PAYLOAD, Time::ZERO);
+        let expected = group.goodput();
+        let with_rts = config(row).rts.is_some();
+        found.insert((row.text("std"), with_rts), mbps);
+        let band = if with_rts { 0.05 } else { 0.12 };
+        let off = mbps / expected - 1.0;
+        let told = format!(
+            "{}: {mbps:.4} for {expected:.4} ({:+.1} %)\n",
+            row.name(),
+            100.0 * off
+        );
+        print!("{told}");
+        if off.abs() > band {
+            failures += &told;
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+    // RTS and CTS cost more than they save at 11 Mbit/s, and less at 24.
+    assert!(found[&("b", true)] < found[&("b", false)], "{found:?}");
+    assert!(found[&("a", true)] > found[&("a", false)], "{found:?}");
+}
+
+#[test]
+fn ten_stations_share_a_cell_fairly() {
+    let config = at_rate(Standard::B, DataRate::Cck11);
+    let mut world = World::star(&log_distance(3.0), &config, 10, 0.001, 3);
+    for hop in 0..10 {
+        world.saturate(hop, PACKET);
+    }
+    world.run(Time::from_secs(60));
+    let shares: Vec<f64> = (0..10)
+        .map(|hop| world.packets(hop, Time::ZERO) as f64)
+        .collect();
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|share| share * share).sum();
+    let jain = sum * sum / (10.0 * squares);
+    assert!(jain >= 0.98, "{jain}");
+}
