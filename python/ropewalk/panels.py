@@ -213,8 +213,11 @@ def has_reorder_buffer(results: Results) -> bool:
 
 
 def subflows_of(results: Results, seed: int) -> list[tuple[int, str, pl.DataFrame]]:
-    """Number, name and timeline of each subflow; names that come twice are numbered."""
-    return list(_named(_of_run(results.timeline, seed)))
+    """Number, name and timeline of each of the first flow's subflows; datagrams have none."""
+    rows = results.timeline.filter(results.timeline["seed"] == seed)
+    if "flow" in rows.columns:
+        rows = rows.filter(rows["flow"] == results.connection["flow"][0])
+    return list(_named(rows))
 
 
 def _named(rows: pl.DataFrame) -> Iterator[tuple[int, str, pl.DataFrame]]:
@@ -235,6 +238,11 @@ def of_first_flow(frame: pl.DataFrame) -> pl.DataFrame:
     if "flow" not in frame.columns or frame.is_empty():
         return frame
     return frame.filter(frame["flow"] == frame["flow"][0])
+
+
+def has_windows(results: Results) -> bool:
+    """Whether the first flow has subflows with windows, and is not of datagrams."""
+    return bool(subflows_of(results, results.seeds[0]))
 
 
 def has_flows(results: Results) -> bool:

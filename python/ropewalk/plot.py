@@ -243,22 +243,23 @@ def overview(results: Results, *, seed: int | None = None) -> Figure:
     5
     """
     seed = _seed(results, seed)
-    rows = panels.grid(len(panels.subflows_of(results, seed)))[0]
-    heights = [3.6, 0.6 + 1.6 * rows, 3.2]
+    subflows = panels.subflows_of(results, seed)
+    heights = [3.6, 0.6 + 1.6 * panels.grid(len(subflows))[0], 3.2] if subflows else [3.6, 3.2]
     several = panels.has_flows(results)
     if several:
         heights.insert(0, 2.8)
     figure = _figure(9, sum(heights) + 0.3)
     with _style():
         parts = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
-        *above, top, middle, bottom = parts
+        above, (top, *middle, bottom) = parts[: int(several)], parts[int(several) :]
         for part in above:
             panels.flows(part.subplots(), results, seed)
         if several:
             top.suptitle(f"the first flow, {results.scenario.flows[0]}", x=0.01, ha="left")
         panels.goodput(top.subplots(), results, seed)
-        middle.suptitle("windows", x=0.01, ha="left")
-        panels.windows(middle, results, seed)
+        for part in middle:
+            part.suptitle("windows", x=0.01, ha="left")
+            panels.windows(part, results, seed)
         left, *right = bottom.subplots(1, 1 + panels.has_reorder_buffer(results), squeeze=False)[0]
         panels.delays(left, results)
         for axes in right:

@@ -165,6 +165,7 @@ def _write(results: Results, folder: Path) -> list[str]:
         shown = {
             plot.reorder_buffer: panels.has_reorder_buffer(results),
             plot.flows: panels.has_flows(results),
+            plot.windows: panels.has_windows(results),
         }
         for name, draw in PLOTS.items():
             if shown.get(draw, True):

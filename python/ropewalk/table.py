@@ -41,7 +41,8 @@ def table(results: Results) -> RenderableType:
     """
     mean, ci95 = results.mean, results.ci95
     parts: list[RenderableType] = [_heading(results), _summary(results, mean, ci95)]
-    parts.append(_subflows(mean.get("subflows", [])))
+    if mean.get("subflows"):
+        parts.append(_subflows(mean["subflows"]))
     if mean.get("links"):
         parts.append(_links(mean["links"]))
     if mean.get("flows"):

@@ -20,6 +20,8 @@ pub(crate) struct Flow {
     ends: Vec<[IpAddr; 2]>,
     /// Client and server of each path, outside a virtual device, by the path's number.
     outside: Option<Vec<[IpAddr; 2]>>,
+    /// Datagrams in place of segments.
+    datagrams: bool,
 }
 
 /// What is kept of a packet until it is written.
@@ -77,6 +79,7 @@ impl Flow {
             connection,
             ends,
             outside,
+            datagrams: facts.flow.protocol == Protocol::Udp,
         }
     }
 
@@ -87,6 +90,9 @@ impl Flow {
 
     /// Writes a packet to `out`, instead of what stands there.
     pub(crate) fn write(&mut self, sent: &Sent, out: &mut Vec<u8>) {
+        if self.datagrams {
+            return self.write_datagram(sent, out);
+        }
         let Sent {
             from,
             subflow,
@@ -142,6 +148,29 @@ impl Flow {
             outside.emit(UdpHeader::LEN + inside, out);
             ports.emit(inside, rest, &mut out[outside.wire_len()..]);
         }
+    }
+}
+
+impl Flow {
+    fn write_datagram(&self, sent: &Sent, out: &mut Vec<u8>) {
+        let Sent { from, segment, .. } = sent;
+        let ip = ip_header(self.ends[0], *from, protocol::UDP, sent.identification);
+        let (udp_at, len) = (ip.wire_len(), segment.len as usize);
+        out.clear();
+        out.resize(udp_at + UdpHeader::LEN + len, 0);
+        let (headers, data) = out.split_at_mut(udp_at + UdpHeader::LEN);
+        payload::fill(segment.data_seq, data);
+        let ends = [addresses::client_port(0, 0), SERVER_PORT];
+        let [source_port, destination_port] = directed(ends, *from);
+        let ports = UdpHeader {
+            source_port,
+            destination_port,
+        };
+        let sum = ip
+            .pseudo_header(UdpHeader::LEN + len)
+            .add_sum(Checksum::new().add_bytes(data));
+        ip.emit(UdpHeader::LEN + len, headers);
+        ports.emit(len, sum, &mut headers[udp_at..]);
     }
 }
 

@@ -95,9 +95,10 @@ impl Recording {
 }
 
 impl Recording {
-    /// The tap, for a packet with a segment: what a tunnel's ends say to each other is not shown.
+    /// The tap, for a packet with a segment or a datagram's payload: what a tunnel's ends say to each
+    /// other is not shown.
     fn tap_of(&mut self, sighting: &Sighting<'_>) -> Option<&mut Tap> {
-        let has_segment = sighting.segment.flags != Flags::NONE;
+        let has_segment = sighting.segment.flags != Flags::NONE || sighting.segment.len > 0;
         self.tap.as_mut().filter(|_| has_segment)
     }
 }

@@ -30,6 +30,7 @@ impl SenderLog {
         let paths = subflow_names(scenario);
         let protocol = match scenario.first().protocol {
             Protocol::Mptcp => "MPTCP",
+            Protocol::Udp => "UDP",
             Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Bas(_) => "TCP",
         };
         let header = Header {
@@ -116,7 +117,7 @@ fn subflow_names(scenario: &Scenario) -> Vec<String> {
     let name = |path: &usize| scenario.paths[*path].name.clone();
     let names: Vec<String> = flow.paths.iter().map(name).collect();
     match flow.protocol {
-        Protocol::Tcp => names.into_iter().take(1).collect(),
+        Protocol::Tcp | Protocol::Udp => names.into_iter().take(1).collect(),
         Protocol::StripedTcp(_) => vec![names.join("+")],
         Protocol::Bas(_) => names,
         Protocol::Mptcp => (1..=flow.transport.subflows_per_path)

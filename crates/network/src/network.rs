@@ -230,6 +230,16 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         (key != IDLE).then_some(key)
     }
 
+    /// When one more packet of `size` bytes should enter a route so that its first hop is never idle
+    /// and little waits there; `None` of a medium, which does not know it before.
+    pub fn wants(&mut self, now: Time, route: RouteId, size: u32) -> Option<Time> {
+        let (hop, _) = route.entry();
+        match &mut self.carriers[hop.index()] {
+            Carrier::Wire(link) => Some(link.wants(now, size)),
+            Carrier::Medium(_) => None,
+        }
+    }
+
     /// A packet of `size` bytes (IP header included) enters a route.
     #[inline]
     pub fn offer<W: Watch<P>>(

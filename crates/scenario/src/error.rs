@@ -187,6 +187,9 @@ pub enum Problem {
         /// The name.
         name: String,
     },
+    /// Datagrams that nothing holds back.
+    #[error("bulk datagrams leave as fast as their first link sends, and {0:?} is unlimited")]
+    EndlessDatagrams(String),
     /// A link from a node to itself, or a flow.
     #[error("must be another node than from")]
     SameNode,

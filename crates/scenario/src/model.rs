@@ -7,6 +7,7 @@ use ropewalk_network::LinkConfig;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_transport::Config;
 
+pub(crate) use protocol::datagram_headers;
 pub use protocol::{Aggregation, Device, Protocol, VirtualDevice};
 pub use traffic::{Spacing, Traffic};
 
@@ -65,7 +66,7 @@ pub struct Flow {
     pub protocol: Protocol,
     /// What its TCP or MPTCP endpoints are set to.
     pub transport: Config,
-    /// Indices into [`Scenario::paths`] that it uses, in this order; `tcp` uses just one.
+    /// Indices into [`Scenario::paths`] that it uses, in this order; `tcp` and `udp` use just one.
     pub paths: Vec<usize>,
     /// What the application sends.
     pub traffic: Traffic,
@@ -113,25 +114,36 @@ impl Flow {
     pub fn payload(&self) -> Bytes {
         match &self.protocol {
             Protocol::Bas(aggregation) => aggregation.packet.unwrap_or(self.transport.segment),
-            Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Mptcp => self.transport.segment,
+            Protocol::Tcp | Protocol::Udp | Protocol::StripedTcp(_) | Protocol::Mptcp => {
+                self.transport.segment
+            }
         }
     }
 
-    /// Bytes of an IP packet on a link with a full segment, all headers counted.
+    /// Bytes of an IP packet on a link with a full segment or datagram, all headers counted.
     #[must_use]
     pub fn full_packet(&self) -> u64 {
+        if self.protocol == Protocol::Udp {
+            return self.transport.segment.as_u64() + u64::from(self.datagram_headers());
+        }
         let inside = ETHERNET_MTU - self.packet_overhead();
         let headers = u64::from(ETHERNET_MTU) - self.transport.segment_for(inside).as_u64();
         self.transport.segment.as_u64() + headers
     }
 
-    /// How many TCP connections or subflows it has at a time over its paths.
+    /// What stands before a datagram's payload, from the IP header on, in bytes.
+    #[must_use]
+    pub fn datagram_headers(&self) -> u32 {
+        datagram_headers(self.transport.ip_version)
+    }
+
+    /// How many TCP connections or subflows it has at a time over its paths; of datagrams, one.
     #[must_use]
     pub fn subflows(&self) -> usize {
         match self.protocol {
             Protocol::Mptcp => self.paths.len() * self.transport.subflows_per_path as usize,
             Protocol::Bas(_) => self.paths.len(),
-            Protocol::Tcp | Protocol::StripedTcp(_) => 1,
+            Protocol::Tcp | Protocol::Udp | Protocol::StripedTcp(_) => 1,
         }
     }
 }

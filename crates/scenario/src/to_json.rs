@@ -115,10 +115,22 @@ fn direction(direction: &DirectionConfig, round_trip: Time) -> Value {
 }
 
 /// The protocol with what is its own, and every field of `Config` that has a key, from the table of
-/// keys.
+/// keys; of datagrams those few that they have.
 fn transport(flow: &Flow) -> Map<String, Value> {
     let config = &flow.transport;
     let mut object = Map::new();
+    if flow.protocol == Protocol::Udp {
+        let headers = json!(flow.datagram_headers());
+        for (key, value) in [
+            ("protocol", json!(flow.protocol.name())),
+            ("segment", json!(config.segment.as_u64())),
+            ("ip_version", json!(config.ip_version.name())),
+            ("header_bytes", headers),
+        ] {
+            object.insert(key.into(), value);
+        }
+        return object;
+    }
     for key in TRANSPORT.keys() {
         if let Some(field) = key.default.field() {
             insert(&mut object, key.name, &(field.get)(config), config);
@@ -132,7 +144,7 @@ fn transport(flow: &Flow) -> Map<String, Value> {
     own("ack_bytes", (outside + config.acknowledgement_len()).into());
     own("protocol", flow.protocol.name().into());
     match &flow.protocol {
-        Protocol::Tcp | Protocol::Mptcp => {}
+        Protocol::Tcp | Protocol::Udp | Protocol::Mptcp => {}
         Protocol::StripedTcp(device) => {
             own("device", device.kind.name().into());
         }

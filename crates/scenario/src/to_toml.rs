@@ -60,6 +60,9 @@ impl Scenario {
         self.write_common(out, flow);
         line(out, "protocol", &toml_text(flow.protocol.name()));
         let config = &flow.transport;
+        if flow.protocol == Protocol::Udp {
+            return line(out, "segment", &config.segment.to_parsed().to_toml());
+        }
         line(out, "congestion", &config.congestion.to_parsed().to_toml());
         if matches!(config.congestion, CongestionConfig::Uncoupled(_)) {
             let subflow = config.subflow_congestion.to_parsed();
@@ -151,6 +154,9 @@ fn direction(direction: &DirectionConfig) -> Vec<(&'static str, String)> {
 /// The protocol, and every field of `Config` that has a key, from the table of keys.
 fn write_transport(out: &mut String, flow: &Flow) {
     let config = &flow.transport;
+    if flow.protocol == Protocol::Udp {
+        return write_datagrams(out, config);
+    }
     // All that a profile says is written out, but for `subflow` where it may not be.
     let of_profile = |profile: &Profile| Config::profile(*profile).subflow_congestion;
     let profile = Profile::ALL
@@ -176,12 +182,31 @@ fn write_transport(out: &mut String, flow: &Flow) {
     }
 }
 
+/// Datagrams: competitors may have the rest of the profile.
+fn write_datagrams(out: &mut String, config: &Config) {
+    let own = ["segment", "ip_version", "receive_window_share"];
+    let settings = || {
+        let keys = TRANSPORT.keys().filter(|key| !own.contains(&key.name));
+        keys.filter_map(|key| key.default.field())
+    };
+    let is_of = |profile: &&Profile| {
+        let usual = Config::profile(**profile);
+        settings().all(|field| (field.get)(config).to_toml() == (field.get)(&usual).to_toml())
+    };
+    if let Some(profile) = Profile::ALL.iter().find(is_of) {
+        line(out, "profile", &profile.to_parsed().to_toml());
+    }
+    line(out, "protocol", &toml_text(Protocol::Udp.name()));
+    line(out, "segment", &config.segment.to_parsed().to_toml());
+    line(out, "ip_version", &config.ip_version.to_parsed().to_toml());
+}
+
 /// What is of one protocol alone, and what chooses among paths.
 fn write_protocol(out: &mut String, flow: &Flow) {
     let scheduler = flow.protocol.scheduler(&flow.transport);
     line(out, "scheduler", &scheduler.to_parsed().to_toml());
     match &flow.protocol {
-        Protocol::Tcp | Protocol::Mptcp => {}
+        Protocol::Tcp | Protocol::Udp | Protocol::Mptcp => {}
         Protocol::StripedTcp(device) => {
             line(out, "device", &device.kind.to_parsed().to_toml());
         }

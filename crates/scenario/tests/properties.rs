@@ -177,6 +177,7 @@ const VALUES: &[&str] = &[
     "ns-3",
     "rfc",
     "tcp",
+    "udp",
     "mptcp",
     "striped-tcp",
     "bas",

@@ -6,7 +6,7 @@ use ropewalk_scenario::Scenario;
 use ropewalk_transport::Segment;
 
 use crate::application::Application;
-use crate::hosts::{CLIENT, Incoming, SERVER, Sends, send_by};
+use crate::hosts::{CLIENT, FirstHop, Incoming, SERVER, Sends, send_by};
 use crate::observer::Observer;
 use crate::packet::Packet;
 use crate::recorder::Recorder;
@@ -132,7 +132,9 @@ impl<'o, O: Observer> Run<'o, O> {
             Advance::Arrived(arrival) => arrival,
             Advance::Dropped(departed) => {
                 let packet = departed.packet;
-                flows[packet.flow as usize].host.drop_packet(packet.slot);
+                let flow = &mut flows[packet.flow as usize];
+                flow.host.drop_packet(packet.slot);
+                self.unfinished -= usize::from(flow.note_end());
                 return;
             }
             Advance::Passed | Advance::Nothing => return,
@@ -235,6 +237,7 @@ impl<'o, O: Observer> Run<'o, O> {
             network,
         };
         let timeouts = send_by!(&mut flow.host, host => leaving.send(host, &mut watch));
+        self.unfinished -= usize::from(flow.note_end());
         self.arm_all(index, timeouts);
     }
 
@@ -293,9 +296,9 @@ struct Leaving<'a, T> {
 impl<T: Copy> Leaving<'_, T> {
     /// Sends all that is to be sent now; gives the ends' timers.
     #[inline(always)]
-    fn send<O: Observer<Tag = T>>(
+    fn send<O: Observer<Tag = T>, S: Sends>(
         self,
-        host: &mut impl Sends,
+        host: &mut S,
         watch: &mut Watching<'_, O>,
     ) -> [Option<Time>; 2] {
         let (now, end) = (self.now, self.end);
@@ -320,12 +323,16 @@ impl<T: Copy> Leaving<'_, T> {
                 *self.packets += u32::from(packet.segment.len > 0 && leaves.end == CLIENT);
                 let route = self.routes[leaves.route][leaves.end];
                 let offer = self.network.offer(now, route, leaves.size, packet, watch);
+                if S::ASKS_FIRST_HOP {
+                    let wants = self.network.wants(now, route, leaves.size);
+                    host.entered(FirstHop { offer, wants });
+                }
                 // What a link drops or loses, the ends find out.
                 if let Offer::Dropped(_) = offer {
                     host.drop_packet(leaves.slot);
                 }
             }
-            if !host.wants_turn() {
+            if !host.wants_turn(now) {
                 return host.poll_timeouts(end);
             }
         }

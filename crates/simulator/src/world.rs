@@ -87,13 +87,6 @@ impl<T: Copy> World<T> {
     /// Data packets that all clients have sent.
     pub(crate) fn data_packets(&self) -> u64 {
         let hosts = self.flows.iter().map(|flow| &flow.host);
-        let sent = |host: &Host, subflow| host.counters(subflow).segments_sent;
-        hosts
-            .map(|host| {
-                (0..host.subflows())
-                    .map(|subflow| sent(host, subflow))
-                    .sum::<u64>()
-            })
-            .sum()
+        hosts.map(Host::data_packets).sum()
     }
 }

@@ -181,7 +181,7 @@ impl Plan {
 pub(crate) fn subflows(flow: &Flow) -> usize {
     match flow.protocol {
         Protocol::Mptcp => flow.subflows(),
-        Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Bas(_) => 1,
+        Protocol::Tcp | Protocol::Udp | Protocol::StripedTcp(_) | Protocol::Bas(_) => 1,
     }
 }
 

@@ -66,14 +66,14 @@ pub fn world(request: &Request) -> Result<Report, Error> {
             let gateway = Gateway::start(association, &scenario, &testbed, &congestion, start);
             Some(gateway?)
         }
-        Protocol::Tcp | Protocol::Mptcp | Protocol::StripedTcp(_) => None,
+        Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::StripedTcp(_) => None,
     };
     let tunnel = match &scenario.first().protocol {
         Protocol::StripedTcp(device) => {
             let tunnel = Tunnel::start(device.scheduler, &scenario, &testbed, start);
             Some(tunnel?)
         }
-        Protocol::Tcp | Protocol::Mptcp | Protocol::Bas(_) => None,
+        Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::Bas(_) => None,
     };
     let mut plan = traffic_plan(&scenario, request.seed, &testbed.plan, &congestion, step);
     if let Some(gateway) = &gateway {
@@ -162,6 +162,7 @@ fn traffic_plan(
         carrier: match flow.protocol {
             Protocol::Mptcp => Carrier::Mptcp,
             Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Bas(_) => Carrier::Tcp,
+            Protocol::Udp => unreachable!("the testbed refuses it"),
         },
         congestion: congestion.to_owned(),
         traffic: flow.traffic,

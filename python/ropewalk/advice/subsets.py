@@ -38,12 +38,12 @@ def candidates(scenario: Scenario) -> Paths:
 
 
 def check_short_form(scenario: Scenario) -> None:
-    """Make sure that the flow to advise on is the one of ``[transport]`` and ``[traffic]``.
+    """Make sure that the flow to advise on is the one of ``[transport]`` and ``[traffic]``, a stream.
 
     Raises
     ------
     ScenarioError
-        The scenario has ``[[flow]]`` alone.
+        The scenario has ``[[flow]]`` alone, or sends datagrams.
 
     Examples
     --------
@@ -56,6 +56,11 @@ scenario has [[flow]] alone: give the first one, 'backup', its place there
         raise ScenarioError(
             "advice is for the flow of [transport] and [traffic], and this scenario has [[flow]]"
             f" alone: give the first one, {scenario.flows[0]!r}, its place there"
+        )
+    if scenario.values["transport"]["protocol"] == "udp":
+        raise ScenarioError(
+            'transport.protocol = "udp": advice is for streams, and nothing of datagrams can be'
+            " chosen but their length; allowed here: tcp, mptcp, bas, striped-tcp"
         )
 
 

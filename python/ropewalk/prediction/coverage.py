@@ -30,10 +30,15 @@ def uncovered(values: Values) -> list[str]:
             "no formula has the gateway's tunnel, which keeps to the links' rates and puts packets"
             ' in order (device = "tunnel")'
         )
+    if values["transport"]["protocol"] == "udp":
+        reasons.append(
+            "no formula has datagrams, which nothing controls; ropewalk simulate does"
+            ' (protocol = "udp")'
+        )
     for flow in others(values):
-        if flow["protocol"] == "striped-tcp":
+        if flow["protocol"] in ("striped-tcp", "udp"):
             reasons.append(
-                f"no formula has striped-tcp beside other flows, as {flow['name']!r} is"
+                f"no formula has {flow['protocol']} beside other flows, as {flow['name']!r} is"
             )
         elif flow["traffic"]["kind"] != "bulk":
             reasons.append(

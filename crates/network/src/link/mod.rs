@@ -195,6 +195,21 @@ impl<P: Copy> Link<P> {
         self.counters
     }
 
+    /// When one more packet of `size` bytes should be offered so that the link is never idle and
+    /// little waits for it; `now` if that is at once.
+    pub(crate) fn wants(&mut self, now: Time, size: u32) -> Time {
+        self.pass_outages(now);
+        if let Some(end) = self.outages.under_way(now) {
+            return end;
+        }
+        let at = self.transmitter.wants(now);
+        let start = self.transmitter.start(now);
+        if at == now && start > now && !self.queue.has_room(now, size) {
+            return self.queue.backlog(now).next_start.unwrap_or(start);
+        }
+        at
+    }
+
     /// Packets and bytes that wait at `now` before the one that is being sent.
     pub fn backlog(&mut self, now: Time) -> (u64, Bytes) {
         self.pass_outages(now);

@@ -43,6 +43,11 @@ impl Outages {
         self.current.start
     }
 
+    /// When the span ends that is under way at `now`.
+    pub(crate) fn under_way(&self, now: Time) -> Option<Time> {
+        (self.current.start <= now && now < self.current.end).then_some(self.current.end)
+    }
+
     /// Whether the span under way, or the next one, is over at `now`.
     #[inline]
     pub(crate) fn is_over(&self, now: Time) -> bool {

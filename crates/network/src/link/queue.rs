@@ -59,14 +59,20 @@ impl Queue {
     /// Takes a packet that has to wait until then, if there is room for it.
     #[inline]
     pub(crate) fn admit(&mut self, now: Time, until: Time, size: u32) -> bool {
-        self.release(now);
-        let bytes = self.bytes + u64::from(size);
-        if self.waiting.len() as u64 >= self.most_packets || bytes > self.most_bytes {
+        if !self.has_room(now, size) {
             return false;
         }
-        self.bytes = bytes;
+        self.bytes += u64::from(size);
         self.waiting.push_back(Waiting { until, size });
         true
+    }
+
+    /// Whether there is room for one more packet.
+    #[inline]
+    pub(crate) fn has_room(&mut self, now: Time, size: u32) -> bool {
+        self.release(now);
+        let bytes = self.bytes + u64::from(size);
+        (self.waiting.len() as u64) < self.most_packets && bytes <= self.most_bytes
     }
 
     /// What waits at `now`.

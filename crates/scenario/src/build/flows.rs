@@ -1,7 +1,9 @@
 //! The flows: `[transport]` with `[traffic]`, each `[[flow]]`, each `[[competitor]]`.
 
+use ropewalk_network::LinkConfig;
 use ropewalk_quantities::Time;
 
+use super::datagrams;
 use super::paths::Paths;
 use super::traffic::traffic;
 use super::transport::Transport;
@@ -15,6 +17,7 @@ use crate::section::{Section, name_list};
 /// The flows of the file: at least one, competitors last.
 pub(super) fn flows(
     root: &Section,
+    links: &[LinkConfig],
     paths: &mut Paths,
     duration: Time,
     report: &mut Report,
@@ -29,6 +32,7 @@ pub(super) fn flows(
     };
     let inherited = if own.is_empty() || root.has("transport") || root.has("traffic") {
         let (flow, transport) = short(root, section, paths, report);
+        datagrams::check(&flow, section, root.table("traffic"), paths, links, report);
         flows.add(section, flow, report);
         transport
     } else {
@@ -37,10 +41,26 @@ pub(super) fn flows(
     };
     for section in own {
         let flow = own_flow(section, paths, report);
+        datagrams::check(
+            &flow,
+            section,
+            section.table("traffic"),
+            paths,
+            links,
+            report,
+        );
         flows.add(section, flow, report);
     }
     for (index, section) in root.tables("competitor").iter().enumerate() {
         let flow = competitor(section, index, &inherited, paths, report);
+        datagrams::check(
+            &flow,
+            section,
+            section.table("traffic"),
+            paths,
+            links,
+            report,
+        );
         flows.add(section, flow, report);
     }
     flows.flows
@@ -92,9 +112,9 @@ fn short(
 ) -> (Flow, Transport) {
     let mut used = chosen_paths(section, paths, report);
     let transport = Transport::own(section, used.len(), report);
-    if transport.protocol == Protocol::Tcp && used.len() > 1 {
+    if transport.protocol.takes_one_path() && used.len() > 1 {
         if !goes_between_nodes(section) {
-            warn_of_unused_paths(&used, paths, report);
+            warn_of_unused_paths(&transport.protocol, &used, paths, report);
         }
         used.truncate(1);
     }
@@ -193,7 +213,7 @@ fn check_single_path(
     paths: &Paths,
     report: &mut Report,
 ) -> Vec<usize> {
-    if *protocol != Protocol::Tcp || used.len() <= 1 {
+    if !protocol.takes_one_path() || used.len() <= 1 {
         return used;
     }
     if goes_between_nodes(section) {
@@ -219,10 +239,11 @@ fn check_subflows(section: &Section, key: &str, flow: &Flow, report: &mut Report
     }
 }
 
-fn warn_of_unused_paths(used: &[usize], paths: &Paths, report: &mut Report) {
+fn warn_of_unused_paths(protocol: &Protocol, used: &[usize], paths: &Paths, report: &mut Report) {
     let others = name_list(used[1..].iter().map(|path| paths.name(*path)));
     report.warnings.push(format!(
-        "transport.protocol: tcp uses one path, {:?}, and leaves {others}; transport.paths = [{:?}] would choose another",
+        "transport.protocol: {} uses one path, {:?}, and leaves {others}; transport.paths = [{:?}] would choose another",
+        protocol.name(),
         paths.name(used[0]),
         paths.name(used[1]),
     ));

@@ -1,5 +1,6 @@
 //! From checked tables to a scenario: defaults, references, and checks across keys.
 
+mod datagrams;
 mod flows;
 mod links;
 mod nodes;
@@ -29,7 +30,7 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
     }
     let links = links::links(root.tables("link"), duration, traces, report);
     let mut paths = paths::Paths::read(root, &links, report);
-    let flows = flows::flows(root, &mut paths, duration, report);
+    let flows = flows::flows(root, &links, &mut paths, duration, report);
     Scenario {
         title: root.get("title").unwrap_or_default(),
         duration,

@@ -133,6 +133,11 @@ impl Paths {
         self.paths.len() - 1
     }
 
+    /// The links of a path.
+    pub fn hops(&self, path: usize) -> &[usize] {
+        &self.paths[path].hops
+    }
+
     /// The name of a path.
     pub fn name(&self, path: usize) -> &str {
         &self.paths[path].name

@@ -40,6 +40,7 @@ pub(super) fn protocol(
         ("bas", Some(Protocol::Bas(base))) => Protocol::Bas(aggregation(section, Some(base))),
         ("bas", _) => Protocol::Bas(aggregation(section, None)),
         ("mptcp", _) => Protocol::Mptcp,
+        ("udp", _) => Protocol::Udp,
         _ => Protocol::Tcp,
     };
     if !matches!(protocol, Protocol::Bas(_)) {
@@ -161,6 +162,8 @@ fn check_scheduler(section: &Section, protocol: &Protocol, report: &mut Report) 
     // A virtual device knows the links, but nothing of what TCP measures over them.
     let fitting: Vec<&str> = match protocol {
         Protocol::Tcp | Protocol::Mptcp => of_subflows().collect(),
+        // What is wrong with a scheduler of datagrams is that it is there.
+        Protocol::Udp => return,
         Protocol::StripedTcp(device) => device.kind.schedulers().map(|own| own.name()).collect(),
         Protocol::Bas(_) => return,
     };

@@ -7,9 +7,13 @@ use ropewalk_transport::{Config, CongestionConfig, Profile, SchedulerConfig};
 
 use super::protocol::{check_buffers, protocol, set_send_buffer};
 use crate::error::Problem;
-use crate::model::{ETHERNET_MTU, Protocol};
+use crate::model::{ETHERNET_MTU, Protocol, datagram_headers};
 use crate::report::Report;
 use crate::section::{Section, name_list};
+
+/// The settings of endpoints that datagrams have, too.
+const OF_DATAGRAMS: [&str; 2] = ["segment", "ip_version"];
+const CONNECTIONS: &str = r#"protocol = "tcp", "striped-tcp", "mptcp" or "bas""#;
 
 /// What a flow's transport keys come to.
 pub(super) struct Transport {
@@ -70,12 +74,15 @@ impl Transport {
         let name: String = section.value("protocol");
         let protocol = protocol(section, &name, Some(&self.protocol), report);
         config.multipath = protocol == Protocol::Mptcp;
-        if !section.has("congestion") && !fits(config.congestion.description(), &config) {
+        if protocol != Protocol::Udp
+            && !section.has("congestion")
+            && !fits(config.congestion.description(), &config)
+        {
             config.congestion = Config::profile(self.profile).congestion;
         }
         set_fields(section, &mut config);
         let usual = match protocol {
-            Protocol::Tcp | Protocol::Mptcp => self.inherited.scheduler.clone(),
+            Protocol::Tcp | Protocol::Udp | Protocol::Mptcp => self.inherited.scheduler.clone(),
             Protocol::StripedTcp(_) | Protocol::Bas(_) => Config::profile(self.profile).scheduler,
         };
         config.scheduler = of_subflows(protocol.scheduler(&config), usual);
@@ -104,9 +111,20 @@ impl Transport {
         transport
     }
 
-    /// The keys `congestion` and `subflow`, against each other and the protocol.
+    /// The keys `congestion` and `subflow`, against each other and the protocol; and that datagrams
+    /// are told nothing that only connections have.
     fn check_congestion(&self, section: &Section, report: &mut Report) {
         let config = &self.config;
+        if self.protocol == Protocol::Udp {
+            let settings = section
+                .given()
+                .filter(|(key, _)| key.default.field().is_some());
+            for (key, _) in settings.filter(|(key, _)| !OF_DATAGRAMS.contains(&key.name)) {
+                let error = section.complain(key.name, Problem::OnlyWith(CONNECTIONS), report);
+                error.allowed = Some(format!("for udp, {}", name_list(OF_DATAGRAMS)));
+            }
+            return;
+        }
         if !fits(config.congestion.description(), config) && section.has("congestion") {
             let all = CongestionConfig::descriptions().into_iter();
             let fitting = all.filter(|declared| fits(Some(declared), config));
@@ -168,6 +186,11 @@ fn set_fields(section: &Section, config: &mut Config) {
 
 /// What fills a packet on the links.
 fn full_segment(protocol: &Protocol, config: &Config) -> Bytes {
+    if *protocol == Protocol::Udp {
+        return Bytes::new(u64::from(
+            ETHERNET_MTU - datagram_headers(config.ip_version),
+        ));
+    }
     config.segment_for(ETHERNET_MTU - protocol.packet_overhead(config.ip_version))
 }
 

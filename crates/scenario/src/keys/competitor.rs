@@ -30,8 +30,8 @@ pub(super) static COMPETITOR: Shape = Shape {
             Kind::Names {
                 most: limits::MAX_PATHS,
             },
-            Default::Words("all paths; for tcp the only one"),
-            "The paths it uses, for all but tcp.",
+            Default::Words("all paths; for tcp and udp the only one"),
+            "The paths it uses, for all but tcp and udp.",
         ),
         FROM,
         TO,

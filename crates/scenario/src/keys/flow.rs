@@ -43,7 +43,7 @@ pub(super) const TRAFFIC_KEY: Key = key(
 pub(super) const PATH: Key = key(
     "path",
     Kind::Name,
-    Default::Words("all paths; for tcp the only one"),
+    Default::Words("all paths; for tcp and udp the only one"),
     "The path it uses, if just one; a link's name means that link alone.",
 );
 

@@ -13,7 +13,7 @@ pub(crate) static TRAFFIC: Shape = Shape {
             "kind",
             Kind::Word(Traffic::kinds),
             Default::Toml("\"bulk\""),
-            "As much as the transport takes, or messages at constant or exponentially distributed spacings.",
+            "As much as the transport takes (udp: so that the first link or radio is never idle), or messages at constant or exponentially distributed spacings.",
         ),
         key(
             "size",

@@ -73,7 +73,7 @@ pub(super) const FROM: Key = key(
     "from",
     Kind::Name,
     Default::Words("none"),
-    "The node of the sender, in place of paths: of the ways over the fewest links to the node of to, tcp takes the first, others all that share no link.",
+    "The node of the sender, in place of paths: of the ways over the fewest links to the node of to, tcp and udp take the first, others all that share no link.",
 );
 
 pub(super) const TO: Key = key(
@@ -103,7 +103,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
             most: limits::MAX_PATHS,
         },
         Default::Words("all paths"),
-        "The paths that it uses, in this order; tcp uses just one. A link's name means that link alone.",
+        "The paths that it uses, in this order; tcp and udp use just one. A link's name means that link alone.",
     ),
     FROM,
     TO,

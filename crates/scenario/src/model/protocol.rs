@@ -8,11 +8,18 @@ use ropewalk_transport::{Config, IpVersion, SchedulerConfig};
 /// RFC 768.
 const UDP_HEADER: u32 = 8;
 
+/// What stands before a datagram's payload, from the IP header on, in bytes.
+pub(crate) fn datagram_headers(ip_version: IpVersion) -> u32 {
+    ip_version.header_len() + UDP_HEADER
+}
+
 /// How the bytes of one application's stream are carried.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Protocol {
     /// One TCP connection on one path.
     Tcp,
+    /// Datagrams on one path, which nothing controls and nobody acknowledges (RFC 768).
+    Udp,
     /// MPTCP (RFC 8684), a subflow on each path.
     Mptcp,
     /// One TCP connection whose packets a virtual device lays on the paths one by one (song-2018).
@@ -56,24 +63,31 @@ pub struct Aggregation {
 
 impl Protocol {
     /// The names of all, in the order of the documentation.
-    pub const NAMES: [&'static str; 4] = ["tcp", "striped-tcp", "mptcp", "bas"];
+    pub const NAMES: [&'static str; 5] = ["tcp", "udp", "striped-tcp", "mptcp", "bas"];
 
     /// Its name in a scenario file.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Protocol::Tcp => "tcp",
+            Protocol::Udp => "udp",
             Protocol::Mptcp => "mptcp",
             Protocol::StripedTcp(_) => "striped-tcp",
             Protocol::Bas(_) => "bas",
         }
     }
 
+    /// Whether it goes over one path alone.
+    #[must_use]
+    pub fn takes_one_path(&self) -> bool {
+        matches!(self, Protocol::Tcp | Protocol::Udp)
+    }
+
     /// What chooses among its paths, of endpoints that are set so.
     #[must_use]
     pub fn scheduler(&self, transport: &Config) -> SchedulerConfig {
         match self {
-            Protocol::Tcp | Protocol::Mptcp => transport.scheduler.clone(),
+            Protocol::Tcp | Protocol::Udp | Protocol::Mptcp => transport.scheduler.clone(),
             Protocol::StripedTcp(device) => SchedulerConfig::from_name(device.scheduler.name())
                 .expect("a scheduler has one name everywhere"),
             Protocol::Bas(aggregation) => aggregation.scheduling.clone(),
@@ -84,9 +98,9 @@ impl Protocol {
     /// headers, and of the tunnel what it seals the packet in.
     #[must_use]
     pub fn packet_overhead(&self, ip_version: IpVersion) -> u32 {
-        let outside = ip_version.header_len() + UDP_HEADER;
+        let outside = datagram_headers(ip_version);
         match self {
-            Protocol::Tcp | Protocol::Mptcp | Protocol::Bas(_) => 0,
+            Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::Bas(_) => 0,
             Protocol::StripedTcp(device) => match device.kind {
                 Device::Naive => outside,
                 Device::Tunnel => outside + ENVELOPE,

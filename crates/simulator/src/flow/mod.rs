@@ -4,10 +4,10 @@ mod recorder;
 
 use ropewalk_network::{RouteId, stream};
 use ropewalk_quantities::Time;
-use ropewalk_scenario::{Origin, Scenario, Traffic};
+use ropewalk_scenario::{Origin, Protocol, Scenario, Traffic};
 
 use crate::application::Application;
-use crate::hosts::Host;
+use crate::hosts::{Datagrams, Host};
 use crate::{Options, Unsupported};
 pub(crate) use recorder::FlowRecorder;
 
@@ -35,9 +35,31 @@ impl Flow {
     /// Something was delivered in order: says whether that completes what is recorded of the flow.
     #[inline]
     pub(crate) fn note_delivery(&mut self, now: Time) -> bool {
+        if self.host.datagrams().is_some() {
+            return self.note_datagram(now);
+        }
         let end = self.host.delivered();
         let recorder = self.recorder.as_mut();
         recorder.is_some_and(|recorder| recorder.delivered(now, end, &mut self.application))
+    }
+
+    /// A datagram arrived: says whether that is the end of what is recorded of the flow.
+    #[cold]
+    fn note_datagram(&mut self, now: Time) -> bool {
+        if let (Some(recorder), Some(datagrams)) = (&mut self.recorder, self.host.datagrams()) {
+            recorder.datagram(now, datagrams.written());
+        }
+        self.note_end()
+    }
+
+    /// Says whether a finite transfer of datagrams has just come to its end, however many were lost.
+    #[inline]
+    pub(crate) fn note_end(&mut self) -> bool {
+        let over = self.host.datagrams().is_some_and(Datagrams::is_over);
+        let recorder = self.recorder.as_deref_mut();
+        over && recorder.is_some_and(|recorder| {
+            recorder.end_datagrams(self.application.total() == Some(self.host.delivered()))
+        })
     }
 
     /// One of those that an entry of the scenario stands for, over the routes of the scenario's paths.
@@ -68,7 +90,9 @@ impl Flow {
         let paths: Vec<usize> = flow.paths.iter().copied().cycle().take(ways).collect();
         let recorded = flow.origin != Origin::Competitor;
         let random = stream(seed, &format!("{name}/traffic"));
-        let application = Application::new(&flow.traffic, flow.start, random, recorded);
+        // Datagrams say themselves when they were written.
+        let logged = recorded && flow.protocol != Protocol::Udp;
+        let application = Application::new(&flow.traffic, flow.start, random, logged);
         let recorder = recorded.then(|| {
             let recorder = FlowRecorder::new(scenario, flow, &application, options);
             Box::new(recorder)

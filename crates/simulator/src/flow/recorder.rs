@@ -20,6 +20,8 @@ const REORDER_THRESHOLD: u32 = 64;
 pub(crate) struct FlowRecorder {
     /// Its finite transfer has arrived whole.
     pub(crate) complete: bool,
+    /// Nothing more will come of its finite transfer of datagrams, of which some may be lost.
+    ended: bool,
     pub(crate) delays: Histogram,
     pub(crate) reorder: Option<Reorder>,
     pub(crate) timeline: Option<Timeline>,
@@ -51,6 +53,7 @@ impl FlowRecorder {
         let unit = application.unit(flow.payload().as_u64());
         FlowRecorder {
             complete: false,
+            ended: false,
             delays: Histogram::new(),
             reorder: options.reordering.then(|| Reorder::new(REORDER_THRESHOLD)),
             timeline: options.timeline_step.map(|_| Timeline::default()),
@@ -95,6 +98,23 @@ impl FlowRecorder {
         let completes = total == Some(end) && !self.complete;
         self.complete |= completes;
         completes
+    }
+
+    /// A datagram arrived.
+    pub(crate) fn datagram(&mut self, now: Time, written: Time) {
+        self.longest_gap = self.longest_gap(now).unwrap_or(Time::ZERO);
+        self.last_delivery = now;
+        if now >= self.warmup {
+            self.delays.record(now - written);
+        }
+    }
+
+    /// All datagrams of a finite transfer have arrived or are lost: says whether that is news.
+    pub(crate) fn end_datagrams(&mut self, whole: bool) -> bool {
+        let news = !self.ended;
+        self.ended = true;
+        self.complete |= whole;
+        news
     }
 
     /// The longest time without a delivery, after the warm-up and the first one, if the last such

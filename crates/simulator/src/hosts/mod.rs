@@ -7,6 +7,7 @@
 
 mod aggregation;
 mod connection;
+mod datagrams;
 mod striped;
 mod tunnel;
 mod verbs;
@@ -21,9 +22,10 @@ use crate::Unsupported;
 use crate::hearing::Hears;
 use aggregation::Aggregation;
 use connection::Connection;
+pub(crate) use datagrams::Datagrams;
 use striped::Striped;
 use tunnel::Tunnel;
-pub(crate) use verbs::Sends;
+pub(crate) use verbs::{FirstHop, Sends};
 
 /// The end that sends data.
 pub(crate) const CLIENT: usize = 0;
@@ -35,6 +37,8 @@ pub(crate) const SERVER: usize = 1;
 pub(crate) enum Host {
     /// `tcp`, `mptcp`
     Connection(Connection),
+    /// `udp`
+    Datagrams(Box<Datagrams>),
     /// `striped-tcp` over the paper's device
     Striped(Striped),
     /// `striped-tcp` over the gateway's tunnel
@@ -87,6 +91,7 @@ macro_rules! each {
             | Host::Striped(Striped {
                 connection: $inner, ..
             }) => $call,
+            Host::Datagrams($inner) => $call,
             Host::Tunnel($inner) => $call,
             Host::Aggregation($inner) => $call,
         }
@@ -99,6 +104,10 @@ macro_rules! send_by {
         match $host {
             $crate::hosts::Host::Connection($sender) => $call,
             $crate::hosts::Host::Striped($sender) => $call,
+            $crate::hosts::Host::Datagrams(boxed) => {
+                let $sender = &mut **boxed;
+                $call
+            }
             $crate::hosts::Host::Tunnel(boxed) => {
                 let $sender = &mut **boxed;
                 $call
@@ -130,6 +139,7 @@ impl Host {
                 connection.set_costs(&costs(scenario, flow));
                 Host::Connection(connection)
             }
+            Protocol::Udp => Host::Datagrams(Box::new(Datagrams::new(flow))),
             Protocol::StripedTcp(device) if device.kind == Device::Naive => {
                 let connection = Connection::new(config, 1, headers, keys);
                 Host::Striped(Striped::new(connection, scenario, flow, *device)?)
@@ -150,8 +160,23 @@ impl Host {
     pub(crate) fn connection(&mut self) -> Option<&mut Connection> {
         match self {
             Host::Connection(connection) => Some(connection),
-            Host::Striped(_) | Host::Tunnel(_) | Host::Aggregation(_) => None,
+            Host::Datagrams(_) | Host::Striped(_) | Host::Tunnel(_) | Host::Aggregation(_) => None,
         }
+    }
+
+    /// Datagrams, where that is what it sends.
+    #[inline]
+    pub(crate) fn datagrams(&self) -> Option<&Datagrams> {
+        match self {
+            Host::Datagrams(datagrams) => Some(datagrams),
+            Host::Connection(_) | Host::Striped(_) | Host::Tunnel(_) | Host::Aggregation(_) => None,
+        }
+    }
+
+    /// Data packets that the client has sent.
+    pub(crate) fn data_packets(&self) -> u64 {
+        let segments = (0..self.subflows()).map(|subflow| self.counters(subflow).segments_sent);
+        segments.sum::<u64>() + self.datagrams().map_or(0, Datagrams::sent)
     }
 
     /// The application begins: connections are opened.
@@ -187,8 +212,10 @@ impl Host {
     /// A packet was dropped on its way, or lost: nothing will come of its slot.
     #[inline]
     pub(crate) fn drop_packet(&mut self, slot: u32) {
-        if let Host::Tunnel(tunnel) = self {
-            tunnel.drop_packet(slot);
+        match self {
+            Host::Tunnel(tunnel) => tunnel.drop_packet(slot),
+            Host::Datagrams(datagrams) => datagrams.drop_packet(),
+            Host::Connection(_) | Host::Striped(_) | Host::Aggregation(_) => {}
         }
     }
 
@@ -206,6 +233,8 @@ impl Host {
                 connection.handle_timeout(now, end, heard_by);
             }
             Host::Aggregation(host) => host.handle_timeout(now, end, heard_by),
+            // Its turn follows.
+            Host::Datagrams(_) => {}
         }
         Taken { delivered: 0 }
     }
@@ -243,7 +272,7 @@ impl Host {
     /// Bytes that this subflow held and others were given, too; only where that can be.
     pub(crate) fn resent_by(&self, subflow: usize) -> Option<u64> {
         match self {
-            Host::Connection(_) | Host::Striped(_) | Host::Tunnel(_) => None,
+            Host::Connection(_) | Host::Datagrams(_) | Host::Striped(_) | Host::Tunnel(_) => None,
             Host::Aggregation(aggregation) => Some(aggregation.resent_by(subflow)),
         }
     }

@@ -1,11 +1,20 @@
 //! What every host does when something has happened at one of its ends.
 
+use ropewalk_network::Offer;
 use ropewalk_quantities::Time;
 use ropewalk_transport::Segment;
 
 use super::Outgoing;
 use crate::application::Application;
 use crate::hearing::Hears;
+
+/// What became of a packet at the first hop of its route.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FirstHop {
+    pub(crate) offer: Offer,
+    /// When one more like it should come so that the hop is never idle; `None` of a medium.
+    pub(crate) wants: Option<Time>,
+}
 
 /// The verbs that send: the run loop looks once which host it has, and then calls these directly.
 pub(crate) trait Sends {
@@ -24,13 +33,19 @@ pub(crate) trait Sends {
         heard_by: &mut H,
     ) -> Option<Outgoing>;
 
+    /// Whether [`entered`](Sends::entered) is to be called.
+    const ASKS_FIRST_HOP: bool = false;
+
+    /// A packet that left was offered to the first hop of its route.
+    fn entered(&mut self, _first_hop: FirstHop) {}
+
     /// A packet that left was dropped on its way: what the host kept of it is of no use.
     fn drop_packet(&mut self, _slot: u32) {}
 
     /// Once [`poll_transmit`](Sends::poll_transmit) has given nothing: whether sockets were drained
-    /// that may take more, so that another [`turn`](Sends::turn) is due.
+    /// that may take more, or the first hop wants more, so that another [`turn`](Sends::turn) is due.
     #[must_use]
-    fn wants_turn(&self) -> bool {
+    fn wants_turn(&self, _now: Time) -> bool {
         false
     }
 

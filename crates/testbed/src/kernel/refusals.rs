@@ -34,6 +34,11 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
     }
     match &flow.protocol {
         Protocol::Tcp | Protocol::StripedTcp(_) => {}
+        Protocol::Udp => {
+            let reason = "the programs of the testbed write streams, not datagrams";
+            let allowed = "\"tcp\", \"mptcp\", \"striped-tcp\", \"bas\"";
+            return refuse("protocol", "\"udp\"".to_owned(), reason, allowed);
+        }
         Protocol::Bas(aggregation) => {
             if let Some(lowat) = aggregation.notsent_lowat {
                 let value = format!("\"{lowat}\"");
@@ -251,6 +256,10 @@ mod tests {
             (
                 "profile = \"ns-3\"",
                 "transport.profile = \"ns-3\": the kernel is Linux; allowed here: \"linux\"",
+            ),
+            (
+                "protocol = \"udp\"",
+                "transport.protocol = \"udp\": the programs of the testbed write streams, not datagrams; allowed here: \"tcp\", \"mptcp\", \"striped-tcp\", \"bas\"",
             ),
             (
                 "scheduler = \"blest\"",

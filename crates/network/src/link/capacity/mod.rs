@@ -47,6 +47,16 @@ impl Transmitter {
         }
     }
 
+    /// When it could use one more packet, if nobody is to wait for long and it is not to be idle;
+    /// `now` if it has nothing left to send then.
+    pub(crate) fn wants(&self, now: Time) -> Time {
+        match self {
+            Transmitter::Unlimited => now,
+            Transmitter::Rate(rate) => rate.start(now),
+            Transmitter::Trace(trace) => trace.wants(now),
+        }
+    }
+
     /// Forgets what it has not sent yet.
     pub(crate) fn reset(&mut self) {
         match self {

@@ -82,6 +82,16 @@ impl TraceTransmitter {
         self.time(self.chance)
     }
 
+    /// Now, unless what was sent reaches beyond the chance that comes next: then when that is over.
+    pub(crate) fn wants(&self, now: Time) -> Time {
+        let next = self.time(self.first_after(now));
+        if self.time(self.chance) > next {
+            next
+        } else {
+            now
+        }
+    }
+
     pub(crate) fn reset(&mut self) {
         self.chance = Chance {
             pass_start: Time::ZERO,

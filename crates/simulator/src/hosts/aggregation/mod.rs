@@ -421,7 +421,7 @@ impl Sends for Aggregation {
     }
 
     /// Sockets were drained: there may be room for more.
-    fn wants_turn(&self) -> bool {
+    fn wants_turn(&self, _: Time) -> bool {
         self.pass.any
     }
 

@@ -1,0 +1,42 @@
+//! What a flow of datagrams must be.
+
+use ropewalk_network::{Capacity, LinkConfig};
+
+use super::paths::Paths;
+use crate::error::Problem;
+use crate::model::{Flow, Protocol, Traffic};
+use crate::report::Report;
+use crate::section::Section;
+
+/// That a message fits a datagram, and a datagram a packet; and that a sender which is to keep its
+/// first link busy can.
+pub(super) fn check(
+    flow: &Flow,
+    section: &Section,
+    traffic: Option<&Section>,
+    paths: &Paths,
+    links: &[LinkConfig],
+    report: &mut Report,
+) {
+    if flow.protocol != Protocol::Udp {
+        return;
+    }
+    let payload = flow.payload();
+    if let (Traffic::Messages { message, .. }, Some(traffic)) = (flow.traffic, traffic)
+        && message > payload
+    {
+        let limit = format!("the payload of a datagram ({payload})");
+        traffic.complain("message", Problem::AboveMost(limit), report);
+    }
+    let first = flow.paths.first().map(|path| paths.hops(*path));
+    let Some([first, ..]) = first else {
+        return;
+    };
+    let link = &links[*first];
+    if matches!(flow.traffic, Traffic::Bulk { .. }) && link.forward.capacity == Capacity::Unlimited
+    {
+        let problem = Problem::EndlessDatagrams(link.name.clone());
+        section.complain("protocol", problem, report).allowed =
+            Some("traffic of kind \"cbr\" or \"poisson\", or a rate of that link".to_owned());
+    }
+}

@@ -1,0 +1,245 @@
+//! Datagrams (RFC 768): nothing controls them, nobody acknowledges them, what is lost stays lost.
+//!
+//! Messages leave as they are written, a datagram each. A bulk sender keeps its first hop busy and
+//! no more: the next datagram leaves when the link has sent the one before.
+
+use ropewalk_network::Offer;
+use ropewalk_quantities::Time;
+use ropewalk_scenario::{Flow, Traffic};
+use ropewalk_transport::{Counters, Segment, SubflowState};
+
+use super::verbs::{FirstHop, Sends};
+use super::{CLIENT, Incoming, Outgoing, Taken};
+use crate::application::{Application, Sink};
+use crate::hearing::Hears;
+
+/// A sender and a receiver.
+#[derive(Debug)]
+pub(crate) struct Datagrams {
+    /// What stands before each payload, in bytes.
+    headers: u32,
+    /// Payload of a full datagram; with messages, of one.
+    payload: u64,
+    pace: Pace,
+    /// Bytes that are written and have not left.
+    unsent: u64,
+    /// There will be no more.
+    closed: bool,
+    sent: u64,
+    /// Bytes that have left.
+    offset: u64,
+    /// Datagrams that links or media took and that have neither arrived nor been dropped.
+    in_network: u64,
+    received: u64,
+    delivered: u64,
+    /// Datagrams that one which was sent later overtook.
+    overtaken: u64,
+    /// End of the furthest that arrived.
+    furthest: u64,
+    /// When the last that arrived was written.
+    written: Time,
+    /// What a sender without windows knows: nothing.
+    state: SubflowState,
+}
+
+/// When a bulk sender may send next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pace {
+    /// Messages need not ask.
+    Messages,
+    /// At this time.
+    At(Time),
+}
+
+impl Datagrams {
+    pub(crate) fn new(flow: &Flow) -> Datagrams {
+        let (payload, pace) = match flow.traffic {
+            Traffic::Bulk { .. } => (flow.payload(), Pace::At(Time::ZERO)),
+            Traffic::Messages { message, .. } => (message, Pace::Messages),
+        };
+        Datagrams {
+            headers: flow.datagram_headers(),
+            payload: payload.as_u64(),
+            pace,
+            unsent: 0,
+            closed: false,
+            sent: 0,
+            offset: 0,
+            in_network: 0,
+            received: 0,
+            delivered: 0,
+            overtaken: 0,
+            furthest: 0,
+            written: Time::ZERO,
+            state: SubflowState::default(),
+        }
+    }
+
+    pub(crate) fn start(&mut self, _: Time) {}
+
+    pub(crate) fn handle_packet<H: Hears>(
+        &mut self,
+        _: Time,
+        packet: &Incoming<'_>,
+        _: &mut H,
+    ) -> Taken {
+        let segment = packet.segment;
+        let delivered = u64::from(segment.len);
+        self.in_network -= 1;
+        self.received += 1;
+        self.delivered += delivered;
+        self.overtaken += u64::from(segment.seq < self.furthest);
+        self.furthest = self.furthest.max(segment.end());
+        self.written = segment.ts_val;
+        Taken { delivered }
+    }
+
+    /// One that had left was dropped on its way.
+    pub(crate) fn drop_packet(&mut self) {
+        self.in_network -= 1;
+    }
+
+    /// A finite transfer is over: all has left, and has arrived or was dropped.
+    pub(crate) fn is_over(&self) -> bool {
+        self.closed && self.unsent == 0 && self.in_network == 0
+    }
+
+    /// When the last that arrived was written.
+    pub(crate) fn written(&self) -> Time {
+        self.written
+    }
+
+    /// Datagrams that have left.
+    pub(crate) fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    pub(crate) fn key(&self, _: usize) -> u64 {
+        0
+    }
+
+    pub(crate) fn subflows(&self) -> usize {
+        0
+    }
+
+    pub(crate) fn state(&self, _: usize) -> &SubflowState {
+        &self.state
+    }
+
+    pub(crate) fn counters(&self, _: usize) -> Counters {
+        Counters::default()
+    }
+
+    pub(crate) fn duplicates(&self, _: usize) -> u64 {
+        0
+    }
+
+    pub(crate) fn delivered_by(&self, _: usize) -> u64 {
+        self.delivered
+    }
+
+    pub(crate) fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    pub(crate) fn reorder_buffer(&self) -> u64 {
+        0
+    }
+
+    pub(crate) fn reorder_buffer_max(&self) -> u64 {
+        0
+    }
+
+    pub(crate) fn restart_reorder_buffer_max(&mut self) {}
+
+    pub(crate) fn packets(&self) -> (u64, u64) {
+        (self.received, self.overtaken)
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        true
+    }
+
+    /// Whether a bulk sender may send now.
+    fn may_send(&self, now: Time) -> bool {
+        match self.pace {
+            Pace::Messages => true,
+            Pace::At(time) => time <= now,
+        }
+    }
+}
+
+impl Sink for Datagrams {
+    fn write(&mut self, most: u64) -> u64 {
+        let taken = match self.pace {
+            Pace::Messages => most,
+            Pace::At(_) => most.min(self.payload),
+        };
+        self.unsent += taken;
+        taken
+    }
+
+    fn close(&mut self) {
+        self.closed = true;
+    }
+}
+
+impl Sends for Datagrams {
+    const ASKS_FIRST_HOP: bool = true;
+
+    fn turn(&mut self, now: Time, _: usize, application: &mut Application) {
+        if self.unsent == 0 && !self.closed && self.may_send(now) {
+            application.fill(now, self);
+        }
+    }
+
+    fn poll_transmit<H: Hears>(
+        &mut self,
+        now: Time,
+        _: usize,
+        segment: &mut Segment,
+        _: &mut H,
+    ) -> Option<Outgoing> {
+        if self.unsent == 0 {
+            return None;
+        }
+        let len = self.unsent.min(self.payload) as u32;
+        *segment = Segment {
+            seq: self.offset,
+            data_seq: self.offset,
+            ts_val: now,
+            len,
+            ..Segment::EMPTY
+        };
+        self.unsent -= u64::from(len);
+        self.offset += u64::from(len);
+        self.sent += 1;
+        Some(Outgoing {
+            end: CLIENT,
+            route: 0,
+            subflow: 0,
+            dial: 0,
+            slot: 0,
+            size: self.headers + len,
+        })
+    }
+
+    fn entered(&mut self, first_hop: FirstHop) {
+        let accepted = first_hop.offer == Offer::Accepted;
+        self.in_network += u64::from(accepted);
+        if let (Pace::At(time), Some(wants)) = (&mut self.pace, first_hop.wants) {
+            *time = wants;
+        }
+    }
+
+    fn wants_turn(&self, now: Time) -> bool {
+        self.pace != Pace::Messages && !self.closed && self.may_send(now)
+    }
+
+    fn poll_timeouts(&self, _: usize) -> [Option<Time>; 2] {
+        match self.pace {
+            Pace::At(time) if !self.closed => [Some(time), None],
+            _ => [None, None],
+        }
+    }
+}
