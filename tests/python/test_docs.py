@@ -8,7 +8,10 @@ import pytest
 import ropewalk
 from places import ROOT
 
-PAGES = [ROOT / "README.md", ROOT / "docs/guide.md", ROOT / "docs/captures.md"]
+PAGES = [
+    ROOT / "README.md",
+    *(ROOT / "docs" / f"{name}.md" for name in ("guide", "captures", "wireless")),
+]
 
 
 def blocks(language):

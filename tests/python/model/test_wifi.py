@@ -303,13 +303,15 @@ def chain(hops, channels=("one",)):
     return [wifi.Hop(channels[i % len(channels)], str(i), str(i + 1)) for i in range(hops)]
 
 
-def tcp(route, basic, tries=7, **more):
-    radios = {
-        (node, hop.channel): wifi.radio(basic_rates_mbps=basic, tries=tries)
-        for hop in route
-        for node in hop[1:]
-    }
-    return wifi.loads(route, radios, 1500, 1448, ack_bytes=52, **more)
+def tcp(route, basic, tries=7, errors=None, **more):
+    """Return the loads of a TCP as ns-3's; errors are those of frames with segments."""
+    radio = wifi.radio(basic_rates_mbps=basic, tries=tries)
+
+    def frame_error(hop, packet_bytes):
+        return (errors or {}).get(hop, 0) if packet_bytes > 500 else 0
+
+    more |= {"ack_bytes": 52, "frame_error": frame_error}
+    return wifi.loads(route, lambda hop, packet_bytes: radio, 1500, 1448, **more)
 
 
 @pytest.mark.parametrize("hops", [1, 2, 4])
@@ -339,7 +341,7 @@ def test_no_tcp_of_ns3s_on_a_diamond_is_above_the_ceiling():
         for row in rows("ns3-wifi.csv", tag=tag, ack_mode="1 Mbit/s"):
             error = {route[0]: float(row["fer_first_hop"]) for route in routes}
             every = int(row["delayed_ack"])
-            flows = [tcp(route, [1], 4, frame_error=error, ack_every=every) for route in routes]
+            flows = [tcp(route, [1], 4, error, ack_every=every) for route in routes]
             most = sum(wifi.ceilings(flows, hears).goodput_mbps)
             assert float(row["goodput_mbps"]) <= most * 1.01, row
 
@@ -376,7 +378,7 @@ def test_a_wired_hop_bounds_a_flow():
 def test_a_saturated_link_reaches_its_ceiling():
     route = chain(1)
     radio = wifi.radio()
-    flow = wifi.loads(route, {("0", "one"): radio}, 1028, 1000, frame_error={route[0]: 0.3})
+    flow = wifi.loads(route, lambda *of: radio, 1028, 1000, frame_error=lambda *of: 0.3)
     most = wifi.ceilings([flow], all_hear("01")).goodput_mbps[0]
     assert most == pytest.approx(wifi.link_goodput_mbps(radio, 1028, 1000, frame_error=0.3))
 
@@ -426,7 +428,7 @@ def test_cliques_are_those_that_trying_all_sets_finds(count, data):
         (lambda: wifi.log_distance_loss_db(1, 0), "exponent is 0"),
         (lambda: wifi.ceilings([()], {}), r"flows\[0\] takes no air"),
         (
-            lambda: tcp(chain(1), [1], frame_error={chain(1)[0]: 1}),
+            lambda: tcp(chain(1), [1], errors={chain(1)[0]: 1}),
             "frame_error is 1 from 0 to 1",
         ),
     ],

@@ -82,8 +82,8 @@ def ceilings(
 
     >>> from ropewalk.model.wifi import Hop, loads, radio
     >>> route = [Hop("one", "S", "R"), Hop("one", "R", "D")]
-    >>> radios = {(node, "one"): radio(basic_rates_mbps=[1]) for node in "SRD"}
-    >>> tcp = loads(route, radios, 1500, 1460, ack_bytes=40)
+    >>> sent = lambda hop, packet_bytes: radio(basic_rates_mbps=[1])
+    >>> tcp = loads(route, sent, 1500, 1460, ack_bytes=40)
     >>> all_pairs = {"one": {(a, b) for a in "SRD" for b in "SRD" if a != b}}
     >>> round(ceilings([tcp], all_pairs).goodput_mbps[0], 2)
     2.64

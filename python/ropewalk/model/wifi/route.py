@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ..arguments import number
@@ -43,13 +43,13 @@ class Load(NamedTuple):
 
 def loads(
     route: Sequence[Hop],
-    radios: Mapping[tuple[str, str], Radio],
+    radio_of: Callable[[Hop, int], Radio],
     packet_bytes: int,
     payload_bytes: int | None = None,
     *,
     ack_bytes: int = 0,
     ack_every: float = 2,
-    frame_error: Mapping[Hop, float] | None = None,
+    frame_error: Callable[[Hop, int], float] = lambda hop, packet_bytes: 0.0,
 ) -> tuple[Load, ...]:
     """Return the loads of a flow on its wireless hops.
 
@@ -59,8 +59,8 @@ def loads(
     ----------
     route : sequence of Hop
         Its wireless hops, in turn.
-    radios : mapping of (str, str) to Radio
-        The radio of each node on each channel.
+    radio_of : callable
+        How the packets of a length, in bytes, are sent on a hop.
     packet_bytes : int
         Length of each IP packet of data.
     payload_bytes : int, optional
@@ -69,8 +69,9 @@ def loads(
         Length of an acknowledgement's IP packet, which takes the route back; 0 for none.
     ack_every : float
         How many packets one of them acknowledges.
-    frame_error : mapping of Hop to float, optional
-        Probability that a frame is not received, each try; 0 where not given.
+    frame_error : callable
+        Probability that a frame with a packet of a length is not received on a hop, each
+        try; none is lost if not given.
 
     Raises
     ------
@@ -82,14 +83,13 @@ def loads(
     One hop of 802.11b with TCP's acknowledgements:
 
     >>> from ropewalk.model.wifi import radio
-    >>> both = {("S", "one"): radio(), ("D", "one"): radio()}
-    >>> for load in loads([Hop("one", "S", "D")], both, 1500, 1460, ack_bytes=40):
+    >>> sent = lambda hop, packet_bytes: radio("802.11b", 11)
+    >>> for load in loads([Hop("one", "S", "D")], sent, 1500, 1460, ack_bytes=40):
     ...     print(load.hop.sender, round(load.busy_us), round(load.backoff_us))
     S 138527 26541
     D 23801 13271
     """
     counted = counted_bytes(packet_bytes, payload_bytes)
-    errors = frame_error or {}
     megabit = 1e6 / (8 * counted)
     ways = [(route, packet_bytes, megabit)]
     if ack_bytes:
@@ -100,8 +100,7 @@ def loads(
     for hops, size, frames in ways:
         needed = frames
         for hop in reversed(hops):
-            radio = radios[hop.sender, hop.channel]
-            frame = frame_time(radio, size, errors.get(hop, 0.0))
+            frame = frame_time(radio_of(hop, size), size, frame_error(hop, size))
             if not frame.delivered:
                 raise ValueError(f"frame_error is 1 from {hop.sender} to {hop.receiver}")
             needed /= frame.delivered
