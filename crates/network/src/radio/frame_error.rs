@@ -5,6 +5,7 @@
 //! ns-3", Boeing 2010, and the same of "802.11b PHY model in ns-3", 2009.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
+use std::sync::LazyLock;
 
 use super::config::ErrorModel;
 use super::standard::DataRate;
@@ -17,7 +18,6 @@ const CLEAR_OF_OTHERS: f64 = 10.0;
 #[derive(Clone, Debug)]
 pub struct FrameError {
     model: ErrorModel,
-    cck: CckTable,
 }
 
 impl FrameError {
@@ -25,7 +25,6 @@ impl FrameError {
     pub fn new(model: &ErrorModel) -> FrameError {
         FrameError {
             model: model.clone(),
-            cck: CckTable::new(),
         }
     }
 
@@ -45,36 +44,37 @@ impl FrameError {
     ) -> f64 {
         let ratio = signal / (noise + interference);
         match &self.model {
-            ErrorModel::Nist => self.formula(rate, ratio),
+            ErrorModel::Nist => formula(rate, ratio),
             ErrorModel::Table(table) => table
                 .log_success(rate, 10.0 * ratio.log10())
-                .unwrap_or_else(|| self.formula(rate, ratio)),
+                .unwrap_or_else(|| formula(rate, ratio)),
             ErrorModel::None if signal >= CLEAR_OF_OTHERS * interference => 0.0,
             ErrorModel::None => f64::NEG_INFINITY,
         }
     }
+}
 
-    fn formula(&self, rate: DataRate, s: f64) -> f64 {
-        match rate {
-            // Differential BPSK and QPSK over 11 chips.
-            DataRate::Dsss1 => log_pass(0.5 * (-11.0 * 2.0 * s).exp()),
-            DataRate::Dsss2 => {
-                let x = 11.0 * s;
-                let scale = (1.0 + SQRT_2) / (8.0 * PI * SQRT_2).sqrt();
-                log_pass((scale / x.sqrt() * (-(2.0 - SQRT_2) * x).exp()).min(0.5))
-            }
-            // Symbols of 4 and of 8 bits; the latter are two of the former (equation 16).
-            DataRate::Cck5_5 => self.cck.log_pass(8.0 * s) / 4.0,
-            DataRate::Cck11 => 2.0 * self.cck.log_pass(4.0 * s) / 8.0,
-            DataRate::Ofdm6 => log_pass(coded(bpsk(s), &HALF)),
-            DataRate::Ofdm9 => log_pass(coded(bpsk(s), &THREE_QUARTERS)),
-            DataRate::Ofdm12 => log_pass(coded(qpsk(s), &HALF)),
-            DataRate::Ofdm18 => log_pass(coded(qpsk(s), &THREE_QUARTERS)),
-            DataRate::Ofdm24 => log_pass(coded(qam(s, 16.0), &HALF)),
-            DataRate::Ofdm36 => log_pass(coded(qam(s, 16.0), &THREE_QUARTERS)),
-            DataRate::Ofdm48 => log_pass(coded(qam(s, 64.0), &TWO_THIRDS)),
-            DataRate::Ofdm54 => log_pass(coded(qam(s, 64.0), &THREE_QUARTERS)),
+/// A bit's success by the formulas at a ratio of powers.
+fn formula(rate: DataRate, s: f64) -> f64 {
+    match rate {
+        // Differential BPSK and QPSK over 11 chips.
+        DataRate::Dsss1 => log_pass(0.5 * (-11.0 * 2.0 * s).exp()),
+        DataRate::Dsss2 => {
+            let x = 11.0 * s;
+            let scale = (1.0 + SQRT_2) / (8.0 * PI * SQRT_2).sqrt();
+            log_pass((scale / x.sqrt() * (-(2.0 - SQRT_2) * x).exp()).min(0.5))
         }
+        // Symbols of 4 and of 8 bits; the latter are two of the former (equation 16).
+        DataRate::Cck5_5 => CCK.log_pass(8.0 * s) / 4.0,
+        DataRate::Cck11 => 2.0 * CCK.log_pass(4.0 * s) / 8.0,
+        DataRate::Ofdm6 => log_pass(coded(bpsk(s), &HALF)),
+        DataRate::Ofdm9 => log_pass(coded(bpsk(s), &THREE_QUARTERS)),
+        DataRate::Ofdm12 => log_pass(coded(qpsk(s), &HALF)),
+        DataRate::Ofdm18 => log_pass(coded(qpsk(s), &THREE_QUARTERS)),
+        DataRate::Ofdm24 => log_pass(coded(qam(s, 16.0), &HALF)),
+        DataRate::Ofdm36 => log_pass(coded(qam(s, 16.0), &THREE_QUARTERS)),
+        DataRate::Ofdm48 => log_pass(coded(qam(s, 64.0), &TWO_THIRDS)),
+        DataRate::Ofdm54 => log_pass(coded(qam(s, 64.0), &THREE_QUARTERS)),
     }
 }
 
@@ -172,6 +172,9 @@ fn coded(error: f64, code: &Code) -> f64 {
     }
     (sum / code.twice_inputs).min(1.0)
 }
+
+/// Calculated once: it is the same for all.
+static CCK: LazyLock<CckTable> = LazyLock::new(CckTable::new);
 
 /// Errors of CCK's symbols of 4 bits, tabulated, since each is an integral.
 #[derive(Clone, Debug)]

@@ -28,7 +28,8 @@ pub(super) struct Neighbours {
     fading: Option<Fading>,
 }
 
-/// Means and shapes beside the powers, and a stream for each receiver.
+/// Means, shapes and streams beside the powers: one for each place, so that no frame shifts
+/// another's draws.
 #[derive(Clone, Debug)]
 struct Fading {
     means: Vec<f64>,
@@ -48,7 +49,11 @@ impl Neighbours {
             powers: Vec::new(),
             fading: None,
         };
-        let (mut means, mut shapes) = (Vec::new(), Vec::new());
+        let mut fading = Fading {
+            means: Vec::new(),
+            shapes: Vec::new(),
+            streams: Vec::new(),
+        };
         for from in 0..radios.len() {
             for to in (0..radios.len()).filter(|to| *to != from) {
                 let power = match reach(channel, radios, from, to) {
@@ -59,24 +64,20 @@ impl Neighbours {
                 neighbours.radios.push(to as u32);
                 neighbours.powers.push(power);
                 if let Some(nakagami) = &channel.fading {
-                    means.push(power as f64);
-                    shapes.push(nakagami.shape(distance_m(radios[from].at, radios[to].at)));
+                    fading.means.push(power as f64);
+                    let [one, other] = [from, to].map(|radio| &radios[radio]);
+                    let distance = distance_m(one.at, other.at);
+                    fading.shapes.push(nakagami.shape(distance));
+                    let name = format!(
+                        "channel/{}/fading/{}/{}",
+                        channel.name, one.node, other.node
+                    );
+                    fading.streams.push(stream(seed, &name));
                 }
             }
             neighbours.first.push(neighbours.radios.len() as u32);
         }
-        if channel.fading.is_some() {
-            let name =
-                |radio: &RadioConfig| format!("channel/{}/fading/{}", channel.name, radio.node);
-            neighbours.fading = Some(Fading {
-                means,
-                shapes,
-                streams: radios
-                    .iter()
-                    .map(|radio| stream(seed, &name(radio)))
-                    .collect(),
-            });
-        }
+        neighbours.fading = channel.fading.is_some().then_some(fading);
         neighbours
     }
 
@@ -107,8 +108,7 @@ impl Neighbours {
             return;
         };
         for place in places {
-            let stream = &mut fading.streams[self.radios[place] as usize];
-            let draw = gamma(fading.shapes[place], stream);
+            let draw = gamma(fading.shapes[place], &mut fading.streams[place]);
             self.powers[place] = from_units(fading.means[place] * draw);
         }
     }

@@ -3,7 +3,7 @@
 use ropewalk_quantities::Time;
 
 use super::airtime::Header;
-use super::config::RadioConfig;
+use super::config::{PreambleDetection, RadioConfig};
 use super::frame_error::FrameError;
 use super::power::{Power, from_dbm, noise_dbm};
 use super::standard::DataRate;
@@ -87,7 +87,16 @@ pub(super) struct Reception {
     /// Whether others were in the air with it.
     pub(super) overlapped: bool,
     /// Whether another as strong began with it.
-    rivalled: bool,
+    pub(super) rivalled: bool,
+}
+
+/// Which frame is read, that before or the one that begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Choice {
+    Keep,
+    Take,
+    /// The one that begins, and it has a rival.
+    Rival,
 }
 
 /// What became of a frame that was read.
@@ -117,21 +126,28 @@ impl Reception {
     }
 
     /// Whether a frame of this power, which begins now, is read instead: a stronger one before the
-    /// preamble is detected, or by capture.
+    /// preamble is detected, or by capture. Of two as strong that begin together neither is read well;
+    /// the one that ends `later` is taken, so that it does not matter which is looked at first.
     #[inline]
     pub(super) fn gives_way(
         &mut self,
         power: Power,
         now: Time,
-        after: Time,
+        later: bool,
         capture: Option<f64>,
-    ) -> bool {
-        let open = now == self.start || (self.undetected && now < self.start + after);
-        if open && power >= self.signal {
-            self.rivalled |= power == self.signal;
-            return power > self.signal;
+    ) -> Choice {
+        let open =
+            now == self.start || (self.undetected && now < self.start + PreambleDetection::AFTER);
+        if open && power == self.signal {
+            self.rivalled = true;
+            return if later { Choice::Rival } else { Choice::Keep };
         }
-        capture.is_some_and(|ratio| power as f64 >= ratio * self.signal as f64)
+        let captured = |ratio| power as f64 >= ratio * self.signal as f64;
+        if (open && power > self.signal) || capture.is_some_and(captured) {
+            Choice::Take
+        } else {
+            Choice::Keep
+        }
     }
 
     /// The rest of the power in the air has been `others` since the last call. Whether the frame is
@@ -144,10 +160,9 @@ impl Reception {
         shape: &Shape,
         receiver: &Receiver,
         frame_error: &FrameError,
-        after: Time,
     ) -> bool {
         self.overlapped |= receiver.disturbed(others);
-        if self.undetected && now >= self.start + after {
+        if self.undetected && now >= self.start + PreambleDetection::AFTER {
             self.undetected = false;
             if let Some(ratio) = receiver.detection
                 && (self.signal as f64) < ratio * (receiver.noise + others as f64)

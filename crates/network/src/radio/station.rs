@@ -36,7 +36,15 @@ pub(super) struct Frame {
     pub(super) duration: Time,
     /// Whether it was sent before.
     pub(super) retry: bool,
+    /// Whether its receiver has missed it for others' frames, or its own.
+    pub(super) missed: bool,
     pub(super) shape: Shape,
+}
+
+impl Frame {
+    pub(super) fn ends_after(&self, other: &Frame) -> bool {
+        self.shape.end > other.shape.end
+    }
 }
 
 /// What a radio is doing.

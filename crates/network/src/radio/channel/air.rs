@@ -4,10 +4,9 @@ use ropewalk_quantities::Time;
 
 use super::Channel;
 use crate::medium::Happened;
-use crate::radio::config::PreambleDetection;
 use crate::radio::dues::Due;
 use crate::radio::power::Power;
-use crate::radio::reception::{Read, Reception};
+use crate::radio::reception::{Choice, Read, Reception};
 use crate::radio::station::{Frame, FrameKind, State, Use};
 use crate::uniform::uniform;
 
@@ -18,7 +17,7 @@ impl<P: Copy> Channel<P> {
         let station = &mut self.stations[radio];
         let contended = matches!(frame.kind, FrameKind::Data | FrameKind::Rts);
         station.state = State::Sending;
-        station.reception = None;
+        let given_up = station.reception.take();
         station.contention.sends(end, contended);
         station.uses(
             now,
@@ -31,6 +30,9 @@ impl<P: Copy> Channel<P> {
         );
         self.dues.set(radio, end, Due::End);
         self.flights[radio] = Some(frame);
+        if let Some(reception) = given_up {
+            self.misses(radio, reception.from as usize);
+        }
         if self.on_air == 0 {
             self.on_air_since = now;
         }
@@ -49,16 +51,28 @@ impl<P: Copy> Channel<P> {
         let station = &mut self.stations[radio];
         let sensed = station.contention.senses();
         station.contention.power += power;
-        if power >= station.receiver.sensitivity && station.state != State::Sending {
-            let after = PreambleDetection::AFTER;
-            let reads = match &mut station.reception {
-                None => true,
-                Some(reception) => reception.gives_way(power, now, after, self.capture),
+        // A radio that is due at this instant sends all the same.
+        let due = self.dues.is(radio, now, Due::Start);
+        if power >= station.receiver.sensitivity {
+            let mut other = None;
+            let choice = match &mut station.reception {
+                None if station.state == State::Sending => Choice::Keep,
+                None => Choice::Take,
+                Some(reception) => {
+                    let read = reception.from as usize;
+                    other = Some(read);
+                    let later = self.flights[read].is_some_and(|flight| frame.ends_after(&flight));
+                    reception.gives_way(power, now, later, self.capture)
+                }
             };
+            let reads = choice != Choice::Keep;
             if reads {
-                let begun = Reception::begin(from as u32, power, now, &station.receiver);
+                let mut begun = Reception::begin(from as u32, power, now, &station.receiver);
+                begun.rivalled = choice == Choice::Rival;
                 station.reception = Some(begun);
-                station.contention.frame_begins(now);
+                if !due {
+                    station.contention.frame_begins(now);
+                }
                 if matches!(station.state, State::Awaiting(_))
                     && now + frame.shape.header.span <= station.deadline
                 {
@@ -66,13 +80,25 @@ impl<P: Copy> Channel<P> {
                     self.dues.clear(radio);
                 }
             }
+            if !reads {
+                self.misses(radio, from);
+            } else if let Some(other) = other {
+                self.misses(radio, other);
+            }
         }
-        // A radio that is due at this instant sends all the same.
-        if !sensed && station.contention.senses() && !self.dues.is(radio, now, Due::Start) {
+        let station = &mut self.stations[radio];
+        if !sensed && station.contention.senses() && !due {
             station.contention.turns_busy(now);
             if station.state == State::Contending {
                 self.dues.clear(radio);
             }
+        }
+    }
+
+    /// A radio does not read a frame, or no more, since others are in the air or it is itself.
+    fn misses(&mut self, radio: usize, from: usize) {
+        if let Some(flight) = &mut self.flights[from] {
+            flight.missed |= flight.to as usize == radio;
         }
     }
 
@@ -88,14 +114,18 @@ impl<P: Copy> Channel<P> {
             return;
         };
         let others = station.contention.power - reception.signal;
-        let after = PreambleDetection::AFTER;
         let (receiver, errors) = (&station.receiver, &self.frame_error);
-        if !reception.passes(now, others, &flight.shape, receiver, errors, after) {
+        if !reception.passes(now, others, &flight.shape, receiver, errors) {
+            let from = reception.from as usize;
+            let overlapped = reception.overlapped;
             station.reception = None;
             if station.answered {
                 station.answered = false;
                 let deadline = station.deadline.max(now);
                 self.dues.set(radio, deadline, Due::Timeout);
+            }
+            if overlapped {
+                self.misses(radio, from);
             }
         }
     }
@@ -138,15 +168,13 @@ impl<P: Copy> Channel<P> {
         let station = &mut self.stations[radio];
         let mut read = None;
         let others = station.contention.power - power;
-        let mut overlapped = station.receiver.disturbed(others);
-        match &station.reception {
-            Some(reception) if reception.from as usize == from => {
-                overlapped = reception.overlapped;
-                read = Some(reception.outcome(|| uniform(&mut station.errors)));
-                station.reception = None;
-            }
-            Some(_) => overlapped = true,
-            None => overlapped |= station.state == State::Sending,
+        let mut overlapped = false;
+        if let Some(reception) = &station.reception
+            && reception.from as usize == from
+        {
+            overlapped = reception.overlapped;
+            read = Some(reception.outcome(|| uniform(&mut station.errors)));
+            station.reception = None;
         }
         let sensed = station.contention.senses();
         station.contention.power = others;
@@ -184,7 +212,8 @@ impl<P: Copy> Channel<P> {
         }
         if addressed {
             fate.received = read == Some(Read::Good);
-            fate.overlapped = overlapped;
+            let missed = self.flights[from].is_some_and(|flight| flight.missed);
+            fate.overlapped = overlapped || missed;
         }
         let station = &mut self.stations[radio];
         if sensed && !station.contention.senses() {

@@ -253,6 +253,12 @@ impl<P: Copy> Channel<P> {
         if !station.queue.is_empty() {
             // The turn is the next packet's.
             self.dues.set(radio, now, Due::Start);
+        } else if station.contention.senses() {
+            // It does not send after all at the instant at which others began.
+            station.contention.turns_busy(now);
+            if station.reception.is_some() {
+                station.contention.frame_begins(now);
+            }
         }
         if delivered {
             return Happened::Nothing;
@@ -282,6 +288,7 @@ impl<P> Station<P> {
             to,
             duration: Time::ZERO,
             retry: false,
+            missed: false,
             shape: Shape {
                 rate,
                 header,

@@ -146,6 +146,12 @@ impl<P: Copy> Channel<P> {
         self.stations[radio].queue.len()
     }
 
+    /// Others' powers at each radio.
+    #[cfg(test)]
+    pub(super) fn powers(&self) -> impl Iterator<Item = Power> {
+        self.stations.iter().map(|station| station.contention.power)
+    }
+
     /// A radio that contends and hears nobody is due when its turn comes.
     #[inline]
     fn arm(&mut self, radio: usize, now: Time) {

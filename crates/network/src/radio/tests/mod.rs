@@ -1,7 +1,9 @@
 //! Channels held against formulas, a slot-exact reference, and ns-3.
 
 mod exact;
+mod fading;
 mod ns3;
+mod properties;
 mod saturation;
 mod world;
 

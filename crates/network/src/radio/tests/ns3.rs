@@ -60,7 +60,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    fn mean(&self, of: impl Fn(&Row) -> f64) -> f64 {
+    pub(crate) fn mean(&self, of: impl Fn(&Row) -> f64) -> f64 {
         self.rows.iter().map(of).sum::<f64>() / self.rows.len() as f64
     }
 
