@@ -46,6 +46,8 @@ const ASK_RARELY: Time = Time::from_secs(10);
 const LONG_SILENCE: Time = Time::from_secs(600);
 /// Lateness of the driver that is caught up with in a burst.
 const MOST_CREDIT: Time = Time::from_millis(2);
+/// In a start-up probes of the path MTU go in bursts, and packets are not to wait for them.
+const STARTUP_CREDIT: Time = Time::from_millis(12);
 /// Rounds without growth by a quarter that end the start-up.
 const FLAT_ROUNDS: u32 = 3;
 /// A mean of round trips is of so many at least, and of this time.
@@ -64,7 +66,7 @@ pub struct RateControl {
     least_one_way: Windowed<Reverse<i64>>,
     srtt: Option<Time>,
     rttvar: Time,
-    /// Least delay one way of the last quarter of a round trip: jitter and turns of the link leave it small,
+    /// Least delay one way of the last eighth of a round trip: jitter and turns of the link leave it small,
     /// a queue does not.
     recent_one_way: Windowed<Reverse<i64>>,
     /// How long datagrams waited in the link's queue, as far as is known.
@@ -192,7 +194,9 @@ impl RateControl {
             self.progress_at = now;
         }
         if let Some(rate) = self.pacing_rate() {
-            let from = self.free_at.max(now.saturating_sub(MOST_CREDIT));
+            let startup = matches!(self.phase, Phase::Startup { .. });
+            let credit = if startup { STARTUP_CREDIT } else { MOST_CREDIT };
+            let from = self.free_at.max(now.saturating_sub(credit));
             self.free_at = from + rate.transmission_time(Bytes::new(u64::from(bytes)));
         }
         self.outbound.send(now, bytes, answered)
@@ -264,7 +268,7 @@ impl RateControl {
         self.least_one_way.insert(now, Reverse(report.one_way));
         let least = self.least_one_way.best().map_or(0, |Reverse(least)| least);
         self.recent_one_way
-            .set_span((self.round_trip() / 4).max(REPORT_INTERVAL * 2));
+            .set_span((self.round_trip() / 8).max(REPORT_INTERVAL));
         self.recent_one_way.insert(now, Reverse(report.one_way));
         let recent = self.recent_one_way.best().map_or(0, |Reverse(least)| least);
         self.queueing = Time::from_micros((recent - least).max(0) as u64);
@@ -501,10 +505,19 @@ impl RateControl {
         (self.round_trip() / 8).clamp(LEAST_QUEUE, MOST_QUEUE)
     }
 
+    /// How fast datagrams follow one another at most: what the window allows at once is not to
+    /// overflow the link's queue.
     fn pacing_rate(&self) -> Option<Rate> {
-        let rate = self.rate().as_bps();
-        let startup = matches!(self.phase, Phase::Startup { .. });
-        (rate > 0 && !startup).then(|| Rate::from_bps(rate + rate / 4))
+        let rate = match self.phase {
+            Phase::Startup { window, .. } => {
+                let round_trip = self.srtt.map(|_| self.round_trip())?;
+                window.saturating_mul(8_000_000_000) / round_trip.as_nanos().max(1)
+            }
+            Phase::Cruise | Phase::Probe { .. } | Phase::Drain { .. } => self.rate().as_bps(),
+        };
+        // A window that doubles each round trip sends (1/2 + ln 2) of itself in one, which is less
+        // than five quarters.
+        (rate > 0).then(|| Rate::from_bps(rate + rate / 4))
     }
 
     /// The link's rate as far as is known; zero before.
