@@ -38,7 +38,7 @@ def candidates(scenario: Scenario) -> Paths:
 
 
 def check_short_form(scenario: Scenario) -> None:
-    """Make sure that the flow to advise on is the one of ``[transport]`` and ``[traffic]``, a stream.
+    """Make sure that the flow to advise on is that of ``[transport]`` and ``[traffic]``, a stream.
 
     Raises
     ------

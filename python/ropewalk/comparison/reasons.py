@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .numbers import entries, total
 
 if TYPE_CHECKING:
-    from .results import Comparison
+    from ..prediction import Predictions
+    from ..results import Results
 
 MUCH = 0.05  # differences in goodput from which on reasons are given
 # Counters of what the simulator leaves out or does otherwise: whose, nstat's name, in words.
@@ -27,7 +28,35 @@ COUNTERS = (
 MANY = 0.01  # of segments sent again, that are worth a word
 
 
-def explain(comparison: Comparison) -> tuple[str, ...]:
+class Compared(Protocol):
+    """What ways came to, of a comparison."""
+
+    @property
+    def predictions(self) -> Predictions | None:
+        """What formulas say."""
+
+    @property
+    def simulated(self) -> Results | None:
+        """What the simulator gave."""
+
+    @property
+    def measured(self) -> Results | None:
+        """What the testbed gave."""
+
+    @property
+    def means(self) -> dict[str, dict[str, float]]:
+        """Each way's numbers by flat names."""
+
+    @property
+    def ci95(self) -> dict[str, dict[str, float]]:
+        """Half the widths of their intervals."""
+
+    @property
+    def accuracy(self) -> dict[str, float]:
+        """How near one way comes to another, by the pair."""
+
+
+def reasons(compared: Compared) -> tuple[str, ...]:
     """Return why ways differ: what each knows of it, in sentences.
 
     A difference of less than 5 % in goodput, or one within both intervals, asks for none.
@@ -37,39 +66,39 @@ def explain(comparison: Comparison) -> tuple[str, ...]:
     >>> import ropewalk
     >>> scenario = ropewalk.Scenario.load("scenarios/start/two-links.toml")
     >>> short = scenario.with_({"traffic.size": "100 kB"})
-    >>> explain(ropewalk.compare(short, ways=["predict", "simulate"]))[0]  # doctest: +ELLIPSIS
+    >>> reasons(ropewalk.compare(short, ways=["predict", "simulate"]))[0]  # doctest: +ELLIPSIS
     'predict is ...% ... simulate...'
     """
     said: list[str] = []
-    for pair in comparison.accuracy:
+    for pair in compared.accuracy:
         judged, _, against = pair.partition("_against_")
-        if _differ(comparison, judged, against):
-            said += _pair(comparison, judged, against)
+        if _differ(compared, judged, against):
+            said += _pair(compared, judged, against)
     return tuple(dict.fromkeys(said))
 
 
-def _differ(comparison: Comparison, judged: str, against: str) -> bool:
-    one, other = (comparison.means[way]["goodput_mbps"] for way in (judged, against))
-    by_chance = sum(comparison.ci95[way].get("goodput_mbps", 0.0) for way in (judged, against))
+def _differ(compared: Compared, judged: str, against: str) -> bool:
+    one, other = (compared.means[way]["goodput_mbps"] for way in (judged, against))
+    by_chance = sum(compared.ci95[way].get("goodput_mbps", 0.0) for way in (judged, against))
     return abs(one - other) > max(MUCH * other, by_chance)
 
 
-def _pair(comparison: Comparison, judged: str, against: str) -> Iterator[str]:
-    one, other = (comparison.means[way]["goodput_mbps"] for way in (judged, against))
+def _pair(compared: Compared, judged: str, against: str) -> Iterator[str]:
+    one, other = (compared.means[way]["goodput_mbps"] for way in (judged, against))
     above = "above" if one > other else "below"
-    place = _place(comparison, judged, against)
+    place = _place(compared, judged, against)
     yield f"{judged} is {abs(one / other - 1):.1%} {above} {against}{place}."
-    if judged == "predict" and comparison.predictions is not None:
-        yield from _model(comparison)
+    if judged == "predict" and compared.predictions is not None:
+        yield from _model(compared)
     for way in (judged, against):
-        yield from _repairs(comparison, way)
+        yield from _repairs(compared, way)
     if against == "testbed":
-        yield from _kernel(comparison)
+        yield from _kernel(compared)
 
 
-def _place(comparison: Comparison, judged: str, against: str) -> str:
+def _place(compared: Compared, judged: str, against: str) -> str:
     """Name the subflow that most of the difference lies on."""
-    known, others = (comparison.means[way] for way in (judged, against))
+    known, others = (compared.means[way] for way in (judged, against))
     both = [
         (known[key] - others[key], name, known[key], others[key])
         for name in entries(known, "subflows")
@@ -81,9 +110,9 @@ def _place(comparison: Comparison, judged: str, against: str) -> str:
     return f", most of it on {name}: {one:,.2f} against {other:,.2f} Mbit/s"
 
 
-def _model(comparison: Comparison) -> Iterator[str]:
+def _model(compared: Compared) -> Iterator[str]:
     """Say what the model sees as the bottleneck, and in what it does not hold here."""
-    predictions = comparison.predictions
+    predictions = compared.predictions
     best = None if predictions is None else predictions.best
     if best is None:
         return
@@ -93,9 +122,9 @@ def _model(comparison: Comparison) -> Iterator[str]:
         yield f"Where {best.name} does not hold: {warning}."
 
 
-def _repairs(comparison: Comparison, way: str) -> Iterator[str]:
+def _repairs(compared: Compared, way: str) -> Iterator[str]:
     """Say what a way sent again, if that is much."""
-    known = comparison.means[way]
+    known = compared.means[way]
     sent, again = total(known, "segments_sent"), total(known, "retransmissions")
     timeouts, spurious = total(known, "timeouts"), total(known, "spurious_retransmissions")
     told = []
@@ -109,11 +138,11 @@ def _repairs(comparison: Comparison, way: str) -> Iterator[str]:
         yield f"{way} {', '.join(told)}."
 
 
-def _kernel(comparison: Comparison) -> Iterator[str]:
+def _kernel(compared: Compared) -> Iterator[str]:
     """Say how late the emulator was, what differs on the testbed, and what the kernel counted."""
-    if comparison.measured is None:
+    if compared.measured is None:
         return
-    runs = comparison.measured.runs
+    runs = compared.measured.runs
     links = [run["emulator"] for run in runs if "emulator" in run]
     untrusted = [each for each in links if not each["trusted"]]
     if untrusted:
@@ -122,7 +151,7 @@ def _kernel(comparison: Comparison) -> Iterator[str]:
             f"The emulator handed packets on up to {worst:,.1f} ms late at 99 % in"
             f" {len(untrusted)} of {len(runs)} runs: the machine was too busy to trust them."
         )
-    simulated = [] if comparison.simulated is None else comparison.simulated.runs
+    simulated = [] if compared.simulated is None else compared.simulated.runs
     known = {warning for run in simulated for warning in run["warnings"]}
     said = (warning for run in runs for warning in run["warnings"] if warning not in known)
     yield from (f"The testbed says: {warning}." for warning in said)

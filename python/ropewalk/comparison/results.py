@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from .explanation import explain
 from .numbers import flat, predicted
+from .reasons import reasons
 
 if TYPE_CHECKING:
     import polars as pl
@@ -104,7 +104,7 @@ class Comparison:
     @cached_property
     def explanation(self) -> tuple[str, ...]:
         """Why ways differ, in sentences; empty where they agree."""
-        return explain(self)
+        return reasons(self)
 
     @cached_property
     def numbers(self) -> pl.DataFrame:
