@@ -19,6 +19,9 @@ pub enum Malformed {
     /// A length field says less than the header takes that it stands in.
     #[error("length field says {0} bytes, less than the header takes")]
     Length(usize),
+    /// A frame of 802.11 whose first byte says another kind than data, RTS, CTS and ACK.
+    #[error("unknown kind of MAC frame {0:#04x}")]
+    MacFrameType(u8),
     /// Part of a packet: there is no whole segment or datagram in it until it is reassembled.
     #[error("a fragment")]
     Fragment,

@@ -81,6 +81,7 @@ pub mod payload;
 pub mod tcp;
 pub mod tcp_options;
 pub mod udp;
+pub mod wifi;
 
 pub use checksum::Checksum;
 pub use connection::{Connection, Side, Start, Unusable, WireSegment};

@@ -77,6 +77,11 @@ impl Timing {
         Header::of(rate, self.preamble)
     }
 
+    /// Its radio's standard, and the preamble of its DSSS and CCK frames.
+    pub(super) fn kind(&self) -> (Standard, Preamble) {
+        (self.standard, self.preamble)
+    }
+
     /// A frame of so many bytes (MPDU: MAC header and FCS included), with preamble, header and
     /// 802.11g's signal extension.
     pub fn frame(&self, rate: DataRate, bytes: u32) -> Time {

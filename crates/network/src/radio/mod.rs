@@ -7,6 +7,7 @@ mod contention;
 mod dues;
 mod fading;
 mod frame_error;
+mod hearing;
 mod neighbours;
 mod per_table;
 mod power;
@@ -24,6 +25,7 @@ pub use config::{
     RadioConfig, RadioHop, RateControl,
 };
 pub use frame_error::FrameError;
+pub use hearing::{Ear, Heard};
 pub use per_table::{PerTable, PerTableError};
 pub use power::noise_dbm;
 pub use propagation::{Reach, distance_m, reach};

@@ -19,6 +19,11 @@ pub(super) fn from_units(units: f64) -> Power {
     units.round().clamp(1.0, MOST) as Power
 }
 
+/// In dBm.
+pub(super) fn to_dbm(power: Power) -> f64 {
+    10.0 * (power as f64 / UNITS_PER_MW).log10()
+}
+
 /// Thermal noise and a receiver's own over 20 MHz at 290 K, for all standards as in ns-3; dBm.
 pub fn noise_dbm(noise_figure_db: f64) -> f64 {
     const BOLTZMANN: f64 = 1.3803e-23;

@@ -37,6 +37,11 @@ impl Receiver {
 }
 
 impl Receiver {
+    /// Its noise.
+    pub(super) fn noise(&self) -> Power {
+        self.noise as Power
+    }
+
     /// Whether others count beside its noise.
     #[inline]
     pub(super) fn disturbed(&self, others: Power) -> bool {

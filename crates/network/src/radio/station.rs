@@ -118,7 +118,7 @@ pub(super) struct Station<P> {
     /// What a preamble missed or a header misread is: noise, or an error that EIFS follows.
     pub(super) missed_is_noise: bool,
     pub(super) errors: Pcg64Mcg,
-    /// Of data frames, 12 bits.
+    /// Of the last data frame, 12 bits.
     pub(super) sequence: u16,
     pub(super) stats: RadioStats,
     account: Account,

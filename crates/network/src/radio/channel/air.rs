@@ -149,6 +149,9 @@ impl<P: Copy> Channel<P> {
                 happened = ended;
             }
         }
+        if self.listening.is_some() {
+            self.show_sent(radio, now, &frame, fate);
+        }
         self.settle_try(radio, now, &frame, fate);
         happened
     }
@@ -190,6 +193,9 @@ impl<P: Copy> Channel<P> {
             }
         }
         if let Some(read) = read {
+            if self.listening.is_some() {
+                self.show_read(radio, from, now, frame, read, overlapped);
+            }
             let station = &mut self.stations[radio];
             match read {
                 Read::Good => {

@@ -7,6 +7,7 @@
 
 mod air;
 mod exchange;
+mod listen;
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
@@ -15,6 +16,7 @@ use super::config::{ChannelConfig, Propagation, RadioConfig, RadioHop};
 use super::contention::Contention;
 use super::dues::{Due, Dues};
 use super::frame_error::FrameError;
+use super::hearing::{Ear, Heard};
 use super::neighbours::{Neighbours, SENSED};
 use super::power::{Power, noise_dbm};
 use super::propagation::{Reach, reach};
@@ -44,6 +46,15 @@ pub struct Channel<P> {
     on_air: u32,
     on_air_since: Time,
     stats: ChannelStats,
+    /// Where frames are listened to, and those that have not been taken.
+    listening: Option<Listening<P>>,
+}
+
+/// What is kept for captures.
+#[derive(Clone, Debug)]
+struct Listening<P> {
+    ear: Ear,
+    heard: Vec<Heard<P>>,
 }
 
 /// From one radio to another.
@@ -118,7 +129,24 @@ impl<P: Copy> Channel<P> {
             on_air: 0,
             on_air_since: Time::ZERO,
             stats: ChannelStats::default(),
+            listening: None,
         }
+    }
+
+    /// From now on frames are kept as they are heard there.
+    pub fn listen(&mut self, ear: Ear) {
+        self.listening = Some(Listening {
+            ear,
+            heard: Vec::new(),
+        });
+    }
+
+    /// The frames that have been heard since the last call.
+    pub fn heard(&mut self) -> impl Iterator<Item = Heard<P>> {
+        let listening = self.listening.as_mut();
+        listening
+            .into_iter()
+            .flat_map(|listening| listening.heard.drain(..))
     }
 
     /// What a radio has done by now, by its number.

@@ -2,8 +2,10 @@
 
 mod exact;
 mod fading;
+mod heard;
 mod ns3;
 mod properties;
+mod rules;
 mod saturation;
 mod world;
 

@@ -78,6 +78,17 @@ pub(crate) fn range(range_m: f64) -> ChannelConfig {
     }
 }
 
+/// Radios on a line, called A, B, C and so on.
+pub(crate) fn row(like: &RadioConfig, at_m: &[f64]) -> Vec<RadioConfig> {
+    let letters = ('A'..='Z').map(String::from);
+    let radios = letters.zip(at_m).map(|(node, x)| RadioConfig {
+        node,
+        at: [*x, 0.0, 0.0],
+        ..like.clone()
+    });
+    radios.collect()
+}
+
 /// A number for each packet: its hop's, and how many of that hop went before.
 pub(crate) type Packet = (u32, u64);
 
@@ -162,6 +173,11 @@ impl World {
         )
     }
 
+    /// A packet that finds room.
+    pub(crate) fn send(&mut self, hop: usize, size: u32) {
+        assert_eq!(self.offer(hop, size), Offer::Accepted);
+    }
+
     /// From now on this hop always has packets of so many bytes waiting.
     pub(crate) fn saturate(&mut self, hop: usize, size: u32) {
         self.saturated.push((hop, size));
@@ -171,7 +187,7 @@ impl World {
     fn refill(&mut self, entry: usize) {
         let (hop, size) = self.saturated[entry];
         while self.channel.queued(self.hops[hop].from) < 3 {
-            assert_eq!(self.offer(hop, size), Offer::Accepted);
+            self.send(hop, size);
         }
     }
 

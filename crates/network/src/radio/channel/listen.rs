@@ -1,0 +1,90 @@
+//! What captures are shown of the frames on a channel.
+
+use ropewalk_quantities::Time;
+
+use super::Channel;
+use super::air::Fate;
+use crate::radio::hearing::{Ear, Heard};
+use crate::radio::power::to_dbm;
+use crate::radio::reception::Read;
+use crate::radio::station::{Frame, FrameKind};
+
+impl<P: Copy> Channel<P> {
+    /// A radio's frame has ended: the monitor hears it, or the radio itself.
+    pub(super) fn show_sent(&mut self, radio: usize, now: Time, frame: &Frame, fate: Fate) {
+        let Some(listening) = &self.listening else {
+            return;
+        };
+        let (intact, collided) = match listening.ear {
+            Ear::Monitor => (fate.received, !fate.received && fate.overlapped),
+            Ear::Radio(own) if own == radio => (true, false),
+            Ear::Radio(_) => return,
+        };
+        self.keep(radio, frame.to as usize, now, frame, intact, collided);
+    }
+
+    /// A radio has read a frame.
+    #[inline]
+    pub(super) fn show_read(
+        &mut self,
+        radio: usize,
+        from: usize,
+        now: Time,
+        frame: &Frame,
+        read: Read,
+        overlapped: bool,
+    ) {
+        if let Some(listening) = &self.listening
+            && listening.ear == Ear::Radio(radio)
+            && read != Read::BadHeader
+        {
+            let intact = read == Read::Good;
+            self.keep(from, radio, now, frame, intact, !intact && overlapped);
+        }
+    }
+
+    #[cold]
+    fn keep(
+        &mut self,
+        from: usize,
+        at: usize,
+        now: Time,
+        frame: &Frame,
+        intact: bool,
+        collided: bool,
+    ) {
+        let sender = &self.stations[from];
+        let (standard, preamble) = sender.timing.kind();
+        let mut places = self
+            .neighbours
+            .of(from)
+            .map(|place| self.neighbours.at(place));
+        let signal = places.find(|(radio, _)| *radio == at);
+        let packet = match frame.kind {
+            FrameKind::Data => sender.queue.front().map(|first| first.carried),
+            FrameKind::Rts | FrameKind::Cts | FrameKind::Ack => None,
+        };
+        let heard = Heard {
+            start: frame.shape.start,
+            end: now,
+            kind: frame.kind,
+            from,
+            to: frame.to as usize,
+            standard,
+            rate: frame.shape.rate,
+            preamble,
+            bytes: frame.shape.bytes,
+            duration: frame.duration,
+            retry: frame.retry,
+            sequence: sender.sequence,
+            signal_dbm: signal.map(|(_, power)| to_dbm(power)),
+            noise_dbm: to_dbm(self.stations[at].receiver.noise()),
+            intact,
+            collided,
+            packet,
+        };
+        if let Some(listening) = &mut self.listening {
+            listening.heard.push(heard);
+        }
+    }
+}

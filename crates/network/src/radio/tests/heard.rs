@@ -1,0 +1,133 @@
+//! What captures are shown, beside what is counted.
+
+use ropewalk_quantities::Time;
+
+use super::world::{World, at_rate, log_distance, range, row};
+use crate::radio::{DataRate, Ear, FrameKind, Heard, RadioConfig, Standard};
+
+const PACKET: u32 = 1028;
+
+/// Stations of a cell that always send, as the ear hears them, and their world.
+fn cell(ear: Ear, config: &RadioConfig, radius_m: f64) -> (Vec<Heard<(u32, u64)>>, World) {
+    let mut world = World::star(&log_distance(3.0), config, 8, radius_m, 5);
+    world.channel.listen(ear);
+    for hop in 0..8 {
+        world.saturate(hop, PACKET);
+    }
+    world.run(Time::from_secs(3));
+    (world.channel.heard().collect(), world)
+}
+
+#[test]
+fn the_monitor_hears_each_frame_once() {
+    let config = RadioConfig {
+        rts: Some(0),
+        ..at_rate(Standard::B, DataRate::Cck11)
+    };
+    for config in [
+        config.clone(),
+        RadioConfig {
+            rts: None,
+            ..config
+        },
+    ] {
+        let (heard, world) = cell(Ear::Monitor, &config, 5.0);
+        let count =
+            |of: &dyn Fn(&Heard<_>) -> bool| heard.iter().filter(|frame| of(frame)).count() as u64;
+        let stats: Vec<_> = (0..9)
+            .map(|radio| world.channel.radio_stats(radio, world.now))
+            .collect();
+        let total = |of: fn(&crate::radio::RadioStats) -> u64| stats.iter().map(of).sum::<u64>();
+        let data = |frame: &Heard<_>| frame.kind == FrameKind::Data;
+        assert_eq!(count(&data), total(|stats| stats.frames));
+        assert_eq!(
+            count(&|frame| data(frame) && frame.retry),
+            total(|stats| stats.retries)
+        );
+        assert_eq!(
+            count(&|frame| frame.kind == FrameKind::Rts),
+            total(|stats| stats.rts)
+        );
+        assert_eq!(
+            count(&|frame| frame.collided),
+            total(|stats| stats.collisions)
+        );
+        assert!(heard.is_sorted_by_key(|frame| frame.end));
+        assert!(
+            heard
+                .iter()
+                .all(|frame| data(frame) == frame.packet.is_some())
+        );
+        assert!(count(&|frame| frame.collided) > 100);
+        // Each packet has its number, one above the last of its radio's, sent again or not.
+        for radio in 1..9 {
+            let own = heard
+                .iter()
+                .filter(|frame| frame.from == radio && data(frame));
+            let numbers: Vec<(u16, u64)> = own
+                .map(|frame| (frame.sequence, frame.packet.unwrap().packet.1))
+                .collect();
+            for pair in numbers.windows(2) {
+                let packets = pair[1].1 - pair[0].1;
+                // Of packets given up behind an RTS no data was sent.
+                assert!(packets <= 1 || config.rts.is_some());
+                let step = pair[1].0.wrapping_sub(pair[0].0) & 0xfff;
+                assert_eq!(u64::from(step), packets, "{pair:?}");
+            }
+        }
+    }
+}
+
+/// Of two frames that collide in one cell, both began at one instant.
+#[test]
+fn in_one_cell_frames_collide_only_if_they_begin_together() {
+    let (heard, _) = cell(Ear::Monitor, &at_rate(Standard::B, DataRate::Cck11), 0.001);
+    let collided: Vec<_> = heard.iter().filter(|frame| frame.collided).collect();
+    assert!(collided.len() > 100);
+    for frame in &collided {
+        let together = heard
+            .iter()
+            .filter(|other| other.start == frame.start)
+            .count();
+        assert!(together > 1, "{frame:?}");
+    }
+    for one in &heard {
+        for other in heard.iter().filter(|other| one.start < other.start) {
+            assert!(one.end <= other.start, "{one:?} {other:?}");
+        }
+    }
+}
+
+#[test]
+fn a_radio_never_reads_two_frames_at_once() {
+    // Hidden from each other: beginnings are not agreed.
+    let like = at_rate(Standard::B, DataRate::Cck11);
+    let mut world = World::new(
+        &range(25.0),
+        &row(&like, &[0.0, 20.0, 40.0, 60.0]),
+        &[(0, 1, 0.2), (2, 1, 0.0), (3, 2, 0.0)],
+        3,
+    );
+    world.channel.listen(Ear::Radio(1));
+    for hop in 0..3 {
+        world.saturate(hop, PACKET);
+    }
+    world.run(Time::from_secs(3));
+    let heard: Vec<_> = world.channel.heard().collect();
+    let errors = heard.iter().filter(|frame| !frame.intact).count();
+    assert!(errors > 100 && heard.len() > 2 * errors);
+    for pair in heard.windows(2) {
+        // Its own answers among them.
+        assert!(pair[0].end <= pair[1].start, "{pair:?}");
+    }
+    let sent = heard.iter().filter(|frame| frame.from == 1);
+    assert!(
+        sent.clone()
+            .all(|frame| frame.kind == FrameKind::Ack && frame.intact)
+    );
+    let acknowledged = heard
+        .iter()
+        .filter(|frame| frame.to == 1 && frame.intact)
+        .count();
+    assert!(acknowledged.abs_diff(sent.count()) <= 1);
+}

@@ -1,0 +1,319 @@
+//! The rules of the coordination function, one by one, by the times at which frames begin and end.
+
+use ropewalk_quantities::Time;
+
+use super::world::{World, at_rate, range, row};
+use crate::radio::{DataRate, Ear, FrameKind, Heard, RadioConfig, Standard};
+
+type Frame = Heard<(u32, u64)>;
+
+fn us(micros: u64) -> Time {
+    Time::from_micros(micros)
+}
+
+/// 802.11b at 11 Mbit/s with ACKs at 1.
+fn like() -> RadioConfig {
+    RadioConfig {
+        basic_rates: vec![DataRate::Dsss1],
+        ..at_rate(Standard::B, DataRate::Cck11)
+    }
+}
+
+const SIZE: u32 = 1028;
+/// Its frame: 192 + 774 us; an ACK and a CTS 304, an RTS 352.
+const DATA: u64 = 966;
+const ACK: u64 = 304;
+const SIFS: u64 = 10;
+const DIFS: u64 = 50;
+const SLOT: u64 = 20;
+const TIMEOUT: u64 = 222;
+/// The medium has been idle for long when packets come.
+const START: u64 = 1000;
+
+/// Radios on a line, on a disk of 25 m, all frames heard.
+fn line(like: &RadioConfig, at_m: &[f64], hops: &[(usize, usize, f64)], seed: u64) -> World {
+    let mut world = World::new(&range(25.0), &row(like, at_m), hops, seed);
+    world.channel.listen(Ear::Monitor);
+    world.run(us(START));
+    world
+}
+
+fn heard(world: &mut World, until_us: u64) -> Vec<Frame> {
+    world.run(us(until_us));
+    world.channel.heard().collect()
+}
+
+/// Slots that were counted between DIFS after `idle` and `start`.
+fn slots(idle: Time, start: Time) -> u64 {
+    let nanos = (start - idle).as_nanos() - 1000 * DIFS;
+    assert_eq!(nanos % (1000 * SLOT), 0, "whole slots");
+    nanos / (1000 * SLOT)
+}
+
+/// Rules 2 and 6: a packet that finds the medium idle and no back-off pending goes at once; the
+/// answer comes after SIFS; and a back-off follows even when nothing waits.
+#[test]
+fn the_first_goes_at_once_and_the_next_after_a_back_off() {
+    let mut drawn = Vec::new();
+    for seed in 0..200 {
+        let mut world = line(&like(), &[0.0, 10.0], &[(0, 1, 0.0)], seed);
+        world.send(0, SIZE);
+        let frames = heard(&mut world, START + DATA + SIFS + ACK);
+        let [data, ack] = frames[..] else {
+            panic!("{frames:?}");
+        };
+        assert_eq!((data.start, data.end), (us(START), us(START + DATA)));
+        assert_eq!(
+            (data.kind, data.retry, data.duration),
+            (FrameKind::Data, false, us(SIFS + ACK))
+        );
+        assert_eq!(
+            (ack.start, ack.end),
+            (data.end + us(SIFS), data.end + us(SIFS + ACK))
+        );
+        assert_eq!((ack.kind, ack.duration), (FrameKind::Ack, Time::ZERO));
+        world.send(0, SIZE);
+        let frames = heard(&mut world, 10_000);
+        drawn.push(slots(ack.end, frames[0].start));
+    }
+    // Uniform on 0..31.
+    assert_eq!(
+        (drawn.iter().min(), drawn.iter().max()),
+        (Some(&0), Some(&31))
+    );
+    let mean = drawn.iter().sum::<u64>() as f64 / 200.0;
+    assert!(
+        (mean - 15.5).abs() < 4.0 * 9.23 / 200.0_f64.sqrt(),
+        "{mean}"
+    );
+    // Once the back-off is over, the next packet goes at once again.
+    let mut world = line(&like(), &[0.0, 10.0], &[(0, 1, 0.0)], 1);
+    world.send(0, SIZE);
+    heard(&mut world, 5_007);
+    world.send(0, SIZE);
+    assert_eq!(heard(&mut world, 9_000)[0].start, us(5_007));
+}
+
+/// Rule 1: the window doubles with each failure up to 1023 slots, and the packet is dropped after
+/// the last try; rule 5: a radio counts from the end of the timeout.
+#[test]
+fn the_window_doubles_and_the_last_try_ends_it() {
+    let mut most = [0; 8];
+    for seed in 0..300 {
+        // Nobody is there.
+        let mut world = line(&like(), &[0.0, 100.0], &[(0, 1, 0.0)], seed);
+        world.send(0, SIZE);
+        world.send(0, SIZE);
+        let frames = heard(&mut world, 1_000_000);
+        assert_eq!(frames.len(), 14);
+        assert_eq!(world.dropped[0].len(), 2);
+        for (failures, pair) in frames[..8].windows(2).enumerate() {
+            let slots = slots(pair[0].end + us(TIMEOUT), pair[1].start);
+            most[failures] = slots.max(most[failures]);
+            // The eighth frame is the second packet's first: again of the smallest window.
+            assert_eq!(pair[1].retry, failures < 6);
+        }
+        let given_up = frames[6].end + us(TIMEOUT);
+        assert_eq!(world.dropped[0][0], (given_up, 0));
+    }
+    for (slots, window) in most.iter().zip([63, 127, 255, 511, 1023, 1023, 31]) {
+        assert!((window * 9 / 10..=window).contains(slots), "{most:?}");
+    }
+}
+
+/// Rule 3: the count stands while the medium is busy, and goes on DIFS after it with what was left.
+#[test]
+fn a_back_off_is_frozen_while_others_send() {
+    let mut frozen = 0;
+    for seed in 0..100 {
+        let places = [0.0, 5.0, 10.0];
+        let mut world = line(&like(), &places, &[(0, 1, 0.0), (2, 1, 0.0)], seed);
+        // A second packet waits in A; C's comes while A counts.
+        world.send(0, SIZE);
+        world.send(0, SIZE);
+        let idle = START + DATA + SIFS + ACK;
+        let until = idle + DIFS + 5 * SLOT + 7;
+        world.run(us(until));
+        let frames: Vec<Frame> = world.channel.heard().collect();
+        // Not if A's turn came before, or comes now.
+        if frames.len() > 2 || world.channel.stats(world.now).busy > us(DATA + ACK) {
+            continue;
+        }
+        world.send(1, SIZE);
+        let frames = heard(&mut world, 100_000);
+        let (of_c, of_a): (Vec<&Frame>, Vec<&Frame>) = frames
+            .iter()
+            .filter(|frame| frame.kind == FrameKind::Data)
+            .partition(|frame| frame.from == 2);
+        // C found the medium idle: at once.
+        assert_eq!(of_c[0].start, us(until));
+        let again = slots(of_c[0].end + us(SIFS + ACK), of_a[0].start);
+        // What the same draw would have given without C.
+        let mut alone = line(&like(), &places, &[(0, 1, 0.0), (2, 1, 0.0)], seed);
+        alone.send(0, SIZE);
+        alone.send(0, SIZE);
+        let frames = heard(&mut alone, 100_000);
+        let drawn = slots(us(idle), frames[2].start);
+        assert_eq!(again + 5, drawn);
+        frozen += 1;
+    }
+    assert!(frozen > 50, "{frozen}");
+}
+
+/// Rule 4: who is due at one instant collides, and does not see the other.
+#[test]
+fn equal_instants_collide() {
+    let hops = [(0, 1, 0.0), (2, 1, 0.0)];
+    let mut world = line(&like(), &[0.0, 5.0, 10.0], &hops, 1);
+    world.send(0, SIZE);
+    world.send(1, SIZE);
+    let frames = heard(&mut world, 2500);
+    assert_eq!(frames.len(), 2, "{frames:?}");
+    assert!(
+        frames
+            .iter()
+            .all(|frame| frame.collided && frame.start == us(START))
+    );
+}
+
+/// EIFS: whoever read a frame in error leaves room for the ACK that it may not hear.
+#[test]
+fn after_an_error_the_medium_is_left_for_eifs() {
+    for (detects, expected) in [(false, 364), (true, DIFS)] {
+        let mut config = like();
+        if !detects {
+            config.preamble_detection = None;
+        }
+        // A and C collide at B and D; D has something to send.
+        let hops = [(0, 1, 0.0), (2, 1, 0.0), (3, 1, 0.0)];
+        let mut least = u64::MAX;
+        for seed in 0..200 {
+            let tries = RadioConfig {
+                tries: 1,
+                ..config.clone()
+            };
+            let mut world = line(&tries, &[0.0, 5.0, 10.0, 7.0], &hops, seed);
+            world.send(0, SIZE);
+            world.send(1, SIZE);
+            world.run(us(START + 100));
+            world.send(2, SIZE);
+            let frames = heard(&mut world, 10_000);
+            let own = frames.iter().find(|frame| frame.from == 3).unwrap();
+            least = least.min((own.start - us(START + DATA)).as_nanos() / 1000);
+        }
+        assert_eq!(least, expected, "of 200 draws of 0 to 31");
+    }
+}
+
+/// Rule 7: who hears an RTS or a CTS leaves the medium up to the ACK's end, though it cannot hear
+/// the data; and no longer than it takes to see whether the data comes.
+#[test]
+fn the_medium_is_reserved_by_rts_and_cts() {
+    let config = RadioConfig {
+        rts: Some(500),
+        ..like()
+    };
+    // C hears B's CTS alone.
+    let mut earliest = Time::MAX;
+    for seed in 0..200 {
+        let hops = [(0, 1, 0.0), (2, 3, 0.0)];
+        let mut world = line(&config, &[0.0, 20.0, 40.0, 60.0], &hops, seed);
+        world.send(0, SIZE);
+        world.run(us(START + 352 + SIFS + ACK + 1));
+        world.send(1, 40);
+        let frames = heard(&mut world, 20_000);
+        let kinds: Vec<FrameKind> = frames[..4].iter().map(|frame| frame.kind).collect();
+        assert_eq!(
+            kinds,
+            [
+                FrameKind::Rts,
+                FrameKind::Cts,
+                FrameKind::Data,
+                FrameKind::Ack
+            ]
+        );
+        let rest = us(SIFS + ACK + SIFS + DATA + SIFS + ACK);
+        assert_eq!(
+            (frames[0].duration, frames[1].duration),
+            (rest, rest - us(SIFS + ACK))
+        );
+        assert!(frames.iter().all(|frame| frame.intact));
+        assert_eq!(frames[0].end + rest, frames[3].end);
+        let of_c = frames.iter().find(|frame| frame.from == 2).unwrap();
+        earliest = earliest.min(of_c.start - frames[3].end);
+    }
+    assert_eq!(earliest, us(DIFS));
+    // B does not answer A's RTS, since it is not there; C hears it, and takes it back.
+    let mut earliest = Time::MAX;
+    for seed in 0..200 {
+        let hops = [(0, 1, 0.0), (2, 3, 0.0)];
+        let once = RadioConfig {
+            tries: 1,
+            ..config.clone()
+        };
+        let mut world = line(&once, &[0.0, -100.0, 10.0, 20.0], &hops, seed);
+        world.send(0, SIZE);
+        world.run(us(START + 353));
+        world.send(1, 40);
+        let frames = heard(&mut world, 20_000);
+        let of_c = frames.iter().find(|frame| frame.from == 2).unwrap();
+        earliest = earliest.min(of_c.start - us(START + 352));
+    }
+    // Two SIFS, a CTS, two slots and the header of what would follow.
+    assert_eq!(earliest, us(2 * SIFS + ACK + 2 * SLOT + 192 + DIFS));
+}
+
+/// Rules 8 and 9: a frame whose ACK was lost is acknowledged again and not passed up twice; one in
+/// error is not answered.
+#[test]
+fn a_duplicate_is_acknowledged_and_not_passed_up() {
+    // A does not hear B: its ACKs are lost.
+    let mut radios = row(&like(), &[0.0, 10.0]);
+    radios[1].power_dbm = -100.0;
+    let channel = crate::radio::ChannelConfig {
+        propagation: crate::radio::Propagation::LogDistance {
+            exponent: 3.0,
+            reference_loss_db: 46.6777,
+            reference_distance_m: 1.0,
+        },
+        ..range(1.0)
+    };
+    let mut world = World::new(&channel, &radios, &[(0, 1, 0.0)], 1);
+    world.channel.listen(Ear::Monitor);
+    world.send(0, SIZE);
+    let frames = heard(&mut world, 1_000_000);
+    let acks = frames.iter().filter(|frame| frame.kind == FrameKind::Ack);
+    // Some of A's come while B still sends.
+    assert!((2..=7).contains(&acks.count()), "{frames:?}");
+    assert_eq!(frames.iter().filter(|frame| frame.from == 0).count(), 7);
+    assert_eq!((world.out[0].len(), world.dropped[0].len()), (1, 0));
+    // All of B's are in error: no answer.
+    let mut world = line(&like(), &[0.0, 10.0], &[(0, 1, 1.0)], 1);
+    world.send(0, SIZE);
+    let frames = heard(&mut world, 1_000_000);
+    assert!(frames.len() == 7 && frames.iter().all(|frame| !frame.intact));
+    assert_eq!(world.dropped[0].len(), 1);
+}
+
+#[test]
+fn what_waited_too_long_is_dropped_when_its_turn_comes() {
+    let config = RadioConfig {
+        lifetime: Some(us(3000)),
+        queue_packets: 5,
+        ..like()
+    };
+    let mut world = line(&config, &[0.0, 10.0], &[(0, 1, 0.0)], 1);
+    let offers: Vec<_> = (0..6).map(|_| world.offer(0, SIZE)).collect();
+    let full = crate::offer::Offer::Dropped(crate::offer::DropReason::QueueFull);
+    assert_eq!(offers[5], full);
+    world.run(us(20_000));
+    let stats = world.channel.radio_stats(0, world.now);
+    assert_eq!((stats.drops_queue, stats.queue_max), (1, 5));
+    assert_eq!(stats.drops_lifetime + stats.delivered_packets, 5);
+    assert!((2..=3).contains(&stats.delivered_packets), "{stats:?}");
+    assert!(
+        world.dropped[0]
+            .iter()
+            .all(|(time, _)| *time > us(START + 3000))
+    );
+}
