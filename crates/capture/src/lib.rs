@@ -2,6 +2,8 @@
 //!
 //! - [`PacketFile`] holds packets, as pcapng (with interfaces, directions and
 //!   comments) or classic pcap (which the oldest tools read).
+//! - [`AirCapture`] holds frames of 802.11 with radiotap headers, as a receiver in monitor mode
+//!   writes them.
 //! - [`QlogFile`] holds what senders thought: windows, round-trip times, losses.
 //!
 //! A [`Recording`] watches a run and writes both: each packet that passes a
@@ -20,7 +22,7 @@
 //! # std::fs::create_dir_all(&folder)?;
 //! let path = folder.join("run.pcapng");
 //! let interfaces = [Interface { name: "wifi".to_owned(), speed: Some(Rate::from_mbps(20.0)) }];
-//! let settings = Settings { snaplen: None, comment: "Wi-Fi alone, seed 1".to_owned() };
+//! let settings = Settings { snaplen: None, comment: "Wi-Fi alone, seed 1".to_owned(), ..Settings::default() };
 //! let mut file = PacketFile::create(&path, &interfaces, &settings)?;
 //! file.write(&Record {
 //!     time: Time::from_millis(10),
@@ -36,6 +38,7 @@
 //! ```
 
 mod addresses;
+mod air;
 mod epoch;
 mod error;
 mod fates;
@@ -52,12 +55,13 @@ mod replacing_file;
 mod sender_log;
 mod tap;
 
+pub use air::AirCapture;
 pub use epoch::EPOCH;
 pub use error::FileError;
 pub use packet_file::PacketFile;
 pub use place::{Place, UnknownPlace};
 pub use qlog::{Header, QlogFile};
 pub use qlog_event::{LossCause, Metrics, PacketLost, QlogEvent, SpuriousLoss};
-pub use record::{Direction, Interface, InterfaceCounts, Record, Settings};
+pub use record::{Direction, Interface, InterfaceCounts, LinkType, Record, Settings};
 pub use recording::{PacketPlan, Plan, Recording};
 pub use tap::Tag;

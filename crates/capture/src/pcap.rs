@@ -7,7 +7,7 @@ use pcap_file::{DataLink, Endianness, PcapResult, TsResolution};
 
 use crate::epoch::since_1970;
 use crate::error::WriteError;
-use crate::record::{Record, Settings};
+use crate::record::{LinkType, Record, Settings};
 use crate::replacing_file::ReplacingFile;
 
 /// Little-endian on every machine: the same run, the same file.
@@ -21,7 +21,10 @@ impl Pcap {
         let snaplen = settings.kept();
         let header = PcapHeader {
             snaplen,
-            datalink: DataLink::RAW,
+            datalink: match settings.link_type {
+                LinkType::Ip => DataLink::RAW,
+                LinkType::Radiotap => DataLink::IEEE802_11_RADIOTAP,
+            },
             ts_resolution: TsResolution::MicroSecond,
             endianness: Endianness::Little,
             ..PcapHeader::default()

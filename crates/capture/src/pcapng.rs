@@ -18,7 +18,7 @@ use ropewalk_quantities::Rate;
 
 use crate::epoch::{EPOCH, since_1970};
 use crate::error::WriteError;
-use crate::record::{Direction, Interface, InterfaceCounts, Record, Settings};
+use crate::record::{Direction, Interface, InterfaceCounts, LinkType, Record, Settings};
 use crate::replacing_file::ReplacingFile;
 
 /// Times on file are multiples of 10^-9 s.
@@ -31,6 +31,7 @@ pub(crate) struct Pcapng {
     writer: PcapNgWriter<ReplacingFile>,
     /// The interfaces, until the first packet tells the type of their links.
     interfaces: Vec<InterfaceDescriptionBlock<'static>>,
+    link_type: LinkType,
     snaplen: usize,
     last: Duration,
 }
@@ -71,6 +72,7 @@ impl Pcapng {
         Ok(Pcapng {
             writer: PcapNgWriter::with_section_header(file, section)?,
             interfaces: interfaces.iter().map(describe).collect(),
+            link_type: settings.link_type,
             snaplen: snaplen as usize,
             last: EPOCH,
         })
@@ -131,6 +133,7 @@ impl Pcapng {
         let version = first_packet.first().map(|byte| byte >> 4);
         let linktype = match (self.interfaces.len(), version) {
             (0, _) => return Ok(()),
+            _ if self.link_type == LinkType::Radiotap => DataLink::IEEE802_11_RADIOTAP,
             (2.., Some(4)) => DataLink::IPV4,
             (2.., Some(6)) => DataLink::IPV6,
             _ => DataLink::RAW,

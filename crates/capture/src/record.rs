@@ -20,6 +20,18 @@ pub struct Settings {
     /// What the whole file is: the scenario's title and the seed, say. Classic
     /// pcap has no place for it.
     pub comment: String,
+    /// What each packet begins with.
+    pub link_type: LinkType,
+}
+
+/// What each packet of a file begins with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LinkType {
+    /// An IP header.
+    #[default]
+    Ip,
+    /// A radiotap header, and a frame of 802.11 after it (LINKTYPE 127).
+    Radiotap,
 }
 
 impl Settings {
@@ -49,7 +61,7 @@ pub struct Record<'a> {
     pub interface: usize,
     /// Which way.
     pub direction: Direction,
-    /// The complete packet, from its IP header on; the file cuts it.
+    /// The complete packet, from its IP header (or radiotap header) on; the file cuts it.
     pub bytes: &'a [u8],
     /// What became of it, say.
     pub comment: Option<&'a str>,

@@ -13,7 +13,7 @@ use crate::fates::{Fate, Fates, Seen, Ticket};
 use crate::flow::{Flow, Sent};
 use crate::packet_file::PacketFile;
 use crate::place::Place;
-use crate::record::{Direction, Interface, InterfaceCounts, Record, Settings};
+use crate::record::{Direction, Interface, InterfaceCounts, LinkType, Record, Settings};
 
 /// What a packet carries: its number at its host, and its place among those that wait.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,6 +61,7 @@ impl Tap {
         let settings = Settings {
             snaplen,
             comment: format!("{title}, captured {}", place.describe(scenario)),
+            link_type: LinkType::Ip,
         };
         let number = |link| links.iter().position(|&other| other == link);
         Ok(Tap {

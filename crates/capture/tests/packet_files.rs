@@ -23,6 +23,7 @@ fn write_two(path: &Path) -> u64 {
     let settings = Settings {
         snaplen: Some(6),
         comment: "Two, seed 1".to_owned(),
+        ..Settings::default()
     };
     let mut file = PacketFile::create(path, &interfaces, &settings).unwrap();
     file.write(&Record {
@@ -198,6 +199,7 @@ fn whole_packets_are_kept_unless_a_length_is_given() {
             let settings = Settings {
                 snaplen,
                 comment: String::new(),
+                ..Settings::default()
             };
             let mut file = PacketFile::create(&path, &one_interface(), &settings).unwrap();
             file.write(&packet_of(&packet)).unwrap();
@@ -291,6 +293,7 @@ fn a_comment_is_cut_to_what_an_option_holds() {
     let settings = Settings {
         snaplen: None,
         comment: comment.clone(),
+        ..Settings::default()
     };
     let mut file = PacketFile::create(&path, &one_interface(), &settings).unwrap();
     let record = Record {

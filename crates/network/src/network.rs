@@ -216,6 +216,11 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         self.media.iter().map(|shared| &shared.medium)
     }
 
+    /// The same, to listen to what happens on them.
+    pub fn media_mut(&mut self) -> impl Iterator<Item = &mut M> {
+        self.media.iter_mut().map(|shared| &mut shared.medium)
+    }
+
     /// A place in the order in which equal times go.
     #[inline]
     pub fn next_order(&mut self) -> u64 {

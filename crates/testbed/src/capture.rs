@@ -68,6 +68,7 @@ impl Tap {
         let settings = Settings {
             snaplen: None,
             comment: format!("{title}, captured {}", place.describe(scenario)),
+            ..Settings::default()
         };
         let file = PacketFile::create(path, &interfaces, &settings)?;
         let names = interfaces.into_iter().map(|interface| interface.name);

@@ -57,7 +57,8 @@ impl Contention {
         let timing = Timing::new(config);
         Contention {
             power: 0,
-            threshold: threshold.min(from_dbm(config.sense_dbm)),
+            // What is received is also heard.
+            threshold: threshold.min(from_dbm(config.sense_dbm.min(config.sensitivity_dbm))),
             slots: 0,
             window: config.standard.cw_min(),
             immediate: false,
@@ -119,8 +120,10 @@ impl Contention {
     fn count(&mut self, now: Time) {
         let from = self.counts_from();
         if now > from {
-            let passed = (now - from).as_nanos() / self.slot.as_nanos();
-            self.slots -= self.slots.min(passed as u32);
+            // Divided in 32 bits, which is several times as fast: with slots of 1 ms at the most, no
+            // back-off takes 4 s.
+            let passed = u32::try_from((now - from).as_nanos()).unwrap_or(u32::MAX);
+            self.slots -= self.slots.min(passed / self.slot.as_nanos() as u32);
         }
     }
 

@@ -74,7 +74,7 @@ impl<P: Copy> Channel<P> {
     ///
     /// # Panics
     /// If there is not one number for each hop, if they do not follow each other, or if a hop names
-    /// a radio that the channel has not.
+    /// a radio that the channel has not; if a radio has no try, or a slot beyond 1 ms.
     pub fn new(
         channel: &ChannelConfig,
         radios: &[RadioConfig],
@@ -90,6 +90,11 @@ impl<P: Copy> Channel<P> {
                 first_hop + offset,
                 "numbers that follow each other"
             );
+        }
+        for radio in radios {
+            assert!(radio.tries > 0 && radio.long_tries > 0, "a try");
+            let slot = Time::from_nanos(1)..=Time::from_millis(1);
+            assert!(slot.contains(&radio.slot), "a slot of {:?}", radio.slot);
         }
         let frame_error = FrameError::new(&channel.error_model);
         let threshold = match channel.propagation {
