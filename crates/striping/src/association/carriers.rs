@@ -18,10 +18,10 @@ impl<P: Payload> Association<P> {
         self.next_carrier += 1;
         let doubled = self.impatience.get(&config.link).copied().unwrap_or(0);
         let patience = FIRST_PATIENCE * (1 << doubled.min(MOST_DOUBLED));
-        let before = self.rates.get(&config.link).copied();
+        let before = self.links.get(&config.link).copied();
         let mut others = self.carriers.iter();
         let replaced = others.find(|carrier| carrier.config.link == config.link);
-        let expected = replaced.map_or(before, Carrier::link_rate);
+        let expected = replaced.map_or(before, Carrier::link);
         let payload = self.config.payload;
         self.carriers
             .push(Carrier::new(now, id, config, patience, expected, payload));
@@ -39,8 +39,8 @@ impl<P: Payload> Association<P> {
         };
         self.give_up(at);
         let carrier = self.carriers.remove(at);
-        if let Some(rate) = carrier.link_rate() {
-            self.rates.insert(carrier.config.link, rate);
+        if let Some(found) = carrier.link() {
+            self.links.insert(carrier.config.link, found);
         }
         self.copies.retain(|(carrier, _)| *carrier != id);
         self.chosen = None;
@@ -54,7 +54,7 @@ impl<P: Payload> Association<P> {
     /// [`writable`](Association::writable).
     pub fn blocked(&mut self, id: CarrierId) {
         if let Some(at) = self.position(id) {
-            self.carriers[at].blocked = true;
+            self.carriers[at].on_blocked();
             if self.chosen == Some(id) {
                 self.chosen = None;
             }

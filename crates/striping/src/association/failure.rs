@@ -11,7 +11,7 @@ use crate::event::NO_CARRIER;
 use crate::{Event, Payload};
 
 /// Least time that an oldest frame is overdue before it is sent again.
-const OVERDUE: Time = Time::from_millis(25);
+pub(super) const OVERDUE: Time = Time::from_millis(25);
 /// TCP needs a round trip to send again what was lost on the way; a longer one is not waited for.
 const REPAIR: Time = Time::from_millis(100);
 
@@ -236,7 +236,7 @@ impl<P: Payload> Association<P> {
         self.give_up_if(at, |_| true);
     }
 
-    fn give_up_if(&mut self, at: usize, is_meant: impl Fn(Time) -> bool) {
+    pub(super) fn give_up_if(&mut self, at: usize, is_meant: impl Fn(Time) -> bool) {
         let mut in_flight = mem::take(&mut self.carriers[at].in_flight);
         let mut bytes = 0;
         for sent in in_flight.iter_mut() {

@@ -3,6 +3,7 @@
 mod carriers;
 mod failure;
 mod receive;
+mod rescue;
 mod schedule;
 mod statistics;
 mod streams;
@@ -14,7 +15,7 @@ use ropewalk_quantities::Time;
 use ropewalk_transport::SubflowState;
 use ropewalk_transport::scheduling::PacketScheduler;
 
-use crate::carrier::Carrier;
+use crate::carrier::{Carrier, Expected};
 use crate::control::ControlQueue;
 use crate::stream::Stream;
 use crate::stream::memory::Memory;
@@ -90,8 +91,8 @@ pub struct Association<P> {
     alone_since: Option<Time>,
     /// Per link, how many carriers in a row were suspected before anything was known of them.
     impatience: BTreeMap<u32, u32>,
-    /// Per link, bytes per second that the last carrier found it to bring.
-    rates: BTreeMap<u32, f64>,
+    /// Per link, what its last carrier has found.
+    links: BTreeMap<u32, Expected>,
     next_token: u64,
     closed: Option<u32>,
     resent_bytes: u64,
@@ -131,7 +132,7 @@ impl<P: Payload> Association<P> {
             copies: Vec::new(),
             alone_since: None,
             impatience: BTreeMap::new(),
-            rates: BTreeMap::new(),
+            links: BTreeMap::new(),
             next_token: 0,
             closed: None,
             resent_bytes: 0,

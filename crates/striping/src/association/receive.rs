@@ -4,6 +4,7 @@ use ropewalk_quantities::Time;
 use ropewalk_wire::gateway::Frame;
 
 use super::Association;
+use crate::carrier::Carrier;
 use crate::carrier::in_flight::Content;
 use crate::control::Control;
 use crate::event::TOO_MANY_STREAMS;
@@ -125,9 +126,21 @@ impl<P: Payload> Association<P> {
             let carrier = &mut self.carriers[at];
             carrier.on_acknowledged(now, bytes, &newest);
             self.impatience.remove(&carrier.config.link);
+            self.bound_queues();
             self.wake_all();
         }
         Ok(())
+    }
+
+    /// What a carrier holds is not to be waited for longer than the reassembly buffer takes what the
+    /// others bring meanwhile; the other end's is taken to be as large as this one's.
+    fn bound_queues(&mut self) {
+        let good = self.carriers.iter().filter(|carrier| carrier.is_good());
+        let rates: f64 = good.map(Carrier::rate_or_guess).sum();
+        let lasts = self.config.buffer.as_u64() as f64 / rates;
+        for carrier in &mut self.carriers {
+            carrier.set_lasts(lasts);
+        }
     }
 
     fn on_data(
@@ -148,9 +161,12 @@ impl<P: Payload> Association<P> {
         state.receive.insert(number, offset, payload, fin, limit)?;
         if !state.receive.is_readable() {
             let (_, early) = state.receive.held();
-            state.window.on_gap(early);
+            self.make_room(number, early);
         }
         let stream = StreamId(number);
+        let Some(state) = self.streams.get_mut(&number) else {
+            return Ok(());
+        };
         if state.receive.is_finished() {
             if !state.receive.is_discarding() {
                 self.events.push_back(Event::StreamFinished(stream));
@@ -163,6 +179,18 @@ impl<P: Payload> Association<P> {
             self.events.push_back(Event::Readable(stream));
         }
         Ok(())
+    }
+
+    /// So much of a stream waits for a gap to be filled: it may be given a larger window.
+    fn make_room(&mut self, number: u32, early: u64) {
+        if let Some(state) = self.streams.get_mut(&number)
+            && state.window.on_gap(early, &mut self.memory)
+            && !state.window.queued
+        {
+            state.window.queued = true;
+            self.control.push(Control::Window { stream: number });
+            self.wake_all();
+        }
     }
 
     fn on_reset(&mut self, number: u32, code: u32) -> Result<(), ProtocolError> {

@@ -16,6 +16,10 @@ use crate::{Config, Payload};
 /// Streams that are looked at for a part ahead; with more, the gap is small anyway.
 const LOOKED_AT: usize = 64;
 
+/// Between parts that were sent ahead, shorter ones than this are left to who is sooner there: a frame
+/// of them would be little more than its header.
+const LEAST_AHEAD: u64 = 1400;
+
 /// What goes out next.
 pub(super) struct Next {
     pub(super) stream: u32,
@@ -139,9 +143,8 @@ impl<P: Payload> Association<P> {
         let skip = share(gap, self.turns.len(), pending);
         self.turns.iter().take(LOOKED_AT).find_map(|number| {
             let send = &self.streams.get(&number)?.send;
-            let part = send.part(skip, len)?;
-            // Short ones are left to those that are sooner there.
-            (part.end - part.start >= len / 2).then_some(Next {
+            let part = send.part_ahead(skip, len, (len / 2).min(LEAST_AHEAD))?;
+            Some(Next {
                 stream: number,
                 part,
                 copy: false,

@@ -98,11 +98,17 @@ impl<P: Payload> Association<P> {
 
     fn next_data(&mut self, now: Time, at: usize) -> Option<Frame<P>> {
         if !self.carriers[at].has_room(now) {
+            if self.turns.len() > 0 {
+                self.carriers[at].on_held();
+            }
             return None;
         }
-        let Some(next) = self.schedule(now, at) else {
-            let carrier = &mut self.carriers[at];
-            carrier.rate.on_app_limited(carrier.in_flight.bytes());
+        let mut next = self.schedule(now, at);
+        if next.is_none() && self.rescue(now, at) {
+            next = self.schedule(now, at);
+        }
+        let Some(next) = next else {
+            self.carriers[at].on_dry();
             return None;
         };
         Some(self.send(now, at, next))

@@ -62,6 +62,11 @@ impl DeliveryRate {
         self.app_limited_until = Some(self.delivered + in_flight.max(1));
     }
 
+    /// Its socket takes no more: what it delivers now is what TCP does.
+    pub(crate) fn on_transport_limited(&mut self) {
+        self.app_limited_until = None;
+    }
+
     /// These frames were acknowledged at once: their bytes, the newest of them, and what its round
     /// trip tells. Says whether a round is over.
     pub(crate) fn on_acknowledged(

@@ -114,6 +114,10 @@ impl InFlight {
         self.frames.iter().find(|sent| !sent.elsewhere)
     }
 
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Sent> {
+        self.frames.iter()
+    }
+
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Sent> {
         self.frames.iter_mut()
     }

@@ -4,9 +4,12 @@ pub(crate) mod acknowledgement;
 pub(crate) mod delivery_rate;
 pub(crate) mod in_flight;
 pub(crate) mod listening;
+pub(crate) mod round;
 pub(crate) mod round_trip;
+pub(crate) mod slow_start;
 #[cfg(test)]
 mod tests;
+pub(crate) mod trim;
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_wire::gateway::MAX_PAYLOAD;
@@ -16,7 +19,10 @@ use acknowledgement::Acknowledgement;
 use delivery_rate::{DeliveryRate, Queue};
 use in_flight::{Content, InFlight, Sent};
 use listening::Listening;
+use round::Rounds;
 use round_trip::RoundTrip;
+use slow_start::SlowStart;
+use trim::{Found, Known, Trim};
 
 /// A frame takes a carrier about this long.
 const FRAME_SECONDS: f64 = 0.005;
@@ -32,14 +38,16 @@ const STARTUP_GAIN: f64 = 1.9;
 /// The same where it is known how far it goes: a rate is of what a round trip brought and the time
 /// that it took beyond that, and twice as much follows.
 const SLOW_START_GAIN: f64 = 2.2;
-/// By this factor a round of slow start is greater than the one before.
-const SLOW_START: f64 = 2.0;
 /// So near what its link brought before, a carrier has found its rate again.
 const FOUND_AGAIN: std::ops::Range<f64> = 0.9..1.25;
+/// Once start-up is over, rounds are taken together until they are so long and bring so many frames: of
+/// few, one more or less would be a fifth of the rate.
+const LEAST_ROUND: Time = Time::from_millis(100);
+const LEAST_FRAMES: u64 = 20;
 /// While the queue on the way is drained, to see the round trip without it.
 const DRAIN_GAIN: f64 = 0.75;
-/// The times at which frames are due are that far off, by the least round trip: the rate is the
-/// largest of its samples.
+/// The times at which frames are due are that far off, by the least round trip and by what they wait
+/// for in a queue: the rate is the largest of its samples.
 const DUE_ERROR: f64 = 0.25;
 /// This much of the rate may be in flight besides, since the least round trip is a short frame's:
 /// a full one is acknowledged when its last byte is there, and acknowledgements keep a distance.
@@ -108,24 +116,39 @@ pub(crate) struct Carrier {
     pub(crate) answered: bool,
     patience: Time,
     /// Bytes per second that its link brought before, over another connection or before an outage.
-    expected: Option<f64>,
+    expected: Option<Expected>,
     /// The last round trip says that a queue of the size asked for stands on the way: start-up goes
     /// on more slowly then (as in HyStart++, RFC 9406).
     filling: bool,
+    /// How far it is kept below what TCP would have in flight.
+    trim: Trim,
+    rounds: Rounds,
+    slow_start: SlowStart,
+    /// Seconds for which the reassembly buffer takes what all carriers bring.
+    lasts: f64,
     pub(crate) sent_bytes: u64,
     pub(crate) received_bytes: u64,
     pub(crate) resent_bytes: u64,
 }
 
+/// What a link brought before the carrier that is now its.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expected {
+    /// Bytes per second.
+    pub(crate) rate: f64,
+    /// How far the carrier could be kept below TCP's window.
+    pub(crate) trim: Option<Found>,
+}
+
 impl Carrier {
-    /// Until anything is known of it, it is given `patience` to answer; its link brought `expected`
-    /// bytes per second before. Its frames have `payload`, if that is fixed.
+    /// Until anything is known of it, it is given `patience` to answer; `expected` is what its
+    /// link brought before. Its frames have `payload`, if that is fixed.
     pub(crate) fn new(
         now: Time,
         id: CarrierId,
         config: CarrierConfig,
         patience: Time,
-        expected: Option<f64>,
+        expected: Option<Expected>,
         payload: Option<Bytes>,
     ) -> Carrier {
         Carrier {
@@ -152,6 +175,10 @@ impl Carrier {
             patience,
             expected,
             filling: false,
+            trim: Trim::starting(expected.and_then(|expected| expected.trim)),
+            rounds: Rounds::new(now),
+            slow_start: SlowStart::default(),
+            lasts: f64::INFINITY,
             sent_bytes: 0,
             received_bytes: 0,
             resent_bytes: 0,
@@ -173,8 +200,19 @@ impl Carrier {
     }
 
     /// Seconds of the least round trip, or a guess.
-    fn min_rtt(&self) -> f64 {
+    pub(crate) fn min_rtt(&self) -> f64 {
         self.round_trip.min().map_or(INITIAL_RTT, Time::as_secs_f64)
+    }
+
+    /// Seconds of a round trip that are not our own queue's.
+    fn floor(&self) -> f64 {
+        self.min_rtt() + self.trim.extra() / CAP_GAIN
+    }
+
+    /// It is kept below TCP's window: to drain a queue as long as that would take too long, and leave
+    /// TCP idle.
+    fn is_trimmed(&self) -> bool {
+        self.trim.extra().is_finite()
     }
 
     /// Bytes per second that were found, or a guess that is surely too low.
@@ -191,14 +229,16 @@ impl Carrier {
         if self.rate.is_full() || self.filling {
             return found;
         }
-        let doubled = SLOW_START * self.rate.estimate().unwrap_or(0.0);
-        let known = doubled.min(self.expected.unwrap_or(0.0));
+        let doubled = slow_start::FACTOR * self.rate.estimate().unwrap_or(0.0);
+        let known = doubled.min(self.expected.map_or(0.0, |expected| expected.rate));
         found.max(known).max(INITIAL_WINDOW / self.min_rtt())
     }
 
-    /// Bytes per second that its link can bring: once start-up is over, what it has found.
-    pub(crate) fn link_rate(&self) -> Option<f64> {
-        let found = self.rate.estimate().filter(|_| self.rate.is_full());
+    /// What is known of its link: once start-up is over, what it has found.
+    pub(crate) fn link(&self) -> Option<Expected> {
+        let rate = self.rate.estimate().filter(|_| self.rate.is_full());
+        let trim = self.trim.found();
+        let found = rate.map(|rate| Expected { rate, trim });
         found.or(self.expected)
     }
 
@@ -237,22 +277,57 @@ impl Carrier {
             // One that is empty has room, however little a round trip carries.
             return (rate * DRAIN_GAIN * self.min_rtt()).max(1.0) as u64;
         }
-        let pipe = |rate: f64, gain: f64| rate * (gain * self.min_rtt() + CAP_SECONDS);
-        let cap = if self.rate.is_full() || self.filling {
-            pipe(rate, CAP_GAIN).max((CAP_FRAMES * self.payload_len()) as f64)
+        let floor = self.floor();
+        let pipe = |rate: f64, gain: f64| rate * (gain * floor + CAP_SECONDS);
+        let trimmed = pipe(rate, CAP_GAIN).max((CAP_FRAMES * self.payload_len()) as f64);
+        let cap = if self.rate.is_full() {
+            trimmed
+        } else if self.filling {
+            trimmed.max(self.slow_start.bytes())
         } else {
             // As fast as TCP, as far as the link is known to go.
-            let known = self.expected.map_or(0.0, |rate| pipe(rate, CAP_GAIN));
+            let known = self
+                .expected
+                .map_or(0.0, |known| pipe(known.rate, CAP_GAIN));
             let doubled = pipe(rate, SLOW_START_GAIN).min(known);
             pipe(rate, STARTUP_GAIN).max(doubled).max(INITIAL_WINDOW)
         };
-        cap as u64
+        cap.min(self.absorbed(rate)) as u64
+    }
+
+    /// Bytes that may be in flight, at such a rate, before others wait for them longer than the
+    /// reassembly buffer lasts.
+    fn absorbed(&self, rate: f64) -> f64 {
+        (rate * (CAP_GAIN * self.min_rtt() + CAP_SECONDS + self.lasts)).max(INITIAL_WINDOW)
+    }
+
+    /// The reassembly buffer takes for so many seconds what all carriers bring.
+    pub(crate) fn set_lasts(&mut self, seconds: f64) {
+        self.lasts = seconds;
     }
 
     /// Whether one more frame may be put on it now.
     pub(crate) fn has_room(&self, now: Time) -> bool {
         let in_flight = self.in_flight.bytes();
         !self.blocked && (in_flight < self.cap() || self.room_at().is_some_and(|room| room <= now))
+    }
+
+    /// It is asked, something waits, and the cap does not let it have it.
+    pub(crate) fn on_held(&mut self) {
+        self.rounds.on_held();
+    }
+
+    /// Its socket takes no more.
+    pub(crate) fn on_blocked(&mut self) {
+        self.blocked = true;
+        self.rounds.on_blocked();
+        self.rate.on_transport_limited();
+    }
+
+    /// It could have taken more than there was for it.
+    pub(crate) fn on_dry(&mut self) {
+        self.rounds.on_dry();
+        self.rate.on_app_limited(self.in_flight.bytes());
     }
 
     /// When there is room beyond the cap. While TCP repairs a loss it acknowledges nothing in order,
@@ -273,9 +348,10 @@ impl Carrier {
     /// A frame that counts goes out.
     pub(crate) fn on_sent(&mut self, now: Time, content: Content, wire_len: u64, elsewhere: bool) {
         let srtt = self.round_trip.smoothed().unwrap_or(Time::ZERO);
-        // Rather too late: what is overdue is sent again.
+        // Rather too late: what is overdue is sent again, and the rate is the largest of its samples.
         let takes = self.acknowledged_in(wire_len, self.found_rate());
-        let due = now + Time::from_secs_f64(takes).max(srtt);
+        let error = DUE_ERROR * (takes - self.min_rtt());
+        let due = now + Time::from_secs_f64(takes + error).max(srtt);
         let mut sent = Sent {
             content,
             wire_len,
@@ -319,8 +395,9 @@ impl Carrier {
             return;
         }
         let rtt = now.saturating_sub(newest.at);
-        self.round_trip.sample(now, rtt);
+        self.round_trip.sample(now, rtt, self.is_trimmed());
         if self.round_trip.is_probed() {
+            self.rounds.on_drained();
             let in_flight = self.in_flight.bytes();
             // It is no fault of the carrier that it delivers less now.
             self.rate.on_app_limited(in_flight);
@@ -330,7 +407,10 @@ impl Carrier {
             }
         }
         let (rtt, min) = (rtt.as_secs_f64(), self.min_rtt());
-        let beyond = |gain| rtt > gain * min + QUEUED_SECONDS;
+        let floor = self.floor();
+        let beyond = |gain| rtt > gain * floor + QUEUED_SECONDS;
+        self.rounds
+            .on_acknowledged(rtt, self.in_flight.bytes() + bytes);
         self.filling = beyond(CAP_GAIN);
         let queued = beyond(QUEUED_GAIN);
         let queue = match (queued, self.filling) {
@@ -338,19 +418,53 @@ impl Carrier {
             (false, true) => Queue::Short,
             (false, false) => Queue::None,
         };
+        let (before, was_full) = (self.rate.estimate(), self.rate.is_full());
         let is_round_over = self.rate.on_acknowledged(now, bytes, newest, queue);
-        if let Some(expected) = self.expected
-            && is_round_over
-            && FOUND_AGAIN.contains(&(self.found_rate() / expected))
+        let known = Known {
+            base: CAP_GAIN * min + CAP_SECONDS,
+            gain: CAP_GAIN,
+            min_rtt: min,
+            rate: self.rate.estimate().filter(|_| was_full),
+        };
+        if let (Some(old), Some(new)) = (before, known.rate)
+            && old != new
+            && self.rounds.is_held()
         {
+            self.trim.on_estimate(known.base, old, new);
+        }
+        if is_round_over && (!was_full || self.is_round_long_enough(now)) {
+            let (delivered, frame) = (self.rate.delivered(), self.payload_len());
+            let round = self.rounds.end(now, delivered, frame, self.blocked);
+            self.slow_start.on_round(&round, self.filling);
+            if !round.drained {
+                self.trim.on_round(now, &known, &round);
+            }
+        }
+        let is_found_again = is_round_over
+            && self
+                .expected
+                .is_some_and(|expected| FOUND_AGAIN.contains(&(self.found_rate() / expected.rate)));
+        if is_found_again {
             self.rate.set_full();
         }
+        if self.rate.is_full() && !was_full {
+            self.trim
+                .on_full(now, &known, self.found_rate(), is_found_again);
+        }
+    }
+
+    /// Whether the round under way tells the rate well enough.
+    fn is_round_long_enough(&self, now: Time) -> bool {
+        let brought = self.rounds.brought(self.rate.delivered());
+        self.rounds.takes(now) >= LEAST_ROUND && brought >= LEAST_FRAMES * self.payload_len() as u64
     }
 
     /// The answer to a probe came.
     pub(crate) fn on_pong(&mut self, now: Time, token: u64) {
         if let Some((_, left)) = self.ping.take_if(|(expected, _)| *expected == token) {
-            self.round_trip.sample(now, now.saturating_sub(left));
+            let may_drain = self.is_trimmed();
+            self.round_trip
+                .sample(now, now.saturating_sub(left), may_drain);
             self.answered = true;
         }
     }
@@ -367,8 +481,9 @@ impl Carrier {
             return Heard::Late;
         }
         self.repaired_at = self.in_flight.sent();
-        self.expected = self.link_rate();
+        self.expected = self.link();
         self.rate.restart();
+        self.trim = Trim::starting(self.expected.and_then(|expected| expected.trim));
         Heard::AfterTimeout
     }
 

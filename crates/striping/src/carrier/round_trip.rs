@@ -30,12 +30,13 @@ impl RoundTrip {
     pub(crate) fn new(now: Time, handshake: Option<Time>) -> RoundTrip {
         let mut round_trip = RoundTrip::default();
         if let Some(rtt) = handshake {
-            round_trip.sample(now, rtt);
+            round_trip.sample(now, rtt, false);
         }
         round_trip
     }
 
-    pub(crate) fn sample(&mut self, now: Time, rtt: Time) {
+    /// Another one. Where the carrier may be drained, the least is measured anew once it is old.
+    pub(crate) fn sample(&mut self, now: Time, rtt: Time, may_drain: bool) {
         let rtt = rtt.max(Time::from_nanos(1));
         self.smoothed = Some(match self.smoothed {
             None => (rtt, rtt / 2),
@@ -48,7 +49,7 @@ impl RoundTrip {
             self.min = Some((rtt, now));
         }
         self.probe = match (self.probe, self.min) {
-            (None, Some((min, at))) if now.saturating_sub(at) > MIN_WINDOW => {
+            (None, Some((min, at))) if may_drain && now.saturating_sub(at) > MIN_WINDOW => {
                 let (srtt, _) = self.smoothed.unwrap_or_default();
                 let queue = srtt.saturating_sub(min);
                 Some(Probe {
@@ -100,7 +101,7 @@ mod tests {
     fn smoothed_as_rfc_6298_computes_it() {
         let mut round_trip = RoundTrip::new(Time::ZERO, Some(MS(100)));
         assert_eq!(round_trip.deviation(), MS(50));
-        round_trip.sample(MS(180), MS(180));
+        round_trip.sample(MS(180), MS(180), true);
         assert_eq!(round_trip.smoothed(), Some(MS(110)));
         assert_eq!(round_trip.deviation(), Time::from_micros(57_500));
         assert_eq!(round_trip.min(), Some(MS(100)));
@@ -109,18 +110,18 @@ mod tests {
     #[test]
     fn the_minimum_is_measured_anew_after_ten_seconds() {
         let mut round_trip = RoundTrip::new(Time::ZERO, None);
-        round_trip.sample(MS(0), MS(20));
-        round_trip.sample(MS(10_000), MS(30));
+        round_trip.sample(MS(0), MS(20), true);
+        round_trip.sample(MS(10_000), MS(30), true);
         assert!(!round_trip.is_probed());
-        round_trip.sample(MS(10_001), MS(30));
+        round_trip.sample(MS(10_001), MS(30), true);
         assert!(round_trip.is_probed());
-        round_trip.sample(MS(10_020), MS(28));
-        round_trip.sample(MS(10_030), MS(25));
+        round_trip.sample(MS(10_020), MS(28), true);
+        round_trip.sample(MS(10_030), MS(25), true);
         assert_eq!(round_trip.min(), Some(MS(20)), "until the end it stands");
-        round_trip.sample(MS(10_060), MS(27));
+        round_trip.sample(MS(10_060), MS(27), true);
         assert!(!round_trip.is_probed());
         assert_eq!(round_trip.min(), Some(MS(25)));
-        round_trip.sample(MS(10_070), MS(24));
+        round_trip.sample(MS(10_070), MS(24), true);
         assert_eq!(round_trip.min(), Some(MS(24)));
     }
 
@@ -128,7 +129,7 @@ mod tests {
     fn one_that_comes_again_needs_no_probe() {
         let mut round_trip = RoundTrip::new(Time::ZERO, None);
         for second in 0..30 {
-            round_trip.sample(MS(1000 * second), MS(20));
+            round_trip.sample(MS(1000 * second), MS(20), true);
             assert!(!round_trip.is_probed());
         }
     }

@@ -139,41 +139,49 @@ impl<P: Payload> SendBuffer<P> {
         }
     }
 
+    /// Something waits, and the window does not allow it, or not ahead of a gap.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.pending.covered() > 0 && (!self.is_ready() || self.credit() <= self.ahead())
+    }
+
     /// Something waits that the window does not allow.
     pub(crate) fn is_window_blocked(&self) -> bool {
         !self.is_ready() && self.pending.covered() > 0
     }
 
     /// The next part, of at most `most` bytes, that begins after `skip` bytes to be sent.
+    pub(crate) fn part(&self, skip: u64, most: u64) -> Option<Part> {
+        self.part_ahead(skip, most, 1)
+    }
+
+    /// The same, but of at least `least` bytes: what is shorter is passed over.
     ///
     /// Of bytes that were never sent, those ahead of the lowest may take half of the window that is
     /// left above it: else all credit could lie ahead of a gap that could then not be closed.
-    pub(crate) fn part(&self, skip: u64, most: u64) -> Option<Part> {
-        let mut left = skip;
-        let (start, end) = self.pending.iter().find_map(|(start, end)| {
-            if left < end - start {
-                Some((start + left, end))
-            } else {
-                left -= end - start;
-                None
-            }
-        })?;
-        let end = end.min(start + most);
-        if let Some((_, sent_end)) = self.claimed.containing(start) {
-            let end = end.min(sent_end);
-            return Some(Part { start, end });
-        }
+    pub(crate) fn part_ahead(&self, skip: u64, most: u64, least: u64) -> Option<Part> {
         let lowest = match self.claimed.first() {
             Some((0, end)) => end,
             _ => 0,
         };
-        let mut allowed = self.credit();
-        if start > lowest {
-            allowed = allowed.saturating_sub(self.ahead()) / 2;
-        }
-        let next_claimed = self.claimed.next_after(start).unwrap_or(u64::MAX);
-        let end = end.min(next_claimed).min(start + allowed);
-        (start < end).then_some(Part { start, end })
+        let ahead = self.credit().saturating_sub(self.ahead()) / 2;
+        let mut left = skip;
+        self.pending.iter().find_map(|(start, end)| {
+            let skipped = left.min(end - start);
+            left -= skipped;
+            let start = start + skipped;
+            let end = end.min(start + most);
+            if start == end {
+                return None;
+            }
+            let end = if let Some((_, sent_end)) = self.claimed.containing(start) {
+                end.min(sent_end)
+            } else {
+                let allowed = if start > lowest { ahead } else { self.credit() };
+                let next_claimed = self.claimed.next_after(start).unwrap_or(u64::MAX);
+                end.min(next_claimed).min(start + allowed)
+            };
+            (end >= start + least).then_some(Part { start, end })
+        })
     }
 
     /// The part goes out; says whether the stream ends with it.
@@ -283,6 +291,11 @@ impl<P: Payload> SendBuffer<P> {
             self.fin_pending = false;
         }
         found
+    }
+
+    /// Whether bytes have arrived that wait for others.
+    pub(crate) fn has_gap(&self) -> bool {
+        self.acknowledged.covered() > self.base()
     }
 
     /// Whether bytes have arrived that wait for those from `start` on.

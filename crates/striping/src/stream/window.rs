@@ -18,10 +18,8 @@ pub(crate) struct Window {
     most: u64,
     /// What the other end may send in all, as it was told.
     limit: u64,
-    /// What was read when the growth was last considered, and when that was.
+    /// What was read when this round trip began, and when that was.
     epoch: (u64, Time),
-    /// Since then half of it, or more, waited for a gap to be filled.
-    cramped: bool,
     /// A frame with the newest limit waits for a carrier.
     pub(crate) queued: bool,
 }
@@ -34,7 +32,6 @@ impl Window {
             most: most.max(INITIAL_WINDOW),
             limit: INITIAL_WINDOW,
             epoch: (0, Time::ZERO),
-            cramped: false,
             queued: false,
         }
     }
@@ -55,17 +52,31 @@ impl Window {
         self.size
     }
 
-    /// The reader waits, and so many bytes wait for what is before them.
-    pub(crate) fn on_gap(&mut self, early: u64) {
-        self.cramped |= early >= self.size / 2;
+    /// The reader waits, and so many bytes wait for what is before them. Says whether the other end should
+    /// be told a new limit: where they take half of the window, it is doubled, as far as memory goes.
+    pub(crate) fn on_gap(&mut self, early: u64, memory: &mut Memory) -> bool {
+        let is_cramped = early >= self.size / 2;
+        let before = self.size;
+        if is_cramped {
+            self.grow(memory);
+        }
+        self.limit += self.size - before;
+        self.size > before
+    }
+
+    fn grow(&mut self, memory: &mut Memory) {
+        let more = self.size.min(self.most - self.size);
+        if more > 0 && memory.take(more) {
+            self.size += more;
+        }
     }
 
     /// So much was read in all; the slowest carrier in use has this round trip. Says whether the
     /// other end should be told a new limit.
     ///
-    /// A window that is consumed within two round trips may be what holds the sender back, and so
-    /// may one that was half full of what waited for a gap to be filled: it is doubled, as far as
-    /// memory goes.
+    /// A window of which a third is consumed in a round trip may be what holds the sender back, who
+    /// doubles what it sends in slow start: it is doubled, as far as memory goes (as Linux sizes its
+    /// receive buffers by what was copied in a round trip, tcp_rcv_space_adjust).
     pub(crate) fn on_read(
         &mut self,
         now: Time,
@@ -77,16 +88,12 @@ impl Window {
         if from == 0 && since == Time::ZERO {
             self.epoch.1 = now;
         }
-        if consumed - from >= self.size {
-            let is_quick = now.saturating_sub(self.epoch.1) < srtt * 2;
-            if (is_quick || self.cramped) && self.size < self.most {
-                let more = self.size.min(self.most - self.size);
-                if memory.take(more) {
-                    self.size += more;
-                }
+        let is_busy = consumed - from >= self.size / 3;
+        if is_busy || now.saturating_sub(self.epoch.1) >= srtt {
+            if is_busy {
+                self.grow(memory);
             }
             self.epoch = (consumed, now);
-            self.cramped = false;
         }
         let limit = consumed + self.size;
         let worth_telling = limit - self.limit >= self.size / 8;
@@ -104,19 +111,20 @@ mod tests {
     const MS: fn(u64) -> Time = Time::from_millis;
 
     #[test]
-    fn consumed_within_two_round_trips_it_doubles() {
+    fn with_a_third_of_it_consumed_in_a_round_trip_it_doubles() {
         let mut memory = Memory::new(1 << 20);
         let mut window = Window::new(256 << 10);
-        let told = window.on_read(MS(10), 32 << 10, MS(20), &mut memory);
-        assert!(told);
-        assert_eq!(window.limit(), 96 << 10);
-        assert!(window.on_read(MS(30), 64 << 10, MS(20), &mut memory));
-        assert_eq!((window.size(), window.limit()), (128 << 10, 192 << 10));
+        // 20 KiB, then 22.
+        assert!(window.on_read(MS(10), 20 << 10, MS(20), &mut memory));
+        assert_eq!((window.size(), window.limit()), (64 << 10, 84 << 10));
+        assert!(window.on_read(MS(15), 42 << 10, MS(20), &mut memory));
+        assert_eq!((window.size(), window.limit()), (128 << 10, 170 << 10));
         // Too slow.
-        window.on_read(MS(90), 192 << 10, MS(20), &mut memory);
+        window.on_read(MS(35), 62 << 10, MS(20), &mut memory);
+        window.on_read(MS(55), 102 << 10, MS(20), &mut memory);
         assert_eq!(window.size(), 128 << 10);
-        window.on_read(MS(100), 320 << 10, MS(20), &mut memory);
-        window.on_read(MS(110), 576 << 10, MS(20), &mut memory);
+        window.on_read(MS(65), 202 << 10, MS(20), &mut memory);
+        window.on_read(MS(75), 402 << 10, MS(20), &mut memory);
         // Not beyond what it may.
         assert_eq!(window.size(), 256 << 10);
         assert_eq!(memory.left(), (1 << 20) - (192 << 10));
@@ -126,14 +134,14 @@ mod tests {
 
     #[test]
     fn half_full_behind_a_gap_it_doubles() {
-        let mut memory = Memory::new(1 << 20);
+        let mut memory = Memory::new(80 << 10);
         let mut window = Window::new(256 << 10);
-        window.on_gap(32 << 10);
-        window.on_read(MS(500), 64 << 10, MS(20), &mut memory);
-        assert_eq!(window.size(), 128 << 10);
-        // Each time it must be so again.
-        window.on_gap((64 << 10) - 1);
-        window.on_read(MS(900), 192 << 10, MS(20), &mut memory);
+        assert!(!window.on_gap((32 << 10) - 1, &mut memory));
+        assert!(window.on_gap(32 << 10, &mut memory));
+        assert_eq!((window.size(), window.limit()), (128 << 10, 128 << 10));
+        // Each time it must be so again, and there must be memory.
+        assert!(!window.on_gap((64 << 10) - 1, &mut memory));
+        assert!(!window.on_gap(64 << 10, &mut memory));
         assert_eq!(window.size(), 128 << 10);
     }
 

@@ -1,0 +1,58 @@
+//! A window that is full of what waits for a slow carrier is opened by a faster one.
+//!
+//! Where all of a stream's window is taken by bytes that wait for others, nobody has anything to send.
+//! Then a carrier with room carries what is missing itself, if it is sooner there than whoever holds
+//! it, who gets nothing new until that is acknowledged (as MPTCP's opportunistic retransmission and
+//! penalisation: Raiciu et al., NSDI 2012, section 4.2). So a link that holds up the reassembly buffer
+//! costs what it brings, and no more.
+
+use ropewalk_quantities::Time;
+
+use super::Association;
+use super::failure::OVERDUE;
+use crate::Payload;
+use crate::carrier::in_flight::{Content, Sent};
+
+impl<P: Payload> Association<P> {
+    /// This carrier has room, and nothing may be sent: gives it what holds a stream up, if it brings
+    /// that much sooner, or if that is overdue. Says whether there is anything.
+    pub(super) fn rescue(&mut self, now: Time, by: usize) -> bool {
+        let mut streams = self.streams.iter();
+        let stuck = streams.find(|(_, stream)| {
+            !stream.send_ended && stream.send.is_crowded() && stream.send.has_gap()
+        });
+        let Some((stream, base)) = stuck.map(|(number, stream)| (*number, stream.send.base()))
+        else {
+            return false;
+        };
+        let Some((holder, due)) = self.holder(stream, base).filter(|(at, _)| *at != by) else {
+            return false;
+        };
+        let own = self.carriers[by].arrives_in(self.carriers[by].payload_len() as u64);
+        // Until its acknowledgement is due, half a round trip after it has arrived.
+        let back = self.carriers[holder].min_rtt() / 2.0;
+        let left = due.saturating_sub(now).as_secs_f64() - back;
+        let is_sooner = left > 2.0 * own + OVERDUE.as_secs_f64();
+        if !is_sooner && now < due + OVERDUE / 2 {
+            return false;
+        }
+        self.carriers[holder].late = true;
+        let until = now + Time::from_secs_f64(own + back);
+        self.give_up_if(holder, |due| due <= now || due > until);
+        true
+    }
+
+    /// Who answers for this byte of a stream, and when its acknowledgement was expected.
+    fn holder(&self, stream: u32, at: u64) -> Option<(usize, Time)> {
+        let holds = |sent: &&Sent| {
+            !sent.elsewhere
+                && matches!(sent.content, Content::Data { stream: of, start, end, .. }
+                    if of == stream && start <= at && at < end)
+        };
+        let mut carriers = self.carriers.iter().enumerate();
+        carriers.find_map(|(number, carrier)| {
+            let sent = carrier.in_flight.iter().find(holds)?;
+            Some((number, sent.due))
+        })
+    }
+}

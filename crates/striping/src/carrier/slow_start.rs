@@ -1,0 +1,78 @@
+//! Start-up where round trips are long from the first on.
+//!
+//! A round trip that is much longer than the least one says in start-up that a queue has been filled. On
+//! a link with jitter, or one that serves in bursts, it says nothing, and who keeps to the least round
+//! trip stays at ten segments. So as long as more in flight has brought as much more, twice as much may
+//! follow, as TCP's slow start has it.
+
+use super::round::Round;
+
+/// By this factor a round of slow start is greater than the one before.
+pub(crate) const FACTOR: f64 = 2.0;
+/// In flight must have been more than in the round before by this factor, for the rate to tell anything.
+const MORE: f64 = 1.25;
+/// So much of it must be seen in the rate.
+const ELASTIC: f64 = 0.85;
+
+/// What the rounds of start-up have brought.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SlowStart {
+    rate: f64,
+    filled: f64,
+    /// A round without a queue has brought more than the one before: if a queue is seen now, it is ours.
+    has_grown: bool,
+    bytes: f64,
+}
+
+impl SlowStart {
+    /// A round is over, and its last round trip was long or not.
+    pub(crate) fn on_round(&mut self, round: &Round, is_long: bool) {
+        let (more, faster) = (round.filled / self.filled, round.rate / self.rate);
+        let is_elastic = more >= MORE && faster >= ELASTIC * more;
+        self.has_grown |= faster >= MORE && !is_long;
+        self.bytes = if is_long && (is_elastic || !self.has_grown) {
+            FACTOR * round.filled
+        } else {
+            0.0
+        };
+        (self.rate, self.filled) = (round.rate, round.filled);
+    }
+
+    /// So many bytes may be in flight though round trips are long.
+    pub(crate) fn bytes(&self) -> f64 {
+        self.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(rounds: &[(f64, f64, bool)]) -> Vec<f64> {
+        let mut slow_start = SlowStart::default();
+        let each = rounds.iter().map(|(filled, rate, is_long)| {
+            let round = Round {
+                rate: *rate,
+                error: 0.0,
+                least: 0.1,
+                filled: *filled,
+                held: true,
+                busy: true,
+                drained: false,
+            };
+            slow_start.on_round(&round, *is_long);
+            slow_start.bytes()
+        });
+        each.collect()
+    }
+
+    #[test]
+    fn with_jitter_each_round_is_twice_the_one_before_until_the_link_is_full() {
+        let rounds = [(10.0, 1.0), (20.0, 1.9), (40.0, 3.7), (80.0, 4.0)];
+        let rounds = rounds.map(|(filled, rate)| (filled, rate, true));
+        assert_eq!(bytes(&rounds)[..3], [20.0, 40.0, 80.0]);
+        // Once a round without a queue has grown, one that did not is the last.
+        let clean = [(10.0, 1.0, false), (20.0, 2.0, false), (40.0, 2.4, true)];
+        assert_eq!(bytes(&clean), [0.0; 3]);
+    }
+}

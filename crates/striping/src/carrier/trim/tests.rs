@@ -1,0 +1,210 @@
+use super::*;
+
+const MIN: f64 = 0.1;
+const GAIN: f64 = 1.25;
+const BASE: f64 = GAIN * MIN + 0.0075;
+
+/// A carrier over a link, round by round.
+struct Run {
+    trim: Trim,
+    now: Time,
+    /// Bytes per second that the link carries.
+    capacity: f64,
+    /// Seconds of a round trip without our queue.
+    path: f64,
+    /// Most that TCP has in flight.
+    window: f64,
+    /// The largest rates of late, and what is believed.
+    rates: Vec<f64>,
+    estimate: f64,
+}
+
+impl Run {
+    /// Start-up ends, with rounds of these rates behind it and a queue as long as the least round trip.
+    fn new(capacity: f64, path: f64, window: f64, rates: [f64; 2]) -> Run {
+        let mut run = Run {
+            trim: Trim::default(),
+            now: Time::from_secs(1),
+            capacity,
+            path,
+            window,
+            rates: rates.to_vec(),
+            estimate: rates[1],
+        };
+        for rate in rates {
+            let round = Round {
+                rate,
+                error: 0.0,
+                least: 2.0 * MIN,
+                filled: 2.0 * MIN * rate,
+                held: true,
+                busy: true,
+                drained: false,
+            };
+            run.trim.on_round(run.now, &run.known(None), &round);
+        }
+        run.trim.on_full(run.now, &run.known(None), rates[1], false);
+        run
+    }
+
+    fn known(&self, rate: Option<f64>) -> Known {
+        Known {
+            base: BASE,
+            gain: GAIN,
+            min_rtt: MIN,
+            rate,
+        }
+    }
+
+    /// Rounds for so many seconds; says what the last one brought and for how long it was under way.
+    fn pass(&mut self, seconds: u64) -> (f64, f64) {
+        let until = self.now + Time::from_secs(seconds);
+        let mut last = (0.0, 0.0);
+        while self.now < until {
+            let cap = self.estimate * (BASE + self.trim.extra());
+            let filled = cap.min(self.window);
+            let rtt = self.path.max(filled / self.capacity);
+            let rate = filled / rtt;
+            self.now += Time::from_secs_f64(rtt);
+            self.rates.push(rate);
+            let recent = &self.rates[self.rates.len().saturating_sub(10)..];
+            let new = recent.iter().copied().fold(0.0, f64::max);
+            let held = cap < self.window;
+            if held && new != self.estimate {
+                self.trim.on_estimate(BASE, self.estimate, new);
+            }
+            self.estimate = new;
+            let round = Round {
+                rate,
+                error: 0.0,
+                least: rtt,
+                filled,
+                held,
+                busy: true,
+                drained: false,
+            };
+            self.trim.on_round(self.now, &self.known(Some(new)), &round);
+            last = (rate, rtt);
+        }
+        last
+    }
+}
+
+#[test]
+fn without_jitter_no_queue_is_left_to_stand() {
+    let mut run = Run::new(1e6, MIN, 1e6, [1e6, 1e6]);
+    assert_eq!(run.trim.extra(), 0.0);
+    for _ in 0..60 {
+        let (rate, rtt) = run.pass(1);
+        assert!(rate > 0.99e6 && rtt < STEP * BASE * 1.01, "{rate} {rtt}");
+    }
+}
+
+#[test]
+fn what_fills_a_queue_is_trimmed_when_the_rate_grows_no_more() {
+    // Start-up ended for no good reason, with a round trip more in flight than is needed.
+    let mut run = Run::new(1e6, MIN, 4e5, [0.7e6, 0.9e6]);
+    assert!((run.trim.extra() - (2.0 * STEP * MIN - BASE)).abs() < 1e-9);
+    run.pass(20);
+    assert!(run.trim.extra() < 1e-9, "{}", run.trim.extra());
+    let (rate, rtt) = run.pass(1);
+    assert!(rate > 0.99e6 && rtt < STEP * BASE * 1.01, "{rate} {rtt}");
+}
+
+#[test]
+fn a_long_way_back_is_no_queue() {
+    // A round trip takes three times the least, without a queue.
+    let mut run = Run::new(1e6, 3.0 * MIN, 3.1e5, [1e6, 1e6]);
+    assert_eq!(run.trim.extra(), 0.0);
+    run.pass(3);
+    let before = run.rates.len();
+    run.pass(120);
+    let rates = &run.rates[before..];
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    assert!(mean > 0.95e6, "{mean}");
+    assert!(run.estimate > 0.95e6, "{}", run.estimate);
+}
+
+#[test]
+fn a_rate_learnt_while_the_link_was_fast_is_forgotten() {
+    let mut run = Run::new(3e8, MIN, 6e7, [3e8, 3e8]);
+    run.pass(5);
+    // From 2.4 Gbit/s to 8 Mbit/s; TCP is told by losses.
+    run.capacity = 1e6;
+    run.window = 2e5;
+    run.pass(10);
+    let (rate, rtt) = run.pass(1);
+    assert!((run.estimate - 1e6).abs() < 1e4, "{}", run.estimate);
+    assert!(rate > 0.99e6 && rtt <= 0.2, "{rate} {rtt}");
+}
+
+#[test]
+fn more_is_found_when_there_is_more() {
+    let mut run = Run::new(1e6, MIN, 2e5, [1e6, 1e6]);
+    run.pass(5);
+    run.capacity = 1e7;
+    run.window = 2e6;
+    run.pass(20);
+    assert!(run.estimate > 0.95e7, "{}", run.estimate);
+}
+
+#[test]
+fn beside_anothers_tcp_half_is_kept() {
+    // The other holds as much in the queue as we have in flight.
+    let mut run = Run::new(1e6, MIN, 2e5, [0.7e6, 0.9e6]);
+    run.trim.release(run.now);
+    let mut least: f64 = 1e9;
+    for _ in 0..200 {
+        let cap = run.estimate * (BASE + run.trim.extra());
+        let filled = cap.min(run.window);
+        let rtt = (filled + 2e5) / run.capacity;
+        let rate = filled / rtt;
+        run.now += Time::from_secs_f64(rtt);
+        run.rates.push(rate);
+        let recent = &run.rates[run.rates.len().saturating_sub(10)..];
+        let new = recent.iter().copied().fold(0.0, f64::max);
+        if cap < run.window && new != run.estimate {
+            run.trim.on_estimate(BASE, run.estimate, new);
+        }
+        run.estimate = new;
+        let round = Round {
+            rate,
+            error: 0.0,
+            least: rtt,
+            filled,
+            held: cap < run.window,
+            busy: true,
+            drained: false,
+        };
+        let known = run.known(Some(new));
+        run.trim.on_round(run.now, &known, &round);
+        if run.rates.len() > 40 {
+            least = least.min(run.estimate);
+        }
+    }
+    assert!(least > 0.45e6, "{least}");
+}
+
+#[test]
+fn a_round_that_another_beat_had_no_queue() {
+    let mut trim = Trim::default();
+    let known = Known {
+        base: BASE,
+        gain: GAIN,
+        min_rtt: MIN,
+        rate: None,
+    };
+    for (rate, least) in [(1e5, 0.16), (1.2e5, 0.3), (2e5, 0.2)] {
+        let round = Round {
+            rate,
+            error: 0.0,
+            least,
+            filled: 0.0,
+            held: true,
+            busy: true,
+            drained: false,
+        };
+        trim.on_round(Time::from_secs(1), &known, &round);
+    }
+    assert!((trim.extra() - GAIN * 0.2).abs() < 1e-9, "{}", trim.extra());
+}
