@@ -42,7 +42,7 @@ class Link:
     def toml(self) -> Iterator[str]:
         """Yield its lines of a scenario file."""
         yield f'\n[[link]]\nname = "{self.name}"'
-        yield from (f"{key} = {_quoted(value)}" for key, value in self.forward.items())
+        yield from (f"{key} = {quoted(value)}" for key, value in self.forward.items())
         other = {k: value for k, value in self.reverse.items() if self.forward.get(k) != value}
         if other:
             yield f"reverse = {spelled(other)}"
@@ -82,10 +82,10 @@ class World:
         for link in self.links:
             lines += link.toml()
         lines += ["", "[transport]"]
-        lines += [f"{key} = {_quoted(value)}" for key, value in transport.items()]
+        lines += [f"{key} = {quoted(value)}" for key, value in transport.items()]
         for crossing in self.crossing:
             lines += ["", "[[competitor]]"]
-            lines += [f"{key} = {_quoted(value)}" for key, value in crossing.items()]
+            lines += [f"{key} = {quoted(value)}" for key, value in crossing.items()]
         text = "\n".join(lines) + "\n"
         return ropewalk.Scenario(text, name=f"world {self.seed}", files=self.traces)
 
@@ -334,5 +334,5 @@ def _log(draw: random.Random, least: float, most: float) -> float:
     return math.exp(draw.uniform(math.log(least), math.log(most)))
 
 
-def _quoted(value: Value) -> str:
+def quoted(value: Value) -> str:
     return f'"{value}"' if isinstance(value, str) else spelled(value)

@@ -38,6 +38,7 @@ PROTOCOLS: dict[str, dict[str, Value]] = {
         "congestion": "cubic",
     },
 }
+MPTCP: dict[str, Value] = {"protocol": "mptcp", "congestion": "uncoupled", "subflow": "cubic"}
 
 Row = dict[str, Any]
 
@@ -47,6 +48,11 @@ def transport(method: str) -> dict[str, Value]:
     buffer = BUFFERS[method]
     sizes = {"receive_buffer": buffer, "send_buffer": buffer}
     return PROTOCOLS[method.split(maxsplit=1)[0]] | sizes
+
+
+def alone(link: str) -> dict[str, Value]:
+    """Return the keys of `[transport]` of TCP on a link alone."""
+    return {"protocol": "tcp", "paths": [link], "congestion": "cubic"}
 
 
 def goodput(world: World, **keys: Value) -> float:
@@ -66,16 +72,14 @@ def best_alone(world: World, buffer: str) -> float:
         # A made-up trace may be above its link's rate for a while.
         if link.rate_mbps * 1.5 < best:
             break
-        keys: dict[str, Value] = {"protocol": "tcp", "paths": [link.name], "congestion": "cubic"}
         sizes: dict[str, Value] = {"receive_buffer": buffer, "send_buffer": buffer}
-        best = max(best, goodput(world, **keys, **sizes))
+        best = max(best, goodput(world, **alone(link.name), **sizes))
     return best
 
 
 def mptcp(world: World) -> float:
     """Return the goodput of MPTCP with 4 MiB."""
-    keys: dict[str, Value] = {"protocol": "mptcp", "congestion": "uncoupled", "subflow": "cubic"}
-    return goodput(world, **keys, receive_buffer="4 MiB", send_buffer="4 MiB")
+    return goodput(world, **MPTCP, receive_buffer="4 MiB", send_buffer="4 MiB")
 
 
 def measured(
