@@ -45,6 +45,8 @@ def table(results: Results) -> RenderableType:
         parts.append(_subflows(mean["subflows"]))
     if mean.get("links"):
         parts.append(_links(mean["links"]))
+    if mean.get("radios"):
+        parts += [_channels(mean["channels"]), _radios(mean["radios"])]
     if mean.get("flows"):
         parts.append(_flows(mean["flows"], mean.get("links", [])))
     elif mean.get("competitors"):
@@ -162,8 +164,43 @@ def _links(entries: list[dict[str, Any]]) -> Table:
         "dropped": ("dropped_packets", 1, ",.0f"),
         "delivered\nMB": ("delivered_bytes", 1e-6, ",.1f"),
         "utilization": ("utilization", 1, ".1%"),
+        "frames\nsent": ("attempts", 1, ",.0f"),
+        "in\nerror": ("frame_error_ratio", 1, ".1%"),
     }
     return _entries("link", "name", entries, columns)
+
+
+AIRTIME = {
+    "data": ("data", 1, ".1%"),
+    "again": ("retries", 1, ".1%"),
+    "ACK": ("ack", 1, ".1%"),
+    "RTS,\nCTS": ("rts", 1, ".1%"),
+    "waiting": ("defer", 1, ".1%"),
+    "idle": ("idle", 1, ".1%"),
+}
+
+
+def _channels(entries: list[dict[str, Any]]) -> Table:
+    columns = {
+        "busy": ("busy_ratio", 1, ".1%"),
+        "collided": ("collision_ratio", 1, ".1%"),
+    }
+    return _entries("channel", "name", entries, columns)
+
+
+def _radios(entries: list[dict[str, Any]]) -> Table:
+    """Show where each radio's time went, and what it dropped."""
+    columns = {
+        **AIRTIME,
+        "frames": ("frames", 1, ",.0f"),
+        "dropped\ntries": ("drops_tries", 1, ",.0f"),
+        "dropped\nqueue": ("drops_queue", 1, ",.0f"),
+    }
+    rows = [
+        {**entry, **entry["airtime"], "radio": f"{entry['node']} on {entry['channel']}"}
+        for entry in entries
+    ]
+    return _entries("radio", "radio", rows, columns)
 
 
 def _competitors(entries: list[dict[str, Any]]) -> Table:

@@ -1,14 +1,45 @@
 //! A network from paths over links.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use crate::config::LinkConfig;
-use crate::id::{LinkId, NodeId};
+use crate::id::{HopId, InterfaceId, LinkId, NodeId};
 use crate::medium::Medium;
 use crate::network::Network;
 use crate::route::RouteId;
 
+/// A medium that carries links.
+pub struct MediumPlan<'a, M> {
+    /// The links, by their numbers.
+    pub links: Vec<usize>,
+    /// Makes it, from the numbers of its hops: forward before back, in the order of the links.
+    pub make: Box<dyn FnOnce(&[HopId]) -> M + 'a>,
+}
+
+impl<M> fmt::Debug for MediumPlan<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MediumPlan")
+            .field("links", &self.links)
+            .finish_non_exhaustive()
+    }
+}
+
 impl<P: Copy, M: Medium<P>> Network<P, M> {
+    /// The same with media that carry some of the links: what these configurations say of wires is
+    /// not asked for.
+    ///
+    /// # Panics
+    /// If a path has no link, or a medium.
+    pub fn from_paths_and_media<'a>(
+        links: &[LinkConfig],
+        media: Vec<MediumPlan<'_, M>>,
+        paths: impl Iterator<Item = &'a [usize]> + Clone,
+        seed: u64,
+    ) -> (Network<P, M>, Vec<[RouteId; 2]>) {
+        Self::build(links, media, paths, seed)
+    }
+
     /// Links, and paths over them by their numbers. Links meet at the nodes that their configurations
     /// name. Where none is named, all paths are from one client to one server, and a link that
     /// follows another on a path meets it at a node. Gives the routes of each path, there and back.
@@ -21,6 +52,19 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         paths: impl Iterator<Item = &'a [usize]> + Clone,
         seed: u64,
     ) -> (Network<P, M>, Vec<[RouteId; 2]>) {
+        Self::build(links, Vec::new(), paths, seed)
+    }
+
+    fn build<'a>(
+        links: &[LinkConfig],
+        media: Vec<MediumPlan<'_, M>>,
+        paths: impl Iterator<Item = &'a [usize]> + Clone,
+        seed: u64,
+    ) -> (Network<P, M>, Vec<[RouteId; 2]>) {
+        let mut in_media = vec![false; links.len()];
+        for link in media.iter().flat_map(|medium| &medium.links) {
+            in_media[*link] = true;
+        }
         let mut ends = Ends::new(links.len());
         ends.join_named(links);
         for path in paths.clone() {
@@ -38,17 +82,33 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         }
         let mut network = Network::new();
         let mut nodes: Vec<Option<NodeId>> = vec![None; ends.0.len()];
-        let ids: Vec<LinkId> = links
-            .iter()
-            .enumerate()
-            .map(|(number, link)| {
-                let at = [Ends::start(number), Ends::end(number)].map(|end| {
-                    let node = &mut nodes[ends.find(end)];
-                    *node.get_or_insert_with(|| network.add_node())
+        let mut node_at = |network: &mut Self, end| {
+            let node = &mut nodes[ends.find(end)];
+            *node.get_or_insert_with(|| network.add_node())
+        };
+        let mut ids: Vec<LinkId> = Vec::new();
+        for (number, link) in links.iter().enumerate() {
+            let at = [Ends::start(number), Ends::end(number)];
+            let at = at.map(|end| node_at(&mut network, end));
+            ids.push(match in_media[number] {
+                true => network.add_link_of_medium(),
+                false => network.add_link(at, link, seed),
+            });
+        }
+        for MediumPlan { links, make } in media {
+            // A radio of each node that the links have.
+            let mut radios: HashMap<NodeId, InterfaceId> = HashMap::new();
+            let mut hops = Vec::new();
+            for number in links {
+                let between = [Ends::start(number), Ends::end(number)].map(|end| {
+                    let node = node_at(&mut network, end);
+                    let radio = radios.entry(node);
+                    *radio.or_insert_with(|| network.add_interface(node))
                 });
-                network.add_link(at, link, seed)
-            })
-            .collect();
+                hops.push((ids[number], between));
+            }
+            network.add_medium_of_links(&hops, make);
+        }
         let routes = paths.map(|path| {
             let links: Vec<LinkId> = path.iter().map(|&link| ids[link]).collect();
             network.add_path(&links)

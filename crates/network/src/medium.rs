@@ -42,6 +42,9 @@ pub enum Happened<P> {
 /// Times never decrease from call to call. `#[must_use]` answers may change after
 /// [`offer`](Medium::offer) and [`advance`](Medium::advance) alone.
 pub trait Medium<P> {
+    /// Whether there can be one at all: a network of wires does not look for what media do.
+    const EXISTS: bool = true;
+
     /// A packet is to pass one of the medium's hops. An [`Offer::Accepted`] packet is given back
     /// by [`advance`](Medium::advance), once, as out or dropped.
     fn offer(&mut self, now: Time, packet: &Carried<P>) -> Offer;
@@ -58,6 +61,8 @@ pub trait Medium<P> {
 
 /// A network of wired links has no medium.
 impl<P> Medium<P> for Infallible {
+    const EXISTS: bool = false;
+
     fn offer(&mut self, _: Time, _: &Carried<P>) -> Offer {
         match *self {}
     }

@@ -34,6 +34,8 @@ pub struct Network<P, M = Infallible> {
     order: u64,
     /// The last packet that a medium gave back or that was dropped on its way, while it is shown.
     shown: Option<P>,
+    /// The last packet that left a medium which it had entered first, until it is asked for.
+    left_first: Option<P>,
 }
 
 /// What carries a hop.
@@ -115,6 +117,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
             agenda: Agenda::new(0),
             order: 0,
             shown: None,
+            left_first: None,
         }
     }
 
@@ -166,6 +169,36 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         hops
     }
 
+    /// A medium whose hops are the directions of these links, each between two of its interfaces. It
+    /// is told of its hops by their numbers, which `make` is handed in the order of the links, forward
+    /// before back.
+    ///
+    /// # Panics
+    /// If there is no link.
+    pub(crate) fn add_medium_of_links(
+        &mut self,
+        links: &[(LinkId, [InterfaceId; 2])],
+        make: impl FnOnce(&[HopId]) -> M,
+    ) {
+        let number = self.media.len() as u32;
+        let set = links.iter();
+        let hops: Vec<HopId> = set
+            .flat_map(|(link, ends)| self.topology.set_hops(*link, *ends))
+            .collect();
+        self.carriers
+            .extend(hops.iter().map(|_| Carrier::Medium(number)));
+        self.media.push(Shared {
+            first: *hops.first().expect("a medium has a hop"),
+            medium: make(&hops),
+        });
+        self.agenda.grow(self.carriers.len());
+    }
+
+    /// A link whose hops come with its medium.
+    pub(crate) fn add_link_of_medium(&mut self) -> LinkId {
+        self.topology.add_link_of_medium()
+    }
+
     /// A route over these hops.
     ///
     /// # Panics
@@ -208,6 +241,22 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         match &mut self.carriers[hop.index()] {
             Carrier::Wire(link) => link,
             Carrier::Medium(_) => unreachable!("a link is a wire"),
+        }
+    }
+
+    /// Whether a link is a wire, and not of a medium.
+    pub fn is_wire(&self, link: LinkId) -> bool {
+        let hop = self.topology.hop_of(link, Direction::Forward);
+        matches!(self.carriers[hop.index()], Carrier::Wire(_))
+    }
+
+    /// The packet that has just left a medium, which it had entered first, by coming out or being
+    /// given up: whoever keeps that medium busy has room for another. Once for each.
+    #[inline]
+    pub fn take_left_first(&mut self) -> Option<P> {
+        match M::EXISTS {
+            true => self.left_first.take(),
+            false => None,
         }
     }
 
@@ -343,6 +392,12 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     ) -> Advance<'_, P> {
         let happened = self.media[number].medium.advance(now);
         self.schedule(number);
+        if let Happened::Out(carried) | Happened::Dropped(carried, _) = &happened {
+            let Heading { route, hops_left } = carried.heading;
+            let hops = self.routes[usize::from(route)].hops();
+            let entered_here = usize::from(hops_left) + 1 == hops.len();
+            self.left_first = entered_here.then_some(carried.packet);
+        }
         match happened {
             Happened::Nothing => Advance::Nothing,
             Happened::Dropped(mut carried, reason) => {

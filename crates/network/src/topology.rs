@@ -25,7 +25,7 @@ pub struct Hop {
     pub from: InterfaceId,
     /// Where they come out.
     pub to: InterfaceId,
-    /// The wired link that it is a direction of, if it is one.
+    /// The link that it is a direction of, if it is one.
     pub link: Option<(LinkId, Direction)>,
 }
 
@@ -55,8 +55,21 @@ impl Topology {
 
     /// A wired link between two nodes, with an interface of its own at each.
     pub fn add_link(&mut self, ends: [NodeId; 2]) -> LinkId {
-        let link = LinkId::new(self.links.len());
-        let [first, second] = ends.map(|node| self.add_interface(node));
+        let link = self.add_link_of_medium();
+        let ends = ends.map(|node| self.add_interface(node));
+        self.set_hops(link, ends);
+        link
+    }
+
+    /// A link between two nodes whose hops come later, as those of a medium.
+    pub fn add_link_of_medium(&mut self) -> LinkId {
+        self.links.push([HopId::default(); 2]);
+        LinkId::new(self.links.len() - 1)
+    }
+
+    /// The hops of a link of a medium, there and back.
+    pub fn set_hops(&mut self, link: LinkId, ends: [InterfaceId; 2]) -> [HopId; 2] {
+        let [first, second] = ends;
         let hops = [
             (first, second, Direction::Forward),
             (second, first, Direction::Reverse),
@@ -66,8 +79,8 @@ impl Topology {
             self.hops[hop.index()].link = Some((link, direction));
             hop
         });
-        self.links.push(hops);
-        link
+        self.links[link.index()] = hops;
+        hops
     }
 
     /// How many nodes there are.
@@ -75,7 +88,7 @@ impl Topology {
         self.nodes
     }
 
-    /// The wired links, in the order in which they were added.
+    /// The links, in the order in which they were added.
     pub fn links(&self) -> impl ExactSizeIterator<Item = LinkId> + use<> {
         (0..self.links.len()).map(LinkId::new)
     }

@@ -164,9 +164,9 @@ pub enum Problem {
     /// A key that must be given.
     #[error("missing")]
     Missing,
-    /// Neither of two keys, one of which must be given.
-    #[error("needs {0:?} or {1:?}")]
-    NeedsEither(&'static str, &'static str),
+    /// None of several keys, one of which must be given.
+    #[error("needs {}", one_of(.0))]
+    NeedsOne(&'static [&'static str]),
     /// A key that excludes another one that is given, too.
     #[error("cannot be given together with {0:?}")]
     Excluded(&'static str),
@@ -190,6 +190,36 @@ pub enum Problem {
     /// Datagrams that nothing holds back.
     #[error("bulk datagrams leave as fast as their first link sends, and {0:?} is unlimited")]
     EndlessDatagrams(String),
+    /// A node without a radio on a channel.
+    #[error("{node:?} has no radio on {channel:?}")]
+    NoRadio {
+        /// The node.
+        node: String,
+        /// The channel.
+        channel: String,
+    },
+    /// A rate that a standard has not.
+    #[error("{rate} is no rate of {standard}")]
+    RateOfAnother {
+        /// The rate.
+        rate: String,
+        /// The standard.
+        standard: &'static str,
+    },
+    /// Two radios of a channel at one place, where power goes by distance.
+    #[error("is where {0:?} is: at 0 m no formula gives a loss")]
+    SamePlace(String),
+    /// Something that does not go with something else, in words.
+    #[error("{0}")]
+    Unfit(String),
+    /// A file that is not what it should be, in words.
+    #[error("{file}: {what}")]
+    File {
+        /// Its name.
+        file: String,
+        /// What is wrong with it.
+        what: String,
+    },
     /// A link from a node to itself, or a flow.
     #[error("must be another node than from")]
     SameNode,
@@ -226,4 +256,14 @@ pub enum Problem {
     /// The trace file is not in mahimahi's format.
     #[error("{0}")]
     Trace(TraceError),
+}
+
+/// `"rate", "trace" or "channel"`
+fn one_of(keys: &[&str]) -> String {
+    let quoted: Vec<String> = keys.iter().map(|key| format!("{key:?}")).collect();
+    match quoted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
 }

@@ -5,6 +5,7 @@
 //! nearest right word. The keys are declared once, in tables; [`schema`] makes
 //! a JSON Schema of them.
 
+mod air_settings;
 mod algorithm;
 mod build;
 mod chosen;
@@ -13,6 +14,7 @@ mod edit;
 mod error;
 mod keys;
 mod limits;
+mod measure;
 mod model;
 mod overrides;
 mod parse;
@@ -28,7 +30,8 @@ mod value;
 pub use error::{Errors, Place, Problem, ScenarioError};
 pub use limits::{MAX_SCENARIO_BYTES, MAX_TRACE_BYTES, MAX_TRACE_LINES};
 pub use model::{
-    Aggregation, Device, Flow, Origin, Path, Protocol, Scenario, Spacing, Traffic, VirtualDevice,
+    Aggregation, Channel, Device, Flow, Node, Origin, Path, Protocol, RadioLink, Scenario, Spacing,
+    Traffic, VirtualDevice, WifiProfile, Wireless,
 };
 pub use parse::{decode, effective};
 pub use schema::{algorithms, schema};

@@ -2,6 +2,7 @@
 
 mod protocol;
 mod traffic;
+mod wireless;
 
 use ropewalk_network::LinkConfig;
 use ropewalk_quantities::{Bytes, Time};
@@ -10,6 +11,7 @@ use ropewalk_transport::Config;
 pub(crate) use protocol::datagram_headers;
 pub use protocol::{Aggregation, Device, Protocol, VirtualDevice};
 pub use traffic::{Spacing, Traffic};
+pub use wireless::{Channel, Node, RadioLink, WifiProfile, Wireless};
 
 /// One experiment: links, paths and flows.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +24,9 @@ pub struct Scenario {
     pub warmup: Time,
     /// At least one, names unique.
     pub links: Vec<LinkConfig>,
+    /// What of them goes through the air. There, a link's rate, delay and queue say nothing, and its
+    /// loss is that of each try of a frame.
+    pub wireless: Wireless,
     /// At least one, names unique; without any in the file, each link is a path of its own name.
     pub paths: Vec<Path>,
     /// At least one, names unique. The first is the one that results are of where they are of one;

@@ -52,8 +52,8 @@ struct Target {
     is_text: bool,
     /// A value on the way that is short for a table: how many steps to it, and its key in that table.
     short: Option<(usize, &'static str)>,
-    /// The key beside it that it excludes, and so replaces.
-    replaced: Option<&'static str>,
+    /// The keys beside it that it excludes, and so replaces.
+    replaced: Vec<&'static str>,
 }
 
 /// Why an override leads nowhere.
@@ -78,10 +78,10 @@ impl Target {
                 });
             }
         }
-        if let Some(replaced) = self.replaced {
+        for replaced in &self.replaced {
             let mut steps = self.steps.clone();
             steps.pop();
-            steps.push(Step::Key(replaced.to_owned()));
+            steps.push(Step::Key((*replaced).to_owned()));
             if find(root, &steps).is_some() {
                 edits.push(Edit { steps, value: None });
             }
@@ -235,7 +235,7 @@ fn parameter(
         steps,
         is_text: word == NAME,
         short: Some((depth, NAME)),
-        replaced: None,
+        replaced: Vec::new(),
     })
 }
 

@@ -6,7 +6,7 @@ use ropewalk_transport::algorithm::Value;
 use ropewalk_transport::{InitialWindow, IpVersion, Profile};
 
 use crate::chosen::{Chosen, NAME};
-use crate::model::Device;
+use crate::model::{Device, WifiProfile};
 
 /// What a sequence number may be instead of a number.
 pub(crate) const RANDOM: &str = "random";
@@ -14,6 +14,10 @@ pub(crate) const RANDOM: &str = "random";
 /// So many packets, of a length that another key says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Packets(pub u64);
+
+/// A list of values.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Items<T>(pub Vec<T>);
 
 /// A value of one of the [kinds](crate::keys::Kind).
 #[derive(Clone, Debug)]
@@ -35,6 +39,7 @@ pub(crate) enum Parsed {
     Algorithm(Chosen),
     Names(Vec<String>),
     Outages(Vec<Outage>),
+    List(Vec<Parsed>),
     /// Something stands there, and its error has been reported.
     Wrong,
 }
@@ -66,6 +71,10 @@ impl Parsed {
                     "[{}]",
                     outages.iter().map(pair).collect::<Vec<_>>().join(", ")
                 )
+            }
+            Parsed::List(items) => {
+                let items: Vec<String> = items.iter().map(Parsed::to_toml).collect();
+                format!("[{}]", items.join(", "))
             }
             Parsed::Wrong => String::new(),
         }
@@ -150,7 +159,20 @@ macro_rules! named {
 }
 
 named! {
-    Device, Profile, IpVersion,
+    Device, Profile, IpVersion, WifiProfile,
+}
+
+impl<T: Held> Held for Items<T> {
+    fn from_parsed(parsed: &Parsed) -> Option<Items<T>> {
+        let Parsed::List(items) = parsed else {
+            return None;
+        };
+        let items: Option<Vec<T>> = items.iter().map(T::from_parsed).collect();
+        items.map(Items)
+    }
+    fn to_parsed(&self) -> Parsed {
+        Parsed::List(self.0.iter().map(T::to_parsed).collect())
+    }
 }
 
 impl Held for u32 {

@@ -63,6 +63,8 @@ impl<'a> Report<'a> {
             return Ok(self.warnings);
         }
         self.errors.sort_by_key(|(at, _)| *at);
+        // What is said of all radios at one place is wrong with each.
+        self.errors.dedup();
         let more = self.more + self.errors.len().saturating_sub(Errors::KEPT);
         self.errors.truncate(Errors::KEPT);
         let errors = std::mem::take(&mut self.errors);

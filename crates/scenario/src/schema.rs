@@ -85,11 +85,12 @@ fn object(shape: &Shape) -> Value {
     }
     let mut exclusions = Vec::new();
     for alternatives in shape.alternatives {
-        let [one, other] = alternatives.keys;
+        let keys = alternatives.keys.iter();
         if alternatives.needed {
-            schema["oneOf"] = json!([{ "required": [one] }, { "required": [other] }]);
+            let one: Vec<Value> = keys.map(|key| json!({ "required": [key] })).collect();
+            schema["oneOf"] = json!(one);
         } else {
-            exclusions.push(json!({ "required": [one, other] }));
+            exclusions.push(json!({ "required": alternatives.keys }));
         }
     }
     match exclusions.as_slice() {
@@ -205,6 +206,19 @@ fn value(kind: &Kind) -> Value {
                 Some(short) => json!({ "anyOf": [value(&short.kind), table] }),
                 None => table,
             }
+        }
+        Kind::Measure(measure) => pattern(&measure.pattern()),
+        Kind::Either { words, kind } => {
+            json!({ "anyOf": [{ "type": "string", "enum": words }, value(kind)] })
+        }
+        Kind::List { of, least, most } => json!({
+            "type": "array", "items": value(of), "minItems": least, "maxItems": most,
+        }),
+        Kind::Entries { shape, short, most } => {
+            let alone = shape.key(short).map_or(json!({}), |key| value(&key.kind));
+            json!({
+                "type": "array", "items": { "anyOf": [alone, object(shape)] }, "maxItems": most,
+            })
         }
         Kind::Tables { shape, most } => {
             json!({ "type": "array", "items": object(shape), "maxItems": most })

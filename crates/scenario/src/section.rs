@@ -139,6 +139,12 @@ impl Section {
         }
     }
 
+    /// Whether this key stands there with a list of tables that has none.
+    pub fn is_empty_list(&self, key: &str) -> bool {
+        self.slot_of(key)
+            .is_some_and(|slot| matches!(slot.content, Content::Tables(_)) && slot.shown.is_some())
+    }
+
     /// All keys that stand there and are no tables, with their values.
     pub fn given(&self) -> impl Iterator<Item = (&'static Key, &Parsed)> {
         let slots = self.slots.iter();
@@ -187,9 +193,17 @@ impl Section {
                 Content::Value(algorithm::read_table(*all, entry, entries, &path, report)),
                 Some(entry.node.shown()),
             ),
+            (Kind::Entries { shape, short, most }, Value::List(items)) => {
+                let sections =
+                    read_entries(key, entry, items, (shape, short, *most), &path, report);
+                (Content::Tables(sections), Some(entry.node.shown()))
+            }
             (Kind::Tables { shape, most }, Value::List(items)) => {
                 let sections = read_list(key, entry, items, shape, *most, report);
-                (Content::Tables(sections), None)
+                (
+                    Content::Tables(sections),
+                    items.is_empty().then(|| entry.node.shown()),
+                )
             }
             _ => (
                 Content::Value(read_value(&key.kind, key, entry, &path, report)),
@@ -252,12 +266,16 @@ impl Section {
             }
         }
         for alternatives in shape.alternatives {
-            let [one, other] = alternatives.keys;
-            if self.has(one) && self.has(other) {
-                self.complain(other, Problem::Excluded(one), report);
-            } else if alternatives.needed && !self.has(one) && !self.has(other) {
-                let problem = Problem::NeedsEither(one, other);
-                self.complain_of_absence(&self.path, problem, report);
+            let mut given = alternatives.keys.iter().filter(|key| self.has(key));
+            let Some(first) = given.next() else {
+                if alternatives.needed {
+                    let problem = Problem::NeedsOne(alternatives.keys);
+                    self.complain_of_absence(&self.path, problem, report);
+                }
+                continue;
+            };
+            for other in given {
+                self.complain(other, Problem::Excluded(first), report);
             }
         }
     }
@@ -323,6 +341,35 @@ fn read_list(
         }
     }
     sections
+}
+
+/// Reads a list of tables, or of one of their keys alone.
+fn read_entries(
+    key: &'static Key,
+    entry: &Entry,
+    items: &[Node],
+    (shape, short, most): (&'static Shape, &'static str, usize),
+    path: &str,
+    report: &mut Report,
+) -> Vec<Section> {
+    if items.len() > most {
+        report.error(entry.node.origin, path, Problem::TooMany(most));
+    }
+    let items = items.iter().take(most).enumerate();
+    items
+        .map(|(index, item)| {
+            let path = format!("{path}[{}]", index + 1);
+            if matches!(item.value, Value::Table(_)) {
+                return Section::read(item, shape, path, report);
+            }
+            let entry = Entry {
+                key: short.to_owned(),
+                origin: item.origin,
+                node: item.clone(),
+            };
+            Section::read_short(key, shape, short, &entry, &path, report)
+        })
+        .collect()
 }
 
 /// Reads one value; `key` says what the message allows (of a short form, the whole key's).

@@ -1,10 +1,12 @@
 //! A scenario as JSON in base units, every default filled in, for programs that compute with it.
 
+use ropewalk_network::radio::Propagation;
 use ropewalk_network::{Capacity, DirectionConfig, LinkConfig};
 use ropewalk_quantities::Time;
 use ropewalk_transport::{Config, InitialWindow};
 use serde_json::{Map, Value, json};
 
+use crate::air_settings;
 use crate::keys::TRANSPORT;
 use crate::model::{Flow, Origin, Protocol, Scenario, Traffic};
 use crate::parsed::{Held, Parsed};
@@ -17,7 +19,8 @@ impl Scenario {
     /// first flow's, wherever the file has it, with its `name`, `start` and `count`, and `flow` has
     /// those after it; and an endpoint has `header_bytes`, all that is no payload in an IP packet of
     /// its data, and `ack_bytes`, the IP packet of an acknowledgement. What is unlimited or not given
-    /// is absent. An algorithm is its name; those of its parameters that have another value than
+    /// is absent. A link through the air names its `channel`, has no rate, and its losses are those
+    /// of a frame's tries; decibels, metres and hertz are numbers. An algorithm is its name; those of its parameters that have another value than
     /// their default stand in `scheduler_parameters` and the like.
     #[must_use]
     pub fn to_json(&self) -> Value {
@@ -35,13 +38,55 @@ impl Scenario {
             "title": self.title,
             "duration": self.duration.as_secs_f64(),
             "warmup": self.warmup.as_secs_f64(),
-            "link": self.links.iter().map(link).collect::<Vec<_>>(),
+            "channel": self.channels(),
+            "node": self.nodes(),
+            "link": self.links.iter().enumerate().map(|(number, one)| {
+                let mut object = link(one);
+                if let Some(radio) = self.wireless.link(number) {
+                    let channel = &self.wireless.channels[radio.channel].config;
+                    object["channel"] = channel.name.as_str().into();
+                }
+                object
+            }).collect::<Vec<_>>(),
             "path": paths.collect::<Vec<_>>(),
             "transport": transport,
             "traffic": traffic(&first.traffic),
             "flow": further.collect::<Vec<_>>(),
             "competitor": competitors.collect::<Vec<_>>(),
         })
+    }
+
+    fn channels(&self) -> Value {
+        let channels = self.wireless.channels.iter();
+        channels
+            .map(|channel| {
+                let mut object = air_settings::object(&air_settings::of_channel(channel));
+                if let Propagation::Matrix { loss_db } = &channel.config.propagation {
+                    object["propagation"]["loss"] = json!(finite(loss_db));
+                }
+                Value::Object(object)
+            })
+            .collect()
+    }
+
+    /// With what sets each of their radios.
+    fn nodes(&self) -> Value {
+        let nodes = self.wireless.nodes.iter();
+        nodes
+            .map(|node| {
+                let channels = self.wireless.channels.iter();
+                let radios = channels.filter_map(|channel| {
+                    let own = channel
+                        .radios
+                        .iter()
+                        .find(|radio| radio.node == node.name)?;
+                    let mut object = air_settings::object(&air_settings::of_radio(own));
+                    object.insert("channel".into(), channel.config.name.as_str().into());
+                    Some(Value::Object(object))
+                });
+                json!({ "name": node.name, "at": node.at, "radios": radios.collect::<Vec<_>>() })
+            })
+            .collect()
     }
 
     /// All of a flow but what it sends.
@@ -74,6 +119,17 @@ impl Scenario {
         let names = paths.iter().map(|path| self.paths[*path].name.as_str());
         names.collect::<Vec<_>>().into()
     }
+}
+
+/// Losses in dB; none where nothing comes through, which JSON has no number for.
+fn finite(loss_db: &[Vec<f64>]) -> Vec<Vec<Option<f64>>> {
+    let rows = loss_db.iter();
+    rows.map(|row| {
+        row.iter()
+            .map(|loss| Some(*loss).filter(|loss| loss.is_finite()))
+            .collect()
+    })
+    .collect()
 }
 
 fn link(link: &LinkConfig) -> Value {
@@ -219,6 +275,7 @@ fn plain(value: &Parsed, config: &Config) -> Option<Value> {
         | Parsed::Queue(_)
         | Parsed::Names(_)
         | Parsed::Outages(_)
+        | Parsed::List(_)
         | Parsed::Wrong => return None,
     })
 }

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use ropewalk_network::{Capacity, DirectionConfig, LinkConfig, Loss};
 use ropewalk_transport::{Config, CongestionConfig, Profile};
 
+use crate::air_settings;
 use crate::keys::TRANSPORT;
-use crate::model::{Flow, Origin, Protocol, Scenario, Traffic};
+use crate::model::{Flow, Node, Origin, Protocol, Scenario, Traffic};
 use crate::parsed::{Held, Parsed};
 
 impl Scenario {
@@ -20,8 +21,23 @@ impl Scenario {
         line(&mut out, "title", &toml_text(&self.title));
         line(&mut out, "duration", &self.duration.to_parsed().to_toml());
         line(&mut out, "warmup", &self.warmup.to_parsed().to_toml());
-        for link in &self.links {
-            write_link(&mut out, link);
+        for channel in &self.wireless.channels {
+            out.push_str("\n[[channel]]\n");
+            for (key, setting) in air_settings::of_channel(channel) {
+                line(&mut out, key, &setting.toml());
+            }
+        }
+        for node in &self.wireless.nodes {
+            self.write_node(&mut out, node);
+        }
+        for (number, link) in self.links.iter().enumerate() {
+            match self.wireless.link(number) {
+                None => write_link(&mut out, link),
+                Some(radio) => {
+                    let channel = &self.wireless.channels[radio.channel].config;
+                    write_radio_link(&mut out, link, &channel.name);
+                }
+            }
         }
         for path in &self.paths {
             out.push_str("\n[[path]]\n");
@@ -37,6 +53,26 @@ impl Scenario {
             }
         }
         out
+    }
+
+    fn write_node(&self, out: &mut String, node: &Node) {
+        out.push_str("\n[[node]]\n");
+        line(out, "name", &toml_text(&node.name));
+        let at = node.at.map(|metres| format!("\"{metres} m\""));
+        line(out, "at", &format!("[{}]", at.join(", ")));
+        let mut radios = Vec::new();
+        for channel in &self.wireless.channels {
+            let own = channel.radios.iter().find(|radio| radio.node == node.name);
+            let Some(radio) = own else {
+                continue;
+            };
+            let settings = air_settings::of_radio(radio).into_iter();
+            let settings = settings.map(|(key, setting)| format!("{key} = {}", setting.toml()));
+            let channel = format!("channel = {}", toml_text(&channel.config.name));
+            let keys: Vec<String> = std::iter::once(channel).chain(settings).collect();
+            radios.push(format!("{{ {} }}", keys.join(", ")));
+        }
+        line(out, "radios", &format!("[{}]", radios.join(", ")));
     }
 
     fn write_short(&self, out: &mut String, flow: &Flow) {
@@ -112,6 +148,22 @@ fn write_link(out: &mut String, link: &LinkConfig) {
         .collect();
     line(out, "reverse", &format!("{{ {} }}", reverse.join(", ")));
     line(out, "down", &link.down.to_parsed().to_toml());
+}
+
+fn write_radio_link(out: &mut String, link: &LinkConfig, channel: &str) {
+    out.push_str("\n[[link]]\n");
+    line(out, "name", &toml_text(&link.name));
+    if let Some([from, to]) = &link.ends {
+        line(out, "from", &toml_text(from));
+        line(out, "to", &toml_text(to));
+    }
+    line(out, "channel", &toml_text(channel));
+    line(out, "loss", &format!("{:?}", link.forward.loss.mean()));
+    let reverse = format!("{{ loss = {:?} }}", link.reverse.loss.mean());
+    line(out, "reverse", &reverse);
+    if let Some(cost) = link.cost {
+        line(out, "cost", &format!("{cost:?}"));
+    }
 }
 
 fn direction(direction: &DirectionConfig) -> Vec<(&'static str, String)> {

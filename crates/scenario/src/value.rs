@@ -108,7 +108,15 @@ impl Kind {
             Kind::Queue => Parsed::Queue(queue(node)?),
             Kind::Names { most } => Parsed::Names(names(node, *most)?),
             Kind::Outages => Parsed::Outages(outages(node)?),
-            Kind::Table { .. } | Kind::Tables { .. } => return Err(wrong_type(node)),
+            Kind::Measure(measure) => Parsed::Number(measure.read(text(node)?)?),
+            Kind::Either { words, kind } => match node.text() {
+                Some(word) if words.contains(&word) => Parsed::Text(word.to_owned()),
+                _ => kind.read(node)?,
+            },
+            Kind::List { of, least, most } => list(node, of, *least, *most)?,
+            Kind::Table { .. } | Kind::Tables { .. } | Kind::Entries { .. } => {
+                return Err(wrong_type(node));
+            }
         })
     }
 
@@ -161,6 +169,14 @@ impl Kind {
                 let alone = shape.key(short).map_or(String::new(), |key| key.kind.allowed());
                 let keys = shape.names().collect::<Vec<_>>().join(", ");
                 format!("{alone}, or a table of {keys}")
+            }
+            Kind::Measure(measure) => measure.allowed(),
+            Kind::Either { words, kind } => format!("{}, or {}", quoted(words.iter().copied()), kind.allowed()),
+            Kind::List { of, least, most } => format!("a list of {least} to {most}, each {}", of.allowed()),
+            Kind::Entries { shape, short, .. } => {
+                let alone = shape.key(short).map_or(String::new(), |key| key.kind.allowed());
+                let keys = shape.names().collect::<Vec<_>>().join(", ");
+                format!("a list, each {alone}, or a table of {keys}")
             }
             Kind::Tables { .. } => "tables".to_owned(),
         }
@@ -344,6 +360,20 @@ fn queue(node: &Node) -> Result<QueueLimit, Wrong> {
             Ok(QueueLimit::Bytes(bytes))
         }
     }
+}
+
+fn list(node: &Node, of: &Kind, least: usize, most: usize) -> Result<Parsed, Wrong> {
+    let Value::List(items) = &node.value else {
+        return Err(wrong_type(node));
+    };
+    if items.len() < least {
+        return Err(Problem::BelowLeast(format!("{least} entries")).into());
+    }
+    if items.len() > most {
+        return Err(Problem::TooMany(most).into());
+    }
+    let items: Result<Vec<Parsed>, Wrong> = items.iter().map(|item| of.read(item)).collect();
+    Ok(Parsed::List(items?))
 }
 
 fn names(node: &Node, most: usize) -> Result<Vec<String>, Wrong> {

@@ -28,7 +28,7 @@ fn it_closes_every_table() {
     }
     let mut tables = 0;
     check(&schema(), &mut tables);
-    assert_eq!(tables, 16);
+    assert_eq!(tables, 23);
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn it_knows_words_defaults_and_what_excludes_what() {
     assert_eq!(link["required"], json!(["name"]));
     assert_eq!(
         link["oneOf"],
-        json!([{ "required": ["rate"] }, { "required": ["trace"] }])
+        json!([{ "required": ["rate"] }, { "required": ["trace"] }, { "required": ["channel"] }])
     );
     assert_eq!(link["properties"]["queue"]["default"], json!("1 bdp"));
     let transport = &schema["properties"]["transport"]["properties"];

@@ -1,5 +1,6 @@
 //! The simulator: a scenario, packet by packet, in virtual time.
 
+mod air;
 mod application;
 mod flow;
 mod hearing;
@@ -19,16 +20,21 @@ mod world;
 pub use metrics::Histogram;
 pub use observer::{FlowFacts, Observer, Sighting, Told};
 pub use outcome::{
-    CompetitorSummary, ConnectionTimeline, DelayBin, DelaySummary, FlowOutcome, FlowSummary,
-    LinkShare, LinkSummary, Outcome, Reordering, ReorderingMetrics, Stats, SubflowSummary,
-    SubflowTimeline, Summary, Timeline,
+    AirtimeShares, ChannelSummary, CompetitorSummary, ConnectionTimeline, DelayBin, DelaySummary,
+    FlowOutcome, FlowSummary, LinkShare, LinkSummary, NodeSummary, Outcome, RadioSummary,
+    Reordering, ReorderingMetrics, Stats, SubflowSummary, SubflowTimeline, Summary, Timeline,
 };
 pub use schedule::Schedule;
 pub use summary::jain_index;
 
+use std::convert::Infallible;
+
+use ropewalk_network::radio::Channel;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 
+use crate::air::Air;
+use crate::packet::Packet;
 use crate::recorder::Recorder;
 use crate::run::Run;
 use crate::summary::summarise;
@@ -63,7 +69,22 @@ pub fn simulate_watched<O: Observer>(
     options: &Options,
     observer: &mut O,
 ) -> Result<Outcome, Unsupported> {
-    let world = World::build(scenario, seed, options)?;
+    if scenario.wireless.is_used() {
+        let media = air::channels(scenario, seed);
+        let world = World::<_, Channel<Packet<O::Tag>>>::build(scenario, media, seed, options)?;
+        return run_world(world, scenario, seed, options, observer);
+    }
+    let world = World::<_, Infallible>::build(scenario, Vec::new(), seed, options)?;
+    run_world(world, scenario, seed, options, observer)
+}
+
+fn run_world<O: Observer, M: Air<O::Tag>>(
+    world: World<O::Tag, M>,
+    scenario: &Scenario,
+    seed: u64,
+    options: &Options,
+    observer: &mut O,
+) -> Result<Outcome, Unsupported> {
     if O::WATCHES {
         world.tell_flows(scenario, seed, observer);
     }

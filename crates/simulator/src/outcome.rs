@@ -60,6 +60,15 @@ pub struct Summary {
     pub reordering: Reordering,
     /// Per link, as in the scenario; forward direction.
     pub links: Vec<LinkSummary>,
+    /// Per 802.11 channel.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub channels: Vec<ChannelSummary>,
+    /// Per node with a radio.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<NodeSummary>,
+    /// Per radio.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub radios: Vec<RadioSummary>,
     /// Per subflow of the measured connection.
     pub subflows: Vec<SubflowSummary>,
     /// Per competitor of the scenario.
@@ -132,12 +141,90 @@ pub struct LinkSummary {
     pub dropped_packets: u64,
     /// IP bytes that came out at the far end.
     pub delivered_bytes: u64,
-    /// Sent bits over what its rate or trace could have sent; absent where it is unlimited.
+    /// Sent bits over what its rate or trace could have sent; absent where it is unlimited, or in the
+    /// air.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub utilization: Option<f64>,
+    /// Data frames sent, those sent again included; of a link through the air.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<u64>,
+    /// The share of them that the receiver did not get: noise, collisions, losses set by hand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frame_error_ratio: Option<f64>,
+    /// Packets given up after the last try, among the lost ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drops_tries: Option<u64>,
     /// Who got how much of it, where there are several flows: those that use it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<LinkShare>,
+}
+
+/// An 802.11 channel over the measured time.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct ChannelSummary {
+    /// Its name.
+    pub name: String,
+    /// The share of time with a frame on the air.
+    pub busy_ratio: f64,
+    /// The share of data and RTS frames that their receivers lost to other frames; 0 without any.
+    pub collision_ratio: f64,
+    /// What its radios did, in the mean.
+    pub airtime: AirtimeShares,
+}
+
+/// Shares of time that sum up to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct AirtimeShares {
+    /// Sending data for the first time.
+    pub data: f64,
+    /// Sending data again.
+    pub retries: f64,
+    /// Sending ACKs.
+    pub ack: f64,
+    /// Sending RTS and CTS.
+    pub rts: f64,
+    /// With something to send, and not sending: back-off, waiting for others, for answers.
+    pub defer: f64,
+    /// With nothing to send.
+    pub idle: f64,
+}
+
+/// A node with radios over the measured time.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct NodeSummary {
+    /// Its name.
+    pub name: String,
+    /// x, y and z, m.
+    pub at: [f64; 3],
+    /// Packets in its radios' queues, those being sent included, in the mean over time.
+    pub queue_mean: f64,
+    /// The most that one of its radios ever had, warm-up included.
+    pub queue_max: u32,
+}
+
+/// A radio over the measured time.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct RadioSummary {
+    /// Its node.
+    pub node: String,
+    /// Its channel.
+    pub channel: String,
+    /// Data frames sent, those sent again included.
+    pub frames: u64,
+    /// Of them, sent again.
+    pub retries: u64,
+    /// Packets dropped after the last try.
+    pub drops_tries: u64,
+    /// Packets that found the queue full.
+    pub drops_queue: u64,
+    /// Packets that waited too long.
+    pub drops_lifetime: u64,
+    /// Of its data and RTS frames, those that their receiver lost to other frames on the air.
+    pub collisions: u64,
+    /// The share of time that it sent.
+    pub airtime_ratio: f64,
+    /// Where its time went.
+    pub airtime: AirtimeShares,
 }
 
 /// A flow's part of a link.

@@ -1,10 +1,11 @@
 //! The run loop: takes what happens next and lets it happen.
 
-use ropewalk_network::{Advance, Agenda, IDLE, Key, Network, Offer, RouteId};
+use ropewalk_network::{Advance, Agenda, IDLE, Key, Medium, Network, Offer, RouteId};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 use ropewalk_transport::Segment;
 
+use crate::air::Air;
 use crate::application::Application;
 use crate::hosts::{CLIENT, FirstHop, Incoming, SERVER, Sends, send_by};
 use crate::observer::Observer;
@@ -14,8 +15,8 @@ use crate::sights::{Watching, sighting};
 use crate::world::World;
 
 /// A run in progress.
-pub(crate) struct Run<'o, O: Observer> {
-    pub(crate) world: World<O::Tag>,
+pub(crate) struct Run<'o, O: Observer, M> {
+    pub(crate) world: World<O::Tag, M>,
     pub(crate) now: Time,
     pub(crate) recorder: Recorder,
     pub(crate) events: u64,
@@ -32,13 +33,13 @@ pub(crate) struct Run<'o, O: Observer> {
     duration: Time,
 }
 
-impl<'o, O: Observer> Run<'o, O> {
+impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
     pub(crate) fn new(
-        world: World<O::Tag>,
+        world: World<O::Tag, M>,
         recorder: Recorder,
         scenario: &Scenario,
         observer: &'o mut O,
-    ) -> Run<'o, O> {
+    ) -> Run<'o, O, M> {
         let sources = 3 * world.flows.len() + 1;
         let mut run = Run {
             paths: world.paths_of_routes(),
@@ -102,6 +103,9 @@ impl<'o, O: Observer> Run<'o, O> {
         if moves {
             self.events += 1;
             self.move_packet();
+            if let Some(packet) = self.world.network.take_left_first() {
+                self.left_medium(packet.flow as usize);
+            }
             return true;
         }
         if source == 3 * self.world.flows.len() {
@@ -173,6 +177,14 @@ impl<'o, O: Observer> Run<'o, O> {
                 .arrives(&sighting, packet.tag, watch.duplicate);
         }
         self.serve(index, end);
+    }
+
+    /// A packet of a flow left the medium that it had entered first.
+    #[inline(never)]
+    fn left_medium(&mut self, index: usize) {
+        if self.world.flows[index].host.left_medium() {
+            self.serve(index, CLIENT);
+        }
     }
 
     #[inline(never)]
@@ -281,7 +293,7 @@ impl<'o, O: Observer> Run<'o, O> {
 }
 
 /// What is sent by an end of a flow, and where it goes.
-struct Leaving<'a, T> {
+struct Leaving<'a, T, M> {
     now: Time,
     end: usize,
     application: &'a mut Application,
@@ -290,10 +302,10 @@ struct Leaving<'a, T> {
     packets: &'a mut u32,
     /// Where segments are written before they enter a link.
     packet: &'a mut Packet<T>,
-    network: &'a mut Network<Packet<T>>,
+    network: &'a mut Network<Packet<T>, M>,
 }
 
-impl<T: Copy> Leaving<'_, T> {
+impl<T: Copy, M: Medium<Packet<T>>> Leaving<'_, T, M> {
     /// Sends all that is to be sent now; gives the ends' timers.
     #[inline(always)]
     fn send<O: Observer<Tag = T>, S: Sends>(
@@ -325,7 +337,7 @@ impl<T: Copy> Leaving<'_, T> {
                 let offer = self.network.offer(now, route, leaves.size, packet, watch);
                 if S::ASKS_FIRST_HOP {
                     let wants = self.network.wants(now, route, leaves.size);
-                    host.entered(FirstHop { offer, wants });
+                    host.entered(now, FirstHop { offer, wants });
                 }
                 // What a link drops or loses, the ends find out.
                 if let Offer::Dropped(_) = offer {

@@ -1,11 +1,13 @@
 //! From counters to the numbers that every run prints.
 
+mod air;
 mod flows;
 mod links;
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Origin, Scenario};
 
+use crate::air::Air;
 use crate::observer::Observer;
 use crate::outcome::{CompetitorSummary, FlowOutcome, Outcome, Reordering, Stats, Summary};
 use crate::recorder::Baseline;
@@ -14,9 +16,9 @@ use crate::world::World;
 use flows::Measured;
 
 /// The measured time of a run: what was counted at its start and at its end.
-struct Span<'a, T> {
+struct Span<'a, T, M> {
     scenario: &'a Scenario,
-    world: &'a World<T>,
+    world: &'a World<T, M>,
     warmup: Time,
     /// The run ended then.
     end_at: Time,
@@ -25,10 +27,10 @@ struct Span<'a, T> {
 }
 
 /// What a run has measured; it takes the timelines with it.
-pub(crate) fn summarise<O: Observer>(
+pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
     scenario: &Scenario,
     seed: u64,
-    run: &mut Run<'_, O>,
+    run: &mut Run<'_, O, M>,
 ) -> Outcome {
     let end = Baseline::take(run.now, &mut run.world);
     // A run that ended within the warm-up has measured nothing.
@@ -82,6 +84,9 @@ pub(crate) fn summarise<O: Observer>(
                     .map(|reorder| reorder.metrics()),
             },
             links,
+            channels: span.channels(),
+            nodes: span.nodes(),
+            radios: span.radios(),
             subflows: span.subflows(0),
             competitors: span.competitors(),
             flows: match several {
@@ -103,7 +108,7 @@ pub(crate) fn summarise<O: Observer>(
 }
 
 /// Timelines and delays of the recorded flows.
-fn take_outcomes<T>(scenario: &Scenario, world: &mut World<T>) -> Vec<FlowOutcome> {
+fn take_outcomes<T, M>(scenario: &Scenario, world: &mut World<T, M>) -> Vec<FlowOutcome> {
     let mut numbers = vec![0; scenario.flows.len()];
     let recorded = world.flows.iter_mut().filter_map(|flow| {
         let recorder = flow.recorder.as_deref_mut()?;
@@ -135,7 +140,7 @@ pub fn jain_index(goodputs: &[f64]) -> Option<f64> {
     (squares > 0.0).then(|| sum * sum / (goodputs.len() as f64 * squares))
 }
 
-impl<T: Copy> Span<'_, T> {
+impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     fn competitors(&self) -> Vec<CompetitorSummary> {
         let entries = self.scenario.flows.iter().enumerate();
         let competitors = entries.filter(|(_, flow)| flow.origin == Origin::Competitor);

@@ -1,6 +1,6 @@
 //! A scenario made ready to run: links, routes and flows.
 
-use ropewalk_network::{LinkId, Network, RouteId, stream};
+use ropewalk_network::{LinkId, Medium, MediumPlan, Network, RouteId, stream};
 use ropewalk_scenario::Scenario;
 
 use crate::flow::Flow;
@@ -12,9 +12,9 @@ use crate::{Options, Unsupported};
 
 /// Everything that a run changes; its packets carry a tag for whoever watches.
 #[derive(Debug)]
-pub(crate) struct World<T> {
+pub(crate) struct World<T, M> {
     /// Its links have the scenario's numbers.
-    pub(crate) network: Network<Packet<T>>,
+    pub(crate) network: Network<Packet<T>, M>,
     /// Per path: the way there, and the way back.
     pub(crate) routes: Vec<[RouteId; 2]>,
     /// In the order of the scenario; competitors come last.
@@ -23,16 +23,17 @@ pub(crate) struct World<T> {
     pub(crate) shares: Shares,
 }
 
-impl<T: Copy> World<T> {
+impl<T: Copy, M: Medium<Packet<T>>> World<T, M> {
     /// # Errors
     /// The scenario asks for what the simulator does not have.
     pub(crate) fn build(
         scenario: &Scenario,
+        media: Vec<MediumPlan<'_, M>>,
         seed: u64,
         options: &Options,
-    ) -> Result<World<T>, Unsupported> {
+    ) -> Result<World<T, M>, Unsupported> {
         let paths = scenario.paths.iter().map(|path| &path.hops[..]);
-        let (network, routes) = Network::from_paths(&scenario.links, paths, seed);
+        let (network, routes) = Network::from_paths_and_media(&scenario.links, media, paths, seed);
         let mut flows = Vec::new();
         for (entry, flow) in scenario.flows.iter().enumerate() {
             for number in 0..flow.count {
@@ -60,7 +61,7 @@ impl<T: Copy> World<T> {
     }
 
     /// The scenario's links, by their numbers.
-    pub(crate) fn links(&self) -> impl ExactSizeIterator<Item = LinkId> + use<T> {
+    pub(crate) fn links(&self) -> impl ExactSizeIterator<Item = LinkId> + use<T, M> {
         self.network.topology().links()
     }
 

@@ -151,6 +151,21 @@ pub struct RadioConfig {
     pub eifs_rate: DataRate,
 }
 
+impl RadioConfig {
+    /// The fastest rate that it sends data at.
+    ///
+    /// # Panics
+    /// Never: every standard has rates.
+    pub fn fastest_rate(&self) -> DataRate {
+        match self.rate {
+            RateControl::Fixed(rate) => rate,
+            RateControl::Arf | RateControl::Aarf | RateControl::Ideal => {
+                *self.standard.adaptive_rates().last().expect("rates")
+            }
+        }
+    }
+}
+
 /// How long the preamble of a DSSS or CCK frame is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preamble {

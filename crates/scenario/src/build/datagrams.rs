@@ -4,7 +4,7 @@ use ropewalk_network::{Capacity, LinkConfig};
 
 use super::paths::Paths;
 use crate::error::Problem;
-use crate::model::{Flow, Protocol, Traffic};
+use crate::model::{Flow, Protocol, Traffic, Wireless};
 use crate::report::Report;
 use crate::section::Section;
 
@@ -16,6 +16,7 @@ pub(super) fn check(
     traffic: Option<&Section>,
     paths: &Paths,
     links: &[LinkConfig],
+    wireless: &Wireless,
     report: &mut Report,
 ) {
     if flow.protocol != Protocol::Udp {
@@ -33,8 +34,8 @@ pub(super) fn check(
         return;
     };
     let link = &links[*first];
-    if matches!(flow.traffic, Traffic::Bulk { .. }) && link.forward.capacity == Capacity::Unlimited
-    {
+    let endless = link.forward.capacity == Capacity::Unlimited && wireless.link(*first).is_none();
+    if endless && matches!(flow.traffic, Traffic::Bulk { .. }) {
         let problem = Problem::EndlessDatagrams(link.name.clone());
         section.complain("protocol", problem, report).allowed =
             Some("traffic of kind \"cbr\" or \"poisson\", or a rate of that link".to_owned());

@@ -10,7 +10,7 @@ use super::transport::Transport;
 use crate::error::Problem;
 use crate::keys::TRANSPORT;
 use crate::limits::{MAX_FLOWS, MAX_SUBFLOWS};
-use crate::model::{Flow, Origin, Protocol, Traffic};
+use crate::model::{Flow, Origin, Protocol, Traffic, Wireless};
 use crate::report::Report;
 use crate::section::{Section, name_list};
 
@@ -18,6 +18,7 @@ use crate::section::{Section, name_list};
 pub(super) fn flows(
     root: &Section,
     links: &[LinkConfig],
+    wireless: &Wireless,
     paths: &mut Paths,
     duration: Time,
     report: &mut Report,
@@ -32,7 +33,15 @@ pub(super) fn flows(
     };
     let inherited = if own.is_empty() || root.has("transport") || root.has("traffic") {
         let (flow, transport) = short(root, section, paths, report);
-        datagrams::check(&flow, section, root.table("traffic"), paths, links, report);
+        datagrams::check(
+            &flow,
+            section,
+            root.table("traffic"),
+            paths,
+            links,
+            wireless,
+            report,
+        );
         flows.add(section, flow, report);
         transport
     } else {
@@ -47,6 +56,7 @@ pub(super) fn flows(
             section.table("traffic"),
             paths,
             links,
+            wireless,
             report,
         );
         flows.add(section, flow, report);
@@ -59,6 +69,7 @@ pub(super) fn flows(
             section.table("traffic"),
             paths,
             links,
+            wireless,
             report,
         );
         flows.add(section, flow, report);

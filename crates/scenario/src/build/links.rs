@@ -3,7 +3,7 @@
 use ropewalk_network::{Capacity, DirectionConfig, Jitter, LinkConfig, Loss, Slot};
 use ropewalk_quantities::Time;
 
-use super::{Traces, warnings};
+use super::{Traces, air, warnings};
 use crate::error::Problem;
 use crate::keys::LINK;
 use crate::report::Report;
@@ -37,6 +37,9 @@ pub(super) fn links(
 }
 
 fn link(section: &Section, traces: &mut Traces, report: &mut Report) -> LinkConfig {
+    if section.has("channel") {
+        return link_on_channel(section, report);
+    }
     let forward = direction(section, &unsaid(report), traces, report);
     let reverse = match section.table("reverse") {
         Some(section) => direction(section, &forward, traces, report),
@@ -52,6 +55,24 @@ fn link(section: &Section, traces: &mut Traces, report: &mut Report) -> LinkConf
     };
     warnings::of_short_queues(&link, report);
     link
+}
+
+/// One that a channel carries: it has a loss each way.
+fn link_on_channel(section: &Section, report: &mut Report) -> LinkConfig {
+    air::check_keys(section, report);
+    let forward = section
+        .table("loss")
+        .map_or(Loss::None, |given| loss(given, report));
+    let reverse = section.table("reverse").and_then(|of| of.table("loss"));
+    let reverse = reverse.map_or(forward, |given| loss(given, report));
+    LinkConfig {
+        name: section.get("name").unwrap_or_default(),
+        ends: ends(section, report),
+        forward: air::direction(forward),
+        reverse: air::direction(reverse),
+        cost: section.get("cost"),
+        down: Vec::new(),
+    }
 }
 
 /// The nodes that it joins: two, or none that has a name.

@@ -1,11 +1,14 @@
 //! From checked tables to a scenario: defaults, references, and checks across keys.
 
+mod air;
+mod channels;
 mod datagrams;
 mod flows;
 mod links;
 mod nodes;
 mod paths;
 mod protocol;
+mod radios;
 mod traces;
 mod traffic;
 mod transport;
@@ -14,7 +17,7 @@ mod warnings;
 use ropewalk_quantities::Time;
 
 use crate::error::Problem;
-use crate::model::Scenario;
+use crate::model::{Scenario, Wireless};
 use crate::report::Report;
 use crate::section::Section;
 
@@ -28,14 +31,34 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
         let limit = format!("the duration ({duration})");
         root.complain("warmup", Problem::NotBelow(limit), report);
     }
-    let links = links::links(root.tables("link"), duration, traces, report);
-    let mut paths = paths::Paths::read(root, &links, report);
-    let flows = flows::flows(root, &links, &mut paths, duration, report);
+    let mut links = links::links(root.tables("link"), duration, traces, report);
+    let wifi = radios::Wifi::read(root);
+    let mut channels = channels::channels(root.tables("channel"), &wifi, traces, report);
+    let nodes = channels::nodes(root.tables("node"), &wifi, &mut channels, report);
+    channels::read_matrices(root.tables("channel"), &mut channels, traces, report);
+    let mut wireless = Wireless {
+        links: air::radio_links(root.tables("link"), &links, &channels, report),
+        nodes,
+        channels,
+    };
+    let over_nodes = air::paths_over_nodes(root.tables("path"), &mut links, &mut wireless, report);
+    let none = match root.has("link") {
+        false => Some(Problem::Missing),
+        true => root.is_empty_list("link").then_some(Problem::Empty),
+    };
+    if let (true, Some(problem)) = (links.is_empty(), none) {
+        root.complain("link", problem, report).allowed =
+            Some("one or more tables, each under [[link]]".to_owned());
+    }
+    air::warn_of_weak_links(&links, &wireless, report);
+    let mut paths = paths::Paths::read(root, &links, over_nodes, report);
+    let flows = flows::flows(root, &links, &wireless, &mut paths, duration, report);
     Scenario {
         title: root.get("title").unwrap_or_default(),
         duration,
         warmup,
         links,
+        wireless,
         paths: paths.finish(),
         flows,
         warnings: Vec::new(),

@@ -25,19 +25,25 @@ pub(super) struct Paths {
 
 impl Paths {
     /// The paths of the file; without any, one for each link.
-    pub fn read(root: &Section, links: &[LinkConfig], report: &mut Report) -> Paths {
+    /// `over_nodes` has the links of those that name nodes.
+    pub fn read(
+        root: &Section,
+        links: &[LinkConfig],
+        over_nodes: Vec<Option<Vec<usize>>>,
+        report: &mut Report,
+    ) -> Paths {
         let by_name = links.iter().enumerate();
         let by_name: BTreeMap<String, usize> = by_name
             .map(|(index, link)| (link.name.clone(), index))
             .collect();
         let nodes = Nodes::new(links);
         let mut paths: Vec<Path> = Vec::new();
-        for section in root.tables("path") {
+        for (section, over_nodes) in root.tables("path").iter().zip(over_nodes) {
             let name: String = section.get("name").unwrap_or_default();
             if !name.is_empty() && paths.iter().any(|other| other.name == name) {
                 section.complain("name", Problem::Duplicate("path"), report);
             }
-            let hops = hops(section, &by_name, report);
+            let hops = over_nodes.unwrap_or_else(|| hops(section, &by_name, report));
             nodes::check_chain(links, &hops, section, report);
             paths.push(Path { name, hops });
         }

@@ -36,6 +36,15 @@ impl<'a> Traces<'a> {
         trace
     }
 
+    /// The text of another file, of no more than a trace's size.
+    pub fn text(&mut self, name: &str) -> Result<String, Problem> {
+        let text = (self.read)(name).map_err(Problem::TraceUnreadable)?;
+        match text.len() > MAX_TRACE_BYTES {
+            true => Err(Problem::TraceTooLarge("64 MiB")),
+            false => Ok(text),
+        }
+    }
+
     fn load(&mut self, name: &str) -> Result<Arc<Trace>, Problem> {
         let text = (self.read)(name).map_err(Problem::TraceUnreadable)?;
         if text.len() > MAX_TRACE_BYTES {

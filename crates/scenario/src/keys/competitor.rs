@@ -59,11 +59,11 @@ pub(super) static COMPETITOR: Shape = Shape {
     ]],
     alternatives: &[
         Alternatives {
-            keys: ["path", "paths"],
+            keys: &["path", "paths"],
             needed: false,
         },
         Alternatives {
-            keys: ["traffic", "size"],
+            keys: &["traffic", "size"],
             needed: false,
         },
     ],

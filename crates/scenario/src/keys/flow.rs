@@ -25,7 +25,7 @@ pub(super) static FLOW: Shape = Shape {
         TRANSPORT_KEYS,
     ],
     alternatives: &[Alternatives {
-        keys: ["path", "paths"],
+        keys: &["path", "paths"],
         needed: false,
     }],
 };

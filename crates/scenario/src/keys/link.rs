@@ -28,6 +28,12 @@ pub(crate) static LINK: Shape = Shape {
         ),
         RATE,
         TRACE,
+        key(
+            "channel",
+            Kind::Name,
+            Default::Words("rate, trace or channel is required"),
+            "The 802.11 channel that carries it, from the radio of one node to that of the other; loss is then of each try of a frame.",
+        ),
         DELAY,
         JITTER_KEY,
         SLOT_KEY,
@@ -56,7 +62,7 @@ pub(crate) static LINK: Shape = Shape {
         ),
     ]],
     alternatives: &[Alternatives {
-        keys: ["rate", "trace"],
+        keys: &["rate", "trace", "channel"],
         needed: true,
     }],
 };
@@ -64,7 +70,7 @@ pub(crate) static LINK: Shape = Shape {
 static REVERSE: Shape = Shape {
     keys: &[&[RATE, TRACE, DELAY, JITTER_KEY, SLOT_KEY, LOSS_KEY, QUEUE]],
     alternatives: &[Alternatives {
-        keys: ["rate", "trace"],
+        keys: &["rate", "trace"],
         needed: false,
     }],
 };
@@ -72,14 +78,14 @@ static REVERSE: Shape = Shape {
 const RATE: Key = key(
     "rate",
     Kind::Capacity,
-    Default::Words("rate or trace is required"),
+    Default::Words("rate, trace or channel is required"),
     "Constant rate of IP packets, headers included; \"unlimited\" sends in no time.",
 );
 
 const TRACE: Key = key(
     "trace",
     Kind::Trace,
-    Default::Words("rate or trace is required"),
+    Default::Words("rate, trace or channel is required"),
     "File in mahimahi's format: each line is a time in milliseconds at which 1500 bytes may go; relative to the scenario file.",
 );
 

@@ -6,6 +6,7 @@ mod link;
 mod top;
 mod traffic;
 mod transport;
+mod wifi;
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_transport::Config;
@@ -17,6 +18,9 @@ pub(crate) use link::LINK;
 pub(crate) use top::TOP;
 pub(crate) use traffic::TRAFFIC;
 pub(crate) use transport::TRANSPORT;
+pub(crate) use wifi::{NEVER, NONE, OFF, WIFI};
+
+use crate::measure::Measure;
 
 /// A table's keys.
 #[derive(Debug)]
@@ -27,10 +31,10 @@ pub(crate) struct Shape {
     pub alternatives: &'static [Alternatives],
 }
 
-/// Two keys that exclude each other.
+/// Keys of which each excludes the others.
 #[derive(Debug)]
 pub(crate) struct Alternatives {
-    pub keys: [&'static str; 2],
+    pub keys: &'static [&'static str],
     /// Whether one of them must be given.
     pub needed: bool,
 }
@@ -137,6 +141,25 @@ pub(crate) enum Kind {
         shape: &'static Shape,
         short: Option<&'static str>,
     },
+    /// A number with a unit.
+    Measure(Measure),
+    /// One of these words, or what another kind takes.
+    Either {
+        words: &'static [&'static str],
+        kind: &'static Kind,
+    },
+    /// A list of what another kind takes.
+    List {
+        of: &'static Kind,
+        least: usize,
+        most: usize,
+    },
+    /// A list of tables, or of this key's values alone.
+    Entries {
+        shape: &'static Shape,
+        short: &'static str,
+        most: usize,
+    },
     /// A list of tables (`[[link]]`).
     Tables { shape: &'static Shape, most: usize },
 }
@@ -147,15 +170,14 @@ impl Shape {
         self.keys().find(|key| key.name == name)
     }
 
-    /// The key that cannot be given together with this one.
-    pub fn excluded_by(&self, name: &str) -> Option<&'static str> {
-        let pairs = self
-            .alternatives
-            .iter()
-            .map(|alternatives| alternatives.keys);
-        pairs
-            .flat_map(|[one, other]| [(one, other), (other, one)])
-            .find_map(|(one, other)| (one == name).then_some(other))
+    /// The keys that cannot be given together with this one.
+    pub fn excluded_by(&self, name: &str) -> Vec<&'static str> {
+        let all = self.alternatives.iter().map(|one| one.keys);
+        all.filter(|keys| keys.contains(&name))
+            .flatten()
+            .copied()
+            .filter(|other| *other != name)
+            .collect()
     }
 
     /// All keys.

@@ -4,8 +4,13 @@ use ropewalk_quantities::Time;
 
 use super::traffic::TRAFFIC;
 use super::{
-    Default, Key, Kind, Shape, competitor::COMPETITOR, flow::FLOW, key, link::LINK,
+    Alternatives, Default, Key, Kind, Shape,
+    competitor::COMPETITOR,
+    flow::FLOW,
+    key,
+    link::LINK,
     transport::TRANSPORT,
+    wifi::{CHANNEL, NODE, WIFI},
 };
 use crate::limits;
 
@@ -46,8 +51,8 @@ const TOP_KEYS: &[Key] = &[
             shape: &LINK,
             most: limits::MAX_LINKS,
         },
-        Default::Required,
-        "Links, at least one.",
+        Default::Words("required, unless paths name nodes"),
+        "Links.",
     ),
     key(
         "path",
@@ -57,6 +62,33 @@ const TOP_KEYS: &[Key] = &[
         },
         Default::Words("each link is a path of its own name"),
         "Paths over several links.",
+    ),
+    key(
+        "wifi",
+        Kind::Table {
+            shape: &WIFI,
+            short: None,
+        },
+        Default::Words("all its keys' defaults"),
+        "What all 802.11 radios are set to.",
+    ),
+    key(
+        "channel",
+        Kind::Tables {
+            shape: &CHANNEL,
+            most: limits::MAX_CHANNELS,
+        },
+        Default::Words("none"),
+        "802.11 channels: the air that radios share.",
+    ),
+    key(
+        "node",
+        Kind::Tables {
+            shape: &NODE,
+            most: limits::MAX_NODES,
+        },
+        Default::Words("those that links name"),
+        "Nodes with a place and radios; nodes of wires alone need no entry.",
     ),
     key(
         "transport",
@@ -109,9 +141,26 @@ static PATH: Shape = Shape {
             Kind::Names {
                 most: limits::MAX_HOPS,
             },
-            Default::Required,
+            Default::Words("hops or nodes is required"),
             "Names of the links passed in turn; the way back passes them in reverse.",
         ),
+        key(
+            "nodes",
+            Kind::Names {
+                most: limits::MAX_HOPS + 1,
+            },
+            Default::Words("hops or nodes is required"),
+            "Names of the nodes passed in turn, over links of one channel, which are made where there are none: S-R@one from S to R on one.",
+        ),
+        key(
+            "channel",
+            Kind::Name,
+            Default::Words("required with nodes"),
+            "The channel of the links between the nodes.",
+        ),
     ]],
-    alternatives: &[],
+    alternatives: &[Alternatives {
+        keys: &["hops", "nodes"],
+        needed: true,
+    }],
 };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ropewalk_network::{Direction, LinkId, Network, RouteId};
+use ropewalk_network::{Direction, LinkId, Medium, Network, RouteId};
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::{Flow, Scenario};
 
@@ -127,11 +127,11 @@ impl FlowRecorder {
     }
 
     /// One more row of the timeline, and one for each subflow, up to now.
-    pub(crate) fn add_rows<P: Copy>(
+    pub(crate) fn add_rows<P: Copy, M: Medium<P>>(
         &mut self,
         now: Time,
         host: &Host,
-        network: &Network<P>,
+        network: &Network<P, M>,
         routes: &[[RouteId; 2]],
     ) {
         let Some(timeline) = &mut self.timeline else {
@@ -189,9 +189,10 @@ impl FlowRecorder {
     }
 }
 
-/// What the links of these routes could carry in this time; `None` if one is unlimited.
-fn capacity_between<P: Copy>(
-    network: &Network<P>,
+/// What the links of these routes could carry in this time; `None` if one is unlimited, or shares
+/// the air with others.
+fn capacity_between<P: Copy, M: Medium<P>>(
+    network: &Network<P, M>,
     routes: &[[RouteId; 2]],
     from: Time,
     to: Time,
@@ -202,6 +203,9 @@ fn capacity_between<P: Copy>(
     let links = hops.filter_map(|hop| network.topology().hop(*hop).link);
     let links: BTreeSet<LinkId> = links.map(|(link, _)| link).collect();
     let capacity = |link: LinkId| {
+        if !network.is_wire(link) {
+            return None;
+        }
         let link = network.link(link, Direction::Forward);
         link.capacity_between(from, to).map(Bytes::as_u64)
     };

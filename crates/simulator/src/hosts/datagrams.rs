@@ -1,7 +1,8 @@
 //! Datagrams (RFC 768): nothing controls them, nobody acknowledges them, what is lost stays lost.
 //!
 //! Messages leave as they are written, a datagram each. A bulk sender keeps its first hop busy and
-//! no more: the next datagram leaves when the link has sent the one before.
+//! no more: over a wire, the next datagram leaves when the link has sent the one before; to a
+//! medium, two are on their way at a time, so that one waits while the other is sent.
 
 use ropewalk_network::Offer;
 use ropewalk_quantities::Time;
@@ -12,6 +13,11 @@ use super::verbs::{FirstHop, Sends};
 use super::{CLIENT, Incoming, Outgoing, Taken};
 use crate::application::{Application, Sink};
 use crate::hearing::Hears;
+
+/// Datagrams that a bulk sender has in a medium at a time.
+const IN_MEDIUM: u32 = 2;
+/// A bulk sender whose medium is filled by others asks again after this.
+const ASK_AGAIN: Time = Time::from_millis(1);
 
 /// A sender and a receiver.
 #[derive(Debug)]
@@ -49,6 +55,8 @@ enum Pace {
     Messages,
     /// At this time.
     At(Time),
+    /// When fewer than [`IN_MEDIUM`] are in the medium, and one has left since it was full.
+    InMedium { count: u32, full: bool },
 }
 
 impl Datagrams {
@@ -97,6 +105,14 @@ impl Datagrams {
     /// One that had left was dropped on its way.
     pub(crate) fn drop_packet(&mut self) {
         self.in_network -= 1;
+    }
+
+    /// One of them is no longer in the medium that it entered first.
+    pub(crate) fn left_medium(&mut self) {
+        if let Pace::InMedium { count, full } = &mut self.pace {
+            *count -= 1;
+            *full = false;
+        }
     }
 
     /// A finite transfer is over: all has left, and has arrived or was dropped.
@@ -165,6 +181,7 @@ impl Datagrams {
         match self.pace {
             Pace::Messages => true,
             Pace::At(time) => time <= now,
+            Pace::InMedium { count, full } => count < IN_MEDIUM && !full,
         }
     }
 }
@@ -173,7 +190,7 @@ impl Sink for Datagrams {
     fn write(&mut self, most: u64) -> u64 {
         let taken = match self.pace {
             Pace::Messages => most,
-            Pace::At(_) => most.min(self.payload),
+            Pace::At(_) | Pace::InMedium { .. } => most.min(self.payload),
         };
         self.unsent += taken;
         taken
@@ -224,12 +241,26 @@ impl Sends for Datagrams {
         })
     }
 
-    fn entered(&mut self, first_hop: FirstHop) {
+    fn entered(&mut self, now: Time, first_hop: FirstHop) {
         let accepted = first_hop.offer == Offer::Accepted;
         self.in_network += u64::from(accepted);
-        if let (Pace::At(time), Some(wants)) = (&mut self.pace, first_hop.wants) {
-            *time = wants;
-        }
+        let before = match (self.pace, first_hop.wants) {
+            (Pace::Messages, _) => return,
+            (_, Some(time)) => {
+                self.pace = Pace::At(time);
+                return;
+            }
+            (Pace::At(_), None) => 0,
+            (Pace::InMedium { count, .. }, None) => count,
+        };
+        let count = before + u32::from(accepted);
+        self.pace = match count {
+            0 => Pace::At(now + ASK_AGAIN),
+            _ => Pace::InMedium {
+                count,
+                full: !accepted,
+            },
+        };
     }
 
     fn wants_turn(&self, now: Time) -> bool {

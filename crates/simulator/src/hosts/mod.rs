@@ -219,6 +219,19 @@ impl Host {
         }
     }
 
+    /// A packet is no longer in the medium that it entered first: whether that lets another go.
+    pub(crate) fn left_medium(&mut self) -> bool {
+        match self {
+            Host::Datagrams(datagrams) => {
+                datagrams.left_medium();
+                true
+            }
+            Host::Connection(_) | Host::Striped(_) | Host::Tunnel(_) | Host::Aggregation(_) => {
+                false
+            }
+        }
+    }
+
     /// A timer of an end may have run out: what was delivered by that.
     #[inline]
     pub(crate) fn handle_timeout<H: Hears>(

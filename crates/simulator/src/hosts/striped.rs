@@ -80,6 +80,10 @@ impl Sends for Striped {
 /// Rate of a path's slowest link, in kbit/s.
 fn path_kbps(scenario: &Scenario, path: usize) -> i64 {
     let rates = scenario.paths[path].hops.iter().map(|&link| {
+        if let Some(radio) = scenario.wireless.link(link) {
+            let sender = &scenario.wireless.channels[radio.channel].radios[radio.from];
+            return i64::from(sender.fastest_rate().kbps());
+        }
         match &scenario.links[link].forward.capacity {
             Capacity::Unlimited => i64::MAX / 1_000_000,
             Capacity::Rate(rate) => (rate.as_bps() / 1000) as i64,

@@ -37,7 +37,7 @@ pub(crate) trait Sends {
     const ASKS_FIRST_HOP: bool = false;
 
     /// A packet that left was offered to the first hop of its route.
-    fn entered(&mut self, _first_hop: FirstHop) {}
+    fn entered(&mut self, _now: Time, _first_hop: FirstHop) {}
 
     /// A packet that left was dropped on its way: what the host kept of it is of no use.
     fn drop_packet(&mut self, _slot: u32) {}

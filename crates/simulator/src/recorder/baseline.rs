@@ -4,6 +4,7 @@ use ropewalk_network::{Counters as LinkCounters, Direction};
 use ropewalk_quantities::Time;
 use ropewalk_transport::Counters;
 
+use crate::air::{Air, AirCounts};
 use crate::hosts::Host;
 use crate::shares::Shares;
 use crate::world::World;
@@ -14,6 +15,7 @@ pub(crate) struct Baseline {
     /// Of each link, forward.
     pub(crate) links: Vec<LinkCounters>,
     pub(crate) transmitted: Vec<u64>,
+    pub(crate) in_air: AirCounts,
     pub(crate) shares: Shares,
     /// Of each flow.
     pub(crate) delivered: Vec<u64>,
@@ -39,8 +41,12 @@ pub(crate) struct SubflowBaseline {
 
 impl Baseline {
     /// All counters as they stand now.
-    pub(crate) fn take<T: Copy>(now: Time, world: &mut World<T>) -> Baseline {
+    pub(crate) fn take<T: Copy, M: Air<T>>(now: Time, world: &mut World<T, M>) -> Baseline {
+        let in_air = AirCounts::take(now, &world.network);
         let links = world.links().map(|link| {
+            if !world.network.is_wire(link) {
+                return (LinkCounters::default(), 0);
+            }
             let forward = world.network.link_mut(link, Direction::Forward);
             (forward.counters(), forward.transmitted(now).as_u64())
         });
@@ -49,6 +55,7 @@ impl Baseline {
         Baseline {
             links,
             transmitted,
+            in_air,
             shares: world.shares.clone(),
             delivered: flows.clone().map(|flow| flow.host.delivered()).collect(),
             flows: flows

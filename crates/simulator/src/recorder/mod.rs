@@ -6,6 +6,7 @@ use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 
 use crate::Options;
+use crate::air::Air;
 use crate::world::World;
 pub(crate) use baseline::Baseline;
 
@@ -40,7 +41,7 @@ impl Recorder {
     }
 
     /// Takes the baseline at the end of the warm-up, and a row of each timeline at each step.
-    pub(crate) fn sample<T: Copy>(&mut self, now: Time, world: &mut World<T>) {
+    pub(crate) fn sample<T: Copy, M: Air<T>>(&mut self, now: Time, world: &mut World<T, M>) {
         if self.baseline.is_none() && now >= self.warmup {
             self.baseline = Some(Baseline::take(now, world));
             for flow in &mut world.flows {
@@ -59,14 +60,14 @@ impl Recorder {
     }
 
     /// The run is over: the timelines' last step ends here.
-    pub(crate) fn finish<T: Copy>(&self, now: Time, world: &mut World<T>) {
+    pub(crate) fn finish<T: Copy, M: Air<T>>(&self, now: Time, world: &mut World<T, M>) {
         if self.step.is_some() {
             add_rows(now, world);
         }
     }
 }
 
-fn add_rows<T: Copy>(now: Time, world: &mut World<T>) {
+fn add_rows<T: Copy, M: Air<T>>(now: Time, world: &mut World<T, M>) {
     for flow in &mut world.flows {
         if let Some(recorder) = &mut flow.recorder {
             recorder.add_rows(now, &flow.host, &world.network, &flow.routes);

@@ -4,6 +4,7 @@ use ropewalk_quantities::Time;
 use ropewalk_scenario::Origin;
 
 use super::{Span, mbps};
+use crate::air::Air;
 use crate::metrics::Histogram;
 use crate::outcome::{FlowSummary, SubflowSummary};
 
@@ -14,7 +15,7 @@ pub(super) struct Measured {
     pub(super) completion_s: Option<f64>,
 }
 
-impl<T: Copy> Span<'_, T> {
+impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     pub(super) fn flow(&self, number: usize) -> Measured {
         let flow = &self.world.flows[number];
         let delivered_bytes = self.end.delivered[number] - self.start.delivered[number];

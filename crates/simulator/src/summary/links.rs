@@ -3,14 +3,18 @@
 use ropewalk_network::{Direction, LinkId, RouteId};
 
 use super::{Span, mbps};
+use crate::air::Air;
 use crate::outcome::{LinkShare, LinkSummary};
 
-impl<T: Copy> Span<'_, T> {
+impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     /// Per link, as in the scenario; forward direction.
     pub(super) fn links(&self) -> Vec<LinkSummary> {
         let links = self.scenario.links.iter().enumerate();
         links
             .map(|(index, link)| {
+                if self.scenario.wireless.link(index).is_some() {
+                    return self.radio_link(index);
+                }
                 let (from, to) = (&self.start.links[index], &self.end.links[index]);
                 let forward = self
                     .world
@@ -27,6 +31,9 @@ impl<T: Copy> Span<'_, T> {
                     utilization: capacity
                         .filter(|capacity| capacity.as_u64() > 0)
                         .map(|capacity| sent as f64 / capacity.as_u64() as f64),
+                    attempts: None,
+                    frame_error_ratio: None,
+                    drops_tries: None,
                     flows: self.link_shares(index),
                 }
             })
@@ -45,7 +52,7 @@ impl<T: Copy> Span<'_, T> {
     }
 
     /// Who got how much of a link, where there are several flows.
-    fn link_shares(&self, link: usize) -> Vec<LinkShare> {
+    pub(super) fn link_shares(&self, link: usize) -> Vec<LinkShare> {
         if self.world.flows.len() == 1 {
             return Vec::new();
         }

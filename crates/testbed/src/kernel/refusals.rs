@@ -13,6 +13,20 @@ use crate::plan::{self, MOST_FURTHER_SUBFLOWS};
 /// # Errors
 /// The first key that it cannot.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
+    let in_air = scenario.links.iter().zip(&scenario.wireless.links);
+    for (link, radio) in in_air {
+        if let Some(radio) = radio {
+            let channel = &scenario.wireless.channels[radio.channel].config.name;
+            return Err(Error::Unsupported {
+                key: format!("link.{}.channel", link.name),
+                value: format!("{channel:?}"),
+                reason: "the testbed's links are wires, which contend for nothing and do not hear \
+                         each other; ropewalk simulate has the channel"
+                    .to_owned(),
+                allowed: "rate, trace".to_owned(),
+            });
+        }
+    }
     let flow = scenario.first();
     let transport = &flow.transport;
     let refuse = |key: &str, value: String, reason: &str, allowed: &str| {
@@ -298,6 +312,20 @@ mod tests {
     fn a_download_beside_is_taken() {
         let flows = "[[flow]]\nname = \"x\"\n[[flow]]\nname = \"y\"\npath = \"a\"\ncount = 2\nstart = \"1 s\"";
         check(&crate::kernel::tests::with(flows)).unwrap();
+    }
+
+    #[test]
+    fn a_link_through_the_air_is_refused() {
+        let text = "[[channel]]\nname = \"one\"\n[[node]]\nname = \"a\"\nradios = [\"one\"]\n\
+                    [[node]]\nname = \"b\"\nat = [\"5 m\", \"0 m\"]\nradios = [\"one\"]\n\
+                    [[link]]\nname = \"a-b\"\nchannel = \"one\"\nfrom = \"a\"\nto = \"b\"\n";
+        let mut no_files = |_: &str| Err("no files".to_owned());
+        let scenario = Scenario::parse(text, "x.toml", &[], &mut no_files).unwrap();
+        assert_eq!(
+            check(&scenario).unwrap_err().to_string(),
+            "link.a-b.channel = \"one\": the testbed's links are wires, which contend for nothing and \
+             do not hear each other; ropewalk simulate has the channel; allowed here: rate, trace"
+        );
     }
 
     #[test]

@@ -174,6 +174,16 @@ impl<P: Copy> Channel<P> {
         stats
     }
 
+    /// How many radios it has.
+    pub fn radios(&self) -> usize {
+        self.stations.len()
+    }
+
+    /// How many hops it has.
+    pub fn hops(&self) -> usize {
+        self.hops.len()
+    }
+
     /// How many packets wait in a radio, that being sent included.
     pub fn queued(&self, radio: usize) -> usize {
         self.stations[radio].queue.len()
