@@ -296,7 +296,7 @@ class Scenario:
         return self._core.to_toml()
 
     def self_contained(self) -> tuple[str, dict[str, str]]:
-        """Return the effective scenario with its traces in a folder ``traces`` beside it.
+        """Return the effective scenario with its traces and tables in a folder ``traces`` beside it.
 
         Returns
         -------
@@ -313,14 +313,11 @@ class Scenario:
         """
         names: dict[str, str] = {}
         moved = []
-        for link in tomllib.loads(self.effective())["link"]:
-            for key, table in (("trace", link), ("reverse.trace", link.get("reverse", {}))):
-                if "trace" in table:
-                    name = f"traces/{Path(table['trace']).name}"
-                    if name in names.values() and table["trace"] not in names:
-                        name = f"traces/{len(names)}-{Path(table['trace']).name}"
-                    new = names.setdefault(table["trace"], name)
-                    moved.append((f"link.{link['name']}.{key}", _quoted(new)))
+        for key, old in _named_files(tomllib.loads(self.effective())):
+            name = f"traces/{Path(old).name}"
+            if name in names.values() and old not in names:
+                name = f"traces/{len(names)}-{Path(old).name}"
+            moved.append((key, _quoted(names.setdefault(old, name))))
         text = _core.effective(self.text, self.name, [*self.overrides, *moved])
         return text, {new: self._files[old] for old, new in names.items()}
 
@@ -387,6 +384,19 @@ def spelled(value: Value) -> str:
 def _read_bounded(file: BinaryIO, bytes_max: int) -> bytes:
     """Read a file, at most one byte more than what is allowed."""
     return file.read(bytes_max + 1)
+
+
+def _named_files(text: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield each key of a scenario file that names a further file, and the file."""
+    of_links = ("trace", "reverse.trace")
+    of_channels = ("propagation.file", "error_model.table")
+    for tables, keys in (("link", of_links), ("channel", of_channels)):
+        for table in text.get(tables, []):
+            for key in keys:
+                *within, last = key.split(".")
+                inner = table.get(within[0], {}) if within else table
+                if isinstance(inner, dict) and last in inner:
+                    yield f"{tables}.{table['name']}.{key}", inner[last]
 
 
 def _quoted(value: Value) -> str:

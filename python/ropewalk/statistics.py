@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-LABELS = ("name", "link", "protocol")  # what an entry of a list is called
+LABELS = ("name", "link", "protocol", "node", "channel")  # what an entry of a list is called
 NOT_MEASURED = ("seed",)
 
 

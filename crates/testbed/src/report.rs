@@ -201,6 +201,9 @@ fn links(scenario: &Scenario, carried: &Carried) -> (Vec<LinkSummary>, Option<f6
                 .filter(|&bytes| bytes > 0)
                 .map(|bytes| hop.transmitted as f64 / bytes as f64),
             // The emulator sees packets, not whose they are.
+            attempts: None,
+            frame_error_ratio: None,
+            drops_tries: None,
             flows: Vec::new(),
         }
     });

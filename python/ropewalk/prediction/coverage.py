@@ -35,6 +35,12 @@ def uncovered(values: Values) -> list[str]:
             "no formula has datagrams, which nothing controls; ropewalk simulate does"
             ' (protocol = "udp")'
         )
+    in_air = [link["name"] for link in values["link"] if "channel" in link]
+    if in_air:
+        reasons.append(
+            f"no formula here has an 802.11 channel, as {in_air[0]!r} is on; ropewalk.model.wifi has"
+            " them for single links, cells and ceilings, and ropewalk simulate has all of it"
+        )
     for flow in others(values):
         if flow["protocol"] in ("striped-tcp", "udp"):
             reasons.append(
