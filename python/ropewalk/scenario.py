@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
@@ -296,7 +296,7 @@ class Scenario:
         return self._core.to_toml()
 
     def self_contained(self) -> tuple[str, dict[str, str]]:
-        """Return the effective scenario with its traces and tables in a folder ``traces`` beside it.
+        """Return the effective scenario with its files in a folder ``traces`` beside it.
 
         Returns
         -------

@@ -192,14 +192,15 @@ def _radios(entries: list[dict[str, Any]]) -> Table:
     """Show where each radio's time went, and what it dropped."""
     columns = {
         **AIRTIME,
-        "frames": ("frames", 1, ",.0f"),
-        "dropped\ntries": ("drops_tries", 1, ",.0f"),
-        "dropped\nqueue": ("drops_queue", 1, ",.0f"),
+        "dropped:\ntries": ("drops_tries", 1, ",.0f"),
+        "queue": ("drops_queue", 1, ",.0f"),
     }
     rows = [
         {**entry, **entry["airtime"], "radio": f"{entry['node']} on {entry['channel']}"}
         for entry in entries
     ]
+    if not any(row["rts"] for row in rows):
+        del columns["RTS,\nCTS"]
     return _entries("radio", "radio", rows, columns)
 
 

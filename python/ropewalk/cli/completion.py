@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-NAMED = ("link", "path", "channel", "node", "flow", "competitor")  # lists of tables, each called by its name
+# Lists of tables, each called by its name.
+NAMED = ("link", "path", "channel", "node", "flow", "competitor")
 
 
 def keys(incomplete: str) -> list[str]:
