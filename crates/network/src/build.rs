@@ -9,12 +9,15 @@ use crate::medium::Medium;
 use crate::network::Network;
 use crate::route::RouteId;
 
+/// Makes a medium, from the numbers of its hops.
+pub type MakeMedium<'a, M> = Box<dyn FnOnce(&[HopId]) -> M + 'a>;
+
 /// A medium that carries links.
 pub struct MediumPlan<'a, M> {
     /// The links, by their numbers.
     pub links: Vec<usize>,
     /// Makes it, from the numbers of its hops: forward before back, in the order of the links.
-    pub make: Box<dyn FnOnce(&[HopId]) -> M + 'a>,
+    pub make: MakeMedium<'a, M>,
 }
 
 impl<M> fmt::Debug for MediumPlan<'_, M> {

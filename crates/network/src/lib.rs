@@ -59,7 +59,7 @@ mod uniform;
 mod watch;
 
 pub use agenda::{Agenda, IDLE, Key};
-pub use build::MediumPlan;
+pub use build::{MakeMedium, MediumPlan};
 pub use config::{
     Capacity, DirectionConfig, Jitter, LinkConfig, Loss, Outage, QueueLimit, Slot, Trace,
     TraceError,

@@ -38,8 +38,8 @@ def uncovered(values: Values) -> list[str]:
     in_air = [link["name"] for link in values["link"] if "channel" in link]
     if in_air:
         reasons.append(
-            f"no formula here has an 802.11 channel, as {in_air[0]!r} is on; ropewalk.model.wifi has"
-            " them for single links, cells and ceilings, and ropewalk simulate has all of it"
+            f"no formula here has an 802.11 channel, as {in_air[0]!r} is on; ropewalk.model.wifi"
+            " has them for single links, cells and ceilings, and ropewalk simulate has all of it"
         )
     for flow in others(values):
         if flow["protocol"] in ("striped-tcp", "udp"):
