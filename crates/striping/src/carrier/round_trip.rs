@@ -126,6 +126,17 @@ mod tests {
     }
 
     #[test]
+    fn where_it_may_not_be_drained_the_minimum_stands() {
+        let mut round_trip = RoundTrip::new(Time::ZERO, None);
+        round_trip.sample(MS(0), MS(20), false);
+        round_trip.sample(MS(30_000), MS(900), false);
+        assert!(!round_trip.is_probed());
+        assert_eq!(round_trip.min(), Some(MS(20)));
+        round_trip.sample(MS(30_001), MS(900), true);
+        assert!(round_trip.is_probed());
+    }
+
+    #[test]
     fn one_that_comes_again_needs_no_probe() {
         let mut round_trip = RoundTrip::new(Time::ZERO, None);
         for second in 0..30 {

@@ -175,3 +175,20 @@ fn what_brings_no_more_is_probed_soon_and_then_seldom() {
     send(&mut carrier, heard);
     assert_eq!(carrier.probe_at(keepalive), None);
 }
+
+#[test]
+fn what_is_in_flight_arrives_before_the_reassembly_buffer_is_full() {
+    let (mut carrier, _) = running(Time::from_millis(100), 100);
+    carrier.rate.set_full();
+    carrier.trim = Trim::default();
+    let trimmed = carrier.cap();
+    // 100 kB/s, by 1.25 round trips and 7.5 ms.
+    assert!((13_000..14_700).contains(&trimmed), "{trimmed}");
+    carrier.set_lasts(0.2);
+    assert_eq!(carrier.cap(), trimmed, "it holds less anyway");
+    let rate = carrier.rate.estimate().unwrap();
+    assert_eq!(carrier.absorbed(rate) as u64, (rate * 0.3325) as u64);
+    // TCP's first window at the least.
+    carrier.set_lasts(0.0);
+    assert_eq!(carrier.absorbed(rate), INITIAL_WINDOW);
+}

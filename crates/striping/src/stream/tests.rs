@@ -52,6 +52,20 @@ fn half_of_the_window_may_lie_ahead() {
 }
 
 #[test]
+fn ahead_what_is_too_short_is_passed_over() {
+    let mut send = written(10_000, 10_000);
+    for (start, end) in [(1000, 2000), (2300, 5000)] {
+        send.take(Part { start, end });
+    }
+    assert_eq!(send.part_ahead(1000, 4000, 200), part(2000, 2300));
+    assert_eq!(send.part_ahead(1000, 4000, 301), part(5000, 6300));
+    // Nor is what is left of a part that begins before.
+    assert_eq!(send.part_ahead(900, 4000, 301), part(5000, 6300));
+    // Of the 6300 that the window leaves, 3700 are as much as lies ahead: half of the rest may follow.
+    assert_eq!(send.part_ahead(1000, 4000, 1301), None);
+}
+
+#[test]
 fn what_arrived_otherwise_is_not_sent_again() {
     let mut send = written(1000, 1000);
     send.take(Part {

@@ -208,3 +208,50 @@ fn a_round_that_another_beat_had_no_queue() {
     }
     assert!((trim.extra() - GAIN * 0.2).abs() < 1e-9, "{}", trim.extra());
 }
+
+#[test]
+fn a_carrier_begins_where_the_last_one_of_its_link_was_if_the_rate_is_the_same() {
+    let run = Run::new(1e6, MIN, 1e6, [0.7e6, 0.9e6]);
+    let extra = run.trim.extra();
+    let begun = |is_found_again| {
+        let mut trim = Trim::starting(run.trim.found());
+        let round = Round {
+            rate: 1e6,
+            least: MIN,
+            ..Round::default()
+        };
+        trim.on_round(run.now, &run.known(None), &round);
+        trim.on_full(run.now, &run.known(None), 1e6, is_found_again);
+        trim.extra()
+    };
+    assert!(extra > 0.05);
+    assert_eq!(begun(true), extra);
+    assert_eq!(begun(false), 0.0);
+    // Of one that was free there is nothing to hand on.
+    let mut free = Trim::default();
+    free.release(run.now);
+    assert_eq!(free.found(), None);
+}
+
+#[test]
+fn a_frame_more_or_less_is_the_same_rate() {
+    let extra = |error| {
+        let mut trim = Trim::default();
+        for rate in [1e6, 1.1e6] {
+            let round = Round {
+                rate,
+                error,
+                least: 2.0 * MIN,
+                filled: 2.0 * MIN * rate,
+                ..Round::default()
+            };
+            let run = Run::new(1e6, MIN, 1e6, [1e6, 1e6]);
+            trim.on_round(run.now, &run.known(None), &round);
+        }
+        let known = Run::new(1e6, MIN, 1e6, [1e6, 1e6]).known(None);
+        trim.on_full(Time::from_secs(1), &known, 1.1e6, false);
+        trim.extra()
+    };
+    assert_eq!(extra(0.2), 0.0);
+    assert!(extra(0.05) > 0.0);
+}
