@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
@@ -342,3 +342,49 @@ def _edges(time: NDArray[np.float64]) -> NDArray[np.float64]:
 
     step = time[1] - time[0] if len(time) > 1 else time[0]
     return np.concatenate([[max(time[0] - step, 0.0)], time])
+
+
+AIRTIME = {
+    "data": ("data", COLOURS[0]),
+    "retries": ("data again", COLOURS[4]),
+    "ack": ("ACK", COLOURS[1]),
+    "rts": ("RTS, CTS", COLOURS[3]),
+    "defer": ("something to send, and waiting", "#d9d9d9"),
+    "idle": ("nothing to send", "#f6f6f6"),
+}
+"""What a radio's time goes to, as results name it, in words, and its colour."""
+
+
+def has_radios(run: Mapping[str, Any]) -> bool:
+    """Whether a run went over 802.11 channels."""
+    return bool(run.get("radios"))
+
+
+def airtime(axes: Axes, run: Mapping[str, Any]) -> None:
+    """What each radio's time goes to, stacked to the whole."""
+    radios = run["radios"]
+    names = [f"{radio['node']} on {radio['channel']}" for radio in radios]
+    before = [0.0] * len(radios)
+    for part, (label, colour) in AIRTIME.items():
+        shares = [100 * radio["airtime"][part] for radio in radios]
+        axes.barh(
+            names,
+            shares,
+            left=before,
+            height=0.7,
+            color=colour,
+            edgecolor=FAINT,
+            linewidth=0.4,
+            label=label,
+        )
+        for row, (share, left) in enumerate(zip(shares, before, strict=True)):
+            if share >= 5:
+                ink = "white" if part in ("data", "retries") else INK
+                axes.text(
+                    left + share / 2, row, f"{share:.0f}", ha="center", va="center", color=ink
+                )
+        before = [left + share for left, share in zip(before, shares, strict=True)]
+    axes.invert_yaxis()
+    axes.set(xlabel="share of time (%)", xlim=(0, 100))
+    axes.grid(visible=False, axis="y")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize="small")

@@ -1,8 +1,8 @@
-"""Pictures of results: goodput, windows, delays and the reorder buffer.
+"""Pictures of results: goodput, windows, delays, the reorder buffer, radios' airtime.
 
 Each function takes `Results` and returns a matplotlib figure of its own, so
 that it works without a display and changes no global state. `save` writes a
-figure as PNG, SVG or PDF. All but `delays` need a timeline: run with ``step``.
+figure as PNG, SVG or PDF. All but `delays` and `airtime` need a timeline: run with ``step``.
 """
 
 from __future__ import annotations
@@ -215,6 +215,43 @@ def flows(results: Results, *, seed: int | None = None) -> Figure:
     return figure
 
 
+def airtime(results: Results, *, seed: int | None = None) -> Figure:
+    """What the time of each 802.11 radio goes to, stacked to the whole.
+
+    Parameters
+    ----------
+    results : Results
+        Runs over 802.11 channels.
+    seed : int, optional
+        Which run to show; the first if not given.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture; a bar for each radio.
+
+    Raises
+    ------
+    ValueError
+        There is no such run, or it has no radios.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> airtime(ropewalk.simulate("scenarios/start/two-links.toml"))
+    Traceback (most recent call last):
+    ValueError: there are no radios: all links are wired
+    """
+    run = _run(results, seed)
+    if not panels.has_radios(run):
+        raise ValueError("there are no radios: all links are wired")
+    figure = _figure(9, 1.4 + 0.45 * len(run["radios"]))
+    with _style():
+        panels.airtime(figure.subplots(), run)
+        figure.suptitle(results.scenario.title, x=0.01, ha="left")
+    return figure
+
+
 def overview(results: Results, *, seed: int | None = None) -> Figure:
     """All pictures of the results on one page.
 
@@ -248,9 +285,15 @@ def overview(results: Results, *, seed: int | None = None) -> Figure:
     several = panels.has_flows(results)
     if several:
         heights.insert(0, 2.8)
+    run = _run(results, seed)
+    if panels.has_radios(run):
+        heights.append(1.2 + 0.4 * len(run["radios"]))
     figure = _figure(9, sum(heights) + 0.3)
     with _style():
         parts = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
+        if panels.has_radios(run):
+            panels.airtime(parts[-1].subplots(), run)
+            parts = parts[:-1]
         above, (top, *middle, bottom) = parts[: int(several)], parts[int(several) :]
         for part in above:
             panels.flows(part.subplots(), results, seed)
@@ -336,6 +379,14 @@ def _style() -> Any:
     from matplotlib import rc_context
 
     return rc_context(STYLE)
+
+
+def _run(results: Results, seed: int | None) -> dict[str, Any]:
+    wanted = results.seeds[0] if seed is None else seed
+    for run in results.runs:
+        if run["seed"] == wanted:
+            return run
+    raise ValueError(f"no run has the seed {wanted}; there are {results.seeds}")
 
 
 def _seed(results: Results, seed: int | None) -> int:

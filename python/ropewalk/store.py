@@ -37,6 +37,7 @@ PLOTS = {
     "windows.png": plot.windows,
     "reorder-buffer.png": plot.reorder_buffer,
     "flows.png": plot.flows,
+    "airtime.png": plot.airtime,
 }
 RESULT = "result.json"
 SCENARIO = "scenario.toml"
@@ -166,6 +167,7 @@ def _write(results: Results, folder: Path) -> list[str]:
             plot.reorder_buffer: panels.has_reorder_buffer(results),
             plot.flows: panels.has_flows(results),
             plot.windows: panels.has_windows(results),
+            plot.airtime: panels.has_radios(results.runs[0]),
         }
         for name, draw in PLOTS.items():
             if shown.get(draw, True):

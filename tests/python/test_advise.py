@@ -425,3 +425,14 @@ def test_every_option_of_advise_is_in_the_guide(command):
     section = guide[guide.index("## Advise") :]
     assert len(options) > 5
     assert [option for option in options if option != "--help" and option not in section] == []
+
+
+def test_advice_over_the_air_says_what_it_cannot():
+    scenario = ropewalk.Scenario.load(ROOT / "scenarios/papers/gomez-2014.toml")
+    counsel = ropewalk.advise(scenario, rate="3 Mbit/s", runs=1)
+    answers = {advice.question: advice for advice in counsel.advice}
+    assert counsel.model == "wifi-airtime"
+    assert counsel.advised == ("upper", "lower")
+    assert "802.11 channel" in answers["buffers"].answer
+    assert answers["buffers"].settings == {}
+    assert "802.11 channel" in answers["least-cost"].answer

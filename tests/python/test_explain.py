@@ -19,7 +19,8 @@ def test_every_setting_has_a_source(path):
     explanation = ropewalk.explain(path)
     found = sources(explanation)
     assert len(found) == len(explanation.settings), "each key stands once"
-    assert {"file", "default", "profile linux", "as forward"} >= set(found.values()) > {"file"}
+    known = {"file", "file, [wifi]", "default", "profile linux", "profile rfc", "as forward"}
+    assert known >= set(found.values()) > {"file"}
     assert all(each.value for each in explanation.settings)
 
 
@@ -84,3 +85,62 @@ def test_a_wrong_scenario_is_refused(command):
     assert done.returncode == 2
     assert "rtae" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+DIAMOND = ROOT / "scenarios/papers/gomez-2014.toml"
+
+
+def test_radios_say_what_is_of_wifi_and_what_of_the_profile():
+    changes = [("wifi.profile", "ns-3"), ("wifi.tries", "5")]
+    found = sources(ropewalk.explain(ropewalk.Scenario.load(DIAMOND, changes)))
+    assert found["node.S.radios.one.channel"] == "file"
+    assert found["node.S.radios.one.rate"] == "file, [wifi]"
+    assert found["node.S.radios.one.tries"] == "--set"
+    assert found["node.S.radios.one.preamble_detection"] == "profile ns-3"
+    assert found["node.S.radios.one.slot"] == "default"
+    assert found["channel.one.propagation.range"] == "file"
+    assert found["channel.one.propagation.sense"] == "default"
+    assert found["link.S-R1.reverse.loss"] == "file"
+    assert found["link.R1-D.reverse.loss"] == "as forward"
+
+
+def test_a_radio_of_its_own_is_of_the_file():
+    text = DIAMOND.read_text().replace(
+        'radios = ["one"]', 'radios = [{ channel = "one", power = "20 dBm" }]'
+    )
+    found = sources(ropewalk.explain(ropewalk.Scenario(text)))
+    assert found["node.R1.radios.one.power"] == "file"
+    assert found["node.S.radios.one.power"] == "default"
+    assert found["node.R1.radios.one.rate"] == "file, [wifi]"
+
+
+def test_budgets_of_wireless_links_are_printed(command, tmp_path):
+    lossy = ("--set", "link.S-R1.loss=20%")
+    printed = json.loads(command("explain", DIAMOND, "--json", *lossy).stdout)
+    links = {link["name"]: link for link in printed["wireless_links"]}
+    assert links["S-R1"]["frame_error_ratio"] == pytest.approx(0.2)
+    assert links["S-R1/reverse"]["frame_error_ratio"] == 0
+    assert links["R1-D"]["distance_m"] == 12.5
+    assert links["R1-D"]["exchange_us"]["ack"] == 304
+    assert sum(links["R1-D"]["exchange_us"].values()) == pytest.approx(1984)
+    assert links["S-R1"]["most_mbps"] < links["R1-D"]["most_mbps"] < 5.9
+    done = command("explain", DIAMOND, "--plot", tmp_path / "place.svg", *lossy)
+    assert done.returncode == 0
+    assert "R1-D, both ways on one" in " ".join(done.stdout.split())
+    assert "more alike" in done.stdout
+    assert (tmp_path / "place.svg").read_text().startswith("<?xml")
+
+
+def test_hidden_stations_are_named(command):
+    text = DIAMOND.read_text().replace('"25 m"]\nradios', '"26 m"]\nradios')
+    explanation = ropewalk.explain(ropewalk.Scenario(text))
+    named = {(hop.sender, hop.receiver, station) for hop, station in explanation.hidden}
+    assert ("S", "R1", "D") in named
+    assert ("D", "R1", "S") in named
+    assert explanation.json()["hidden"]
+
+
+def test_wires_have_no_place(command, tmp_path):
+    done = command("explain", TWO_LINKS, "--plot", tmp_path / "place.png")
+    assert done.returncode == 2
+    assert "wired" in done.stderr

@@ -49,7 +49,15 @@ def advise_buffers(bench: Bench, judge: Judge, choices: Sequence[tuple[Paths, Ch
     """
     values = bench.scenario.values
     every = list(dict.fromkeys(name for paths, _ in choices for name in paths))
-    if any(math.isinf(path.rate) for path in described(_with_paths(values, every))):
+    used = described(_with_paths(values, every))
+    if any(path.wireless for path in used):
+        return Advice(
+            "buffers",
+            TITLE,
+            "A link is on an 802.11 channel: what its radios hold is for [wifi] to say, and what"
+            " it carries depends on all that share the air.",
+        )
+    if any(math.isinf(path.rate) for path in used):
         return Advice(
             "buffers", TITLE, "A link is unlimited: it takes whatever the buffers allow."
         )

@@ -103,11 +103,18 @@ def advise_least_cost(bench: Bench, paths: Paths, wish: Wish) -> Advice:
         The rate, and the delay.
     """
     values = bench.scenario.values
-    offer = _Offer.of(values, paths, wish.rate)
     wanted = f"{wish.rate * 1e-6:,.4g} Mbit/s"
     title = "What does a rate within a delay cost at least?"
     if not any("cost" in link for link in values["link"]):
         title = "Which links carry a rate within a delay?"
+    transport = values["transport"] | {"paths": list(paths)}
+    if any(path.wireless for path in described({**values, "transport": transport})):
+        return _unanswered(
+            title,
+            "A link is on an 802.11 channel: what it carries depends on all that share the air,"
+            " and no split of a rate over such links is computed.",
+        )
+    offer = _Offer.of(values, paths, wish.rate)
     if offer is None:
         return _unanswered(title, f"A link has no limit: {wanted} is no question of its cost.")
     if wish.rate >= offer.most:

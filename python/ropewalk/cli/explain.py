@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from .. import explanation
 from .failures import failures, wrong_input
-from .options import Changes, Json, ScenarioFile, load
+from .options import Changes, Json, ScenarioFile, check_outputs, check_pictures, load, plot_option
 from .output import answer
 
 if TYPE_CHECKING:
@@ -15,16 +16,38 @@ if TYPE_CHECKING:
     from ..explanation import Explanation
 
 
-def explain(scenario: ScenarioFile, as_json: Json = False, changes: Changes = None) -> None:
-    """Say what is in force in a scenario: every key, its value, and whence it is.
+def explain(
+    scenario: ScenarioFile,
+    as_json: Json = False,
+    changes: Changes = None,
+    pictures: Annotated[
+        list[Path] | None, plot_option("where radios stand, and who hears whom")
+    ] = None,
+) -> None:
+    """Say what is in force in a scenario: every key with its source, each radio link's budget.
 
-    Example: ropewalk explain scenarios/start/two-links.toml
+    Example: ropewalk explain scenarios/papers/gomez-2014.toml --plot place.png
     """
     with wrong_input():
         loaded = load(scenario, changes)
-    with failures():
+        check_pictures(pictures or [])
+        check_outputs(None, pictures or [])
         explained = explanation.explain(loaded)
-    answer(explained, _table, [], as_json=as_json)
+        if pictures and explained.place is None:
+            raise ValueError(f"--plot {pictures[0]}: all links of the scenario are wired")
+    with failures():
+        written = [f"picture: {path}" for path in _draw(explained, pictures or [])]
+    answer(explained, _table, written, as_json=as_json)
+
+
+def _draw(explained: Explanation, pictures: list[Path]) -> list[Path]:
+    if not pictures or explained.place is None:
+        return []
+    from ..plot import save
+    from ..wireless.picture import draw
+
+    figure = draw(explained.place, explained.scenario.title)
+    return [save(figure, path) for path in pictures]
 
 
 def _table(explained: Explanation) -> RenderableType:

@@ -1,4 +1,4 @@
-"""What is in force in a scenario: every setting with its source."""
+"""What is in force in a scenario: every setting with its source, and what each radio link has."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def explain(scenario: Scenario | str | os.PathLike[str]) -> Explanation:
     Returns
     -------
     Explanation
-        Every setting with its source.
+        Every setting with its source; where there are radios, their place, and for each
+        wireless link power, margin, times of a frame, and the most that it gives.
 
     Raises
     ------
@@ -40,4 +41,21 @@ def explain(scenario: Scenario | str | os.PathLike[str]) -> Explanation:
     """
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(scenario)
-    return Explanation(scenario, tuple(settings(scenario)))
+    values = scenario.values
+    found = tuple(settings(scenario))
+    if not any("channel" in link for link in values["link"]):
+        return Explanation(scenario, found)
+    from ..wireless.budget import budgets
+    from ..wireless.reading import place_of
+
+    place = place_of(values)
+    transport = values["transport"]
+    payload = transport["segment"]
+    packet = payload + transport["header_bytes"]
+    return Explanation(
+        scenario,
+        found,
+        place,
+        tuple(budgets(place, packet, payload)),
+        tuple(place.hidden()),
+    )

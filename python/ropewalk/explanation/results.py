@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..scenario import Scenario
 from .settings import Setting
+
+if TYPE_CHECKING:
+    from ..model.wifi import Hop
+    from ..wireless.budget import Budget
+    from ..wireless.place import Place
 
 
 @dataclass(frozen=True)
@@ -19,6 +24,12 @@ class Explanation:
         Which.
     settings : tuple of Setting
         Every key in force, with its value and whence it is.
+    place : Place or None
+        Its radios; None where all links are wired.
+    budgets : tuple of Budget
+        Of its wireless links, both ways of each.
+    hidden : tuple of (Hop, str)
+        Hops, and for each a station that does not hear its sender and reaches its receiver.
 
     Examples
     --------
@@ -30,6 +41,9 @@ class Explanation:
 
     scenario: Scenario
     settings: tuple[Setting, ...]
+    place: Place | None = None
+    budgets: tuple[Budget, ...] = ()
+    hidden: tuple[tuple[Hop, str], ...] = ()
 
     def json(self) -> dict[str, Any]:
         """Return what ``--json`` prints."""
@@ -37,6 +51,11 @@ class Explanation:
             "engine": "explain",
             "scenario": self.scenario.title,
             "settings": [each.json() for each in self.settings],
+            "wireless_links": [each.json() for each in self.budgets],
+            "hidden": [
+                {"channel": hop.channel, "from": hop.sender, "to": hop.receiver, "station": node}
+                for hop, node in self.hidden
+            ],
             "warnings": list(self.scenario.warnings),
         }
         return {key: value for key, value in known.items() if value}

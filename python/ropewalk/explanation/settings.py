@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -27,8 +27,8 @@ class Setting:
     value : str
         As a scenario file spells it.
     source : str
-        ``"file"``, ``"--set"``, ``"profile linux"``, ``"default"``, or, for the way back of a
-        link, ``"as forward"``.
+        ``"file"``, ``"--set"``, ``"profile linux"``, ``"default"``; for a radio that says nothing
+        of its own ``"file, [wifi]"``, and for the way back of a link ``"as forward"``.
     meaning : str
         What the key means, and what its default is.
     """
@@ -63,56 +63,94 @@ def settings(scenario: Scenario) -> list[Setting]:
     written = tomllib.loads(scenario.effective())
     resolved = tomllib.loads(scenario.resolved())
     changed = {key for key, _ in scenario.overrides}
-    return list(_of_table("", resolved, written, schema(), changed))
+    return list(_Sources(changed, written.get("wifi", {})).of("", resolved, written, schema()))
 
 
-def _of_table(
-    name: str, resolved: Table, written: Table, shape: Table, changed: set[str]
-) -> Iterator[Setting]:
-    described = shape.get("properties", {})
-    for key, value in resolved.items():
-        of_key = described.get(key, {})
+@dataclass(frozen=True)
+class _Sources:
+    """Where settings may come from: keys that were changed, and what all radios are set to."""
+
+    changed: Set[str]
+    wifi: Table
+
+    def of(self, name: str, resolved: Table, written: Table, shape: Table) -> Iterator[Setting]:
+        """Yield the settings of one table, and of those within."""
+        described = shape.get("properties", {})
+        for key, value in resolved.items():
+            described_key = described.get(key, {})
+            path = f"{name}.{key}" if name else key
+            given = written.get(key)
+            within = _object(described_key)
+            if _is_list_of_tables(value):
+                entry = _object(described_key.get("items", {}))
+                for index, each in enumerate(value):
+                    title = _title(each)
+                    own = _same(title, index, given)
+                    yield from self.of(f"{path}.{title}", each, own, entry)
+            elif isinstance(value, Mapping) and within and "name" not in value:
+                yield from self.of(path, value, _whole(given, "model"), within)
+            else:
+                meaning = described_key.get("description", "")
+                # What is resolved names any profile that has the same subflows' scheme.
+                profile = written.get("profile", described.get("profile", {}).get("default"))
+                source = self._source(name, key, given, meaning, profile)
+                shown = profile if key == "profile" else value
+                yield Setting(name, key, spelled(shown), source, meaning)
+
+    def _source(
+        self, name: str, key: str, given: object, meaning: str, profile: str | None
+    ) -> str:
         path = f"{name}.{key}" if name else key
-        given = written.get(key)
-        if _is_list_of_tables(value):
-            for index, each in enumerate(value):
-                yield from _of_table(
-                    f"{key}.{each['name']}",
-                    each,
-                    _same(each["name"], index, given),
-                    of_key.get("items", {}),
-                    changed,
-                )
-        elif isinstance(value, Mapping) and "properties" in of_key:
-            inner = given if isinstance(given, Mapping) else {}
-            yield from _of_table(path, value, inner, of_key, changed)
-        else:
-            meaning = of_key.get("description", "")
-            source = "default"
-            if any(path == each or each.startswith(f"{path}.") for each in changed):
-                source = "--set"
-            elif given is not None:
-                source = "file"
-            elif name.endswith(".reverse"):
-                source = "as forward"
-            elif "profile" in resolved and OF_PROFILE in meaning:
-                source = f"profile {resolved['profile']}"
-            yield Setting(name, key, spelled(value), source, meaning)
+        of_radio = ".radios." in name
+        if any(path == each or each.startswith(f"{path}.") for each in self.changed):
+            return "--set"
+        if given is not None:
+            return "file"
+        if name.endswith(".reverse"):
+            return "as forward"
+        if of_radio and key in self.wifi:
+            return "--set" if f"wifi.{key}" in self.changed else "file, [wifi]"
+        if of_radio or name.startswith("channel."):
+            of_all = self.wifi.get("profile", "standard")
+            return f"profile {of_all}" if f"{of_all}:" in meaning else "default"
+        return f"profile {profile}" if profile and OF_PROFILE in meaning else "default"
+
+
+def _object(shape: Table) -> Table:
+    """Return what a schema says of a table, where it may be something shorter, too."""
+    every: Sequence[Table] = [shape, *shape.get("anyOf", ()), *shape.get("oneOf", ())]
+    return next((each for each in every if "properties" in each), {})
 
 
 def _is_list_of_tables(value: object) -> bool:
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(each, Mapping) and "name" in each for each in value)
+        and all(
+            isinstance(each, Mapping) and ("name" in each or "channel" in each) for each in value
+        )
     )
 
 
-def _same(name: str, index: int, given: object) -> Table:
+def _title(table: Table) -> str:
+    """Return what tells a table of a list from the others: its name, or a radio's channel."""
+    title: str = table.get("name") or table["channel"]
+    return title
+
+
+def _whole(given: object, short: str) -> Table:
+    """Return a table as the file has it, also where one word stands for it."""
+    if isinstance(given, str):
+        return {short: given}
+    return given if isinstance(given, Mapping) else {}
+
+
+def _same(title: str, index: int, given: object) -> Table:
     """Return the file's table of that name, or in that place if it has no name."""
-    tables: list[Table] = given if isinstance(given, list) else []
+    entries = given if isinstance(given, list) else []
+    tables = [_whole(each, "channel") for each in entries]
     for each in tables:
-        if each.get("name") == name:
+        if title in (each.get("name"), each.get("channel") if "name" not in each else None):
             return each
     if index < len(tables) and "name" not in tables[index]:
         return tables[index]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ..wireless.budget import Budget
 from .results import Explanation
+from .settings import Setting
 
 
 def table(explanation: Explanation) -> RenderableType:
@@ -23,7 +26,8 @@ def table(explanation: Explanation) -> RenderableType:
     Returns
     -------
     rich.console.RenderableType
-        Settings by table, those that the file says the brighter ones.
+        Settings by table, those of the file the brighter ones; what wireless links have, and
+        what their time goes to.
 
     Examples
     --------
@@ -34,6 +38,15 @@ def table(explanation: Explanation) -> RenderableType:
     """
     parts: list[RenderableType] = [Text(explanation.scenario.title, "bold")]
     parts.append(_settings(explanation))
+    if explanation.budgets:
+        parts += [_budgets(explanation), _times(explanation)]
+    for hop, node in explanation.hidden:
+        parts.append(
+            Text(
+                f"hidden: {node} does not hear {hop.sender}, and destroys what it sends to"
+                f" {hop.receiver} on {hop.channel}"
+            )
+        )
     for warning in explanation.scenario.warnings:
         parts.append(Text(f"warning: {warning}", style="yellow"))
     return Group(*parts)
@@ -43,7 +56,7 @@ def _settings(explanation: Explanation) -> Table:
     shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
     for heading in ("table", "key", "value", "from"):
         shown.add_column(heading, overflow="fold")
-    for name, group in groupby(explanation.settings, key=lambda setting: setting.table):
+    for name, group in _by_table(explanation.settings).items():
         for number, each in enumerate(group):
             style = "" if each.source in ("file", "--set") else "dim"
             first = Text(name, "bold") if number == 0 else ""
@@ -52,3 +65,100 @@ def _settings(explanation: Explanation) -> Table:
             )
         shown.add_section()
     return shown
+
+
+def _by_table(settings: Sequence[Setting]) -> dict[str, list[Setting]]:
+    """Group settings by their table; radios that are set alike stand together."""
+    tables: dict[str, list[Setting]] = {}
+    for each in settings:
+        tables.setdefault(each.table, []).append(each)
+    alike: dict[object, list[str]] = {}
+    for name, group in tables.items():
+        same = tuple(
+            (each.key, each.value, each.source) for each in group if each.key != "channel"
+        )
+        alike.setdefault(same if ".radios." in name else name, []).append(name)
+    return {
+        names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more alike": tables[
+            names[0]
+        ]
+        for names in alike.values()
+    }
+
+
+def _budgets(explanation: Explanation) -> Table:
+    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
+    shown.add_column("wireless link", overflow="fold", vertical="bottom")
+    for heading in (
+        "\nm",
+        "rate\nMbit/s",
+        "SNR\ndB",
+        "needs\ndB",
+        "margin\ndB",
+        "frame\nerrors",
+        "at most\nMbit/s",
+    ):
+        shown.add_column(heading, justify="right", vertical="bottom", no_wrap=True)
+    for name, each in _both_ways(explanation.budgets):
+        by_noise = each.snr_db if each.needed_snr_db is not None else None
+        shown.add_row(
+            f"{name} on {each.link.hop.channel}",
+            f"{each.distance_m:,.1f}",
+            f"{each.rate_mbps:g}",
+            *map(_decibels, (by_noise, each.needed_snr_db, each.margin_db)),
+            f"{each.frame_error_ratio:.1%}",
+            Text(f"{each.most_mbps:,.2f}", "bold"),
+        )
+    return shown
+
+
+def _both_ways(budgets: Sequence[Budget]) -> Iterator[tuple[str, Budget]]:
+    """Yield budgets with what to call them: both ways of a link together where they are alike."""
+    for there, back in zip(budgets[::2], budgets[1::2], strict=True):
+        if replace(back, link=there.link) == there:
+            yield f"{there.link.name}, both ways", there
+        else:
+            yield there.link.name, there
+            yield back.link.name, back
+
+
+def _decibels(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"
+
+
+def _times(explanation: Explanation) -> Table:
+    """What one acknowledged frame's time goes to, a column for each kind of link."""
+    kinds: dict[object, list[Budget]] = {}
+    for each in explanation.budgets:
+        kinds.setdefault(each.exchange, []).append(each)
+    packet = explanation.budgets[0].packet_bytes
+    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
+    shown.add_column(f"time of a packet of {packet} bytes, us", vertical="bottom")
+    for of_kind in kinds.values():
+        names = [each.link.name for each in of_kind]
+        more = f"\nand {len(names) - 2} more" if len(names) > 2 else ""
+        shown.add_column("\n".join(names[:2]) + more, justify="right", vertical="bottom")
+    exchanges = [of_kind[0].exchange for of_kind in kinds.values()]
+    for name, words in WORDS.items():
+        times = [getattr(each, name) for each in exchanges]
+        if any(times):
+            shares = [
+                f"{time:,.0f}  {time / each.total_us:4.0%}"
+                for time, each in zip(times, exchanges, strict=True)
+            ]
+            shown.add_row(words, *shares)
+    shown.add_section()
+    shown.add_row("all of it", *(f"{each.total_us:,.0f}  100%" for each in exchanges))
+    return shown
+
+
+WORDS = {
+    "difs": "DIFS: the medium is idle before",
+    "backoff": "back-off, in the mean",
+    "rts_cts": "RTS, CTS and their SIFS",
+    "preamble": "preamble and PHY header",
+    "headers": "MAC header, LLC, checksum",
+    "packet": "the IP packet itself",
+    "sifs": "SIFS",
+    "ack": "ACK",
+}

@@ -18,7 +18,11 @@ __all__ = ["Prediction", "Predictions", "predict"]
 BELIEVED = {
     "striped-tcp": (("striped-cycle", "it follows the very packets, which nothing random moves"),),
 }
-OTHERS = (("fluid", "it alone has the queues, the windows and the start of this very scenario"),)
+OTHERS = (
+    ("fluid", "it alone has the queues, the windows and the start of this very scenario"),
+    ("wifi-airtime", "it has the air that the hops of this very scenario share"),
+    ("bianchi", "it has the collisions of stations that always have a frame to send"),
+)
 
 
 def predict(scenario: Scenario | str | os.PathLike[str]) -> Predictions:
@@ -47,8 +51,8 @@ def predict(scenario: Scenario | str | os.PathLike[str]) -> Predictions:
     >>> ropewalk.predict("scenarios/start/two-links.toml").best.name
     'fluid'
     """
-    from . import fluid
-    from .coverage import is_one_of_several, uncovered
+    from . import fluid, wifi
+    from .coverage import is_one_of_several, is_wireless, uncovered
     from .models import MODELS
 
     if not isinstance(scenario, Scenario):
@@ -56,8 +60,14 @@ def predict(scenario: Scenario | str | os.PathLike[str]) -> Predictions:
     values = scenario.values
     models = MODELS
     found: dict[str, Prediction] = {}
-    left_out = uncovered(values)
-    if left_out:
+    left_out: list[str] = []
+    if is_wireless(values):
+        models = (wifi.predict,)
+        left_out.append(
+            "flows go over 802.11 channels: models of wires are left out, and delays are not"
+            " predicted; ropewalk simulate has them"
+        )
+    elif left_out := uncovered(values):
         models = ()
     elif is_one_of_several(values):
         models = (fluid.predict,)
@@ -95,7 +105,7 @@ def _asymmetry(values: Values) -> dict[str, float]:
     from .paths import paths
 
     used = paths(values)
-    if len(used) == 1:
+    if len(used) == 1 or any(path.wireless for path in used):
         return {}
     known = {"delay_ms": 1e3 * _difference([path.rtt for path in used])}
     rates = [path.rate for path in used]

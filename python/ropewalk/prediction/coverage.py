@@ -35,12 +35,6 @@ def uncovered(values: Values) -> list[str]:
             "no formula has datagrams, which nothing controls; ropewalk simulate does"
             ' (protocol = "udp")'
         )
-    in_air = [link["name"] for link in values["link"] if "channel" in link]
-    if in_air:
-        reasons.append(
-            f"no formula here has an 802.11 channel, as {in_air[0]!r} is on; ropewalk.model.wifi"
-            " has them for single links, cells and ceilings, and ropewalk simulate has all of it"
-        )
     for flow in others(values):
         if flow["protocol"] in ("striped-tcp", "udp"):
             reasons.append(
@@ -66,3 +60,18 @@ def is_one_of_several(values: Values) -> bool:
     False
     """
     return bool(values["flow"]) or values["transport"]["count"] > 1
+
+
+def is_wireless(values: Values) -> bool:
+    """Whether a flow has a hop on an 802.11 channel.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> is_wireless(ropewalk.Scenario.load("scenarios/start/two-links.toml").values)
+    False
+    """
+    on_air = {link["name"] for link in values["link"] if "channel" in link}
+    hops = {path["name"]: path["hops"] for path in values["path"]}
+    used = [name for flow in (values["transport"], *others(values)) for name in flow["paths"]]
+    return any(hop in on_air for name in used for hop in hops.get(name, [name]))

@@ -15,6 +15,7 @@ from . import (
     short_transfer,
     song2018,
     striped_cycle,
+    wifi,
 )
 from .paths import Values
 from .results import Prediction
@@ -22,6 +23,7 @@ from .results import Prediction
 Model: TypeAlias = Callable[[Values], Prediction | None]
 
 MODELS: tuple[Model, ...] = (
+    wifi.predict,
     striped_cycle.predict,
     fluid.predict,
     song2018.predict,

@@ -32,6 +32,9 @@ class Path:
         Share of packets that random loss takes on the way of the data.
     reverse_loss : float
         The same on the way back.
+    wireless : bool
+        Whether one of its hops is on an 802.11 channel: rates and delays are then of its wires
+        alone, and what its radios lose is not counted.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Path:
     rtt: float
     loss: float
     reverse_loss: float
+    wireless: bool = False
 
 
 def paths(values: Values) -> tuple[Path, ...]:
@@ -132,16 +136,18 @@ def payload_share(values: Values) -> float:
 def _path(values: Values, name: str, hops: list[str]) -> Path:
     numbers = {link["name"]: number for number, link in enumerate(values["link"])}
     links = [values["link"][numbers[hop]] for hop in hops]
-    forward = [link["forward"] for link in links]
-    reverse = [link["reverse"] for link in links]
+    wires = [link for link in links if "channel" not in link]
+    forward = [link["forward"] for link in wires]
+    reverse = [link["reverse"] for link in wires]
     delay = math.fsum(way["delay"] for way in forward)
     return Path(
         name=name,
         hops=tuple(numbers[hop] for hop in hops),
-        rate=min(way.get("rate", math.inf) for way in forward),
-        reverse_rate=min(way.get("rate", math.inf) for way in reverse),
+        rate=min((way.get("rate", math.inf) for way in forward), default=math.inf),
+        reverse_rate=min((way.get("rate", math.inf) for way in reverse), default=math.inf),
         delay=delay,
         rtt=delay + math.fsum(way["delay"] for way in reverse),
         loss=1 - math.prod(1 - way["loss"] for way in forward),
         reverse_loss=1 - math.prod(1 - way["loss"] for way in reverse),
+        wireless=len(wires) < len(links),
     )

@@ -24,10 +24,12 @@ class Item:
     title : str
         What it shows.
     module : str
-        The module of this package whose ``reproduce`` makes it.
+        The module of this package that makes it.
     runs : int or None
         How many simulated runs of each scenario it has unless told otherwise;
         None where nothing is simulated.
+    function : str
+        The function of the module that makes it.
     """
 
     paper: str
@@ -35,10 +37,12 @@ class Item:
     title: str
     module: str
     runs: int | None = None
+    function: str = "reproduce"
 
 
-# A new item is a file with a function `reproduce`, and a line here. The function takes
-# nothing where `runs` is None, and otherwise `seed`, `runs` and `progress`.
+# A new item is a file with a function `reproduce`, and a line here; several of a file name
+# their functions. A function takes nothing where `runs` is None, and
+# otherwise `seed`, `runs` and `progress`.
 ITEMS = (
     Item("song-2018", "fig6", "models against the simulator", "song2018_fig6", runs=1),
     Item("song-2018", "fig9", "throughput over both asymmetries", "song2018_fig9"),
@@ -47,6 +51,12 @@ ITEMS = (
     Item("elahi-2011", "fig3", "probability of n packets", "elahi2011_fig3"),
     Item("elahi-2011", "fig4", "probability of at most n packets", "elahi2011_fig4"),
     Item("elahi-2011", "fig5", "the rates of table 1, drawn", "elahi2011_fig5", runs=5),
+    Item("gomez-2014", "fig3a", "TCP over two radio hops", "gomez2014_fig3", 10, "fig3a"),
+    Item("gomez-2014", "fig3b", "MPTCP on one channel", "gomez2014_fig3", 10, "fig3b"),
+    Item("gomez-2014", "fig3c", "MPTCP on two channels", "gomez2014_fig3", 10, "fig3c"),
+    Item("gomez-2014", "fig3d", "the same, fully coupled", "gomez2014_fig3", 10, "fig3d"),
+    Item("gomez-2014", "fig4", "throughput over lossy links", "gomez2014_fig4", 50),
+    Item("gomez-2014", "fig5", "shares under unequal errors", "gomez2014_fig5", 50),
     Item("park-2014", "delay", "bounds on the delay, greedy split", "park2014_delay", runs=1),
 )
 
@@ -109,7 +119,7 @@ def reproduce(
     1.8
     """
     found = find(paper, item)
-    make = import_module(f"{__package__}.{found.module}").reproduce
+    make = getattr(import_module(f"{__package__}.{found.module}"), found.function)
     made: Reproduction
     if found.runs is None:
         for name, value in (("seed", seed), ("runs", runs)):

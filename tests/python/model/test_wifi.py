@@ -230,6 +230,15 @@ def test_a_cell_is_that_of_a_dcf_slot_by_slot(row):
     assert cell.collision == pytest.approx(float(row["p_collision_per_attempt"]), abs=0.03)
 
 
+@pytest.mark.parametrize(("eifs", "goodput"), [(False, 4.462), (True, 4.145)])
+def test_a_cell_of_fifty_is_within_bianchis_error(eifs, goodput):
+    """The same DCF slot by slot: 802.11b at 11 Mbit/s, datagrams of 1000 bytes."""
+    radio = wifi.radio("802.11b", 11, basic_rates_mbps=NS3_BASIC["802.11b"])
+    cell = wifi.saturated_cell(radio, 50, 1028, 1000, eifs=eifs)
+    assert cell.goodput_mbps == pytest.approx(goodput, rel=0.06)
+    assert cell.collision == pytest.approx(0.5357, rel=0.06)
+
+
 def test_a_cell_of_one_station_is_a_link():
     radio = wifi.radio("802.11g")
     alone = wifi.link_goodput_mbps(radio, 1500)

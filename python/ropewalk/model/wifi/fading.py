@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from math import lgamma, log, sqrt
 
 import numpy as np
@@ -14,7 +15,14 @@ from .radio import Radio
 STEPS = 2000
 
 
-def faded_frame_error(radio: Radio, snr_db: ArrayLike, mpdu_bytes: int, m: float) -> Floats:
+def faded_frame_error(
+    radio: Radio,
+    snr_db: ArrayLike,
+    mpdu_bytes: int,
+    m: float,
+    *,
+    least_db: float = -math.inf,
+) -> Floats:
     r"""Return the share of frames in error when each frame fades by itself.
 
     The power that a frame arrives with is its mean times x, gamma distributed with shape m
@@ -32,6 +40,9 @@ def faded_frame_error(radio: Radio, snr_db: ArrayLike, mpdu_bytes: int, m: float
         The frame's length from MAC header to checksum.
     m : float
         Shape, at least 0.5; 1 is Rayleigh's fading.
+    least_db : float
+        Below this ratio a frame is not received at all, for its power is below the
+        receiver's sensitivity.
 
     Raises
     ------
@@ -52,14 +63,19 @@ def faded_frame_error(radio: Radio, snr_db: ArrayLike, mpdu_bytes: int, m: float
     >>> [round(float(each), 3) for each in frames]
     [0.001, 0.399]
     """
+    from scipy.special import gammainc
+
     mean = array("snr_db", snr_db)
     shape = number("m", m, least=0.5)
     # What lies outside has a probability of about e^-36.
     least, most = -36 / shape - sqrt(72 / shape), log(1 + 36 / shape + sqrt(72 / shape))
-    y = np.linspace(least, most, STEPS)
-    density = np.exp(shape * (log(shape) + y - np.exp(y)) - lgamma(shape)) * (y[1] - y[0])
-    lost = [
-        float((frame_error(radio, each + y * 10 / log(10), mpdu_bytes) * density).sum())
-        for each in mean.ravel()
-    ]
+    decibels = 10 / log(10)
+    lost = []
+    for each in mean.ravel():
+        start = min(max(least, (least_db - each) / decibels), most)
+        y = np.linspace(start, most, STEPS)
+        density = np.exp(shape * (log(shape) + y - np.exp(y)) - lgamma(shape))
+        errors = frame_error(radio, each + y * decibels, mpdu_bytes)
+        below = float(gammainc(shape, shape * np.exp(start)))
+        lost.append(min(below + float(np.trapezoid(errors * density, y)), 1.0))
     return np.asarray(np.reshape(lost, mean.shape))[()]
