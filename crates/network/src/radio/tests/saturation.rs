@@ -6,7 +6,7 @@ use ropewalk_quantities::Time;
 
 use super::ns3::{Group, config, groups};
 use super::world::{World, at_rate, log_distance};
-use crate::radio::{ChannelConfig, DataRate, ErrorModel, RadioConfig, Standard};
+use crate::radio::{ChannelConfig, DataRate, ErrorModel, RadioConfig, Standard, Timing};
 
 const PAYLOAD: u32 = 1000;
 const PACKET: u32 = PAYLOAD + 28;
@@ -165,4 +165,61 @@ fn ten_stations_share_a_cell_fairly() {
     let squares: f64 = shares.iter().map(|share| share * share).sum();
     let jain = sum * sum / (10.0 * squares);
     assert!(jain >= 0.98, "{jain}");
+}
+
+/// Bianchi's model (IEEE JSAC 18, 2000) with a limit of tries: failures of a try, and Mbit/s.
+fn bianchi(config: &RadioConfig, rate: DataRate, stations: usize) -> (f64, f64) {
+    let tries = i32::from(config.tries);
+    let windows = |tried: i32| {
+        let window = f64::from(config.standard.cw_min() + 1) * 2_f64.powi(tried);
+        window.min(f64::from(config.standard.cw_max() + 1))
+    };
+    // Probability to send in a slot, given failures; and failures, given that: by bisection.
+    let tau = |p: f64| {
+        let sent: f64 = (0..tries).map(|tried| p.powi(tried)).sum();
+        let slots = (0..tries).map(|tried| p.powi(tried) * (1.0 + (windows(tried) - 1.0) / 2.0));
+        sent / slots.sum::<f64>()
+    };
+    let others = stations as i32 - 1;
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..60 {
+        let p = (low + high) / 2.0;
+        if 1.0 - (1.0 - tau(p)).powi(others) > p {
+            low = p;
+        } else {
+            high = p;
+        }
+    }
+    let sends = tau(low);
+    let silent = (1.0 - sends).powi(others + 1);
+    let success = f64::from(others + 1) * sends * (1.0 - sends).powi(others);
+    let timing = Timing::new(config);
+    let seconds = |time: Time| time.as_secs_f64();
+    let collision = seconds(timing.difs() + timing.data(rate, PACKET));
+    let ack = timing.sifs() + timing.response(rate.response(&config.basic_rates));
+    let span = silent * seconds(config.slot)
+        + success * (collision + seconds(ack))
+        + (1.0 - silent - success) * collision;
+    (low, 8e-6 * f64::from(PAYLOAD) * success / span)
+}
+
+/// A model that counts slots while the medium is busy, too; its own error is in the bands.
+#[test]
+fn a_cell_is_near_bianchis_model() {
+    let config = at_rate(Standard::B, DataRate::Cck11);
+    let channel = ChannelConfig {
+        error_model: ErrorModel::None,
+        ..log_distance(3.0)
+    };
+    for senders in [2, 5, 10, 20, 50] {
+        let (mbps, p) = saturated(&channel, &config, senders, 0.001, 30);
+        let (expected_p, expected) = bianchi(&config, DataRate::Cck11, senders);
+        println!("{senders}: {mbps:.3} for {expected:.3} Mbit/s, p {p:.4} for {expected_p:.4}");
+        let band = if senders <= 10 { 0.03 } else { 0.06 };
+        assert!(
+            (mbps / expected - 1.0).abs() < band,
+            "{mbps} for {expected}"
+        );
+        assert!((p - expected_p).abs() < band, "{p} for {expected_p}");
+    }
 }
