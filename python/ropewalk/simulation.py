@@ -52,7 +52,8 @@ def simulate(
         Write the packets of the first run to this file: pcapng, or classic
         pcap if its name ends so.
     capture_at : str
-        Where: ``"sender"``, ``"receiver"``, or the name of a link (then at
+        Where: ``"sender"``, ``"receiver"``, ``"channel/NAME"`` or ``"node/NAME"``
+        for frames of 802.11, or the name of a link (then at
         its end on the sender's side, and of all flows).
     snaplen : int, optional
         Keep this many bytes of each packet, 1 to 262144; all if not given.

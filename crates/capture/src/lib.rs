@@ -39,10 +39,12 @@
 
 mod addresses;
 mod air;
+mod air_tap;
 mod epoch;
 mod error;
 mod fates;
 mod flow;
+mod flows;
 mod packet_file;
 mod pcap;
 mod pcapng;

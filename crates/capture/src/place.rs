@@ -1,5 +1,6 @@
 //! Where packets are captured.
 
+use ropewalk_network::radio::Ear;
 use ropewalk_scenario::Scenario;
 
 /// Where packets are captured.
@@ -13,6 +14,10 @@ pub enum Place {
     /// At the sender's end of the link of this number: what enters the link there and what comes
     /// out of it, of all flows.
     Link(usize),
+    /// On the 802.11 channel of this number: frames, all of them.
+    Channel(usize),
+    /// At the radios of the node of this number: frames that they send or read.
+    Node(usize),
 }
 
 /// No such place.
@@ -26,25 +31,51 @@ pub struct UnknownPlace {
 }
 
 impl Place {
-    /// `sender`, `receiver`, or a link's name.
+    /// `sender`, `receiver`, a link's name; `channel/NAME` and `node/NAME` for frames in the air.
     ///
     /// # Errors
-    /// The scenario has no such link.
+    /// The scenario has no such link, channel or node.
     pub fn parse(name: &str, scenario: &Scenario) -> Result<Place, UnknownPlace> {
-        match name {
-            "sender" => Ok(Place::Sender),
-            "receiver" => Ok(Place::Receiver),
-            _ => {
-                let link = scenario.links.iter().position(|link| link.name == name);
-                link.map(Place::Link).ok_or_else(|| {
-                    let links = scenario.links.iter().map(|link| link.name.as_str());
-                    let places: Vec<&str> =
-                        ["sender", "receiver"].into_iter().chain(links).collect();
-                    UnknownPlace {
-                        name: name.to_owned(),
-                        allowed: places.join(", "),
-                    }
-                })
+        let wireless = &scenario.wireless;
+        let links = scenario.links.iter().map(|link| link.name.clone());
+        let channels = wireless.channels.iter();
+        let channels = channels.map(|channel| format!("channel/{}", channel.config.name));
+        let nodes = wireless
+            .nodes
+            .iter()
+            .map(|node| format!("node/{}", node.name));
+        let ends = ["sender", "receiver"].map(str::to_owned);
+        let places = [Place::Sender, Place::Receiver].into_iter();
+        let places = places.chain((0..scenario.links.len()).map(Place::Link));
+        let places = places.chain((0..wireless.channels.len()).map(Place::Channel));
+        let places = places.chain((0..wireless.nodes.len()).map(Place::Node));
+        let names = ends.into_iter().chain(links).chain(channels).chain(nodes);
+        let all: Vec<(String, Place)> = names.zip(places).collect();
+        let found = all.iter().find(|(known, _)| known == name);
+        found.map(|(_, place)| *place).ok_or_else(|| {
+            let allowed: Vec<&str> = all.iter().map(|(known, _)| known.as_str()).collect();
+            UnknownPlace {
+                name: name.to_owned(),
+                allowed: allowed.join(", "),
+            }
+        })
+    }
+
+    /// The channels whose frames are heard there, by their numbers, and where from.
+    pub fn ears(self, scenario: &Scenario) -> Vec<(usize, Ear)> {
+        let wireless = &scenario.wireless;
+        match self {
+            Place::Sender | Place::Receiver | Place::Link(_) => Vec::new(),
+            Place::Channel(channel) => vec![(channel, Ear::Monitor)],
+            Place::Node(node) => {
+                let name = &wireless.nodes[node].name;
+                let channels = wireless.channels.iter().enumerate();
+                let heard = channels.filter_map(|(number, channel)| {
+                    let mut radios = channel.radios.iter();
+                    let radio = radios.position(|radio| radio.node == *name)?;
+                    Some((number, Ear::Radio(radio)))
+                });
+                heard.collect()
             }
         }
     }
@@ -60,6 +91,7 @@ impl Place {
             Place::Sender => paths.filter_map(|hops| hops.first().copied()).collect(),
             Place::Receiver => paths.filter_map(|hops| hops.last().copied()).collect(),
             Place::Link(link) => vec![link],
+            Place::Channel(_) | Place::Node(_) => Vec::new(),
         };
         links.sort_unstable();
         links.dedup();
@@ -72,6 +104,13 @@ impl Place {
             Place::Sender => "at the sender".to_owned(),
             Place::Receiver => "at the receiver".to_owned(),
             Place::Link(link) => format!("at the sender's end of {}", scenario.links[link].name),
+            Place::Channel(channel) => {
+                format!(
+                    "on channel {}",
+                    scenario.wireless.channels[channel].config.name
+                )
+            }
+            Place::Node(node) => format!("at node {}", scenario.wireless.nodes[node].name),
         }
     }
 }

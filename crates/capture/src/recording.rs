@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ropewalk_network::DropReason;
+use ropewalk_network::radio::{Ear, Heard};
 use ropewalk_scenario::Scenario;
 use ropewalk_simulator::{FlowFacts, Observer, Sighting, Told};
 use ropewalk_transport::Flags;
 
+use crate::air_tap::AirTap;
 use crate::error::FileError;
 use crate::place::Place;
 use crate::sender_log::SenderLog;
@@ -40,6 +42,8 @@ pub struct PacketPlan {
 #[derive(Debug)]
 pub struct Recording {
     tap: Option<Tap>,
+    /// The same in the air.
+    air: Option<AirTap>,
     log: Option<SenderLog>,
     abandoned: Arc<AtomicBool>,
 }
@@ -54,21 +58,26 @@ impl Recording {
             "" => format!("seed {seed}"),
             title => format!("{title}, seed {seed}"),
         };
-        let tap = plan.packets.as_ref().map(|packets| {
-            Tap::create(
-                &packets.path,
-                packets.place,
-                packets.snaplen,
-                scenario,
-                &title,
-            )
-        });
+        let (mut tap, mut air) = (None, None);
+        if let Some(PacketPlan {
+            path,
+            place,
+            snaplen,
+        }) = &plan.packets
+        {
+            if place.ears(scenario).is_empty() {
+                tap = Some(Tap::create(path, *place, *snaplen, scenario, &title)?);
+            } else {
+                air = Some(AirTap::create(path, *place, *snaplen, scenario, &title)?);
+            }
+        }
         let log = plan
             .qlog
             .as_ref()
             .map(|path| SenderLog::create(path, scenario, &title));
         Ok(Recording {
-            tap: tap.transpose()?,
+            tap,
+            air,
             log: log.transpose()?,
             abandoned: Arc::default(),
         })
@@ -89,8 +98,9 @@ impl Recording {
             return Ok(None);
         }
         let packets = self.tap.map(Tap::finish).transpose()?;
+        let frames = self.air.map(AirTap::finish).transpose()?;
         self.log.map_or(Ok(()), SenderLog::finish)?;
-        Ok(packets)
+        Ok(packets.or(frames))
     }
 }
 
@@ -98,9 +108,12 @@ impl Recording {
     /// The tap, for a packet with a segment or a datagram's payload: what a tunnel's ends say to each
     /// other is not shown.
     fn tap_of(&mut self, sighting: &Sighting<'_>) -> Option<&mut Tap> {
-        let has_segment = sighting.segment.flags != Flags::NONE || sighting.segment.len > 0;
-        self.tap.as_mut().filter(|_| has_segment)
+        self.tap.as_mut().filter(|_| has_segment(sighting))
     }
+}
+
+fn has_segment(sighting: &Sighting<'_>) -> bool {
+    sighting.segment.flags != Flags::NONE || sighting.segment.len > 0
 }
 
 impl Observer for Recording {
@@ -109,6 +122,7 @@ impl Observer for Recording {
 
     fn gave_up(&self) -> bool {
         self.tap.as_ref().is_some_and(Tap::failed)
+            || self.air.as_ref().is_some_and(AirTap::failed)
             || self.log.as_ref().is_some_and(SenderLog::failed)
             || self.abandoned.load(Ordering::Relaxed)
     }
@@ -117,11 +131,19 @@ impl Observer for Recording {
         if let Some(tap) = &mut self.tap {
             tap.flow(flow, facts);
         }
+        if let Some(air) = &mut self.air {
+            air.flow(flow, facts);
+        }
     }
 
     fn enters(&mut self, sighting: &Sighting<'_>, tag: &mut Tag) {
         if let Some(tap) = self.tap_of(sighting) {
             tap.enters(sighting, tag);
+        }
+        if let Some(air) = &mut self.air
+            && has_segment(sighting)
+        {
+            air.enters(sighting, tag);
         }
     }
 
@@ -140,6 +162,16 @@ impl Observer for Recording {
     fn arrives(&mut self, sighting: &Sighting<'_>, tag: Tag, duplicate: bool) {
         if let Some(tap) = self.tap_of(sighting) {
             tap.arrives(tag, duplicate);
+        }
+    }
+
+    fn ears(&self) -> Vec<(usize, Ear)> {
+        self.air.as_ref().map_or_else(Vec::new, AirTap::ears)
+    }
+
+    fn heard(&mut self, channel: usize, frame: &Heard<()>, packet: Option<(Sighting<'_>, Tag)>) {
+        if let Some(air) = &mut self.air {
+            air.heard(channel, frame, packet);
         }
     }
 

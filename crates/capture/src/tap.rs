@@ -5,12 +5,10 @@ use std::path::Path;
 use ropewalk_network::{Capacity, DropReason};
 use ropewalk_scenario::Scenario;
 use ropewalk_simulator::{FlowFacts, Sighting};
-use ropewalk_transport::Flags;
-use ropewalk_wire::Side;
 
 use crate::error::FileError;
 use crate::fates::{Fate, Fates, Seen, Ticket};
-use crate::flow::{Flow, Sent};
+use crate::flows::{Flows, sent};
 use crate::packet_file::PacketFile;
 use crate::place::Place;
 use crate::record::{Direction, Interface, InterfaceCounts, LinkType, Record, Settings};
@@ -22,6 +20,21 @@ pub struct Tag {
     ticket: Ticket,
 }
 
+impl Tag {
+    /// A packet with this number at its host.
+    pub(crate) fn numbered(identification: u16) -> Tag {
+        Tag {
+            identification,
+            ticket: Ticket::default(),
+        }
+    }
+
+    /// The number.
+    pub(crate) fn identification(self) -> u16 {
+        self.identification
+    }
+}
+
 /// Captures what passes a place.
 #[derive(Debug)]
 pub(crate) struct Tap {
@@ -31,9 +44,7 @@ pub(crate) struct Tap {
     /// Interface of each link, if it has one here.
     interfaces: Vec<Option<usize>>,
     counts: Vec<InterfaceCounts>,
-    flows: Vec<Flow>,
-    /// Packets that each flow's client and server have sent.
-    identifications: Vec<[u16; 2]>,
+    flows: Flows,
     fates: Fates,
     bytes: Vec<u8>,
     file: PacketFile,
@@ -73,8 +84,7 @@ impl Tap {
                 .collect(),
             interfaces: (0..scenario.links.len()).map(number).collect(),
             counts: vec![InterfaceCounts::default(); links.len()],
-            flows: Vec::new(),
-            identifications: Vec::new(),
+            flows: Flows::default(),
             fates: Fates::default(),
             bytes: Vec::new(),
             file: PacketFile::create(path, &interfaces, &settings)?,
@@ -83,27 +93,18 @@ impl Tap {
     }
 
     pub(crate) fn flow(&mut self, flow: usize, facts: &FlowFacts<'_>) {
-        self.flows.push(Flow::new(flow, facts));
-        self.identifications.push([0; 2]);
+        self.flows.add(flow, facts);
     }
 
     pub(crate) fn enters(&mut self, sighting: &Sighting<'_>, tag: &mut Tag) {
-        let from = side(sighting);
         if sighting.first_hop {
-            let count = &mut self.identifications[sighting.flow][from as usize];
-            *tag = Tag {
-                identification: *count,
-                ticket: Ticket::default(),
-            };
-            *count = count.wrapping_add(1);
-            if sighting.segment.flags.contains(Flags::SYN) {
-                self.flows[sighting.flow].learn(from, sighting.subflow, sighting.segment);
-            }
+            *tag = Tag::numbered(self.flows.leaves_host(sighting));
         }
         let here = match self.place {
             Place::Sender => sighting.first_hop && !sighting.reverse && sighting.flow == 0,
             Place::Receiver => sighting.first_hop && sighting.reverse && sighting.flow == 0,
             Place::Link(link) => sighting.link == link && !sighting.reverse,
+            Place::Channel(_) | Place::Node(_) => false,
         };
         if here {
             self.see(sighting, tag, Direction::Outbound);
@@ -116,6 +117,7 @@ impl Tap {
             Place::Sender => last_hop && sighting.reverse && sighting.flow == 0,
             Place::Receiver => last_hop && !sighting.reverse && sighting.flow == 0,
             Place::Link(link) => sighting.link == link && sighting.reverse,
+            Place::Channel(_) | Place::Node(_) => false,
         };
         if here {
             self.see(sighting, tag, Direction::Inbound);
@@ -174,14 +176,7 @@ impl Tap {
             interface,
             direction,
             flow: sighting.flow,
-            sent: Sent {
-                from: side(sighting),
-                subflow: sighting.subflow,
-                dial: sighting.dial,
-                path: sighting.path,
-                identification: tag.identification,
-                segment: *sighting.segment,
-            },
+            sent: sent(sighting, tag.identification),
             fate: Fate::Open,
         });
     }
@@ -197,7 +192,7 @@ impl Tap {
         if self.failure.is_some() {
             return;
         }
-        self.flows[seen.flow].write(&seen.sent, &mut self.bytes);
+        self.flows.write(seen.flow, &seen.sent, &mut self.bytes);
         let comment = match seen.fate {
             Fate::Arrived => None,
             Fate::Open => Some("on its way when the run ended".to_owned()),
@@ -216,13 +211,5 @@ impl Tap {
             comment: comment.as_deref(),
         });
         self.failure = written.err();
-    }
-}
-
-fn side(sighting: &Sighting<'_>) -> Side {
-    if sighting.reverse {
-        Side::Server
-    } else {
-        Side::Client
     }
 }

@@ -270,6 +270,17 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         self.media.iter_mut().map(|shared| &mut shared.medium)
     }
 
+    /// Where a packet is that a medium carries, for whoever watches.
+    pub fn crossing(&self, time: Time, carried: &Carried<P>) -> Crossing {
+        crossing(
+            &self.topology,
+            &self.routes,
+            time,
+            carried.hop,
+            carried.heading,
+        )
+    }
+
     /// A place in the order in which equal times go.
     #[inline]
     pub fn next_order(&mut self) -> u64 {

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use ropewalk_network::radio::{Channel, ChannelStats, HopStats, RadioHop, RadioStats};
+use ropewalk_network::radio::{Channel, ChannelStats, Ear, Heard, HopStats, RadioHop, RadioStats};
 use ropewalk_network::{Medium, MediumPlan, Network};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{RadioLink, Scenario};
@@ -13,10 +13,22 @@ use crate::packet::Packet;
 pub(crate) trait Air<T>: Medium<Packet<T>> {
     /// What has been counted by now.
     fn counts(&self, now: Time) -> ChannelCounts;
+
+    /// From now on its frames are kept as they are heard there.
+    fn listen(&mut self, ear: Ear);
+
+    /// The first frame that was heard and not taken.
+    fn next_heard(&mut self) -> Option<Heard<Packet<T>>>;
 }
 
 impl<T> Air<T> for Infallible {
     fn counts(&self, _: Time) -> ChannelCounts {
+        match *self {}
+    }
+    fn listen(&mut self, _: Ear) {
+        match *self {}
+    }
+    fn next_heard(&mut self) -> Option<Heard<Packet<T>>> {
         match *self {}
     }
 }
@@ -30,6 +42,14 @@ impl<T: Copy> Air<T> for Channel<Packet<T>> {
                 .collect(),
             hops: (0..self.hops()).map(|hop| self.hop_stats(hop)).collect(),
         }
+    }
+
+    fn listen(&mut self, ear: Ear) {
+        Channel::listen(self, ear);
+    }
+
+    fn next_heard(&mut self) -> Option<Heard<Packet<T>>> {
+        Channel::next_heard(self)
     }
 }
 

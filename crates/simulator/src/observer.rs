@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_network::DropReason;
+use ropewalk_network::radio::{Ear, Heard};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Flow;
 use ropewalk_transport::Segment;
@@ -37,6 +38,18 @@ pub trait Observer {
     /// A packet has been taken by the endpoint; `duplicate` says that it brought only data that
     /// had come before.
     fn arrives(&mut self, sighting: &Sighting<'_>, tag: Self::Tag, duplicate: bool);
+
+    /// The 802.11 channels whose frames it wants to be shown, by their numbers in the scenario, and
+    /// from where.
+    fn ears(&self) -> Vec<(usize, Ear)>;
+
+    /// A frame of such a channel has ended; data with its packet and the packet's tag.
+    fn heard(
+        &mut self,
+        channel: usize,
+        frame: &Heard<()>,
+        packet: Option<(Sighting<'_>, Self::Tag)>,
+    );
 
     /// An endpoint tells what it does, as it does it.
     fn told(&mut self, told: &Told);
@@ -110,6 +123,10 @@ impl Observer for () {
     fn leaves(&mut self, _: &Sighting<'_>, (): &mut ()) {}
     #[inline(always)]
     fn arrives(&mut self, _: &Sighting<'_>, (): (), _: bool) {}
+    fn ears(&self) -> Vec<(usize, Ear)> {
+        Vec::new()
+    }
+    fn heard(&mut self, _: usize, _: &Heard<()>, _: Option<(Sighting<'_>, ())>) {}
     #[inline(always)]
     fn told(&mut self, _: &Told) {}
 }

@@ -5,7 +5,7 @@ use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 use ropewalk_transport::Segment;
 
-use crate::air::Air;
+use crate::air::{Air, used};
 use crate::application::Application;
 use crate::hosts::{CLIENT, FirstHop, Incoming, SERVER, Sends, send_by};
 use crate::observer::Observer;
@@ -30,6 +30,8 @@ pub(crate) struct Run<'o, O: Observer, M> {
     observer: &'o mut O,
     /// The scenario's path of each route.
     paths: Vec<usize>,
+    /// Media that are listened to, with their channels' numbers in the scenario.
+    listened: Vec<(usize, usize)>,
     duration: Time,
 }
 
@@ -41,7 +43,22 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         observer: &'o mut O,
     ) -> Run<'o, O, M> {
         let sources = 3 * world.flows.len() + 1;
+        let mut world = world;
+        let mut listened = Vec::new();
+        if O::WATCHES {
+            let used = used(scenario);
+            for (channel, ear) in observer.ears() {
+                let medium = used.iter().position(|number| *number == channel);
+                let medium = medium
+                    .and_then(|medium| Some((medium, world.network.media_mut().nth(medium)?)));
+                if let Some((number, medium)) = medium {
+                    medium.listen(ear);
+                    listened.push((number, channel));
+                }
+            }
+        }
         let mut run = Run {
+            listened,
             paths: world.paths_of_routes(),
             unfinished: world
                 .flows
@@ -103,6 +120,9 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         if moves {
             self.events += 1;
             self.move_packet();
+            if O::WATCHES && !self.listened.is_empty() {
+                self.show_heard();
+            }
             if let Some(packet) = self.world.network.take_left_first() {
                 self.left_medium(packet.flow as usize);
             }
@@ -177,6 +197,26 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
                 .arrives(&sighting, packet.tag, watch.duplicate);
         }
         self.serve(index, end);
+    }
+
+    /// Shows the frames that have been heard on channels.
+    fn show_heard(&mut self) {
+        let network = &mut self.world.network;
+        for (medium, channel) in &self.listened {
+            loop {
+                let heard = network.media_mut().nth(*medium).and_then(Air::next_heard);
+                let Some(heard) = heard else {
+                    break;
+                };
+                let (frame, carried) = heard.split();
+                let packet = carried.as_ref().map(|carried| {
+                    let at = network.crossing(frame.end, carried);
+                    let path = self.paths[at.route.index()];
+                    (sighting(&at, path, &carried.packet), carried.packet.tag)
+                });
+                self.observer.heard(*channel, &frame, packet);
+            }
+        }
     }
 
     /// A packet of a flow left the medium that it had entered first.

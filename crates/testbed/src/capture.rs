@@ -114,6 +114,7 @@ impl Tap {
             Place::Sender => last && way == Way::Reverse,
             Place::Receiver => last && way == Way::Forward,
             Place::Link(place) => link.index() == place && way == Way::Reverse,
+            Place::Channel(_) | Place::Node(_) => false,
         };
         if here {
             self.see(at.time, link.index(), Direction::Inbound, bytes);
@@ -127,6 +128,7 @@ impl Tap {
             Place::Sender => at.first_hop && way == Way::Forward,
             Place::Receiver => at.first_hop && way == Way::Reverse,
             Place::Link(place) => link.index() == place && way == Way::Forward,
+            Place::Channel(_) | Place::Node(_) => false,
         };
         here.then(|| link.index())
     }

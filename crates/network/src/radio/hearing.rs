@@ -55,3 +55,30 @@ pub struct Heard<P> {
     /// What a data frame carries.
     pub packet: Option<Carried<P>>,
 }
+
+impl<P> Heard<P> {
+    /// What is known of the frame, and what it carries.
+    pub fn split(self) -> (Heard<()>, Option<Carried<P>>) {
+        let packet = self.packet;
+        let bare = Heard {
+            start: self.start,
+            end: self.end,
+            kind: self.kind,
+            from: self.from,
+            to: self.to,
+            standard: self.standard,
+            rate: self.rate,
+            preamble: self.preamble,
+            bytes: self.bytes,
+            duration: self.duration,
+            retry: self.retry,
+            sequence: self.sequence,
+            signal_dbm: self.signal_dbm,
+            noise_dbm: self.noise_dbm,
+            intact: self.intact,
+            collided: self.collided,
+            packet: None,
+        };
+        (bare, packet)
+    }
+}

@@ -84,7 +84,7 @@ impl<P: Copy> Channel<P> {
             packet,
         };
         if let Some(listening) = &mut self.listening {
-            listening.heard.push(heard);
+            listening.heard.push_back(heard);
         }
     }
 }

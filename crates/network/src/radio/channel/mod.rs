@@ -9,6 +9,8 @@ mod air;
 mod exchange;
 mod listen;
 
+use std::collections::VecDeque;
+
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 
@@ -54,7 +56,7 @@ pub struct Channel<P> {
 #[derive(Clone, Debug)]
 struct Listening<P> {
     ear: Ear,
-    heard: Vec<Heard<P>>,
+    heard: VecDeque<Heard<P>>,
 }
 
 /// From one radio to another.
@@ -142,16 +144,18 @@ impl<P: Copy> Channel<P> {
     pub fn listen(&mut self, ear: Ear) {
         self.listening = Some(Listening {
             ear,
-            heard: Vec::new(),
+            heard: VecDeque::new(),
         });
     }
 
-    /// The frames that have been heard since the last call.
+    /// The first frame of those that have been heard and not been taken.
+    pub fn next_heard(&mut self) -> Option<Heard<P>> {
+        self.listening.as_mut()?.heard.pop_front()
+    }
+
+    /// All of them.
     pub fn heard(&mut self) -> impl Iterator<Item = Heard<P>> {
-        let listening = self.listening.as_mut();
-        listening
-            .into_iter()
-            .flat_map(|listening| listening.heard.drain(..))
+        std::iter::from_fn(|| self.next_heard())
     }
 
     /// What a radio has done by now, by its number.

@@ -1,0 +1,98 @@
+//! Frames of the channels at a place, on their way into a file.
+
+use std::path::Path;
+
+use ropewalk_network::radio::{DATA_OVERHEAD_BYTES, Ear, Heard};
+use ropewalk_scenario::Scenario;
+use ropewalk_simulator::{FlowFacts, Sighting};
+
+use crate::air::AirCapture;
+use crate::error::FileError;
+use crate::flows::{Flows, sent};
+use crate::place::Place;
+use crate::tap::Tag;
+
+/// Captures the frames of a channel, or those at a node.
+#[derive(Debug)]
+pub(crate) struct AirTap {
+    ears: Vec<(usize, Ear)>,
+    flows: Flows,
+    bytes: Vec<u8>,
+    file: AirCapture,
+    /// What stopped the writing.
+    failure: Option<FileError>,
+}
+
+impl AirTap {
+    pub(crate) fn create(
+        path: &Path,
+        place: Place,
+        snaplen: Option<u32>,
+        scenario: &Scenario,
+        title: &str,
+    ) -> Result<AirTap, FileError> {
+        let ears = place.ears(scenario);
+        let name = |(channel, _): &(usize, Ear)| {
+            let channel = &scenario.wireless.channels[*channel];
+            channel.config.name.as_str()
+        };
+        let names: Vec<&str> = ears.iter().map(name).collect();
+        let comment = format!("{title}, captured {}", place.describe(scenario));
+        Ok(AirTap {
+            file: AirCapture::create(path, &names, snaplen, &comment)?,
+            ears,
+            flows: Flows::default(),
+            bytes: Vec::new(),
+            failure: None,
+        })
+    }
+
+    pub(crate) fn ears(&self) -> Vec<(usize, Ear)> {
+        self.ears.clone()
+    }
+
+    pub(crate) fn flow(&mut self, flow: usize, facts: &FlowFacts<'_>) {
+        self.flows.add(flow, facts);
+    }
+
+    pub(crate) fn enters(&mut self, sighting: &Sighting<'_>, tag: &mut Tag) {
+        if sighting.first_hop {
+            *tag = Tag::numbered(self.flows.leaves_host(sighting));
+        }
+    }
+
+    /// A frame ended. A packet of a tunnel or an association is longer than what is shown of it: the
+    /// rest is filled with zeros.
+    pub(crate) fn heard(
+        &mut self,
+        channel: usize,
+        frame: &Heard<()>,
+        packet: Option<(Sighting<'_>, Tag)>,
+    ) {
+        let interface = self.ears.iter().position(|(number, _)| *number == channel);
+        let Some(interface) = interface.filter(|_| self.failure.is_none()) else {
+            return;
+        };
+        self.bytes.clear();
+        if let Some((sighting, tag)) = packet {
+            let sent = sent(&sighting, tag.identification());
+            self.flows.write(sighting.flow, &sent, &mut self.bytes);
+            self.bytes
+                .resize((frame.bytes - DATA_OVERHEAD_BYTES) as usize, 0);
+        }
+        self.failure = self.file.write(interface, frame, &self.bytes).err();
+    }
+
+    /// Nothing more can be written.
+    pub(crate) fn failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
+    /// Completes the file; gives the number of frames in it.
+    pub(crate) fn finish(self) -> Result<u64, FileError> {
+        match self.failure {
+            None => self.file.finish(),
+            Some(failure) => Err(failure),
+        }
+    }
+}
