@@ -43,8 +43,8 @@ CaptureAt: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="PLACE",
-        help="Where --capture sees them: sender, receiver, a link's name, channel/NAME, node/NAME; "
-        "default: sender.",
+        help="Where --capture sees them: sender, receiver, a link's name, channel/NAME, "
+        "node/NAME; default: sender.",
         show_default=False,
     ),
 ]
