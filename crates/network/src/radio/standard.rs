@@ -82,20 +82,28 @@ impl DataRate {
         )
     }
 
+    /// Whether every station of the class knows it (IEEE 802.11-2016, 16.2.3 and 17.2.2).
+    const fn is_mandatory(self) -> bool {
+        !matches!(
+            self,
+            DataRate::Ofdm9
+                | DataRate::Ofdm18
+                | DataRate::Ofdm36
+                | DataRate::Ofdm48
+                | DataRate::Ofdm54
+        )
+    }
+
     /// The rate of the response to a frame at this one: the fastest of the basic set that is not
-    /// above it and of its class (IEEE 802.11-2016, 10.7.6.5.2). Where the set has none, the slowest
-    /// of the class, which every station of the class must know.
+    /// above it and of its class; where the set has none, the fastest mandatory one that is not
+    /// (IEEE 802.11-2016, 10.7.6.5.2).
     pub fn response(self, basic: &[DataRate]) -> DataRate {
-        let of_class = basic
-            .iter()
-            .copied()
-            .filter(|rate| rate.is_ofdm() == self.is_ofdm() && rate.kbps() <= self.kbps());
-        let slowest = if self.is_ofdm() {
-            DataRate::Ofdm6
-        } else {
-            DataRate::Dsss1
-        };
-        of_class.max_by_key(|rate| rate.kbps()).unwrap_or(slowest)
+        let fits = |rate: &DataRate| rate.is_ofdm() == self.is_ofdm() && *rate <= self;
+        let of_set = basic.iter().copied().filter(fits).max();
+        let mandatory = DataRate::ALL.into_iter().filter(|rate| rate.is_mandatory());
+        of_set
+            .or_else(|| mandatory.filter(fits).max())
+            .unwrap_or(self)
     }
 }
 
@@ -205,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_response_is_as_fast_as_the_basic_set_lets_it() {
-        use DataRate::{Cck5_5, Cck11, Dsss1, Dsss2, Ofdm6, Ofdm9, Ofdm12, Ofdm24, Ofdm54};
+        use DataRate::{Cck5_5, Cck11, Dsss1, Dsss2, Ofdm6, Ofdm9, Ofdm12, Ofdm18, Ofdm24, Ofdm54};
         let ofdm = [Ofdm6, Ofdm12, Ofdm24];
         for (rate, basic, response) in [
             (Cck11, &[Dsss1, Dsss2][..], Dsss2),
@@ -214,7 +222,9 @@ mod tests {
             (Ofdm54, &ofdm, Ofdm24),
             (Ofdm9, &ofdm, Ofdm6),
             // Of another class, and too fast.
-            (Ofdm54, &[Dsss1], Ofdm6),
+            (Ofdm54, &[Dsss1], Ofdm24),
+            (Ofdm18, &[Ofdm24], Ofdm12),
+            (Cck5_5, &[Cck11], Cck5_5),
             (Dsss1, &[Cck11], Dsss1),
         ] {
             assert_eq!(rate.response(basic), response, "{rate} {basic:?}");
