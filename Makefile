@@ -110,10 +110,11 @@ kernel: setup ## print our numbers beside those of this machine's kernel, in hal
 	$(BIN)/python -m pytest tests/agreement/test_kernel.py
 
 RUNS ?= 5
-goodput: setup ## measure the gateway over emulated links, beside the kernel's MPTCP; RUNS=5 takes 45 minutes
+goodput: setup ## measure the gateway over emulated links, beside the kernel's MPTCP; RUNS=5 takes 100 minutes
 	$(CARGO) build --release --locked -p ropewalk-gateway --bin ropewalk-gateway
 	$(CARGO) build --release --locked -p ropewalk-testbed --example tunnel_goodput --example outage
 	$(BIN)/python tests/agreement/gateway.py $(RUNS)
+	$(BIN)/python tests/agreement/varying.py --runs $(RUNS)
 
 WORLDS ?= 1000
 worlds: setup ## simulate 1000 random worlds: the gateway beside MPTCP and each link alone; ten minutes
