@@ -1,9 +1,11 @@
 //! The hook of a tunnel: a program that leads the machine's traffic into the device when it is up,
 //! and undoes that when it ends. What it is told stands in its environment.
 
+use std::fs;
 use std::io::{self, Read};
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{self, PathBuf};
 use std::pin::pin;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -22,6 +24,8 @@ use crate::runtime::notify_ready;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long is waited for the rest of what it said, once it has ended.
 const FAREWELL: Duration = Duration::from_millis(200);
+/// The permission of anybody to execute a file.
+const EXECUTABLE: u32 = 0o111;
 /// Most of what it says that is repeated, in bytes.
 const MOST_SAID: u64 = 4096;
 
@@ -77,6 +81,28 @@ impl HookOptions {
         }
     }
 
+    /// Looks whether the hook can be run at all.
+    ///
+    /// # Errors
+    /// It is not there, or no program.
+    pub fn check(&self) -> Result<(), Failure> {
+        let Some(program) = &self.hook else {
+            return Ok(());
+        };
+        let wrong = |what: &dyn std::fmt::Display| {
+            let program = program.display();
+            Failure::input(format!(
+                "--hook {program}: {what}; allowed: an executable file"
+            ))
+        };
+        let found = fs::metadata(program).map_err(|error| wrong(&error))?;
+        match (found.is_file(), found.permissions().mode() & EXECUTABLE) {
+            (false, _) => Err(wrong(&"not a file")),
+            (true, 0) => Err(wrong(&"not executable")),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether another process runs it.
     pub fn is_left_to_another(&self) -> bool {
         matches!(self.run_hook, RunHook::Never)
@@ -87,7 +113,8 @@ impl HookOptions {
         let flag = |is_set: bool| if is_set { "yes" } else { "no" }.to_owned();
         let role = if told.is_relay { "relay" } else { "client" };
         Some(Hook {
-            program: self.hook.clone()?,
+            // A bare name is a file here, not one that PATH leads to.
+            program: path::absolute(self.hook.as_ref()?).ok()?,
             environment: vec![
                 ("ROPEWALK_ROLE", role.to_owned()),
                 ("ROPEWALK_ADDRESSES", told.addresses),
@@ -218,8 +245,6 @@ fn wait(child: &mut Child) -> io::Result<ExitStatus> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
 
     use super::*;
@@ -265,6 +290,29 @@ mod tests {
         let said = failure.unwrap_err().to_string();
         assert!(said.ends_with("up: no nft here"), "{said}");
         assert_eq!(notes(path), "up rope0\ndown rope0\n");
+    }
+
+    #[test]
+    fn a_hook_that_cannot_be_run_is_refused_before_anything_is_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = hook(folder.path(), "").program;
+        let options = |program: &Path| HookOptions {
+            hook: Some(program.to_owned()),
+            default_route: false,
+            dns: Vec::new(),
+            masquerade: false,
+            run_hook: RunHook::Always,
+        };
+        options(&program).check().unwrap();
+        let refused = |program: &Path| options(program).check().unwrap_err();
+        let failure = refused(&folder.path().join("none"));
+        assert_eq!(failure.exit_status(), 2);
+        assert!(failure.to_string().contains("No such file"), "{failure}");
+        let failure = refused(folder.path());
+        assert!(failure.to_string().contains("not a file"), "{failure}");
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o644)).unwrap();
+        let failure = refused(&program);
+        assert!(failure.to_string().contains("not executable"), "{failure}");
     }
 
     #[test]

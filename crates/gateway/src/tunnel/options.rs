@@ -130,6 +130,9 @@ pub(crate) fn run(
     arguments: Arguments,
     again: impl Fn() -> Result<Arguments, Failure>,
 ) -> Result<(), Failure> {
+    if !arguments.hook.is_left_to_another() {
+        arguments.hook.check()?;
+    }
     if let Some(verb) = arguments.hook.alone() {
         return run_hook_alone(&arguments, verb);
     }
@@ -297,6 +300,7 @@ fn read(arguments: &Arguments) -> Result<(SecretKey, Known), Failure> {
 /// What there is to say of a tunnel that would be run.
 pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     let (secret, known) = read(arguments)?;
+    arguments.hook.check()?;
     let addresses: Vec<String> = arguments.address.iter().map(Prefix::to_string).collect();
     let device = format!(
         "would make device {} with {}",
