@@ -236,11 +236,6 @@ mod tests {
         for (path, [there, back]) in paths.iter().zip(routes) {
             let hops = network.route(there).hops();
             assert_eq!(hops.len(), path.len());
-            assert_eq!(topology.shortest(ends(path[0])[0], ends(2)[1]), {
-                // Both paths are as short; the first is found.
-                let [first, _] = topology.over(&[LinkId::new(0), LinkId::new(2)]);
-                Some(first)
-            });
             let last = topology.hop(network.route(back).hops()[0]);
             assert_eq!(last.link, Some((LinkId::new(2), Direction::Reverse)));
         }

@@ -1,7 +1,5 @@
 //! Which nodes there are, and between which of their interfaces hops lead.
 
-use std::collections::VecDeque;
-
 use crate::id::{Direction, HopId, InterfaceId, LinkId, NodeId};
 
 /// The network's plan, apart from what its links and media do to packets.
@@ -123,51 +121,6 @@ impl Topology {
         let back = back.map(|link| hops(link, Direction::Reverse));
         [there.collect(), back.collect()]
     }
-
-    /// A way from one node to another over the fewest hops; of several, the one whose hops were
-    /// added first. `None` if there is none.
-    pub fn shortest(&self, from: NodeId, to: NodeId) -> Option<Vec<HopId>> {
-        self.shortest_over(from, to, |_| true)
-    }
-
-    /// The same over those hops alone that may be used.
-    pub fn shortest_over(
-        &self,
-        from: NodeId,
-        to: NodeId,
-        may_be_used: impl Fn(HopId) -> bool,
-    ) -> Option<Vec<HopId>> {
-        let mut into = vec![Vec::new(); self.nodes];
-        let mut out = vec![Vec::new(); self.nodes];
-        let hops = self.hops.iter().enumerate();
-        for (number, hop) in hops.filter(|(number, _)| may_be_used(HopId::new(*number))) {
-            let (tail, head) = (self.node(hop.from), self.node(hop.to));
-            into[head.index()].push(tail);
-            out[tail.index()].push((HopId::new(number), head));
-        }
-        // Distances are those to the end, so that each hop is chosen among all that are as good.
-        let mut distance = vec![usize::MAX; self.nodes];
-        distance[to.index()] = 0;
-        let mut queue = VecDeque::from([to]);
-        while let Some(node) = queue.pop_front() {
-            for tail in &into[node.index()] {
-                if distance[tail.index()] == usize::MAX {
-                    distance[tail.index()] = distance[node.index()] + 1;
-                    queue.push_back(*tail);
-                }
-            }
-        }
-        let mut hops = Vec::new();
-        let mut at = from;
-        while at != to {
-            let nearer = distance[at.index()].checked_sub(1)?;
-            let mut ways = out[at.index()].iter();
-            let (hop, head) = ways.find(|(_, head)| distance[head.index()] == nearer)?;
-            hops.push(*hop);
-            at = *head;
-        }
-        Some(hops)
-    }
 }
 
 #[cfg(test)]
@@ -214,21 +167,5 @@ mod tests {
                 (links[0], Direction::Reverse)
             ]
         );
-    }
-
-    #[test]
-    fn of_ways_as_short_the_first_is_found() {
-        let (topology, nodes, links) = square();
-        let there = topology.over(&[links[0], links[1]]);
-        assert_eq!(
-            topology.shortest(nodes[0], nodes[2]),
-            Some(there[0].clone())
-        );
-        assert_eq!(
-            topology.shortest(nodes[2], nodes[0]),
-            Some(there[1].clone())
-        );
-        assert_eq!(topology.shortest(nodes[2], nodes[2]), Some(Vec::new()));
-        assert_eq!(topology.shortest(nodes[0], nodes[4]), None);
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ropewalk_network::{Direction, LinkConfig, LinkId, NodeId, Topology};
+use ropewalk_network::LinkConfig;
+use ropewalk_network::routing::{Graph, Wanted};
 
 use crate::error::Problem;
 use crate::report::Report;
@@ -10,34 +11,38 @@ use crate::section::Section;
 
 /// The links that join nodes with names.
 pub(super) struct Nodes {
-    by_name: BTreeMap<String, NodeId>,
-    topology: Topology,
-    /// The scenario's link of each of the topology's.
+    by_name: BTreeMap<String, usize>,
+    graph: Graph,
+    /// The scenario's link of each of the graph's.
     links: Vec<usize>,
 }
 
 impl Nodes {
     pub fn new(links: &[LinkConfig]) -> Nodes {
-        let mut nodes = Nodes {
-            by_name: BTreeMap::new(),
-            topology: Topology::default(),
-            links: Vec::new(),
-        };
+        let mut by_name = BTreeMap::new();
+        let mut joined = Vec::new();
         for (index, link) in links.iter().enumerate() {
             let Some(ends) = &link.ends else {
                 continue;
             };
-            let ends = [0, 1].map(|end| nodes.named(&ends[end]));
-            nodes.topology.add_link(ends);
-            nodes.links.push(index);
+            let [from, to] = [0, 1].map(|end| {
+                let next = by_name.len();
+                *by_name.entry(ends[end].clone()).or_insert(next)
+            });
+            // A link from a node to itself has been reported.
+            if from != to {
+                joined.push((index, [from, to]));
+            }
         }
-        nodes
-    }
-
-    fn named(&mut self, name: &str) -> NodeId {
-        let topology = &mut self.topology;
-        let id = self.by_name.entry(name.to_owned());
-        *id.or_insert_with(|| topology.add_node())
+        let mut graph = Graph::new(by_name.len());
+        for (_, ends) in &joined {
+            graph.add_link_one_way(*ends, 1);
+        }
+        Nodes {
+            by_name,
+            graph,
+            links: joined.into_iter().map(|(index, _)| index).collect(),
+        }
     }
 
     pub fn has(&self, name: &str) -> bool {
@@ -48,31 +53,17 @@ impl Nodes {
         self.by_name.keys().map(String::as_str)
     }
 
-    /// Ways from one node to another, each over the fewest links that those before it have left;
-    /// links are passed from their first node to their second. At most so many.
+    /// Ways from one node to another, by their links, which are passed from their first node to their
+    /// second; where ways are as short, the links that stand first in the file are taken.
     ///
     /// # Panics
     /// If no link names one of the nodes.
-    pub fn ways(&self, from: &str, to: &str, most: usize) -> Vec<Vec<usize>> {
+    pub fn ways(&self, from: &str, to: &str, wanted: Wanted) -> Vec<Vec<usize>> {
         let [from, to] = [self.by_name[from], self.by_name[to]];
-        let mut left = vec![true; self.links.len()];
-        let mut ways = Vec::new();
-        while ways.len() < most {
-            let usable = |hop| match self.topology.hop(hop).link {
-                Some((link, Direction::Forward)) => left[link.index()],
-                _ => false,
-            };
-            let Some(hops) = self.topology.shortest_over(from, to, usable) else {
-                break;
-            };
-            let passed = hops.iter().filter_map(|hop| self.topology.hop(*hop).link);
-            let passed: Vec<LinkId> = passed.map(|(link, _)| link).collect();
-            for link in &passed {
-                left[link.index()] = false;
-            }
-            ways.push(passed.iter().map(|link| self.links[link.index()]).collect());
-        }
-        ways
+        let found = wanted.routes(&self.graph, from, to);
+        let links = |links: &[usize]| links.iter().map(|link| self.links[*link]).collect();
+        let routes = found.routes.iter();
+        routes.map(|route| links(&route.links)).collect()
     }
 }
 
@@ -100,6 +91,7 @@ pub(super) fn check_chain(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ropewalk_network::routing::{Method, Routing};
     use ropewalk_network::{Capacity, DirectionConfig, Loss, QueueLimit};
     use ropewalk_quantities::Time;
 
@@ -123,18 +115,29 @@ mod tests {
         Nodes::new(&links.collect::<Vec<_>>())
     }
 
+    fn apart(most: usize) -> Wanted {
+        Wanted {
+            routing: Routing::LinkDisjoint,
+            method: Method::Greedy,
+            most,
+        }
+    }
+
     #[test]
     fn ways_share_no_link_and_the_shortest_is_first() {
         let diamond = nodes(&[["s", "a"], ["a", "b"], ["b", "d"], ["s", "c"], ["c", "d"]]);
-        assert_eq!(diamond.ways("s", "d", 8), [vec![3, 4], vec![0, 1, 2]]);
-        assert_eq!(diamond.ways("s", "d", 1), [vec![3, 4]]);
-        assert_eq!(diamond.ways("a", "d", 8), [vec![1, 2]]);
+        assert_eq!(
+            diamond.ways("s", "d", apart(8)),
+            [vec![3, 4], vec![0, 1, 2]]
+        );
+        assert_eq!(diamond.ways("s", "d", apart(1)), [vec![3, 4]]);
+        assert_eq!(diamond.ways("a", "d", apart(8)), [vec![1, 2]]);
     }
 
     #[test]
     fn links_lead_one_way() {
         let line = nodes(&[["s", "a"], ["a", "d"]]);
-        assert_eq!(line.ways("s", "d", 8), [vec![0, 1]]);
-        assert!(line.ways("d", "s", 8).is_empty());
+        assert_eq!(line.ways("s", "d", apart(8)), [vec![0, 1]]);
+        assert!(line.ways("d", "s", apart(8)).is_empty());
     }
 }

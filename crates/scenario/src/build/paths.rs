@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ropewalk_network::LinkConfig;
+use ropewalk_network::routing::{Method, Routing, Wanted};
 
 use super::nodes::{self, Nodes};
 use crate::error::Problem;
@@ -104,7 +105,12 @@ impl Paths {
             section.complain("to", Problem::SameNode, report);
             return Vec::new();
         }
-        let ways = self.nodes.ways(&from, &to, MAX_PATHS);
+        let apart = Wanted {
+            routing: Routing::LinkDisjoint,
+            method: Method::Greedy,
+            most: MAX_PATHS,
+        };
+        let ways = self.nodes.ways(&from, &to, apart);
         if ways.is_empty() {
             section.complain("to", Problem::NoWay(from.clone()), report);
         }

@@ -1,0 +1,206 @@
+//! Deployments at random, drawn until one is as required.
+
+use rand_pcg::Pcg64Mcg;
+
+use super::Deployment;
+use crate::routing::{Method, Routing, Wanted};
+use crate::uniform::uniform;
+
+/// How often is drawn until a requirement is taken to be impossible.
+pub const MOST_DRAWS: u64 = 10_000_000;
+
+/// How nodes are placed, and what is required of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drawing {
+    /// How many; at least two.
+    pub nodes: usize,
+    /// Width and height, m.
+    pub area_m: [f64; 2],
+    /// Where in it they stand.
+    pub placement: Placement,
+    /// Nodes that are no further apart have a link, m.
+    pub range_m: f64,
+    /// What is required of the links.
+    pub require: Require,
+    /// The node nearest to this point is the source, m.
+    pub source_near_m: [f64; 2],
+    /// Of the others, the node nearest to this point is the destination, m.
+    pub destination_near_m: [f64; 2],
+    /// Routings by a method, each of which has to find so many routes.
+    pub require_routes: Vec<Wanted>,
+}
+
+/// Where nodes stand.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Placement {
+    /// Anywhere in the area, each place as likely.
+    Uniform,
+    /// In rows over the area, as even as their number allows.
+    Grid,
+    /// At these places, m.
+    At(Vec<[f64; 2]>),
+}
+
+/// What is required of a deployment's links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Require {
+    /// Nothing.
+    None,
+    /// A way from the source to the destination.
+    Endpoints,
+    /// A way from each node to each other.
+    Connected,
+}
+
+impl Require {
+    /// All of them.
+    pub const ALL: [Require; 3] = [Require::None, Require::Endpoints, Require::Connected];
+
+    /// Its name in a scenario file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Require::None => "none",
+            Require::Endpoints => "endpoints",
+            Require::Connected => "connected",
+        }
+    }
+
+    /// The requirement of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Require> {
+        Require::ALL.into_iter().find(|one| one.name() == name)
+    }
+}
+
+/// A deployment that is as required.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drawn {
+    /// The places.
+    pub deployment: Deployment,
+    /// The node that sends.
+    pub source: usize,
+    /// The node that receives.
+    pub destination: usize,
+    /// How many were drawn, this one included.
+    pub draws: u64,
+}
+
+/// No deployment was as required.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "no deployment of {draws} was as required ({linked} had the links, \
+     {:.2e} of all; none the routes)",
+    *linked as f64 / *draws as f64
+)]
+pub struct Impossible {
+    /// How many were drawn.
+    pub draws: u64,
+    /// How many of them had the links that are required, but not the routes.
+    pub linked: u64,
+}
+
+impl Drawing {
+    /// The first deployment of the stream that is as required, within so many draws. What is not
+    /// drawn, a grid or given places, is looked at once.
+    ///
+    /// # Errors
+    /// None is.
+    ///
+    /// # Panics
+    /// If there are fewer than two nodes.
+    pub fn draw(&self, stream: &mut Pcg64Mcg, most: u64) -> Result<Drawn, Impossible> {
+        assert!(self.nodes >= 2, "a source and a destination");
+        let mut deployment = Deployment {
+            at: self.places(),
+            range_m: self.range_m,
+        };
+        let is_drawn = self.placement == Placement::Uniform;
+        let most = if is_drawn { most } else { 1 };
+        let mut room = Vec::with_capacity(self.nodes);
+        let mut linked = 0;
+        for draws in 1..=most {
+            if is_drawn {
+                for at in &mut deployment.at {
+                    *at = self.area_m.map(|side| side * uniform(stream));
+                }
+            }
+            // Most deployments fail here: the rest waits for those that do not.
+            if self.require == Require::Connected && !deployment.reaches(0, &mut room, |_| false) {
+                continue;
+            }
+            let source = deployment.nearest(self.source_near_m, None);
+            let destination = deployment.nearest(self.destination_near_m, Some(source));
+            if self.require == Require::Endpoints
+                && !deployment.reaches(source, &mut room, |node| node == destination)
+            {
+                continue;
+            }
+            linked += 1;
+            if self.has_routes(&deployment, source, destination) {
+                return Ok(Drawn {
+                    deployment,
+                    source,
+                    destination,
+                    draws,
+                });
+            }
+        }
+        Err(Impossible {
+            draws: most,
+            linked,
+        })
+    }
+
+    fn has_routes(&self, deployment: &Deployment, source: usize, destination: usize) -> bool {
+        if self.require_routes.is_empty() {
+            return true;
+        }
+        let graph = deployment.graph();
+        let mut required = self.require_routes.iter();
+        required.all(|wanted| {
+            let found = wanted.routes(&graph, source, destination);
+            found.routes.len() >= wanted.most
+        })
+    }
+
+    fn places(&self) -> Vec<[f64; 2]> {
+        match &self.placement {
+            Placement::Uniform => vec![[0.0; 2]; self.nodes],
+            Placement::At(places) => places.clone(),
+            Placement::Grid => self.grid(),
+        }
+    }
+
+    /// Rows of as many nodes, the last perhaps of fewer, in the middle of cells as square as can be.
+    fn grid(&self) -> Vec<[f64; 2]> {
+        let [width, height] = self.area_m;
+        let columns = (self.nodes as f64 * width / height).sqrt().round();
+        let columns = (columns as usize).clamp(1, self.nodes);
+        let rows = self.nodes.div_ceil(columns);
+        let middle = |number: usize, of: usize, side: f64| side * (number as f64 + 0.5) / of as f64;
+        let nodes = 0..self.nodes;
+        nodes
+            .map(|node| {
+                [
+                    middle(node % columns, columns, width),
+                    middle(node / columns, rows, height),
+                ]
+            })
+            .collect()
+    }
+
+    /// Link-, node- and zone-disjoint routes that have to be found, so many of each; of zero, none.
+    #[must_use]
+    pub fn required(method: Method, routes: [usize; 3]) -> Vec<Wanted> {
+        let required = Routing::DISJOINT.into_iter().zip(routes);
+        let required = required.filter(|(_, most)| *most > 0);
+        required
+            .map(|(routing, most)| Wanted {
+                routing,
+                method,
+                most,
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,13 @@
+//! Meshes: nodes at random places, links between those within a range, and how often routings find
+//! several routes through them (Gómez et al. 2014, section 4).
+
+mod census;
+mod deployment;
+mod draw;
+
+pub use census::{Census, Surveyed};
+pub use deployment::Deployment;
+pub use draw::{Drawing, Drawn, Impossible, MOST_DRAWS, Placement, Require};
+
+#[cfg(test)]
+mod tests;

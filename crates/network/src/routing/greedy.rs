@@ -1,0 +1,45 @@
+//! The shortest route, then the shortest of what it leaves, and so on (Gómez et al. 2014, section
+//! 4.1).
+
+use super::Routing;
+use super::graph::{Graph, Route};
+use super::shortest::{Usable, shortest};
+
+pub(super) fn routes(
+    graph: &Graph,
+    from: usize,
+    to: usize,
+    routing: Routing,
+    most: usize,
+) -> Vec<Route> {
+    let mut usable = Usable::all(graph);
+    let mut routes = Vec::new();
+    while routes.len() < most {
+        let Some(route) = shortest(graph, from, to, &usable) else {
+            break;
+        };
+        remove(&route, graph, routing, &mut usable);
+        routes.push(route);
+    }
+    routes
+}
+
+/// What a route leaves to the next.
+pub(super) fn remove(route: &Route, graph: &Graph, routing: Routing, usable: &mut Usable) {
+    // Of routes that share no node, those of one link alone have none to remove.
+    for link in &route.links {
+        usable.links[*link] = false;
+    }
+    if matches!(routing, Routing::Shortest | Routing::LinkDisjoint) {
+        return;
+    }
+    let ends = [route.nodes[0], route.nodes[route.hops()]];
+    for node in route.inner() {
+        usable.nodes[*node] = false;
+        if routing == Routing::ZoneDisjoint {
+            for other in graph.neighbours(*node).filter(|one| !ends.contains(one)) {
+                usable.nodes[other] = false;
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! A flow of routes, and what is left to change of it: arcs that take one route each.
+
+use std::collections::VecDeque;
+
+/// Arcs of one unit each, by pairs: one that may be used, and the same taken back.
+#[derive(Debug, Default)]
+pub(super) struct Residual {
+    arcs: Vec<ResidualArc>,
+    /// Numbers of the arcs out of each node.
+    out: Vec<Vec<usize>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct ResidualArc {
+    to: usize,
+    cost: i64,
+    open: bool,
+}
+
+impl Residual {
+    pub fn new(nodes: usize) -> Residual {
+        Residual {
+            arcs: Vec::new(),
+            out: vec![Vec::new(); nodes],
+        }
+    }
+
+    /// An arc that one route may use.
+    pub fn add(&mut self, from: usize, to: usize, cost: i64) {
+        for (from, to, cost, open) in [(from, to, cost, true), (to, from, -cost, false)] {
+            self.out[from].push(self.arcs.len());
+            self.arcs.push(ResidualArc { to, cost, open });
+        }
+    }
+
+    /// One more route from one node to another, such that all together cost least; `false` if there
+    /// is none.
+    ///
+    /// Taking back an arc has a negative cost, so distances are those of Bellman and Ford.
+    pub fn augment(&mut self, from: usize, to: usize) -> bool {
+        let mut cost = vec![i64::MAX; self.out.len()];
+        let mut into: Vec<Option<usize>> = vec![None; self.out.len()];
+        let mut waits = vec![false; self.out.len()];
+        let mut queue = VecDeque::from([from]);
+        cost[from] = 0;
+        while let Some(node) = queue.pop_front() {
+            waits[node] = false;
+            for &number in &self.out[node] {
+                let arc = self.arcs[number];
+                let reached = cost[node] + arc.cost;
+                if arc.open && reached < cost[arc.to] {
+                    cost[arc.to] = reached;
+                    into[arc.to] = Some(number);
+                    if !std::mem::replace(&mut waits[arc.to], true) {
+                        queue.push_back(arc.to);
+                    }
+                }
+            }
+        }
+        let mut at = to;
+        if into[at].is_none() {
+            return false;
+        }
+        while at != from {
+            let number = into[at].expect("the way here");
+            self.arcs[number].open = false;
+            self.arcs[number ^ 1].open = true;
+            at = self.arcs[number ^ 1].to;
+        }
+        true
+    }
+
+    /// Whether a route uses the arc that was added as this one.
+    pub fn is_used(&self, added: usize) -> bool {
+        !self.arcs[2 * added].open
+    }
+}

@@ -1,0 +1,212 @@
+//! Zone-disjoint routes of least total weight, by a search.
+//!
+//! Two routes that share no zone are a cycle through both ends without a chord, but for links at the
+//! ends. So the lighter one is sought among chordless routes, each with what it leaves to the others:
+//! a route with a chord could be shortened to fewer of its own nodes, and would disturb no more.
+
+use super::Routing;
+use super::graph::{Graph, Route, Step};
+use super::greedy::remove;
+use super::shortest::{Usable, distances, shortest};
+use super::{MOST_STEPS, greedy};
+
+/// At most so many, and whether it is certain that there are no more and no lighter ones.
+pub(super) fn routes(graph: &Graph, from: usize, to: usize, most: usize) -> (Vec<Route>, bool) {
+    let mut search = Search {
+        graph,
+        from,
+        to,
+        left: MOST_STEPS,
+    };
+    let mut best = greedy::routes(graph, from, to, Routing::ZoneDisjoint, most.min(1));
+    let all = Usable::all(graph);
+    while !best.is_empty() && best.len() < most {
+        let count = best.len() + 1;
+        let heaviest = graph.steps().map(|(_, step)| step.arc.weight).max();
+        // Routes share their ends alone, so that they have fewer links than this.
+        let bound = heaviest.unwrap_or(0) * (graph.nodes() + count) as u64;
+        let Some(mut routes) = search.lightest(count, bound, &all) else {
+            break;
+        };
+        routes.sort();
+        best = routes;
+    }
+    if best.len() < most && search.left == 0 {
+        let greedy = greedy::routes(graph, from, to, Routing::ZoneDisjoint, most);
+        if greedy.len() > best.len() {
+            best = greedy;
+        }
+    }
+    let proven = search.left > 0 && (most < 2 || no_detour_is_lighter(graph));
+    (best, proven)
+}
+
+struct Search<'a> {
+    graph: &'a Graph,
+    from: usize,
+    to: usize,
+    /// How many more nodes may be tried.
+    left: u64,
+}
+
+/// The chordless route that is being tried, from the beginning on.
+struct Tried {
+    steps: Vec<Step>,
+    weight: u64,
+    /// How many of its nodes each node is joined to, the last one's links not counted.
+    joined: Vec<u32>,
+    /// The least that each node has yet to go.
+    ahead: Vec<Option<u64>>,
+    /// What those before it have left.
+    usable: Usable,
+    /// So many routes are sought, this one included, that weigh less than `bound` together.
+    count: usize,
+    bound: u64,
+    best: Option<Vec<Route>>,
+}
+
+impl Search<'_> {
+    /// Routes over what may be used, of less weight than the bound together.
+    fn lightest(&mut self, count: usize, bound: u64, usable: &Usable) -> Option<Vec<Route>> {
+        let first = shortest(self.graph, self.from, self.to, usable)?;
+        if count == 1 || first.weight * count as u64 >= bound {
+            return (count == 1 && first.weight < bound).then(|| vec![first]);
+        }
+        let mut tried = Tried {
+            steps: Vec::new(),
+            weight: 0,
+            joined: vec![0; self.graph.nodes()],
+            ahead: distances(self.graph, self.to, usable),
+            usable: usable.clone(),
+            count,
+            bound,
+            best: None,
+        };
+        // The link between the ends disturbs nobody: with it, each set is no heavier.
+        let direct = self.graph.out_in_order(self.from).into_iter();
+        let mut direct = direct.filter(|step| step.to == self.to && usable.links[step.arc.link]);
+        match direct.next() {
+            Some(step) => {
+                tried.steps.push(step);
+                self.complete(&mut tried);
+            }
+            None => self.go_on(self.from, &mut tried),
+        }
+        tried.best
+    }
+
+    /// Tries each node that the route may go on by.
+    fn go_on(&mut self, at: usize, tried: &mut Tried) {
+        let out = self.graph.out_in_order(at);
+        let start = self.from;
+        let usable = |step: &Step, usable: &Usable| {
+            usable.nodes[step.to] && usable.links[step.arc.link] && step.to != start
+        };
+        // A route that passes by its end has a chord to it.
+        if let Some(last) = out.iter().find(|step| step.to == self.to)
+            && usable(last, &tried.usable)
+        {
+            tried.steps.push(*last);
+            self.complete(tried);
+            tried.steps.pop();
+            return;
+        }
+        self.join(at, tried, true);
+        for step in &out {
+            // Joined to `at` it is, perhaps by a link each way; to any node before it, it may not be.
+            let own = self
+                .graph
+                .neighbours(at)
+                .filter(|one| *one == step.to)
+                .count();
+            if !usable(step, &tried.usable) || tried.joined[step.to] as usize != own {
+                continue;
+            }
+            let Some(ahead) = tried.ahead[step.to] else {
+                continue;
+            };
+            // It is the lightest of them, or another order of the same finds them.
+            let weight = tried.weight + step.arc.weight;
+            if (weight + ahead) * tried.count as u64 >= tried.bound {
+                continue;
+            }
+            if self.left == 0 {
+                break;
+            }
+            self.left -= 1;
+            tried.steps.push(*step);
+            tried.weight = weight;
+            if self.others_get_through(tried) {
+                self.go_on(step.to, tried);
+            }
+            tried.weight -= step.arc.weight;
+            tried.steps.pop();
+        }
+        self.join(at, tried, false);
+    }
+
+    /// Counts a node's links, or takes that back.
+    fn join(&self, node: usize, tried: &mut Tried, joined: bool) {
+        for other in self.graph.neighbours(node) {
+            match joined {
+                true => tried.joined[other] += 1,
+                false => tried.joined[other] -= 1,
+            }
+        }
+    }
+
+    /// Whether any way is left to another route, beside the zone of this one's nodes so far.
+    fn others_get_through(&self, tried: &Tried) -> bool {
+        let mut closed: Vec<bool> = tried.usable.nodes.iter().map(|usable| !usable).collect();
+        for step in &tried.steps {
+            closed[step.to] = true;
+            for other in self.graph.neighbours(step.to) {
+                closed[other] = true;
+            }
+        }
+        closed[self.from] = true;
+        closed[self.to] = false;
+        let mut open = vec![self.from];
+        while let Some(node) = open.pop() {
+            for step in self.graph.out(node) {
+                if step.to == self.to && tried.usable.links[step.arc.link] {
+                    return true;
+                }
+                if tried.usable.links[step.arc.link] && !closed[step.to] {
+                    closed[step.to] = true;
+                    open.push(step.to);
+                }
+            }
+        }
+        false
+    }
+
+    /// The route leads to the end: the others that go with it.
+    fn complete(&mut self, tried: &mut Tried) {
+        let route = Route::over(&tried.steps);
+        let Some(bound) = tried.bound.checked_sub(route.weight) else {
+            return;
+        };
+        let mut usable = tried.usable.clone();
+        remove(&route, self.graph, Routing::ZoneDisjoint, &mut usable);
+        if let Some(mut routes) = self.lightest(tried.count - 1, bound, &usable) {
+            routes.push(route);
+            tried.bound = routes.iter().map(|route| route.weight).sum();
+            tried.best = Some(routes);
+        }
+    }
+}
+
+/// Whether each link is a shortest way between its ends.
+fn no_detour_is_lighter(graph: &Graph) -> bool {
+    let weights = || graph.steps().map(|(_, step)| step.arc.weight);
+    if weights().max() <= weights().min().map(|least| 2 * least) {
+        return true;
+    }
+    let all = Usable::all(graph);
+    (0..graph.nodes()).all(|to| {
+        let distance = distances(graph, to, &all);
+        let mut into = graph.steps().filter(|(_, step)| step.to == to);
+        into.all(|(_, step)| distance[step.from] == Some(step.arc.weight))
+    })
+}
