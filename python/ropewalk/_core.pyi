@@ -16,6 +16,7 @@ __all__ = [
     "decode",
     "effective",
     "gateway",
+    "mesh_census",
     "schema_json",
     "simulate",
     "testbed_doctor",
@@ -97,6 +98,17 @@ def simulate(
     snaplen: int | None = None,
     qlog: str | PathLike[str] | None = None,
 ) -> list[Run]: ...
+def mesh_census(
+    scenario: Scenario,
+    nodes: int,
+    seed: int,
+    first: int,
+    count: int,
+    *,
+    optimal: bool = True,
+    keep: int = 0,
+    threads: int | None = None,
+) -> dict[str, Any]: ...
 def testbed_world(request: str) -> str: ...
 def testbed_emulate(request: str) -> int: ...
 def testbed_doctor(request: str | None = None) -> str: ...

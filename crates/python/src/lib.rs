@@ -4,6 +4,7 @@
 //! parallel, and reads the clock that the pure rooms may not read.
 
 mod gateway;
+mod mesh;
 mod run;
 mod scenario;
 mod simulate;
@@ -54,6 +55,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<run::Run>()?;
     module.add_class::<run::FurtherFlow>()?;
     module.add_function(wrap_pyfunction!(gateway::gateway, module)?)?;
+    module.add_function(wrap_pyfunction!(mesh::mesh_census, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(testbed::testbed_world, module)?)?;
     module.add_function(wrap_pyfunction!(testbed::testbed_doctor, module)?)?;

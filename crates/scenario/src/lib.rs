@@ -15,6 +15,7 @@ mod error;
 mod keys;
 mod limits;
 mod measure;
+mod mesh_settings;
 mod model;
 mod overrides;
 mod parse;
@@ -30,8 +31,8 @@ mod value;
 pub use error::{Errors, Place, Problem, ScenarioError};
 pub use limits::{MAX_SCENARIO_BYTES, MAX_TRACE_BYTES, MAX_TRACE_LINES};
 pub use model::{
-    Aggregation, Channel, Device, Flow, Node, Origin, Path, Protocol, RadioLink, Scenario, Spacing,
-    Traffic, VirtualDevice, WifiProfile, Wireless,
+    Aggregation, Channel, Device, Flow, Mesh, MeshWeight, Node, Origin, Path, Protocol, RadioLink,
+    Scenario, Spacing, Traffic, VirtualDevice, WifiProfile, Wireless,
 };
 pub use parse::{decode, effective};
 pub use schema::{algorithms, schema};

@@ -13,6 +13,8 @@ pub(crate) const MAX_OVERRIDE_BYTES: usize = 64 << 10;
 pub(crate) const MAX_LINKS: usize = 64;
 pub(crate) const MAX_CHANNELS: usize = 64;
 pub(crate) const MAX_NODES: usize = 1_000;
+/// Routes that one routing finds.
+pub(crate) const MAX_ROUTES: usize = 8;
 pub(crate) const MAX_PATHS: usize = 64;
 pub(crate) const MAX_HOPS: usize = 16;
 pub(crate) const MAX_OUTAGES: usize = 10_000;

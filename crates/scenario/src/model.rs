@@ -1,5 +1,6 @@
 //! A scenario after parsing: every default filled in, every reference resolved.
 
+mod mesh;
 mod protocol;
 mod traffic;
 mod wireless;
@@ -8,6 +9,7 @@ use ropewalk_network::LinkConfig;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_transport::Config;
 
+pub use mesh::{Mesh, MeshWeight};
 pub(crate) use protocol::datagram_headers;
 pub use protocol::{Aggregation, Device, Protocol, VirtualDevice};
 pub use traffic::{Spacing, Traffic};
@@ -27,6 +29,8 @@ pub struct Scenario {
     /// What of them goes through the air. There, a link's rate, delay and queue say nothing, and its
     /// loss is that of each try of a frame.
     pub wireless: Wireless,
+    /// Where nodes, links and paths come from, if `[mesh]` made them.
+    pub mesh: Option<Mesh>,
     /// At least one, names unique; without any in the file, each link is a path of its own name.
     pub paths: Vec<Path>,
     /// At least one, names unique. The first is the one that results are of where they are of one;

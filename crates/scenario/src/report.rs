@@ -52,6 +52,11 @@ impl<'a> Report<'a> {
         self.push(At::WholeFile, key, problem)
     }
 
+    /// Whether nothing is wrong so far.
+    pub fn is_empty(&self) -> bool {
+        self.errors.is_empty()
+    }
+
     /// Whether it is a waste to look for more errors.
     pub fn is_full(&self) -> bool {
         self.errors.len() >= MOST

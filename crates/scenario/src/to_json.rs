@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::air_settings;
 use crate::keys::TRANSPORT;
+use crate::mesh_settings;
 use crate::model::{Flow, Origin, Protocol, Scenario, Traffic};
 use crate::parsed::{Held, Parsed};
 
@@ -34,7 +35,7 @@ impl Scenario {
         let further = further.filter(|flow| flow.origin != Origin::Competitor);
         let further = further.map(|flow| self.further(flow));
         let transport = self.own(first);
-        json!({
+        let mut object = json!({
             "title": self.title,
             "duration": self.duration.as_secs_f64(),
             "warmup": self.warmup.as_secs_f64(),
@@ -53,7 +54,11 @@ impl Scenario {
             "traffic": traffic(&first.traffic),
             "flow": further.collect::<Vec<_>>(),
             "competitor": competitors.collect::<Vec<_>>(),
-        })
+        });
+        if let Some(mesh) = &self.mesh {
+            object["mesh"] = mesh_settings::object(mesh, &self.wireless.channels);
+        }
+        object
     }
 
     fn channels(&self) -> Value {

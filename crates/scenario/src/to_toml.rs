@@ -7,7 +7,8 @@ use ropewalk_transport::{Config, CongestionConfig, Profile};
 
 use crate::air_settings;
 use crate::keys::TRANSPORT;
-use crate::model::{Flow, Node, Origin, Protocol, Scenario, Traffic};
+use crate::mesh_settings;
+use crate::model::{Flow, Mesh, Node, Origin, Protocol, Scenario, Traffic};
 use crate::parsed::{Held, Parsed};
 
 impl Scenario {
@@ -27,23 +28,10 @@ impl Scenario {
                 line(&mut out, key, &setting.toml());
             }
         }
-        for node in &self.wireless.nodes {
-            self.write_node(&mut out, node);
-        }
-        for (number, link) in self.links.iter().enumerate() {
-            match self.wireless.link(number) {
-                None => write_link(&mut out, link),
-                Some(radio) => {
-                    let channel = &self.wireless.channels[radio.channel].config;
-                    write_radio_link(&mut out, link, &channel.name);
-                }
-            }
-        }
-        for path in &self.paths {
-            out.push_str("\n[[path]]\n");
-            line(&mut out, "name", &toml_text(&path.name));
-            let hops = path.hops.iter().map(|hop| self.links[*hop].name.as_str());
-            line(&mut out, "hops", &toml_list(hops));
+        if let Some(mesh) = &self.mesh {
+            self.write_mesh(&mut out, mesh);
+        } else {
+            self.write_nodes_and_links(&mut out);
         }
         for flow in &self.flows {
             match flow.origin {
@@ -53,6 +41,43 @@ impl Scenario {
             }
         }
         out
+    }
+
+    fn write_nodes_and_links(&self, out: &mut String) {
+        for node in &self.wireless.nodes {
+            self.write_node(out, node);
+        }
+        for (number, link) in self.links.iter().enumerate() {
+            match self.wireless.link(number) {
+                None => write_link(out, link),
+                Some(radio) => {
+                    let channel = &self.wireless.channels[radio.channel].config;
+                    write_radio_link(out, link, &channel.name);
+                }
+            }
+        }
+        for path in &self.paths {
+            out.push_str("\n[[path]]\n");
+            line(out, "name", &toml_text(&path.name));
+            let hops = path.hops.iter().map(|hop| self.links[*hop].name.as_str());
+            line(out, "hops", &toml_list(hops));
+        }
+    }
+
+    /// The mesh as it was asked for, which its seed makes again, and what its radios are set to.
+    fn write_mesh(&self, out: &mut String, mesh: &Mesh) {
+        let radios = self.wireless.channels[mesh.channels[0]].radios.first();
+        out.push_str("\n[wifi]\n");
+        for (key, setting) in radios
+            .iter()
+            .flat_map(|radio| air_settings::of_radio(radio))
+        {
+            line(out, key, &setting.toml());
+        }
+        out.push_str("\n[mesh]\n");
+        for (key, value) in mesh_settings::of_mesh(mesh, &self.wireless.channels) {
+            line(out, key, &value);
+        }
     }
 
     fn write_node(&self, out: &mut String, node: &Node) {

@@ -21,8 +21,9 @@ pub use metrics::Histogram;
 pub use observer::{FlowFacts, Observer, Sighting, Told};
 pub use outcome::{
     AirtimeShares, ChannelSummary, CompetitorSummary, ConnectionTimeline, DelayBin, DelaySummary,
-    FlowOutcome, FlowSummary, LinkShare, LinkSummary, NodeSummary, Outcome, RadioSummary,
-    Reordering, ReorderingMetrics, Stats, SubflowSummary, SubflowTimeline, Summary, Timeline,
+    DisjointRoutes, FlowOutcome, FlowSummary, LinkShare, LinkSummary, MeshSummary, NodeSummary,
+    Outcome, RadioSummary, Reordering, ReorderingMetrics, Stats, SubflowSummary, SubflowTimeline,
+    Summary, Timeline,
 };
 pub use schedule::Schedule;
 pub use summary::jain_index;

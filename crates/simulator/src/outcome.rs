@@ -60,6 +60,9 @@ pub struct Summary {
     pub reordering: Reordering,
     /// Per link, as in the scenario; forward direction.
     pub links: Vec<LinkSummary>,
+    /// The mesh, where the scenario has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mesh: Option<MeshSummary>,
     /// Per 802.11 channel.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub channels: Vec<ChannelSummary>,
@@ -86,6 +89,34 @@ pub struct Summary {
     pub warnings: Vec<String>,
     /// What the run took.
     pub stats: Stats,
+}
+
+/// Of a mesh that was drawn.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct MeshSummary {
+    /// How many nodes.
+    pub nodes: usize,
+    /// How many pairs of them are in the range of routes.
+    pub links: usize,
+    /// The node that sends.
+    pub source: String,
+    /// The node that receives.
+    pub destination: String,
+    /// How many deployments were drawn until one was as required, that one included.
+    pub draws: u64,
+    /// How many routes there are.
+    pub routes: DisjointRoutes,
+}
+
+/// How many routes between source and destination each routing finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct DisjointRoutes {
+    /// That share no link.
+    pub link: usize,
+    /// That share no inner node.
+    pub node: usize,
+    /// That share no zone.
+    pub zone: usize,
 }
 
 /// Of a distribution of delays, in milliseconds.

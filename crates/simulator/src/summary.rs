@@ -3,13 +3,16 @@
 mod air;
 mod flows;
 mod links;
+mod mesh;
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Origin, Scenario};
 
 use crate::air::Air;
 use crate::observer::Observer;
-use crate::outcome::{CompetitorSummary, FlowOutcome, Outcome, Reordering, Stats, Summary};
+use crate::outcome::{
+    CompetitorSummary, FlowOutcome, MeshSummary, Outcome, Reordering, Stats, Summary,
+};
 use crate::recorder::Baseline;
 use crate::run::Run;
 use crate::world::World;
@@ -84,6 +87,7 @@ pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
                     .map(|reorder| reorder.metrics()),
             },
             links,
+            mesh: scenario.mesh.as_ref().map(MeshSummary::of),
             channels: span.channels(),
             nodes: span.nodes(),
             radios: span.radios(),

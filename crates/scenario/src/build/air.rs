@@ -69,7 +69,7 @@ pub(super) fn radio_links(
     let found = sections.iter().zip(links).map(|(section, link)| {
         let name: String = section.get("channel")?;
         let Some(channel) = channels.iter().position(|one| one.config.name == name) else {
-            complain_of_channel(section, &name, channels, report);
+            complain_of_channel(section, "channel", &name, channels, report);
             return None;
         };
         for key in ["from", "to"] {
@@ -150,7 +150,7 @@ pub(super) fn paths_over_nodes(
         };
         let channels = &wireless.channels;
         let Some(channel) = channels.iter().position(|one| one.config.name == name) else {
-            complain_of_channel(section, &name, channels, report);
+            complain_of_channel(section, "channel", &name, channels, report);
             return Some(Vec::new());
         };
         if names.len() < 2 {
@@ -179,7 +179,11 @@ pub(super) fn paths_over_nodes(
 }
 
 /// The number of the link between two radios, which is made if it is not there.
-fn link_of(wanted: RadioLink, links: &mut Vec<LinkConfig>, wireless: &mut Wireless) -> usize {
+pub(super) fn link_of(
+    wanted: RadioLink,
+    links: &mut Vec<LinkConfig>,
+    wireless: &mut Wireless,
+) -> usize {
     let there = wireless.links.iter().position(|link| *link == Some(wanted));
     there.unwrap_or_else(|| {
         let channel = &wireless.channels[wanted.channel];

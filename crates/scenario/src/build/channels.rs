@@ -215,8 +215,8 @@ pub(super) fn nodes(
             let radio = wifi.radio(entry, &name, at, report);
             let known = |one: &&mut Channel| one.config.name == channel;
             match channels.iter_mut().find(known) {
-                None => complain_of_channel(entry, &channel, channels, report),
-                Some(found) => add_radio(entry, radio, found, report),
+                None => complain_of_channel(entry, "channel", &channel, channels, report),
+                Some(found) => add_radio((entry, "channel"), radio, found, report),
             }
         }
         nodes.push(Node { name, at });
@@ -224,7 +224,13 @@ pub(super) fn nodes(
     nodes
 }
 
-fn add_radio(entry: &Section, radio: RadioConfig, channel: &mut Channel, report: &mut Report) {
+/// Puts a radio on a channel; `said` is the key that does.
+pub(super) fn add_radio(
+    said: (&Section, &str),
+    radio: RadioConfig,
+    channel: &mut Channel,
+    report: &mut Report,
+) {
     let is_a = |radio: &RadioConfig| radio.standard == Standard::A;
     for other in &channel.radios {
         let problem = if other.node == radio.node {
@@ -250,7 +256,7 @@ fn add_radio(entry: &Section, radio: RadioConfig, channel: &mut Channel, report:
         } else {
             continue;
         };
-        entry.complain("channel", problem, report);
+        said.0.complain(said.1, problem, report);
         break;
     }
     channel.radios.push(radio);
@@ -266,6 +272,7 @@ fn by_distance(propagation: &Propagation) -> bool {
 /// That a channel is not there.
 pub(super) fn complain_of_channel(
     section: &Section,
+    key: &str,
     name: &str,
     channels: &[Channel],
     report: &mut Report,
@@ -278,7 +285,7 @@ pub(super) fn complain_of_channel(
         what: "channel",
         name: name.chars().take(64).collect(),
     };
-    let error = section.complain("channel", problem, report);
+    let error = section.complain(key, problem, report);
     error.allowed = Some(name_list(known.iter().copied()));
     error.suggestion = nearest(name, known.iter().copied());
 }

@@ -5,6 +5,7 @@ mod channels;
 mod datagrams;
 mod flows;
 mod links;
+mod mesh;
 mod nodes;
 mod paths;
 mod protocol;
@@ -34,7 +35,11 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
     let mut links = links::links(root.tables("link"), duration, traces, report);
     let wifi = radios::Wifi::read(root);
     let mut channels = channels::channels(root.tables("channel"), &wifi, traces, report);
-    let nodes = channels::nodes(root.tables("node"), &wifi, &mut channels, report);
+    let mesh = mesh::mesh(root, &channels, traces, report);
+    let mut nodes = channels::nodes(root.tables("node"), &wifi, &mut channels, report);
+    if let Some(mesh) = &mesh {
+        nodes = mesh::nodes_of(mesh, root, &wifi, &mut channels, report);
+    }
     channels::read_matrices(root.tables("channel"), &mut channels, traces, report);
     let mut wireless = Wireless {
         links: air::radio_links(root.tables("link"), &links, &channels, report),
@@ -42,7 +47,9 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
         channels,
     };
     let over_nodes = air::paths_over_nodes(root.tables("path"), &mut links, &mut wireless, report);
-    let none = match root.has("link") {
+    let routes = mesh.as_ref();
+    let routes = routes.map(|mesh| mesh::paths_of(mesh, &mut links, &mut wireless));
+    let none = match root.has("link") || root.has("mesh") {
         false => Some(Problem::Missing),
         true => root.is_empty_list("link").then_some(Problem::Empty),
     };
@@ -51,14 +58,20 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
             Some("one or more tables, each under [[link]]".to_owned());
     }
     air::warn_of_weak_links(&links, &wireless, report);
-    let mut paths = paths::Paths::read(root, &links, over_nodes, report);
-    let flows = flows::flows(root, &links, &wireless, &mut paths, duration, report);
+    let routes = routes.unwrap_or_default();
+    let mut paths = paths::Paths::read(root, &links, over_nodes, routes, report);
+    // Of a mesh that is wrong, nobody knows the paths.
+    let flows = match mesh.is_none() && root.has("mesh") {
+        true => Vec::new(),
+        false => flows::flows(root, &links, &wireless, &mut paths, duration, report),
+    };
     Scenario {
         title: root.get("title").unwrap_or_default(),
         duration,
         warmup,
         links,
         wireless,
+        mesh,
         paths: paths.finish(),
         flows,
         warnings: Vec::new(),

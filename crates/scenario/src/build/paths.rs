@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use ropewalk_network::LinkConfig;
 use ropewalk_network::routing::{Method, Routing, Wanted};
 
+use super::mesh;
 use super::nodes::{self, Nodes};
 use crate::error::Problem;
 use crate::limits::{MAX_NAME_CHARS, MAX_PATHS};
@@ -26,11 +27,12 @@ pub(super) struct Paths {
 
 impl Paths {
     /// The paths of the file; without any, one for each link.
-    /// `over_nodes` has the links of those that name nodes.
+    /// `over_nodes` has the links of those that name nodes, `routes` the paths of a mesh.
     pub fn read(
         root: &Section,
         links: &[LinkConfig],
         over_nodes: Vec<Option<Vec<usize>>>,
+        routes: Vec<Path>,
         report: &mut Report,
     ) -> Paths {
         let by_name = links.iter().enumerate();
@@ -38,11 +40,20 @@ impl Paths {
             .map(|(index, link)| (link.name.clone(), index))
             .collect();
         let nodes = Nodes::new(links);
-        let mut paths: Vec<Path> = Vec::new();
+        let mut paths = routes;
         for (section, over_nodes) in root.tables("path").iter().zip(over_nodes) {
             let name: String = section.get("name").unwrap_or_default();
             if !name.is_empty() && paths.iter().any(|other| other.name == name) {
                 section.complain("name", Problem::Duplicate("path"), report);
+            }
+            if section.has("from") {
+                paths.extend(routed(section, &name, &nodes, report));
+                continue;
+            }
+            for key in ["to", "routing", "method", "routes"] {
+                if section.has(key) {
+                    section.complain(key, Problem::OnlyWith("from"), report);
+                }
             }
             let hops = over_nodes.unwrap_or_else(|| hops(section, &by_name, report));
             nodes::check_chain(links, &hops, section, report);
@@ -68,7 +79,7 @@ impl Paths {
     /// What a connection uses that does not choose: not what others chose alone.
     pub fn all(&self, section: &Section, report: &mut Report) -> Vec<usize> {
         if self.between_nodes {
-            self.ask_for_node(section, "from", report);
+            ask_for_node(section, "from", &self.nodes, report);
         }
         (0..self.declared).collect()
     }
@@ -81,30 +92,9 @@ impl Paths {
             section.complain(given, Problem::Excluded(path), report);
             return Vec::new();
         }
-        if self.nodes.names().next().is_none() {
-            let problem = Problem::OnlyWith("from and to of links, which name the nodes");
-            section.complain(given, problem, report);
-            return Vec::new();
-        }
-        for key in ["from", "to"] {
-            if !section.has(key) {
-                self.ask_for_node(section, key, report);
-            }
-        }
-        let mut ends = ["from", "to"].map(|key| (key, section.get::<String>(key)));
-        for (key, name) in &mut ends {
-            if let Some(unknown) = name.take_if(|name| !self.nodes.has(name)) {
-                let names: Vec<&str> = self.nodes.names().collect();
-                unknown_name(section, key, "node", &unknown, &names, report);
-            }
-        }
-        let [(_, Some(from)), (_, Some(to))] = ends else {
+        let Some([from, to]) = ends(section, &self.nodes, report) else {
             return Vec::new();
         };
-        if from == to {
-            section.complain("to", Problem::SameNode, report);
-            return Vec::new();
-        }
         let apart = Wanted {
             routing: Routing::LinkDisjoint,
             method: Method::Greedy,
@@ -116,11 +106,6 @@ impl Paths {
         }
         let ways = ways.into_iter();
         ways.map(|hops| self.path_over(hops, &from, &to)).collect()
-    }
-
-    fn ask_for_node(&self, section: &Section, key: &str, report: &mut Report) {
-        let names = name_list(self.nodes.names());
-        section.complain(key, Problem::Missing, report).allowed = Some(names);
     }
 
     /// The path over these links, named for its ends if there is none yet.
@@ -211,6 +196,63 @@ impl Paths {
         }
         unknown_name(section, key, "path or link", name, &names, report);
     }
+}
+
+/// The routes that a `[[path]]` with `from` and `to` asks for, each a path.
+fn routed(section: &Section, name: &str, nodes: &Nodes, report: &mut Report) -> Vec<Path> {
+    let Some([from, to]) = ends(section, nodes, report) else {
+        return Vec::new();
+    };
+    let wanted = mesh::wanted(section);
+    let ways = nodes.ways(&from, &to, wanted);
+    if ways.is_empty() {
+        section.complain("to", Problem::NoWay(from), report);
+    }
+    let alone = wanted.routing == Routing::Shortest || wanted.most == 1;
+    let ways = ways.into_iter().enumerate();
+    ways.map(|(number, hops)| Path {
+        name: match alone {
+            true => name.to_owned(),
+            false => format!("{name}-{}", number + 1),
+        },
+        hops,
+    })
+    .collect()
+}
+
+/// The nodes that `from` and `to` name, if links name them as well.
+fn ends(section: &Section, nodes: &Nodes, report: &mut Report) -> Option<[String; 2]> {
+    if nodes.names().next().is_none() {
+        let given = if section.has("from") { "from" } else { "to" };
+        let problem = Problem::OnlyWith("from and to of links, which name the nodes");
+        section.complain(given, problem, report);
+        return None;
+    }
+    for key in ["from", "to"] {
+        if !section.has(key) {
+            ask_for_node(section, key, nodes, report);
+        }
+    }
+    let mut ends = ["from", "to"].map(|key| (key, section.get::<String>(key)));
+    for (key, name) in &mut ends {
+        if let Some(unknown) = name.take_if(|name| !nodes.has(name)) {
+            let names: Vec<&str> = nodes.names().collect();
+            unknown_name(section, key, "node", &unknown, &names, report);
+        }
+    }
+    let [(_, Some(from)), (_, Some(to))] = ends else {
+        return None;
+    };
+    if from == to {
+        section.complain("to", Problem::SameNode, report);
+        return None;
+    }
+    Some([from, to])
+}
+
+fn ask_for_node(section: &Section, key: &str, nodes: &Nodes, report: &mut Report) {
+    let names = name_list(nodes.names());
+    section.complain(key, Problem::Missing, report).allowed = Some(names);
 }
 
 fn hops(section: &Section, links: &BTreeMap<String, usize>, report: &mut Report) -> Vec<usize> {

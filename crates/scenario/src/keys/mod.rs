@@ -3,6 +3,7 @@
 mod competitor;
 mod flow;
 mod link;
+mod mesh;
 mod top;
 mod traffic;
 mod transport;
@@ -15,10 +16,11 @@ use crate::chosen::Algorithms;
 use crate::parsed::Parsed;
 
 pub(crate) use link::LINK;
+pub(crate) use mesh::{ALL, FILE, GRID, HOPS, LOWEST, UNIFORM};
 pub(crate) use top::TOP;
 pub(crate) use traffic::TRAFFIC;
 pub(crate) use transport::TRANSPORT;
-pub(crate) use wifi::{NEVER, NONE, OFF, WIFI};
+pub(crate) use wifi::{NEVER, NONE, OFF, RADIO, WIFI};
 
 use crate::measure::Measure;
 

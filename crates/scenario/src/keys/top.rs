@@ -9,6 +9,7 @@ use super::{
     flow::FLOW,
     key,
     link::LINK,
+    mesh::{MESH, METHOD, ROUTES, ROUTING},
     transport::TRANSPORT,
     wifi::{CHANNEL, NODE, WIFI},
 };
@@ -51,7 +52,7 @@ const TOP_KEYS: &[Key] = &[
             shape: &LINK,
             most: limits::MAX_LINKS,
         },
-        Default::Words("required, unless paths name nodes"),
+        Default::Words("required, unless paths name nodes or there is a mesh"),
         "Links.",
     ),
     key(
@@ -89,6 +90,15 @@ const TOP_KEYS: &[Key] = &[
         },
         Default::Words("those that links name"),
         "Nodes with a place and radios; nodes of wires alone need no entry.",
+    ),
+    key(
+        "mesh",
+        Kind::Table {
+            shape: &MESH,
+            short: None,
+        },
+        Default::Words("none"),
+        "Nodes at places that are drawn, and routes through them, in place of [[node]], [[link]] and [[path]].",
     ),
     key(
         "transport",
@@ -141,7 +151,7 @@ static PATH: Shape = Shape {
             Kind::Names {
                 most: limits::MAX_HOPS,
             },
-            Default::Words("hops or nodes is required"),
+            Default::Words("hops, nodes, or from and to are required"),
             "Names of the links passed in turn; the way back passes them in reverse.",
         ),
         key(
@@ -149,7 +159,7 @@ static PATH: Shape = Shape {
             Kind::Names {
                 most: limits::MAX_HOPS + 1,
             },
-            Default::Words("hops or nodes is required"),
+            Default::Words("hops, nodes, or from and to are required"),
             "Names of the nodes passed in turn, over links of one channel, which are made where there are none: S-R@one from S to R on one.",
         ),
         key(
@@ -158,9 +168,34 @@ static PATH: Shape = Shape {
             Default::Words("required with nodes"),
             "The channel of the links between the nodes.",
         ),
+        key(
+            "from",
+            Kind::Name,
+            Default::Words("hops, nodes, or from and to are required"),
+            "The node from which routes are looked for, over links that name their nodes, each from its from to its to; of routes over as few links, the one whose links stand first in the file.",
+        ),
+        key(
+            "to",
+            Kind::Name,
+            Default::Words("required with from"),
+            "The node to which they lead.",
+        ),
+        key(
+            "routing",
+            ROUTING,
+            Default::Toml("\"shortest\""),
+            "One route, or routes that share no link, no inner node, or neither inner nodes nor links between them.",
+        ),
+        METHOD,
+        key(
+            "routes",
+            ROUTES,
+            Default::Toml("2"),
+            "At most so many, but for shortest; each is a path, with a number behind the name.",
+        ),
     ]],
     alternatives: &[Alternatives {
-        keys: &["hops", "nodes"],
+        keys: &["hops", "nodes", "from"],
         needed: true,
     }],
 };

@@ -19,7 +19,7 @@ pub(crate) static WIFI: Shape = Shape {
 };
 
 /// A radio in a node's list.
-static RADIO: Shape = Shape {
+pub(crate) static RADIO: Shape = Shape {
     keys: &[
         &[key(
             "channel",
@@ -45,7 +45,7 @@ const LENGTH: Measure = Measure {
     least: -1e7,
     most: 1e7,
 };
-const DISTANCE: Measure = Measure {
+pub(super) const DISTANCE: Measure = Measure {
     least: 1e-3,
     ..LENGTH
 };

@@ -1,0 +1,341 @@
+//! `[mesh]`: nodes at places that are drawn, and routes through them.
+
+use ropewalk_network::LinkConfig;
+use ropewalk_network::mesh::{Drawing, MOST_DRAWS, Placement, Require};
+use ropewalk_network::routing::{Method, Routing, Wanted};
+use ropewalk_network::stream;
+
+use super::Traces;
+use super::air::link_of;
+use super::channels::{add_radio, complain_of_channel};
+use super::radios::Wifi;
+use crate::error::Problem;
+use crate::keys::{ALL, FILE, GRID, HOPS, LOWEST, RADIO, UNIFORM};
+use crate::limits::{MAX_NODES, MAX_ROUTES};
+use crate::model::{Channel, Mesh, MeshWeight, Node, Path, RadioLink, Wireless};
+use crate::parsed::Items;
+use crate::report::Report;
+use crate::section::Section;
+
+/// The mesh of the file; nothing if it has none, or it is wrong.
+pub(super) fn mesh(
+    root: &Section,
+    channels: &[Channel],
+    traces: &mut Traces,
+    report: &mut Report,
+) -> Option<Mesh> {
+    let section = root.table("mesh")?;
+    for other in ["node", "link", "path"] {
+        if root.has(other) {
+            root.complain("mesh", Problem::Excluded(other), report);
+        }
+    }
+    let area_m: [f64; 2] = pair(section, "area").expect("a default");
+    let [width, height] = area_m;
+    let placement = placement(section, traces, report);
+    let nodes = placement
+        .as_ref()
+        .map(|placement| nodes(section, placement, report));
+    let wanted = wanted(section);
+    let require_routes = section
+        .table("require_routes")
+        .map(|required| ["link", "node", "zone"].map(|key| required.value::<u64>(key) as usize));
+    let own = self::channels(section, channels, report);
+    let seed: u64 = section.value("seed");
+    // Draws may take long, and are for nothing where anything is wrong.
+    let (Some(placement), Some(nodes), true) = (placement, nodes, report.is_empty()) else {
+        return None;
+    };
+    let drawing = Drawing {
+        nodes,
+        area_m,
+        placement,
+        range_m: section.value("range"),
+        require: Require::from_name(&section.value::<String>("require")).expect("a known word"),
+        source_near_m: pair(section, "source_near").unwrap_or([0.2 * width, 0.5 * height]),
+        destination_near_m: pair(section, "destination_near")
+            .unwrap_or([0.8 * width, 0.5 * height]),
+        require_routes: Drawing::required(wanted.method, require_routes.unwrap_or_default()),
+    };
+    let drawn = match drawing.draw(&mut stream(seed, "mesh"), MOST_DRAWS) {
+        Ok(drawn) => drawn,
+        Err(impossible) => {
+            let key = if impossible.linked > 0 {
+                "require_routes"
+            } else {
+                "require"
+            };
+            let problem = Problem::Unfit(impossible.to_string());
+            section.complain(key, problem, report).allowed = Some(
+                "what such nodes in such an area can have: more of them, a longer range, less required"
+                    .to_owned(),
+            );
+            return None;
+        }
+    };
+    let weight = match section.value::<String>("weight").as_str() {
+        HOPS => MeshWeight::Hops,
+        _ => MeshWeight::Distance,
+    };
+    let random_ties = section.value::<String>("ties") != LOWEST;
+    let mut graph = drawn
+        .deployment
+        .weighted_graph(|[one, other]| match weight {
+            MeshWeight::Hops => 1,
+            // Nodes at one place are a step apart as well.
+            MeshWeight::Distance => (drawn.deployment.distance_m(one, other) * 1e3)
+                .round()
+                .max(1.0) as u64,
+        });
+    if random_ties {
+        graph.shuffle_ties(&mut stream(seed, "mesh/ties"));
+    }
+    let routes = |wanted: &Wanted| wanted.routes(&graph, drawn.source, drawn.destination);
+    let found = routes(&wanted);
+    let disjoint = Routing::DISJOINT.map(|routing| {
+        let all = Wanted {
+            routing,
+            method: wanted.method,
+            most: MAX_ROUTES,
+        };
+        routes(&all).routes.len()
+    });
+    let mesh = Mesh {
+        placement_file: placement_file(section),
+        wanted,
+        weight,
+        random_ties,
+        channels: own,
+        seed,
+        found,
+        disjoint,
+        drawing,
+        drawn,
+    };
+    check_routes(&mesh, section, report);
+    Some(mesh)
+}
+
+/// The nodes, whose radios are put on the channels.
+pub(super) fn nodes_of(
+    mesh: &Mesh,
+    root: &Section,
+    wifi: &Wifi,
+    channels: &mut [Channel],
+    report: &mut Report,
+) -> Vec<Node> {
+    let section = root.table("mesh").expect("it made the mesh");
+    let own = Section::absent("mesh", &RADIO);
+    let places = mesh.drawn.deployment.at.iter().enumerate();
+    places
+        .map(|(number, [x, y])| {
+            let node = Node {
+                name: Mesh::node_name(number),
+                at: [*x, *y, 0.0],
+            };
+            for (index, channel) in channels.iter_mut().enumerate() {
+                if mesh.channels.contains(&index) {
+                    let radio = wifi.radio(&own, &node.name, node.at, report);
+                    add_radio((section, "channels"), radio, channel, report);
+                }
+            }
+            node
+        })
+        .collect()
+}
+
+/// The paths, over links that are made where there are none yet.
+pub(super) fn paths_of(
+    mesh: &Mesh,
+    links: &mut Vec<LinkConfig>,
+    wireless: &mut Wireless,
+) -> Vec<Path> {
+    let routes = mesh.found.routes.iter().enumerate();
+    routes
+        .map(|(number, route)| {
+            let channel = mesh.channels[number % mesh.channels.len()];
+            // Each node has a radio on it, in the order of the nodes.
+            let ends = route.nodes.windows(2).map(|pair| RadioLink {
+                channel,
+                from: pair[0],
+                to: pair[1],
+            });
+            Path {
+                name: format!("route-{}", number + 1),
+                hops: ends.map(|link| link_of(link, links, wireless)).collect(),
+            }
+        })
+        .collect()
+}
+
+/// That there is a route, and a word on those that are not.
+fn check_routes(mesh: &Mesh, section: &Section, report: &mut Report) {
+    let ends = [mesh.drawn.source, mesh.drawn.destination].map(Mesh::node_name);
+    let found = mesh.found.routes.len();
+    if found == 0 {
+        let problem = Problem::NoWay(ends[0].clone());
+        section
+            .complain("destination_near", problem, report)
+            .allowed = Some("require = \"endpoints\" draws until one leads there".to_owned());
+        return;
+    }
+    let routing = mesh.wanted.routing;
+    let most = mesh.wanted.most;
+    if found < most && most < MAX_ROUTES && routing != Routing::Shortest {
+        let how = match mesh.wanted.method {
+            Method::Greedy => "; method = \"optimal\" may find more",
+            Method::Optimal => "",
+        };
+        report.warnings.push(format!(
+            "mesh.routes: {found} of {most} {} routes from {} to {}{how}",
+            routing.name(),
+            ends[0],
+            ends[1]
+        ));
+    }
+    if !mesh.found.proven {
+        report.warnings.push(
+            "mesh.method: the search for zone-disjoint routes was ended: there may be more or shorter ones"
+                .to_owned(),
+        );
+    }
+}
+
+/// What routes a section asks for.
+pub(super) fn wanted(section: &Section) -> Wanted {
+    let routing = section.value::<String>("routing");
+    let method = section.value::<String>("method");
+    Wanted {
+        routing: Routing::from_name(&routing).expect("a known word"),
+        method: Method::from_name(&method).expect("a known word"),
+        most: routes(section),
+    }
+}
+
+/// How many routes are asked for.
+fn routes(section: &Section) -> usize {
+    match section.get::<String>("routes").as_deref() {
+        Some(ALL) => MAX_ROUTES,
+        _ => section.value::<u64>("routes") as usize,
+    }
+}
+
+fn pair(section: &Section, key: &str) -> Option<[f64; 2]> {
+    let given: Option<Items<f64>> = match key {
+        "area" => Some(section.value(key)),
+        _ => section.get(key),
+    };
+    given?.0.try_into().ok()
+}
+
+fn placement_file(section: &Section) -> Option<String> {
+    section.table("placement")?.get("file")
+}
+
+fn placement(section: &Section, traces: &mut Traces, report: &mut Report) -> Option<Placement> {
+    let Some(placement) = section.table("placement") else {
+        return Some(Placement::Uniform);
+    };
+    let model: Option<String> = placement.get("model");
+    if let Some(model @ (UNIFORM | GRID)) = model.as_deref() {
+        if placement.has("file") {
+            placement.complain("file", Problem::OnlyWith(r#"model = "file""#), report);
+        }
+        return Some(match model {
+            GRID => Placement::Grid,
+            _ => Placement::Uniform,
+        });
+    }
+    if !placement.has("file") && (model.is_some() || !placement.has("model")) {
+        placement.complain("file", Problem::Missing, report).allowed =
+            Some("a file such as \"nodes.csv\"".to_owned());
+    }
+    let file: String = placement.get("file")?;
+    match traces.text(&file).and_then(|text| places(&file, &text)) {
+        Ok(places) => Some(Placement::At(places)),
+        Err(problem) => {
+            placement.complain(FILE, problem, report);
+            None
+        }
+    }
+}
+
+/// The places of a file, m: a line for each node; the first may name the columns.
+fn places(file: &str, text: &str) -> Result<Vec<[f64; 2]>, Problem> {
+    let wrong = |what: String| Problem::File {
+        file: file.to_owned(),
+        what,
+    };
+    let mut places = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        if line.trim().is_empty() || (number == 0 && line.trim() == "x_m,y_m") {
+            continue;
+        }
+        let axes: Vec<f64> = line
+            .split(',')
+            .map_while(|axis| axis.trim().parse().ok())
+            .filter(|axis: &f64| axis.abs() <= 1e7)
+            .collect();
+        let at = <[f64; 2]>::try_from(axes);
+        let Ok(at) = at
+            .map_err(drop)
+            .and_then(|at| match line.split(',').count() {
+                2 => Ok(at),
+                _ => Err(()),
+            })
+        else {
+            let shown: String = line.chars().take(40).collect();
+            return Err(wrong(format!(
+                "line {}: {shown:?}: must be x and y in metres, with a comma",
+                number + 1
+            )));
+        };
+        if places.len() == MAX_NODES {
+            return Err(wrong(format!("must have at most {MAX_NODES} nodes")));
+        }
+        places.push(at);
+    }
+    match places.len() {
+        0 | 1 => Err(wrong("must have two nodes or more".to_owned())),
+        _ => Ok(places),
+    }
+}
+
+fn nodes(section: &Section, placement: &Placement, report: &mut Report) -> usize {
+    let given: Option<u64> = section.get("nodes");
+    match placement {
+        Placement::At(places) => {
+            if given.is_some_and(|nodes| nodes as usize != places.len()) {
+                let problem = Problem::Unfit(format!("the file has {} nodes", places.len()));
+                section.complain("nodes", problem, report);
+            }
+            places.len()
+        }
+        Placement::Uniform | Placement::Grid => {
+            if !section.has("nodes") {
+                section.complain("nodes", Problem::Missing, report).allowed =
+                    Some(format!("a whole number from 2 to {MAX_NODES}"));
+            }
+            given.unwrap_or(2) as usize
+        }
+    }
+}
+
+/// The channels that routes take in turn.
+fn channels(section: &Section, channels: &[Channel], report: &mut Report) -> Vec<usize> {
+    if channels.is_empty() {
+        let problem = Problem::OnlyWith("a [[channel]] for its radios");
+        section.complain("channels", problem, report);
+    }
+    let Some(names) = section.get::<Vec<String>>("channels") else {
+        return (0..channels.len()).collect();
+    };
+    let mut own = Vec::new();
+    for name in names {
+        match channels.iter().position(|one| one.config.name == name) {
+            Some(channel) => own.push(channel),
+            None => complain_of_channel(section, "channels", &name, channels, report),
+        }
+    }
+    own
+}
