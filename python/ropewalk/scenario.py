@@ -397,6 +397,9 @@ def _named_files(text: dict[str, Any]) -> Iterator[tuple[str, str]]:
                 inner = table.get(within[0], {}) if within else table
                 if isinstance(inner, dict) and last in inner:
                     yield f"{tables}.{table['name']}.{key}", inner[last]
+    placement = text.get("mesh", {}).get("placement")
+    if isinstance(placement, dict) and "file" in placement:
+        yield "mesh.placement.file", placement["file"]
 
 
 def _quoted(value: Value) -> str:

@@ -47,6 +47,37 @@ def ci95(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return _each_number(runs, half_width)
 
 
+def wilson(count: int, of: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share of yes and no, by Wilson's score.
+
+    Unlike the usual one it stays within 0 and 1, and has a width where none or all were yes.
+
+    Parameters
+    ----------
+    count, of : int
+        How many were yes, of how many; at least one.
+
+    References
+    ----------
+    E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA
+    22(158), 1927.
+
+    Examples
+    --------
+    >>> [round(end, 4) for end in wilson(37, 1000)]
+    [0.027, 0.0506]
+    >>> wilson(0, 10)[0]
+    0.0
+    """
+    z = 1.959964
+    share = count / of
+    middle = share + z * z / (2 * of)
+    half = z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of))
+    scale = 1 + z * z / of
+    low, high = (middle - half) / scale, (middle + half) / scale
+    return (0.0 if count == 0 else low, 1.0 if count == of else high)
+
+
 def _each_number(
     runs: Sequence[dict[str, Any]], fold: Callable[[Sequence[float]], float]
 ) -> dict[str, Any]:

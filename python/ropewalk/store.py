@@ -6,7 +6,7 @@ import io
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,6 +45,8 @@ PICTURE = "picture.png"
 PREDICTED = "models.parquet"
 TABLES_FOLDER = "tables"
 SCENARIOS_FOLDER = "scenarios"
+DEPLOYMENTS_FOLDER = "deployments"
+NODES = "nodes.csv"
 OURS = {
     RESULT,
     SCENARIO,
@@ -56,6 +58,8 @@ OURS = {
     PREDICTED,
     TABLES_FOLDER,
     SCENARIOS_FOLDER,
+    DEPLOYMENTS_FOLDER,
+    NODES,
 }
 
 
@@ -131,13 +135,29 @@ def in_place_of(folder: Path) -> Iterator[Path]:
 
 
 def write_head(folder: Path, result: dict[str, Any], scenario: Scenario) -> None:
-    """Write what every folder of results has: the JSON object, the scenario, its traces."""
+    """Write what every folder of results has: the JSON object, the scenario, its traces.
+
+    Of a mesh, also the places of its nodes, which ``placement = { file = "nodes.csv" }`` reads.
+    """
     (folder / RESULT).write_text(json.dumps(result, indent=2) + "\n")
     text, traces = scenario.self_contained()
     (folder / SCENARIO).write_text(text)
     for trace, content in traces.items():
         (folder / trace).parent.mkdir(exist_ok=True)
         (folder / trace).write_text(content)
+    if "mesh" in scenario.values:
+        (folder / NODES).write_text(deployment(scenario.values["mesh"]["nodes"]))
+
+
+def deployment(places: Sequence[Sequence[float]]) -> str:
+    """Return places as the lines of a file that ``[mesh]`` reads.
+
+    Examples
+    --------
+    >>> deployment([(0, 0), (12.5, 3)]).split()
+    ['x_m,y_m', '0.0,0.0', '12.5,3.0']
+    """
+    return "".join(["x_m,y_m\n", *(f"{float(x)!r},{float(y)!r}\n" for x, y in places)])
 
 
 def write_table(frame: pl.DataFrame, file: Path) -> None:

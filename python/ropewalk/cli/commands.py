@@ -14,6 +14,7 @@ from . import (
     emulate,
     explain,
     gateway,
+    mesh,
     predict,
     reproduce,
     schema,
@@ -68,5 +69,6 @@ app.command("emulate")(emulate.emulate)
 app.command("compare")(compare.compare)
 app.command("advise")(advise.advise)
 app.command("explain")(explain.explain)
+app.command("mesh")(mesh.mesh)
 app.command("schema")(schema.schema)
 gateway.add_to(app)

@@ -21,7 +21,8 @@ def explain(
     as_json: Json = False,
     changes: Changes = None,
     pictures: Annotated[
-        list[Path] | None, plot_option("where radios stand, and who hears whom")
+        list[Path] | None,
+        plot_option("where radios stand, and who hears whom; of a mesh, its routes"),
     ] = None,
 ) -> None:
     """Say what is in force in a scenario: every key with its source, each radio link's budget.
@@ -44,9 +45,15 @@ def _draw(explained: Explanation, pictures: list[Path]) -> list[Path]:
     if not pictures or explained.place is None:
         return []
     from ..plot import save
-    from ..wireless.picture import draw
 
-    figure = draw(explained.place, explained.scenario.title)
+    if "mesh" in explained.scenario.values:
+        from ..mesh import place
+
+        figure = place.draw(explained.scenario)
+    else:
+        from ..wireless.picture import draw
+
+        figure = draw(explained.place, explained.scenario.title)
     return [save(figure, path) for path in pictures]
 
 

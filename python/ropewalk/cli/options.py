@@ -107,7 +107,7 @@ def load(scenario: Path, changes: list[str] | None) -> Scenario:
     OSError
         The file cannot be read.
     """
-    overrides = [_override(change) for change in changes or []]
+    overrides = [override(change) for change in changes or []]
     if str(scenario) == "-":
         return Scenario.read(sys.stdin.buffer, name="<stdin>", overrides=overrides)
     return Scenario.load(scenario, overrides)
@@ -181,7 +181,14 @@ def step_wanted(step: str | None, out: Path | None, pictures: list[Path]) -> str
     return (step or STEP) if out or pictures else None
 
 
-def _override(change: str) -> tuple[str, str]:
+def override(change: str) -> tuple[str, str]:
+    """Return the key and the value of a ``--set``.
+
+    Raises
+    ------
+    ValueError
+        It is not of the form KEY=VALUE.
+    """
     key, equals, value = change.partition("=")
     if not equals or not key.strip():
         raise ValueError(f"--set {change}: expected KEY=VALUE, such as link.wifi.delay=50ms")

@@ -1,0 +1,124 @@
+"""``ropewalk mesh``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .. import mesh as meshes
+from ..mesh.store import keep
+from ..scenario import Scenario
+from .failures import failures, wrong_input
+from .options import (
+    Changes,
+    Json,
+    check_outputs,
+    check_pictures,
+    load,
+    out_option,
+    override,
+    plot_option,
+    seed_option,
+)
+from .output import answer, keep_made
+from .progress import progress
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from rich.console import RenderableType
+
+    from ..mesh import Census
+
+
+def mesh(
+    scenario: Annotated[
+        Path | None,
+        typer.Argument(
+            help="A scenario file with [mesh]; without: 100 m x 100 m, links up to 20 m.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+    nodes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,...",
+            help="How many nodes, one number after the other; default: the mesh's own number.",
+            show_default=False,
+        ),
+    ] = None,
+    graphs: Annotated[
+        int, typer.Option(min=1, metavar="N", help="How many deployments of each.")
+    ] = 1000,
+    changes: Changes = None,
+    seed: Annotated[
+        int | None, seed_option("Seed of all deployments; default: the mesh's own.")
+    ] = None,
+    optimal: Annotated[
+        bool, typer.Option(help="Look for the best pairs of routes beside the greedy's.")
+    ] = True,
+    deployments: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="N", help="How many deployments of each --out keeps, as files."
+        ),
+    ] = 0,
+    out: Annotated[
+        Path | None, out_option("a table with a row for each deployment (Parquet), the picture")
+    ] = None,
+    pictures: Annotated[
+        list[Path] | None, plot_option("the picture", "; may be given several times")
+    ] = None,
+) -> None:
+    """Count how often a random mesh has several disjoint routes, by each routing.
+
+    Example: ropewalk mesh --nodes 16,24,32,48,64 --graphs 1000 --plot mesh.png
+    """
+    pictures = pictures or []
+    with wrong_input():
+        if scenario is None:
+            overrides = [override(change) for change in changes or []]
+            loaded = Scenario(meshes.DEFAULT, name="mesh.toml", overrides=overrides)
+        else:
+            loaded = load(scenario, changes)
+        wanted = None if nodes is None else _numbers(nodes)
+        if deployments and out is None:
+            raise ValueError("--deployments: only with --out, which keeps them")
+        check_outputs(out, pictures)
+        check_pictures(pictures)
+    with wrong_input(), progress("drawing") as finished:
+        counted = meshes.census(
+            loaded,
+            nodes=wanted,
+            graphs=graphs,
+            seed=seed,
+            optimal=optimal,
+            keep=deployments,
+            progress=finished,
+        )
+    with failures():
+        written = keep_made(counted, out, pictures, _figure, keep)
+    answer(counted, _table, written, as_json=as_json)
+
+
+def _numbers(text: str) -> list[int]:
+    numbers = []
+    for word in text.split(","):
+        if not word.strip().isdecimal() or not 2 <= int(word) <= 1000:
+            raise ValueError(f"--nodes {text}: {word.strip()!r} is no whole number from 2 to 1000")
+        numbers.append(int(word))
+    return numbers
+
+
+def _figure(counted: Census) -> Figure:
+    from ..mesh.picture import draw
+
+    return draw(counted)
+
+
+def _table(counted: Census) -> RenderableType:
+    from ..mesh.table import table
+
+    return table(counted)

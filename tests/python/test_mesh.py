@@ -1,0 +1,158 @@
+"""Random meshes: what is counted, drawn and kept, and how bad input ends."""
+
+import json
+
+import polars as pl
+import pytest
+
+import ropewalk
+from places import ROOT
+from ropewalk import mesh
+from ropewalk.mesh.picture import draw
+from ropewalk.mesh.place import disturbances
+from ropewalk.mesh.place import draw as draw_place
+from ropewalk.statistics import wilson
+
+ZONES = ROOT / "scenarios/start/mesh.toml"
+
+# Shares of two greedy routes in %, by the number of nodes: the project's own Monte Carlo of the
+# set-up of Gómez et al. 2014 with another program, 3000 connected graphs and more of each.
+ANOTHER = {32: (26.6, 13.8, 3.71), 48: (64.3, 46.5, 15.7), 64: (91.3, 82.9, 40.3)}
+OPTIMAL = {32: (None, 15.5, 4.78), 40: (None, 29.7, 11.5)}
+
+
+def near(share, published, graphs):
+    """Whether a share is within four standard errors of a published one, its digits apart."""
+    expected = published / 100
+    error = (expected * (1 - expected) / graphs) ** 0.5
+    return abs(share - expected) <= 4 * error + 0.003
+
+
+def test_two_routes_are_found_as_often_as_by_another_program():
+    census = mesh.census(nodes=list(ANOTHER), graphs=400, optimal=False)
+    for counted in census.counts:
+        for routing, published in zip(mesh.ROUTINGS, ANOTHER[counted.nodes], strict=True):
+            assert near(counted.share(routing), published, counted.graphs)
+    census = mesh.census(nodes=list(OPTIMAL), graphs=400)
+    for counted in census.counts:
+        for routing, published in zip(mesh.ROUTINGS, OPTIMAL[counted.nodes], strict=True):
+            assert published is None or near(
+                counted.share(routing, "optimal"), published, counted.graphs
+            )
+
+
+def test_a_census_does_not_depend_on_its_size_and_order_holds():
+    few = mesh.census(nodes=[40], graphs=70, seed=3).counts[0]
+    more = mesh.census(nodes=[40], graphs=100, seed=3).counts[0]
+    for name, column in few.columns.items():
+        assert (more.columns[name][:70] == column).all()
+    for method in mesh.METHODS:
+        shares = [more.share(routing, method) for routing in mesh.ROUTINGS]
+        assert shares == sorted(shares, reverse=True)
+    for routing in mesh.ROUTINGS:
+        assert more.share(routing, "optimal") >= more.share(routing)
+
+
+def test_second_routes_get_longer_the_less_they_share():
+    scenario = ropewalk.Scenario(mesh.DEFAULT).with_(
+        {"mesh.require_routes": {"link": 2, "node": 2, "zone": 2}}
+    )
+    counted = mesh.census(scenario, graphs=60).counts[0]
+    assert counted.all_feasible.all()
+    link, node, zone = (counted.columns[f"greedy_{of}_second"] for of in mesh.ROUTINGS)
+    assert (link <= node).all()
+    assert (node <= zone).all()
+    firsts = [counted.columns[f"greedy_{of}_first"] for of in mesh.ROUTINGS]
+    assert (firsts[0] == firsts[1]).all()
+    assert (firsts[0] == firsts[2]).all()
+
+
+def test_wilson_has_the_published_interval():
+    # Newcombe, Statistics in Medicine 17, 1998, table I: 81 of 263, 15 of 148, 0 of 20, 1 of 29.
+    for (count, of), (low, high) in {
+        (81, 263): (0.2553, 0.3662),
+        (15, 148): (0.0624, 0.1605),
+        (0, 20): (0.0, 0.1611),
+        (1, 29): (0.0061, 0.1718),
+    }.items():
+        assert wilson(count, of) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_the_command_prints_and_keeps_what_it_counted(command, tmp_path):
+    out = tmp_path / "meshes"
+    ran = command(
+        *("mesh", "--nodes", "32,64", "--graphs", "20", "--json"),
+        *("--out", out, "--deployments", "2", "--plot", tmp_path / "mesh.svg"),
+    )
+    assert ran.returncode == 0, ran.stderr
+    told = json.loads(ran.stdout)
+    assert [each["nodes"] for each in told["mesh"]] == [32, 64]
+    assert told["mesh"][1]["feasible"].keys() == {"link", "node", "zone"}
+    assert told["mesh"][0]["draws"] > 100
+    assert pl.read_parquet(out / "tables/graphs.parquet").height == 40
+    assert (tmp_path / "mesh.svg").stat().st_size > 1000
+
+    # A deployment that was kept is run again as it was.
+    replayed = ropewalk.Scenario(
+        mesh.DEFAULT.replace("nodes = 32", 'placement = { file = "64-nodes-1.csv" }'),
+        folder=out / "deployments",
+    )
+    counted = mesh.census(nodes=[64], graphs=2, keep=2).counts[0]
+    assert replayed.values["mesh"]["nodes"] == counted.places[1].tolist()
+
+
+def test_results_of_a_mesh_have_it_and_keep_its_places(command, tmp_path):
+    out = tmp_path / "run"
+    ran = command("simulate", ZONES, "--set", "duration=2 s", "--json", "--out", out)
+    told = json.loads(ran.stdout)
+    assert told["mesh"]["nodes"] == 32
+    assert told["mesh"]["routes"]["zone"] >= 2
+    again = command(
+        *("simulate", out / "scenario.toml", "--json"),
+        *("--set", 'mesh.placement={ file = "nodes.csv" }'),
+    )
+    same = json.loads(again.stdout)
+    assert same["goodput_mbps"] == told["goodput_mbps"]
+    assert same["mesh"]["draws"] == 1
+
+
+def test_a_sweep_over_seeds_of_the_mesh_is_over_deployments():
+    scenario = ropewalk.Scenario.load(ZONES).with_({"duration": "1 s", "mesh.seed": 1})
+    swept = ropewalk.sweep(scenario, {"mesh.seed": [1, 2, 1]})
+    goodputs = swept["goodput_mbps"].to_list()
+    assert goodputs[0] == goodputs[2] != goodputs[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--nodes", "1"], "'1' is no whole number from 2 to 1000"),
+        (["--nodes", "32,many"], "'many' is no whole number"),
+        (["--deployments", "3"], "only with --out"),
+        (["--set", "mesh.requre=none"], "did you mean"),
+        (["--set", "mesh.placement=grid", "--set", "mesh.range=25 m"], "places that are drawn"),
+        (
+            ["--set", "mesh.area=['9 km', '9 km']", "--set", "mesh.nodes=3"],
+            "no deployment of 10000000 was as required",
+        ),
+        ([ROOT / "scenarios/start/two-links.toml"], "has no [mesh]"),
+    ],
+)
+def test_what_is_wrong_ends_with_two_and_a_line(command, arguments, said):
+    ran = command("mesh", *arguments)
+    assert ran.returncode == 2
+    assert said in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert len(ran.stderr.strip().splitlines()) == 1
+
+
+def test_pictures_show_what_there_is():
+    figure = draw(mesh.census(nodes=[48, 64], graphs=60))
+    assert len(figure.axes) == 3
+    assert len(figure.axes[0].containers) == 6
+    scenario = ropewalk.Scenario.load(ZONES)
+    assert disturbances(scenario.values["mesh"]) == []
+    labels = [text.get_text() for text in draw_place(scenario).axes[0].texts]
+    assert labels[:2] == ["n0", "n1"]
+    shared = scenario.with_({"mesh.routing": "link-disjoint"})
+    assert disturbances(shared.values["mesh"])
