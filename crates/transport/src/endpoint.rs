@@ -49,7 +49,7 @@ pub struct Endpoint {
     pub(crate) rx: DataReceiver,
     /// Data packets that brought something new, those of them that had to wait for another, and
     /// the most bytes that ever waited.
-    packets: u64,
+    pub(crate) packets: u64,
     out_of_order: u64,
     waiting_max: u64,
     pub(crate) events: VecDeque<Event>,
@@ -76,6 +76,8 @@ pub struct Endpoint {
     pub(crate) eof_told: bool,
     pub(crate) closed_told: bool,
     pub(crate) established: bool,
+    /// Nothing but usual cases is to be expected; see `usual.rs`.
+    pub(crate) settled: bool,
 }
 
 /// Which side of the connection.
@@ -142,6 +144,7 @@ impl Endpoint {
             eof_told: false,
             closed_told: false,
             established: false,
+            settled: false,
         }
     }
 
@@ -199,6 +202,7 @@ impl Endpoint {
     }
 
     pub(crate) fn give_up(&mut self) {
+        self.settled = false;
         for number in 0..self.subflows.len() {
             let open = !matches!(self.subflows[number].state, State::Closed | State::Listen);
             if open {
@@ -233,7 +237,7 @@ impl Endpoint {
         taken
     }
 
-    #[inline]
+    #[inline(never)]
     pub(crate) fn take_segment<R: Recorder>(
         &mut self,
         now: Time,
@@ -251,10 +255,12 @@ impl Endpoint {
             && !segment.flags.contains(Flags::SYN)
             && !segment.flags.contains(Flags::RST);
         if !plain && !self.handle_handshake(now, subflow, segment) {
+            self.settle();
             return;
         }
         self.handle_ack(now, subflow, segment, recorder);
         self.handle_payload(now, subflow, segment, recorder);
+        self.settle();
     }
 
     #[inline]

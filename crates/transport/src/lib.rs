@@ -36,6 +36,7 @@ mod subflow_set;
 mod subflow_state;
 mod timers;
 mod transmit;
+mod usual;
 
 pub use config::{Config, InitialWindow, IpVersion, Profile};
 pub use congestion::{CongestionConfig, SinglePathConfig};

@@ -132,10 +132,7 @@ impl Receiver {
         mut deliver: impl FnMut(u64, u64),
     ) -> Arrival {
         let mut arrival = Arrival::InOrder;
-        // RFC 7323, 4.3: only a segment that covers the last acknowledgement sets the echo.
-        if segment.seq <= self.last_ack_sent && segment.ts_val >= self.ts_recent {
-            self.ts_recent = segment.ts_val;
-        }
+        self.note_timestamp(segment);
         if segment.flags.contains(Flags::FIN) {
             self.fin = Some(segment.seq + u64::from(segment.len));
         }
@@ -145,15 +142,7 @@ impl Receiver {
             self.nxt = end;
             if len > 0 {
                 deliver(segment.data_seq, len);
-                self.unacknowledged += 1;
-                let pushed = self.quick_ack && segment.len < self.usual;
-                self.usual = self.usual.max(segment.len);
-                if self.unacknowledged >= self.delayed_ack || self.quick > 0 || pushed {
-                    self.quick = self.quick.saturating_sub(1);
-                    self.ack_now = true;
-                } else if self.ack_at == Time::MAX {
-                    self.ack_at = now + self.delayed_ack_timeout;
-                }
+                self.count_in_order(now, segment.len);
             }
         } else {
             // RFC 5681, 4.2: out of order, closing a gap, or a duplicate: acknowledge at once.
@@ -167,6 +156,45 @@ impl Receiver {
             self.ack_now = true;
         }
         arrival
+    }
+
+    /// RFC 7323, 4.3: only a segment that covers the last acknowledgement sets the echo.
+    #[inline]
+    fn note_timestamp(&mut self, segment: &Segment) {
+        if segment.seq <= self.last_ack_sent && segment.ts_val >= self.ts_recent {
+            self.ts_recent = segment.ts_val;
+        }
+    }
+
+    /// Data came in order: it is acknowledged now, or with what follows.
+    #[inline]
+    fn count_in_order(&mut self, now: Time, len: u32) {
+        self.unacknowledged += 1;
+        let pushed = self.quick_ack && len < self.usual;
+        self.usual = self.usual.max(len);
+        if self.unacknowledged >= self.delayed_ack || self.quick > 0 || pushed {
+            self.quick = self.quick.saturating_sub(1);
+            self.ack_now = true;
+        } else if self.ack_at == Time::MAX {
+            self.ack_at = now + self.delayed_ack_timeout;
+        }
+    }
+
+    /// Nothing waits for a gap before it, nor is there anything to tell of but what came in order.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.waiting.is_empty()
+            && self.ranges.is_empty()
+            && self.duplicate.is_none()
+            && self.fin.is_none()
+            && !self.out_of_order
+    }
+
+    /// [`on_segment`](Receiver::on_segment) of the next data in order, where nothing waits.
+    #[inline(always)]
+    pub(crate) fn take_next(&mut self, now: Time, segment: &Segment) {
+        self.note_timestamp(segment);
+        self.nxt = segment.seq + u64::from(segment.len);
+        self.count_in_order(now, segment.len);
     }
 
     fn place(

@@ -29,7 +29,9 @@ impl Endpoint {
     /// A segment arrived on a subflow.
     #[inline]
     pub fn handle_segment(&mut self, now: Time, subflow: usize, segment: &Segment) {
-        self.take_segment(now, subflow, segment, &mut ());
+        if !self.take_usual(now, subflow, segment) {
+            self.take_segment(now, subflow, segment, &mut ());
+        }
     }
 
     /// One or more timers may have run out: call it at [`poll_timeout`](Endpoint::poll_timeout)'s time.
@@ -44,7 +46,10 @@ impl Endpoint {
     #[inline(always)]
     #[must_use]
     pub fn poll_transmit(&mut self, now: Time, segment: &mut Segment) -> Option<usize> {
-        self.next_segment(now, segment, &mut ())
+        match self.poll_usual(now, segment) {
+            Some(usual) => usual,
+            None => self.next_segment(now, segment, &mut ()),
+        }
     }
 
     /// Gives the connection up at once: RST on each subflow, MP_FASTCLOSE with MPTCP (RFC 8684, 3.5).

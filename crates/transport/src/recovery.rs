@@ -57,6 +57,11 @@ impl Recovery {
         self.point = offset;
     }
 
+    /// Nothing is being repaired, or held back for it.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.phase == Phase::Open && !self.force && self.new_first == 0
+    }
+
     #[inline]
     pub(crate) fn phase(&self) -> Phase {
         self.phase

@@ -29,6 +29,9 @@ impl Rto {
     /// The timeout now, backed off.
     #[inline]
     pub(crate) fn current(&self) -> Time {
+        if self.backoff == 0 {
+            return self.base.min(self.max);
+        }
         let factor = 1u64 << self.backoff.min(16);
         Time::from_nanos(self.base.as_nanos().saturating_mul(factor)).min(self.max)
     }

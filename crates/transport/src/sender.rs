@@ -2,6 +2,7 @@ mod detection;
 mod probing;
 mod recovering;
 mod undo;
+mod usual;
 
 use ropewalk_quantities::Time;
 
@@ -174,21 +175,8 @@ impl Sender {
         let mut rtt = None;
         if advanced > 0 {
             self.board.acknowledge(ack, &mut delivered);
-            self.loss.duplicates.on_advance(self.una);
-            self.una = ack;
-            rtt = if self.timestamps && segment.flags.contains(Flags::TIMESTAMPS) {
-                Some(now.saturating_sub(segment.ts_ecr))
-            } else {
-                // Karn: nothing that was sent twice gives a sample.
-                delivered.newest_once.map(|sent| now - sent)
-            };
-            let own = connection.own();
-            if let Some(rtt) = rtt {
-                self.rto.sample(rtt, own);
-            }
-            self.rto.reset_backoff();
-            own.acked_since_loss += delivered.bytes;
-            self.rate.measure(now, delivered.bytes, own);
+            let (bytes, own) = (delivered.bytes, connection.own());
+            rtt = self.advance(now, segment, bytes, delivered.newest_once, own);
         }
         if let Options::Sack(blocks) = &segment.options
             && self.sack
@@ -213,6 +201,33 @@ impl Sender {
         }
         self.publish(connection.own());
         undone
+    }
+
+    /// New data is acknowledged, the newest that was sent once at that time: says how long it took.
+    #[inline(always)]
+    fn advance(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        bytes: u64,
+        newest_once: Option<Time>,
+        own: &mut SubflowState,
+    ) -> Option<Time> {
+        self.loss.duplicates.on_advance(self.una);
+        self.una = segment.ack;
+        let rtt = if self.timestamps && segment.flags.contains(Flags::TIMESTAMPS) {
+            Some(now.saturating_sub(segment.ts_ecr))
+        } else {
+            // Karn: nothing that was sent twice gives a sample.
+            newest_once.map(|sent| now - sent)
+        };
+        if let Some(rtt) = rtt {
+            self.rto.sample(rtt, own);
+        }
+        self.rto.reset_backoff();
+        own.acked_since_loss += bytes;
+        self.rate.measure(now, bytes, own);
+        rtt
     }
 
     /// Has a detector look for losses, and does what follows. Says whether the timer now waits for
@@ -349,15 +364,21 @@ impl Sender {
         }
     }
 
+    /// Nothing was sent for longer than the retransmission timeout.
+    #[inline]
+    fn was_idle(&self, now: Time) -> bool {
+        self.board.is_empty() && now.saturating_sub(self.last_sent) > self.rto.current()
+    }
+
     /// Restart after idleness: the window says nothing of the path any more (RFC 5681, 4.1), or
     /// less with each timeout that has gone by (Linux's `tcp_cwnd_restart`). Says whether the window
     /// was reduced.
     #[inline]
     fn restart_after_idle(&mut self, now: Time, initial: u64, state: &mut SubflowState) -> bool {
-        let (idle, rto) = (now.saturating_sub(self.last_sent), self.rto.current());
-        if !self.board.is_empty() || idle <= rto {
+        if !self.was_idle(now) {
             return false;
         }
+        let (idle, rto) = (now.saturating_sub(self.last_sent), self.rto.current());
         let mut cwnd = state.cwnd;
         if self.halve_after_idle {
             state.ssthresh = state.ssthresh.max(cwnd / 4 * 3);
@@ -393,22 +414,34 @@ impl Sender {
         segment: &Segment,
         connection: &mut Connection<'_, R>,
     ) {
-        let now = connection.now;
-        let own = connection.own();
-        // In slow start the window may run ahead of what was sent by a factor of two.
-        let slow_start = own.cwnd < own.ssthresh && own.cwnd < 2 * own.in_flight;
-        let acked = Acked {
-            now,
-            bytes,
-            rtt: (own.latest_rtt > Time::ZERO).then_some(own.latest_rtt),
-            snd_una: segment.ack,
-            snd_nxt: self.nxt,
-            cwnd_limited: connection.cwnd_limited || slow_start,
-        };
+        let (now, cwnd_limited) = (connection.now, connection.cwnd_limited);
+        let acked = self.acked(now, bytes, segment.ack, cwnd_limited, connection.own());
         let cwnd = connection
             .controller
             .on_ack(connection.subflow, &acked, connection.table);
         connection.own().cwnd = cwnd;
+    }
+
+    /// What congestion control is told of an acknowledgement.
+    #[inline]
+    fn acked(
+        &self,
+        now: Time,
+        bytes: u64,
+        snd_una: u64,
+        cwnd_limited: bool,
+        own: &SubflowState,
+    ) -> Acked {
+        // In slow start the window may run ahead of what was sent by a factor of two.
+        let slow_start = own.cwnd < own.ssthresh && own.cwnd < 2 * own.in_flight;
+        Acked {
+            now,
+            bytes,
+            rtt: (own.latest_rtt > Time::ZERO).then_some(own.latest_rtt),
+            snd_una,
+            snd_nxt: self.nxt,
+            cwnd_limited: cwnd_limited || slow_start,
+        }
     }
 
     /// Without SACK each duplicate acknowledgement stands for a segment that left the network.

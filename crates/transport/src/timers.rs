@@ -52,6 +52,7 @@ impl Endpoint {
             .iter()
             .map(Subflow::next_timer)
             .fold(own, Time::min);
+        self.settle();
     }
 
     fn time_out<R: Recorder>(&mut self, now: Time, subflow: usize, recorder: &mut R) {

@@ -13,8 +13,20 @@ use crate::subflow::State;
 const DATA_ACK: Flags = Flags::DATA_ACK.with(Flags::DATA_ACK_64);
 
 impl Endpoint {
-    #[inline(always)]
+    #[inline(never)]
     pub(crate) fn next_segment<R: Recorder>(
+        &mut self,
+        now: Time,
+        segment: &mut Segment,
+        recorder: &mut R,
+    ) -> Option<usize> {
+        let next = self.look_for_segment(now, segment, recorder);
+        self.settle();
+        next
+    }
+
+    #[inline(always)]
+    fn look_for_segment<R: Recorder>(
         &mut self,
         now: Time,
         segment: &mut Segment,

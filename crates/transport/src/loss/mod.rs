@@ -78,6 +78,11 @@ impl LossDetection {
         }
     }
 
+    /// Losses are told by time, none is suspected, and whatever is found is believed.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.rack.is_settled() && self.probe.sent.is_none() && self.freeze.until == Time::ZERO
+    }
+
     /// Windows and timeout stay as they are.
     #[inline]
     pub(crate) fn is_frozen(&self, now: Time) -> bool {

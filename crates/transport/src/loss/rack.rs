@@ -88,6 +88,26 @@ impl Rack {
         }
     }
 
+    /// No segment that was sent again is awaited.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.on && !self.advanced && self.resent.is_empty()
+    }
+
+    /// The newest that arrived is `sent`, which was sent once: whether none, `next` the oldest of
+    /// them, that has not arrived was sent before it.
+    #[inline]
+    pub(crate) fn none_is_overtaken_by(&self, sent: &Sent, next: Option<&Sent>) -> bool {
+        let newest = self.newest.max((sent.sent, sent.end()));
+        next.is_none_or(|next| (next.sent, next.end()) >= newest)
+    }
+
+    /// [`on_delivered`](Rack::on_delivered) and [`judge`](Rack::judge) where none was overtaken.
+    #[inline]
+    pub(crate) fn take_newest(&mut self, now: Time, sent: Time, end: u64) {
+        self.rtt = now.saturating_sub(sent);
+        self.newest = self.newest.max((sent, end));
+    }
+
     /// A D-SACK that does not answer a tail loss probe: a retransmission was for nothing, as
     /// segments are overtaken by more than was thought (6.2, step 4). At most once a round trip,
     /// and as in Linux not before reordering was seen (`tcp_dsack_seen`).

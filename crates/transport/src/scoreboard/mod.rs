@@ -177,6 +177,45 @@ impl Scoreboard {
         }
     }
 
+    /// No segment is selectively acknowledged, lost or on its way once more, and none before
+    /// `una` says anything of those after it.
+    pub(crate) fn is_settled(&self, una: u64) -> bool {
+        self.sacked | self.lost | self.retransmitted == 0 && self.highest_sacked <= una
+    }
+
+    /// How many segments end at or before `ack`, if all of them were sent once and the last ends
+    /// with it; with the last of them, and the next, which was sent once, too, and is the first
+    /// that is to be judged.
+    #[inline]
+    pub(crate) fn usual_prefix(&self, ack: u64) -> Option<(usize, &Sent, Option<&Sent>)> {
+        let mut count = 0;
+        let mut last = None;
+        let next = loop {
+            match self.segments.get(count) {
+                Some(sent) if sent.marks != 0 => return None,
+                Some(sent) if sent.seq >= ack => break Some(sent),
+                Some(sent) => last = Some(sent),
+                None => break None,
+            }
+            count += 1;
+        };
+        let last = last.filter(|sent| sent.end() == ack)?;
+        (self.judged <= self.base + count as u64).then_some((count, last, next))
+    }
+
+    /// [`acknowledge`](Scoreboard::acknowledge) of so many segments and bytes that were sent once.
+    #[inline]
+    pub(crate) fn take_prefix(&mut self, count: usize, bytes: u64) {
+        for _ in 0..count {
+            self.segments.pop_front();
+        }
+        self.base += count as u64;
+        self.outstanding -= bytes;
+        if !self.segments.is_empty() {
+            self.judged = self.base;
+        }
+    }
+
     /// Marks what the blocks cover.
     pub(crate) fn selective_acknowledge(
         &mut self,

@@ -17,8 +17,14 @@ impl Sender {
     /// Data was acknowledged, and some is left.
     #[inline]
     pub(crate) fn restart_timer(&mut self, now: Time, state: &SubflowState) {
+        self.restart_timer_for(now, self.may_probe(), state);
+    }
+
+    /// The same, where it is known whether a probe may be sent.
+    #[inline(always)]
+    pub(super) fn restart_timer_for(&mut self, now: Time, probes: bool, state: &SubflowState) {
         let timeout = now + self.rto.current();
-        if self.may_probe() {
+        if probes {
             self.arm(Purpose::Probe, (now + self.patience(state)).min(timeout));
         } else {
             self.arm(Purpose::Timeout, timeout);
@@ -29,9 +35,14 @@ impl Sender {
     #[inline]
     pub(crate) fn put_off_probe(&mut self, now: Time, state: &SubflowState) {
         if self.may_probe() {
-            let at = (now + self.patience(state)).min(self.timeout_of_oldest(now));
-            self.arm(Purpose::Probe, at);
+            self.arm_probe(now, state);
         }
+    }
+
+    #[inline(always)]
+    pub(super) fn arm_probe(&mut self, now: Time, state: &SubflowState) {
+        let at = (now + self.patience(state)).min(self.timeout_of_oldest(now));
+        self.arm(Purpose::Probe, at);
     }
 
     /// The retransmission timer, as if it had been started when the oldest segment was last sent.
@@ -113,6 +124,7 @@ impl Sender {
         state.srtt * 2 + slack
     }
 
+    #[inline]
     fn timeout_of_oldest(&self, now: Time) -> Time {
         let since = self.board.first().map_or(now, |oldest| oldest.sent);
         (since + self.rto.current()).max(now + Time::from_nanos(1))

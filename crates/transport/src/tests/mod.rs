@@ -9,6 +9,7 @@ mod rack;
 mod reception;
 mod recovery;
 mod reordering;
+mod usual;
 mod window;
 
 use std::collections::BTreeMap;
@@ -185,6 +186,9 @@ impl Pair {
             end.poll_transmit(self.now, &mut segment)
         } else if client {
             self.client.poll_transmit(self.now, &mut segment)
+        } else if self.listens {
+            let mut end = self.server.recorded_by(&mut self.told_by_server);
+            end.poll_transmit(self.now, &mut segment)
         } else {
             self.server.poll_transmit(self.now, &mut segment)
         };
@@ -206,9 +210,11 @@ impl Pair {
         if arrival == Some(next) {
             let (_, passing) = self.wire.pop_first().expect("an arrival");
             let (now, subflow, segment) = (self.now, passing.subflow, &passing.segment);
-            if passing.to_server {
+            if passing.to_server && self.listens {
                 let mut server = self.server.recorded_by(&mut self.told_by_server);
                 server.handle_segment(now, subflow, segment);
+            } else if passing.to_server {
+                self.server.handle_segment(now, subflow, segment);
             } else if self.listens {
                 let mut client = self.client.recorded_by(&mut self.told);
                 client.handle_segment(now, subflow, segment);

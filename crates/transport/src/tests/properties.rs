@@ -4,7 +4,12 @@ use crate::{CongestionConfig, SchedulerConfig};
 use proptest::prelude::*;
 
 /// A wire that loses, delays and doubles by a plan drawn from a seed.
-fn hostile(mut seed: u64, loss: u64, late: u64, twice: u64) -> Box<dyn FnMut(&Passing) -> Fate> {
+pub(super) fn hostile(
+    mut seed: u64,
+    loss: u64,
+    late: u64,
+    twice: u64,
+) -> Box<dyn FnMut(&Passing) -> Fate> {
     Box::new(move |_| {
         // xorshift64: deterministic, and enough for choosing victims.
         seed ^= seed << 13;

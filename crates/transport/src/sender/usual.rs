@@ -1,0 +1,85 @@
+//! The sender's part of the usual cases, of which [`usual`](crate::usual) tells.
+
+use ropewalk_quantities::Time;
+
+use super::Sender;
+use crate::SubflowState;
+use crate::congestion::Acked;
+use crate::scoreboard::Sent;
+use crate::segment::Segment;
+
+impl Sender {
+    /// Nothing is lost, suspected to be, selectively acknowledged or sent again, losses are told by
+    /// time, and nobody looks for signs of reordering.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.sack
+            && self.rto.backoff() == 0
+            && !self.reordering.is_on()
+            && self.recovery.is_settled()
+            && self.board.is_settled(self.una)
+            && self.loss.is_settled()
+    }
+
+    /// [`on_ack`](Sender::on_ack) of new data that was all sent once, and before all that is left, up to
+    /// what congestion control makes of it: what that is told; `None` if it is none of these.
+    #[inline(always)]
+    pub(crate) fn take_usual(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        cwnd_limited: bool,
+        state: &mut SubflowState,
+    ) -> Option<Acked> {
+        let ack = segment.ack;
+        if ack <= self.una || ack > self.nxt {
+            return None;
+        }
+        let (count, last, next) = self.board.usual_prefix(ack)?;
+        if !self.loss.rack.none_is_overtaken_by(last, next) {
+            return None;
+        }
+        let (sent, bytes) = (last.sent, ack - self.una);
+        self.board.take_prefix(count, bytes);
+        self.advance(now, segment, bytes, Some(sent), state);
+        self.loss.rack.take_newest(now, sent, ack);
+        Some(self.acked(now, bytes, ack, cwnd_limited, state))
+    }
+
+    /// What follows once congestion control has answered.
+    #[inline(always)]
+    pub(crate) fn after_usual(&mut self, now: Time, state: &mut SubflowState) {
+        if self.board.is_empty() {
+            self.disarm();
+        } else {
+            self.restart_timer_for(now, self.loss.probe.on, state);
+        }
+        // Offset 0 is the SYN's.
+        state.acknowledged = self.una - 1;
+        state.in_flight = self.board.outstanding();
+    }
+
+    /// [`send_new`](Sender::send_new) of data that does not follow on idleness; where it stands in
+    /// the stream.
+    #[inline(always)]
+    pub(crate) fn send_usual(
+        &mut self,
+        now: Time,
+        len: u32,
+        data_seq: u64,
+        state: &mut SubflowState,
+    ) -> Option<u64> {
+        if self.was_idle(now) {
+            return None;
+        }
+        let seq = self.nxt;
+        let sent = Sent::data(seq, len, data_seq, now);
+        self.nxt += u64::from(len);
+        self.board.push(sent);
+        self.count_out(now, &sent);
+        if self.loss.probe.on {
+            self.arm_probe(now, state);
+        }
+        state.in_flight = self.board.outstanding();
+        Some(seq)
+    }
+}

@@ -1,0 +1,142 @@
+//! The usual cases and the long way do the same: where somebody listens there is the long way alone.
+
+use super::properties::hostile;
+use super::*;
+use crate::CongestionConfig;
+use crate::algorithm::Declared;
+use crate::congestion::cubic::CubicConfig;
+use proptest::prelude::*;
+
+/// What passes between the ends, and what becomes of it.
+#[derive(Clone, Debug)]
+struct Course {
+    seed: u64,
+    /// Of a thousand segments, those that are lost, late, and doubled.
+    loss: u64,
+    late: u64,
+    twice: u64,
+    /// What the client writes, each once the one before is written, with so long between them.
+    writes: Vec<u64>,
+    pause: Time,
+    /// What the server writes when the first of it has arrived.
+    answer: u64,
+}
+
+/// Two pairs of ends on one course, the first with listeners: after each step the ends of one are
+/// those of the other in every field. Says how many steps left both ends of it settled.
+fn compare(config: &Config, course: &Course) -> usize {
+    let mut pairs = [true, false].map(|listens| {
+        let mut pair = Pair::new(config, &[20]);
+        pair.listens = listens;
+        pair.fate = hostile(course.seed | 1, course.loss, course.late, course.twice);
+        pair.client.connect();
+        pair
+    });
+    let (mut left, mut answered, mut settled) = (0, false, 0);
+    let mut next_write = Time::ZERO;
+    let mut writes = course.writes.iter();
+    let end = Time::from_secs(600);
+    loop {
+        let [long, usual] = &mut pairs;
+        let until = if left > 0 { end } else { end.min(next_write) };
+        let stepped = long.step(until);
+        assert_eq!(usual.step(until), stepped);
+        assert_eq!(format!("{:?}", usual.client), format!("{:?}", long.client));
+        assert_eq!(format!("{:?}", usual.server), format!("{:?}", long.server));
+        settled += usize::from(usual.client.settled && usual.server.settled);
+        if !stepped && until == end {
+            break;
+        }
+        let mut write = 0;
+        if !stepped {
+            pairs
+                .iter_mut()
+                .for_each(|pair| pair.now = pair.now.max(until));
+            (write, next_write) = match writes.next() {
+                Some(write) => (*write, until + course.pause),
+                None => (0, Time::MAX),
+            };
+        }
+        let answers = !answered && pairs[0].server.delivered() > 0;
+        answered |= answers;
+        left += write;
+        let mut taken = 0;
+        for pair in &mut pairs {
+            pair.told.clear();
+            pair.told_by_server.clear();
+            taken = pair.client.write(left);
+            if answers {
+                pair.server.write(course.answer);
+            }
+            if next_write == Time::MAX && left == taken {
+                pair.client.close();
+            }
+        }
+        left -= taken;
+    }
+    assert_eq!(
+        pairs[0].server.delivered(),
+        course.writes.iter().sum::<u64>()
+    );
+    let sent = pairs.map(|pair| pair.script());
+    assert_eq!(sent[0], sent[1]);
+    settled
+}
+
+/// As Linux has it, so that losses are told by time.
+fn linux() -> Config {
+    Config {
+        multipath: false,
+        segment: Bytes::new(1000),
+        ..Config::profile(Profile::Linux)
+    }
+}
+
+#[test]
+fn without_losses_nearly_all_is_usual() {
+    let course = Course {
+        seed: 1,
+        loss: 0,
+        late: 0,
+        twice: 0,
+        writes: vec![3_000_000],
+        pause: Time::ZERO,
+        answer: 0,
+    };
+    let settled = compare(&linux(), &course);
+    assert!(settled > 3000, "{settled}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn the_usual_case_does_what_the_long_way_does(
+        seed in any::<u64>(),
+        loss in prop_oneof![Just(0u64), 0u64..60],
+        late in prop_oneof![Just(0u64), 0u64..60],
+        twice in 0u64..20,
+        writes in prop::collection::vec(1u64..100_000, 1..4),
+        pause_ms in prop_oneof![Just(0u64), 0u64..3000],
+        answer in prop_oneof![Just(0u64), 1u64..50_000],
+        congestion in prop::sample::select(CongestionConfig::defaults()),
+        cubic in any::<bool>(),
+        timestamps in any::<bool>(), sack in prop::bool::weighted(0.9),
+        tail_loss_probe in any::<bool>(), rack in prop::bool::weighted(0.9),
+        delayed_ack in 1u32..4,
+        receive_buffer in 4_000u64..200_000,
+    ) {
+        let congestion = if cubic {
+            SinglePathConfig::Cubic(CubicConfig::DEFAULT).into()
+        } else {
+            congestion
+        };
+        let config = Config {
+            congestion, timestamps, sack, tail_loss_probe, rack, delayed_ack,
+            receive_buffer: Bytes::new(receive_buffer),
+            ..linux()
+        };
+        let pause = ms(pause_ms);
+        compare(&config, &Course { seed, loss, late, twice, writes, pause, answer });
+    }
+}
