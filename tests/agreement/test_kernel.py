@@ -2,7 +2,9 @@
 
 import pytest
 
+import datagrams
 import kernel
+import ropewalk
 from ropewalk import emulation
 
 # How far the simulated goodput may be from the measured one, as a share of it.
@@ -10,6 +12,9 @@ LARGE_BUFFERS = 0.03
 SMALLER_BUFFERS = 0.05  # over at most two links
 TRACE = 0.05  # over one link
 LOSSES = 0.15  # of 1 %: a run has a few dozen
+DATAGRAMS = 0.03  # goodput
+LATE_MS = 1.0  # of the mean delay: the machine's way in and out is the testbed's alone
+DATAGRAMS_LOST = 0.01  # of the packets
 ATTEMPTS = 3
 
 
@@ -66,3 +71,24 @@ def test_simulator_and_kernel_agree(machine, case):
         late = min(found["late ms"] for found in attempts)
         pytest.skip(f"the links came {late:.1f} ms late at the least: the machine is busy")
     raise AssertionError(f"not within {allowed:g} % in {ATTEMPTS} attempts: {attempts}")
+
+
+@pytest.mark.parametrize("case", list(datagrams.cases()), ids=str)
+def test_simulated_and_real_datagrams_agree(machine, case):
+    simulated = datagrams.numbers(ropewalk.simulate(case.scenario))
+    attempts = []
+    for _ in range(ATTEMPTS):
+        results = ropewalk.testbed(case.scenario)
+        if not results.runs[0]["emulator"]["trusted"]:
+            continue
+        real = datagrams.numbers(results)
+        attempts.append(real)
+        if (
+            real["goodput_mbps"] == pytest.approx(simulated["goodput_mbps"], rel=DATAGRAMS)
+            and real["delay_ms"] == pytest.approx(simulated["delay_ms"], rel=0.02, abs=LATE_MS)
+            and real["lost"] == pytest.approx(simulated["lost"], abs=DATAGRAMS_LOST)
+        ):
+            return
+    if not attempts:
+        pytest.skip("the links came late: the machine is busy")
+    raise AssertionError(f"simulated {simulated}, on the testbed {attempts}")

@@ -397,3 +397,50 @@ def test_what_no_formula_has_over_the_air_is_said(diamond, scenario, why):
     made = ropewalk.predict(scenario(diamond))
     assert made.best is None
     assert any(why in warning for warning in made.warnings), made.warnings
+
+
+DATAGRAMS = """
+duration = "10 s"
+[[link]]
+name = "a"
+rate = "8 Mbit/s"
+delay = "20 ms"
+loss = "2 %"
+[[link]]
+name = "b"
+rate = "6 Mbit/s"
+delay = "10 ms"
+queue = "40 packets"
+[[path]]
+name = "both"
+hops = ["a", "b"]
+[transport]
+protocol = "udp"
+paths = ["both"]
+"""
+
+
+def test_datagrams_are_what_each_link_leaves():
+    best = ropewalk.predict(ropewalk.Scenario(DATAGRAMS)).best
+    assert best.name == "datagrams"
+    assert best.bottleneck == "the rate of b"
+    # All that b carries, of what a leaves: 7.84 Mbit/s.
+    assert best.goodput_mbps == pytest.approx(6 * 1472 / 1500)
+    assert best.quantities["lost_ratio"] == pytest.approx(1 - 6 / 8)
+    # 1.5 ms at a, 2 at b, 30 ms on the way; 40 packets before b, once 480 kbit are there.
+    full = 40 * 1500 * 8 / 1.84e6
+    assert best.delay_ms["mean"] == pytest.approx(1.5 + 2 + 30 + 80 * (1 - full / 2 / 10))
+
+
+def test_datagrams_of_voice_wait_for_nobody():
+    voice = '\n[traffic]\nkind = "cbr"\nrate = "64 kbit/s"\nmessage = "160 B"\n'
+    best = ropewalk.predict(ropewalk.Scenario(DATAGRAMS + voice)).best
+    assert best.goodput_mbps == pytest.approx(0.064 * 0.98)
+    assert best.delay_ms["mean"] == pytest.approx(30 + 188 * 8 / 8e3 + 188 * 8 / 6e3)
+    assert best.bottleneck == "none: the links carry what is offered"
+
+
+def test_datagrams_beside_others_have_no_formula():
+    made = ropewalk.predict(ropewalk.Scenario(DATAGRAMS + '\n[[competitor]]\npath = "a"\n'))
+    assert made.best is None
+    assert "no formula has datagrams beside other flows" in made.warnings[0]

@@ -1,7 +1,7 @@
 //! A scenario as JSON in base units, every default filled in, for programs that compute with it.
 
 use ropewalk_network::radio::Propagation;
-use ropewalk_network::{Capacity, DirectionConfig, LinkConfig};
+use ropewalk_network::{Capacity, DirectionConfig, LinkConfig, QueueLimit};
 use ropewalk_quantities::Time;
 use ropewalk_transport::{Config, InitialWindow};
 use serde_json::{Map, Value, json};
@@ -19,7 +19,8 @@ impl Scenario {
     /// `reverse`; `rate` is a trace's mean (absent if unlimited); `transport` and `traffic` are the
     /// first flow's, wherever the file has it, with its `name`, `start` and `count`, and `flow` has
     /// those after it; and an endpoint has `header_bytes`, all that is no payload in an IP packet of
-    /// its data, and `ack_bytes`, the IP packet of an acknowledgement. What is unlimited or not given
+    /// its data, and `ack_bytes`, the IP packet of an acknowledgement. A queue is in bytes, and one that
+    /// the file has in packets also says how many, in `queue_packets`. What is unlimited or not given
     /// is absent. A link through the air names its `channel`, has no rate, and its losses are those
     /// of a frame's tries; decibels, metres and hertz are numbers. An algorithm is its name; those of its parameters that have another value than
     /// their default stand in `scheduler_parameters` and the like.
@@ -162,6 +163,9 @@ fn direction(direction: &DirectionConfig, round_trip: Time) -> Value {
         let queue = direction.queue.bytes(&direction.capacity, round_trip);
         object.insert("rate".into(), rate.as_bps().into());
         object.insert("queue".into(), queue.as_u64().into());
+        if let QueueLimit::Packets(packets) = direction.queue {
+            object.insert("queue_packets".into(), packets.into());
+        }
     }
     if let Capacity::Trace(trace) = &direction.capacity {
         object.insert("trace".into(), trace.name.as_str().into());

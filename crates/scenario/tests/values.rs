@@ -55,6 +55,7 @@ fn every_value_is_there_in_base_units() {
                 "slot": 0.0,
                 "loss": 0.0,
                 "queue": 150_000,
+                "queue_packets": 100,
             },
         },
         {

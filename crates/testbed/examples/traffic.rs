@@ -81,7 +81,7 @@ fn arguments(given: impl Iterator<Item = String>) -> Result<Option<(Plan, Namesp
         name: "flow".to_owned(),
         seed: 1,
         carrier: Carrier::Tcp,
-        congestion: "cubic".to_owned(),
+        congestion: Some("cubic".to_owned()),
         traffic: Traffic::Bulk { size: None },
         segment: Bytes::new(1448),
         warmup: Time::ZERO,
@@ -92,6 +92,7 @@ fn arguments(given: impl Iterator<Item = String>) -> Result<Option<(Plan, Namesp
         receive_buffer: None,
         unsent: None,
         proxy: None,
+        way: None,
         paths: Vec::new(),
     };
     for argument in given {
@@ -113,7 +114,7 @@ fn arguments(given: impl Iterator<Item = String>) -> Result<Option<(Plan, Namesp
             "server" => namespaces[1] = Some(value.to_owned()),
             "carrier" if value == "tcp" => plan.carrier = Carrier::Tcp,
             "carrier" if value == "mptcp" => plan.carrier = Carrier::Mptcp,
-            "congestion" => plan.congestion = value.to_owned(),
+            "congestion" => plan.congestion = Some(value.to_owned()),
             "size" => size = Some(value.parse::<Bytes>()?),
             "cbr" | "poisson" => {
                 rate = Some(value.parse::<Rate>()?);

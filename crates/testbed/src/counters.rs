@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 
 /// Groups of counters that a transport has a part in.
-const GROUPS: [&str; 3] = ["Tcp", "TcpExt", "MPTcpExt"];
+const GROUPS: [&str; 4] = ["Tcp", "TcpExt", "MPTcpExt", "Udp"];
 
 /// States and settings among the counters: a difference of them tells nothing.
 const GAUGES: [&str; 6] = [

@@ -76,7 +76,7 @@ impl Gateway {
         association: Config,
         scenario: &Scenario,
         testbed: &Testbed,
-        congestion: &str,
+        congestion: Option<&str>,
         start: Instant,
     ) -> Result<Gateway, Error> {
         let server = testbed.plan.server;
@@ -94,7 +94,7 @@ impl Gateway {
                 memory: Bytes::from_mib(1024),
                 rate: None,
             },
-            congestion: Some(congestion.to_owned()),
+            congestion: congestion.map(str::to_owned),
         };
         let programs = Arc::new(Programs::new(false).map_err(Error::Gateway)?);
         let listener = listen(testbed, true, SocketAddr::new(server, PORT))?;
@@ -115,7 +115,7 @@ impl Gateway {
                 relay: keys.relay.public(),
             },
             association,
-            congestion: Some(congestion.to_owned()),
+            congestion: congestion.map(str::to_owned),
         };
         let loopback = match server {
             IpAddr::V4(_) => IpAddr::from(Ipv4Addr::LOCALHOST),

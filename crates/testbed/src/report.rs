@@ -94,8 +94,9 @@ pub struct EmulatorSummary {
 pub struct KernelSummary {
     /// Its version.
     pub release: String,
-    /// The congestion control, by its own name.
-    pub congestion: String,
+    /// The congestion control, by its own name; datagrams have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<String>,
     /// By how much its counters grew, by nstat's names.
     pub counters: Ends<BTreeMap<String, u64>>,
 }
@@ -123,7 +124,7 @@ pub(crate) struct Measured {
     pub(crate) drops: u64,
     /// Processor time that a hypervisor kept from this machine meanwhile.
     pub(crate) stolen: Option<Time>,
-    pub(crate) congestion: String,
+    pub(crate) congestion: Option<String>,
     pub(crate) histogram: bool,
 }
 
@@ -139,6 +140,11 @@ impl Report {
         if let Some(carried) = &measured.carried {
             warnings.extend(emulator_warnings(carried, measured.drops, measured.stolen));
             (links, cost) = self::links(scenario, carried);
+        }
+        if let Some(lost) = measured.counters.server.get("UdpRcvbufErrors") {
+            warnings.push(format!(
+                "not to be trusted: {lost} datagrams found no room at the server's socket"
+            ));
         }
         let (flows, jain_index) = shares::flows(scenario, &traffic, &measured.others);
         Report {

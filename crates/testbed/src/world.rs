@@ -24,6 +24,9 @@ use crate::steal::stolen;
 use crate::traffic::{self, Carrier, Session};
 use crate::tunnel::Tunnel;
 
+/// Datagrams that have not come so long after the links' delays are lost.
+const PATIENCE: Time = Time::from_secs(2);
+
 /// All threads wait for the start by then.
 const BEFORE_START: Duration = Duration::from_millis(50);
 
@@ -39,11 +42,8 @@ pub fn world(request: &Request) -> Result<Report, Error> {
     let scenario = request.parse()?;
     let step = request.timeline_step(scenario.duration)?;
     kernel::check(&scenario)?;
-    let congestion = match &request.kernel_congestion {
-        Some(name) => name.clone(),
-        None => kernel::congestion(scenario.first())?.to_owned(),
-    };
-    kernel::check_congestion(request.kernel_congestion.is_some(), &congestion)?;
+    let congestion = congestion(&scenario, request)?;
+    let named = congestion.as_deref();
     let tap = tap(request, &scenario)?;
     let (mut testbed, tc) = match request.emulator {
         EmulatorKind::Own => (Testbed::build(&scenario)?, None),
@@ -63,7 +63,7 @@ pub fn world(request: &Request) -> Result<Report, Error> {
     let gateway = match &scenario.first().protocol {
         Protocol::Bas(aggregation) => {
             let association = aggregation.association(&scenario.first().transport);
-            let gateway = Gateway::start(association, &scenario, &testbed, &congestion, start);
+            let gateway = Gateway::start(association, &scenario, &testbed, named, start);
             Some(gateway?)
         }
         Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::StripedTcp(_) => None,
@@ -75,7 +75,7 @@ pub fn world(request: &Request) -> Result<Report, Error> {
         }
         Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::Bas(_) => None,
     };
-    let mut plan = traffic_plan(&scenario, request.seed, &testbed.plan, &congestion, step);
+    let mut plan = traffic_plan(&scenario, request.seed, &testbed.plan, named, step);
     if let Some(gateway) = &gateway {
         plan.proxy = Some(gateway.proxy);
         alone(&mut plan, gateway.proxy.ip());
@@ -128,6 +128,27 @@ pub fn world(request: &Request) -> Result<Report, Error> {
     Ok(Report::new(&scenario, request.seed, measured))
 }
 
+/// The congestion control by the kernel's name; datagrams have none.
+fn congestion(scenario: &Scenario, request: &Request) -> Result<Option<String>, Error> {
+    let flow = scenario.first();
+    let asked = &request.kernel_congestion;
+    let name = match (&flow.protocol, asked) {
+        (Protocol::Udp, None) => return Ok(None),
+        (Protocol::Udp, Some(name)) => {
+            return Err(Error::Unsupported {
+                key: "kernel_congestion".to_owned(),
+                value: format!("{name:?}"),
+                reason: "nothing controls datagrams".to_owned(),
+                allowed: format!("a {} other than \"udp\"", flow.key("protocol")),
+            });
+        }
+        (_, Some(name)) => name.clone(),
+        (_, None) => kernel::congestion(flow)?.to_owned(),
+    };
+    kernel::check_congestion(asked.is_some(), &name)?;
+    Ok(Some(name))
+}
+
 fn tap(request: &Request, scenario: &Scenario) -> Result<Option<Tap>, Error> {
     let Some(path) = &request.capture else {
         return Ok(None);
@@ -150,7 +171,7 @@ fn traffic_plan(
     scenario: &Scenario,
     seed: u64,
     plan: &Plan,
-    congestion: &str,
+    congestion: Option<&str>,
     step: Option<Time>,
 ) -> traffic::Plan {
     let flow = scenario.first();
@@ -162,9 +183,9 @@ fn traffic_plan(
         carrier: match flow.protocol {
             Protocol::Mptcp => Carrier::Mptcp,
             Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Bas(_) => Carrier::Tcp,
-            Protocol::Udp => unreachable!("the testbed refuses it"),
+            Protocol::Udp => Carrier::Udp,
         },
-        congestion: congestion.to_owned(),
+        congestion: congestion.map(str::to_owned),
         traffic: flow.traffic,
         segment: flow.transport.segment,
         warmup: scenario.warmup,
@@ -176,6 +197,7 @@ fn traffic_plan(
         receive_buffer: None,
         unsent: None,
         proxy: None,
+        way: (flow.protocol == Protocol::Udp).then(|| way(scenario)),
         paths: ends
             .map(|&(client, path)| traffic::Path {
                 name: scenario.paths[path].name.clone(),
@@ -184,6 +206,19 @@ fn traffic_plan(
                 device: None,
             })
             .collect(),
+    }
+}
+
+/// What a sender of datagrams knows of the links of the first flow's path.
+fn way(scenario: &Scenario) -> traffic::Way {
+    let flow = scenario.first();
+    let hops = &scenario.paths[flow.paths[0]].hops;
+    let links = hops.iter().map(|hop| &scenario.links[*hop]);
+    let delays = links.map(|link| link.forward.delay);
+    traffic::Way {
+        first: scenario.links[hops[0]].clone(),
+        headers: flow.datagram_headers(),
+        patience: delays.fold(PATIENCE, |sum, delay| sum + delay),
     }
 }
 

@@ -18,7 +18,7 @@ fn plan(traffic: Traffic) -> Plan {
         name: "flow".to_owned(),
         seed: 7,
         carrier: Carrier::Tcp,
-        congestion: "reno".to_owned(),
+        congestion: Some("reno".to_owned()),
         traffic,
         segment: Bytes::new(1448),
         warmup: Time::ZERO,
@@ -29,6 +29,7 @@ fn plan(traffic: Traffic) -> Plan {
         receive_buffer: None,
         unsent: None,
         proxy: None,
+        way: None,
         paths: vec![Path {
             name: "loopback".to_owned(),
             client: LOOPBACK,
@@ -77,7 +78,7 @@ fn run(plan: Plan) -> Result<TrafficOutcome, TrafficError> {
 fn a_bulk_transfer_arrives_whole_with_either_congestion_control() {
     for congestion in ["cubic", "reno"] {
         let outcome = run(Plan {
-            congestion: congestion.to_owned(),
+            congestion: Some(congestion.to_owned()),
             ..bulk(30)
         });
         let outcome = match outcome {
@@ -203,7 +204,7 @@ fn fixed_buffers_are_what_was_asked_for() {
 #[test]
 fn a_congestion_control_that_is_none_is_an_error() {
     let error = run(Plan {
-        congestion: "nonesuch".to_owned(),
+        congestion: Some("nonesuch".to_owned()),
         ..bulk(1)
     });
     let text = error.unwrap_err().to_string();

@@ -65,7 +65,8 @@ def table(comparison: Comparison) -> RenderableType:
         Text.assemble((comparison.scenario.title, "bold"), (_runs(comparison), "dim")),
         _summary(comparison),
     ]
-    if len(comparison.scenario.links) > 1:
+    has_subflows = any(entries(of, "subflows") for of in comparison.means.values())
+    if len(comparison.scenario.links) > 1 and has_subflows:
         parts.append(_each(comparison, "subflows", "subflow", SUBFLOW))
     if comparison.ran:
         parts.append(_each(comparison, "links", "link", LINK))

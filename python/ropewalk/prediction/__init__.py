@@ -19,6 +19,7 @@ BELIEVED = {
     "striped-tcp": (("striped-cycle", "it follows the very packets, which nothing random moves"),),
 }
 OTHERS = (
+    ("datagrams", "nothing controls them, and each link does what its numbers say"),
     ("fluid", "it alone has the queues, the windows and the start of this very scenario"),
     ("wifi-airtime", "it has the air that the hops of this very scenario share"),
     ("bianchi", "it has the collisions of stations that always have a frame to send"),
@@ -51,7 +52,7 @@ def predict(scenario: Scenario | str | os.PathLike[str]) -> Predictions:
     >>> ropewalk.predict("scenarios/start/two-links.toml").best.name
     'fluid'
     """
-    from . import fluid, wifi
+    from . import datagrams, fluid, wifi
     from .coverage import is_one_of_several, is_wireless, uncovered
     from .models import MODELS
 
@@ -69,6 +70,8 @@ def predict(scenario: Scenario | str | os.PathLike[str]) -> Predictions:
         )
     elif left_out := uncovered(values):
         models = ()
+    elif values["transport"]["protocol"] == "udp":
+        models = (datagrams.predict,)
     elif is_one_of_several(values):
         models = (fluid.predict,)
         name = values["transport"]["name"]

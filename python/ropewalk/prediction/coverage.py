@@ -30,10 +30,11 @@ def uncovered(values: Values) -> list[str]:
             "no formula has the gateway's tunnel, which keeps to the links' rates and puts packets"
             ' in order (device = "tunnel")'
         )
-    if values["transport"]["protocol"] == "udp":
+    several = bool(others(values)) or values["transport"]["count"] > 1
+    if values["transport"]["protocol"] == "udp" and several:
         reasons.append(
-            "no formula has datagrams, which nothing controls; ropewalk simulate does"
-            ' (protocol = "udp")'
+            "no formula has datagrams beside other flows, as the first one is; ropewalk simulate"
+            " has them"
         )
     for flow in others(values):
         if flow["protocol"] in ("striped-tcp", "udp"):

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from . import (
     coupled,
+    datagrams,
     elahi2011,
     fluid,
     in_order,
@@ -24,6 +25,7 @@ Model: TypeAlias = Callable[[Values], Prediction | None]
 
 MODELS: tuple[Model, ...] = (
     wifi.predict,
+    datagrams.predict,
     striped_cycle.predict,
     fluid.predict,
     song2018.predict,

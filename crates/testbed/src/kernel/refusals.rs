@@ -7,6 +7,10 @@ use ropewalk_transport::{Config, InitialWindow, Profile, SchedulerConfig};
 use super::{congestion, headers, mtu};
 use crate::error::Error;
 use crate::plan::{self, MOST_FURTHER_SUBFLOWS};
+use crate::traffic;
+
+/// Payload of the shortest datagram.
+const LEAST_DATAGRAM: Bytes = Bytes::new(traffic::NUMBER as u64);
 
 /// That the kernel can do what a scenario asks, as far as it can be known without asking it.
 ///
@@ -48,11 +52,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
     }
     match &flow.protocol {
         Protocol::Tcp | Protocol::StripedTcp(_) => {}
-        Protocol::Udp => {
-            let reason = "the programs of the testbed write streams, not datagrams";
-            let allowed = "\"tcp\", \"mptcp\", \"striped-tcp\", \"bas\"";
-            return refuse("protocol", "\"udp\"".to_owned(), reason, allowed);
-        }
+        Protocol::Udp => return check_datagrams(scenario),
         Protocol::Bas(aggregation) => {
             if let Some(lowat) = aggregation.notsent_lowat {
                 let value = format!("\"{lowat}\"");
@@ -109,6 +109,39 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
     mtu(flow)?;
     let mut others = scenario.flows[1..].iter();
     others.try_for_each(|other| check_other(other, flow))
+}
+
+/// That datagrams can be told apart, and that a bulk sender knows when its first link is free.
+fn check_datagrams(scenario: &Scenario) -> Result<(), Error> {
+    let flow = scenario.first();
+    let refuse = |key: &str, value: String, reason: &str, allowed: String| {
+        Err(Error::Unsupported {
+            key: flow.key(key),
+            value,
+            reason: reason.to_owned(),
+            allowed,
+        })
+    };
+    mtu(flow)?;
+    match flow.traffic {
+        Traffic::Messages { message, .. } if message < LEAST_DATAGRAM => Err(Error::Unsupported {
+            key: "traffic.message".to_owned(),
+            value: format!("\"{message}\""),
+            reason: "a datagram of the testbed tells its number".to_owned(),
+            allowed: format!("\"{LEAST_DATAGRAM}\" or more"),
+        }),
+        Traffic::Messages { .. } => {
+            let mut others = scenario.flows[1..].iter();
+            others.try_for_each(|other| check_other(other, flow))
+        }
+        Traffic::Bulk { .. } if scenario.flows.len() > 1 => {
+            let reason =
+                "a bulk sender of datagrams does not see what others have at its first link";
+            let allowed = "traffic of kind \"cbr\" or \"poisson\", or no flow beside it";
+            refuse("protocol", "\"udp\"".to_owned(), reason, allowed.to_owned())
+        }
+        Traffic::Bulk { .. } => Ok(()),
+    }
 }
 
 /// That a flow beside the first one is a bulk flow of TCP, and asks for nothing of which its
@@ -256,6 +289,8 @@ mod tests {
         for transport in [
             "",
             "protocol = \"tcp\"",
+            "protocol = \"udp\"",
+            "protocol = \"udp\"\nsegment = \"100 B\"\n[traffic]\nkind = \"cbr\"\nrate = \"64 kbit/s\"\nmessage = \"8 B\"",
             "congestion = \"uncoupled\"\nsubflow = \"newreno\"",
             "initial_window = \"4 packets\"\nmin_rto = \"1 s\"\ndelayed_ack = 1",
             "sack = false\ntimestamps = false\nip_version = \"ipv6\"",
@@ -270,10 +305,6 @@ mod tests {
             (
                 "profile = \"ns-3\"",
                 "transport.profile = \"ns-3\": the kernel is Linux; allowed here: \"linux\"",
-            ),
-            (
-                "protocol = \"udp\"",
-                "transport.protocol = \"udp\": the programs of the testbed write streams, not datagrams; allowed here: \"tcp\", \"mptcp\", \"striped-tcp\", \"bas\"",
             ),
             (
                 "scheduler = \"blest\"",
@@ -294,6 +325,18 @@ mod tests {
             (
                 "subflows_per_path = 5",
                 "transport.subflows_per_path = 5: 10 subflows, and the kernel adds at most 8 to the first; allowed here: 9 subflows",
+            ),
+            (
+                "protocol = \"udp\"\n[traffic]\nkind = \"cbr\"\nrate = \"64 kbit/s\"\nmessage = \"7 B\"",
+                "traffic.message = \"7 B\": a datagram of the testbed tells its number; allowed here: \"8 B\" or more",
+            ),
+            (
+                "protocol = \"udp\"\nsegment = \"64 B\"",
+                "transport.segment = \"64 B\": packets would have 92 bytes; allowed here: \"100 B\" to \"65507 B\"",
+            ),
+            (
+                "protocol = \"udp\"\n[[competitor]]\npath = \"a\"",
+                "transport.protocol = \"udp\": a bulk sender of datagrams does not see what others have at its first link; allowed here: traffic of kind \"cbr\" or \"poisson\", or no flow beside it",
             ),
             (
                 "delayed_ack = 4",

@@ -12,7 +12,7 @@ use super::error::{Side, TrafficError};
 use super::punctual::be_punctual;
 use super::sampler::{Measured, Sampler};
 use super::session::Session;
-use super::{socket, socks};
+use super::{datagrams, socket, socks};
 
 /// What the client has seen.
 #[derive(Debug)]
@@ -35,6 +35,9 @@ pub struct ClientReport {
 pub fn run_client(session: &Session) -> Result<ClientReport, TrafficError> {
     let _presence = session.enter(Side::Client);
     be_punctual(session.plan())?;
+    if let Some(way) = &session.plan().way {
+        return datagrams::run_client(session, way);
+    }
     let socket = socket::client(session.plan())?;
     let port = session.wait_for_start()?;
     let began = session.now();

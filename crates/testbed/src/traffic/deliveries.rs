@@ -28,11 +28,7 @@ pub(crate) struct Deliveries {
 impl Deliveries {
     pub(crate) fn new(plan: &Plan) -> Deliveries {
         let schedule = plan.schedule();
-        let unit = match &schedule {
-            Some(schedule) => schedule.message(),
-            None => plan.segment.as_u64(),
-        };
-        let unit = unit.max(1);
+        let unit = plan.unit().max(1);
         Deliveries {
             warmup: plan.warmup,
             size: plan.size(),
@@ -47,14 +43,9 @@ impl Deliveries {
         }
     }
 
-    /// So many bytes more were read now.
+    /// So many bytes more of a stream were read now.
     pub(crate) fn read(&mut self, now: Time, bytes: u64, writes: &mut WriteLog) {
-        self.bytes += bytes;
-        if now < self.warmup {
-            self.warmup_bytes = self.bytes;
-        }
-        self.longest_gap = self.longest_gap(now).unwrap_or(Time::ZERO);
-        self.last = Some(now);
+        self.count(now, bytes);
         let end = self.bytes;
         while self.next_mark <= end || self.is_complete() && self.next_mark < end + self.unit {
             let written = match &mut self.schedule {
@@ -65,12 +56,31 @@ impl Deliveries {
                 }
                 None => writes.written_at(self.next_mark.min(end) - 1),
             };
-            if let Some(written) = written
-                && now >= self.warmup
-            {
-                self.delays.record(now.saturating_sub(written));
-            }
+            self.delay(now, written);
             self.next_mark += self.unit;
+        }
+    }
+
+    /// A datagram of so many bytes, which was due then, was read now.
+    pub(crate) fn datagram(&mut self, now: Time, bytes: u64, due: Option<Time>) {
+        self.count(now, bytes);
+        self.delay(now, due);
+    }
+
+    fn count(&mut self, now: Time, bytes: u64) {
+        self.bytes += bytes;
+        if now < self.warmup {
+            self.warmup_bytes = self.bytes;
+        }
+        self.longest_gap = self.longest_gap(now).unwrap_or(Time::ZERO);
+        self.last = Some(now);
+    }
+
+    fn delay(&mut self, now: Time, written: Option<Time>) {
+        if let Some(written) = written
+            && now >= self.warmup
+        {
+            self.delays.record(now.saturating_sub(written));
         }
     }
 

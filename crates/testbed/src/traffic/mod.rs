@@ -7,10 +7,12 @@
 //!   as written then, whether it is open or not.
 //! - A delay is that from the application's write (of a message: when it was due) until the
 //!   server's application has the last byte of the piece, in order.
+//! - Datagrams each tell which they are: those that come count, whatever came before them.
 //! - Every byte that the server reads is compared with what was sent.
 
 mod application;
 mod client;
+mod datagrams;
 mod deliveries;
 mod error;
 mod outcome;
@@ -27,10 +29,11 @@ mod tcp_info;
 mod tests;
 
 pub use client::{ClientReport, run_client};
+pub(crate) use datagrams::NUMBER;
 pub use error::{Side, TrafficError};
 pub use outcome::{ConnectionTimeline, Subflow, Timeline, TrafficOutcome, outcome};
 pub(crate) use outcome::{grown, mbps};
 pub use pattern::{Corruption, Pattern};
-pub use plan::{Carrier, Path, Plan};
+pub use plan::{Carrier, Path, Plan, Way};
 pub use server::{ServerReport, run_server};
 pub use session::Session;

@@ -120,10 +120,11 @@ pub fn outcome(
     let last = server.last_delivery.unwrap_or(Time::ZERO);
     let span = last.saturating_sub(plan.warmup).as_secs_f64();
     let [before, all] = server.bytes;
+    let complete = server.complete.filter(|_| plan.size() == Some(all));
     Ok(TrafficOutcome {
         goodput_mbps: mbps(all - before, span),
         delivered_bytes: all - before,
-        completion_s: server.complete.map(Time::as_secs_f64),
+        completion_s: complete.map(Time::as_secs_f64),
         duration_s: end.as_secs_f64(),
         delay_ms: server.delays.summary(),
         longest_gap_s: server.longest_gap.map(Time::as_secs_f64),

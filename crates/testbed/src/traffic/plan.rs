@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use ropewalk_network::stream;
+use ropewalk_network::{LinkConfig, stream};
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::Traffic;
 use ropewalk_simulator::Schedule;
@@ -19,8 +19,8 @@ pub struct Plan {
     /// What carries the bytes.
     pub carrier: Carrier,
     /// Congestion control by the kernel's name (`cubic`, `reno`), set on the socket: what a
-    /// namespace has by default depends on the machine.
-    pub congestion: String,
+    /// namespace has by default depends on the machine. Datagrams have none.
+    pub congestion: Option<String>,
     /// What the client's application sends.
     pub traffic: Traffic,
     /// The delay of a bulk transfer is taken at every so many bytes.
@@ -45,6 +45,8 @@ pub struct Plan {
     pub unsent: Option<u32>,
     /// A SOCKS5 proxy (RFC 1928) that the client goes through; its time counts.
     pub proxy: Option<SocketAddr>,
+    /// What [`Carrier::Udp`] asks of the links.
+    pub way: Option<Way>,
     /// Where the connection may go. It is opened on the first; those after it name the subflows
     /// that the path manager adds.
     pub paths: Vec<Path>,
@@ -57,6 +59,19 @@ pub enum Carrier {
     Tcp,
     /// One MPTCP connection. One that falls back to TCP is an error.
     Mptcp,
+    /// Datagrams (RFC 768), which nothing controls and nobody acknowledges.
+    Udp,
+}
+
+/// What a sender of datagrams knows of the links before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Way {
+    /// The first, which a bulk sender keeps busy, and has for itself.
+    pub first: LinkConfig,
+    /// What stands before each payload, from the IP header on, in bytes.
+    pub headers: u32,
+    /// A finite transfer is over when nothing has come for so long, and all has left.
+    pub patience: Time,
 }
 
 /// The two ends of a path.
@@ -86,6 +101,14 @@ impl Plan {
     /// The bytes of its stream.
     pub(crate) fn pattern(&self) -> Pattern {
         Pattern::new(self.seed)
+    }
+
+    /// Bytes of a message; of a bulk transfer, of a full segment or datagram.
+    pub(crate) fn unit(&self) -> u64 {
+        match self.traffic {
+            Traffic::Bulk { .. } => self.segment.as_u64(),
+            Traffic::Messages { message, .. } => message.as_u64(),
+        }
     }
 
     /// All that it will send, where that is known.

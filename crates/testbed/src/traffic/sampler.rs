@@ -135,6 +135,8 @@ impl Sampler {
 
     fn observe(&mut self, socket: &Socket) -> Result<(), TrafficError> {
         match self.carrier {
+            // A socket of datagrams has no state.
+            Carrier::Udp => {}
             Carrier::Tcp => {
                 let state = tcp_state(socket).map_err(TrafficError::State)?;
                 let Some(state) = state else {

@@ -11,12 +11,12 @@ use super::error::{Side, TrafficError};
 use super::punctual::be_punctual;
 use super::sampler::{Measured, Sampler};
 use super::session::Session;
-use super::socket;
+use super::{datagrams, socket};
 
 /// What the server has seen.
 #[derive(Debug)]
 pub struct ServerReport {
-    /// When the last byte of a finite transfer was read.
+    /// When the last byte of a finite transfer was read; of datagrams, the last that came.
     pub(crate) complete: Option<Time>,
     /// When the last bytes were read; `None` if none ever were.
     pub(crate) last_delivery: Option<Time>,
@@ -38,6 +38,9 @@ pub fn run_server(session: &Session) -> Result<ServerReport, TrafficError> {
     let _presence = session.enter(Side::Server);
     let plan = session.plan();
     be_punctual(plan)?;
+    if let Some(way) = &plan.way {
+        return datagrams::run_server(session, way);
+    }
     let (listener, port) = socket::server(plan)?;
     session.listening(port);
     let mut deliveries = Deliveries::new(plan);

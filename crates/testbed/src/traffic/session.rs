@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use ropewalk_quantities::Time;
 
+use super::datagrams::DueTimes;
 use super::error::{Side, TrafficError};
 use super::plan::Plan;
 
@@ -17,6 +18,7 @@ pub struct Session {
     state: Mutex<State>,
     changed: Condvar,
     writes: Mutex<WriteLog>,
+    due_times: Mutex<DueTimes>,
 }
 
 #[derive(Debug, Default)]
@@ -47,6 +49,7 @@ impl Session {
             state: Mutex::default(),
             changed: Condvar::new(),
             writes: Mutex::default(),
+            due_times: Mutex::default(),
         }
     }
 
@@ -140,6 +143,12 @@ impl Session {
     /// The log of a bulk client's writes.
     pub(crate) fn writes(&self) -> MutexGuard<'_, WriteLog> {
         self.writes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// When datagrams were due.
+    pub(crate) fn due_times(&self) -> MutexGuard<'_, DueTimes> {
+        let times = self.due_times.lock();
+        times.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn check_state(&self, state: &State, side: Side) -> Result<(), TrafficError> {

@@ -26,7 +26,7 @@ pub(crate) fn client(plan: &Plan) -> Result<Socket, TrafficError> {
     Ok(socket)
 }
 
-/// The server's, listening on every address; and its port.
+/// The server's, listening on every address, for one connection or for datagrams; and its port.
 pub(crate) fn server(plan: &Plan) -> Result<(Socket, u16), TrafficError> {
     let socket = open(plan)?;
     let any = match plan.paths[0].server {
@@ -35,7 +35,9 @@ pub(crate) fn server(plan: &Plan) -> Result<(Socket, u16), TrafficError> {
     };
     let listen = || {
         socket.bind(&SocketAddr::new(any, 0).into())?;
-        socket.listen(1)?;
+        if plan.carrier != Carrier::Udp {
+            socket.listen(1)?;
+        }
         let address = socket.local_addr()?.as_socket();
         Ok(address.map_or(0, |address| address.port()))
     };
@@ -92,19 +94,32 @@ fn open(plan: &Plan) -> Result<Socket, TrafficError> {
     let (protocol, name) = match plan.carrier {
         Carrier::Tcp => (Protocol::TCP, "TCP"),
         Carrier::Mptcp => (Protocol::MPTCP, "MPTCP"),
+        Carrier::Udp => (Protocol::UDP, "UDP"),
     };
     let domain = match plan.paths[0].client {
         IpAddr::V4(_) => Domain::IPV4,
         IpAddr::V6(_) => Domain::IPV6,
     };
-    let socket = Socket::new(domain, Type::STREAM, Some(protocol));
+    let kind = match plan.carrier {
+        Carrier::Tcp | Carrier::Mptcp => Type::STREAM,
+        Carrier::Udp => Type::DGRAM,
+    };
+    let socket = Socket::new(domain, kind, Some(protocol));
     let socket = socket.map_err(|source| TrafficError::Socket {
         protocol: name,
         source,
     })?;
     set("O_NONBLOCK", true, socket.set_nonblocking(true))?;
-    let congestion = socket.set_tcp_congestion(plan.congestion.as_bytes());
-    set("TCP_CONGESTION", &plan.congestion, congestion)?;
+    if plan.carrier == Carrier::Udp {
+        // What the kernel allows of it; datagrams for which it has no room are counted.
+        let _ = sockopt::set_socket_recv_buffer_size_force(&socket, DATAGRAMS)
+            .or_else(|_| sockopt::set_socket_recv_buffer_size(&socket, DATAGRAMS));
+        return Ok(socket);
+    }
+    if let Some(name) = &plan.congestion {
+        let done = socket.set_tcp_congestion(name.as_bytes());
+        set("TCP_CONGESTION", name, done)?;
+    }
     let nodelay = !plan.nagle || !matches!(plan.traffic, Traffic::Bulk { .. });
     set("TCP_NODELAY", nodelay, socket.set_tcp_nodelay(nodelay))?;
     if let Some(unsent) = plan.unsent {
@@ -128,6 +143,9 @@ fn open(plan: &Plan) -> Result<Socket, TrafficError> {
     }
     Ok(socket)
 }
+
+/// Bytes of datagrams, overhead included, that may wait for the server's thread.
+const DATAGRAMS: usize = 8 << 20;
 
 fn set(
     option: &'static str,

@@ -30,7 +30,7 @@ fn plan(carrier: Carrier, duration: Time) -> Plan {
         name: "flow".to_owned(),
         seed: 7,
         carrier,
-        congestion: "reno".to_owned(),
+        congestion: Some("reno".to_owned()),
         traffic: Traffic::Bulk {
             size: Some(Bytes::from_mib(64)),
         },
@@ -43,6 +43,7 @@ fn plan(carrier: Carrier, duration: Time) -> Plan {
         receive_buffer: None,
         unsent: None,
         proxy: None,
+        way: None,
         paths: vec![path],
     }
 }

@@ -1,0 +1,166 @@
+//! The end that sends datagrams.
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+
+use ropewalk_quantities::Time;
+use ropewalk_simulator::Histogram;
+use socket2::Socket;
+
+use super::super::client::ClientReport;
+use super::super::error::{Side, TrafficError};
+use super::super::plan::Way;
+use super::super::sampler::Sampler;
+use super::super::session::Session;
+use super::super::socket;
+use super::Framing;
+use super::departures::Departures;
+
+/// Sends until the transfer is complete or the duration is over.
+pub(crate) fn run(session: &Session, way: &Way) -> Result<ClientReport, TrafficError> {
+    let plan = session.plan();
+    let socket = socket::client(plan)?;
+    let server = SocketAddr::new(plan.paths[0].server, session.wait_for_start()?);
+    let connected = socket.connect(&server.into());
+    connected.map_err(|source| TrafficError::Connect {
+        to: server.to_string(),
+        source,
+    })?;
+    let began = session.now();
+    let mut sender = Sender {
+        session,
+        socket: &socket,
+        sampler: Sampler::new(plan),
+        framing: Framing::new(plan.pattern(), plan.unit()),
+        departures: Departures::new(plan, way),
+        sent: 0,
+        bytes: 0,
+        lateness: Histogram::new(),
+    };
+    let complete = sender.run()?;
+    let end = complete.unwrap_or(plan.duration);
+    let measured = sender
+        .sampler
+        .finish(&socket, end, session.now(), sender.bytes)?;
+    session.measured(Side::Client);
+    Ok(ClientReport {
+        began,
+        connected: Some(began),
+        lateness: sender.lateness,
+        measured,
+    })
+}
+
+/// The loop of a client.
+struct Sender<'a> {
+    session: &'a Session,
+    socket: &'a Socket,
+    sampler: Sampler,
+    framing: Framing,
+    departures: Departures,
+    /// Datagrams that have left, and bytes of theirs.
+    sent: u64,
+    bytes: u64,
+    /// Of those that the socket had room for.
+    lateness: Histogram,
+}
+
+impl Sender<'_> {
+    /// Until the transfer is complete, and when it was, or until the duration is over.
+    fn run(&mut self) -> Result<Option<Time>, TrafficError> {
+        let duration = self.session.plan().duration;
+        let mut datagram = Vec::new();
+        let mut blocked = false;
+        loop {
+            let now = self.session.now();
+            self.look(now)?;
+            if now >= duration {
+                return Ok(None);
+            }
+            let Some(departure) = self.departures.next() else {
+                return self.wait_for_the_server();
+            };
+            if departure.at > now {
+                let until = departure.at.min(self.sampler.next()).min(duration);
+                self.wait(false, until.saturating_sub(now))?;
+                continue;
+            }
+            datagram.resize(departure.len, 0);
+            self.framing.write(self.sent, &mut datagram);
+            // Before the call: the other end may have it before that returns.
+            if !blocked {
+                self.session.due_times().sending(departure.due);
+            }
+            let room = self.send(&datagram)?;
+            if room {
+                if !blocked {
+                    self.lateness.record(now.saturating_sub(departure.due));
+                }
+                self.departures.left(now, departure);
+                self.sent += 1;
+                self.bytes += departure.len as u64;
+            } else {
+                let until = self.sampler.next().min(duration);
+                self.wait(true, until.saturating_sub(now))?;
+            }
+            blocked = !room;
+        }
+    }
+
+    /// Hands one over; false if the socket had no room.
+    fn send(&self, datagram: &[u8]) -> Result<bool, TrafficError> {
+        loop {
+            return match self.socket.send(datagram) {
+                Ok(_) => Ok(true),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(source) => Err(TrafficError::Lost {
+                    side: Side::Client,
+                    at: self.session.now(),
+                    source,
+                }),
+            };
+        }
+    }
+
+    /// All has left. Until it has arrived or will not, or the duration is over.
+    fn wait_for_the_server(&mut self) -> Result<Option<Time>, TrafficError> {
+        let duration = self.session.plan().duration;
+        self.session.due_times().closed = Some(self.session.now());
+        loop {
+            let until = self.sampler.next().min(duration);
+            if let Some(at) = self.session.wait_complete(until) {
+                return Ok(Some(at));
+            }
+            let now = self.session.now();
+            self.look(now)?;
+            if now >= duration {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn look(&mut self, now: Time) -> Result<(), TrafficError> {
+        if now >= self.sampler.next() {
+            self.session.check(Side::Client)?;
+            self.sampler.look(self.socket, now, self.bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Until the socket has room, if that is asked for, but no longer than this.
+    fn wait(&self, room: bool, most: Time) -> Result<(), TrafficError> {
+        let ready = socket::wait(self.socket, room, most)?;
+        // The server sends nothing: what there is to read is an error.
+        if ready.read
+            && let Some(source) = self.socket.take_error().ok().flatten()
+        {
+            return Err(TrafficError::Lost {
+                side: Side::Client,
+                at: self.session.now(),
+                source,
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,91 @@
+//! What the client's application sends, and when.
+
+use ropewalk_quantities::Time;
+use ropewalk_simulator::Schedule;
+
+use super::super::plan::{Plan, Way};
+use super::pace::Pace;
+
+/// The datagram that leaves next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Departure {
+    /// When it is handed to the socket.
+    pub(crate) at: Time,
+    /// Since when it counts as written.
+    pub(crate) due: Time,
+    /// Bytes of its payload.
+    pub(crate) len: usize,
+}
+
+/// All that leave.
+#[derive(Debug)]
+pub(crate) enum Departures {
+    /// A message each, when it is due.
+    Messages(Schedule),
+    /// As many as the first link carries.
+    Bulk {
+        pace: Box<Pace>,
+        payload: u64,
+        headers: u32,
+        /// Of a finite transfer.
+        left: Option<u64>,
+    },
+}
+
+impl Departures {
+    pub(crate) fn new(plan: &Plan, way: &Way) -> Departures {
+        let payload = plan.segment.as_u64();
+        match plan.schedule() {
+            Some(schedule) => Departures::Messages(schedule),
+            None => Departures::Bulk {
+                pace: Box::new(Pace::new(&way.first, way.headers + payload as u32)),
+                payload,
+                headers: way.headers,
+                left: plan.size(),
+            },
+        }
+    }
+
+    /// The next; `None` when a finite transfer has left.
+    pub(crate) fn next(&mut self) -> Option<Departure> {
+        match self {
+            Departures::Messages(schedule) => Some(Departure {
+                at: schedule.next(),
+                due: schedule.next(),
+                len: schedule.message() as usize,
+            }),
+            Departures::Bulk {
+                pace,
+                payload,
+                headers,
+                left,
+            } => {
+                let len = left.unwrap_or(u64::MAX).min(*payload);
+                let (due, at) = pace.next(*headers + len as u32);
+                (len > 0).then_some(Departure {
+                    at,
+                    due,
+                    len: len as usize,
+                })
+            }
+        }
+    }
+
+    /// It has left.
+    pub(crate) fn left(&mut self, now: Time, departure: Departure) {
+        match self {
+            Departures::Messages(schedule) => schedule.advance(),
+            Departures::Bulk {
+                pace,
+                headers,
+                left,
+                ..
+            } => {
+                pace.sent(now.max(departure.due), *headers + departure.len as u32);
+                if let Some(left) = left {
+                    *left -= departure.len as u64;
+                }
+            }
+        }
+    }
+}

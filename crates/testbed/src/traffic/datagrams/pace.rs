@@ -1,0 +1,111 @@
+//! When a link has sent what it was given, by a copy of that link.
+
+use std::collections::VecDeque;
+
+use ropewalk_network::{
+    Advance, Direction, DirectionConfig, LinkConfig, Loss, Network, Offer, Outage, QueueLimit,
+    RouteId,
+};
+use ropewalk_quantities::Time;
+
+/// A datagram is handed to the kernel so long before the link needs it, so that the link does not
+/// wait for a machine that does something else for a moment.
+const LEAD: Time = Time::from_millis(5);
+/// At most so many wait at the link for the one before them to be sent.
+const MOST_WAITING: usize = 512;
+
+/// The first link of a bulk sender that has it for itself.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    /// The link without delay and loss: its packets come out when they have been sent.
+    link: Network<()>,
+    route: RouteId,
+    down: Vec<Outage>,
+    /// When the last ones were due, as many as may wait.
+    last: VecDeque<Time>,
+    waiting: usize,
+    /// The last was offered then.
+    now: Time,
+}
+
+impl Pace {
+    /// Of a link and packets of this size.
+    pub(crate) fn new(link: &LinkConfig, size: u32) -> Pace {
+        let (mut always_up, route) = copy(link, Vec::new());
+        let mut taken =
+            || always_up.offer(Time::ZERO, route, size, &mut (), &mut ()) == Offer::Accepted;
+        let room = (0..2 * MOST_WAITING).take_while(|_| taken()).count();
+        let (copy, route) = copy(link, link.down.clone());
+        Pace {
+            link: copy,
+            route,
+            down: link.down.clone(),
+            last: VecDeque::new(),
+            // Half of what the queue takes beside the one that is sent: the copy cannot know to the
+            // microsecond what the link has.
+            waiting: room.saturating_sub(1) / 2,
+            now: Time::ZERO,
+        }
+    }
+
+    /// When the link is free for one more packet of this size, and when to hand it over. What arrives
+    /// in an outage is lost.
+    pub(crate) fn next(&mut self, size: u32) -> (Time, Time) {
+        let wants = self.link.wants(self.now, self.route, size);
+        let due = wants.unwrap_or(self.now);
+        let waits = match self.last.front() {
+            _ if self.waiting == 0 => due,
+            Some(first) if self.last.len() == self.waiting => *first,
+            _ => Time::ZERO,
+        };
+        let mut at = due.saturating_sub(LEAD).max(waits);
+        for outage in &self.down {
+            if outage.start <= at && at < outage.end {
+                at = outage.end;
+            }
+        }
+        (due, at.min(due))
+    }
+
+    /// One was handed over that the link began with, or will begin with, at that time.
+    pub(crate) fn sent(&mut self, at: Time, size: u32) {
+        self.now = at;
+        while !matches!(self.link.advance(at, &mut ()), Advance::Nothing) {}
+        // Where the copy drops it, the link itself would have.
+        let _ = self.link.offer(at, self.route, size, &mut (), &mut ());
+        if self.waiting > 0 {
+            if self.last.len() == self.waiting {
+                self.last.pop_front();
+            }
+            self.last.push_back(at);
+        }
+    }
+}
+
+/// A link that packets leave when they have been sent.
+fn copy(link: &LinkConfig, down: Vec<Outage>) -> (Network<()>, RouteId) {
+    let round_trip = link.round_trip();
+    let direction = DirectionConfig {
+        delay: Time::ZERO,
+        jitter: None,
+        slot: None,
+        loss: Loss::None,
+        queue: match link.forward.queue {
+            bdp @ QueueLimit::Bdp(_) => {
+                QueueLimit::Bytes(bdp.bytes(&link.forward.capacity, round_trip))
+            }
+            queue => queue,
+        },
+        ..link.forward.clone()
+    };
+    let config = LinkConfig {
+        ends: None,
+        forward: direction.clone(),
+        reverse: direction,
+        down,
+        ..link.clone()
+    };
+    let path: &[usize] = &[0];
+    let (network, routes) = Network::from_paths(&[config], std::iter::once(path), 0);
+    (network, routes[0][Direction::Forward as usize])
+}

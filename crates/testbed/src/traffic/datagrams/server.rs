@@ -1,0 +1,116 @@
+//! The end that reads datagrams.
+
+use std::io::{ErrorKind, Read};
+
+use ropewalk_quantities::Time;
+use socket2::Socket;
+
+use super::super::deliveries::Deliveries;
+use super::super::error::{Side, TrafficError};
+use super::super::plan::Way;
+use super::super::sampler::Sampler;
+use super::super::server::ServerReport;
+use super::super::session::Session;
+use super::super::socket;
+use super::Framing;
+
+/// No datagram is longer.
+const LONGEST: usize = 1 << 16;
+
+/// Reads until the transfer is complete or the duration is over. Every word that it reads is checked.
+pub(crate) fn run(session: &Session, way: &Way) -> Result<ServerReport, TrafficError> {
+    let plan = session.plan();
+    let (socket, port) = socket::server(plan)?;
+    session.listening(port);
+    let mut reader = Reader {
+        session,
+        patience: way.patience,
+        framing: Framing::new(plan.pattern(), plan.unit()),
+        sampler: Sampler::new(plan),
+        deliveries: Deliveries::new(plan),
+    };
+    let complete = reader.run(&socket)?;
+    if let Some(at) = complete {
+        session.complete(at);
+    }
+    let end = complete.unwrap_or(plan.duration);
+    let deliveries = reader.deliveries;
+    let measured = reader
+        .sampler
+        .finish(&socket, end, session.now(), deliveries.bytes)?;
+    session.measured(Side::Server);
+    Ok(ServerReport {
+        complete,
+        last_delivery: deliveries.last,
+        bytes: [deliveries.warmup_bytes, deliveries.bytes],
+        longest_gap: deliveries.longest_gap(end),
+        delays: deliveries.delays,
+        measured,
+    })
+}
+
+/// The loop of a server.
+struct Reader<'a> {
+    session: &'a Session,
+    patience: Time,
+    framing: Framing,
+    sampler: Sampler,
+    deliveries: Deliveries,
+}
+
+impl Reader<'_> {
+    /// Until the transfer is complete, and when it was, or until the duration is over.
+    fn run(&mut self, socket: &Socket) -> Result<Option<Time>, TrafficError> {
+        let session = self.session;
+        let duration = session.plan().duration;
+        let mut datagram = vec![0; LONGEST];
+        let mut reader = socket;
+        loop {
+            let now = session.now();
+            if now >= self.sampler.next() {
+                session.check(Side::Server)?;
+                self.sampler.look(socket, now, self.deliveries.bytes)?;
+            }
+            if now >= duration {
+                return Ok(None);
+            }
+            match reader.read(&mut datagram) {
+                Ok(len) => {
+                    let now = session.now();
+                    let times = session.due_times();
+                    let number = self.framing.read(&datagram[..len], times.sent())?;
+                    let due = times.due(number);
+                    drop(times);
+                    self.deliveries.datagram(now, len as u64, due);
+                    if self.deliveries.is_complete() {
+                        return Ok(Some(now));
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    let given_up = self.gives_up();
+                    if given_up.is_some_and(|at| at <= now) {
+                        return Ok(Some(self.deliveries.last.unwrap_or(now)));
+                    }
+                    let until = given_up.unwrap_or(Time::MAX).min(self.sampler.next());
+                    let until = until.min(duration);
+                    socket::wait(socket, false, until.saturating_sub(now))?;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(source) => {
+                    return Err(TrafficError::Lost {
+                        side: Side::Server,
+                        at: now,
+                        source,
+                    });
+                }
+            }
+        }
+    }
+
+    /// When what has not arrived of a finite transfer counts as lost.
+    fn gives_up(&self) -> Option<Time> {
+        let closed = self.session.due_times().closed?;
+        let last = self.deliveries.last.unwrap_or(Time::ZERO);
+        Some(closed.max(last) + self.patience)
+    }
+}
