@@ -8,7 +8,7 @@ use pcap_file::pcapng::{Block, PcapNgReader};
 use ropewalk_capture::AirCapture;
 use ropewalk_network::radio::{
     Channel, ChannelConfig, DataRate, Ear, ErrorModel, FrameKind, Heard, Preamble, Propagation,
-    RadioConfig, RadioHop, RateControl, Standard,
+    QueueOrder, RadioConfig, RadioHop, RateControl, Standard,
 };
 use ropewalk_network::{HopId, Network, Offer};
 use ropewalk_quantities::Time;
@@ -31,6 +31,7 @@ fn radio(node: &str, x: f64) -> RadioConfig {
         preamble: Preamble::Long,
         slot: Standard::B.slot(),
         queue_packets: 5000,
+        queue_order: QueueOrder::Fifo,
         lifetime: None,
         power_dbm: 16.0206,
         antenna_gain_db: 0.0,

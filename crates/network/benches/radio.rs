@@ -3,7 +3,7 @@
 
 use ropewalk_network::radio::{
     Channel, ChannelConfig, DataRate, ErrorModel, Preamble, PreambleDetection, Propagation,
-    RadioConfig, RadioHop, RateControl, Standard,
+    QueueOrder, RadioConfig, RadioHop, RateControl, Standard,
 };
 use ropewalk_network::{Advance, HopId, Network, RouteId};
 use ropewalk_quantities::Time;
@@ -30,6 +30,7 @@ fn radio(node: usize, at: [f64; 3]) -> RadioConfig {
         preamble: Preamble::Long,
         slot: Standard::B.slot(),
         queue_packets: 500,
+        queue_order: QueueOrder::Fifo,
         lifetime: None,
         power_dbm: 16.0206,
         antenna_gain_db: 0.0,

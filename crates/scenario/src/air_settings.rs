@@ -1,7 +1,7 @@
 //! Channels and radios as the keys of a scenario file that set them, for whoever writes them out.
 
 use ropewalk_network::radio::{
-    ErrorModel, Nakagami, PerTable, Preamble, Propagation, RadioConfig, RateControl,
+    ErrorModel, Nakagami, PerTable, Preamble, Propagation, QueueOrder, RadioConfig, RateControl,
 };
 use ropewalk_quantities::{Bytes, Rate, Time};
 use serde_json::{Map, Value, json};
@@ -113,6 +113,13 @@ pub(crate) fn of_radio(radio: &RadioConfig) -> Vec<(&'static str, Setting)> {
         ),
         ("slot", Setting::Time(radio.slot)),
         ("queue", Setting::Packets(radio.queue_packets.into())),
+        (
+            "queue_order",
+            Setting::word(match radio.queue_order {
+                QueueOrder::Fifo => "fifo",
+                QueueOrder::RoundRobin => "round-robin",
+            }),
+        ),
         (
             "lifetime",
             radio.lifetime.map_or(Setting::word(NONE), Setting::Time),

@@ -132,6 +132,8 @@ pub struct RadioConfig {
     pub slot: Time,
     /// Packets that wait or are being sent.
     pub queue_packets: u32,
+    /// Which of them is next.
+    pub queue_order: QueueOrder,
     /// How long a packet may wait and be sent again: dot11MaxTransmitMSDULifetime.
     pub lifetime: Option<Time>,
     /// What it sends with, dBm.
@@ -164,6 +166,16 @@ impl RadioConfig {
             }
         }
     }
+}
+
+/// Which packet of a radio's queue is sent next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueOrder {
+    /// The one that came first, whomever it is for.
+    Fifo,
+    /// The first for that neighbour which has waited longest for its turn, as drivers do that keep a
+    /// queue for each station.
+    RoundRobin,
 }
 
 /// How long the preamble of a DSSS or CCK frame is.

@@ -17,12 +17,13 @@ mod reception;
 mod standard;
 mod station;
 mod stats;
+mod turns;
 
 pub use airtime::{ACK_BYTES, DATA_OVERHEAD_BYTES, RTS_BYTES, Timing};
 pub use channel::Channel;
 pub use config::{
     ChannelConfig, ErrorModel, FadingBand, Nakagami, Preamble, PreambleDetection, Propagation,
-    RadioConfig, RadioHop, RateControl,
+    QueueOrder, RadioConfig, RadioHop, RateControl,
 };
 pub use frame_error::FrameError;
 pub use hearing::{Ear, Heard};

@@ -6,11 +6,12 @@ use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 
 use super::airtime::Timing;
-use super::config::RadioConfig;
+use super::config::{QueueOrder, RadioConfig};
 use super::contention::Contention;
 use super::reception::{Receiver, Reception, Shape};
 use super::standard::DataRate;
 use super::stats::{Airtime, RadioStats};
+use super::turns::Turns;
 use crate::medium::Carried;
 
 /// A kind of frame.
@@ -64,8 +65,9 @@ pub(super) enum State {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting<P> {
     pub(super) carried: Carried<P>,
-    /// The number of its hop on the channel.
+    /// The number of its hop on the channel, and of the radio that it is for.
     pub(super) hop: u32,
+    pub(super) to: u32,
     pub(super) since: Time,
 }
 
@@ -107,6 +109,8 @@ pub(super) struct Station<P> {
     pub(super) answer: Option<Frame>,
     pub(super) head: Head,
     pub(super) queue: VecDeque<Waiting<P>>,
+    /// Where neighbours take turns.
+    pub(super) turns: Option<Turns>,
     pub(super) receiver: Receiver,
     pub(super) timing: Timing,
     pub(super) basic_rates: Box<[DataRate]>,
@@ -149,6 +153,10 @@ impl<P> Station<P> {
             answer: None,
             head: Head::default(),
             queue: VecDeque::new(),
+            turns: match config.queue_order {
+                QueueOrder::Fifo => None,
+                QueueOrder::RoundRobin => Some(Turns::default()),
+            },
             receiver,
             timing: Timing::new(config),
             basic_rates: config.basic_rates.clone().into(),
@@ -190,9 +198,37 @@ impl<P> Station<P> {
         self.uses(now, using);
     }
 
+    /// A packet joins the queue.
+    #[inline]
+    pub(super) fn joins(&mut self, now: Time, packet: Waiting<P>) {
+        self.queue_changes(now);
+        if let Some(turns) = &mut self.turns {
+            turns.joins(packet.to);
+        }
+        self.queue.push_back(packet);
+        self.stats.queue_max = self.stats.queue_max.max(self.queue.len() as u32);
+    }
+
+    /// The packet at the head of the queue leaves it, and the next stands there.
+    #[inline]
+    pub(super) fn head_leaves(&mut self, now: Time) {
+        self.queue_changes(now);
+        let left = self.queue.pop_front();
+        self.head = Head::default();
+        if let (Some(turns), Some(left)) = (&mut self.turns, left) {
+            turns.leaves(left.to);
+            if let Some(next) = turns.next() {
+                let place = self.queue.iter().position(|waiting| waiting.to == next);
+                if let Some(first) = place.and_then(|place| self.queue.remove(place)) {
+                    self.queue.push_front(first);
+                }
+            }
+        }
+    }
+
     /// The queue is about to change.
     #[inline]
-    pub(super) fn queue_changes(&mut self, now: Time) {
+    fn queue_changes(&mut self, now: Time) {
         let span = (now - self.account.queue_since).as_nanos();
         self.stats.queue_packet_ns += u128::from(span) * self.queue.len() as u128;
         self.account.queue_since = now;

@@ -1,7 +1,7 @@
 //! What a radio is set to: what its entry says, else `[wifi]`, else the profile.
 
 use ropewalk_network::radio::{
-    DataRate, Preamble, PreambleDetection, RadioConfig, RateControl, Standard,
+    DataRate, Preamble, PreambleDetection, QueueOrder, RadioConfig, RateControl, Standard,
 };
 use ropewalk_quantities::{Bytes, Rate, Time};
 
@@ -139,11 +139,17 @@ impl<'a> Wifi<'a> {
             preamble,
             slot: settings.get("slot").unwrap_or(standard.slot()),
             queue_packets: self.queue(&settings, report),
+            queue_order: match settings.get::<String>("queue_order").as_deref() {
+                Some("round-robin") => QueueOrder::RoundRobin,
+                _ => QueueOrder::Fifo,
+            },
             lifetime: match settings.get::<String>("lifetime") {
                 Some(_) => None,
                 None => settings.get("lifetime").or(match profile {
                     WifiProfile::Standard => None,
                     WifiProfile::Ns3 => Some(Time::from_millis(500)),
+                    // Both of ns-3.13's WifiMacQueue (MaxDelay, MaxPacketNumber) stood in
+                    // src/wifi/model/wifi-mac-queue.cc up to ns-3.18 and beyond.
                     WifiProfile::Ns313 => Some(Time::from_secs(10)),
                 }),
             },

@@ -144,6 +144,12 @@ const RADIO_KEYS: &[Key] = &[
         "How many packets a radio holds, that being sent included.",
     ),
     key(
+        "queue_order",
+        Kind::Word(|| vec!["fifo", "round-robin"]),
+        Default::Words("fifo"),
+        "Which packet is sent next: the first, whomever it is for, so that one for a slow neighbour holds up those behind it; or the first for the neighbour that has waited longest for its turn.",
+    ),
+    key(
         "lifetime",
         Kind::Either {
             words: &[NONE],

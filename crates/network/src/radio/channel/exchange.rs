@@ -10,7 +10,7 @@ use crate::radio::airtime::{ACK_BYTES, DATA_OVERHEAD_BYTES, RTS_BYTES};
 use crate::radio::dues::Due;
 use crate::radio::reception::Shape;
 use crate::radio::standard::DataRate;
-use crate::radio::station::{Frame, FrameKind, Head, State, Station};
+use crate::radio::station::{Frame, FrameKind, State, Station};
 
 impl<P: Copy> Channel<P> {
     /// A radio's turn has come, or the moment of its answer.
@@ -246,9 +246,7 @@ impl<P: Copy> Channel<P> {
         let station = &mut self.stations[radio];
         let first = station.queue[0];
         let delivered = station.head.delivered;
-        station.queue_changes(now);
-        station.queue.pop_front();
-        station.head = Head::default();
+        station.head_leaves(now);
         station.rests(now);
         if !station.queue.is_empty() {
             // The turn is the next packet's.
@@ -271,9 +269,7 @@ impl<P: Copy> Channel<P> {
     /// The packet at the head of the queue leaves it, acknowledged or given up.
     fn leaves(&mut self, radio: usize, now: Time) {
         let station = &mut self.stations[radio];
-        station.queue_changes(now);
-        station.queue.pop_front();
-        station.head = Head::default();
+        station.head_leaves(now);
         station.contention.done();
         station.state = State::Contending;
     }

@@ -103,12 +103,17 @@ impl<P: Copy> Channel<P> {
             Propagation::Range { .. } => SENSED,
             _ => Power::MAX,
         };
-        let stations = radios.iter().map(|radio| {
+        let stations = radios.iter().enumerate().map(|(number, radio)| {
             let draws =
                 |of: &str| stream(seed, &format!("radio/{}/{}/{of}", radio.node, channel.name));
             let contention = Contention::new(radio, threshold, draws("backoff"));
             let receiver = Receiver::new(radio, &frame_error);
-            Station::new(radio, contention, receiver, draws("errors"))
+            let mut station = Station::new(radio, contention, receiver, draws("errors"));
+            if let Some(turns) = &mut station.turns {
+                let own = hops.iter().filter(|hop| hop.from == number);
+                own.for_each(|hop| turns.know(hop.to as u32));
+            }
+            station
         });
         let ways = hops.iter().map(|hop| {
             let snr_db = match reach(channel, radios, hop.from, hop.to) {
@@ -225,15 +230,14 @@ impl<P: Copy> Medium<P> for Channel<P> {
             return Offer::Dropped(DropReason::QueueFull);
         }
         way.stats.packets += 1;
-        station.queue_changes(now);
-        station.queue.push_back(Waiting {
+        let waiting = Waiting {
             carried: *packet,
             hop: hop as u32,
+            to: way.to,
             since: now,
-        });
-        let length = station.queue.len();
-        station.stats.queue_max = station.stats.queue_max.max(length as u32);
-        if length == 1 {
+        };
+        station.joins(now, waiting);
+        if station.queue.len() == 1 {
             let contends = station.state == State::Contending;
             if contends {
                 station.rests(now);

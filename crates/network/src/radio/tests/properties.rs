@@ -7,8 +7,8 @@ use super::world::{World, at_rate, log_distance, range};
 use crate::medium::Medium;
 use crate::offer::Offer;
 use crate::radio::{
-    ChannelConfig, DataRate, FadingBand, HopStats, Nakagami, Propagation, RadioConfig, RadioStats,
-    RateControl, Standard,
+    ChannelConfig, DataRate, FadingBand, HopStats, Nakagami, Propagation, QueueOrder, RadioConfig,
+    RadioStats, RateControl, Standard,
 };
 
 /// A place of random radios, the hops between some of them, and when packets come.
@@ -59,9 +59,10 @@ fn radio_like() -> impl Strategy<Value = RadioConfig> {
         any::<bool>(),
         prop::option::of(Just(Time::from_millis(20))),
         prop::sample::select(vec!["fixed", "arf", "aarf", "ideal"]),
+        prop::sample::select(vec![QueueOrder::Fifo, QueueOrder::RoundRobin]),
     )
         .prop_map(
-            |((standard, rate), rts, tries, detects, lifetime, control)| {
+            |((standard, rate), rts, tries, detects, lifetime, control, queue_order)| {
                 let mut config = at_rate(standard, rate);
                 if !detects {
                     config.preamble_detection = None;
@@ -78,6 +79,7 @@ fn radio_like() -> impl Strategy<Value = RadioConfig> {
                     long_tries: tries,
                     lifetime,
                     queue_packets: 8,
+                    queue_order,
                     ..config
                 }
             },

@@ -3,7 +3,7 @@
 use ropewalk_quantities::Time;
 
 use super::world::{World, at_rate, range, row};
-use crate::radio::{DataRate, Ear, FrameKind, Heard, RadioConfig, Standard};
+use crate::radio::{DataRate, Ear, FrameKind, Heard, QueueOrder, RadioConfig, Standard};
 
 type Frame = Heard<(u32, u64)>;
 
@@ -316,4 +316,71 @@ fn what_waited_too_long_is_dropped_when_its_turn_comes() {
             .iter()
             .all(|(time, _)| *time > us(START + 3000))
     );
+}
+
+/// B's packets came first and last; with turns C's go between them, each neighbour's in order.
+#[test]
+fn neighbours_take_turns_if_asked_to() {
+    let order = |queue_order| {
+        let config = RadioConfig {
+            queue_order,
+            ..like()
+        };
+        let hops = [(0, 1, 0.0), (0, 2, 0.0), (0, 3, 0.0)];
+        let mut world = line(&config, &[0.0, 10.0, -10.0, 5.0], &hops, 1);
+        for hop in [0, 0, 0, 1, 0, 1, 2, 2] {
+            world.send(hop, SIZE);
+        }
+        let frames = heard(&mut world, 1_000_000);
+        let data = frames.iter().filter(|frame| frame.kind == FrameKind::Data);
+        let came = data.map(|frame| frame.packet.expect("a packet").packet);
+        came.collect::<Vec<_>>()
+    };
+    let first_come = [
+        (0, 0),
+        (0, 1),
+        (0, 2),
+        (1, 0),
+        (0, 3),
+        (1, 1),
+        (2, 0),
+        (2, 1),
+    ];
+    assert_eq!(order(QueueOrder::Fifo), first_come);
+    let turns = [
+        (0, 0),
+        (1, 0),
+        (2, 0),
+        (0, 1),
+        (1, 1),
+        (2, 1),
+        (0, 2),
+        (0, 3),
+    ];
+    assert_eq!(order(QueueOrder::RoundRobin), turns);
+}
+
+/// A neighbour whose frames are all lost holds up the others for the length of a packet's tries, and
+/// not of its whole queue.
+#[test]
+fn with_turns_a_neighbour_that_is_gone_holds_up_one_packet_at_a_time() {
+    let delivered = |queue_order| {
+        let config = RadioConfig {
+            queue_order,
+            queue_packets: 40,
+            ..like()
+        };
+        let mut world = line(&config, &[0.0, 10.0, -10.0], &[(0, 1, 1.0), (0, 2, 0.0)], 3);
+        for _ in 0..20 {
+            world.send(0, SIZE);
+        }
+        for _ in 0..20 {
+            world.send(1, SIZE);
+        }
+        world.run(us(300_000));
+        world.out[1].len()
+    };
+    // Seven tries with growing back-offs are some 45 ms.
+    assert_eq!(delivered(QueueOrder::Fifo), 0);
+    assert!((4..=8).contains(&delivered(QueueOrder::RoundRobin)));
 }

@@ -7,7 +7,7 @@ use crate::medium::{Carried, Happened, Medium};
 use crate::offer::Offer;
 use crate::radio::{
     Channel, ChannelConfig, DataRate, ErrorModel, Preamble, PreambleDetection, Propagation,
-    RadioConfig, RadioHop, RateControl, Standard,
+    QueueOrder, RadioConfig, RadioHop, RateControl, Standard,
 };
 use crate::route::Heading;
 
@@ -25,6 +25,7 @@ pub(crate) fn radio(node: &str, at: [f64; 3]) -> RadioConfig {
         preamble: Preamble::Long,
         slot: Standard::B.slot(),
         queue_packets: 500,
+        queue_order: QueueOrder::Fifo,
         lifetime: None,
         power_dbm: 16.0206,
         antenna_gain_db: 0.0,
