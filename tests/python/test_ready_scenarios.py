@@ -56,3 +56,80 @@ def test_the_made_traces_are_what_their_script_makes(tmp_path):
     assert len(made) == 4
     for name, content in made.items():
         assert (source.parent / name).read_text() == content
+
+
+WIFI = ROOT / "scenarios/wifi"
+
+
+def over_the_air(name, changes=()):
+    """Return what each flow of a scenario got, in Mbit/s, and the share of tries that collided."""
+    scenario = ropewalk.Scenario.load(WIFI / f"{name}.toml").with_(dict(changes))
+    run = ropewalk.simulate(scenario).runs[0]
+    flows = run.get("flows", [run])
+    got = [flow["goodput_mbps"] for flow in flows]
+    return got, max(channel["collision_ratio"] for channel in run["channels"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "together", "collides"),
+    [
+        ({}, 9.2, (0.4, 0.7)),
+        ({"wifi.rts": "0 B"}, 14.0, (0.0, 0.2)),
+        ({"node.right.at": ["10 m", "0 m"]}, 17.0, (0.05, 0.2)),
+    ],
+)
+def test_rts_helps_a_hidden_pair_at_24_mbps(changes, together, collides):
+    got, ratio = over_the_air("hidden-pair", changes)
+    assert sum(got) == pytest.approx(together, rel=0.05)
+    assert collides[0] < ratio < collides[1]
+    # Nobody is starved.
+    assert got[0] == pytest.approx(got[1], rel=0.1)
+
+
+def test_two_hops_share_a_channel_and_lose_more_if_their_ends_are_hidden():
+    both, two, hidden = (
+        over_the_air("two-hops", changes)[0][0]
+        for changes in (
+            {},
+            {"link.R-D.channel": "two"},
+            {"node.D.at": ["30 m", "0 m"]},
+        )
+    )
+    assert both == pytest.approx(2.42, rel=0.04)
+    assert 1.85 * both < two < 2.03 * both
+    assert 0.6 * both < hidden < 0.85 * both
+
+
+def test_the_second_path_of_a_diamond_needs_a_channel_of_its_own():
+    shared = {"link.S-R2.channel": "one", "link.R2-D.channel": "one"}
+    two, one = (over_the_air("diamond", changes)[0][0] for changes in ({}, shared))
+    assert two == pytest.approx(10.7, rel=0.05)
+    assert one == pytest.approx(two / 2, rel=0.1)
+
+
+def test_the_line_behind_an_access_point_is_full_until_the_air_is_slower():
+    download, stream = over_the_air("access-point")[0]
+    # 1448 of 1500 bytes of 16 Mbit/s.
+    assert download == pytest.approx(15.445, rel=0.01)
+    assert stream == pytest.approx(3, rel=0.01)
+    slow = over_the_air("access-point", {"wifi.rate": "6 Mbit/s"})[0]
+    assert slow[0] < 3
+
+
+def test_a_slow_station_drags_a_fast_one_down():
+    fast, slow = over_the_air("slow-station")[0]
+    assert fast == pytest.approx(slow, rel=0.1)
+    assert fast == pytest.approx(0.77, rel=0.05)
+    equal = {"node.slow.radios": [{"channel": "air", "rate": "11 Mbit/s"}]}
+    alike = over_the_air("slow-station", equal)[0]
+    assert alike[0] == pytest.approx(3.2, rel=0.05)
+
+
+def test_a_saturated_cell_is_bianchis():
+    got, ratio = over_the_air("saturated-cell")
+    best = ropewalk.predict(WIFI / "saturated-cell.toml").best
+    assert best.name == "bianchi"
+    assert sum(got) == pytest.approx(best.quantities["together_mbps"], rel=0.03)
+    assert ratio == pytest.approx(best.quantities["collision_ratio"], abs=0.02)
+    # Jain's index.
+    assert sum(got) ** 2 / (len(got) * sum(each**2 for each in got)) > 0.99
