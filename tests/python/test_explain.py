@@ -77,6 +77,8 @@ def test_the_command_prints_settings_with_their_meaning(command):
     assert "window" in found["transport.initial_window"]["meaning"].lower()
     table = command("explain", TWO_LINKS).stdout
     assert "profile linux" in table
+    # In the words of docs/keys.md.
+    assert "What is measured" in table
     assert "min_rto" in table
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -13,6 +14,10 @@ from rich.text import Text
 from ..wireless.budget import Budget
 from .results import Explanation
 from .settings import Setting
+
+WIDEST = (18, 20, 15)  # columns of keys, values and sources; longer ones are folded
+# Up to a full stop, colon or semicolon that is not in parentheses.
+CLAUSE = re.compile(r"(?:\([^)]*\)|[^.;:(]|[.;:](?! |$))*")
 
 
 def table(explanation: Explanation) -> RenderableType:
@@ -37,7 +42,7 @@ def table(explanation: Explanation) -> RenderableType:
     Two unequal links...
     """
     parts: list[RenderableType] = [Text(explanation.scenario.title, "bold")]
-    parts.append(_settings(explanation))
+    parts += _settings(explanation)
     if explanation.budgets:
         parts += [_budgets(explanation), _times(explanation)]
     for hop, node in explanation.hidden:
@@ -52,19 +57,35 @@ def table(explanation: Explanation) -> RenderableType:
     return Group(*parts)
 
 
-def _settings(explanation: Explanation) -> Table:
-    shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
-    for heading in ("table", "key", "value", "from"):
-        shown.add_column(heading, overflow="fold")
-    for name, group in _by_table(explanation.settings).items():
-        for number, each in enumerate(group):
+def _settings(explanation: Explanation) -> Iterator[RenderableType]:
+    """Yield a table for each of the scenario's, all with columns of the same widths."""
+    rows = {
+        name: [(each, (each.key, each.value, each.source, _in_short(each))) for each in group]
+        for name, group in _by_table(explanation.settings).items()
+    }
+    headings = ("key", "value", "from", "what it is")
+    every = [headings, *(cells for group in rows.values() for _, cells in group)]
+    widths = [
+        min(most, max(map(len, cells)))
+        for most, cells in zip(WIDEST, zip(*every, strict=True), strict=False)
+    ]
+    for number, (name, group) in enumerate(rows.items()):
+        shown = Table(box=None, padding=(0, 2, 0, 0), show_header=number == 0, expand=True)
+        for heading, width in zip(headings, widths, strict=False):
+            shown.add_column(heading, width=width, overflow="fold")
+        shown.add_column(headings[-1], ratio=1, overflow="fold")
+        for each, cells in group:
             style = "" if each.source in ("file", "--set") else "dim"
-            first = Text(name, "bold") if number == 0 else ""
-            shown.add_row(
-                first, Text(each.key, style), Text(each.value, style), Text(each.source, style)
-            )
-        shown.add_section()
-    return shown
+            shown.add_row(*(Text(cell, style) for cell in cells))
+        yield Text(f"\n{name}" if name else "", "bold")
+        yield shown
+    yield Text()
+
+
+def _in_short(setting: Setting) -> str:
+    """Return the first clause of what a key means."""
+    clause = CLAUSE.match(setting.meaning)
+    return clause[0] if clause else ""
 
 
 def _by_table(settings: Sequence[Setting]) -> dict[str, list[Setting]]:
