@@ -133,8 +133,10 @@ def _summary_lines(
 def _testbed(run: dict[str, Any], mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """On which kernel it ran, and how well its links kept their time."""
     if "kernel" in run:
-        known = (f"Linux {run['kernel']['release']}", run["kernel"].get("congestion"))
-        yield "kernel", ", ".join(filter(None, known))
+        kernel = [f"Linux {run['kernel']['release']}"]
+        if "congestion" in run["kernel"]:
+            kernel.append(run["kernel"]["congestion"])
+        yield "kernel", ", ".join(kernel)
     if "emulator" in mean:
         known = f"{mean['emulator']['packets']:,.0f} packets"
         if "lateness_ms" in mean["emulator"]:
