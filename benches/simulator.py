@@ -1,4 +1,4 @@
-"""How fast the simulator is, and what a data packet costs it.
+"""How fast the simulator is, and what a data packet (of radios, a data frame) costs it.
 
     python benches/simulator.py rates [--against COMMIT] [--runs N] [CASE ...]
     python benches/simulator.py instructions [--write] [CASE ...]
@@ -31,7 +31,9 @@ COLUMNS = ("instructions", "first_level_misses", "last_level_misses")
 # What of a case valgrind runs, fifty times slower: this, and twice as much.
 SHARES = {"a": 0.2, "b": 0.2, "c": 0.1, "eight": 0.1, "striped": 0.1, "tunnel": 0.1}
 SHARES |= {"bas": 0.1, "bas64": 0.2, "lia64": 0.2}
+SHARES |= {"pair": 0.05, "cell": 0.05, "mesh": 0.05}
 RATES = ("a10", "b10", "c", "eight", "striped", "tunnel", "bas", "bas64", "lia64")
+RATES += ("pair", "cell", "mesh")
 NOTICED = 2.0  # per cent
 
 

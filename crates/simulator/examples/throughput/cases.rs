@@ -11,7 +11,7 @@ pub struct Case {
     pub megabytes: Option<f64>,
 }
 
-pub const CASES: [Case; 11] = [
+pub const CASES: [Case; 14] = [
     Case {
         key: "a",
         what: "one TCP, 100 Mbit/s 10 ms, queue 100 packets, 200 MB",
@@ -89,6 +89,27 @@ pub const CASES: [Case; 11] = [
         seconds: 5.0,
         megabytes: None,
     },
+    Case {
+        key: "pair",
+        what: "two radios of 802.11b, datagrams of 1000 bytes, 1000 s",
+        scenario: || cell(1),
+        seconds: 1000.0,
+        megabytes: None,
+    },
+    Case {
+        key: "cell",
+        what: "ten that all send to an eleventh, 500 s",
+        scenario: || cell(10),
+        seconds: 500.0,
+        megabytes: None,
+    },
+    Case {
+        key: "mesh",
+        what: "32 radios in rows of eight, two routes of seven hops, 200 s",
+        scenario: mesh,
+        seconds: 200.0,
+        megabytes: None,
+    },
 ];
 
 fn one_tcp() -> String {
@@ -137,5 +158,49 @@ fn sixty_four_links(transport: &str) -> String {
 fn link(name: &str, mbps: f64, delay_ms: f64, more: &str) -> String {
     format!(
         "[[link]]\nname = \"{name}\"\nrate = \"{mbps} Mbit/s\"\ndelay = \"{delay_ms} ms\"\n{more}\n"
+    )
+}
+
+const AIR: &str = "[wifi]\nrate = \"11 Mbit/s\"\nprofile = \"ns-3\"\n[[channel]]\nname = \"air\"\n";
+
+/// So many senders of datagrams around one receiver, a metre from it.
+fn cell(senders: usize) -> String {
+    let mut text = AIR.to_owned() + &node("n0", 0.0, 0.0);
+    for number in 1..=senders {
+        let angle = std::f64::consts::TAU * number as f64 / senders as f64;
+        let name = format!("n{number}");
+        text += &node(&name, angle.cos(), angle.sin());
+        text += &datagrams(number, &[name, "n0".to_owned()]);
+    }
+    text
+}
+
+/// Four rows 14 m apart, of which each hears those within 25 m; one route along the first row, one
+/// along the last.
+fn mesh() -> String {
+    let mut text = AIR.to_owned() + "propagation = { model = \"range\", range = \"25 m\" }\n";
+    for number in 0..32 {
+        let (x, y) = (number % 8, number / 8);
+        text += &node(
+            &format!("n{number}"),
+            14.0 * f64::from(x),
+            14.0 * f64::from(y),
+        );
+    }
+    for first in [0, 24] {
+        let way: Vec<String> = (first..first + 8).map(|node| format!("n{node}")).collect();
+        text += &datagrams(first, &way);
+    }
+    text
+}
+
+fn node(name: &str, x: f64, y: f64) -> String {
+    format!("[[node]]\nname = \"{name}\"\nat = [\"{x:.3} m\", \"{y:.3} m\"]\nradios = [\"air\"]\n")
+}
+
+fn datagrams(number: usize, nodes: &[String]) -> String {
+    format!(
+        "[[path]]\nname = \"p{number}\"\nnodes = {nodes:?}\nchannel = \"air\"\n\
+         [[flow]]\nname = \"f{number}\"\nprotocol = \"udp\"\npath = \"p{number}\"\nsegment = \"1000 B\"\n"
     )
 }

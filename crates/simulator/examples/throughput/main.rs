@@ -4,8 +4,8 @@
 //!     throughput --one KEY [SHARE]
 //!
 //! Each case runs in a process of its own, so that its peak memory is its own. `--one` is such a
-//! process: it runs a case, or a share of it, and prints data packets, events, CPU-seconds, peak
-//! memory in MB and goodput in Mbit/s, in this order.
+//! process: it runs a case, or a share of it, and prints data packets (of radios, data frames),
+//! events, CPU-seconds, peak memory in MB and goodput in Mbit/s, in this order.
 
 mod cases;
 
@@ -91,9 +91,13 @@ fn run(case: &Case, share: f64) {
         simulate(&scenario, 1, &Options::default()).expect("a scenario that is simulated");
     let cpu = cpu_seconds() - before;
     let stats = outcome.summary.stats;
+    let radios = &outcome.summary.radios;
+    let sent = match radios.is_empty() {
+        true => stats.data_packets,
+        false => radios.iter().map(|radio| radio.frames).sum(),
+    };
     println!(
-        "{} {} {cpu:.6} {:.2} {:.2}",
-        stats.data_packets,
+        "{sent} {} {cpu:.6} {:.2} {:.2}",
         stats.events,
         peak_megabytes(),
         outcome.summary.goodput_mbps,
