@@ -2,7 +2,7 @@
 
 import ropewalk
 from places import ROOT
-from ropewalk.reproduction import gomez2014_fig4, gomez2014_fig5
+from ropewalk.reproduction import gomez2014_fig4, gomez2014_fig5, gomez2014_fig10
 from ropewalk.reproduction.gomez2014_diamond import TCP, UNCOUPLED
 
 
@@ -78,3 +78,45 @@ def test_the_path_without_errors_takes_a_growing_share(monkeypatch):
         if each.quantity.startswith("MPTCP on two channels, RTT")
     ]
     assert compensated == sorted(compensated)
+
+
+def test_meshes_have_two_routes_as_often_as_printed():
+    fig7 = made("fig7", runs=300)
+    assert 0.5 <= ours(fig7, "zone-disjoint at 32 nodes") <= 8.5
+    assert ours(fig7, "link-, node- and zone-disjoint") == "yes"
+    assert "nodes" in fig7.figure.axes[0].get_xlabel()
+
+
+def test_an_example_of_sixteen_nodes_is_like_the_papers():
+    fig6 = made("fig6", runs=40)
+    assert ours(fig6, "hops of both") == "3 and 4"
+    assert len(fig6.figure.axes[0].texts) == 16
+
+
+def test_routes_are_as_many_and_as_long_as_by_another_program():
+    """Shares and means of 2933 graphs, and four standard errors of 300."""
+    fig8 = made("fig8", runs=300)
+    for quantity, share in {
+        "link-disjoint: 2": 76.6,
+        "link-disjoint: 3": 19.1,
+        "node-disjoint: 2": 93.6,
+        "zone-disjoint: 2": 99.9,
+    }.items():
+        error = (share * (100 - share) / 300) ** 0.5
+        assert abs(ours(fig8, quantity) - share) <= 4 * error + 0.3
+    fig9 = made("fig9", runs=300)
+    assert ours(fig9, "route 2 is longer") == "yes"
+    assert abs(ours(fig9, "hops of route 1") - 4.98) <= 4 * 1.4 / 300**0.5
+
+
+def test_a_second_channel_gains_over_meshes_what_is_printed(monkeypatch):
+    monkeypatch.setattr(gomez2014_fig10, "HOPS", (3, 5))
+    monkeypatch.setattr(gomez2014_fig10, "OF_EACH", 2)
+    monkeypatch.setattr(gomez2014_fig10, "LOOKED_AT", 40)
+    fig10 = made("fig10")
+    assert 1.5 <= ours(fig10, "two channels over TCP") <= 2.1
+    assert ours(fig10, "route 1 of 3 hops, TCP") > ours(fig10, "route 1 of 5 hops, TCP")
+    assert ours(fig10, "one channel over TCP, the module's") < ours(
+        fig10, "two channels over TCP, the"
+    )
+    assert len(fig10.scenarios) == 20

@@ -42,7 +42,7 @@ class Item:
 
 # A new item is a file with a function `reproduce`, and a line here; several of a file name
 # their functions. A function takes nothing where `runs` is None, and
-# otherwise `seed`, `runs` and `progress`.
+# otherwise `seed`, `runs` and `progress`; of meshes that are counted, `runs` are deployments.
 ITEMS = (
     Item("song-2018", "fig6", "models against the simulator", "song2018_fig6", runs=1),
     Item("song-2018", "fig9", "throughput over both asymmetries", "song2018_fig9"),
@@ -57,6 +57,11 @@ ITEMS = (
     Item("gomez-2014", "fig3d", "the same, fully coupled", "gomez2014_fig3", 10, "fig3d"),
     Item("gomez-2014", "fig4", "throughput over lossy links", "gomez2014_fig4", 50),
     Item("gomez-2014", "fig5", "shares under unequal errors", "gomez2014_fig5", 50),
+    Item("gomez-2014", "fig6", "two routes through 16 nodes", "gomez2014_mesh", 100, "fig6"),
+    Item("gomez-2014", "fig7", "how often a mesh has two routes", "gomez2014_mesh", 1000, "fig7"),
+    Item("gomez-2014", "fig8", "how many routes a mesh has", "gomez2014_mesh", 1000, "fig8"),
+    Item("gomez-2014", "fig9", "how long they are", "gomez2014_mesh", 1000, "fig9"),
+    Item("gomez-2014", "fig10", "TCP and MPTCP over two routes", "gomez2014_fig10", 5),
     Item("park-2014", "delay", "bounds on the delay, greedy split", "park2014_delay", runs=1),
 )
 
