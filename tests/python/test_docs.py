@@ -10,7 +10,7 @@ from places import ROOT
 
 PAGES = [
     ROOT / "README.md",
-    *(ROOT / "docs" / f"{name}.md" for name in ("guide", "captures", "wireless")),
+    *(ROOT / "docs" / f"{name}.md" for name in ("guide", "captures", "wireless", "mesh")),
 ]
 
 

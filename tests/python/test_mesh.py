@@ -156,3 +156,32 @@ def test_pictures_show_what_there_is():
     assert labels[:2] == ["n0", "n1"]
     shared = scenario.with_({"mesh.routing": "link-disjoint"})
     assert disturbances(shared.values["mesh"])
+
+
+def test_advice_on_a_mesh_says_which_routes_and_what_a_channel_is_worth():
+    counsel = ropewalk.advise(ropewalk.Scenario.load(ZONES).with_({"duration": "10 s"}), runs=2)
+    assert counsel.runs == 2
+    routes = counsel.advice[0]
+    assert routes.question == "mesh"
+    assert "another is worth +" in routes.answer
+    rows = {each.what: each.numbers for each in routes.evidence}
+    assert len(rows) > 4
+    on_one = {what for what in rows if what.endswith("1 ch.") and not what.startswith("short")}
+    assert on_one
+    for what, numbers in rows.items():
+        assert (numbers["conflicts"] > 0) == (what in on_one)
+        # The ceiling is one: nothing simulated passes it.
+        assert numbers["goodput_mbps"] <= numbers["at_most_mbps"]
+    best = max(numbers["goodput_mbps"] for numbers in rows.values())
+    set_so = ropewalk.Scenario.load(ZONES).with_({"duration": "10 s", **routes.settings})
+    again = [run["goodput_mbps"] for run in ropewalk.simulate(set_so, runs=2).runs]
+    assert sum(again) / 2 == pytest.approx(routes.numbers["goodput_mbps"])
+    assert routes.numbers["goodput_mbps"] >= 0.97 * best
+
+
+def test_a_single_tcp_has_no_routes_to_choose():
+    scenario = ropewalk.Scenario.load(ZONES).with_(
+        {"duration": "2 s", "transport.protocol": "tcp", "transport.paths": ["route-1"]}
+    )
+    counsel = ropewalk.advise(scenario, runs=1)
+    assert "mesh" not in [each.question for each in counsel.advice]

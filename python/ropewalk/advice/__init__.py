@@ -22,6 +22,7 @@ from .checking import allow_check
 from .judging import Judge
 from .least_cost import Wish, advise_least_cost, quantity
 from .links import Chosen, choose
+from .mesh import advise_mesh
 from .results import Advice, Check, Counsel, Evidence, Subset
 from .subsets import Paths, Predictor, candidates, check_short_form, over
 from .together import advise_together
@@ -122,7 +123,8 @@ def advise(
     tally.ask()
     chosen = choose(bench, judge, predictor, paths)
     tally.ask()
-    advice = [chosen.advice, advise_weakest(bench, judge, predictor, paths)]
+    routes = advise_mesh(bench, judge)
+    advice = [routes, chosen.advice, advise_weakest(bench, judge, predictor, paths)]
     advice += _on_transport(bench, anew, judge, chosen, paths, tally)
     if wish is not None:
         tally.ask()

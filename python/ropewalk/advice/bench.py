@@ -182,7 +182,7 @@ class Bench:
 
 
 def is_random(scenario: Scenario) -> bool:
-    """Whether runs with different seeds can differ: loss, jitter, slots or Poisson traffic.
+    """Whether runs with other seeds can differ: loss, jitter, slots, back-off, Poisson traffic.
 
     Examples
     --------
@@ -192,7 +192,8 @@ def is_random(scenario: Scenario) -> bool:
     values = scenario.values
     ways = [link[way] for link in values["link"] for way in ("forward", "reverse")]
     drawn = any(way["loss"] or way["jitter"] or way["slot"] for way in ways)
-    return drawn or values["traffic"]["kind"] == "poisson"
+    in_air = any("channel" in link for link in values["link"])
+    return drawn or in_air or values["traffic"]["kind"] == "poisson"
 
 
 def _trial(scenario: Scenario, seed: int, runs: int) -> tuple[dict[str, float], ...]:

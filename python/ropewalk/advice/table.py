@@ -14,10 +14,12 @@ from ..scenario import spelled
 from .results import Advice, Check, Counsel, Evidence
 
 MOST_ROWS = 12
+MOST_WIDE = 26  # of what stands before the numbers, on a narrow terminal
 COLUMNS = {
     "goodput_mbps": ("goodput\nMbit/s", 2),
     "ci95_mbps": ("± 95 %", 2),
     "predicted_mbps": ("predicted\nMbit/s", 2),
+    "conflicts": ("in\nconflict", 0),
     "adds_mbps": ("adds\nMbit/s", 2),
     "alone_mbps": ("alone\nMbit/s", 2),
     "delay_p95_ms": ("95 % within\nms", 0),
@@ -101,7 +103,8 @@ def _evidence(evidence: Sequence[Evidence]) -> Table:
     if len(costs) > 0 and not any("delay_bound_ms" in each.numbers for each in shown):
         columns = [key for key in columns if key != "cost"]
     made = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
-    made.add_column("", vertical="bottom", overflow="fold")
+    widest = max(len(each.what) for each in shown)
+    made.add_column("", vertical="bottom", overflow="fold", min_width=min(widest, MOST_WIDE))
     for key in columns:
         made.add_column(COLUMNS[key][0], justify="right", vertical="bottom", no_wrap=True)
     made.add_column("", vertical="bottom")
