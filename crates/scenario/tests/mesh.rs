@@ -8,6 +8,8 @@ fn file(name: &str) -> Result<String, String> {
     match name {
         // 0 and 4 at the ends, 1 above, 2 and 3 below, in reach of 1.
         "nodes.csv" => Ok("x_m,y_m\n0,0\n10,4\n5,-10\n15,-10\n20,0\n".to_owned()),
+        // 0 and 3 at the ends; 1 between, 20 m from both; 2 and 4 halfway to it, a bit beside.
+        "weak.csv" => Ok("0,0\n20,0\n10,3\n40,0\n30,3\n".to_owned()),
         "bad.csv" => Ok("0,0\n1,two\n".to_owned()),
         "three.csv" => Ok("0,0,0\n1,2,3\n".to_owned()),
         "one.csv" => Ok("0,0\n".to_owned()),
@@ -109,6 +111,28 @@ fn a_seed_has_its_mesh_and_what_is_asked_for() {
     assert_eq!(mesh.wanted.method, Method::Optimal);
     assert_eq!(mesh.drawing.require, Require::Connected);
     assert_eq!(mesh.drawing.source_near_m, [20.0, 50.0]);
+}
+
+#[test]
+fn weak_links_weigh_more_by_tries_and_by_airtime() {
+    // Over 20 m 11 Mbit/s loses most frames, over 10 m few.
+    let routes = |weight: &str| {
+        let text = mesh(&format!(
+            "placement = {{ file = \"weak.csv\" }}\nrange = \"30 m\"\nrouting = \"shortest\"\n\
+             source_near = [\"0 m\", \"0 m\"]\ndestination_near = [\"40 m\", \"0 m\"]\n\
+             weight = \"{weight}\""
+        ));
+        let text = text.replace(
+            "model = \"range\", range = \"25 m\"",
+            "model = \"log-distance\"",
+        );
+        let noisy = text.replace("tries = 4", "tries = 4\nnoise_figure = \"26 dB\"");
+        read(&noisy).mesh.unwrap().found.routes[0].nodes.clone()
+    };
+    assert_eq!(routes("hops"), [0, 1, 3]);
+    assert_eq!(routes("distance"), [0, 1, 3]);
+    assert_eq!(routes("etx"), [0, 2, 1, 4, 3]);
+    assert_eq!(routes("airtime"), [0, 2, 1, 4, 3]);
 }
 
 #[test]

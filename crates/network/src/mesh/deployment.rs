@@ -35,15 +35,17 @@ impl Deployment {
     /// The graph of the links, each of weight 1.
     #[must_use]
     pub fn graph(&self) -> Graph {
-        self.weighted_graph(|_| 1)
+        self.weighted_graph(|_| Some(1))
     }
 
-    /// The graph of the links; `weight` is told a link's ends.
+    /// The graph of the links; `weight` is told a link's ends, and leaves a link out that has none.
     #[must_use]
-    pub fn weighted_graph(&self, mut weight: impl FnMut([usize; 2]) -> u64) -> Graph {
+    pub fn weighted_graph(&self, mut weight: impl FnMut([usize; 2]) -> Option<u64>) -> Graph {
         let mut graph = Graph::new(self.at.len());
         for ends in self.links() {
-            graph.add_link(ends, weight(ends));
+            if let Some(weight) = weight(ends) {
+                graph.add_link(ends, weight);
+            }
         }
         graph
     }

@@ -8,6 +8,7 @@ mod dues;
 mod fading;
 mod frame_error;
 mod hearing;
+mod metric;
 mod neighbours;
 mod per_table;
 mod power;
@@ -27,6 +28,7 @@ pub use config::{
 };
 pub use frame_error::FrameError;
 pub use hearing::{Ear, Heard};
+pub use metric::{LinkCost, LinkMetric};
 pub use per_table::{PerTable, PerTableError};
 pub use power::noise_dbm;
 pub use propagation::{Reach, distance_m, reach};

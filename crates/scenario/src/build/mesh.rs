@@ -1,8 +1,9 @@
 //! `[mesh]`: nodes at places that are drawn, and routes through them.
 
 use ropewalk_network::LinkConfig;
-use ropewalk_network::mesh::{Drawing, MOST_DRAWS, Placement, Require};
-use ropewalk_network::routing::{Method, Routing, Wanted};
+use ropewalk_network::mesh::{Deployment, Drawing, MOST_DRAWS, Placement, Require};
+use ropewalk_network::radio::{LinkMetric, Propagation, RadioConfig};
+use ropewalk_network::routing::{Graph, Method, Routing, Wanted};
 use ropewalk_network::stream;
 
 use super::Traces;
@@ -10,7 +11,7 @@ use super::air::link_of;
 use super::channels::{add_radio, complain_of_channel};
 use super::radios::Wifi;
 use crate::error::Problem;
-use crate::keys::{ALL, FILE, GRID, HOPS, LOWEST, RADIO, UNIFORM};
+use crate::keys::{ALL, FILE, GRID, LOWEST, RADIO, UNIFORM};
 use crate::limits::{MAX_NODES, MAX_ROUTES};
 use crate::model::{Channel, Mesh, MeshWeight, Node, Path, RadioLink, Wireless};
 use crate::parsed::Items;
@@ -20,6 +21,7 @@ use crate::section::Section;
 /// The mesh of the file; nothing if it has none, or it is wrong.
 pub(super) fn mesh(
     root: &Section,
+    wifi: &Wifi,
     channels: &[Channel],
     traces: &mut Traces,
     report: &mut Report,
@@ -73,20 +75,16 @@ pub(super) fn mesh(
             return None;
         }
     };
-    let weight = match section.value::<String>("weight").as_str() {
-        HOPS => MeshWeight::Hops,
-        _ => MeshWeight::Distance,
-    };
+    let weight = MeshWeight::from_name(&section.value::<String>("weight")).expect("a known word");
     let random_ties = section.value::<String>("ties") != LOWEST;
-    let mut graph = drawn
-        .deployment
-        .weighted_graph(|[one, other]| match weight {
-            MeshWeight::Hops => 1,
-            // Nodes at one place are a step apart as well.
-            MeshWeight::Distance => (drawn.deployment.distance_m(one, other) * 1e3)
-                .round()
-                .max(1.0) as u64,
-        });
+    let mut graph = graph(
+        section,
+        weight,
+        &drawn.deployment,
+        &channels[own[0]],
+        wifi,
+        report,
+    )?;
     if random_ties {
         graph.shuffle_ties(&mut stream(seed, "mesh/ties"));
     }
@@ -114,6 +112,51 @@ pub(super) fn mesh(
     };
     check_routes(&mesh, section, report);
     Some(mesh)
+}
+
+/// The links that routes may take, with their weights; by radios' costs, those of one channel.
+fn graph(
+    section: &Section,
+    weight: MeshWeight,
+    deployment: &Deployment,
+    channel: &Channel,
+    wifi: &Wifi,
+    report: &mut Report,
+) -> Option<Graph> {
+    match weight {
+        MeshWeight::Hops => return Some(deployment.graph()),
+        MeshWeight::Distance => {
+            return Some(deployment.weighted_graph(|[one, other]| {
+                // Nodes at one place are a step apart as well.
+                let millimetres = deployment.distance_m(one, other) * 1e3;
+                Some(millimetres.round().max(1.0) as u64)
+            }));
+        }
+        MeshWeight::Etx | MeshWeight::Airtime => {}
+    }
+    if matches!(channel.config.propagation, Propagation::Matrix { .. }) {
+        let problem = Problem::Unfit("the channel's losses are a matrix's, not places'".to_owned());
+        section.complain("weight", problem, report).allowed = Some("\"hops\"".to_owned());
+        return None;
+    }
+    let own = Section::absent("mesh", &RADIO);
+    let radio = wifi.radio(&own, "", [0.0; 3], report);
+    let places = deployment.at.iter();
+    let radios: Vec<RadioConfig> = places
+        .map(|[x, y]| RadioConfig {
+            at: [*x, *y, 0.0],
+            ..radio.clone()
+        })
+        .collect();
+    let metric = LinkMetric::new(&channel.config, &radios);
+    Some(deployment.weighted_graph(|[one, other]| {
+        // All radios are set alike: a link costs as much both ways.
+        let cost = metric.cost(one, other)?;
+        Some(match weight {
+            MeshWeight::Airtime => cost.airtime.as_nanos(),
+            _ => (cost.tries * 1e6).round() as u64,
+        })
+    }))
 }
 
 /// The nodes, whose radios are put on the channels.

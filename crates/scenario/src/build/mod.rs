@@ -35,7 +35,7 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
     let mut links = links::links(root.tables("link"), duration, traces, report);
     let wifi = radios::Wifi::read(root);
     let mut channels = channels::channels(root.tables("channel"), &wifi, traces, report);
-    let mesh = mesh::mesh(root, &channels, traces, report);
+    let mesh = mesh::mesh(root, &wifi, &channels, traces, report);
     let mut nodes = channels::nodes(root.tables("node"), &wifi, &mut channels, report);
     if let Some(mesh) = &mesh {
         nodes = mesh::nodes_of(mesh, root, &wifi, &mut channels, report);

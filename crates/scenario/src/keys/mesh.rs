@@ -7,11 +7,11 @@ use super::wifi::DISTANCE;
 use super::{Default, Key, Kind, Shape, key};
 use crate::limits;
 use crate::measure::{Measure, Of};
+use crate::model::MeshWeight;
 
 /// Words of keys that have no type of their own.
 pub(crate) const ALL: &str = "all";
 pub(crate) const LOWEST: &str = "lowest";
-pub(crate) const HOPS: &str = "hops";
 pub(crate) const UNIFORM: &str = "uniform";
 pub(crate) const GRID: &str = "grid";
 pub(crate) const FILE: &str = "file";
@@ -121,9 +121,9 @@ pub(crate) static MESH: Shape = Shape {
         ),
         key(
             "weight",
-            Kind::Word(|| vec![HOPS, "distance"]),
+            Kind::Word(|| MeshWeight::ALL.iter().map(|one| one.name()).collect()),
             Default::Toml("\"hops\""),
-            "What a short route is: of few links, or of few metres (counted in millimetres).",
+            "What a short route is: of few links; of few metres; of few tries of a packet of 1500 bytes by the mean SNR on the first of the channels (ETX); or of little airtime of these.",
         ),
         key(
             "ties",

@@ -16,7 +16,7 @@ use crate::chosen::Algorithms;
 use crate::parsed::Parsed;
 
 pub(crate) use link::LINK;
-pub(crate) use mesh::{ALL, FILE, GRID, HOPS, LOWEST, UNIFORM};
+pub(crate) use mesh::{ALL, FILE, GRID, LOWEST, UNIFORM};
 pub(crate) use top::TOP;
 pub(crate) use traffic::TRAFFIC;
 pub(crate) use transport::TRANSPORT;

@@ -35,16 +35,36 @@ pub enum MeshWeight {
     Hops,
     /// Few millimetres.
     Distance,
+    /// Few tries of a frame, in millionths (ETX).
+    Etx,
+    /// Few nanoseconds of airtime.
+    Airtime,
 }
 
 impl MeshWeight {
+    /// All of them.
+    pub const ALL: [MeshWeight; 4] = [
+        MeshWeight::Hops,
+        MeshWeight::Distance,
+        MeshWeight::Etx,
+        MeshWeight::Airtime,
+    ];
+
     /// Its name in a scenario file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             MeshWeight::Hops => "hops",
             MeshWeight::Distance => "distance",
+            MeshWeight::Etx => "etx",
+            MeshWeight::Airtime => "airtime",
         }
+    }
+
+    /// The weight of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<MeshWeight> {
+        MeshWeight::ALL.into_iter().find(|one| one.name() == name)
     }
 }
 

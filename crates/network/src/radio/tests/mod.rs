@@ -3,6 +3,7 @@
 mod exact;
 mod fading;
 mod heard;
+mod metric;
 mod ns3;
 mod properties;
 mod rules;
