@@ -55,6 +55,7 @@ fn heard() -> (Vec<Heard<u16>>, u64) {
         fading: None,
         error_model: ErrorModel::Nist,
         capture_db: None,
+        propagation_delay: false,
     };
     let mut radios = [
         radio("left", -20.0),

@@ -59,6 +59,7 @@ impl World {
             fading: None,
             error_model: ErrorModel::Nist,
             capture_db: None,
+            propagation_delay: false,
         };
         let radios: Vec<RadioConfig> = at
             .iter()

@@ -15,6 +15,7 @@ use crate::parsed::{Held, Packets};
 pub(crate) enum Setting {
     Text(String),
     Count(u64),
+    Switch(bool),
     Packets(u64),
     Number(f64),
     /// With its unit.
@@ -36,6 +37,7 @@ impl Setting {
         match self {
             Setting::Text(text) => toml_edit::Value::from(text).to_string(),
             Setting::Count(count) => count.to_string(),
+            Setting::Switch(on) => on.to_string(),
             Setting::Packets(count) => Packets(*count).to_parsed().to_toml(),
             Setting::Number(number) => format!("{number:?}"),
             Setting::Measure(value, unit) => format!("\"{value} {unit}\""),
@@ -64,6 +66,7 @@ impl Setting {
         match self {
             Setting::Text(text) => json!(text),
             Setting::Count(count) | Setting::Packets(count) => json!(count),
+            Setting::Switch(on) => json!(on),
             Setting::Number(number) | Setting::Measure(number, _) => json!(number),
             Setting::Rate(rate) => json!(rate.as_bps()),
             Setting::Rates(rates) => rates.iter().map(|rate| rate.as_bps()).collect(),
@@ -167,6 +170,10 @@ pub(crate) fn of_channel(channel: &Channel) -> Vec<(&'static str, Setting)> {
         (
             "capture",
             capture.map_or(Setting::word(OFF), |db| Setting::Measure(db, "dB")),
+        ),
+        (
+            "propagation_delay",
+            Setting::Switch(config.propagation_delay),
         ),
     ]
 }

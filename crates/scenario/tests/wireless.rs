@@ -386,6 +386,13 @@ fn every_wrong_wireless_scenario_is_one_line() {
     // At one place power is infinite, where it goes by distance.
     let line = parse(&PAIR.replacen("10 m", "0 m", 1)).expect_err("at one place");
     said.push_str(&format!("both at 0 m\n    {line}\n"));
+    // Heard farther away than light goes in a SIFS.
+    let channel = "propagation = { model = \"range\", range = \"9 km\" }\npropagation_delay = true";
+    let far = PAIR.replacen("[[node]]", &format!("{channel}\n[[node]]"), 1);
+    let line = parse(&far.replacen("10 m", "3 km", 1)).expect_err("too far");
+    said.push_str(&format!("3 km\n    {line}\n"));
+    let near = read(&far.replacen("10 m", "2 km", 1));
+    assert!(near.wireless.channels[0].config.propagation_delay);
     insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
         insta::assert_snapshot!(said);
     });

@@ -77,6 +77,7 @@ prop_compose! {
         propagation in prop::sample::select(vec![
             "propagation = { model = \"range\", range = \"40 m\" }",
             "propagation = { model = \"log-distance\", exponent = 2.6 }",
+            "propagation = { model = \"range\", range = \"30 m\" }\npropagation_delay = true",
             "propagation = { model = \"log-distance\", exponent = 2.6, fading = { model = \"nakagami\", m = 1.5 } }",
         ]),
         wifi in prop::sample::select(vec![

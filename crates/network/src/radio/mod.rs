@@ -19,6 +19,7 @@ mod standard;
 mod station;
 mod stats;
 mod turns;
+mod waves;
 
 pub use airtime::{ACK_BYTES, DATA_OVERHEAD_BYTES, RTS_BYTES, Timing};
 pub use channel::Channel;
@@ -29,12 +30,14 @@ pub use config::{
 pub use frame_error::FrameError;
 pub use hearing::{Ear, Heard};
 pub use metric::{LinkCost, LinkMetric};
+pub use neighbours::too_far;
 pub use per_table::{PerTable, PerTableError};
 pub use power::noise_dbm;
 pub use propagation::{Reach, distance_m, reach};
 pub use standard::{DataRate, Standard, UnknownStandard};
 pub use station::FrameKind;
 pub use stats::{Airtime, ChannelStats, HopStats, RadioStats};
+pub use waves::propagation_delay;
 
 #[cfg(test)]
 mod tests;

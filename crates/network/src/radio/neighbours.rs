@@ -1,11 +1,13 @@
 //! Who hears whom, and how loud: for each radio a run of those that it reaches.
 
 use rand_pcg::Pcg64Mcg;
+use ropewalk_quantities::Time;
 
 use super::config::{ChannelConfig, RadioConfig};
 use super::fading::gamma;
 use super::power::{Power, from_dbm, from_units};
 use super::propagation::{Reach, distance_m, reach};
+use super::waves::propagation_delay;
 use crate::streams::stream;
 
 /// Below this mean power nothing is heard, dBm: 16 dB under the noise of a receiver without any of
@@ -25,6 +27,8 @@ pub(super) struct Neighbours {
     radios: Vec<u32>,
     /// The power that they get of the frame that is in the air, or of the next one.
     powers: Vec<Power>,
+    /// How long a frame is on its way to them; empty where that is no time.
+    delays: Vec<Time>,
     fading: Option<Fading>,
 }
 
@@ -37,16 +41,45 @@ struct Fading {
     streams: Vec<Pcg64Mcg>,
 }
 
+/// The mean power of a radio's frames at another; `None` where nothing is heard of them.
+fn mean_power(
+    channel: &ChannelConfig,
+    radios: &[RadioConfig],
+    from: usize,
+    to: usize,
+) -> Option<Power> {
+    let floor = match channel.fading {
+        None => FLOOR_DBM,
+        Some(_) => FLOOR_DBM - FADE_MARGIN_DB,
+    };
+    match reach(channel, radios, from, to) {
+        Reach::Power(dbm) if dbm >= floor => Some(from_dbm(dbm)),
+        Reach::Sensed => Some(SENSED),
+        Reach::Power(_) | Reach::Nothing => None,
+    }
+}
+
+/// The first two radios of which one hears the other from so far that a frame takes a SIFS or more,
+/// where [propagation takes time](ChannelConfig::propagation_delay).
+pub fn too_far(channel: &ChannelConfig, radios: &[RadioConfig]) -> Option<[usize; 2]> {
+    if !channel.propagation_delay {
+        return None;
+    }
+    let pairs = (0..radios.len()).flat_map(|from| (0..radios.len()).map(move |to| [from, to]));
+    let mut far = pairs.filter(|&[from, to]| {
+        let delay = propagation_delay(distance_m(radios[from].at, radios[to].at));
+        from != to && delay >= radios[from].standard.sifs()
+    });
+    far.find(|&[from, to]| mean_power(channel, radios, from, to).is_some())
+}
+
 impl Neighbours {
     pub(super) fn new(channel: &ChannelConfig, radios: &[RadioConfig], seed: u64) -> Neighbours {
-        let floor = match channel.fading {
-            None => FLOOR_DBM,
-            Some(_) => FLOOR_DBM - FADE_MARGIN_DB,
-        };
         let mut neighbours = Neighbours {
             first: vec![0],
             radios: Vec::new(),
             powers: Vec::new(),
+            delays: Vec::new(),
             fading: None,
         };
         let mut fading = Fading {
@@ -56,13 +89,15 @@ impl Neighbours {
         };
         for from in 0..radios.len() {
             for to in (0..radios.len()).filter(|to| *to != from) {
-                let power = match reach(channel, radios, from, to) {
-                    Reach::Power(dbm) if dbm >= floor => from_dbm(dbm),
-                    Reach::Sensed => SENSED,
-                    Reach::Power(_) | Reach::Nothing => continue,
+                let Some(power) = mean_power(channel, radios, from, to) else {
+                    continue;
                 };
                 neighbours.radios.push(to as u32);
                 neighbours.powers.push(power);
+                if channel.propagation_delay {
+                    let metres = distance_m(radios[from].at, radios[to].at);
+                    neighbours.delays.push(propagation_delay(metres));
+                }
                 if let Some(nakagami) = &channel.fading {
                     fading.means.push(power as f64);
                     let [one, other] = [from, to].map(|radio| &radios[radio]);
@@ -91,6 +126,11 @@ impl Neighbours {
     #[inline]
     pub(super) fn at(&self, place: usize) -> (usize, Power) {
         (self.radios[place] as usize, self.powers[place])
+    }
+
+    /// How long a frame is on its way there.
+    pub(super) fn delay(&self, place: usize) -> Time {
+        self.delays.get(place).copied().unwrap_or(Time::ZERO)
     }
 
     /// Draws the powers of a radio's next frame.

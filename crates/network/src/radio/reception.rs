@@ -80,8 +80,10 @@ pub(super) struct Reception {
     /// Who sends it.
     pub(super) from: u32,
     pub(super) signal: Power,
-    /// Begun at this instant.
+    /// Begun at this instant of its sender's.
     pub(super) start: Time,
+    /// How long it is on its way.
+    pub(super) delay: Time,
     /// Up to here its chances are known.
     since: Time,
     /// Logarithm of the header's success, and of the payload's.
@@ -116,12 +118,19 @@ pub(super) enum Read {
 
 impl Reception {
     #[inline]
-    pub(super) fn begin(from: u32, signal: Power, now: Time, receiver: &Receiver) -> Reception {
+    pub(super) fn begin(
+        from: u32,
+        signal: Power,
+        now: Time,
+        delay: Time,
+        receiver: &Receiver,
+    ) -> Reception {
         Reception {
             from,
             signal,
-            start: now,
-            since: now,
+            start: now - delay,
+            since: now - delay,
+            delay,
             header: 0.0,
             payload: 0.0,
             undetected: receiver.detection.is_some(),
@@ -141,6 +150,7 @@ impl Reception {
         later: bool,
         capture: Option<f64>,
     ) -> Choice {
+        let now = now - self.delay;
         let open =
             now == self.start || (self.undetected && now < self.start + PreambleDetection::AFTER);
         if open && power == self.signal {
@@ -166,6 +176,7 @@ impl Reception {
         receiver: &Receiver,
         frame_error: &FrameError,
     ) -> bool {
+        let now = now - self.delay;
         self.overlapped |= receiver.disturbed(others);
         if self.undetected && now >= self.start + PreambleDetection::AFTER {
             self.undetected = false;

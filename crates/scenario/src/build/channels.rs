@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ropewalk_network::radio::{
     ChannelConfig, ErrorModel, FadingBand, Nakagami, PerTable, Propagation, RadioConfig, Standard,
-    distance_m,
+    distance_m, too_far,
 };
 use ropewalk_quantities::Bytes;
 
@@ -51,6 +51,7 @@ pub(super) fn channels(
                     Some(OFF) => None,
                     _ => section.get("capture"),
                 },
+                propagation_delay: section.value("propagation_delay"),
             },
             radios: Vec::new(),
             matrix_file: propagation.get("file"),
@@ -288,6 +289,23 @@ pub(super) fn complain_of_channel(
     let error = section.complain(key, problem, report);
     error.allowed = Some(name_list(known.iter().copied()));
     error.suggestion = nearest(name, known.iter().copied());
+}
+
+/// That frames come within a SIFS where they take their time.
+pub(super) fn check_distances(sections: &[Section], channels: &[Channel], report: &mut Report) {
+    for (section, channel) in sections.iter().zip(channels) {
+        if let Some(pair) = too_far(&channel.config, &channel.radios) {
+            let [one, other] = pair.map(|radio| &channel.radios[radio]);
+            let km = distance_m(one.at, other.at) / 1e3;
+            let problem = Problem::Unfit(format!(
+                "{} hears {} from {km:.1} km away, and a frame would be on its way for a SIFS or more",
+                other.node, one.node,
+            ));
+            section
+                .complain("propagation_delay", problem, report)
+                .allowed = Some("false, or radios that hear each other within 2.9 km".to_owned());
+        }
+    }
 }
 
 /// The losses of channels that have them in a file, now that their radios are known.

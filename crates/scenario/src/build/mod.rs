@@ -41,6 +41,7 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
         nodes = mesh::nodes_of(mesh, root, &wifi, &mut channels, report);
     }
     channels::read_matrices(root.tables("channel"), &mut channels, traces, report);
+    channels::check_distances(root.tables("channel"), &channels, report);
     let mut wireless = Wireless {
         links: air::radio_links(root.tables("link"), &links, &channels, report),
         nodes,

@@ -244,6 +244,12 @@ pub(super) static CHANNEL: Shape = Shape {
             Default::Toml("\"off\""),
             "A later frame that is stronger by this is received in place of the earlier one.",
         ),
+        key(
+            "propagation_delay",
+            Kind::Boolean,
+            Default::Toml("false"),
+            "Whether a frame takes its time at the speed of light to come, 3.3 ns a metre; otherwise it comes at once.",
+        ),
     ]],
     alternatives: &[],
 };

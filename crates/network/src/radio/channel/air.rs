@@ -5,9 +5,9 @@ use ropewalk_quantities::Time;
 use super::Channel;
 use crate::medium::Happened;
 use crate::radio::dues::Due;
-use crate::radio::power::Power;
 use crate::radio::reception::{Choice, Read, Reception};
 use crate::radio::station::{Frame, FrameKind, State, Use};
+use crate::radio::waves::{Edge, Wave};
 use crate::uniform::uniform;
 
 impl<P: Copy> Channel<P> {
@@ -39,14 +39,42 @@ impl<P: Copy> Channel<P> {
         self.on_air += 1;
         self.neighbours.fade(radio);
         for place in self.neighbours.of(radio) {
-            let (other, power) = self.neighbours.at(place);
-            self.begins_at(other, power, radio, now, &frame);
+            if let Some(waves) = &mut self.waves {
+                waves.send(
+                    now + self.neighbours.delay(place),
+                    Edge::Begin,
+                    radio,
+                    place,
+                );
+            } else {
+                self.begins_at(place, radio, now, &frame);
+            }
         }
     }
 
-    /// A frame begins at a radio that it reaches.
+    /// What is on its way comes to a radio.
+    pub(super) fn comes(&mut self, wave: Wave) -> Happened<P> {
+        let (from, place, now) = (wave.from as usize, wave.place as usize, wave.time);
+        // The sender's last frame still: its next cannot begin before SIFS.
+        let Some(frame) = self.flights[from] else {
+            return Happened::Nothing;
+        };
+        if wave.edge == Edge::Begin {
+            self.begins_at(place, from, now, &frame);
+            return Happened::Nothing;
+        }
+        let mut fate = Fate::default();
+        let happened = self.ends_at(place, from, now, &frame, &mut fate);
+        if self.neighbours.at(place).0 == frame.to as usize {
+            self.count_try(from, &frame, fate);
+        }
+        happened
+    }
+
+    /// A frame begins at a radio that it reaches, its sender's neighbour at that place.
     #[inline]
-    fn begins_at(&mut self, radio: usize, power: Power, from: usize, now: Time, frame: &Frame) {
+    fn begins_at(&mut self, place: usize, from: usize, now: Time, frame: &Frame) {
+        let (radio, power) = self.neighbours.at(place);
         self.read_on(radio, now);
         let station = &mut self.stations[radio];
         let sensed = station.contention.senses();
@@ -67,7 +95,9 @@ impl<P: Copy> Channel<P> {
             };
             let reads = choice != Choice::Keep;
             if reads {
-                let mut begun = Reception::begin(from as u32, power, now, &station.receiver);
+                let delay = self.neighbours.delay(place);
+                let receiver = &station.receiver;
+                let mut begun = Reception::begin(from as u32, power, now, delay, receiver);
                 begun.rivalled = choice == Choice::Rival;
                 station.reception = Some(begun);
                 if !due {
@@ -141,18 +171,24 @@ impl<P: Copy> Channel<P> {
             self.stats.busy += now - self.on_air_since;
         }
         let mut happened = Happened::Nothing;
-        let mut fate = Fate::default();
+        let mut fate = Some(Fate::default());
         for place in self.neighbours.of(radio) {
-            let (other, power) = self.neighbours.at(place);
-            let ended = self.ends_at(other, power, radio, now, &frame, &mut fate);
-            if let Happened::Out(_) = ended {
-                happened = ended;
+            if let Some(waves) = &mut self.waves {
+                waves.send(now + self.neighbours.delay(place), Edge::End, radio, place);
+                if self.neighbours.at(place).0 == frame.to as usize {
+                    fate = None;
+                }
+            } else if let Some(fate) = &mut fate {
+                let ended = self.ends_at(place, radio, now, &frame, fate);
+                if let Happened::Out(_) = ended {
+                    happened = ended;
+                }
             }
         }
-        if self.listening.is_some() {
-            self.show_sent(radio, now, &frame, fate);
+        if let Some(fate) = fate {
+            self.count_try(radio, &frame, fate);
         }
-        self.settle_try(radio, now, &frame, fate);
+        self.settle_try(radio, now, &frame);
         happened
     }
 
@@ -160,13 +196,13 @@ impl<P: Copy> Channel<P> {
     #[inline]
     fn ends_at(
         &mut self,
-        radio: usize,
-        power: Power,
+        place: usize,
         from: usize,
         now: Time,
         frame: &Frame,
         fate: &mut Fate,
     ) -> Happened<P> {
+        let (radio, power) = self.neighbours.at(place);
         self.read_on(radio, now);
         let station = &mut self.stations[radio];
         let mut read = None;

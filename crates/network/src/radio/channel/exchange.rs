@@ -149,9 +149,33 @@ impl<P: Copy> Channel<P> {
         Happened::Out(first.carried)
     }
 
-    /// Of the frame that a radio has just sent: what became of it is counted, and an answer waited
-    /// for, if there is to be one.
-    pub(super) fn settle_try(&mut self, radio: usize, now: Time, frame: &Frame, fate: Fate) {
+    /// What became of a frame that a radio has sent is counted, and shown.
+    pub(super) fn count_try(&mut self, radio: usize, frame: &Frame, fate: Fate) {
+        if self.listening.is_some() {
+            self.show_sent(radio, frame.shape.end, frame, fate);
+        }
+        if matches!(frame.kind, FrameKind::Ack | FrameKind::Cts) {
+            return;
+        }
+        let station = &mut self.stations[radio];
+        let collided = u64::from(!fate.received && fate.overlapped);
+        self.stats.attempts += 1;
+        self.stats.collisions += collided;
+        station.stats.collisions += collided;
+        if frame.kind == FrameKind::Data {
+            station.stats.frames += 1;
+            station.stats.retries += u64::from(frame.retry);
+            let stats = &mut self.hops[station.queue[0].hop as usize].stats;
+            stats.attempts += 1;
+            stats.frame_errors += u64::from(!fate.received);
+            stats.collisions += collided;
+        } else {
+            station.stats.rts += 1;
+        }
+    }
+
+    /// After the frame that a radio has just sent an answer is waited for, if there is to be one.
+    pub(super) fn settle_try(&mut self, radio: usize, now: Time, frame: &Frame) {
         let station = &mut self.stations[radio];
         let wanted = match frame.kind {
             FrameKind::Ack | FrameKind::Cts => {
@@ -163,21 +187,7 @@ impl<P: Copy> Channel<P> {
             FrameKind::Data => FrameKind::Ack,
             FrameKind::Rts => FrameKind::Cts,
         };
-        let collided = u64::from(!fate.received && fate.overlapped);
-        self.stats.attempts += 1;
-        self.stats.collisions += collided;
-        station.stats.collisions += collided;
-        if frame.kind == FrameKind::Data {
-            station.stats.frames += 1;
-            station.stats.retries += u64::from(frame.retry);
-            station.head.sent = true;
-            let stats = &mut self.hops[station.queue[0].hop as usize].stats;
-            stats.attempts += 1;
-            stats.frame_errors += u64::from(!fate.received);
-            stats.collisions += collided;
-        } else {
-            station.stats.rts += 1;
-        }
+        station.head.sent |= frame.kind == FrameKind::Data;
         station.state = State::Awaiting(wanted);
         station.rests(now);
         let answer = frame.shape.rate.response(&station.basic_rates);

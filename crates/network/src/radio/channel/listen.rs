@@ -65,7 +65,7 @@ impl<P: Copy> Channel<P> {
             FrameKind::Rts | FrameKind::Cts | FrameKind::Ack => None,
         };
         let heard = Heard {
-            start: frame.shape.start,
+            start: now - (frame.shape.end - frame.shape.start),
             end: now,
             kind: frame.kind,
             from,

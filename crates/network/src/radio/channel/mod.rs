@@ -26,6 +26,7 @@ use super::rate_control::RateSelector;
 use super::reception::Receiver;
 use super::station::{Frame, State, Station, Waiting};
 use super::stats::{ChannelStats, HopStats, RadioStats};
+use super::waves::Waves;
 use crate::id::HopId;
 use crate::medium::{Carried, Happened, Medium};
 use crate::offer::{DropReason, Offer};
@@ -39,6 +40,8 @@ pub struct Channel<P> {
     flights: Vec<Option<Frame>>,
     neighbours: Neighbours,
     dues: Dues,
+    /// Where propagation takes time.
+    waves: Option<Waves>,
     hops: Vec<Way>,
     /// The number of the first hop in the network.
     first_hop: usize,
@@ -134,6 +137,7 @@ impl<P: Copy> Channel<P> {
             flights: vec![None; radios.len()],
             neighbours: Neighbours::new(channel, radios, seed),
             dues: Dues::new(radios.len()),
+            waves: channel.propagation_delay.then(Waves::default),
             hops: ways.collect(),
             first_hop,
             capture: channel.capture_db.map(|db| 10_f64.powf(db / 10.0)),
@@ -251,11 +255,27 @@ impl<P: Copy> Medium<P> for Channel<P> {
 
     #[inline]
     fn next(&self) -> Option<Time> {
-        self.dues.next()
+        let due = self.dues.next();
+        match self.waves.as_ref().and_then(Waves::first) {
+            None => due,
+            Some(wave) => Some(due.map_or(wave.time, |due| due.min(wave.time))),
+        }
     }
 
     fn advance(&mut self, now: Time) -> Happened<P> {
-        match self.dues.first() {
+        let first = self.dues.first();
+        if let Some(waves) = &mut self.waves
+            && waves.first().is_some_and(|wave| wave.is_before(first))
+        {
+            return match waves.first().filter(|wave| wave.time <= now) {
+                Some(wave) => {
+                    waves.take();
+                    self.comes(wave)
+                }
+                None => Happened::Nothing,
+            };
+        }
+        match first {
             Some((radio, time, due)) if time <= now => match due {
                 Due::End => self.frame_ends(radio, time),
                 Due::Timeout => self.answer_missing(radio, time),

@@ -31,7 +31,8 @@ fn channel() -> impl Strategy<Value = ChannelConfig> {
         }),
     ];
     let capture = prop::option::of(Just(10.0));
-    (propagation, any::<bool>(), capture).prop_map(|(propagation, fades, capture_db)| {
+    let all = (propagation, any::<bool>(), capture, any::<bool>());
+    all.prop_map(|(propagation, fades, capture_db, propagation_delay)| {
         let fades = fades && !matches!(propagation, Propagation::Range { .. });
         let bands = vec![FadingBand {
             from_m: 0.0,
@@ -41,6 +42,7 @@ fn channel() -> impl Strategy<Value = ChannelConfig> {
             propagation,
             fading: fades.then_some(Nakagami { bands }),
             capture_db,
+            propagation_delay,
             ..range(1.0)
         }
     })

@@ -384,3 +384,57 @@ fn with_turns_a_neighbour_that_is_gone_holds_up_one_packet_at_a_time() {
     assert_eq!(delivered(QueueOrder::Fifo), 0);
     assert!((4..=8).contains(&delivered(QueueOrder::RoundRobin)));
 }
+
+/// Over 2.4 km light takes 8006 ns: the frame comes so much later, and so does its answer. NAV, EIFS
+/// and patience are not stretched.
+#[test]
+fn a_frame_takes_its_time_where_propagation_does() {
+    let far = |propagation_delay| {
+        let channel = crate::radio::ChannelConfig {
+            propagation_delay,
+            ..range(3000.0)
+        };
+        let radios = row(&like(), &[0.0, 2400.0]);
+        let mut world = World::new(&channel, &radios, &[(0, 1, 0.0)], 1);
+        world.channel.listen(Ear::Radio(1));
+        world.run(us(START));
+        world.send(0, SIZE);
+        world.run(us(10_000));
+        let frames: Vec<Frame> = world.channel.heard().collect();
+        let stats = world.channel.radio_stats(0, world.now);
+        assert_eq!(
+            (stats.frames, stats.retries, stats.delivered_packets),
+            (1, 0, 1)
+        );
+        (world.out[0][0].0, frames)
+    };
+    let light = Time::from_nanos(8006);
+    let (came, frames) = far(true);
+    let [data, ack] = frames[..] else {
+        panic!("{frames:?}");
+    };
+    assert_eq!(came, us(START + DATA) + light);
+    assert_eq!((data.start, data.end), (us(START) + light, came));
+    assert_eq!(ack.start, came + us(SIFS));
+    assert_eq!(far(false).0, us(START + DATA));
+}
+
+/// Each exchange of a saturated link is longer by the way there and back.
+#[test]
+fn the_way_there_and_back_is_part_of_each_exchange() {
+    let packets = |propagation_delay| {
+        let channel = crate::radio::ChannelConfig {
+            propagation_delay,
+            ..range(3000.0)
+        };
+        let radios = row(&like(), &[0.0, 2400.0]);
+        let mut world = World::new(&channel, &radios, &[(0, 1, 0.0)], 1);
+        world.saturate(0, SIZE);
+        world.run(Time::from_secs(60));
+        let stats = world.channel.radio_stats(0, world.now);
+        assert_eq!((stats.retries, stats.airtime.total()), (0, world.now));
+        60e6 / stats.delivered_packets as f64
+    };
+    let longer = packets(true) - packets(false);
+    assert!((longer - 2.0 * 8.006).abs() < 0.1, "{longer} us");
+}

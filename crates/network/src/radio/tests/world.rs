@@ -65,6 +65,7 @@ pub(crate) fn log_distance(exponent: f64) -> ChannelConfig {
         fading: None,
         error_model: ErrorModel::Nist,
         capture_db: None,
+        propagation_delay: false,
     }
 }
 

@@ -1,0 +1,78 @@
+//! Frames on their way, where propagation takes time: when their beginnings and ends come to each
+//! radio that they reach.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use ropewalk_quantities::Time;
+
+use super::dues::Due;
+
+/// Metres a second.
+const SPEED_OF_LIGHT: f64 = 299_792_458.0;
+
+/// How long a frame is on its way over so many metres, to the nanosecond.
+pub fn propagation_delay(metres: f64) -> Time {
+    Time::from_nanos((metres / SPEED_OF_LIGHT * 1e9).round() as u64)
+}
+
+/// What comes to a radio. At one instant ends come before beginnings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Edge {
+    End,
+    Begin,
+}
+
+/// It comes to the neighbour at a place of the sender's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Wave {
+    pub(super) time: Time,
+    pub(super) edge: Edge,
+    /// Of two at one instant the one that was sent first comes first.
+    order: u64,
+    pub(super) from: u32,
+    pub(super) place: u32,
+}
+
+impl Wave {
+    /// Whether it is before what a radio is due for: at one instant ends on the air come first, and
+    /// a beginning comes before other starts, as where propagation takes no time.
+    pub(super) fn is_before(&self, other: Option<(usize, Time, Due)>) -> bool {
+        let Some((_, time, due)) = other else {
+            return true;
+        };
+        let first = match self.edge {
+            Edge::End => true,
+            Edge::Begin => due == Due::Start,
+        };
+        self.time < time || self.time == time && first
+    }
+}
+
+/// All that are on their way.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Waves {
+    heap: BinaryHeap<Reverse<Wave>>,
+    sent: u64,
+}
+
+impl Waves {
+    pub(super) fn send(&mut self, time: Time, edge: Edge, from: usize, place: usize) {
+        self.sent += 1;
+        self.heap.push(Reverse(Wave {
+            time,
+            edge,
+            order: self.sent,
+            from: from as u32,
+            place: place as u32,
+        }));
+    }
+
+    pub(super) fn first(&self) -> Option<Wave> {
+        self.heap.peek().map(|first| first.0)
+    }
+
+    pub(super) fn take(&mut self) -> Option<Wave> {
+        self.heap.pop().map(|first| first.0)
+    }
+}
