@@ -28,7 +28,7 @@ fn it_closes_every_table() {
     }
     let mut tables = 0;
     check(&schema(), &mut tables);
-    assert_eq!(tables, 23);
+    assert_eq!(tables, 26);
 }
 
 #[test]
