@@ -197,7 +197,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("nodes = 9\nroutes = 0", "mesh.routes = 0"),
         (
             "nodes = 4\nplacement = \"grid\"",
-            "mesh.require: no deployment of 1 was as required",
+            "mesh.require: the deployment lacks the links that are required",
         ),
         (
             "nodes = 4\nplacement = \"grid\"\nrequire = \"none\"",

@@ -1,5 +1,7 @@
 //! Deployments at random, drawn until one is as required.
 
+use std::fmt;
+
 use rand_pcg::Pcg64Mcg;
 
 use super::Deployment;
@@ -87,18 +89,37 @@ pub struct Drawn {
 }
 
 /// No deployment was as required.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "no deployment of {draws} was as required ({linked} had the links, \
-     {:.2e} of all; none the routes)",
-    *linked as f64 / *draws as f64
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Impossible {
     /// How many were drawn.
     pub draws: u64,
     /// How many of them had the links that are required, but not the routes.
     pub linked: u64,
 }
+
+/// With the probability that was seen.
+impl fmt::Display for Impossible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (draws, linked) = (self.draws, self.linked);
+        match (draws, linked) {
+            (1, 0) => write!(f, "the deployment lacks the links that are required"),
+            (1, _) => write!(f, "the deployment lacks the routes that are required"),
+            (_, 0) => write!(
+                f,
+                "no deployment of {draws} was as required: none has the links, less than {:.0e} of all",
+                1.0 / draws as f64
+            ),
+            _ => write!(
+                f,
+                "no deployment of {draws} was as required: {linked} have the links, {:.1e} of all, and \
+                 none of them the routes",
+                linked as f64 / draws as f64
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Impossible {}
 
 impl Drawing {
     /// The first deployment of the stream that is as required, within so many draws. What is not

@@ -69,7 +69,10 @@ fn a_grid_fills_the_area_and_is_drawn_once() {
         ..grid
     };
     let impossible = apart.draw(&mut stream(1, "mesh"), 100).unwrap_err();
-    assert_eq!(impossible.draws, 1);
+    assert_eq!(
+        impossible.to_string(),
+        "the deployment lacks the links that are required"
+    );
 }
 
 #[test]
@@ -82,6 +85,12 @@ fn what_is_impossible_tells_how_many_had_the_links() {
     assert_eq!(impossible.draws, 10_000);
     // Two points of a square of side 1 are within .2 of each other with .100.
     assert!((900..1100).contains(&impossible.linked), "{impossible}");
+    let said = impossible.to_string();
+    assert!(said.starts_with("no deployment of 10000 was as required: "));
+    assert!(
+        said.ends_with("e-1 of all, and none of them the routes"),
+        "{said}"
+    );
 }
 
 #[test]
