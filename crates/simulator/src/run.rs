@@ -196,6 +196,14 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
                 .observer
                 .arrives(&sighting, packet.tag, watch.duplicate);
         }
+        // Whoever watches is told by the long way that there is nothing to send.
+        if !O::WATCHES
+            && end == SERVER
+            && let Some(connection) = self.world.flows[index].host.connection()
+            && let Some(timeout) = connection.poll_quiet_server()
+        {
+            return self.arm(index, SERVER, timeout);
+        }
         self.serve(index, end);
     }
 

@@ -36,9 +36,10 @@ impl<T: Copy, M: Medium<Packet<T>>> World<T, M> {
         let (network, routes) = Network::from_paths_and_media(&scenario.links, media, paths, seed);
         let mut flows = Vec::new();
         for (entry, flow) in scenario.flows.iter().enumerate() {
+            let config = Flow::config(flow);
             for number in 0..flow.count {
                 flows.push(Flow::build(
-                    scenario, entry, number, &routes, seed, options,
+                    scenario, entry, number, &config, &routes, seed, options,
                 )?);
             }
         }

@@ -1,4 +1,5 @@
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use ropewalk_quantities::Time;
 
@@ -32,7 +33,8 @@ pub const MAX_SUBFLOWS: usize = 64;
 /// and a driver of a real network fetches the bytes of a range when it writes the packet.
 #[derive(Debug)]
 pub struct Endpoint {
-    pub(crate) config: Config,
+    /// The same for all that are set alike.
+    pub(crate) config: Arc<Config>,
     pub(crate) role: Role,
     /// MPTCP was negotiated (or, before the handshake, is asked for).
     pub(crate) multipath: bool,
@@ -91,7 +93,7 @@ impl Endpoint {
     /// The side that opens the connection, over so many subflows (1 to 64; TCP uses just one).
     ///
     /// `key` and `nonce_seed` are random; they make MPTCP's key and the joins' random numbers.
-    pub fn client(config: &Config, subflows: usize, key: u64, nonce_seed: u64) -> Endpoint {
+    pub fn client(config: &Arc<Config>, subflows: usize, key: u64, nonce_seed: u64) -> Endpoint {
         let mut endpoint = Endpoint::new(config, Role::Client, key, nonce_seed);
         let count = if endpoint.multipath {
             subflows.clamp(1, MAX_SUBFLOWS)
@@ -103,15 +105,15 @@ impl Endpoint {
     }
 
     /// The side that waits for a connection.
-    pub fn server(config: &Config, key: u64, nonce_seed: u64) -> Endpoint {
+    pub fn server(config: &Arc<Config>, key: u64, nonce_seed: u64) -> Endpoint {
         let mut endpoint = Endpoint::new(config, Role::Server, key, nonce_seed);
         endpoint.grow_to(1, State::Listen);
         endpoint
     }
 
-    fn new(config: &Config, role: Role, key: u64, nonce_seed: u64) -> Endpoint {
+    fn new(config: &Arc<Config>, role: Role, key: u64, nonce_seed: u64) -> Endpoint {
         Endpoint {
-            config: config.clone(),
+            config: Arc::clone(config),
             role,
             multipath: config.multipath,
             fully_established: false,
@@ -149,6 +151,10 @@ impl Endpoint {
     }
 
     pub(crate) fn grow_to(&mut self, count: usize, state: State) {
+        // Exactly: most connections have one, and never more.
+        let more = count.saturating_sub(self.subflows.len());
+        self.subflows.reserve_exact(more);
+        self.table.reserve_exact(more);
         while self.subflows.len() < count {
             let number = self.subflows.len();
             let nonce = keys::token(self.nonce_seed ^ number as u64);

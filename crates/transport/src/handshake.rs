@@ -1,5 +1,7 @@
 //! How subflows open: TCP's three segments (RFC 9293), MP_CAPABLE and MP_JOIN (RFC 8684, 3.1 and 3.2).
 
+use std::sync::Arc;
+
 use ropewalk_quantities::Time;
 
 use crate::endpoint::{Endpoint, Role};
@@ -99,7 +101,8 @@ impl Endpoint {
                 self.subflows[subflow].remote_nonce = nonce;
             }
             SynMultipath::Capable { checksum, .. } if subflow == 0 => {
-                self.config.checksum |= checksum;
+                let checksum = checksum || self.config.checksum;
+                self.agree(self.config.sack, self.config.timestamps, checksum);
             }
             _ if subflow == 0 => self.multipath = false,
             _ => return,
@@ -134,7 +137,8 @@ impl Endpoint {
                 checksum,
             } if subflow == 0 && self.multipath => {
                 self.remote_key = key;
-                self.config.checksum |= checksum;
+                let checksum = checksum || self.config.checksum;
+                self.agree(self.config.sack, self.config.timestamps, checksum);
                 false
             }
             _ if subflow == 0 => {
@@ -213,8 +217,9 @@ impl Endpoint {
     }
 
     fn negotiate(&mut self, subflow: usize, segment: &Segment, syn: &SynOptions) {
-        self.config.sack &= syn.sack;
-        self.config.timestamps &= segment.flags.contains(Flags::TIMESTAMPS);
+        let sack = syn.sack && self.config.sack;
+        let timestamps = segment.flags.contains(Flags::TIMESTAMPS) && self.config.timestamps;
+        self.agree(sack, timestamps, self.config.checksum);
         if syn.window_scale.is_none() {
             self.rx.forgo_scale();
         }
@@ -231,6 +236,16 @@ impl Endpoint {
         let flow = &mut self.subflows[subflow];
         flow.sender.negotiate(&self.config);
         flow.receiver.on_syn(segment, self.config.sack);
+    }
+
+    /// Keeps what both sides agree on: settings are shared until a connection's own differ.
+    fn agree(&mut self, sack: bool, timestamps: bool, checksum: bool) {
+        let agreed = (sack, timestamps, checksum);
+        let config = &self.config;
+        if (config.sack, config.timestamps, config.checksum) != agreed {
+            let own = Arc::make_mut(&mut self.config);
+            (own.sack, own.timestamps, own.checksum) = agreed;
+        }
     }
 
     /// What every segment has from now on, and how many SACK blocks find room beside it.

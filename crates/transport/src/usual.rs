@@ -18,8 +18,12 @@ use crate::subflow::State;
 
 impl Endpoint {
     /// Notes whether the connection is settled. Whatever may end that calls it last.
+    #[inline]
     pub(crate) fn settle(&mut self) {
-        self.settled = self.is_settled();
+        // One over several paths never is, so there is nothing to ask of it.
+        if !self.multipath {
+            self.settled = self.is_settled();
+        }
     }
 
     fn is_settled(&self) -> bool {
@@ -109,6 +113,14 @@ impl Endpoint {
         }
         self.may_send = true;
         true
+    }
+
+    /// Nothing is to be sent now, as [`poll_transmit`](Endpoint::poll_transmit) would say, too; false
+    /// tells nothing.
+    #[inline]
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.settled && !self.may_send && self.acks == 0
     }
 
     /// [`poll_transmit`](Endpoint::poll_transmit) of full segments and of acknowledgements by

@@ -24,6 +24,17 @@ impl Delay {
         }
     }
 
+    /// Whether it never varies.
+    pub(crate) fn is_constant(&self) -> bool {
+        self.jitter.is_none()
+    }
+
+    /// What it is, or varies around.
+    #[inline]
+    pub(crate) fn nominal(&self) -> Time {
+        self.nominal
+    }
+
     /// Whether a packet may overtake another.
     #[inline]
     pub(crate) fn reorders(&self) -> bool {

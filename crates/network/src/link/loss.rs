@@ -33,6 +33,11 @@ impl LossModel {
         }
     }
 
+    /// Whether it loses nothing.
+    pub(crate) fn is_none(&self) -> bool {
+        matches!(self.loss, Loss::None)
+    }
+
     /// Whether the next packet is lost.
     ///
     /// No loss draws nothing, Bernoulli one number a packet, Gilbert-Elliott

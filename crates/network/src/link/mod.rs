@@ -79,6 +79,8 @@ pub struct Link<P> {
     counters: Counters,
     /// Bytes that outages kept from being sent.
     never_transmitted: u64,
+    /// A rate, a queue and a delay are all that it has.
+    plain: bool,
 }
 
 impl<P: Copy> Link<P> {
@@ -93,13 +95,23 @@ impl<P: Copy> Link<P> {
         jitter: Pcg64Mcg,
         slot: Pcg64Mcg,
     ) -> Link<P> {
+        let transmitter = Transmitter::new(&config.capacity);
+        let loss = LossModel::new(config.loss, loss);
+        let delay = Delay::new(config.delay, config.jitter, jitter);
+        let slots = Slots::new(config.slot, slot);
+        let outages = Outages::new(down);
         Link {
-            transmitter: Transmitter::new(&config.capacity),
+            plain: matches!(transmitter, Transmitter::Rate(_))
+                && loss.is_none()
+                && delay.is_constant()
+                && slots.is_none()
+                && outages.start() == Time::MAX,
+            transmitter,
             queue: Queue::new(config.queue, &config.capacity, round_trip),
-            loss: LossModel::new(config.loss, loss),
-            delay: Delay::new(config.delay, config.jitter, jitter),
-            slots: Slots::new(config.slot, slot),
-            outages: Outages::new(down),
+            loss,
+            delay,
+            slots,
+            outages,
             in_flight: Ring::new(),
             last_exit: Time::ZERO,
             counters: Counters::default(),
@@ -112,8 +124,39 @@ impl<P: Copy> Link<P> {
     /// `order` breaks ties between packets that come out at the same time, here
     /// or at other links; it increases from call to call. `heading` says where the packet goes
     /// from here.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(
+        &mut self,
+        now: Time,
+        size: u32,
+        order: u64,
+        heading: Heading,
+        packet: &P,
+    ) -> Offer {
+        let (true, Transmitter::Rate(rate)) = (self.plain, &mut self.transmitter) else {
+            return self.push_through(now, size, order, heading, packet);
+        };
+        let start = rate.start(now);
+        if start > now && !self.queue.admit(now, start, size) {
+            self.counters.dropped_packets += 1;
+            return Offer::Dropped(DropReason::QueueFull);
+        }
+        // No earlier than the exit before: departures follow each other, and all take as long.
+        let exit = rate.send(start, size).saturating_add(self.delay.nominal());
+        self.count_sent(size);
+        if exit == Time::MAX {
+            // Never: its rate is zero.
+            return self.lose(DropReason::Outage);
+        }
+        self.last_exit = exit;
+        self.in_flight
+            .push(Key::new(exit, order), size, heading, packet);
+        Offer::Accepted
+    }
+
+    /// The same through all parts, whichever there are.
+    #[inline(never)]
+    fn push_through(
         &mut self,
         now: Time,
         size: u32,
@@ -270,3 +313,6 @@ impl<P: Copy> Link<P> {
         Offer::Dropped(reason)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -25,6 +25,11 @@ impl Slots {
         }
     }
 
+    /// Whether packets come out as they could.
+    pub(crate) fn is_none(&self) -> bool {
+        self.slot.is_none()
+    }
+
     /// When a packet comes out that could at `ready`: with all that could before the same turn. If
     /// none is waited for, the packet begins to wait for one (as in netem).
     #[inline]

@@ -11,7 +11,7 @@ pub struct Case {
     pub megabytes: Option<f64>,
 }
 
-pub const CASES: [Case; 14] = [
+pub const CASES: [Case; 15] = [
     Case {
         key: "a",
         what: "one TCP, 100 Mbit/s 10 ms, queue 100 packets, 200 MB",
@@ -43,8 +43,15 @@ pub const CASES: [Case; 14] = [
     Case {
         key: "c",
         what: "1000 TCP flows, 10 Gbit/s 10 ms, 5 s",
-        scenario: many_flows,
+        scenario: || flows(1000),
         seconds: 5.0,
+        megabytes: None,
+    },
+    Case {
+        key: "c10",
+        what: "10 000 TCP flows, 10 Gbit/s 10 ms, 1 s",
+        scenario: || flows(10_000),
+        seconds: 1.0,
         megabytes: None,
     },
     Case {
@@ -122,9 +129,9 @@ fn two_links() -> String {
         + "[transport]\nprotocol = \"mptcp\"\ncongestion = \"lia\"\n"
 }
 
-fn many_flows() -> String {
-    link("link", 10_000.0, 10.0, "")
-        + "[transport]\nprotocol = \"tcp\"\n[[competitor]]\npath = \"link\"\ncount = 999\n"
+fn flows(count: u32) -> String {
+    let others = format!("[[competitor]]\npath = \"link\"\ncount = {}\n", count - 1);
+    link("link", 10_000.0, 10.0, "") + "[transport]\nprotocol = \"tcp\"\n" + &others
 }
 
 /// Those of scenarios/trains/eight-links.toml: Mbit/s there and back, and milliseconds.

@@ -2,9 +2,12 @@
 
 mod recorder;
 
+use std::sync::Arc;
+
 use ropewalk_network::{RouteId, stream};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Origin, Protocol, Scenario, Traffic};
+use ropewalk_transport::Config;
 
 use crate::application::Application;
 use crate::hosts::{Datagrams, Host};
@@ -62,6 +65,14 @@ impl Flow {
         })
     }
 
+    /// What the endpoints are set to of all that an entry of the scenario stands for.
+    pub(crate) fn config(flow: &ropewalk_scenario::Flow) -> Arc<Config> {
+        let mut config = flow.transport.clone();
+        // Who sends messages wants them sent (TCP_NODELAY).
+        config.nagle &= matches!(flow.traffic, Traffic::Bulk { .. });
+        Arc::new(config)
+    }
+
     /// One of those that an entry of the scenario stands for, over the routes of the scenario's paths.
     ///
     /// # Errors
@@ -70,19 +81,17 @@ impl Flow {
         scenario: &Scenario,
         entry: usize,
         number: u32,
+        config: &Arc<Config>,
         routes: &[[RouteId; 2]],
         seed: u64,
         options: &Options,
     ) -> Result<Flow, Unsupported> {
         let flow = &scenario.flows[entry];
-        let mut config = flow.transport.clone();
-        // Who sends messages wants them sent (TCP_NODELAY).
-        config.nagle &= matches!(flow.traffic, Traffic::Bulk { .. });
         let name = flow.stream(number);
         let host = Host::build(
             scenario,
             flow,
-            &config,
+            config,
             stream(seed, &format!("{name}/keys")),
         )?;
         // A subflow on each path, and round again; a device uses all paths for its only one.

@@ -1,5 +1,7 @@
 //! One TCP or MPTCP connection.
 
+use std::sync::Arc;
+
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
@@ -21,7 +23,7 @@ pub(crate) struct Connection {
 impl Connection {
     /// With so many subflows; a segment has so many bytes of headers before it.
     pub(crate) fn new(
-        config: &Config,
+        config: &Arc<Config>,
         subflows: usize,
         headers: u32,
         mut keys: Pcg64Mcg,
@@ -80,6 +82,14 @@ impl Connection {
         let mut ear = heard_by.hear(speaker(end));
         endpoint.recorded_by(&mut ear).handle_timeout(now);
         while endpoint.poll_event().is_some() {}
+    }
+
+    /// Whether the server has nothing to send now: usual where an acknowledgement may wait for the
+    /// next segment. When its timer runs out.
+    #[inline]
+    pub(crate) fn poll_quiet_server(&self) -> Option<Option<Time>> {
+        let server = &self.ends[SERVER];
+        server.is_quiet().then(|| server.poll_timeout())
     }
 
     pub(crate) fn key(&self, end: usize) -> u64 {

@@ -13,6 +13,8 @@ mod tunnel;
 mod verbs;
 mod virtual_device;
 
+use std::sync::Arc;
+
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Device, Flow, Protocol, Scenario};
@@ -129,7 +131,7 @@ impl Host {
     pub(crate) fn build(
         scenario: &Scenario,
         flow: &Flow,
-        config: &Config,
+        config: &Arc<Config>,
         keys: Pcg64Mcg,
     ) -> Result<Host, Unsupported> {
         let headers = flow.packet_overhead() + config.ip_version.header_len();

@@ -69,7 +69,7 @@ pub struct Cubic {
     as_linux: bool,
     history: History,
     /// What spurious losses bring back (section 4.9.2).
-    saved: Option<Saved>,
+    saved: Option<Box<Saved>>,
     /// Growth not yet worth a byte, in bytes.
     fraction: f64,
     /// The window has not been the limit since then.
@@ -187,16 +187,16 @@ impl SinglePathControl for Cubic {
     }
 
     fn save(&mut self) {
-        self.saved = Some(Saved {
+        self.saved = Some(Box::new(Saved {
             history: self.history,
             hystart: self.hystart,
             fraction: self.fraction,
-        });
+        }));
     }
 
     /// Section 4.9.2.
     fn restore(&mut self) {
-        if let Some(saved) = self.saved {
+        if let Some(saved) = &self.saved {
             self.history = saved.history;
             self.hystart = saved.hystart;
             self.fraction = saved.fraction;

@@ -43,6 +43,10 @@ pub struct Uncoupled {
 
 impl CongestionControl for Uncoupled {
     fn add_subflow(&mut self, subflow: usize) {
+        if self.subflows.is_empty() {
+            // Most connections have one, and never more.
+            self.subflows.reserve_exact(1);
+        }
         while self.subflows.len() <= subflow {
             self.subflows.push(self.fresh.clone());
         }

@@ -167,9 +167,9 @@ impl DataReceiver {
     /// 4.2.3.3: by a segment or by half the buffer, whichever is less).
     #[inline]
     pub(crate) fn update_due(&self, mss: u64, multipath: bool) -> bool {
-        let opened = self.right_edge(multipath).saturating_sub(self.edge);
         let shut = self.edge - self.nxt < mss;
-        opened >= mss.min(self.capacity / 2).max(1) && shut
+        let opened = || self.right_edge(multipath).saturating_sub(self.edge);
+        shut && opened() >= mss.min(self.capacity / 2).max(1)
     }
 
     /// Where the window could end now.

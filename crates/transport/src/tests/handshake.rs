@@ -203,7 +203,7 @@ fn a_join_with_a_wrong_hmac_is_reset() {
 #[test]
 fn a_server_without_mptcp_makes_it_plain_tcp() {
     let mut pair = Pair::new(&mptcp(), &[10, 30]);
-    pair.server = Endpoint::server(&plain_tcp(), 1, 2);
+    pair.server = Endpoint::server(&Arc::new(plain_tcp()), 1, 2);
     pair.client.connect();
     pair.transfer(100_000, Time::from_secs(5));
     assert!(!pair.client.is_multipath());
@@ -214,15 +214,12 @@ fn a_server_without_mptcp_makes_it_plain_tcp() {
 #[test]
 fn what_one_side_does_not_offer_is_not_used() {
     let mut pair = Pair::new(&plain_tcp(), &[10]);
-    pair.server = Endpoint::server(
-        &Config {
-            sack: false,
-            timestamps: false,
-            ..plain_tcp()
-        },
-        1,
-        2,
-    );
+    let config = Config {
+        sack: false,
+        timestamps: false,
+        ..plain_tcp()
+    };
+    pair.server = Endpoint::server(&Arc::new(config), 1, 2);
     pair.client.connect();
     pair.fate = Box::new(|p| {
         if p.segment.len > 0 && p.number == 5 {

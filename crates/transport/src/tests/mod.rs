@@ -13,6 +13,7 @@ mod usual;
 mod window;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use ropewalk_quantities::{Bytes, Time};
 
@@ -99,9 +100,10 @@ pub(crate) struct Pair {
 impl Pair {
     pub(crate) fn new(config: &Config, delays: &[u64]) -> Pair {
         let multipath = config.multipath;
+        let config = Arc::new(config.clone());
         Pair {
-            client: Endpoint::client(config, delays.len(), 0x91aa_2012_8dac_826f, 1),
-            server: Endpoint::server(config, 0x46fe_363d_617f_8852, 2),
+            client: Endpoint::client(&config, delays.len(), 0x91aa_2012_8dac_826f, 1),
+            server: Endpoint::server(&config, 0x46fe_363d_617f_8852, 2),
             now: Time::ZERO,
             delays: delays.iter().map(|&delay| ms(delay)).collect(),
             fate: Box::new(|_| Fate::Arrives),

@@ -192,7 +192,7 @@ fn checksums_are_used_if_either_side_asks_for_them() {
             ..mptcp()
         };
         let mut pair = Pair::new(&with(client), &[10, 20]);
-        pair.server = Endpoint::server(&with(server), 0x46fe_363d_617f_8852, 2);
+        pair.server = Endpoint::server(&Arc::new(with(server)), 0x46fe_363d_617f_8852, 2);
         pair.client.connect();
         pair.transfer(20_000, Time::from_secs(5));
         let mapped = pair.sent.iter().filter(|p| p.segment.is_mapped());

@@ -1,6 +1,7 @@
 //! A TCP connection whose bytes are frames: what an association calls a carrier.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::{CarrierId, Frame, Length, Payload};
@@ -60,7 +61,7 @@ impl Connection {
         dialled_until: Time,
         path: usize,
         dial: u16,
-        config: &Config,
+        config: &Arc<Config>,
         mut key: impl FnMut() -> u64,
     ) -> Connection {
         let mut client = Endpoint::client(config, 1, key(), key());

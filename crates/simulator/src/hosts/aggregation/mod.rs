@@ -8,6 +8,8 @@ mod connection;
 mod counted;
 mod dialling;
 
+use std::sync::Arc;
+
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::Aggregation as AggregationConfig;
@@ -37,7 +39,7 @@ pub(crate) struct Aggregation {
     /// What each path costs.
     costs: Vec<f64>,
     /// Of the connections.
-    config: Config,
+    config: Arc<Config>,
     main_buffer: Bytes,
     notsent_lowat: Option<Bytes>,
     /// For the connections' keys.
@@ -96,13 +98,13 @@ impl Aggregation {
             connections: Vec::new(),
             paths: vec![Path::default(); costs.len()],
             costs,
-            config: Config {
+            config: Arc::new(Config {
                 // Frames go when they are written (TCP_NODELAY).
                 nagle: false,
                 // What a connection holds is counted on to be of a size.
                 send_buffer_autotuning: false,
                 ..config.clone()
-            },
+            }),
             main_buffer: aggregation.main_buffer,
             notsent_lowat: aggregation.notsent_lowat,
             random,

@@ -11,6 +11,8 @@ mod slab;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
@@ -60,7 +62,7 @@ impl Tunnel {
     pub(crate) fn new(
         flow: &Flow,
         device: VirtualDevice,
-        config: &Config,
+        config: &Arc<Config>,
         mut keys: Pcg64Mcg,
     ) -> Tunnel {
         let overhead = flow.packet_overhead();

@@ -43,7 +43,12 @@ impl World {
         World {
             network,
             routes,
-            tunnel: Tunnel::new(flow, device, &flow.transport, stream(1, "keys")),
+            tunnel: Tunnel::new(
+                flow,
+                device,
+                &Arc::new(flow.transport.clone()),
+                stream(1, "keys"),
+            ),
             application: Application::new(&flow.traffic, Time::ZERO, random, false),
             now: Time::ZERO,
             offered: Vec::new(),
