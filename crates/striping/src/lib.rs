@@ -13,6 +13,7 @@
 
 mod association;
 mod carrier;
+mod carriers;
 mod config;
 mod control;
 mod dialling;

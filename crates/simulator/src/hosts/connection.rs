@@ -185,7 +185,7 @@ impl Sends for Connection {
     }
 
     #[inline(always)]
-    fn poll_timeouts(&self, end: usize) -> [Option<Time>; 2] {
+    fn poll_timeouts(&mut self, end: usize) -> [Option<Time>; 2] {
         let timeout = self.ends[end].poll_timeout();
         if end == CLIENT {
             [timeout, None]

@@ -267,7 +267,7 @@ impl Sends for Datagrams {
         self.pace != Pace::Messages && !self.closed && self.may_send(now)
     }
 
-    fn poll_timeouts(&self, _: usize) -> [Option<Time>; 2] {
+    fn poll_timeouts(&mut self, _: usize) -> [Option<Time>; 2] {
         match self.pace {
             Pace::At(time) if !self.closed => [Some(time), None],
             _ => [None, None],

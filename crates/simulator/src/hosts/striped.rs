@@ -72,7 +72,7 @@ impl Sends for Striped {
         })
     }
 
-    fn poll_timeouts(&self, end: usize) -> [Option<Time>; 2] {
+    fn poll_timeouts(&mut self, end: usize) -> [Option<Time>; 2] {
         self.connection.poll_timeouts(end)
     }
 }

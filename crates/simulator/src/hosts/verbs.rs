@@ -52,5 +52,5 @@ pub(crate) trait Sends {
     /// When timers of the ends run out, by what happened at this one; `None` where none is set or
     /// none has moved. Changes after each of the calls above.
     #[must_use]
-    fn poll_timeouts(&self, end: usize) -> [Option<Time>; 2];
+    fn poll_timeouts(&mut self, end: usize) -> [Option<Time>; 2];
 }

@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::Time;
 
-use super::{Association, wake};
+use super::Association;
 use crate::carrier::{Carrier, Heard};
 use crate::{CarrierConfig, CarrierId, Event, Payload};
 
@@ -14,6 +14,7 @@ const MOST_DOUBLED: u32 = 5;
 impl<P: Payload> Association<P> {
     /// A connection is there that may carry frames.
     pub fn carrier_up(&mut self, now: Time, config: CarrierConfig) -> CarrierId {
+        self.due = None;
         let id = CarrierId(self.next_carrier);
         self.next_carrier += 1;
         let doubled = self.impatience.get(&config.link).copied().unwrap_or(0);
@@ -37,6 +38,7 @@ impl<P: Payload> Association<P> {
         let Some(at) = self.position(id) else {
             return;
         };
+        self.due = None;
         self.give_up(at);
         let carrier = self.carriers.remove(at);
         if let Some(found) = carrier.link() {
@@ -54,7 +56,8 @@ impl<P: Payload> Association<P> {
     /// [`writable`](Association::writable).
     pub fn blocked(&mut self, id: CarrierId) {
         if let Some(at) = self.position(id) {
-            self.carriers[at].on_blocked();
+            self.due = None;
+            self.carriers.block(at);
             if self.chosen == Some(id) {
                 self.chosen = None;
             }
@@ -66,10 +69,8 @@ impl<P: Payload> Association<P> {
     /// The carrier's socket takes more; a [`CarrierWake`](Event::CarrierWake) follows.
     pub fn writable(&mut self, id: CarrierId) {
         if let Some(at) = self.position(id) {
-            let carrier = &mut self.carriers[at];
-            carrier.blocked = false;
-            carrier.asleep = false;
-            self.events.push_back(Event::CarrierWake(id));
+            self.due = None;
+            self.carriers.unblock(at, &mut self.events);
         }
     }
 
@@ -84,6 +85,10 @@ impl<P: Payload> Association<P> {
 
     /// A sign of life of a carrier.
     pub(super) fn hear(&mut self, position: usize, at: Time) {
+        if at <= self.carriers[position].listening.heard_at() {
+            return;
+        }
+        self.due = None;
         match self.carriers[position].on_heard(at) {
             Heard::AsEver => {}
             // What it holds that nobody has sent again is left to it.
@@ -97,9 +102,9 @@ impl<P: Payload> Association<P> {
 
     /// A suspected carrier lives.
     fn trust(&mut self, position: usize) {
-        let carrier = &mut self.carriers[position];
-        self.events.push_back(Event::CarrierTrusted(carrier.id));
-        wake(carrier, &mut self.events);
+        let trusted = Event::CarrierTrusted(self.carriers[position].id);
+        self.events.push_back(trusted);
+        self.carriers.wake(position, &mut self.events);
         self.wake_all();
     }
 }

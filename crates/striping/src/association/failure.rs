@@ -5,77 +5,63 @@ use std::mem;
 use ropewalk_quantities::Time;
 
 use super::Association;
-use crate::carrier::Carrier;
+use crate::carrier::deadline::OVERDUE;
 use crate::carrier::in_flight::Content;
 use crate::event::NO_CARRIER;
 use crate::{Event, Payload};
 
-/// Least time that an oldest frame is overdue before it is sent again.
-pub(super) const OVERDUE: Time = Time::from_millis(25);
 /// TCP needs a round trip to send again what was lost on the way; a longer one is not waited for.
 const REPAIR: Time = Time::from_millis(100);
-
-/// The least round trip of the carriers that could carry more, and the least but for that one: found
-/// once for all carriers, each of which asks for the least of the others.
-#[derive(Clone, Copy, Debug, Default)]
-struct Fastest {
-    first: Option<(usize, Time)>,
-    second: Option<Time>,
-}
-
-impl Fastest {
-    fn add(&mut self, at: usize, round_trip: Time) {
-        match self.first {
-            Some((_, least)) if least <= round_trip => {
-                let second = self.second.unwrap_or(Time::MAX);
-                self.second = Some(second.min(round_trip));
-            }
-            before => {
-                self.second = before.map(|(_, least)| least);
-                self.first = Some((at, round_trip));
-            }
-        }
-    }
-
-    /// The least of all but this carrier's.
-    fn but(&self, at: usize) -> Option<Time> {
-        match self.first {
-            Some((first, least)) if first != at => Some(least),
-            _ => self.second,
-        }
-    }
-}
 
 impl<P: Payload> Association<P> {
     /// When [`handle_timeout`](Association::handle_timeout) wants to be called; may change after
     /// any call.
     #[must_use]
-    pub fn poll_timeout(&self) -> Option<Time> {
+    pub fn poll_timeout(&mut self) -> Option<Time> {
+        match self.due {
+            Some(known) => known,
+            None => {
+                let found = self.find_timeout();
+                self.due = Some(found);
+                found
+            }
+        }
+    }
+
+    fn find_timeout(&mut self) -> Option<Time> {
         if self.closed.is_some() {
             return None;
         }
         let mut next = self
             .alone_since
             .map_or(Time::MAX, |since| since.saturating_add(self.config.timeout));
-        let fastest = self.fastest();
-        for (at, carrier) in self.carriers.iter().enumerate() {
-            let waking = carrier.acknowledgement.due().filter(|_| carrier.asleep);
-            let own = [
-                waking,
-                self.room_at(at),
-                carrier.suspicious_at(),
-                self.overdue_at(at, &fastest),
-                self.probe_at(at),
-            ];
-            next = own.into_iter().flatten().fold(next, Time::min);
-        }
         next = self.scheduler_at.map_or(next, |at| next.min(at));
+        self.carriers.settle();
+        for at in 0..self.carriers.len() {
+            if self.carriers.not_due_before(at) < next {
+                next = next.min(self.due_at(at));
+            }
+        }
         (next < Time::MAX).then_some(next)
+    }
+
+    /// When something is due on a carrier; never, if nothing is.
+    pub(super) fn due_at(&mut self, at: usize) -> Time {
+        let carrier = &self.carriers[at];
+        let own = [
+            carrier.acknowledgement.due().filter(|_| carrier.asleep),
+            carrier.suspicious_at(),
+            self.room_at(at),
+            self.probe_at(at),
+            self.overdue_at(at),
+        ];
+        own.into_iter().flatten().fold(Time::MAX, Time::min)
     }
 
     /// Time has passed. The driver calls it at [`poll_timeout`](Association::poll_timeout) or
     /// later; sooner does no harm.
     pub fn handle_timeout(&mut self, now: Time) {
+        self.due = None;
         if self.closed.is_some() {
             return;
         }
@@ -90,26 +76,28 @@ impl<P: Payload> Association<P> {
             self.scheduler_at = None;
             self.wake_all();
         }
-        let mut fastest = self.fastest();
         for at in 0..self.carriers.len() {
+            // Of one before it, something may have been given up.
+            self.carriers.settle();
+            if self.carriers.not_due_before(at) > now {
+                continue;
+            }
             let is_past = |time: Option<Time>| time.is_some_and(|time| time <= now);
             if is_past(self.carriers[at].acknowledgement.due()) {
-                super::wake(&mut self.carriers[at], &mut self.events);
+                self.carriers.wake(at, &mut self.events);
             }
             if is_past(self.room_at(at)) {
-                super::wake(&mut self.carriers[at], &mut self.events);
+                self.carriers.wake(at, &mut self.events);
             }
             if is_past(self.carriers[at].suspicious_at()) {
                 self.suspect(now, at);
-                fastest = self.fastest();
-            } else if is_past(self.overdue_at(at, &fastest)) {
+            } else if is_past(self.overdue_at(at)) {
                 self.overtake(now, at);
-                fastest = self.fastest();
             }
             if is_past(self.probe_at(at)) {
                 self.carriers[at].ping_due = true;
                 self.carriers[at].fed = false;
-                super::wake(&mut self.carriers[at], &mut self.events);
+                self.carriers.wake(at, &mut self.events);
             }
         }
     }
@@ -151,12 +139,13 @@ impl<P: Payload> Association<P> {
         if carrier.rate.estimate().is_none() {
             *self.impatience.entry(carrier.config.link).or_default() += 1;
         }
+        let id = carrier.id;
         if carrier.ping.is_none() {
             carrier.ping_due = true;
-            super::wake(carrier, &mut self.events);
+            self.carriers.wake(at, &mut self.events);
         }
-        self.events.push_back(Event::CarrierSuspected(carrier.id));
-        if self.chosen == Some(carrier.id) {
+        self.events.push_back(Event::CarrierSuspected(id));
+        if self.chosen == Some(id) {
             self.chosen = None;
         }
         self.give_up(at);
@@ -167,49 +156,36 @@ impl<P: Payload> Association<P> {
     ///
     /// One that others wait for is missed first. Once a carrier is late, each frame is missed when
     /// its time has come.
-    fn overdue_at(&self, at: usize, fastest: &Fastest) -> Option<Time> {
+    fn overdue_at(&mut self, at: usize) -> Option<Time> {
         let carrier = &self.carriers[at];
         if carrier.listening.is_suspected() || carrier.in_flight.is_empty() {
             return None;
         }
-        let fastest = fastest.but(at)?;
+        let fastest = self.carriers.fastest().but(at)?;
+        let carrier = &self.carriers[at];
         if carrier.late {
             return carrier.in_flight.first_here().map(|sent| sent.due);
         }
         let oldest = carrier.in_flight.oldest().filter(|sent| !sent.elsewhere)?;
-        let overdue = oldest.due + fastest.max(OVERDUE);
+        let (content, overdue) = (oldest.content, oldest.due + fastest.max(OVERDUE));
         let own = carrier.round_trip.min().unwrap_or(Time::ZERO);
-        Some(if !self.holds_up(&oldest.content) {
-            overdue + own / 4 + carrier.round_trip.deviation() * 4
-        } else if own <= REPAIR && self.can_wait(own, &oldest.content) {
+        let deviation = carrier.round_trip.deviation();
+        Some(if !self.holds_up(&content) {
+            overdue + own / 4 + deviation * 4
+        } else if own <= REPAIR && self.can_wait(own, &content) {
             overdue + own
         } else {
             overdue
         })
     }
 
-    fn fastest(&self) -> Fastest {
-        let mut fastest = Fastest::default();
-        for (at, carrier) in self.carriers.iter().enumerate() {
-            if carrier.is_good()
-                && carrier.has_quota()
-                && let Some(round_trip) = carrier.round_trip.min()
-            {
-                fastest.add(at, round_trip);
-            }
-        }
-        fastest
-    }
-
     /// Whether a stream has enough to go on with for such a time: more than all carriers deliver
     /// meanwhile, and the window for it. Then what it waits for costs nothing but its own delay.
-    fn can_wait(&self, time: Time, content: &Content) -> bool {
+    fn can_wait(&mut self, time: Time, content: &Content) -> bool {
         let Content::Data { stream, .. } = content else {
             return false;
         };
-        let good = self.carriers.iter().filter(|carrier| carrier.is_good());
-        let rates: f64 = good.map(Carrier::rate_or_guess).sum();
-        let meanwhile = 2.0 * rates * time.as_secs_f64();
+        let meanwhile = 2.0 * self.carriers.rates() * time.as_secs_f64();
         let stream = self.streams.get(stream);
         stream.is_some_and(|stream| stream.send.sendable() as f64 > meanwhile)
     }
@@ -276,10 +252,11 @@ impl<P: Payload> Association<P> {
 
     /// Another carrier that has a copy under way answers for it from now on, if there is one.
     fn hand_over(&mut self, at: usize, content: &Content) -> bool {
-        let others = self.carriers.iter_mut().enumerate();
-        let others = others.filter(|(other, carrier)| *other != at && carrier.is_good());
-        for (_, carrier) in others {
-            let mut held = carrier.in_flight.iter_mut();
+        for other in (0..self.carriers.len()).filter(|other| *other != at) {
+            if !self.carriers[other].is_good() {
+                continue;
+            }
+            let mut held = self.carriers[other].in_flight.iter_mut();
             if let Some(copy) = held.find(|sent| sent.content.has(content)) {
                 copy.elsewhere = false;
                 return true;

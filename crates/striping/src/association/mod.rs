@@ -7,6 +7,8 @@ mod rescue;
 mod schedule;
 mod statistics;
 mod streams;
+#[cfg(test)]
+mod tests;
 mod transmit;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -15,7 +17,8 @@ use ropewalk_quantities::Time;
 use ropewalk_transport::SubflowState;
 use ropewalk_transport::scheduling::PacketScheduler;
 
-use crate::carrier::{Carrier, Expected};
+use crate::carrier::Expected;
+use crate::carriers::Carriers;
 use crate::control::ControlQueue;
 use crate::stream::Stream;
 use crate::stream::memory::Memory;
@@ -63,7 +66,7 @@ pub struct Association<P> {
     role: Role,
     config: Config,
     /// Those that live, in the order in which they came.
-    carriers: Vec<Carrier>,
+    carriers: Carriers,
     next_carrier: u32,
     streams: BTreeMap<u32, Stream<P>>,
     /// Streams of this end, and of the other.
@@ -96,6 +99,8 @@ pub struct Association<P> {
     next_token: u64,
     closed: Option<u32>,
     resent_bytes: u64,
+    /// What [`poll_timeout`](Association::poll_timeout) found; forgotten by whatever may change it.
+    due: Option<Option<Time>>,
 }
 
 /// A part of a stream that another carrier has sent.
@@ -112,7 +117,7 @@ impl<P: Payload> Association<P> {
     pub fn new(role: Role, config: Config) -> Association<P> {
         Association {
             role,
-            carriers: Vec::new(),
+            carriers: Carriers::new(config.keepalive.min(config.idle_keepalive)),
             next_carrier: 0,
             streams: BTreeMap::new(),
             own_ids: StreamIds::default(),
@@ -136,6 +141,7 @@ impl<P: Payload> Association<P> {
             next_token: 0,
             closed: None,
             resent_bytes: 0,
+            due: None,
             config,
         }
     }
@@ -149,6 +155,7 @@ impl<P: Payload> Association<P> {
     /// Ends the association: streams are dropped, and each carrier carries a last frame that says
     /// so. The driver closes them when [`poll_transmit`](Association::poll_transmit) has no more.
     pub fn close(&mut self, code: u32) {
+        self.due = None;
         if self.closed.is_none() {
             self.closed = Some(code);
             self.streams.clear();
@@ -176,21 +183,11 @@ impl<P: Payload> Association<P> {
 
     /// Where the carrier stands in the list; `None` if it is gone.
     fn position(&self, id: CarrierId) -> Option<usize> {
-        self.carriers.iter().position(|carrier| carrier.id == id)
+        self.carriers.position(id)
     }
 
     /// Something changed that may give carriers work: those that had none are asked again.
     fn wake_all(&mut self) {
-        for carrier in &mut self.carriers {
-            wake(carrier, &mut self.events);
-        }
-    }
-}
-
-/// The carrier is to be asked again, if it was asked and had nothing.
-fn wake(carrier: &mut Carrier, events: &mut VecDeque<Event>) {
-    if carrier.asleep && !carrier.blocked {
-        carrier.asleep = false;
-        events.push_back(Event::CarrierWake(carrier.id));
+        self.carriers.wake_all(&mut self.events);
     }
 }

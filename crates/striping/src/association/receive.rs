@@ -4,7 +4,6 @@ use ropewalk_quantities::Time;
 use ropewalk_wire::gateway::Frame;
 
 use super::Association;
-use crate::carrier::Carrier;
 use crate::carrier::in_flight::Content;
 use crate::control::Control;
 use crate::event::TOO_MANY_STREAMS;
@@ -29,6 +28,7 @@ impl<P: Payload> Association<P> {
         let Some(at) = self.position(id).filter(|_| self.closed.is_none()) else {
             return Ok(());
         };
+        self.due = None;
         let payload_len = match &frame {
             Frame::Data { payload, .. } => payload.len(),
             _ => 0,
@@ -40,7 +40,7 @@ impl<P: Payload> Association<P> {
             carrier.acknowledgement.on_received(wire_len);
             carrier.fed = true;
             if carrier.acknowledgement.due().is_some_and(|due| due <= now) {
-                super::wake(carrier, &mut self.events);
+                self.carriers.wake(at, &mut self.events);
             }
         }
         match frame {
@@ -73,9 +73,8 @@ impl<P: Payload> Association<P> {
                 }
             }
             Frame::Ping { token } => {
-                let carrier = &mut self.carriers[at];
-                carrier.pong = Some(token);
-                super::wake(carrier, &mut self.events);
+                self.carriers[at].pong = Some(token);
+                self.carriers.wake(at, &mut self.events);
             }
             Frame::Pong { token } => {
                 let carrier = &mut self.carriers[at];
@@ -135,12 +134,9 @@ impl<P: Payload> Association<P> {
     /// What a carrier holds is not to be waited for longer than the reassembly buffer takes what the
     /// others bring meanwhile; the other end's is taken to be as large as this one's.
     fn bound_queues(&mut self) {
-        let good = self.carriers.iter().filter(|carrier| carrier.is_good());
-        let rates: f64 = good.map(Carrier::rate_or_guess).sum();
-        let lasts = self.config.buffer.as_u64() as f64 / rates;
-        for carrier in &mut self.carriers {
-            carrier.set_lasts(lasts);
-        }
+        self.carriers.settle();
+        let lasts = self.config.buffer.as_u64() as f64 / self.carriers.rates();
+        self.carriers.set_lasts(lasts);
     }
 
     fn on_data(

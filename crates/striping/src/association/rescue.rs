@@ -9,8 +9,8 @@
 use ropewalk_quantities::Time;
 
 use super::Association;
-use super::failure::OVERDUE;
 use crate::Payload;
+use crate::carrier::deadline::OVERDUE;
 use crate::carrier::in_flight::{Content, Sent};
 
 impl<P: Payload> Association<P> {

@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
-use ropewalk_transport::scheduling::earliest_arrival::{Lane, gap, share};
+use ropewalk_transport::scheduling::earliest_arrival::{gap, share};
 use ropewalk_transport::scheduling::overflow::OverflowConfig;
 use ropewalk_transport::scheduling::{Choice, PacketScheduler, Pending, Scheduler, Settings};
 use ropewalk_transport::{SchedulerConfig, SubflowState};
 
-use super::{Association, Copied, wake};
+use super::{Association, Copied};
 use crate::carrier::Carrier;
 use crate::stream::send::Part;
 use crate::{Config, Payload};
@@ -53,14 +53,11 @@ impl<P: Payload> Association<P> {
         if carrier.listening.is_suspected() {
             return false;
         }
-        let others = || {
-            let numbered = self.carriers.iter().enumerate();
-            numbered.filter(|(other, carrier)| *other != at && carrier.is_good())
-        };
-        if carrier.is_behind() && others().next().is_some() {
+        // One that is behind is not good, and one without quota not able: those are others.
+        if carrier.is_behind() && self.carriers.any_is_good() {
             return false;
         }
-        carrier.has_quota() || !others().any(|(_, carrier)| carrier.has_quota())
+        carrier.has_quota() || !self.carriers.any_is_able()
     }
 
     /// Whether no other carrier that takes something has a shorter round trip.
@@ -78,6 +75,7 @@ impl<P: Payload> Association<P> {
 
     /// What this carrier, which has room, takes now.
     pub(super) fn schedule(&mut self, now: Time, at: usize) -> Option<Next> {
+        self.carriers.settle();
         match self.config.scheduling {
             SchedulerConfig::EarliestArrival(_) => self.by_earliest_arrival(at, |_, _| true),
             SchedulerConfig::Overflow(overflow) => {
@@ -120,17 +118,15 @@ impl<P: Payload> Association<P> {
         is_used: impl Fn(&Self, usize) -> bool,
     ) -> Option<Next> {
         let len = self.carriers[at].payload_len() as u64;
-        let own = self.carriers[at].arrives_in(len);
-        let others = (0..self.carriers.len())
-            .filter(|other| *other != at && self.may_send(*other) && is_used(self, *other));
-        let lanes = others.map(|other| {
-            let carrier = &self.carriers[other];
-            Lane {
-                arrives_in: carrier.arrives_in(carrier.payload_len() as u64),
-                rate: carrier.rate_or_guess(),
-            }
+        let own = self.carriers.lane(at).arrives_in;
+        // One that is not sooner there brings nothing meanwhile, whatever else it is.
+        let others = (0..self.carriers.len()).filter(|other| {
+            *other != at
+                && self.carriers.lane(*other).arrives_in < own
+                && self.may_send(*other)
+                && is_used(self, *other)
         });
-        let gap = gap(own, lanes);
+        let gap = gap(own, others.map(|other| self.carriers.lane(other)));
         if gap < len / 2 {
             return self.head(at);
         }
@@ -167,7 +163,7 @@ impl<P: Payload> Association<P> {
         let own = rank(&self.carriers[at]);
         let cheaper = (0..self.carriers.len())
             .filter(|other| rank(&self.carriers[*other]) < own && self.may_send(*other));
-        let rates = cheaper.map(|other| self.carriers[other].rate_or_guess());
+        let rates = cheaper.map(|other| self.carriers.lane(other).rate);
         overflow.is_needed(waiting, rates)
     }
 
@@ -223,10 +219,11 @@ impl<P: Payload> Association<P> {
                 .get(&copied.stream)
                 .is_none_or(|stream| stream.send_ended || copied.end <= stream.send.base())
         };
-        for carrier in self.carriers.iter_mut().filter(|other| other.id != id) {
-            let known = self.copies.iter().position(|(of, _)| *of == carrier.id);
+        for other in (0..self.carriers.len()).filter(|other| *other != at) {
+            let id = self.carriers[other].id;
+            let known = self.copies.iter().position(|(of, _)| *of == id);
             let known = known.unwrap_or_else(|| {
-                self.copies.push((carrier.id, VecDeque::new()));
+                self.copies.push((id, VecDeque::new()));
                 self.copies.len() - 1
             });
             let copies = &mut self.copies[known].1;
@@ -234,7 +231,7 @@ impl<P: Payload> Association<P> {
                 copies.pop_front();
             }
             copies.push_back(Copied { stream, start, end });
-            wake(carrier, &mut self.events);
+            self.carriers.wake(other, &mut self.events);
         }
     }
 
@@ -249,7 +246,7 @@ impl<P: Payload> Association<P> {
             return self.head(at);
         }
         if let Some(other) = self.position(chosen) {
-            wake(&mut self.carriers[other], &mut self.events);
+            self.carriers.wake(other, &mut self.events);
         }
         None
     }

@@ -22,6 +22,7 @@ impl<P: Payload> Association<P> {
         let number = number(self.own_ids.open(), self.role);
         let stream = Stream::new(self.config.buffer.as_u64());
         self.streams.insert(number, stream);
+        self.due = None;
         Some(StreamId(number))
     }
 
@@ -44,6 +45,7 @@ impl<P: Payload> Association<P> {
             .min(usize::try_from(room).unwrap_or(usize::MAX));
         state.wants_room = taken < payload.len();
         if taken > 0 {
+            self.due = None;
             state.send.write(payload.split_to(taken));
             self.written += taken as u64;
             state.settle_send(&mut self.send_memory);
@@ -59,6 +61,7 @@ impl<P: Payload> Association<P> {
             return;
         };
         if !state.send_ended {
+            self.due = None;
             state.send.finish();
             self.turns.enter(stream.0, state);
             self.wake_all();
@@ -68,6 +71,7 @@ impl<P: Payload> Association<P> {
     /// Gives this end's direction up: what has not arrived yet is lost, and the other end's reader
     /// is told. The other direction goes on.
     pub fn reset(&mut self, stream: StreamId, code: u32) {
+        self.due = None;
         self.reset_send(stream.0, code);
         self.forget_if_over(stream.0);
     }
@@ -96,6 +100,7 @@ impl<P: Payload> Association<P> {
             return;
         };
         if !state.receive_ended && !state.receive.is_discarding() {
+            self.due = None;
             state.receive.discard();
             let number = stream.0;
             self.control.push(Control::Stop {
@@ -124,6 +129,7 @@ impl<P: Payload> Association<P> {
             state.wants_data = true;
             return None;
         };
+        self.due = None;
         if state.receive.is_finished() {
             self.events.push_back(Event::StreamFinished(stream));
             self.end_receive(stream.0);
@@ -151,11 +157,10 @@ impl<P: Payload> Association<P> {
     }
 
     /// Smoothed round trip of the slowest carrier that may be in use.
-    fn slowest_round_trip(&self) -> Time {
-        let good = self.carriers.iter().filter(|carrier| carrier.is_good());
-        good.filter_map(|carrier| carrier.round_trip.smoothed())
-            .max()
-            .unwrap_or(Time::from_millis(100))
+    fn slowest_round_trip(&mut self) -> Time {
+        self.carriers.settle();
+        let slowest = self.carriers.slowest();
+        slowest.unwrap_or(Time::from_millis(100))
     }
 
     /// The other end's direction is over.

@@ -15,19 +15,16 @@ impl<P: Payload> Association<P> {
     #[must_use]
     pub fn poll_transmit(&mut self, now: Time, id: CarrierId) -> Option<Frame<P>> {
         let at = self.position(id).filter(|at| !self.carriers[*at].blocked)?;
+        self.due = None;
         let frame = self.next_frame(now, at);
-        let carrier = &mut self.carriers[at];
         match &frame {
-            None => {
-                carrier.asleep = true;
-                carrier.asked_at = now;
-            }
+            None => self.carriers.fall_asleep(now, at),
             Some(frame) => {
                 let payload_len = match frame {
                     Frame::Data { payload, .. } => payload.len(),
                     _ => 0,
                 };
-                carrier.count_sent((frame.header_len() + payload_len) as u64);
+                self.carriers[at].count_sent((frame.header_len() + payload_len) as u64);
             }
         }
         frame
@@ -40,20 +37,24 @@ impl<P: Payload> Association<P> {
             carrier.close_sent = true;
             return first.then_some(Frame::Close { code });
         }
-        let carrier = &mut self.carriers[at];
-        if let Some(token) = carrier.pong.take() {
+        let carrier = &self.carriers[at];
+        if carrier.pong.is_some() {
+            let token = self.carriers[at].pong.take()?;
             return Some(Frame::Pong { token });
         }
-        if let Some(count) = carrier.acknowledgement.take(now) {
+        if carrier.acknowledgement.due().is_some_and(|due| due <= now) {
+            let count = self.carriers[at].acknowledgement.take(now)?;
             return Some(Frame::Ack { count });
         }
         if carrier.ping_due {
-            carrier.ping_due = false;
             let token = self.next_token;
             self.next_token += 1;
-            self.carriers[at].ping = Some((token, now));
+            let carrier = &mut self.carriers[at];
+            carrier.ping_due = false;
+            carrier.ping = Some((token, now));
             return Some(Frame::Ping { token });
         }
+        self.carriers.settle();
         if !self.may_send(at) {
             return None;
         }
@@ -99,7 +100,7 @@ impl<P: Payload> Association<P> {
     fn next_data(&mut self, now: Time, at: usize) -> Option<Frame<P>> {
         if !self.carriers[at].has_room(now) {
             if self.turns.len() > 0 {
-                self.carriers[at].on_held();
+                self.carriers.note(at).on_held();
             }
             return None;
         }
@@ -108,7 +109,7 @@ impl<P: Payload> Association<P> {
             next = self.schedule(now, at);
         }
         let Some(next) = next else {
-            self.carriers[at].on_dry();
+            self.carriers.note(at).on_dry();
             return None;
         };
         Some(self.send(now, at, next))

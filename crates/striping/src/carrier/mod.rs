@@ -1,6 +1,7 @@
 //! A carrier as this end sees it: a connection that is reliable and in order until it dies.
 
 pub(crate) mod acknowledgement;
+pub(crate) mod deadline;
 pub(crate) mod delivery_rate;
 pub(crate) mod in_flight;
 pub(crate) mod listening;
@@ -309,7 +310,10 @@ impl Carrier {
     /// Whether one more frame may be put on it now.
     pub(crate) fn has_room(&self, now: Time) -> bool {
         let in_flight = self.in_flight.bytes();
-        !self.blocked && (in_flight < self.cap() || self.room_at().is_some_and(|room| room <= now))
+        // Before the oldest frame is due there is no room beyond the cap.
+        let is_due = || self.in_flight.oldest().is_some_and(|sent| sent.due <= now);
+        let beyond_cap = || is_due() && self.room_at().is_some_and(|room| room <= now);
+        !self.blocked && (in_flight < self.cap() || beyond_cap())
     }
 
     /// It is asked, something waits, and the cap does not let it have it.

@@ -41,6 +41,7 @@ impl Aggregation {
         let connection = Connection::dial(until, path, state.dials, &self.config, key);
         state.dials = state.dials.wrapping_add(1);
         self.connections.push(connection);
+        self.stirred.look_anew(&self.connections);
     }
 
     /// The first connection of each path, which is there already, is dialled now.
@@ -52,6 +53,8 @@ impl Aggregation {
             }
             self.paths[connection.path].dialling = Some(dialling);
         }
+        self.is_dialling = true;
+        self.stirred.look_anew(&self.connections);
     }
 
     /// Dials the paths whose time has come.
@@ -69,7 +72,8 @@ impl Aggregation {
     }
 
     pub(crate) fn on_suspected(&mut self, now: Time, id: CarrierId) {
-        let path = self.of_carrier(CLIENT, id).map(|of| of.path);
+        let at = self.of_carrier(CLIENT, id);
+        let path = at.map(|at| self.connections[at].path);
         if let Some(path) = path.filter(|_| !self.closing)
             && self.paths[path].dialling.is_none()
         {
@@ -78,7 +82,8 @@ impl Aggregation {
     }
 
     pub(crate) fn on_trusted(&mut self, now: Time, id: CarrierId) {
-        let path = self.of_carrier(CLIENT, id).map(|of| of.path);
+        let at = self.of_carrier(CLIENT, id);
+        let path = at.map(|at| self.connections[at].path);
         let stays = |dialling: &Dialling| dialling.ends_when_heard(now);
         if let Some(path) = path
             && self.paths[path].dialling.as_ref().is_some_and(stays)
@@ -89,13 +94,16 @@ impl Aggregation {
 
     fn dial_anew(&mut self, now: Time, path: usize) {
         self.paths[path].dialling = Some(Dialling::begin(now, self.config.initial_rto));
+        self.is_dialling = true;
     }
 
     fn stop_dialling(&mut self, path: usize) {
         self.paths[path].dialling = None;
-        for connection in &mut self.connections {
+        self.is_dialling = self.paths.iter().any(|path| path.dialling.is_some());
+        for (at, connection) in self.connections.iter_mut().enumerate() {
             if connection.path == path && connection.is_dialled() {
                 connection.abort(CLIENT);
+                self.stirred.touch(at);
             }
         }
     }
@@ -121,6 +129,7 @@ impl Aggregation {
             if at != by && connection.path == path && connection.carriers[end].is_some() {
                 self.let_go(now, at, end);
                 self.connections[at].abort(end);
+                self.stirred.touch(at);
             }
         }
     }
@@ -141,19 +150,25 @@ impl Aggregation {
         if self.connections.len() == paths {
             return;
         }
+        let mut moved = false;
         for at in paths..self.connections.len() {
             if self.connections[at].carriers[CLIENT].is_some() {
                 let path = self.connections[at].path;
                 self.connections.swap(at, path);
+                moved = true;
             }
         }
         for at in (paths..self.connections.len()).rev() {
             if self.connections[at].is_over() {
                 let connection = self.connections.remove(at);
+                moved = true;
                 let past = &mut self.paths[connection.path].past;
                 past.counters += connection.ends[CLIENT].counters(0);
                 past.duplicates += connection.ends[SERVER].duplicates(0);
             }
+        }
+        if moved {
+            self.stirred.look_anew(&self.connections);
         }
     }
 }

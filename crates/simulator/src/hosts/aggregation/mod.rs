@@ -7,6 +7,7 @@
 mod connection;
 mod counted;
 mod dialling;
+mod stirred;
 
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ use crate::application::{Application, Sink};
 use crate::hearing::Hears;
 use connection::{Appetite, Connection};
 use dialling::Path;
+use stirred::Stirred;
 
 /// Before the application begins no dial is given up.
 const NEVER: Time = Time::from_nanos(u64::MAX);
@@ -36,6 +38,10 @@ pub(crate) struct Aggregation {
     /// The one in use of each path, by the path's number; then those that are dialled, or given up.
     connections: Vec<Connection>,
     paths: Vec<Path>,
+    /// At least one path is dialled.
+    is_dialling: bool,
+    /// Which of `connections` something happened to.
+    stirred: Stirred,
     /// What each path costs.
     costs: Vec<f64>,
     /// Of the connections.
@@ -57,8 +63,8 @@ pub(crate) struct Aggregation {
 /// A pass over all ends of all connections, in which those that have changed send.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pass {
-    /// Twice the connection's place, and one more for its server.
-    at: usize,
+    /// Whose turn it is: a connection's place, and its end.
+    at: Option<(usize, usize)>,
     /// The one there is being asked.
     sends: bool,
     /// Some had changed.
@@ -96,6 +102,8 @@ impl Aggregation {
             ends: [Role::Initiator, Role::Responder]
                 .map(|role| Association::new(role, both.clone())),
             connections: Vec::new(),
+            is_dialling: false,
+            stirred: Stirred::default(),
             paths: vec![Path::default(); costs.len()],
             costs,
             config: Arc::new(Config {
@@ -138,8 +146,15 @@ impl Aggregation {
     ) -> Taken {
         let before = self.received.delivered;
         let known = |of: &Connection| (of.path, of.dial) == (packet.subflow, packet.dial);
-        if let Some(at) = self.connections.iter().position(known) {
+        // The one in use of a path has the path's place.
+        let at = match self.connections.get(packet.subflow).is_some_and(known) {
+            true => Some(packet.subflow),
+            false => self.connections.iter().position(known),
+        };
+        if let Some(at) = at {
             let end = packet.end;
+            self.stirred.touch(at);
+            self.stirred.hear(at, end);
             self.connections[at].handle_segment(now, end, packet.segment, heard_by);
             self.take_socket_events(now, at, end);
             self.take_frames(now, at, end);
@@ -150,10 +165,14 @@ impl Aggregation {
     }
 
     fn take_socket_events(&mut self, now: Time, at: usize, end: usize) {
+        if !self.stirred.heed(at, end) {
+            return;
+        }
         while let Some(event) = self.connections[at].poll_event(end) {
             match event {
                 SocketEvent::Connected if end == CLIENT => self.on_dialled(now, at),
                 SocketEvent::Eof => {
+                    self.stirred.touch(at);
                     self.connections[at].ends[end].close();
                     self.connections[at].changed[end] = true;
                 }
@@ -211,13 +230,15 @@ impl Aggregation {
         self.paths[path].delivered += new;
     }
 
-    fn next_awake(&self, end: usize) -> Option<usize> {
-        let ready = |of: &Connection| of.awake[end] && !of.blocked[end];
-        self.connections.iter().position(ready)
-    }
-
     /// Gives a carrier frames until its socket is full or there are none for it.
     fn give(&mut self, now: Time, at: usize, end: usize) {
+        self.stirred.touch(at);
+        self.give_frames(now, at, end);
+        let connection = &self.connections[at];
+        self.stirred.note_ready(at, end, connection);
+    }
+
+    fn give_frames(&mut self, now: Time, at: usize, end: usize) {
         let connection = &mut self.connections[at];
         let Some(id) = connection.carriers[end] else {
             connection.awake[end] = false;
@@ -246,6 +267,9 @@ impl Aggregation {
     /// A connection has sent what it could: its socket may take more.
     fn after_flush(&mut self, at: usize, end: usize) {
         let connection = &mut self.connections[at];
+        if connection.blocked[end] {
+            self.stirred.touch(at);
+        }
         if let Some(id) = connection.carriers[end]
             && connection.blocked[end]
             && connection.takes_more(
@@ -259,6 +283,7 @@ impl Aggregation {
             )
         {
             connection.blocked[end] = false;
+            self.stirred.note_ready(at, end, connection);
             self.ends[end].writable(id);
         }
     }
@@ -267,8 +292,10 @@ impl Aggregation {
         while let Some(event) = self.ends[end].poll_event() {
             match event {
                 Event::CarrierWake(id) => {
-                    if let Some(connection) = self.of_carrier(end, id) {
+                    if let Some(at) = self.of_carrier(end, id) {
+                        let connection = &mut self.connections[at];
                         connection.awake[end] = true;
+                        self.stirred.note_ready(at, end, connection);
                     }
                 }
                 Event::CarrierSuspected(id) if end == CLIENT => self.on_suspected(now, id),
@@ -282,9 +309,10 @@ impl Aggregation {
         }
     }
 
-    pub(crate) fn of_carrier(&mut self, end: usize, id: CarrierId) -> Option<&mut Connection> {
-        let carries = |of: &&mut Connection| of.carriers[end] == Some(id);
-        self.connections.iter_mut().find(carries)
+    /// Where the connection stands that is this carrier of an end.
+    pub(crate) fn of_carrier(&self, end: usize, id: CarrierId) -> Option<usize> {
+        let carries = |at: &usize| self.connections[*at].carriers[end] == Some(id);
+        self.stirred.place_of(end, id).filter(carries)
     }
 
     /// All has arrived and is acknowledged, both ways.
@@ -293,7 +321,9 @@ impl Aggregation {
         for path in &mut self.paths {
             path.dialling = None;
         }
-        for connection in &mut self.connections {
+        self.is_dialling = false;
+        for (at, connection) in self.connections.iter_mut().enumerate() {
+            self.stirred.touch(at);
             if connection.carriers[CLIENT].is_some() {
                 connection.ends[CLIENT].close();
                 connection.changed[CLIENT] = true;
@@ -318,6 +348,9 @@ impl Aggregation {
         );
         connection.carriers[end] = Some(id);
         connection.blocked[end] = false;
+        self.stirred.touch(at);
+        self.stirred.note_carrier(at, end, id);
+        self.stirred.note_ready(at, end, connection);
     }
 
     /// A connection is no carrier of an end any more: what it held goes elsewhere.
@@ -326,6 +359,7 @@ impl Aggregation {
         let Some(id) = connection.carriers[end].take() else {
             return;
         };
+        self.stirred.touch(at);
         let core = &mut self.ends[end];
         let so_far = |core: &Association<Length>| core.resent().as_u64();
         let own = core.carrier_statistics(id);
@@ -337,34 +371,39 @@ impl Aggregation {
         }
     }
 
-    fn poll_timeout(&self, end: usize) -> Option<Time> {
-        let sockets = self.connections.iter().map(|of| of.poll_timeout(end));
+    fn poll_timeout(&mut self, end: usize) -> Option<Time> {
+        let socket = self.stirred.read_timers(end, &self.connections);
+        let own = self.ends[end].poll_timeout();
         let dialling = |path: &Path| path.dialling.as_ref().map(Dialling::poll_timeout);
         let dials = self.paths.iter().map(dialling);
-        let dials = dials.filter(|_| end == CLIENT);
-        sockets
-            .chain([self.ends[end].poll_timeout()])
-            .chain(dials)
-            .flatten()
-            .min()
+        let dial = match end == CLIENT && self.is_dialling {
+            true => dials.flatten().min(),
+            false => None,
+        };
+        [socket, own, dial].into_iter().flatten().min()
     }
 
     /// One or more timers of an end may have run out.
     #[inline(never)]
     pub(crate) fn handle_timeout<H: Hears>(&mut self, now: Time, end: usize, heard_by: &mut H) {
         for at in 0..self.connections.len() {
-            self.connections[at].handle_timeout(now, end, heard_by);
+            if self.stirred.may_be_due(now, at, end) {
+                self.stirred.touch(at);
+                self.connections[at].handle_timeout(now, end, heard_by);
+            }
             self.take_socket_events(now, at, end);
         }
         if self.ends[end].poll_timeout().is_some_and(|at| at <= now) {
-            for connection in &self.connections {
+            // What the association has been told of others is all there is.
+            for at in self.stirred.take_heard(end).ones() {
+                let connection = &self.connections[at];
                 if let (Some(id), Some(at)) = (connection.carriers[end], connection.heard_at[end]) {
                     self.ends[end].heard(id, at);
                 }
             }
             self.ends[end].handle_timeout(now);
         }
-        if end == CLIENT {
+        if end == CLIENT && self.is_dialling {
             self.dial_what_is_due(now);
         }
     }
@@ -376,14 +415,15 @@ impl Sends for Aggregation {
     #[inline(never)]
     fn turn(&mut self, now: Time, _: usize, application: &mut Application) {
         application.fill(now, self);
-        self.pass = Pass::default();
         for end in [CLIENT, SERVER] {
             self.take_events(now, end);
-            while let Some(at) = self.next_awake(end) {
+            while let Some(at) = self.stirred.first_ready(end) {
                 self.give(now, at, end);
                 self.take_events(now, end);
             }
         }
+        self.pass = Pass::default();
+        self.stirred.begin_pass();
     }
 
     #[inline(never)]
@@ -394,8 +434,12 @@ impl Sends for Aggregation {
         segment: &mut Segment,
         heard_by: &mut H,
     ) -> Option<Outgoing> {
-        while self.pass.at < 2 * self.connections.len() {
-            let (at, end) = (self.pass.at / 2, self.pass.at % 2);
+        loop {
+            let next = || Some((self.stirred.next_to_send()?, CLIENT));
+            let Some((at, end)) = self.pass.at.or_else(next) else {
+                break;
+            };
+            self.pass.at = Some((at, end));
             let connection = &mut self.connections[at];
             self.pass.sends |= std::mem::take(&mut connection.changed[end]);
             if self.pass.sends {
@@ -414,7 +458,7 @@ impl Sends for Aggregation {
                 self.pass.sends = false;
                 self.after_flush(at, end);
             }
-            self.pass.at += 1;
+            self.pass.at = (end == CLIENT).then_some((at, SERVER));
         }
         if !self.pass.any {
             self.tidy();
@@ -428,7 +472,7 @@ impl Sends for Aggregation {
     }
 
     #[inline(never)]
-    fn poll_timeouts(&self, _: usize) -> [Option<Time>; 2] {
+    fn poll_timeouts(&mut self, _: usize) -> [Option<Time>; 2] {
         [CLIENT, SERVER].map(|end| self.poll_timeout(end))
     }
 }

@@ -311,7 +311,7 @@ impl Sends for Tunnel {
         self.datagrams.lose(slot);
     }
 
-    fn poll_timeouts(&self, end: usize) -> [Option<Time>; 2] {
+    fn poll_timeouts(&mut self, end: usize) -> [Option<Time>; 2] {
         let due = match self.stage {
             Stage::Idle => None,
             Stage::Dialling(until) if end == CLIENT => {

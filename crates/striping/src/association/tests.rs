@@ -1,0 +1,140 @@
+//! What is kept beside carriers is what looking at all of them would find.
+
+use std::collections::VecDeque;
+
+use proptest::prelude::*;
+use ropewalk_quantities::{Bytes, Time};
+use ropewalk_transport::SchedulerConfig;
+use ropewalk_transport::algorithm::Declared;
+use ropewalk_wire::gateway::Frame;
+
+use super::Association;
+use crate::{CarrierConfig, CarrierId, Config, Length, Role};
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Write(usize),
+    /// A carrier takes up to so many frames at one end.
+    Transmit(usize, usize, usize),
+    /// Up to so many of them arrive.
+    Deliver(usize, usize, usize),
+    Read,
+    /// The carrier breaks, and another takes its place.
+    Replace(usize),
+    Block(usize, usize),
+    Unblock(usize, usize),
+    /// The kernel has heard of a carrier just now.
+    Hear(usize, usize),
+    Wait(u64),
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    let at = || (0..CARRIERS, 0..2_usize);
+    let some = || (0..CARRIERS, 0..2_usize, 1..12_usize);
+    prop_oneof![
+        3 => (1..90_000_usize).prop_map(Step::Write),
+        8 => some().prop_map(|(carrier, end, most)| Step::Transmit(carrier, end, most)),
+        8 => some().prop_map(|(carrier, end, most)| Step::Deliver(carrier, end, most)),
+        2 => Just(Step::Read),
+        1 => (0..CARRIERS).prop_map(Step::Replace),
+        1 => at().prop_map(|(carrier, end)| Step::Block(carrier, end)),
+        1 => at().prop_map(|(carrier, end)| Step::Unblock(carrier, end)),
+        1 => at().prop_map(|(carrier, end)| Step::Hear(carrier, end)),
+        5 => (1..120_u64).prop_map(Step::Wait),
+    ]
+}
+
+const CARRIERS: usize = 4;
+
+/// A carrier's numbers at both ends, and what is under way, by the end that sent it.
+struct Lane {
+    ids: [CarrierId; 2],
+    frames: [VecDeque<Frame<Length>>; 2],
+}
+
+fn come_up(now: Time, ends: &mut [Association<Length>; 2], link: u32) -> Lane {
+    let config = CarrierConfig {
+        link,
+        // The last one soon has none left.
+        quota: (link as usize == CARRIERS - 1).then_some(Bytes::new(100_000)),
+        rtt: (link > 0).then_some(Time::from_millis(10 * u64::from(link))),
+        ..CarrierConfig::default()
+    };
+    Lane {
+        ids: [0, 1].map(|end: usize| ends[end].carrier_up(now, config)),
+        frames: Default::default(),
+    }
+}
+
+/// The next deadline, with a look at each carrier.
+fn scanned(end: &mut Association<Length>) -> Option<Time> {
+    if end.is_closed() {
+        return None;
+    }
+    end.carriers.settle();
+    let alone = end.alone_since;
+    let alone = alone.map(|since| since.saturating_add(end.config.timeout));
+    let carriers = (0..end.carriers.len()).map(|at| end.due_at(at));
+    let least = carriers.min().unwrap_or(Time::MAX);
+    let all = [alone, end.scheduler_at, Some(least)];
+    all.into_iter().flatten().min().filter(|at| *at < Time::MAX)
+}
+
+proptest! {
+    #[test]
+    fn the_deadline_is_the_one_that_a_scan_finds(
+        steps in proptest::collection::vec(any_step(), 1..250),
+        scheduling in proptest::sample::select(SchedulerConfig::defaults()),
+    ) {
+        let config = Config {
+            scheduling,
+            timeout: Time::from_secs(100_000),
+            ..Config::default()
+        };
+        let mut now = Time::from_secs(1);
+        let mut ends = [Role::Initiator, Role::Responder].map(|role| Association::new(role, config.clone()));
+        let stream = ends[0].open().expect("the first one");
+        let mut lanes: Vec<Lane> = (0..CARRIERS as u32).map(|link| come_up(now, &mut ends, link)).collect();
+        for step in steps {
+            match step {
+                Step::Write(most) => {
+                    let _ = ends[0].write(stream, &mut Length(most));
+                }
+                Step::Transmit(lane, end, most) => {
+                    let frames = std::iter::from_fn(|| ends[end].poll_transmit(now, lanes[lane].ids[end]));
+                    let frames: Vec<_> = frames.take(most).collect();
+                    lanes[lane].frames[end].extend(frames);
+                }
+                Step::Deliver(lane, end, most) => {
+                    let Lane { ids, frames } = &mut lanes[lane];
+                    let most = most.min(frames[1 - end].len());
+                    for frame in frames[1 - end].drain(..most) {
+                        ends[end].received(now, ids[end], frame).expect("both ends keep to the protocol");
+                    }
+                }
+                Step::Read => while ends[1].read(now, stream).is_some() {},
+                Step::Replace(lane) => {
+                    let ids = lanes[lane].ids;
+                    for (end, id) in ends.iter_mut().zip(ids) {
+                        end.carrier_down(now, id);
+                    }
+                    lanes[lane] = come_up(now, &mut ends, lane as u32);
+                }
+                Step::Block(lane, end) => ends[end].blocked(lanes[lane].ids[end]),
+                Step::Unblock(lane, end) => ends[end].writable(lanes[lane].ids[end]),
+                Step::Hear(lane, end) => ends[end].heard(lanes[lane].ids[end], now),
+                Step::Wait(ms) => {
+                    now = now + Time::from_millis(ms);
+                    for end in &mut ends {
+                        end.handle_timeout(now);
+                    }
+                }
+            }
+            for end in &mut ends {
+                let found = end.poll_timeout();
+                prop_assert_eq!(found, scanned(end), "after {:?}", step);
+                prop_assert!(end.carriers.is_as_if_new(), "after {:?}", step);
+            }
+        }
+    }
+}

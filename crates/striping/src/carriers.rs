@@ -1,0 +1,345 @@
+//! The carriers that live, and what is known of each without looking at it.
+//!
+//! What happens concerns one carrier, and yet much rests on all: the next deadline, whether any other
+//! could carry more, what they bring together. So what of that rests on a carrier alone is kept beside
+//! it. Whoever borrows a carrier to change it marks it ([`IndexMut`]); [`settle`](Carriers::settle)
+//! looks at the marked ones again and takes the marks away. What is read here rests on settled carriers.
+
+use std::collections::VecDeque;
+use std::ops::{Index, IndexMut};
+
+use fixedbitset::FixedBitSet;
+use ropewalk_quantities::Time;
+use ropewalk_transport::scheduling::earliest_arrival::Lane;
+
+use crate::carrier::Carrier;
+use crate::{CarrierId, Event};
+
+/// In the order in which they came: their numbers rise.
+#[derive(Debug, Default)]
+pub(crate) struct Carriers {
+    list: Vec<Carrier>,
+    /// After which silence one is probed at the earliest.
+    keepalive: Time,
+    /// Beside each in `list`.
+    numbers: Vec<u32>,
+    /// Nothing of it is due before; see [`Carrier::not_due_before`].
+    bounds: Vec<Time>,
+    facts: Vec<Facts>,
+    /// Borrowed to be changed since they were settled, each once.
+    changed: Vec<usize>,
+    /// Asked in vain, and not blocked: those that are to be woken.
+    waiting: FixedBitSet,
+    /// How many are good, and how many of these have quota left.
+    good: usize,
+    able: usize,
+    /// Forgotten when what they rest on changes.
+    fastest: Option<Fastest>,
+    rates: Option<f64>,
+    slowest: Option<Option<Time>>,
+}
+
+/// What the others ask of a carrier.
+#[derive(Clone, Copy, Debug)]
+struct Facts {
+    is_marked: bool,
+    is_good: bool,
+    has_quota: bool,
+    lane: Lane,
+    min_rtt: Option<Time>,
+    srtt: Option<Time>,
+}
+
+/// The least round trip of the carriers that could carry more, and the least but for that one: found
+/// once for all carriers, each of which asks for the least of the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Fastest {
+    first: Option<(usize, Time)>,
+    second: Option<Time>,
+}
+
+impl Fastest {
+    fn add(&mut self, at: usize, round_trip: Time) {
+        match self.first {
+            Some((_, least)) if least <= round_trip => {
+                let second = self.second.unwrap_or(Time::MAX);
+                self.second = Some(second.min(round_trip));
+            }
+            before => {
+                self.second = before.map(|(_, least)| least);
+                self.first = Some((at, round_trip));
+            }
+        }
+    }
+
+    /// The least of all but this carrier's.
+    pub(crate) fn but(&self, at: usize) -> Option<Time> {
+        match self.first {
+            Some((first, least)) if first != at => Some(least),
+            _ => self.second,
+        }
+    }
+}
+
+impl Facts {
+    fn of(carrier: &Carrier) -> Facts {
+        Facts {
+            is_marked: false,
+            is_good: carrier.is_good(),
+            has_quota: carrier.has_quota(),
+            lane: Lane {
+                arrives_in: carrier.arrives_in(carrier.payload_len() as u64),
+                rate: carrier.rate_or_guess(),
+            },
+            min_rtt: carrier.round_trip.min(),
+            srtt: carrier.round_trip.smoothed(),
+        }
+    }
+
+    fn is_able(&self) -> bool {
+        self.is_good && self.has_quota
+    }
+}
+
+impl Carriers {
+    /// Of which none is probed after a shorter silence than `keepalive`, unless it has brought something.
+    pub(crate) fn new(keepalive: Time) -> Carriers {
+        Carriers {
+            keepalive,
+            ..Carriers::default()
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Carrier> {
+        self.list.iter()
+    }
+
+    /// Where a carrier stands; `None` if it is gone.
+    pub(crate) fn position(&self, id: CarrierId) -> Option<usize> {
+        // As long as none is gone, it stands where its number says.
+        let guess = id.0 as usize;
+        match self.numbers.get(guess) == Some(&id.0) {
+            true => Some(guess),
+            false => self.numbers.binary_search(&id.0).ok(),
+        }
+    }
+
+    /// One more, which is to be asked.
+    pub(crate) fn push(&mut self, carrier: Carrier) {
+        self.numbers.push(carrier.id.0);
+        self.list.push(carrier);
+        self.look_anew();
+    }
+
+    pub(crate) fn remove(&mut self, at: usize) -> Carrier {
+        self.numbers.remove(at);
+        let carrier = self.list.remove(at);
+        self.look_anew();
+        carrier
+    }
+
+    /// They stand elsewhere: everything is found again.
+    fn look_anew(&mut self) {
+        let carriers = self.list.iter();
+        let bounds = carriers.map(|carrier| carrier.not_due_before(self.keepalive));
+        self.bounds = bounds.collect();
+        self.facts = self.list.iter().map(Facts::of).collect();
+        self.changed.clear();
+        self.waiting = FixedBitSet::with_capacity(self.list.len());
+        for (at, carrier) in self.list.iter().enumerate() {
+            self.waiting.set(at, carrier.asleep && !carrier.blocked);
+        }
+        self.good = self.facts.iter().filter(|facts| facts.is_good).count();
+        self.able = self.facts.iter().filter(|facts| facts.is_able()).count();
+        self.fastest = None;
+        self.rates = None;
+        self.slowest = None;
+    }
+
+    /// Looks again at those that were borrowed to be changed.
+    pub(crate) fn settle(&mut self) {
+        while let Some(at) = self.changed.pop() {
+            let carrier = &self.list[at];
+            let (old, new) = (self.facts[at], Facts::of(carrier));
+            self.bounds[at] = carrier.not_due_before(self.keepalive);
+            self.facts[at] = new;
+            self.good = self.good + usize::from(new.is_good) - usize::from(old.is_good);
+            self.able = self.able + usize::from(new.is_able()) - usize::from(old.is_able());
+            if (old.is_able(), old.min_rtt) != (new.is_able(), new.min_rtt) {
+                self.fastest = None;
+            }
+            if old.is_good != new.is_good || old.lane.rate.to_bits() != new.lane.rate.to_bits() {
+                self.rates = None;
+            }
+            if (old.is_good, old.srtt) != (new.is_good, new.srtt) {
+                self.slowest = None;
+            }
+        }
+    }
+
+    fn assert_settled(&self) {
+        debug_assert!(self.changed.is_empty(), "carriers are settled");
+    }
+
+    /// Nothing of a carrier is due before.
+    pub(crate) fn not_due_before(&self, at: usize) -> Time {
+        self.assert_settled();
+        self.bounds[at]
+    }
+
+    /// Whether any may be given data: heard in time, and what it holds is not overdue.
+    pub(crate) fn any_is_good(&self) -> bool {
+        self.assert_settled();
+        self.good > 0
+    }
+
+    /// Whether any may that has quota left.
+    pub(crate) fn any_is_able(&self) -> bool {
+        self.assert_settled();
+        self.able > 0
+    }
+
+    /// A carrier as those see it that would send ahead of it.
+    pub(crate) fn lane(&self, at: usize) -> Lane {
+        self.assert_settled();
+        self.facts[at].lane
+    }
+
+    /// The least round trips of those that could carry more.
+    pub(crate) fn fastest(&mut self) -> Fastest {
+        self.assert_settled();
+        *self.fastest.get_or_insert_with(|| {
+            let mut fastest = Fastest::default();
+            for (at, facts) in self.facts.iter().enumerate() {
+                if facts.is_able()
+                    && let Some(round_trip) = facts.min_rtt
+                {
+                    fastest.add(at, round_trip);
+                }
+            }
+            fastest
+        })
+    }
+
+    /// Bytes per second that the good ones bring.
+    pub(crate) fn rates(&mut self) -> f64 {
+        self.assert_settled();
+        // In their order, always: a sum of another would differ in its last digits.
+        *self.rates.get_or_insert_with(|| {
+            let good = self.facts.iter().filter(|facts| facts.is_good);
+            good.map(|facts| facts.lane.rate).sum()
+        })
+    }
+
+    /// Longest smoothed round trip of the good ones.
+    pub(crate) fn slowest(&mut self) -> Option<Time> {
+        self.assert_settled();
+        *self.slowest.get_or_insert_with(|| {
+            let good = self.facts.iter().filter(|facts| facts.is_good);
+            good.filter_map(|facts| facts.srtt).max()
+        })
+    }
+
+    /// The reassembly buffer takes for so many seconds what all bring: a bound of what may be in flight,
+    /// on which nothing rests that is kept here.
+    pub(crate) fn set_lasts(&mut self, seconds: f64) {
+        for carrier in &mut self.list {
+            carrier.set_lasts(seconds);
+        }
+    }
+
+    /// To note what nothing rests on that is kept here: that it could have sent more, or less.
+    pub(crate) fn note(&mut self, at: usize) -> &mut Carrier {
+        &mut self.list[at]
+    }
+
+    /// A carrier was asked and has nothing to send: to be woken when that may have changed.
+    pub(crate) fn fall_asleep(&mut self, now: Time, at: usize) {
+        let carrier = &mut self.list[at];
+        carrier.asleep = true;
+        carrier.asked_at = now;
+        self.waiting.set(at, !carrier.blocked);
+    }
+
+    /// A carrier's socket takes no more.
+    pub(crate) fn block(&mut self, at: usize) {
+        self[at].on_blocked();
+        self.waiting.remove(at);
+    }
+
+    /// A carrier's socket takes more: it is to be asked.
+    pub(crate) fn unblock(&mut self, at: usize, events: &mut VecDeque<Event>) {
+        let carrier = &mut self[at];
+        carrier.blocked = false;
+        carrier.asleep = false;
+        events.push_back(Event::CarrierWake(carrier.id));
+        self.waiting.remove(at);
+    }
+
+    /// A carrier is to be asked again, if it was asked and had nothing. That it is awake puts no deadline
+    /// forward, so it is not marked.
+    pub(crate) fn wake(&mut self, at: usize, events: &mut VecDeque<Event>) {
+        if self.waiting.contains(at) {
+            self.waiting.remove(at);
+            self.list[at].asleep = false;
+            events.push_back(Event::CarrierWake(CarrierId(self.numbers[at])));
+        }
+    }
+
+    /// The same of all.
+    pub(crate) fn wake_all(&mut self, events: &mut VecDeque<Event>) {
+        for at in self.waiting.ones() {
+            self.list[at].asleep = false;
+            events.push_back(Event::CarrierWake(CarrierId(self.numbers[at])));
+        }
+        self.waiting.clear();
+    }
+}
+
+#[cfg(test)]
+impl Carriers {
+    /// Whether what is kept is what would be found by looking at all anew.
+    pub(crate) fn is_as_if_new(&mut self) -> bool {
+        self.settle();
+        let kept = |of: &mut Carriers| {
+            let sums = (
+                of.good,
+                of.able,
+                of.rates().to_bits(),
+                of.slowest(),
+                of.fastest(),
+            );
+            (of.bounds.clone(), of.waiting.clone(), sums)
+        };
+        let before = kept(self);
+        self.look_anew();
+        before == kept(self)
+    }
+}
+
+impl Index<usize> for Carriers {
+    type Output = Carrier;
+
+    fn index(&self, at: usize) -> &Carrier {
+        &self.list[at]
+    }
+}
+
+impl IndexMut<usize> for Carriers {
+    fn index_mut(&mut self, at: usize) -> &mut Carrier {
+        let facts = &mut self.facts[at];
+        if !facts.is_marked {
+            facts.is_marked = true;
+            self.changed.push(at);
+        }
+        &mut self.list[at]
+    }
+}
