@@ -124,7 +124,7 @@ proptest! {
                 Step::Unblock(lane, end) => ends[end].writable(lanes[lane].ids[end]),
                 Step::Hear(lane, end) => ends[end].heard(lanes[lane].ids[end], now),
                 Step::Wait(ms) => {
-                    now = now + Time::from_millis(ms);
+                    now += Time::from_millis(ms);
                     for end in &mut ends {
                         end.handle_timeout(now);
                     }
