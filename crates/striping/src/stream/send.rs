@@ -170,7 +170,9 @@ impl<P: Payload> SendBuffer<P> {
             left -= skipped;
             let start = start + skipped;
             let end = end.min(start + most);
-            if start == end {
+            // What is too short as it is need not be looked up: between parts that were sent ahead there are
+            // many of these.
+            if end < start + least.max(1) {
                 return None;
             }
             let end = if let Some((_, sent_end)) = self.claimed.containing(start) {
