@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup preload demo gateway gateway-demo tunnel-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds reproductions faults real-faults bench instructions clean tools capture-tools
+.PHONY: help setup wheel preload demo gateway gateway-demo tunnel-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds reproductions faults real-faults bench instructions clean tools capture-tools
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -31,6 +31,11 @@ setup: $(MADE)/package ## make .venv/bin/ropewalk, optimised
 
 demo: setup ## simulate eight cellular links; print a table and where the picture is
 	@$(BIN)/ropewalk simulate scenarios/trains/eight-links.toml --out results/eight-links
+
+wheel: $(MADE)/venv ## build a wheel into target/wheels, optimised by a profile of runs
+	$(CARGO) build --release --locked -p ropewalk-preload
+	@cp "$${CARGO_TARGET_DIR:-target}/release/libropewalk_preload.so" python/ropewalk/
+	MATURIN=$(BIN)/maturin PYTHON=$(BIN)/python packaging/wheel.sh
 
 # TARGET names another kind of machine, as rustup does.
 TARGET ?=
