@@ -62,6 +62,10 @@ pub struct Endpoint {
     pub(crate) recovering: u64,
     pub(crate) queueing: u64,
     pub(crate) cwnd_limited: u64,
+    /// Of those with a queue, those that were asked and had no room; see [`ask_again`](Endpoint::ask_again).
+    pub(crate) full: u64,
+    /// End of the first data that one of them would send: once acknowledged, they need not be.
+    pub(crate) full_until: u64,
     /// Subflows that owe a tail loss probe.
     pub(crate) probing: u64,
     /// Something changed since data was last found to have to wait.
@@ -134,6 +138,8 @@ impl Endpoint {
             acks: 0,
             recovering: 0,
             queueing: 0,
+            full: 0,
+            full_until: u64::MAX,
             cwnd_limited: 0,
             probing: 0,
             may_send: false,
@@ -257,6 +263,7 @@ impl Endpoint {
             }
             self.grow_to(subflow + 1, State::Listen);
         }
+        self.ask_again(subflow);
         let plain = self.subflows[subflow].state == State::Established
             && !segment.flags.contains(Flags::SYN)
             && !segment.flags.contains(Flags::RST);

@@ -56,6 +56,7 @@ impl Endpoint {
     fn poll_probe<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
         let subflow = members(self.probing).next()?;
         self.probing &= !(1 << subflow);
+        self.ask_again(subflow);
         let new = match self.subflows[subflow].queue.pop_front() {
             Some((data_seq, len)) => {
                 self.table[subflow].queued -= u64::from(len);
@@ -83,14 +84,37 @@ impl Endpoint {
         Some((subflow, sent))
     }
 
+    /// A subflow may have room for what is queued on it: a segment came, a timer ran out, a probe took
+    /// something off its queue, or that begins anew. Nothing else gives it any, so one that was full is not
+    /// asked before.
+    #[inline]
+    pub(crate) fn ask_again(&mut self, subflow: usize) {
+        self.full &= !(1 << subflow);
+    }
+
+    /// Whether the first data of a subflow's queue are needed and have no room.
+    fn is_full(&self, subflow: usize) -> bool {
+        let state = &self.table[subflow];
+        let front = self.subflows[subflow].queue.front();
+        front.is_some_and(|&(data_seq, len)| data_seq + u64::from(len) > self.tx.una())
+            && state.cwnd < state.in_flight + state.mss
+    }
+
     /// Data that a scheduler put on several subflows at once.
     fn poll_queued<R: Recorder>(&mut self, now: Time, recorder: &mut R) -> Option<(usize, Sent)> {
-        for subflow in members(self.queueing) {
+        if self.tx.una() >= self.full_until {
+            self.full = 0;
+            self.full_until = u64::MAX;
+        }
+        debug_assert!(members(self.queueing & self.full).all(|subflow| self.is_full(subflow)));
+        for subflow in members(self.queueing & !self.full) {
             while let Some(&(data_seq, len)) = self.subflows[subflow].queue.front() {
                 let state = &mut self.table[subflow];
                 let needed = data_seq + u64::from(len) > self.tx.una();
                 if needed && state.cwnd < state.in_flight + state.mss {
                     self.cwnd_limited |= 1 << subflow;
+                    self.full |= 1 << subflow;
+                    self.full_until = self.full_until.min(data_seq + u64::from(len));
                     break;
                 }
                 if needed && !state.usable {
@@ -194,6 +218,9 @@ impl Endpoint {
 
     #[inline]
     fn queue_on(&mut self, subflow: usize, data_seq: u64, len: u64) {
+        if self.subflows[subflow].queue.is_empty() {
+            self.ask_again(subflow);
+        }
         self.subflows[subflow]
             .queue
             .push_back((data_seq, len as u32));

@@ -25,6 +25,7 @@ impl Endpoint {
                 flow.state = State::Closed;
             }
             if flow.sender.timer_at() <= now {
+                self.full &= !(1 << subflow);
                 match flow.sender.timer_purpose() {
                     Purpose::Timeout => self.time_out(now, subflow, recorder),
                     Purpose::Reordering => self.handle_reordering_timeout(now, subflow, recorder),

@@ -61,7 +61,8 @@ impl LingerTime {
             if self.rates[number] == 0.0 {
                 self.rates[number] = pacing_rate(state);
             }
-            let linger = held(state) as f64 / self.rates[number];
+            // Signed numbers are made floating-point ones by one instruction, and these are far below 2^63.
+            let linger = held(state) as i64 as f64 / self.rates[number];
             if linger < least {
                 least = linger;
                 best = Some(number);
