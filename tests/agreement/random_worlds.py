@@ -63,10 +63,11 @@ class World:
     traces: dict[str, str] = field(default_factory=dict)
 
     @property
-    def is_lossy(self) -> bool:
-        """Whether packets are lost at random."""
+    def is_random(self) -> bool:
+        """Whether packets are lost, delayed or held up at random, so that seeds differ."""
         ways = [way for link in self.links for way in (link.forward, link.reverse)]
-        return any(way["loss"] != "0 %" for way in ways)
+        steady = {"jitter": "0 ms", "slot": "0 ms", "loss": "0 %"}
+        return any(way[key] != value for way in ways for key, value in steady.items())
 
     def mirrored(self) -> "World":
         """Return the world in which data goes the other way."""

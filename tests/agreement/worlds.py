@@ -28,7 +28,7 @@ from worlds_report import BUFFERS
 
 WAYS = ("up", "down")
 BOTH = "both ways"
-RUNS_WITH_LOSS = 5
+RUNS_AT_RANDOM = 5
 PROTOCOLS: dict[str, dict[str, Value]] = {
     "bas": {"protocol": "bas", "scheduler": "earliest-arrival"},
     "tunnel": {
@@ -56,9 +56,9 @@ def alone(link: str) -> dict[str, Value]:
 
 
 def goodput(world: World, **keys: Value) -> float:
-    """Return the goodput in Mbit/s, a median where packets are lost at random."""
+    """Return the goodput in Mbit/s, a median where seeds differ."""
     scenario = world.scenario(**keys)
-    runs = RUNS_WITH_LOSS if world.is_lossy else 1
+    runs = RUNS_AT_RANDOM if world.is_random else 1
     found = ropewalk.simulate(scenario, runs=runs, threads=1).runs
     # Over all the time, also where nothing arrives any more.
     seconds = scenario.duration_s - scenario.warmup_s
