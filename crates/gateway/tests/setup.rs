@@ -37,6 +37,11 @@ fn refused(words: &str, folder: &Path, input: &str) -> String {
     said
 }
 
+/// The hook as it is before it is installed: `--check` looks for it.
+const HOOK: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../packaging/hooks/tunnel-hook"
+);
 const RELAY: &str = "setup relay 192.0.2.1 --folder relay --dns 9.9.9.9 --client";
 const CLIENT: &str = "setup client --folder van --link wifi=wlan0 --link lte=wwan0,cost=5";
 
@@ -46,15 +51,12 @@ fn both_ends_are_set_up_by_a_command_each() {
     let at = folder.path();
     let token = done(&format!("{RELAY} van"), at, "");
     done(CLIENT, at, &token);
-    for check in [
-        "relay --config relay/relay.toml",
-        "tunnel --config relay/tunnel.toml",
-    ] {
-        done(&format!("{check} --check"), at, "");
-    }
+    done("relay --config relay/relay.toml --check", at, "");
+    let tunnel = |file: &str| format!("tunnel --config {file} --hook {HOOK} --check");
+    done(&tunnel("relay/tunnel.toml"), at, "");
     let checked = done("proxy --config van/proxy.toml --check", at, "");
     assert!(checked.contains("link = [\"wifi=wlan0\", \"lte=wwan0,cost=5\"]"));
-    let checked = done("tunnel --config van/tunnel.toml --check", at, "");
+    let checked = done(&tunnel("van/tunnel.toml"), at, "");
     assert!(checked.contains("relay = \"192.0.2.1:4434\""), "{checked}");
     assert!(
         checked.contains("address = [\"10.9.0.2/24\", \"fd"),
@@ -66,7 +68,7 @@ fn both_ends_are_set_up_by_a_command_each() {
         assert_eq!(mode & 0o777, 0o600, "{secret}");
     }
     // The relay knows the client by its key, and does not keep the secret half.
-    let client = done("tunnel --config van/tunnel.toml --check", at, "");
+    let client = done(&tunnel("van/tunnel.toml"), at, "");
     let key = client
         .lines()
         .find_map(|line| line.strip_prefix("# its public key: "));

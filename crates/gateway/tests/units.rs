@@ -111,6 +111,11 @@ fn every_command_is_right_for_the_files_that_setup_writes() {
             let own = files.to_str().unwrap();
             let mut words: Vec<String> = words.map(|word| word.replace(FOLDER, own)).collect();
             words.push("--check".to_owned());
+            if verb == "tunnel" {
+                // The one in its file is not installed.
+                let hook = packaging().join("hooks/tunnel-hook");
+                words.extend(["--hook".to_owned(), hook.display().to_string()]);
+            }
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let done = gateway(&words, &credentials);
             let said = String::from_utf8_lossy(&done.stderr);
