@@ -50,6 +50,9 @@ fn an_orderly_end_is_one_as_before() {
 fn without_a_relay_a_connection_fails_in_time() {
     let mut world = World::new(&["--allow", "loopback"]);
     world.connect(echo()).unwrap();
+    // What was never up does not go down.
+    world.proxy.wait_for("link l2: up");
+    world.proxy.wait_for("link l3: up");
     world.relay.kill();
     world.proxy.wait_for("link l2: down");
     world.proxy.wait_for("link l3: down");

@@ -159,11 +159,32 @@ impl<P: Payload> SendBuffer<P> {
     /// Of bytes that were never sent, those ahead of the lowest may take half of the window that is
     /// left above it: else all credit could lie ahead of a gap that could then not be closed.
     pub(crate) fn part_ahead(&self, skip: u64, most: u64, least: u64) -> Option<Part> {
+        // Only what is the lowest, or was sent before, may go out then: without a look at the gaps.
+        let nothing_ahead = skip > 0 && self.credit_ahead() < least && !self.has_resends();
+        if nothing_ahead {
+            return None;
+        }
+        self.find_part(skip, most, least)
+    }
+
+    /// Bytes that may be sent ahead of the lowest that never was.
+    fn credit_ahead(&self) -> u64 {
+        self.credit().saturating_sub(self.ahead()) / 2
+    }
+
+    /// Whether anything waits that was sent before.
+    fn has_resends(&self) -> bool {
+        // All that was never sent waits.
+        self.pending.covered() > self.written - self.claimed.covered()
+    }
+
+    /// The first part that will do, gap by gap.
+    pub(super) fn find_part(&self, skip: u64, most: u64, least: u64) -> Option<Part> {
         let lowest = match self.claimed.first() {
             Some((0, end)) => end,
             _ => 0,
         };
-        let ahead = self.credit().saturating_sub(self.ahead()) / 2;
+        let ahead = self.credit_ahead();
         let mut left = skip;
         self.pending.iter().find_map(|(start, end)| {
             let skipped = left.min(end - start);

@@ -173,6 +173,35 @@ proptest! {
     }
 
     #[test]
+    fn a_part_ahead_is_the_one_that_a_look_at_all_gaps_finds(
+        window in 1_u64..6000,
+        steps in prop::collection::vec((0_u8..5, 0_u64..3000, 1_u64..400, 0_u64..200), 1..80),
+    ) {
+        let mut send = SendBuffer::new(window);
+        let mut sent: Vec<Part> = Vec::new();
+        for (step, skip, most, least) in steps {
+            let found = send.part_ahead(skip, most, least);
+            prop_assert_eq!(found, send.find_part(skip, most, least));
+            let chosen = sent.get(skip as usize % sent.len().max(1)).copied();
+            match (step, found, chosen) {
+                (0, ..) => send.write(Length(most as usize)),
+                (1 | 2, Some(part), _) => {
+                    send.take(part);
+                    sent.push(part);
+                }
+                (3, _, Some(part)) => {
+                    send.on_lost(part.start, part.end, false);
+                }
+                (4, _, Some(part)) => {
+                    send.on_acknowledged(part.start, part.end, false);
+                    send.on_window(window + send.base());
+                }
+                _ => send.write(Length(10 * most as usize)),
+            }
+        }
+    }
+
+    #[test]
     fn pieces_are_cut_and_joined_as_they_were_written(
         lens in prop::collection::vec(1_usize..9000, 1..20),
         cuts in prop::collection::vec((any::<prop::sample::Index>(), 1_u64..20_000), 1..20),
