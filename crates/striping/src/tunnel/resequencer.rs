@@ -103,7 +103,9 @@ impl<P> Resequencer<P> {
         let lane = &mut self.lanes[usize::from(place.lane)];
         let ahead = place.sequence.wrapping_sub(lane.next as u32) as i32;
         if ahead < 0 {
-            let late = lane.takes_late(lane.next - u64::from(ahead.unsigned_abs()));
+            // A lane has nothing before its first packet, whatever a peer says.
+            let sequence = lane.next.checked_sub(u64::from(ahead.unsigned_abs()));
+            let late = sequence.is_some_and(|sequence| lane.takes_late(sequence));
             self.counters.late += u64::from(late);
             return late;
         }
@@ -258,6 +260,10 @@ impl<P> Lane<P> {
                 self.given_up.insert(index, gap);
             }
         }
+        // One may have become two.
+        if self.given_up.len() > MOST_GIVEN_UP {
+            self.given_up.pop_front();
+        }
         true
     }
 
@@ -322,6 +328,26 @@ mod tests {
         assert_eq!(offer(&mut resequencer, 2, 0, &NEVER), [0]);
         assert_eq!(offer(&mut resequencer, 1, 0, &NEVER), [0, 1]);
         assert_eq!(resequencer.held(), 0);
+    }
+
+    #[test]
+    fn what_is_before_the_first_packet_of_a_lane_is_none() {
+        let mut resequencer = Resequencer::<u32>::new(1 << 20);
+        assert!(!resequencer.passes(place(1, u32::MAX), 0, &NEVER));
+        assert!(resequencer.passes(place(1, 0), 0, &NEVER));
+        assert!(!resequencer.passes(place(1, u32::MAX - 5), 0, &NEVER));
+        assert_eq!(resequencer.counters().late, 0);
+    }
+
+    #[test]
+    fn a_gap_in_crumbs_takes_no_more_than_so_many() {
+        let mut resequencer = Resequencer::new(1 << 20);
+        let all = 4 * MOST_GIVEN_UP as u32;
+        assert_eq!(offer(&mut resequencer, 1, 1 << 20, &NEVER), [1 << 20]);
+        for number in 0..all {
+            resequencer.passes(place(1, 2 * number + 1), 0, &NEVER);
+            assert!(resequencer.lanes[1].given_up.len() <= MOST_GIVEN_UP);
+        }
     }
 
     #[test]
