@@ -59,7 +59,8 @@ def feasible(axes: Axes, census: Census) -> None:
             )
     axes.set(xlabel="nodes", ylabel="two routes or more (% of deployments)")
     axes.set_ylim(0, 100)
-    axes.legend(fontsize="small")
+    # Long enough for a dashed line to be told from another.
+    axes.legend(fontsize="small", handlelength=4)
 
 
 def routes(axes: Axes, counted: Counted) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,8 @@ from ..panels import COLOURS
 from ..scenario import Scenario
 from ..simulation import simulate
 from ..store import deployment
-from .gomez2014_diamond import COMPENSATED, ONE_CHANNEL, TCP, Stack
+from .gomez2014_diamond import COMPENSATED, ONE_CHANNEL, Stack
+from .gomez2014_diamond import TCP as OVER_ONE_RELAY
 from .gomez2014_mesh import all_feasible
 from .pictures import picture
 from .published import published
@@ -84,6 +85,7 @@ def _as_published(stack: Stack) -> Stack:
     return Stack(f"{stack.key}-as-published", name, stack.channels, {**stack.keys, **own})
 
 
+TCP = replace(OVER_ONE_RELAY, name="TCP over route 1")
 STACKS = (COMPENSATED, TCP, ONE_CHANNEL)
 TWO_AS_PUBLISHED = _as_published(COMPENSATED)
 ONE_AS_PUBLISHED = _as_published(ONE_CHANNEL)

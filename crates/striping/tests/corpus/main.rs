@@ -9,6 +9,7 @@ mod tunnel;
 
 /// Of each file: datagrams taken, packets in them, packets delivered, what was malformed.
 const EXPECTED: &str = "\
+before_the_first 6 4 0 10
 clock_jumps 4 4 4 0
 empty 0 0 0 0
 empty_packets 1 3 2 0
