@@ -22,7 +22,6 @@ from .checking import allow_check
 from .judging import Judge
 from .least_cost import Wish, advise_least_cost, quantity
 from .links import Chosen, choose
-from .mesh import advise_mesh
 from .results import Advice, Check, Counsel, Evidence, Subset
 from .subsets import Paths, Predictor, candidates, check_short_form, over
 from .together import advise_together
@@ -109,6 +108,8 @@ def advise(
         raise ValueError(f"seed = {seed} with 2 x runs = {2 * runs}; seeds go from 0 to 2^64 - 1")
     wish = wished(scenario, rate, delay)
     paths = candidates(scenario)
+    from .mesh import advise_mesh  # loads numpy
+
     if check:
         allow_check(scenario)
 

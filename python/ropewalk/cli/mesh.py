@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .. import mesh as meshes
-from ..mesh.store import keep
 from ..scenario import Scenario
 from .failures import failures, wrong_input
 from .options import (
@@ -76,6 +74,10 @@ def mesh(
 
     Example: ropewalk mesh --nodes 16,24,32,48,64 --graphs 1000 --plot mesh.png
     """
+    # They load numpy, which takes longer than most other verbs.
+    from .. import mesh as meshes
+    from ..mesh.store import keep
+
     pictures = pictures or []
     with wrong_input():
         if scenario is None:
