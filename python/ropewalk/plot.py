@@ -390,10 +390,7 @@ def _run(results: Results, seed: int | None) -> dict[str, Any]:
 
 
 def _seed(results: Results, seed: int | None) -> int:
-    if seed is None:
-        seed = results.seeds[0]
-    if seed not in results.seeds:
-        raise ValueError(f"no run has the seed {seed}; there are {results.seeds}")
+    wanted: int = _run(results, seed)["seed"]
     if results.connection.is_empty():
         raise ValueError("there is no timeline: run with a step, such as step='100 ms'")
-    return seed
+    return wanted

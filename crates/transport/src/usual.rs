@@ -26,8 +26,9 @@ impl Endpoint {
         }
     }
 
+    /// The same of one TCP.
     fn is_settled(&self) -> bool {
-        let ([flow], [state], false) = (&self.subflows[..], &self.table[..], self.multipath) else {
+        let ([flow], [state]) = (&self.subflows[..], &self.table[..]) else {
             return false;
         };
         flow.state == State::Established

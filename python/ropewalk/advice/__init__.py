@@ -108,8 +108,6 @@ def advise(
         raise ValueError(f"seed = {seed} with 2 x runs = {2 * runs}; seeds go from 0 to 2^64 - 1")
     wish = wished(scenario, rate, delay)
     paths = candidates(scenario)
-    from .mesh import advise_mesh  # loads numpy
-
     if check:
         allow_check(scenario)
 
@@ -124,6 +122,8 @@ def advise(
     tally.ask()
     chosen = choose(bench, judge, predictor, paths)
     tally.ask()
+    from .mesh import advise_mesh  # loads numpy
+
     routes = advise_mesh(bench, judge)
     advice = [routes, chosen.advice, advise_weakest(bench, judge, predictor, paths)]
     advice += _on_transport(bench, anew, judge, chosen, paths, tally)

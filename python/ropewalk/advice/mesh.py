@@ -43,9 +43,8 @@ def advise_mesh(bench: Bench, judge: Judge) -> Advice | None:
     )
     if len(measured) < 2:
         return None
-    ordered = sorted(
-        measured, key=lambda name: judge.ordered(list(measured.values())).index(measured[name])
-    )
+    by_goodness = judge.ordered(list(measured.values()))
+    ordered = sorted(measured, key=lambda name: by_goodness.index(measured[name]))
     best = measured[ordered[0]]
     # Of those that are as good, the one with the fewest routes and channels, which comes first.
     advised = next(name for name in measured if judge.as_good(measured[name], best))
