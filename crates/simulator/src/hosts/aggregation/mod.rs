@@ -395,7 +395,7 @@ impl Aggregation {
         }
         if self.ends[end].poll_timeout().is_some_and(|at| at <= now) {
             // What the association has been told of others is all there is.
-            for at in self.stirred.take_heard(end).ones() {
+            while let Some(at) = self.stirred.next_heard(end) {
                 let connection = &self.connections[at];
                 if let (Some(id), Some(at)) = (connection.carriers[end], connection.heard_at[end]) {
                     self.ends[end].heard(id, at);

@@ -1,6 +1,6 @@
 //! Which connections something happened to, so that nobody looks at all of them.
 //!
-//! Whoever does anything to a connection [`touches`](Stirred::touch) it. Then it is asked in the next pass
+//! Whoever does anything to a connection [touches](Stirred::touch) it. Then it is asked in the next pass
 //! what it sends ([`next_to_send`](Stirred::next_to_send) takes that mark away), its timers are read again
 //! ([`read_timers`](Stirred::read_timers)), and so are its events ([`heed`](Stirred::heed)). To be marked
 //! means that it may have changed: who is asked in vain says so.
@@ -89,11 +89,11 @@ impl Stirred {
         self.heard[end].insert(at);
     }
 
-    /// Those that have had one since this was asked last.
-    pub(crate) fn take_heard(&mut self, end: usize) -> FixedBitSet {
-        let heard = self.heard[end].clone();
-        self.heard[end].clear();
-        heard
+    /// The next one that has had one of which the association was not told, and is told now.
+    pub(crate) fn next_heard(&mut self, end: usize) -> Option<usize> {
+        let at = self.heard[end].minimum()?;
+        self.heard[end].remove(at);
+        Some(at)
     }
 
     /// Whether it may have events, which are then taken.
