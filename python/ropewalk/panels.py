@@ -255,13 +255,11 @@ def flows(axes: Axes, results: Results, seed: int) -> None:
     import numpy as np
 
     connection = results.connection.filter(results.connection["seed"] == seed)
-    frames = connection.partition_by("flow", maintain_order=True)
     base = edges = np.zeros(0)
-    for index, frame in enumerate(frames):
-        steps = _edges(frame["time_s"].to_numpy())
+    for index, (name, steps, goodput) in enumerate(_told_apart(connection)):
         together = max(1, math.ceil((len(steps) - 1) / 60))
         edges = np.unique([*steps[::together], steps[-1]])
-        means = _means(frame["goodput_mbps"].to_numpy(), steps, together)
+        means = _means(goodput, steps, together)
         below = base if index else np.zeros(len(means))
         base = below + means
         axes.stairs(
@@ -270,7 +268,7 @@ def flows(axes: Axes, results: Results, seed: int) -> None:
             baseline=below,
             fill=True,
             color=_colour(index),
-            label=str(frame["flow"][0]),
+            label=name,
             linewidth=0,
         )
     axes.set(xlabel="time (s)", ylabel="each flow's goodput (Mbit/s)")
@@ -285,6 +283,25 @@ def flows(axes: Axes, results: Results, seed: int) -> None:
         borderaxespad=0,
         fontsize="small",
     )
+
+
+def _told_apart(
+    connection: pl.DataFrame,
+) -> list[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
+    """Each flow's name, edges of its steps and goodput; of many, all but the largest as one."""
+    import numpy as np
+
+    told = [
+        (str(flow["flow"][0]), _edges(flow["time_s"].to_numpy()), flow["goodput_mbps"].to_numpy())
+        for flow in connection.partition_by("flow", maintain_order=True)
+    ]
+    if len(told) <= len(COLOURS):
+        return told
+    ranks = np.argsort([-goodput.mean() for _, _, goodput in told])
+    largest, others = sorted(ranks[: len(COLOURS) - 1]), ranks[len(COLOURS) - 1 :]
+    together = np.sum([told[flow][2] for flow in others], axis=0)
+    rest = (f"{len(others):,} others", told[0][1], together)
+    return [*(told[flow] for flow in largest), rest]
 
 
 def _capacity(results: Results, connection: pl.DataFrame) -> NDArray[np.float64]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .results import Results
 
 MOST_SHARED = 4  # links whose shares there is room for
+FIRST_ROWS, LAST_ROWS = 48, 16  # of a table with more; --json has them all
 
 Columns: TypeAlias = Mapping[str, tuple[str, float, str]]  # heading: key, times, format
 
@@ -239,7 +240,8 @@ def _flows(entries: list[dict[str, Any]], links: list[dict[str, Any]]) -> Table:
 
 
 def _entries(what: str, label: str, entries: list[dict[str, Any]], columns: Columns) -> Table:
-    """One row an entry, one column a number that an entry knows."""
+    """One row an entry, as far as one would read; one column a number that an entry knows."""
+    more = len(entries) - FIRST_ROWS - LAST_ROWS
     shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=True)
     longest = max((len(entry[label]) for entry in entries), default=0)
     shown.add_column(what, overflow="fold", min_width=min(longest, 16))
@@ -250,8 +252,11 @@ def _entries(what: str, label: str, entries: list[dict[str, Any]], columns: Colu
     }
     for heading in known:
         shown.add_column(heading, justify="right", vertical="bottom", no_wrap=True)
-    for entry in entries:
-        shown.add_row(Text(entry[label]), *(_cell(entry, *cell) for cell in known.values()))
+    for number, entry in enumerate(entries):
+        if number < FIRST_ROWS or number >= FIRST_ROWS + more:
+            shown.add_row(Text(entry[label]), *(_cell(entry, *cell) for cell in known.values()))
+        elif number == FIRST_ROWS:
+            shown.add_row(Text(f"... {more:,} more, which --json has ...", style="dim"))
     return shown
 
 

@@ -106,7 +106,7 @@ def test_100_megabytes_of_zeros(command, tmp_path):
     path = tmp_path / "zeros.toml"
     with path.open("wb") as file:
         file.truncate(100_000_000)
-    refuse(command, path, "4 MiB")
+    refuse(command, path, "32 MiB")
 
 
 def test_a_small_file_of_zeros(command, tmp_path):
@@ -116,7 +116,7 @@ def test_a_small_file_of_zeros(command, tmp_path):
 
 
 def test_an_endless_file(command):
-    refuse(command, "/dev/zero", "4 MiB")
+    refuse(command, "/dev/zero", "32 MiB")
 
 
 def test_a_file_that_is_not_utf8(command, tmp_path):

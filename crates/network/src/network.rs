@@ -337,7 +337,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         self.agenda.set(source, link.second().unwrap_or(IDLE));
         match link.heading() {
             None => Advance::Nothing,
-            Some(heading) if heading.hops_left == 0 => {
+            Some(heading) if heading.hops_left() == 0 => {
                 // Taken again, since what is returned is borrowed only on this way out.
                 let Carrier::Wire(link) = &mut self.carriers[source] else {
                     return Advance::Nothing;
@@ -351,7 +351,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
                 }
                 Advance::Arrived(Arrival {
                     time,
-                    route: self.routes[usize::from(heading.route)].id(),
+                    route: self.routes[heading.route()].id(),
                     hop,
                     size: first.size,
                     packet: &first.packet,
@@ -382,12 +382,9 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
             let crossing = crossing(&self.topology, &self.routes, now, hop, heading);
             watch.leaves(&crossing, packet);
         }
-        let Heading { route, hops_left } = heading;
-        let next = self.routes[usize::from(route)].with_left(hops_left);
-        let heading = Heading {
-            route,
-            hops_left: hops_left - 1,
-        };
+        let route = heading.route();
+        let next = self.routes[route].with_left(heading.hops_left());
+        let heading = heading.after_hop();
         match self.enter(now, next, heading, size, packet, watch) {
             Offer::Accepted => Advance::Passed,
             Offer::Dropped(reason) => self.departed(now, next, route, reason, *packet),
@@ -404,9 +401,9 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         let happened = self.media[number].medium.advance(now);
         self.schedule(number);
         if let Happened::Out(carried) | Happened::Dropped(carried, _) = &happened {
-            let Heading { route, hops_left } = carried.heading;
-            let hops = self.routes[usize::from(route)].hops();
-            let entered_here = usize::from(hops_left) + 1 == hops.len();
+            let heading = carried.heading;
+            let hops = self.routes[heading.route()].hops();
+            let entered_here = heading.hops_left() + 1 == hops.len();
             self.left_first = entered_here.then_some(carried.packet);
         }
         match happened {
@@ -417,14 +414,14 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
                     let crossing = crossing(&self.topology, &self.routes, now, hop, heading);
                     watch.dropped(&crossing, &mut carried.packet, reason);
                 }
-                self.departed(now, hop, heading.route, reason, carried.packet)
+                self.departed(now, hop, heading.route(), reason, carried.packet)
             }
             Happened::Out(Carried {
                 hop,
                 heading,
                 size,
                 mut packet,
-            }) if heading.hops_left > 0 => {
+            }) if heading.hops_left() > 0 => {
                 self.forward(now, hop, heading, size, &mut packet, watch)
             }
             Happened::Out(mut carried) => {
@@ -437,7 +434,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
                 }
                 Advance::Arrived(Arrival {
                     time: now,
-                    route: self.routes[usize::from(heading.route)].id(),
+                    route: self.routes[heading.route()].id(),
                     hop,
                     size,
                     packet: self.shown.insert(carried.packet),
@@ -451,13 +448,13 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         &mut self,
         time: Time,
         hop: HopId,
-        route: u16,
+        route: usize,
         reason: DropReason,
         packet: P,
     ) -> Advance<'_, P> {
         Advance::Dropped(Departed {
             time,
-            route: self.routes[usize::from(route)].id(),
+            route: self.routes[route].id(),
             hop,
             reason,
             packet: self.shown.insert(packet),
@@ -539,8 +536,8 @@ fn crossing(
     hop: HopId,
     heading: Heading,
 ) -> Crossing {
-    let route = &routes[usize::from(heading.route)];
-    let hops_left = usize::from(heading.hops_left);
+    let route = &routes[heading.route()];
+    let hops_left = heading.hops_left();
     Crossing {
         time,
         hop,

@@ -96,10 +96,10 @@ impl Scenario {
         self.parsed.paths.iter().map(|p| p.hops.clone()).collect()
     }
 
-    /// The paths that the first flow uses, as indices into `paths`.
+    /// The paths that the first flow's first connection uses, as indices into `paths`.
     #[getter]
     fn transport_paths(&self) -> Vec<usize> {
-        self.parsed.first().paths.clone()
+        self.parsed.first().alone(0).paths
     }
 
     /// The flows' names, as results have them: each entry once.

@@ -17,6 +17,7 @@ mod limits;
 mod measure;
 mod mesh_settings;
 mod model;
+mod numbered;
 mod overrides;
 mod parse;
 mod parsed;

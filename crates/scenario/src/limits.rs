@@ -2,26 +2,28 @@
 
 use ropewalk_quantities::{Bytes, Rate, Time};
 
-/// Largest scenario file, in bytes; a caller need not read more than one byte beyond it.
-pub const MAX_SCENARIO_BYTES: usize = 4 << 20;
+/// Largest scenario file, in bytes: one with as many links, paths and flows as there may be, every
+/// default written out, is not as large. A caller need not read more than one byte beyond it.
+pub const MAX_SCENARIO_BYTES: usize = 32 << 20;
+pub(crate) const MAX_SCENARIO_WORDS: &str = "32 MiB";
 /// Largest trace file, in bytes.
 pub const MAX_TRACE_BYTES: usize = 64 << 20;
 /// Most chances to send in a trace.
 pub const MAX_TRACE_LINES: usize = 10_000_000;
 
 pub(crate) const MAX_OVERRIDE_BYTES: usize = 64 << 10;
-pub(crate) const MAX_LINKS: usize = 64;
+pub(crate) const MAX_LINKS: usize = 65_535;
 pub(crate) const MAX_CHANNELS: usize = 64;
 pub(crate) const MAX_NODES: usize = 1_000;
 /// Routes that one routing finds.
 pub(crate) const MAX_ROUTES: usize = 8;
-pub(crate) const MAX_PATHS: usize = 64;
+pub(crate) const MAX_PATHS: usize = 65_535;
 pub(crate) const MAX_HOPS: usize = 16;
 pub(crate) const MAX_OUTAGES: usize = 10_000;
 /// As many as a scheduler's set of subflows holds.
 pub(crate) const MAX_SUBFLOWS: usize = 64;
 /// Entries of [[flow]], and of [[competitor]].
-pub(crate) const MAX_LISTED_FLOWS: usize = 1_000;
+pub(crate) const MAX_LISTED_FLOWS: usize = 65_535;
 /// In all, competitors included.
 pub(crate) const MAX_FLOWS: usize = 100_000;
 pub(crate) const MAX_NAME_CHARS: usize = 64;

@@ -77,6 +77,8 @@ pub struct Flow {
     pub transport: Config,
     /// Indices into [`Scenario::paths`] that it uses, in this order; `tcp` and `udp` use just one.
     pub paths: Vec<usize>,
+    /// Its `count` connections use one each of `paths`, in turn, and not all of them.
+    pub in_turn: bool,
     /// What the application sends.
     pub traffic: Traffic,
     /// When it starts.
@@ -100,6 +102,26 @@ impl Flow {
             Origin::Flow => format!("flow/{}/{number}", self.name),
             Origin::Competitor => format!("competitor/{}/{number}", self.name),
         }
+    }
+
+    /// One of its `count` connections by itself, with the paths that are its own.
+    #[must_use]
+    pub fn alone(&self, number: u32) -> Flow {
+        Flow {
+            paths: match self.in_turn {
+                true => vec![self.paths[number as usize % self.paths.len()]],
+                false => self.paths.clone(),
+            },
+            in_turn: false,
+            count: 1,
+            ..self.clone()
+        }
+    }
+
+    /// How many paths each of its connections uses.
+    #[must_use]
+    pub fn paths_each(&self) -> usize {
+        if self.in_turn { 1 } else { self.paths.len() }
     }
 
     /// The key of this name in the scenario file, such as `flow.video.segment`.
@@ -150,8 +172,8 @@ impl Flow {
     #[must_use]
     pub fn subflows(&self) -> usize {
         match self.protocol {
-            Protocol::Mptcp => self.paths.len() * self.transport.subflows_per_path as usize,
-            Protocol::Bas(_) => self.paths.len(),
+            Protocol::Mptcp => self.paths_each() * self.transport.subflows_per_path as usize,
+            Protocol::Bas(_) => self.paths_each(),
             Protocol::Tcp | Protocol::Udp | Protocol::StripedTcp(_) => 1,
         }
     }

@@ -107,7 +107,10 @@ fn value(text: &str, is_text: bool) -> toml_edit::Value {
 
 /// Whether values of this kind are text alone.
 fn is_text(kind: &Kind) -> bool {
-    matches!(kind, Kind::Text | Kind::Name | Kind::Trace | Kind::Word(_))
+    matches!(
+        kind,
+        Kind::Text | Kind::Name | Kind::Pattern | Kind::Trace | Kind::Word(_)
+    )
 }
 
 fn resolve(root: &Node, path: &str) -> Result<Vec<Target>, Lost> {

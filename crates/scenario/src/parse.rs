@@ -6,7 +6,7 @@ use crate::build::{self, Traces};
 use crate::document::{Node, Origin};
 use crate::error::{Errors, Problem};
 use crate::keys::TOP;
-use crate::limits::MAX_SCENARIO_BYTES;
+use crate::limits::{MAX_SCENARIO_BYTES, MAX_SCENARIO_WORDS};
 use crate::model::Scenario;
 use crate::overrides;
 use crate::report::Report;
@@ -72,7 +72,9 @@ impl Scenario {
 /// Too large, or not UTF-8.
 pub fn decode<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str, Errors> {
     let problem = if bytes.len() > MAX_SCENARIO_BYTES {
-        Problem::FileTooLarge { most: "4 MiB" }
+        Problem::FileTooLarge {
+            most: MAX_SCENARIO_WORDS,
+        }
     } else {
         match std::str::from_utf8(bytes) {
             Ok(text) => return Ok(text),
@@ -110,7 +112,12 @@ pub fn effective(text: &str, name: &str, overrides: &[(String, String)]) -> Resu
 
 fn document<'a>(text: &'a str, report: &mut Report) -> Option<Document<&'a str>> {
     if text.len() > MAX_SCENARIO_BYTES {
-        report.whole_file("", Problem::FileTooLarge { most: "4 MiB" });
+        report.whole_file(
+            "",
+            Problem::FileTooLarge {
+                most: MAX_SCENARIO_WORDS,
+            },
+        );
         return None;
     }
     if text.contains('\0') {

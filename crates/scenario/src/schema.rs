@@ -144,6 +144,7 @@ fn value(kind: &Kind) -> Value {
         Kind::Text => json!({ "type": "string", "maxLength": limits::MAX_TITLE_CHARS }),
         Kind::Trace => json!({ "type": "string", "minLength": 1 }),
         Kind::Name => name(),
+        Kind::Pattern => name_or_pattern(),
         Kind::Boolean => json!({ "type": "boolean" }),
         Kind::Integer { least, most } => {
             json!({ "type": "integer", "minimum": least, "maximum": most })
@@ -192,8 +193,8 @@ fn value(kind: &Kind) -> Value {
         }
         Kind::Word(words) => json!({ "type": "string", "enum": words() }),
         Kind::Algorithm(all) => one_of(&all()),
-        Kind::Names { most } => json!({
-            "type": "array", "items": name(), "minItems": 1, "maxItems": most, "uniqueItems": true,
+        Kind::Names { of, most } => json!({
+            "type": "array", "items": value(of), "minItems": 1, "maxItems": most, "uniqueItems": true,
         }),
         Kind::Outages => {
             let end = or_zero(time());
@@ -273,6 +274,12 @@ fn name() -> Value {
         "maxLength": limits::MAX_NAME_CHARS,
         "pattern": r"^[^/.*\u0000-\u001f]+$",
     })
+}
+
+fn name_or_pattern() -> Value {
+    let mut schema = name();
+    schema["pattern"] = r"^[^/.*\u0000-\u001f]*\*?[^/.*\u0000-\u001f]*$".into();
+    schema
 }
 
 fn time() -> Value {

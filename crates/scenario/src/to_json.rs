@@ -18,7 +18,7 @@ impl Scenario {
     /// Keys are those of the scenario file, with these differences: a link has both `forward` and
     /// `reverse`; `rate` is a trace's mean (absent if unlimited); `transport` and `traffic` are the
     /// first flow's, wherever the file has it, with its `name`, `start` and `count`, and `flow` has
-    /// those after it; and an endpoint has `header_bytes`, all that is no payload in an IP packet of
+    /// those after it; `in_turn` is true of one whose `count` connections have one each of its paths; and an endpoint has `header_bytes`, all that is no payload in an IP packet of
     /// its data, and `ack_bytes`, the IP packet of an acknowledgement. A queue is in bytes, and one that
     /// the file has in packets also says how many, in `queue_packets`. What is unlimited or not given
     /// is absent. A link through the air names its `channel`, has no rate, and its losses are those
@@ -101,6 +101,9 @@ impl Scenario {
         object.insert("name".into(), flow.name.as_str().into());
         object.insert("count".into(), flow.count.into());
         object.insert("paths".into(), self.names_of(&flow.paths));
+        if flow.in_turn {
+            object.insert("in_turn".into(), true.into());
+        }
         object.insert("start".into(), flow.start.as_secs_f64().into());
         object
     }

@@ -147,6 +147,7 @@ impl Scenario {
         line(out, "traffic", &format!("{{ {traffic} }}"));
         line(out, "start", &flow.start.to_parsed().to_toml());
         line(out, "count", &flow.count.to_string());
+        line(out, "in_turn", &flow.in_turn.to_string());
     }
 
     fn path_names(&self, paths: &[usize]) -> String {

@@ -1,5 +1,6 @@
 //! From a node of the file to a value of the kind that its key takes.
 
+use std::collections::HashSet;
 use std::str::FromStr;
 
 use ropewalk_network::{Outage, QueueLimit};
@@ -13,6 +14,7 @@ use crate::document::{Node, Value};
 use crate::error::Problem;
 use crate::keys::Kind;
 use crate::limits;
+use crate::numbered::STAR;
 use crate::parsed::{Packets, Parsed, RANDOM};
 use crate::suggest::nearest;
 
@@ -106,7 +108,11 @@ impl Kind {
             Kind::Window => Parsed::Window(window(node)?),
             Kind::PacketBuffer => packet_buffer(node)?,
             Kind::Queue => Parsed::Queue(queue(node)?),
-            Kind::Names { most } => Parsed::Names(names(node, *most)?),
+            Kind::Pattern => match text(node)? {
+                name if is_pattern(name) => Parsed::Text(name.to_owned()),
+                _ => return Err(Problem::BadName.into()),
+            },
+            Kind::Names { of, most } => Parsed::Names(names(node, of, *most)?),
             Kind::Outages => Parsed::Outages(outages(node)?),
             Kind::Measure(measure) => Parsed::Number(measure.read(text(node)?)?),
             Kind::Either { words, kind } => match node.text() {
@@ -126,6 +132,10 @@ impl Kind {
             Kind::Text => "a text".to_owned(),
             Kind::Name => format!(
                 r#"a name of 1 to {} characters without "/", "." and "*""#,
+                limits::MAX_NAME_CHARS
+            ),
+            Kind::Pattern => format!(
+                r#"a name of 1 to {} characters without "/" and ".", in which one "*" may stand for a number"#,
                 limits::MAX_NAME_CHARS
             ),
             Kind::Trace => "a trace file's name".to_owned(),
@@ -155,6 +165,10 @@ impl Kind {
             }
             Kind::Word(words) => quoted(words()),
             Kind::Algorithm(all) => quoted(names_of(*all)),
+            Kind::Names { of: Kind::Pattern, .. } => {
+                r#"a list of names such as ["wifi", "lte"], or of all that are numbered, such as ["access-*"]"#
+                    .to_owned()
+            }
             Kind::Names { .. } => r#"a list of names such as ["wifi", "lte"]"#.to_owned(),
             Kind::Outages => {
                 r#"a list of pairs of times such as [["5 s", "10 s"]]"#.to_owned()
@@ -193,6 +207,11 @@ fn is_name(name: &str) -> bool {
     (1..=limits::MAX_NAME_CHARS).contains(&name.chars().take(1_000).count())
         && name.trim() == name
         && !name.contains(|c: char| matches!(c, '/' | '.' | '*') || c.is_control())
+}
+
+/// A name in which one star may stand for a number.
+fn is_pattern(name: &str) -> bool {
+    is_name(&name.replacen(STAR, "0", 1))
 }
 
 fn text(node: &Node) -> Result<&str, Wrong> {
@@ -376,7 +395,7 @@ fn list(node: &Node, of: &Kind, least: usize, most: usize) -> Result<Parsed, Wro
     Ok(Parsed::List(items?))
 }
 
-fn names(node: &Node, most: usize) -> Result<Vec<String>, Wrong> {
+fn names(node: &Node, of: &Kind, most: usize) -> Result<Vec<String>, Wrong> {
     let Value::List(items) = &node.value else {
         return Err(wrong_type(node));
     };
@@ -387,9 +406,13 @@ fn names(node: &Node, most: usize) -> Result<Vec<String>, Wrong> {
         return Err(Problem::TooMany(most).into());
     }
     let mut names = Vec::new();
+    let mut taken = HashSet::new();
     for item in items {
         let name = text(item)?;
-        if names.iter().any(|other| other == name) {
+        if name.contains(STAR) {
+            of.read(item)?;
+        }
+        if !taken.insert(name) {
             return Err(Problem::Twice(name.chars().take(limits::MAX_NAME_CHARS).collect()).into());
         }
         names.push(name.to_owned());

@@ -339,12 +339,13 @@ fn between_nodes() {
 
 #[test]
 fn too_many_of_anything() {
-    let links: String = (0..65)
+    let links: String = (0..65_536)
         .map(|n| format!("[[link]]\nname = '{n}'\nrate = '1mbit'\n"))
         .collect();
     assert_eq!(
         errors(&links),
-        "x.toml:1:1: link: must have at most 64 entries"
+        "x.toml:1:1: link: must have at most 65535 entries\n\
+         x.toml:1:1: transport.paths: must be at most 64 subflows on all paths together"
     );
 
     let many_paths: String = (0..40)

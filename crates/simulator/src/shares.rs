@@ -5,28 +5,37 @@ use ropewalk_network::RouteId;
 /// Bytes of IP packets that came to the end of each route, by the scenario's flows.
 #[derive(Clone, Debug)]
 pub(crate) struct Shares {
-    routes: usize,
-    /// By flow, then by route.
+    /// By flow: what a route's number and this make an index of, wrapping round. Each flow has room
+    /// from the first of its routes to the last, so that flows with a few each take little.
+    base: Vec<usize>,
     bytes: Vec<u64>,
 }
 
 impl Shares {
-    pub(crate) fn new(flows: usize, routes: usize) -> Shares {
+    /// For flows with these routes.
+    pub(crate) fn new(flows: impl Iterator<Item = Vec<RouteId>>) -> Shares {
+        let (mut base, mut room) = (Vec::new(), 0);
+        for routes in flows {
+            let numbers = || routes.iter().map(|route| route.index());
+            let (first, last) = (numbers().min(), numbers().max());
+            let (first, last) = (first.unwrap_or(0), last.unwrap_or(0));
+            base.push(usize::wrapping_sub(room, first));
+            room += last - first + 1;
+        }
         Shares {
-            routes,
-            bytes: vec![0; flows * routes],
+            base,
+            bytes: vec![0; room],
         }
     }
 
-    /// A packet of a flow came to the end of a route.
+    /// A packet of a flow came to the end of one of its routes.
     #[inline]
     pub(crate) fn count(&mut self, flow: usize, route: RouteId, size: u32) {
-        self.bytes[flow * self.routes + route.index()] += u64::from(size);
+        self.bytes[self.base[flow].wrapping_add(route.index())] += u64::from(size);
     }
 
-    /// What a flow got by these routes.
-    pub(crate) fn of(&self, flow: usize, routes: &[RouteId]) -> u64 {
-        let row = &self.bytes[flow * self.routes..][..self.routes];
-        routes.iter().map(|route| row[route.index()]).sum()
+    /// What a flow got by one of its routes.
+    pub(crate) fn of(&self, flow: usize, route: RouteId) -> u64 {
+        self.bytes[self.base[flow].wrapping_add(route.index())]
     }
 }

@@ -43,9 +43,13 @@ impl<T: Copy, M: Medium<Packet<T>>> World<T, M> {
                 )?);
             }
         }
+        let routes_of = |flow: &ropewalk_scenario::Flow| {
+            let forward = flow.paths.iter().map(|path| routes[*path][0]);
+            forward.collect()
+        };
         Ok(World {
             network,
-            shares: Shares::new(scenario.flows.len(), 2 * routes.len()),
+            shares: Shares::new(scenario.flows.iter().map(routes_of)),
             routes,
             flows,
         })

@@ -71,8 +71,9 @@ impl Competitors {
             start,
         };
         for (entry, flow) in scenario.flows.iter().enumerate().skip(1) {
-            for _ in 0..flow.count {
-                let flow = competitors.flow(entry, flow, scenario.warmup, testbed)?;
+            for number in 0..flow.count {
+                let alone = flow.alone(number);
+                let flow = competitors.flow(entry, &alone, scenario.warmup, testbed)?;
                 competitors.flows.push(flow);
             }
         }

@@ -36,6 +36,12 @@ def uncovered(values: Values) -> list[str]:
             "no formula has datagrams beside other flows, as the first one is; ropewalk simulate"
             " has them"
         )
+    for flow in (values["transport"], *others(values)):
+        if flow.get("in_turn"):
+            reasons.append(
+                f"no formula has flows that take their paths in turn, as those of"
+                f" {flow['name']!r} do"
+            )
     for flow in others(values):
         if flow["protocol"] in ("striped-tcp", "udp"):
             reasons.append(

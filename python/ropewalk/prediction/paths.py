@@ -69,8 +69,10 @@ def paths(values: Values) -> tuple[Path, ...]:
     [('dsl', 16000000, 0.04), ('cable', 50000000, 0.016)]
     """
     hops = {path["name"]: path["hops"] for path in values["path"]}
+    numbers = {link["name"]: number for number, link in enumerate(values["link"])}
     return tuple(
-        _path(values, name, hops.get(name, [name])) for name in values["transport"]["paths"]
+        _path(values, numbers, name, hops.get(name, [name]))
+        for name in values["transport"]["paths"]
     )
 
 
@@ -133,8 +135,7 @@ def payload_share(values: Values) -> float:
     return segment / (segment + header_bytes(values["transport"]))
 
 
-def _path(values: Values, name: str, hops: list[str]) -> Path:
-    numbers = {link["name"]: number for number, link in enumerate(values["link"])}
+def _path(values: Values, numbers: Mapping[str, int], name: str, hops: list[str]) -> Path:
     links = [values["link"][numbers[hop]] for hop in hops]
     wires = [link for link in links if "channel" not in link]
     forward = [link["forward"] for link in wires]

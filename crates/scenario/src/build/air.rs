@@ -54,19 +54,21 @@ pub(super) fn check_keys(section: &Section, report: &mut Report) {
                 Some("a probability such as \"20 %\"".to_owned());
         }
     }
-    if section.has("down") {
-        section.complain("down", RATE_OR_TRACE, report);
+    for key in ["count", "down"] {
+        if section.has(key) {
+            section.complain(key, RATE_OR_TRACE, report);
+        }
     }
 }
 
 /// The radios of the links that have a channel.
 pub(super) fn radio_links(
-    sections: &[Section],
+    sections: &[&Section],
     links: &[LinkConfig],
     channels: &[Channel],
     report: &mut Report,
 ) -> Vec<Option<RadioLink>> {
-    let found = sections.iter().zip(links).map(|(section, link)| {
+    let found = sections.iter().copied().zip(links).map(|(section, link)| {
         let name: String = section.get("channel")?;
         let Some(channel) = channels.iter().position(|one| one.config.name == name) else {
             complain_of_channel(section, "channel", &name, channels, report);

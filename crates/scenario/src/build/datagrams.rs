@@ -29,13 +29,17 @@ pub(super) fn check(
         let limit = format!("the payload of a datagram ({payload})");
         traffic.complain("message", Problem::AboveMost(limit), report);
     }
-    let first = flow.paths.first().map(|path| paths.hops(*path));
-    let Some([first, ..]) = first else {
-        return;
+    let firsts = flow
+        .paths
+        .iter()
+        .filter_map(|path| paths.hops(*path).first());
+    let endless = |link: &&usize| {
+        links[**link].forward.capacity == Capacity::Unlimited && wireless.link(**link).is_none()
     };
-    let link = &links[*first];
-    let endless = link.forward.capacity == Capacity::Unlimited && wireless.link(*first).is_none();
-    if endless && matches!(flow.traffic, Traffic::Bulk { .. }) {
+    if let Some(first) = firsts.copied().find(|link| endless(&link))
+        && matches!(flow.traffic, Traffic::Bulk { .. })
+    {
+        let link = &links[first];
         let problem = Problem::EndlessDatagrams(link.name.clone());
         section.complain("protocol", problem, report).allowed =
             Some("traffic of kind \"cbr\" or \"poisson\", or a rate of that link".to_owned());

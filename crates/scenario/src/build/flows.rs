@@ -1,5 +1,7 @@
 //! The flows: `[transport]` with `[traffic]`, each `[[flow]]`, each `[[competitor]]`.
 
+use std::collections::HashMap;
+
 use ropewalk_network::LinkConfig;
 use ropewalk_quantities::Time;
 
@@ -28,6 +30,7 @@ pub(super) fn flows(
     let own = root.tables("flow");
     let mut flows = Flows {
         flows: Vec::new(),
+        names: HashMap::new(),
         total: 0,
         duration,
     };
@@ -80,6 +83,8 @@ pub(super) fn flows(
 /// The flows so far.
 struct Flows {
     flows: Vec<Flow>,
+    /// With what each is.
+    names: HashMap<String, &'static str>,
     /// How many connections they are.
     total: usize,
     duration: Time,
@@ -88,19 +93,30 @@ struct Flows {
 impl Flows {
     /// One more, held against those before it.
     fn add(&mut self, section: &Section, flow: Flow, report: &mut Report) {
-        let named = |other: &&Flow| !flow.name.is_empty() && other.name == flow.name;
-        if let Some(other) = self.flows.iter().find(named) {
-            let what = match other.origin {
-                Origin::Short | Origin::Flow => "flow",
-                Origin::Competitor => "competitor",
-            };
-            section.complain("name", Problem::Duplicate(what), report);
+        let what = match flow.origin {
+            Origin::Short | Origin::Flow => "flow",
+            Origin::Competitor => "competitor",
+        };
+        let named = !flow.name.is_empty();
+        if let Some(other) = named.then(|| self.names.get(&flow.name)).flatten() {
+            section.complain("name", Problem::Duplicate(other), report);
+        } else {
+            self.names.insert(flow.name.clone(), what);
         }
         let within = self.total <= MAX_FLOWS;
         self.total += flow.count as usize;
         if within && self.total > MAX_FLOWS {
             let limit = format!("{MAX_FLOWS} for all flows and competitors together");
             section.complain("count", Problem::AboveMost(limit), report);
+        }
+        let unused = flow.paths.len().saturating_sub(flow.count as usize);
+        if flow.in_turn && unused > 0 {
+            report.warnings.push(format!(
+                "{}: {} take as many of its {} paths, one each; nobody uses the others",
+                flow.key("count"),
+                flow.count,
+                flow.paths.len()
+            ));
         }
         if flow.start >= self.duration {
             report.warnings.push(format!(
@@ -135,20 +151,23 @@ fn short(
         protocol: transport.protocol.clone(),
         transport: transport.config.clone(),
         paths: used,
+        in_turn: false,
         traffic: traffic(root.table("traffic"), report),
         start: Time::ZERO,
         count: 1,
     };
-    check_subflows(section, "subflows_per_path", &flow, report);
+    check_subflows(section, &flow, report);
     (flow, transport)
 }
 
 /// A `[[flow]]`: what it does not say is its own profile's.
 fn own_flow(section: &Section, paths: &mut Paths, report: &mut Report) -> Flow {
     let used = chosen_paths(section, paths, report);
+    let in_turn = section.value("in_turn");
+    let each = if in_turn { 1 } else { used.len() };
     let Transport {
         protocol, config, ..
-    } = Transport::own(section, used.len(), report);
+    } = Transport::own(section, each, report);
     let used = check_single_path(section, &protocol, used, paths, report);
     let flow = Flow {
         name: section.get("name").unwrap_or_default(),
@@ -156,11 +175,12 @@ fn own_flow(section: &Section, paths: &mut Paths, report: &mut Report) -> Flow {
         protocol,
         transport: config,
         paths: used,
+        in_turn,
         traffic: traffic(section.table("traffic"), report),
         start: section.value("start"),
         count: section.value("count"),
     };
-    check_subflows(section, "subflows_per_path", &flow, report);
+    check_subflows(section, &flow, report);
     flow
 }
 
@@ -185,6 +205,7 @@ fn competitor(
         protocol,
         transport: config,
         paths: used,
+        in_turn: section.value("in_turn"),
         traffic: match section.get("size") {
             Some(size) => Traffic::Bulk { size: Some(size) },
             None => traffic(section.table("traffic"), report),
@@ -192,7 +213,7 @@ fn competitor(
         start: section.value("start"),
         count: section.value("count"),
     };
-    check_subflows(section, path_key(section), &flow, report);
+    check_subflows(section, &flow, report);
     flow
 }
 
@@ -224,7 +245,7 @@ fn check_single_path(
     paths: &Paths,
     report: &mut Report,
 ) -> Vec<usize> {
-    if !protocol.takes_one_path() || used.len() <= 1 {
+    if !protocol.takes_one_path() || used.len() <= 1 || section.value("in_turn") {
         return used;
     }
     if goes_between_nodes(section) {
@@ -242,9 +263,13 @@ fn check_single_path(
 }
 
 /// That a scheduler's set of subflows has room for all.
-fn check_subflows(section: &Section, key: &str, flow: &Flow, report: &mut Report) {
-    let subflows = flow.paths.len() * flow.transport.subflows_per_path as usize;
+fn check_subflows(section: &Section, flow: &Flow, report: &mut Report) {
+    let subflows = flow.paths_each() * flow.transport.subflows_per_path as usize;
     if subflows > MAX_SUBFLOWS {
+        let key = match section.has("subflows_per_path") {
+            true => "subflows_per_path",
+            false => path_key(section),
+        };
         let limit = format!("{MAX_SUBFLOWS} subflows on all paths together");
         section.complain(key, Problem::AboveMost(limit), report);
     }

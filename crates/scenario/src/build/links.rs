@@ -1,39 +1,98 @@
 //! `[[link]]`.
 
+use std::collections::HashSet;
+
 use ropewalk_network::{Capacity, DirectionConfig, Jitter, LinkConfig, Loss, Slot};
 use ropewalk_quantities::Time;
 
 use super::{Traces, air, warnings};
 use crate::error::Problem;
 use crate::keys::LINK;
+use crate::limits::{MAX_LINKS, MAX_NAME_CHARS};
+use crate::numbered::{STAR, fill, numbered};
 use crate::report::Report;
 use crate::section::Section;
 
 /// Price of a link without one beside a link that has one.
 const COST: f64 = 1.0;
 
-/// The links of the file, in its order.
-pub(super) fn links(
-    sections: &[Section],
+/// The links of the file, in its order, and the section of each.
+pub(super) fn links<'a>(
+    sections: &'a [Section],
     duration: Time,
     traces: &mut Traces,
     report: &mut Report,
-) -> Vec<LinkConfig> {
+) -> (Vec<LinkConfig>, Vec<&'a Section>) {
     let mut links: Vec<LinkConfig> = Vec::new();
+    let mut from = Vec::new();
+    let mut names = HashSet::new();
     for section in sections {
-        let link = link(section, traces, report);
-        if !link.name.is_empty() && links.iter().any(|other| other.name == link.name) {
+        let described = link(section, traces, report);
+        warnings::of_slow_rates(&described, duration, report);
+        let count = count(section, links.len(), MAX_LINKS, report);
+        let alike = alike(described, count, section, report);
+        let twice = alike
+            .iter()
+            .any(|link| !link.name.is_empty() && !names.insert(link.name.clone()));
+        if twice {
             section.complain("name", Problem::Duplicate("link"), report);
         }
-        warnings::of_slow_rates(&link, duration, report);
-        links.push(link);
+        from.extend(alike.iter().map(|_| section));
+        links.extend(alike);
     }
     if links.iter().any(|link| link.cost.is_some()) {
         for link in &mut links {
             link.cost.get_or_insert(COST);
         }
     }
-    links
+    (links, from)
+}
+
+/// How many of a part are asked for, where there may be so many in all; one where that is wrong.
+pub(super) fn count(section: &Section, so_far: usize, most: usize, report: &mut Report) -> u64 {
+    let count: u64 = section.get("count").unwrap_or(1);
+    if so_far as u64 + count > most as u64 {
+        if section.has("count") {
+            let limit = format!("{most} with all others");
+            section.complain("count", Problem::AboveMost(limit), report);
+        }
+        return 1;
+    }
+    let digits = count.to_string().len() + 1;
+    let name: String = section.get("name").unwrap_or_default();
+    if count > 1 && name.chars().count() + digits > MAX_NAME_CHARS {
+        let limit = format!(
+            "{} characters with a number behind",
+            MAX_NAME_CHARS - digits
+        );
+        section.complain("name", Problem::AboveMost(limit), report);
+    }
+    count
+}
+
+/// So many links like this one, each with its number.
+fn alike(link: LinkConfig, count: u64, section: &Section, report: &mut Report) -> Vec<LinkConfig> {
+    if count == 1 {
+        for (key, end) in ["from", "to"].into_iter().zip(link.ends.iter().flatten()) {
+            if end.contains(STAR) {
+                section.complain(key, Problem::OnlyWith("count"), report);
+            }
+        }
+        return vec![link];
+    }
+    let one = |number| LinkConfig {
+        name: match link.name.as_str() {
+            // It is missed already.
+            "" => String::new(),
+            name => numbered(name, number),
+        },
+        ends: link
+            .ends
+            .clone()
+            .map(|ends| ends.map(|end| fill(&end, number))),
+        ..link.clone()
+    };
+    (1..=count).map(one).collect()
 }
 
 fn link(section: &Section, traces: &mut Traces, report: &mut Report) -> LinkConfig {

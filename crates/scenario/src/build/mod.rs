@@ -32,7 +32,7 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
         let limit = format!("the duration ({duration})");
         root.complain("warmup", Problem::NotBelow(limit), report);
     }
-    let mut links = links::links(root.tables("link"), duration, traces, report);
+    let (mut links, sections) = links::links(root.tables("link"), duration, traces, report);
     let wifi = radios::Wifi::read(root);
     let mut channels = channels::channels(root.tables("channel"), &wifi, traces, report);
     let mesh = mesh::mesh(root, &wifi, &channels, traces, report);
@@ -43,7 +43,7 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
     channels::read_matrices(root.tables("channel"), &mut channels, traces, report);
     channels::check_distances(root.tables("channel"), &channels, report);
     let mut wireless = Wireless {
-        links: air::radio_links(root.tables("link"), &links, &channels, report),
+        links: air::radio_links(&sections, &links, &channels, report),
         nodes,
         channels,
     };

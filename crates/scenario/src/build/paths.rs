@@ -1,15 +1,17 @@
 //! `[[path]]`, and the names by which others choose paths.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ropewalk_network::LinkConfig;
 use ropewalk_network::routing::{Method, Routing, Wanted};
 
+use super::links::count;
 use super::mesh;
 use super::nodes::{self, Nodes};
 use crate::error::Problem;
 use crate::limits::{MAX_NAME_CHARS, MAX_PATHS};
 use crate::model::Path;
+use crate::numbered::{STAR, fill, is_meant, numbered};
 use crate::report::Report;
 use crate::section::{Section, name_list};
 use crate::suggest::nearest;
@@ -17,6 +19,7 @@ use crate::suggest::nearest;
 /// The paths so far; naming a link where a path is wanted adds one over that link alone.
 pub(super) struct Paths {
     paths: Vec<Path>,
+    by_name: HashMap<String, usize>,
     links: BTreeMap<String, usize>,
     /// How many the file itself has, or its links make.
     declared: usize,
@@ -41,23 +44,26 @@ impl Paths {
             .collect();
         let nodes = Nodes::new(links);
         let mut paths = routes;
+        let mut names: HashSet<String> = paths.iter().map(|path| path.name.clone()).collect();
         for (section, over_nodes) in root.tables("path").iter().zip(over_nodes) {
-            let name: String = section.get("name").unwrap_or_default();
-            if !name.is_empty() && paths.iter().any(|other| other.name == name) {
+            let made = described(section, over_nodes, links, &by_name, &nodes, report);
+            let twice = made
+                .iter()
+                .any(|path| !path.name.is_empty() && !names.insert(path.name.clone()));
+            if twice {
                 section.complain("name", Problem::Duplicate("path"), report);
             }
-            if section.has("from") {
-                paths.extend(routed(section, &name, &nodes, report));
-                continue;
+            paths.extend(made);
+            if paths.len() > MAX_PATHS {
+                let key = if section.has("count") {
+                    "count"
+                } else {
+                    "name"
+                };
+                let limit = format!("{MAX_PATHS} paths with all others");
+                section.complain(key, Problem::AboveMost(limit), report);
+                break;
             }
-            for key in ["to", "routing", "method", "routes"] {
-                if section.has(key) {
-                    section.complain(key, Problem::OnlyWith("from"), report);
-                }
-            }
-            let hops = over_nodes.unwrap_or_else(|| hops(section, &by_name, report));
-            nodes::check_chain(links, &hops, section, report);
-            paths.push(Path { name, hops });
         }
         let between_nodes = paths.is_empty() && links.iter().any(|link| link.ends != links[0].ends);
         if paths.is_empty() {
@@ -67,9 +73,17 @@ impl Paths {
             };
             paths = links.iter().enumerate().map(alone).collect();
         }
+        let numbered = paths.iter().enumerate();
+        let indices = numbered.map(|(index, path)| (path.name.clone(), index));
+        // Of paths of one name, which have been reported, the first.
+        let mut of_paths = HashMap::new();
+        for (name, index) in indices {
+            of_paths.entry(name).or_insert(index);
+        }
         Paths {
             declared: paths.len(),
             paths,
+            by_name: of_paths,
             links: by_name,
             nodes,
             between_nodes,
@@ -119,14 +133,15 @@ impl Paths {
             .collect();
         let names = std::iter::once(base.clone());
         let numbered = (2..).map(|number| format!("{base}-{number}"));
-        let taken = |name: &String| {
-            self.links.contains_key(name) || self.paths.iter().any(|path| path.name == *name)
-        };
+        let taken =
+            |name: &String| self.links.contains_key(name) || self.by_name.contains_key(name);
         let name = names.chain(numbered).find(|name| !taken(name));
-        self.paths.push(Path {
-            name: name.expect("numbers do not end"),
-            hops,
-        });
+        self.add(name.expect("numbers do not end"), hops)
+    }
+
+    fn add(&mut self, name: String, hops: Vec<usize>) -> usize {
+        self.by_name.insert(name.clone(), self.paths.len());
+        self.paths.push(Path { name, hops });
         self.paths.len() - 1
     }
 
@@ -140,7 +155,8 @@ impl Paths {
         &self.paths[path].name
     }
 
-    /// The paths that a key names, one or a list; nothing if one of them is unknown.
+    /// The paths that a key names, one or a list, or means by a pattern; nothing if one of them is
+    /// unknown.
     pub fn chosen(
         &mut self,
         section: &Section,
@@ -153,19 +169,45 @@ impl Paths {
         };
         let mut chosen = Some(Vec::new());
         for name in names {
-            match self.index_of(&name) {
-                Some(index) => {
-                    if let Some(chosen) = &mut chosen {
-                        chosen.push(index);
-                    }
-                }
-                None => {
-                    self.complain_of_unknown(section, key, &name, report);
-                    chosen = None;
-                }
+            let meant = self.meant(&name);
+            if meant.is_empty() {
+                self.complain_of_unknown(section, key, &name, report);
+                chosen = None;
+            }
+            if let Some(chosen) = &mut chosen {
+                chosen.extend(meant);
             }
         }
+        let mut taken = HashSet::new();
+        let twice = chosen.iter().flatten().find(|path| !taken.insert(**path));
+        if let Some(path) = twice {
+            let problem = Problem::Twice(self.paths[*path].name.clone());
+            section.complain(key, problem, report);
+            return None;
+        }
         chosen
+    }
+
+    /// The paths of this name, or of all names that it means.
+    fn meant(&mut self, name: &str) -> Vec<usize> {
+        if !name.contains(STAR) {
+            return self.index_of(name).into_iter().collect();
+        }
+        let all = self.paths.iter().enumerate();
+        let of_paths = all.filter(|(_, path)| is_meant(name, &path.name));
+        let of_paths: Vec<usize> = of_paths.map(|(index, _)| index).collect();
+        if !of_paths.is_empty() {
+            return of_paths;
+        }
+        let links = self.links.iter().filter(|(link, _)| is_meant(name, link));
+        let mut links: Vec<(usize, String)> =
+            links.map(|(link, index)| (*index, link.clone())).collect();
+        // By their numbers, not as names are sorted.
+        links.sort_unstable();
+        links
+            .into_iter()
+            .map(|(index, link)| self.add(link, vec![index]))
+            .collect()
     }
 
     /// The model's paths.
@@ -174,28 +216,76 @@ impl Paths {
     }
 
     fn index_of(&mut self, name: &str) -> Option<usize> {
-        if let Some(index) = self.paths.iter().position(|path| path.name == name) {
-            return Some(index);
+        if let Some(index) = self.by_name.get(name) {
+            return Some(*index);
         }
         let link = *self.links.get(name)?;
-        self.paths.push(Path {
-            name: name.to_owned(),
-            hops: vec![link],
-        });
-        Some(self.paths.len() - 1)
+        Some(self.add(name.to_owned(), vec![link]))
     }
 
     fn complain_of_unknown(&self, section: &Section, key: &str, name: &str, report: &mut Report) {
         let paths = self.paths.iter().map(|path| path.name.as_str());
         let links = self.links.keys().map(String::as_str);
-        let mut names: Vec<&str> = Vec::new();
-        for known in paths.chain(links) {
-            if !known.is_empty() && !names.contains(&known) {
-                names.push(known);
-            }
-        }
+        let mut taken = HashSet::new();
+        let names = paths.chain(links);
+        let names: Vec<&str> = names
+            .filter(|known| !known.is_empty() && taken.insert(*known))
+            .collect();
         unknown_name(section, key, "path or link", name, &names, report);
     }
+}
+
+/// The paths of a `[[path]]`: one over the links or nodes that it names, or several with their
+/// numbers, or the routes that it asks for.
+fn described(
+    section: &Section,
+    over_nodes: Option<Vec<usize>>,
+    links: &[LinkConfig],
+    by_name: &BTreeMap<String, usize>,
+    nodes: &Nodes,
+    report: &mut Report,
+) -> Vec<Path> {
+    let name: String = section.get("name").unwrap_or_default();
+    if section.has("count") && !section.has("hops") {
+        section.complain("count", Problem::OnlyWith("hops"), report);
+    }
+    if section.has("from") {
+        return routed(section, &name, nodes, report);
+    }
+    for key in ["to", "routing", "method", "routes"] {
+        if section.has(key) {
+            section.complain(key, Problem::OnlyWith("from"), report);
+        }
+    }
+    if let Some(hops) = over_nodes {
+        nodes::check_chain(links, &hops, section, report);
+        return vec![Path { name, hops }];
+    }
+    let patterns: Vec<String> = section.get("hops").unwrap_or_default();
+    let count = count(section, 0, MAX_PATHS, report);
+    let mut paths = Vec::new();
+    for number in 1..=count {
+        let (name, names) = match count {
+            1 => (name.clone(), patterns.clone()),
+            _ => (
+                numbered(&name, number),
+                patterns.iter().map(|hop| fill(hop, number)).collect(),
+            ),
+        };
+        if count == 1 && patterns.iter().any(|hop| hop.contains(STAR)) {
+            section.complain("hops", Problem::OnlyWith("count"), report);
+            break;
+        }
+        let hops = hops(&names, section, by_name, report);
+        nodes::check_chain(links, &hops, section, report);
+        let is_whole = hops.len() == names.len();
+        paths.push(Path { name, hops });
+        if !is_whole {
+            // What is wrong with one of them is enough.
+            break;
+        }
+    }
+    paths
 }
 
 /// The routes that a `[[path]]` with `from` and `to` asks for, each a path.
@@ -255,19 +345,21 @@ fn ask_for_node(section: &Section, key: &str, nodes: &Nodes, report: &mut Report
     section.complain(key, Problem::Missing, report).allowed = Some(names);
 }
 
-fn hops(section: &Section, links: &BTreeMap<String, usize>, report: &mut Report) -> Vec<usize> {
-    let names: Vec<String> = section.get("hops").unwrap_or_default();
+/// The links of these names, as far as there are such.
+fn hops(
+    names: &[String],
+    section: &Section,
+    links: &BTreeMap<String, usize>,
+    report: &mut Report,
+) -> Vec<usize> {
     let mut hops = Vec::new();
     for name in names {
-        match links.get(&name) {
+        match links.get(name) {
             Some(index) => hops.push(*index),
             None => {
-                let known: Vec<&str> = links
-                    .keys()
-                    .map(String::as_str)
-                    .filter(|link| !link.is_empty())
-                    .collect();
-                unknown_name(section, "hops", "link", &name, &known, report);
+                let known = links.keys().map(String::as_str);
+                let known: Vec<&str> = known.filter(|link| !link.is_empty()).collect();
+                unknown_name(section, "hops", "link", name, &known, report);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::Bytes;
 
-use super::flow::{COUNT, PATH, START, TRAFFIC_KEY};
+use super::flow::{COUNT, IN_TURN, PATH, START, TRAFFIC_KEY};
 use super::transport::{
     CONGESTION, DEVICE, FROM, MAIN_BUFFER, NOTSENT_LOWAT, PACKET, PROTOCOL, SCHEDULER, SEGMENT,
     SEND_BUFFER, SUBFLOW, TO,
@@ -28,14 +28,16 @@ pub(super) static COMPETITOR: Shape = Shape {
         key(
             "paths",
             Kind::Names {
+                of: &Kind::Pattern,
                 most: limits::MAX_PATHS,
             },
             Default::Words("all paths; for tcp and udp the only one"),
-            "The paths it uses, for all but tcp and udp.",
+            "The paths it uses, for all but tcp and udp. A * stands for any number: [\"access-*\"].",
         ),
         FROM,
         TO,
         COUNT,
+        IN_TURN,
         START,
         TRAFFIC_KEY,
         key(

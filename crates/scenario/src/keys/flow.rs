@@ -21,6 +21,7 @@ pub(super) static FLOW: Shape = Shape {
             PATH,
             START,
             COUNT,
+            IN_TURN,
         ],
         TRANSPORT_KEYS,
     ],
@@ -65,4 +66,11 @@ pub(super) const COUNT: Key = key(
     },
     Default::Toml("1"),
     "How many of them.",
+);
+
+pub(super) const IN_TURN: Key = key(
+    "in_turn",
+    Kind::Boolean,
+    Default::Toml("false"),
+    "Whether each of its count uses one of its paths, the first of them the first path and so on round, and not all.",
 );

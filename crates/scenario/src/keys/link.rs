@@ -16,15 +16,24 @@ pub(crate) static LINK: Shape = Shape {
         ),
         key(
             "from",
-            Kind::Name,
+            Kind::Pattern,
             Default::Words("none"),
             "The node at which data enter the link: links meet at nodes of the same name.",
         ),
         key(
             "to",
-            Kind::Name,
+            Kind::Pattern,
             Default::Words("none"),
             "The node at which data come out; acknowledgements come back by the same link.",
+        ),
+        key(
+            "count",
+            Kind::Integer {
+                least: 1,
+                most: limits::MAX_LINKS as u64,
+            },
+            Default::Toml("1"),
+            "How many such wired links; several have their number behind the name (access-1, access-2, ...), and in from and to a * stands for it.",
         ),
         RATE,
         TRACE,

@@ -134,6 +134,7 @@ pub(crate) static MESH: Shape = Shape {
         key(
             "channels",
             Kind::Names {
+                of: &Kind::Name,
                 most: limits::MAX_CHANNELS,
             },
             Default::Words("all channels of the file"),

@@ -98,6 +98,8 @@ pub(crate) enum Kind {
     Text,
     /// A name of a link, path or competitor.
     Name,
+    /// A name, or one with a `*` for a number.
+    Pattern,
     /// A trace file.
     Trace,
     /// `true` or `false`.
@@ -134,8 +136,8 @@ pub(crate) enum Kind {
     Word(fn() -> Vec<&'static str>),
     /// One of these algorithms, by its name or with parameters.
     Algorithm(Algorithms),
-    /// Names of links or paths.
-    Names { most: usize },
+    /// Names of links or paths, each of this kind.
+    Names { of: &'static Kind, most: usize },
     /// Pairs of times.
     Outages,
     /// A table; or, where `short` names one of its keys, that key's value alone.

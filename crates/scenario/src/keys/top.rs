@@ -149,14 +149,25 @@ static PATH: Shape = Shape {
         key(
             "hops",
             Kind::Names {
+                of: &Kind::Pattern,
                 most: limits::MAX_HOPS,
             },
             Default::Words("hops, nodes, or from and to are required"),
             "Names of the links passed in turn; the way back passes them in reverse.",
         ),
         key(
+            "count",
+            Kind::Integer {
+                least: 1,
+                most: limits::MAX_PATHS as u64,
+            },
+            Default::Toml("1"),
+            "How many such paths; several have their number behind the name, and in hops a * stands for it: [\"access-*\", \"trunk\"].",
+        ),
+        key(
             "nodes",
             Kind::Names {
+                of: &Kind::Name,
                 most: limits::MAX_HOPS + 1,
             },
             Default::Words("hops, nodes, or from and to are required"),

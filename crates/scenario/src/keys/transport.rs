@@ -100,10 +100,11 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     key(
         "paths",
         Kind::Names {
+            of: &Kind::Pattern,
             most: limits::MAX_PATHS,
         },
         Default::Words("all paths"),
-        "The paths that it uses, in this order; tcp and udp use just one. A link's name means that link alone.",
+        "The paths that it uses, in this order; tcp and udp use just one. A link's name means that link alone. A * stands for any number: [\"access-*\"].",
     ),
     FROM,
     TO,

@@ -11,7 +11,7 @@ pub struct Case {
     pub megabytes: Option<f64>,
 }
 
-pub const CASES: [Case; 15] = [
+pub const CASES: [Case; 19] = [
     Case {
         key: "a",
         what: "one TCP, 100 Mbit/s 10 ms, queue 100 packets, 200 MB",
@@ -51,6 +51,34 @@ pub const CASES: [Case; 15] = [
         key: "c10",
         what: "10 000 TCP flows, 10 Gbit/s 10 ms, 1 s",
         scenario: || flows(10_000),
+        seconds: 1.0,
+        megabytes: None,
+    },
+    Case {
+        key: "flows10",
+        what: "10 TCP flows, 10 Gbit/s 10 ms, 1 s",
+        scenario: || flows(10),
+        seconds: 1.0,
+        megabytes: None,
+    },
+    Case {
+        key: "access",
+        what: "1000 TCP flows, each over 20 Mbit/s of its own to 10 Gbit/s, 5 s",
+        scenario: access_links,
+        seconds: 5.0,
+        megabytes: None,
+    },
+    Case {
+        key: "links2",
+        what: "2 links of 100 Mbit/s 10 ms, a TCP each, 60 s",
+        scenario: || apart(2),
+        seconds: 60.0,
+        megabytes: None,
+    },
+    Case {
+        key: "links512",
+        what: "512 of them, 1 s",
+        scenario: || apart(512),
         seconds: 1.0,
         megabytes: None,
     },
@@ -132,6 +160,30 @@ fn two_links() -> String {
 fn flows(count: u32) -> String {
     let others = format!("[[competitor]]\npath = \"link\"\ncount = {}\n", count - 1);
     link("link", 10_000.0, 10.0, "") + "[transport]\nprotocol = \"tcp\"\n" + &others
+}
+
+fn access_links() -> String {
+    link("access", 20.0, 5.0, "queue = \"100 packets\"\ncount = 1000")
+        + &link("trunk", 10_000.0, 5.0, "")
+        + "[[path]]\nname = \"up\"\ncount = 1000\nhops = [\"access-*\", \"trunk\"]\n"
+        + &each_its_own("up-*", 1000)
+}
+
+/// Links that have nothing to do with each other.
+fn apart(count: u32) -> String {
+    link(
+        "link",
+        100.0,
+        10.0,
+        &format!("queue = \"100 packets\"\ncount = {count}"),
+    ) + &each_its_own("link-*", count)
+}
+
+/// So many TCP flows, each on the next of these paths.
+fn each_its_own(paths: &str, count: u32) -> String {
+    format!(
+        "[[flow]]\nname = \"all\"\nprotocol = \"tcp\"\npaths = [\"{paths}\"]\nin_turn = true\ncount = {count}\n"
+    )
 }
 
 /// Those of scenarios/trains/eight-links.toml: Mbit/s there and back, and milliseconds.

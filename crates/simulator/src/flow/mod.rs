@@ -87,6 +87,14 @@ impl Flow {
         options: &Options,
     ) -> Result<Flow, Unsupported> {
         let flow = &scenario.flows[entry];
+        let alone;
+        let flow = match flow.in_turn {
+            true => {
+                alone = flow.alone(number);
+                &alone
+            }
+            false => flow,
+        };
         let name = flow.stream(number);
         let host = Host::build(
             scenario,

@@ -189,19 +189,16 @@ impl FlowRecorder {
     }
 }
 
-/// What the links of these routes could carry in this time; `None` if one is unlimited, or shares
-/// the air with others.
+/// What these routes could carry in this time, each as much as its narrowest link; `None` if one is
+/// unlimited, shares the air with others, or is on two of the routes.
 fn capacity_between<P: Copy, M: Medium<P>>(
     network: &Network<P, M>,
     routes: &[[RouteId; 2]],
     from: Time,
     to: Time,
 ) -> Option<u64> {
-    let hops = routes
-        .iter()
-        .flat_map(|[there, _]| network.route(*there).hops());
-    let links = hops.filter_map(|hop| network.topology().hop(*hop).link);
-    let links: BTreeSet<LinkId> = links.map(|(link, _)| link).collect();
+    let routes: BTreeSet<RouteId> = routes.iter().map(|[there, _]| *there).collect();
+    let mut counted = BTreeSet::new();
     let capacity = |link: LinkId| {
         if !network.is_wire(link) {
             return None;
@@ -209,5 +206,13 @@ fn capacity_between<P: Copy, M: Medium<P>>(
         let link = network.link(link, Direction::Forward);
         link.capacity_between(from, to).map(Bytes::as_u64)
     };
-    links.into_iter().map(capacity).sum()
+    let mut narrowest = |route: RouteId| {
+        let hops = network.route(route).hops().iter();
+        let links = hops.filter_map(|hop| Some(network.topology().hop(*hop).link?.0));
+        let links: BTreeSet<LinkId> = links.collect();
+        let shared = !links.iter().all(|link| counted.insert(*link));
+        let carried: Option<Vec<u64>> = links.into_iter().map(capacity).collect();
+        carried.filter(|_| !shared)?.into_iter().min()
+    };
+    routes.into_iter().map(&mut narrowest).sum()
 }

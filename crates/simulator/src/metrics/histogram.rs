@@ -9,8 +9,9 @@ use crate::outcome::{DelayBin, DelaySummary};
 /// count, the mean and the greatest are exact.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
-    /// Only as many as were needed so far; at most 56,320.
-    buckets: Vec<u64>,
+    /// In pages, of which there are those that hold something: delays of one flow lie close
+    /// together, and flows may be many. At most 880.
+    pages: Vec<Option<Box<Page>>>,
     count: u64,
     sum_nanos: u128,
     max: Time,
@@ -19,6 +20,10 @@ pub struct Histogram {
 /// Buckets an octave, as a power of two.
 const PRECISION: u32 = 10;
 const PER_OCTAVE: usize = 1 << PRECISION;
+
+/// Buckets of a page.
+const PAGE: usize = 64;
+type Page = [u64; PAGE];
 
 /// At most this many bins are given to plot.
 const MOST_BINS: usize = 200;
@@ -32,11 +37,7 @@ impl Histogram {
     /// Counts one delay.
     #[inline]
     pub fn record(&mut self, delay: Time) {
-        let bucket = bucket_of(delay.as_nanos());
-        if bucket >= self.buckets.len() {
-            self.grow(bucket);
-        }
-        self.buckets[bucket] += 1;
+        *self.at(bucket_of(delay.as_nanos())) += 1;
         self.count += 1;
         self.sum_nanos += u128::from(delay.as_nanos());
         self.max = self.max.max(delay);
@@ -44,11 +45,8 @@ impl Histogram {
 
     /// Counts what another has counted, too.
     pub fn merge(&mut self, other: &Histogram) {
-        if self.buckets.len() < other.buckets.len() {
-            self.buckets.resize(other.buckets.len(), 0);
-        }
-        for (own, more) in self.buckets.iter_mut().zip(&other.buckets) {
-            *own += more;
+        for (bucket, count) in other.counts() {
+            *self.at(bucket) += count;
         }
         self.count += other.count;
         self.sum_nanos += other.sum_nanos;
@@ -65,7 +63,7 @@ impl Histogram {
     pub fn percentile(&self, share: f64) -> Time {
         let rank = ((share * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
         let mut below = 0;
-        for (bucket, &count) in self.buckets.iter().enumerate() {
+        for (bucket, count) in self.counts() {
             below += count;
             if below >= rank {
                 let middle = (lower_edge(bucket) + lower_edge(bucket + 1) - 1.0) / 2.0;
@@ -91,26 +89,47 @@ impl Histogram {
     /// power-of-two number of bins an octave that gives at most 200 of them.
     pub fn bins(&self) -> Vec<DelayBin> {
         let bins = |merged: u32| {
-            self.buckets
-                .chunks(1 << merged)
-                .map(|bin| bin.iter().sum::<u64>())
-                .enumerate()
-                .filter(|&(_, count)| count > 0)
+            let mut bins: Vec<(usize, u64)> = Vec::new();
+            for (bucket, count) in self.counts() {
+                match bins.last_mut() {
+                    Some((bin, sum)) if *bin == bucket >> merged => *sum += count,
+                    _ => bins.push((bucket >> merged, count)),
+                }
+            }
+            bins
         };
-        let merged = (0..PRECISION).find(|&merged| bins(merged).count() <= MOST_BINS);
-        let merged = merged.unwrap_or(PRECISION);
-        bins(merged)
-            .map(|(bin, count)| DelayBin {
-                up_to_ms: lower_edge((bin + 1) << merged) / 1e6,
-                count,
-            })
-            .collect()
+        let mut merged = 0;
+        let mut found = bins(merged);
+        while found.len() > MOST_BINS && merged < PRECISION {
+            merged += 1;
+            found = bins(merged);
+        }
+        let bin = |(bin, count): (usize, u64)| DelayBin {
+            up_to_ms: lower_edge((bin + 1) << merged) / 1e6,
+            count,
+        };
+        found.into_iter().map(bin).collect()
     }
 
-    #[cold]
-    fn grow(&mut self, bucket: usize) {
-        let octaves = bucket / PER_OCTAVE + 1;
-        self.buckets.resize(octaves * PER_OCTAVE, 0);
+    /// The buckets that hold something, from the least delay on, and how much.
+    fn counts(&self) -> impl Iterator<Item = (usize, u64)> {
+        let pages = self.pages.iter().enumerate();
+        let counts = pages.flat_map(|(number, page)| {
+            let counts = page.iter().flat_map(|page| page.iter()).enumerate();
+            counts.map(move |(place, count)| (PAGE * number + place, *count))
+        });
+        counts.filter(|(_, count)| *count > 0)
+    }
+
+    /// The count of a bucket.
+    #[inline]
+    fn at(&mut self, bucket: usize) -> &mut u64 {
+        let (number, place) = (bucket / PAGE, bucket % PAGE);
+        if number >= self.pages.len() {
+            self.pages.resize_with(number + 1, || None);
+        }
+        let page = self.pages[number].get_or_insert_with(|| Box::new([0; PAGE]));
+        &mut page[place]
     }
 }
 

@@ -5,7 +5,9 @@ use ropewalk_quantities::Time;
 
 use super::Span;
 use crate::air::{self, Air, ChannelCounts};
-use crate::outcome::{AirtimeShares, ChannelSummary, LinkSummary, NodeSummary, RadioSummary};
+use crate::outcome::{
+    AirtimeShares, ChannelSummary, LinkShare, LinkSummary, NodeSummary, RadioSummary,
+};
 
 impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     /// Each channel that carries links: its number in the scenario, and what was counted at the start
@@ -94,7 +96,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     }
 
     /// A link through the air, forward direction.
-    pub(super) fn radio_link(&self, link: usize) -> LinkSummary {
+    pub(super) fn radio_link(&self, link: usize, flows: Vec<LinkShare>) -> LinkSummary {
         let radio = self.scenario.wireless.link(link);
         let channel = radio.map_or(0, |radio| radio.channel);
         let links = air::links_on(self.scenario, channel);
@@ -116,7 +118,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
             attempts: Some(attempts),
             frame_error_ratio: (attempts > 0).then(|| errors as f64 / attempts as f64),
             drops_tries: Some(drops_tries),
-            flows: self.link_shares(link),
+            flows,
         }
     }
 }

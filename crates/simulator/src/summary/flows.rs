@@ -1,5 +1,7 @@
 //! What flows delivered, one by one and beside each other.
 
+use std::ops::Range;
+
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Origin;
 
@@ -52,11 +54,11 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     }
 
     /// Numbers of the flows that an entry of the scenario stands for.
-    fn of_entry(&self, entry: usize) -> impl Iterator<Item = usize> {
-        let flows = self.world.flows.iter().enumerate();
-        flows
-            .filter(move |(_, flow)| flow.entry == entry)
-            .map(|(number, _)| number)
+    fn of_entry(&self, entry: usize) -> Range<usize> {
+        let flows = &self.world.flows;
+        // They stand in the order of the entries.
+        let first = flows.partition_point(|flow| flow.entry < entry);
+        first..flows.partition_point(|flow| flow.entry <= entry)
     }
 
     /// The scenario's flows beside each other.
@@ -65,15 +67,17 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
         let entries = self.scenario.flows.iter().enumerate();
         entries
             .map(|(entry, flow)| {
-                let own: Vec<usize> = self.of_entry(entry).collect();
-                let delivered_bytes = own.iter().map(|&of| all[of].delivered_bytes).sum::<u64>();
-                let goodputs = own.iter().map(|&of| all[of].goodput_mbps);
-                let completions: Option<Vec<f64>> =
-                    own.iter().map(|&of| all[of].completion_s).collect();
-                let mut delays = Histogram::new();
-                let recorders = own
+                let own = self.of_entry(entry);
+                let delivered_bytes = all[own.clone()]
                     .iter()
-                    .map(|&of| self.world.flows[of].recorder.as_deref());
+                    .map(|of| of.delivered_bytes)
+                    .sum::<u64>();
+                let goodputs = all[own.clone()].iter().map(|of| of.goodput_mbps);
+                let completions = all[own.clone()].iter().map(|of| of.completion_s);
+                let completions: Option<Vec<f64>> = completions.collect();
+                let mut delays = Histogram::new();
+                let recorders = self.world.flows[own.clone()].iter();
+                let recorders = recorders.map(|flow| flow.recorder.as_deref());
                 for recorder in recorders.flatten() {
                     delays.merge(&recorder.delays);
                 }
@@ -87,9 +91,9 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
                     delivered_bytes,
                     completion_s: completions.and_then(|of| of.into_iter().reduce(f64::max)),
                     delay_ms: delays.summary(),
-                    subflows: match own[..] {
-                        [number] if alone => self.subflows(number),
-                        _ => Vec::new(),
+                    subflows: match alone {
+                        true => self.subflows(own.start),
+                        false => Vec::new(),
                     },
                 }
             })

@@ -1,6 +1,6 @@
 //! What links did, and for whom.
 
-use ropewalk_network::{Direction, LinkId, RouteId};
+use ropewalk_network::{Direction, LinkId};
 
 use super::{Span, mbps};
 use crate::air::Air;
@@ -9,11 +9,12 @@ use crate::outcome::{LinkShare, LinkSummary};
 impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     /// Per link, as in the scenario; forward direction.
     pub(super) fn links(&self) -> Vec<LinkSummary> {
+        let mut shares = self.link_shares();
         let links = self.scenario.links.iter().enumerate();
         links
             .map(|(index, link)| {
                 if self.scenario.wireless.link(index).is_some() {
-                    return self.radio_link(index);
+                    return self.radio_link(index, std::mem::take(&mut shares[index]));
                 }
                 let (from, to) = (&self.start.links[index], &self.end.links[index]);
                 let forward = self
@@ -34,7 +35,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
                     attempts: None,
                     frame_error_ratio: None,
                     drops_tries: None,
-                    flows: self.link_shares(index),
+                    flows: std::mem::take(&mut shares[index]),
                 }
             })
             .collect()
@@ -51,34 +52,50 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
         costs.reduce(|sum, cost| sum + cost)
     }
 
-    /// Who got how much of a link, where there are several flows.
-    pub(super) fn link_shares(&self, link: usize) -> Vec<LinkShare> {
+    /// Who got how much of each link, where there are several flows.
+    fn link_shares(&self) -> Vec<Vec<LinkShare>> {
+        let mut shares = vec![Vec::new(); self.scenario.links.len()];
         if self.world.flows.len() == 1 {
-            return Vec::new();
+            return shares;
         }
-        let over = |path: &usize| self.scenario.paths[*path].hops.contains(&link);
-        let entries = self.scenario.flows.iter().enumerate();
-        let users = entries.filter(|(_, flow)| flow.paths.iter().any(over));
-        let mut shares: Vec<LinkShare> = users
-            .map(|(entry, flow)| {
-                let mut paths: Vec<usize> = flow.paths.iter().copied().filter(over).collect();
-                paths.sort_unstable();
-                paths.dedup();
-                let routes: Vec<RouteId> = paths
-                    .iter()
-                    .map(|&path| self.world.routes[path][0])
-                    .collect();
-                let [from, to] = [&self.start, &self.end].map(|at| at.shares.of(entry, &routes));
-                LinkShare {
-                    name: flow.name.clone(),
-                    delivered_bytes: to - from,
-                    share: 0.0,
+        // The flow and the path by which each link was met last.
+        let mut met = vec![None; shares.len()];
+        for (entry, flow) in self.scenario.flows.iter().enumerate() {
+            let mut paths = flow.paths.clone();
+            paths.sort_unstable();
+            paths.dedup();
+            for path in paths {
+                let route = self.world.routes[path][0];
+                let [from, to] = [&self.start, &self.end].map(|at| at.shares.of(entry, route));
+                for &link in &self.scenario.paths[path].hops {
+                    let before = met[link].replace((entry, path));
+                    if before == Some((entry, path)) {
+                        // A path may pass a link twice.
+                        continue;
+                    }
+                    match (before, shares[link].last_mut()) {
+                        (
+                            Some((same, _)),
+                            Some(LinkShare {
+                                delivered_bytes, ..
+                            }),
+                        ) if same == entry => {
+                            *delivered_bytes += to - from;
+                        }
+                        _ => shares[link].push(LinkShare {
+                            name: flow.name.clone(),
+                            delivered_bytes: to - from,
+                            share: 0.0,
+                        }),
+                    }
                 }
-            })
-            .collect();
-        let all: u64 = shares.iter().map(|share| share.delivered_bytes).sum();
-        for share in &mut shares {
-            share.share = share.delivered_bytes as f64 / all.max(1) as f64;
+            }
+        }
+        for shares in &mut shares {
+            let all: u64 = shares.iter().map(|share| share.delivered_bytes).sum();
+            for share in shares {
+                share.share = share.delivered_bytes as f64 / all.max(1) as f64;
+            }
         }
         shares
     }

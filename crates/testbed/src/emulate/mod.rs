@@ -15,6 +15,7 @@ use std::time::Instant;
 use ropewalk_scenario::Scenario;
 
 use crate::error::Error;
+use crate::kernel::check_size;
 use crate::network::Testbed;
 use crate::plan::Plan;
 
@@ -69,6 +70,7 @@ pub fn emulate(emulation: &Emulation) -> Result<u8, Error> {
         });
     }
     let scenario = parse(emulation)?;
+    check_size(&scenario)?;
     let mut testbed = Testbed::for_programs(&scenario, emulation.mptcp)?;
     let _internet = match emulation.internet {
         true => Some(Internet::open(&testbed)?),

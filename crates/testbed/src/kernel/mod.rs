@@ -11,7 +11,7 @@ use ropewalk_transport::{
     Config, CongestionConfig, InitialWindow, IpVersion, Profile, SinglePathConfig,
 };
 
-pub(crate) use refusals::check;
+pub(crate) use refusals::{check, check_size};
 
 use crate::error::Error;
 use crate::sysctl;

@@ -9,6 +9,8 @@ use crate::error::Error;
 use crate::plan::{self, MOST_FURTHER_SUBFLOWS};
 use crate::traffic;
 
+/// Paths of the testbed.
+const MOST_PATHS: usize = 64;
 /// Payload of the shortest datagram.
 const LEAST_DATAGRAM: Bytes = Bytes::new(traffic::NUMBER as u64);
 
@@ -17,6 +19,7 @@ const LEAST_DATAGRAM: Bytes = Bytes::new(traffic::NUMBER as u64);
 /// # Errors
 /// The first key that it cannot.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
+    check_size(scenario)?;
     let in_air = scenario.links.iter().zip(&scenario.wireless.links);
     for (link, radio) in in_air {
         if let Some(radio) = radio {
@@ -109,6 +112,24 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
     mtu(flow)?;
     let mut others = scenario.flows[1..].iter();
     others.try_for_each(|other| check_other(other, flow))
+}
+
+/// That there are no more paths than a machine can be asked to have: each is a device at both ends
+/// whose packets a program carries.
+///
+/// # Errors
+/// There are more.
+pub(crate) fn check_size(scenario: &Scenario) -> Result<(), Error> {
+    let paths = scenario.paths.len();
+    if paths <= MOST_PATHS {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        key: "path".to_owned(),
+        value: format!("{paths} paths"),
+        reason: "each is a device at both ends; ropewalk simulate has more".to_owned(),
+        allowed: format!("at most {MOST_PATHS}"),
+    })
 }
 
 /// That datagrams can be told apart, and that a bulk sender knows when its first link is free.
