@@ -10,6 +10,7 @@ impl Endpoint {
     /// An acknowledgement arrived while closing: what follows from it?
     pub(crate) fn advance_close(&mut self, now: Time, subflow: usize) {
         if self.multipath && self.tx.fin_acked() {
+            self.settled = 0;
             self.tx.fin_at = Time::MAX;
             if self.rx.finished() {
                 self.finish_subflows();
@@ -77,6 +78,7 @@ impl Endpoint {
         flow.queue.clear();
         flow.sender.disarm();
         flow.receiver.acknowledged();
+        self.settled &= !(1 << subflow);
         self.acks &= !(1 << subflow);
         self.recovering &= !(1 << subflow);
         self.queueing &= !(1 << subflow);

@@ -82,8 +82,8 @@ pub struct Endpoint {
     pub(crate) eof_told: bool,
     pub(crate) closed_told: bool,
     pub(crate) established: bool,
-    /// Nothing but usual cases is to be expected; see `usual.rs`.
-    pub(crate) settled: bool,
+    /// Subflows of which nothing but usual cases is to be expected; see `usual.rs`.
+    pub(crate) settled: u64,
 }
 
 /// Which side of the connection.
@@ -152,7 +152,7 @@ impl Endpoint {
             eof_told: false,
             closed_told: false,
             established: false,
-            settled: false,
+            settled: 0,
         }
     }
 
@@ -214,7 +214,7 @@ impl Endpoint {
     }
 
     pub(crate) fn give_up(&mut self) {
-        self.settled = false;
+        self.settled = 0;
         for number in 0..self.subflows.len() {
             let open = !matches!(self.subflows[number].state, State::Closed | State::Listen);
             if open {
@@ -268,12 +268,12 @@ impl Endpoint {
             && !segment.flags.contains(Flags::SYN)
             && !segment.flags.contains(Flags::RST);
         if !plain && !self.handle_handshake(now, subflow, segment) {
-            self.settle();
+            self.settle(subflow);
             return;
         }
         self.handle_ack(now, subflow, segment, recorder);
         self.handle_payload(now, subflow, segment, recorder);
-        self.settle();
+        self.settle(subflow);
     }
 
     #[inline]
@@ -423,14 +423,13 @@ impl Endpoint {
         if len > 0 && (new > 0 || arrival == Arrival::Waits) {
             self.packets += 1;
             if rx.nxt() == in_order {
-                rx.hold(segment.data_seq, len);
-                self.out_of_order += 1;
-                self.waiting_max = self.waiting_max.max(rx.held());
+                self.note_out_of_order(segment);
             }
         }
+        let flow = &mut self.subflows[subflow];
         flow.delivered += new;
         if data_fin {
-            rx.on_fin(segment.data_seq + len);
+            self.rx.on_fin(segment.data_seq + len);
             flow.receiver.acknowledge_now();
         }
         if flow.receiver.ack_due() {
@@ -445,6 +444,14 @@ impl Endpoint {
         {
             self.on_end_of_stream(now, subflow);
         }
+    }
+
+    /// A segment's data wait for others before them.
+    #[inline]
+    pub(crate) fn note_out_of_order(&mut self, segment: &Segment) {
+        self.rx.hold(segment.data_seq, u64::from(segment.len));
+        self.out_of_order += 1;
+        self.waiting_max = self.waiting_max.max(self.rx.held());
     }
 
     /// What happened since the last call, oldest first. Changes after

@@ -34,6 +34,7 @@ impl Endpoint {
                         self.may_send = true;
                     }
                 }
+                self.settle(subflow);
             }
         }
         if self.tx.fin_at <= now {
@@ -53,7 +54,6 @@ impl Endpoint {
             .iter()
             .map(Subflow::next_timer)
             .fold(own, Time::min);
-        self.settle();
     }
 
     fn time_out<R: Recorder>(&mut self, now: Time, subflow: usize, recorder: &mut R) {
@@ -132,6 +132,7 @@ impl Endpoint {
             return;
         }
         self.subflows[subflow].pending.probe = true;
+        self.settled = 0;
         self.control |= 1 << subflow;
         self.persist_backoff += 1;
         self.arm_persist(now, subflow);
@@ -140,6 +141,7 @@ impl Endpoint {
     pub(crate) fn arm_persist(&mut self, now: Time, subflow: usize) {
         let base = self.subflows[subflow].sender.rto().as_nanos();
         let wait = base.saturating_mul(1 << self.persist_backoff.min(16));
+        self.settled = 0;
         self.persist_at = now + Time::from_nanos(wait).min(self.config.max_rto);
         self.timer = self.timer.min(self.persist_at);
     }

@@ -20,18 +20,6 @@ impl Endpoint {
         segment: &mut Segment,
         recorder: &mut R,
     ) -> Option<usize> {
-        let next = self.look_for_segment(now, segment, recorder);
-        self.settle();
-        next
-    }
-
-    #[inline(always)]
-    fn look_for_segment<R: Recorder>(
-        &mut self,
-        now: Time,
-        segment: &mut Segment,
-        recorder: &mut R,
-    ) -> Option<usize> {
         if self.control != 0
             && let Some(subflow) = self.poll_control(now, segment, recorder)
         {
@@ -228,6 +216,7 @@ impl Endpoint {
         let flow = &mut self.subflows[subflow];
         let fin = Sent::fin(flow.sender.nxt(), now);
         flow.fin = Some(fin.seq);
+        self.settled &= !(1 << subflow);
         flow.sender
             .send_new(now, fin, u64::MAX, &mut self.table[subflow]);
         self.table[subflow].usable = false;

@@ -2,74 +2,84 @@
 //! for nothing, a cumulative acknowledgement at a sender that has lost nothing, full segments that
 //! the windows let out.
 //!
-//! A connection is *settled* while it is one TCP subflow in which nothing has to be repaired,
-//! closed or negotiated. Only what is done the long way can end that or begin it, so the long way
-//! asks last, and here one bit answers for a score of questions. Each verb then looks at the segment
-//! before it changes anything, and leaves it to the long way unless it is as usual. That both do
-//! the same is a property that tests hold (`tests/usual.rs`); where somebody listens
-//! ([`RecordedEndpoint`](crate::RecordedEndpoint)) there is the long way alone.
+//! A subflow is *settled* while nothing of it has to be repaired, closed or negotiated, nor anything
+//! of its connection. Only what is done the long way can end that or begin it: one bit answers for a
+//! score of questions. What is done to a subflow the long way asks at its end how that subflow stands;
+//! what ends it for all (a window that is shut, the end of the stream) takes all bits away. Each verb
+//! then looks at the segment before it changes anything, and leaves it to the long way unless it is
+//! as usual. That both do the same is a property that tests hold (`tests/usual.rs`); where somebody
+//! listens ([`RecordedEndpoint`](crate::RecordedEndpoint)) there is the long way alone.
 
 use ropewalk_quantities::Time;
 
 use crate::congestion::CongestionControl;
 use crate::endpoint::Endpoint;
-use crate::segment::{Options, Segment};
+use crate::segment::{Flags, Options, Segment};
 use crate::subflow::State;
 
 impl Endpoint {
-    /// Notes whether the connection is settled. Whatever may end that calls it last.
+    /// Notes whether a subflow is settled. Whatever may begin that, or end it for this one, calls it last.
     #[inline]
-    pub(crate) fn settle(&mut self) {
-        // One over several paths never is, so there is nothing to ask of it.
-        if !self.multipath {
-            self.settled = self.is_settled();
-        }
+    pub(crate) fn settle(&mut self, subflow: usize) {
+        let settled = u64::from(self.is_settled(subflow)) << subflow;
+        self.settled = self.settled & !(1 << subflow) | settled;
     }
 
-    /// The same of one TCP.
-    fn is_settled(&self) -> bool {
-        let ([flow], [state]) = (&self.subflows[..], &self.table[..]) else {
+    /// What is likeliest to be false is asked first: where paths differ, one TCP over them never is.
+    fn is_settled(&self, subflow: usize) -> bool {
+        let (Some(flow), Some(state)) = (self.subflows.get(subflow), self.table.get(subflow))
+        else {
             return false;
         };
-        flow.state == State::Established
+        flow.receiver.is_settled()
+            && flow.sender.is_settled()
+            && flow.state == State::Established
             && flow.fin.is_none()
             && state.usable
-            && state.queued == 0
-            && self.control | self.recovering | self.queueing | self.probing == 0
+            && (self.control | self.recovering | self.probing) >> subflow & 1 == 0
             && self.persist_at == Time::MAX
-            && self.tx.reinject.is_empty()
-            && flow.sender.is_settled()
-            && flow.receiver.is_settled()
-            && self.rx.is_settled()
+            && (!self.multipath || self.fully_established && !self.tx.fin_acked())
     }
 
     /// [`take_segment`](Endpoint::take_segment) of a usual segment; false if it is none, and
     /// nothing was done.
     #[inline(always)]
     pub(crate) fn take_usual(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
-        let usual = self.settled
-            && subflow == 0
-            && segment.flags == self.usual_flags
-            && matches!(segment.options, Options::None);
+        let usual = subflow < self.subflows.len()
+            && self.settled >> subflow & 1 == 1
+            && matches!(segment.options, Options::None)
+            && self.has_usual_flags(segment);
         if !usual {
             return false;
         }
+        debug_assert!(self.is_settled(subflow));
         if segment.len > 0 {
-            self.take_usual_data(now, segment)
+            self.take_usual_data(now, subflow, segment)
         } else {
-            self.take_usual_ack(now, segment)
+            self.take_usual_ack(now, subflow, segment)
         }
     }
 
-    /// The next data in order, at an end that has sent nothing which is not acknowledged.
+    /// Over several paths, data have a mapping as well, and each end says for itself in how many
+    /// bits it acknowledges; the first to see one of 64 bits does what there is to do the long way.
+    #[inline(always)]
+    fn has_usual_flags(&self, segment: &Segment) -> bool {
+        if !self.multipath {
+            return segment.flags == self.usual_flags;
+        }
+        let wide = Flags::DATA_ACK_64;
+        let own = self.usual_flags;
+        let mapping = Flags::DATA_SEQ_64.with(Flags::CHECKSUM);
+        segment.flags.without(mapping.with(wide)) == own.without(wide)
+            && (own.contains(wide) || !segment.flags.contains(Flags::DATA_SEQ_64))
+    }
+
+    /// The next data in order of a subflow, at an end that has sent nothing which is not acknowledged.
     #[inline]
-    fn take_usual_data(&mut self, now: Time, segment: &Segment) -> bool {
-        let [flow] = &mut self.subflows[..] else {
-            return false;
-        };
+    fn take_usual_data(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
+        let flow = &mut self.subflows[subflow];
         let len = u64::from(segment.len);
         let usual = segment.seq == flow.receiver.nxt()
-            && segment.data_seq == self.rx.nxt()
             && segment.data_seq + len <= self.rx.edge()
             && segment.ack == flow.sender.una()
             && flow.sender.is_idle()
@@ -77,38 +87,54 @@ impl Endpoint {
         if !usual {
             return false;
         }
+        self.full &= !(1 << subflow);
         self.tx.on_window(self.tx.una() + u64::from(segment.window));
         flow.receiver.take_next(now, segment);
-        self.rx.take_next(len);
-        self.packets += 1;
-        flow.delivered += len;
+        let in_order = self.rx.nxt();
+        let new = self.rx.on_data(segment.data_seq, len);
+        if new > 0 {
+            flow.delivered += new;
+            self.packets += 1;
+            if self.rx.nxt() == in_order {
+                self.note_out_of_order(segment);
+            }
+        }
+        let flow = &self.subflows[subflow];
         if flow.receiver.ack_due() {
-            self.acks = 1;
+            self.acks |= 1 << subflow;
         } else {
             self.timer = self.timer.min(flow.receiver.ack_at());
+        }
+        if self.rx.finished() {
+            self.on_end_of_stream(now, subflow);
+            self.settle(subflow);
         }
         true
     }
 
     /// An acknowledgement of segments that were all sent once, and later than none that is left.
     #[inline]
-    fn take_usual_ack(&mut self, now: Time, segment: &Segment) -> bool {
-        let ([flow], [state]) = (&mut self.subflows[..], &mut self.table[..]) else {
-            return false;
-        };
-        if segment.seq != flow.receiver.nxt() {
+    fn take_usual_ack(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
+        let (flow, state) = (&mut self.subflows[subflow], &mut self.table[subflow]);
+        let ends = self.multipath && self.tx.end().is_some_and(|end| segment.data_ack > end);
+        if segment.seq != flow.receiver.nxt() || ends {
             return false;
         }
-        let cwnd_limited = self.cwnd_limited & 1 == 1;
+        let cwnd_limited = self.cwnd_limited >> subflow & 1 == 1;
         let Some(acked) = flow.sender.take_usual(now, segment, cwnd_limited, state) else {
             return false;
         };
-        let cwnd = self.controller.on_ack(0, &acked, &self.table);
-        let state = &mut self.table[0];
+        self.full &= !(1 << subflow);
+        let cwnd = self.controller.on_ack(subflow, &acked, &self.table);
+        let state = &mut self.table[subflow];
         state.cwnd = cwnd;
         flow.sender.after_usual(now, state);
         self.timer = self.timer.min(flow.sender.timer_at());
-        self.tx.on_ack(segment.ack - 1, u64::from(segment.window));
+        let acked = match self.multipath {
+            true => segment.data_ack,
+            false => segment.ack - 1,
+        };
+        self.tx.on_ack(acked, u64::from(segment.window));
         if self.tx.blocks() {
             self.expand_send_buffer();
         }
@@ -116,69 +142,84 @@ impl Endpoint {
         true
     }
 
-    /// Nothing is to be sent now, as [`poll_transmit`](Endpoint::poll_transmit) would say, too; false
-    /// tells nothing.
+    /// Nothing is to be sent now, as [`poll_transmit`](Endpoint::poll_transmit) would say, too.
     #[inline]
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        self.settled && !self.may_send && self.acks == 0
+        !self.may_send && self.control | self.acks == 0
     }
 
-    /// [`poll_transmit`](Endpoint::poll_transmit) of full segments and of acknowledgements by
-    /// themselves; `None` if something else may be to do, and nothing was done.
+    /// [`poll_transmit`](Endpoint::poll_transmit) of one TCP's full segments, and of acknowledgements
+    /// by themselves; `None` if something else may be to do, and nothing was done.
     #[inline(always)]
     pub(crate) fn poll_usual(&mut self, now: Time, segment: &mut Segment) -> Option<Option<usize>> {
-        let ([flow], [state], true) = (&mut self.subflows[..], &mut self.table[..], self.settled)
-        else {
-            return None;
-        };
         if self.may_send {
-            let unsent = self.tx.unsent();
-            if unsent == 0 {
-                if self.tx.closed() {
-                    return None;
-                }
-                self.cwnd_limited = 0;
-            } else if unsent < state.mss || self.tx.window() < state.mss {
+            if self.multipath || self.settled == 0 {
                 return None;
-            } else if state.room() < state.mss {
-                self.cwnd_limited = 1;
-            } else {
-                let (len, data_seq) = (state.mss as u32, self.tx.nxt());
-                let seq = flow.sender.send_usual(now, len, data_seq, state)?;
-                self.tx.assign(state.mss);
-                state.assigned += state.mss;
-                self.timer = self.timer.min(flow.sender.timer_at());
-                self.write_usual(now, seq, segment);
-                segment.len = len;
-                segment.data_seq = data_seq;
+            }
+            let sent = self.send_usual(now, segment)?;
+            if sent {
                 return Some(Some(0));
             }
             self.may_send = false;
         }
-        if self.acks == 0 {
+        if self.is_quiet() {
             return Some(None);
         }
-        let seq = flow.sender.nxt();
-        self.write_usual(now, seq, segment);
-        Some(Some(0))
+        let subflow = self.acks.trailing_zeros() as usize;
+        if self.control != 0 || self.settled >> subflow & 1 == 0 {
+            return None;
+        }
+        let seq = self.subflows[subflow].sender.nxt();
+        self.write_usual(now, subflow, seq, segment);
+        Some(Some(subflow))
+    }
+
+    /// Sends the next full segment of one TCP; whether there was one that the windows let out.
+    #[inline(always)]
+    fn send_usual(&mut self, now: Time, segment: &mut Segment) -> Option<bool> {
+        let ([flow], [state]) = (&mut self.subflows[..], &mut self.table[..]) else {
+            return None;
+        };
+        let unsent = self.tx.unsent();
+        if unsent == 0 {
+            if self.tx.closed() {
+                return None;
+            }
+            self.cwnd_limited = 0;
+            return Some(false);
+        }
+        if unsent < state.mss || self.tx.window() < state.mss {
+            return None;
+        }
+        if state.room() < state.mss {
+            self.cwnd_limited = 1;
+            return Some(false);
+        }
+        let (len, data_seq) = (state.mss as u32, self.tx.nxt());
+        let seq = flow.sender.send_usual(now, len, data_seq, state)?;
+        self.tx.assign(state.mss);
+        state.assigned += state.mss;
+        self.timer = self.timer.min(flow.sender.timer_at());
+        self.write_usual(now, 0, seq, segment);
+        segment.len = len;
+        segment.data_seq = data_seq;
+        Some(true)
     }
 
     /// [`write_ack`](Endpoint::write_ack) where there is nothing to tell but what came in order.
     #[inline(always)]
-    fn write_usual(&mut self, now: Time, seq: u64, segment: &mut Segment) {
-        let [flow] = &mut self.subflows[..] else {
-            return;
-        };
-        self.acks = 0;
+    fn write_usual(&mut self, now: Time, subflow: usize, seq: u64, segment: &mut Segment) {
+        let flow = &mut self.subflows[subflow];
+        self.acks &= !(1 << subflow);
         segment.seq = seq;
         segment.ack = flow.receiver.nxt();
         segment.data_seq = 0;
-        segment.data_ack = self.rx.nxt();
+        segment.data_ack = self.rx.nxt() + u64::from(self.rx.finished());
         segment.ts_val = now;
         segment.ts_ecr = flow.receiver.ts_recent();
         segment.len = 0;
-        segment.window = self.rx.window(false) as u32;
+        segment.window = self.rx.window(self.multipath) as u32;
         segment.flags = self.usual_flags;
         segment.options = Options::None;
         flow.receiver.acknowledged();

@@ -71,17 +71,6 @@ impl DataReceiver {
         self.held.covered()
     }
 
-    /// Nothing waits for a gap, and the stream goes on.
-    pub(crate) fn is_settled(&self) -> bool {
-        self.waiting.is_empty() && self.held.is_empty() && self.fin.is_none()
-    }
-
-    /// [`on_data`](DataReceiver::on_data) of the next so many bytes, where nothing waits.
-    #[inline]
-    pub(crate) fn take_next(&mut self, len: u64) {
-        self.nxt += len;
-    }
-
     /// Data arrived that cannot be delivered yet.
     pub(crate) fn hold(&mut self, start: u64, len: u64) {
         self.held.insert(start.max(self.nxt), start + len);

@@ -2,14 +2,16 @@
 
 use super::properties::hostile;
 use super::*;
-use crate::CongestionConfig;
 use crate::algorithm::Declared;
 use crate::congestion::cubic::CubicConfig;
+use crate::{CongestionConfig, SchedulerConfig};
 use proptest::prelude::*;
 
 /// What passes between the ends, and what becomes of it.
 #[derive(Clone, Debug)]
 struct Course {
+    /// One way, of each subflow.
+    delays_ms: Vec<u64>,
     seed: u64,
     /// Of a thousand segments, those that are lost, late, and doubled.
     loss: u64,
@@ -23,16 +25,17 @@ struct Course {
 }
 
 /// Two pairs of ends on one course, the first with listeners: after each step the ends of one are
-/// those of the other in every field. Says how many steps left both ends of it settled.
+/// those of the other in every field. Says how many steps left both ends of it settled in all subflows.
 fn compare(config: &Config, course: &Course) -> usize {
     let mut pairs = [true, false].map(|listens| {
-        let mut pair = Pair::new(config, &[20]);
+        let mut pair = Pair::new(config, &course.delays_ms);
         pair.listens = listens;
         pair.fate = hostile(course.seed | 1, course.loss, course.late, course.twice);
         pair.client.connect();
         pair
     });
     let (mut left, mut answered, mut settled) = (0, false, 0);
+    let all = (1 << course.delays_ms.len()) - 1;
     let mut next_write = Time::ZERO;
     let mut writes = course.writes.iter();
     let end = Time::from_secs(600);
@@ -43,7 +46,7 @@ fn compare(config: &Config, course: &Course) -> usize {
         assert_eq!(usual.step(until), stepped);
         assert_eq!(format!("{:?}", usual.client), format!("{:?}", long.client));
         assert_eq!(format!("{:?}", usual.server), format!("{:?}", long.server));
-        settled += usize::from(usual.client.settled && usual.server.settled);
+        settled += usize::from(usual.client.settled & usual.server.settled == all);
         if !stepped && until == end {
             break;
         }
@@ -92,9 +95,18 @@ fn linux() -> Config {
     }
 }
 
-#[test]
-fn without_losses_nearly_all_is_usual() {
-    let course = Course {
+/// The same over several paths.
+fn multipath() -> Config {
+    Config {
+        multipath: true,
+        ..linux()
+    }
+}
+
+/// Nothing is lost, late or doubled, and one end writes.
+fn undisturbed(delays_ms: &[u64]) -> Course {
+    Course {
+        delays_ms: delays_ms.to_vec(),
         seed: 1,
         loss: 0,
         late: 0,
@@ -102,16 +114,20 @@ fn without_losses_nearly_all_is_usual() {
         writes: vec![3_000_000],
         pause: Time::ZERO,
         answer: 0,
-    };
-    let settled = compare(&linux(), &course);
+    }
+}
+
+#[test]
+fn without_losses_nearly_all_is_usual() {
+    let settled = compare(&linux(), &undisturbed(&[20]));
+    assert!(settled > 3000, "{settled}");
+    let settled = compare(&multipath(), &undisturbed(&[20, 50]));
     assert!(settled > 3000, "{settled}");
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
-
-    #[test]
-    fn the_usual_case_does_what_the_long_way_does(
+prop_compose! {
+    fn any_course(paths: std::ops::RangeInclusive<usize>)(
+        delays_ms in prop::collection::vec(5u64..100, paths),
         seed in any::<u64>(),
         loss in prop_oneof![Just(0u64), 0u64..60],
         late in prop_oneof![Just(0u64), 0u64..60],
@@ -119,24 +135,55 @@ proptest! {
         writes in prop::collection::vec(1u64..100_000, 1..4),
         pause_ms in prop_oneof![Just(0u64), 0u64..3000],
         answer in prop_oneof![Just(0u64), 1u64..50_000],
+    ) -> Course {
+        Course { delays_ms, seed, loss, late, twice, writes, pause: ms(pause_ms), answer }
+    }
+}
+
+prop_compose! {
+    fn any_config()(
         congestion in prop::sample::select(CongestionConfig::defaults()),
         cubic in any::<bool>(),
         timestamps in any::<bool>(), sack in prop::bool::weighted(0.9),
         tail_loss_probe in any::<bool>(), rack in prop::bool::weighted(0.9),
         delayed_ack in 1u32..4,
         receive_buffer in 4_000u64..200_000,
-    ) {
+    ) -> Config {
         let congestion = if cubic {
             SinglePathConfig::Cubic(CubicConfig::DEFAULT).into()
         } else {
             congestion
         };
-        let config = Config {
+        Config {
             congestion, timestamps, sack, tail_loss_probe, rack, delayed_ack,
             receive_buffer: Bytes::new(receive_buffer),
             ..linux()
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn the_usual_case_does_what_the_long_way_does(
+        config in any_config(), course in any_course(1..=1),
+    ) {
+        compare(&config, &course);
+    }
+
+    #[test]
+    fn it_does_over_several_paths(
+        config in any_config(), course in any_course(2..=5),
+        scheduler in prop::sample::select(SchedulerConfig::defaults()),
+        assign_ahead in any::<bool>(), checksum in any::<bool>(),
+        opportunistic_retransmission in any::<bool>(), penalisation in any::<bool>(),
+    ) {
+        let config = Config {
+            multipath: true,
+            scheduler, assign_ahead, checksum, opportunistic_retransmission, penalisation,
+            ..config
         };
-        let pause = ms(pause_ms);
-        compare(&config, &Course { seed, loss, late, twice, writes, pause, answer });
+        compare(&config, &course);
     }
 }
