@@ -86,6 +86,8 @@ fn a_pattern_means_links_by_their_numbers() {
     assert_eq!(names, wanted);
 }
 
+const LONG: &str = "a-name-of-sixty-two-characters-which-is-too-long-with-a-number";
+
 #[test]
 fn what_is_wrong_is_told() {
     let link = "[[link]]\nname = 'a'\nrate = '1 Mbit/s'\n";
@@ -125,25 +127,21 @@ fn what_is_wrong_is_told() {
         ),
         (
             format!("{link}count = 2\n[transport]\npaths = ['a-1', 'a-*']\n"),
-            "x.toml:6:9: transport.paths = [\"a-1\", \"a-*\"]: names \"a-1\" twice",
+            "x.toml:6:9: transport.paths = [\"a-1\", \"a-*\"]: \"a-1\" stands there twice",
         ),
         (
             format!("{link}count = 2\n[transport]\npaths = ['b-*']\n"),
-            "x.toml:6:9: transport.paths = [\"b-*\"]: no path or link is called \"b-*\"; allowed: \"a-1\", \"a-2\"; did you mean \"a-1\"?",
+            "x.toml:6:9: transport.paths = [\"b-*\"]: no path or link is called \"b-*\"; allowed: \"a-1\", \"a-2\"",
         ),
         (
             format!("{link}count = 2\n[transport]\npaths = ['a-**']\n"),
-            "x.toml:6:9: transport.paths = [\"a-**\"]: must be",
+            "x.toml:6:9: transport.paths = [\"a-**\"]: not a name",
         ),
         (
-            format!(
-                "[[link]]\nname = '{}'\nrate = '1 Mbit/s'\ncount = 1000\n",
-                "n".repeat(62)
-            ),
-            &format!(
-                "x.toml:2:8: link.{0}.name = \"{0}\": must be at most 59 characters with a number behind",
-                "n".repeat(62)
-            ),
+            format!("[[link]]\nname = '{LONG}'\nrate = '1 Mbit/s'\ncount = 10\n"),
+            "x.toml:2:8: link.a-name-of-sixty-two-characters-which-is-too-long-with-a-number.name = \
+             \"a-name-of-sixty-two-characters-which-is-too-long-with-a-num...: must be at most 61 \
+             characters with a number behind",
         ),
     ] {
         let told = read(&text).unwrap_err();

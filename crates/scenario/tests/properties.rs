@@ -38,7 +38,7 @@ fn the_fuzz_corpus() {
 #[test]
 fn what_is_no_scenario_file_is_refused_at_once() {
     let zeros = vec![0; MAX_SCENARIO_BYTES + 1];
-    let too_large = "zeros: larger than 4 MiB, too large for a scenario";
+    let too_large = "zeros: larger than 32 MiB, too large for a scenario";
     assert_eq!(decode(&zeros, "zeros").unwrap_err().to_string(), too_large);
     let text = std::str::from_utf8(&zeros).unwrap();
     let parsed = Scenario::parse(text, "zeros", &[], &mut reading::trace);
