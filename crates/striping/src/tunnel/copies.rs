@@ -86,7 +86,7 @@ impl<P: Clone> Copies<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ropewalk_wire::gateway::tunnel::Place;
+    use ropewalk_wire::gateway::tunnel::{Delivery, Place};
 
     fn packet(link: usize, sequence: u32) -> Transmit<u32> {
         Transmit {
@@ -94,7 +94,7 @@ mod tests {
             place: Place {
                 lane: 1,
                 sequence,
-                in_step: true,
+                delivery: Delivery::InStep,
             },
             packet: sequence,
             bytes: 1000,

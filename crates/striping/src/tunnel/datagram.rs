@@ -75,7 +75,7 @@ impl Shared {
 
 #[cfg(test)]
 mod tests {
-    use ropewalk_wire::gateway::tunnel::{Gap, Place};
+    use ropewalk_wire::gateway::tunnel::{Delivery, Gap, Place};
 
     use super::*;
 
@@ -89,7 +89,7 @@ mod tests {
         let place = Place {
             lane: 1,
             sequence: 2,
-            in_step: false,
+            delivery: Delivery::InOrder,
         };
         let mut feedback = Feedback::default();
         for _ in 0..3 {

@@ -15,6 +15,10 @@ const LEAST_MEMORY: Time = Time::from_secs(10);
 const GREATEST_MEMORY: Time = Time::from_secs(1);
 /// What arrives is reported after this, so that others that come with it are reported, too.
 const PATIENCE: Time = Time::from_millis(1);
+/// A wire is measured, but not controlled: feedback is to take no more than a small share of the way
+/// back, and of the places in its queues. Where less than this has arrived it waits for so long.
+const MUCH: u64 = 32 * 100;
+pub(super) const SPARSE_INTERVAL: Time = Time::from_millis(20);
 /// Gaps alone are reported less often.
 const GAP_INTERVAL: Time = Time::from_millis(20);
 /// A link that was silent for longer is not waited for.
@@ -34,6 +38,8 @@ pub struct Inbound {
     least_delay: Windowed<Reverse<i64>>,
     greatest_delay: Windowed<i64>,
     reported_at: Time,
+    reported_bytes: u64,
+    is_wire: bool,
     /// When the first arrived that was not reported yet.
     unreported: Option<Time>,
 }
@@ -51,6 +57,8 @@ impl Default for Inbound {
             least_delay: Windowed::new(LEAST_MEMORY),
             greatest_delay: Windowed::new(GREATEST_MEMORY),
             reported_at: Time::ZERO,
+            reported_bytes: 0,
+            is_wire: false,
             unreported: None,
         }
     }
@@ -92,6 +100,11 @@ impl Inbound {
         true
     }
 
+    /// Whether what comes by it now comes as by a wire, without the other end's rate control.
+    pub(super) fn set_wire(&mut self, is_wire: bool) {
+        self.is_wire = is_wire;
+    }
+
     /// What arrived by now is to be reported.
     pub fn answer(&mut self, now: Time) {
         self.unreported.get_or_insert(now);
@@ -101,7 +114,12 @@ impl Inbound {
     #[must_use]
     pub fn report_at(&self) -> Option<Time> {
         let news = self.unreported.map(|at| at + PATIENCE);
-        let news = news.map(|at| at.max(self.reported_at + REPORT_INTERVAL));
+        let is_little = self.is_wire && self.bytes < self.reported_bytes + MUCH;
+        let interval = match is_little {
+            true => SPARSE_INTERVAL,
+            false => REPORT_INTERVAL,
+        };
+        let news = news.map(|at| at.max(self.reported_at + interval));
         let gaps = self.gaps.due();
         let gaps = gaps.map(|at| at.max(self.reported_at + GAP_INTERVAL));
         news.into_iter().chain(gaps).min()
@@ -114,6 +132,7 @@ impl Inbound {
         }
         self.unreported = None;
         self.reported_at = now;
+        self.reported_bytes = self.bytes;
         let (missing, settled) = self.gaps.tell(now, self.highest);
         Some(Feedback {
             link,

@@ -59,6 +59,11 @@ impl<P> Kept<P> {
         }
     }
 
+    /// Whether nothing is on its way.
+    pub(super) fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
     /// All that is on its way, in order: the link is dark.
     pub(super) fn give_up(&mut self) -> impl Iterator<Item = Packet<P>> + '_ {
         self.packets.drain(..).filter_map(|(_, packet)| packet)
@@ -67,7 +72,7 @@ impl<P> Kept<P> {
 
 #[cfg(test)]
 mod tests {
-    use ropewalk_wire::gateway::tunnel::Gap;
+    use ropewalk_wire::gateway::tunnel::{Delivery, Gap};
 
     use super::*;
 
@@ -77,7 +82,7 @@ mod tests {
             let place = Place {
                 lane: 1,
                 sequence: sequence as u32,
-                in_step: true,
+                delivery: Delivery::InStep,
             };
             let packet = Packet {
                 packet: sequence,
@@ -120,7 +125,7 @@ mod tests {
         let place = Place {
             lane: 1,
             sequence: 0,
-            in_step: true,
+            delivery: Delivery::InStep,
         };
         kept.put(
             0,

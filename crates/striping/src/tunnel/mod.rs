@@ -20,11 +20,13 @@
 
 mod copies;
 mod datagram;
+mod delays;
 mod flow;
 mod gaps;
 mod inbound;
 mod kept;
 mod lanes;
+mod losses;
 mod outbound;
 mod path_mtu;
 mod queue;
@@ -53,4 +55,4 @@ pub use sender::Sender;
 pub use sending::{LinkStatus, Ping, SenderConfig, SenderCounters, Transmit};
 pub use windowed::Windowed;
 
-pub use ropewalk_wire::gateway::tunnel::{Feedback, Place};
+pub use ropewalk_wire::gateway::tunnel::{Delivery, Feedback, Place};

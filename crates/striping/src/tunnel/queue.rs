@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use ropewalk_wire::gateway::tunnel::Place;
+use ropewalk_wire::gateway::tunnel::{Delivery, Place};
 
 use super::lanes::Lanes;
 use super::sending::Transmit;
@@ -20,7 +20,7 @@ pub(super) struct Queued<P> {
     pub(super) packet: P,
     pub(super) bytes: u32,
     pub(super) lane: u8,
-    pub(super) in_step: bool,
+    pub(super) delivery: Delivery,
 }
 
 impl<P> Fifo<P> {
@@ -39,7 +39,7 @@ impl<P> Fifo<P> {
             place: Place {
                 lane: first.lane,
                 sequence: lanes.next(first.lane),
-                in_step: first.in_step,
+                delivery: first.delivery,
             },
             packet: first.packet,
             bytes: first.bytes,

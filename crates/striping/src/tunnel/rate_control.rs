@@ -7,11 +7,12 @@
 //! less brought as much. A rate that falls because the round trip grew does not take the window with
 //! it.
 
-use std::cmp::Reverse;
-
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_wire::gateway::tunnel::Feedback;
 
+use super::delays::Delays;
+use super::inbound::SPARSE_INTERVAL;
+use super::losses::Losses;
 use super::outbound::{Outbound, Report};
 use super::selection::Offer;
 use super::windowed::Windowed;
@@ -27,8 +28,6 @@ const REPEAT_FEEDBACK: Time = Time::from_millis(20);
 /// Bounds of the queue that is meant to stand in the link.
 const LEAST_QUEUE: Time = Time::from_millis(2);
 const MOST_QUEUE: Time = Time::from_millis(8);
-/// For so long the least delay is believed.
-const DELAY_MEMORY: Time = Time::from_secs(10);
 /// After half of it without a delay near the least, the link is drained.
 const DRAIN_AFTER: Time = Time::from_secs(5);
 /// A link that says nothing for so long is suspected at the earliest.
@@ -48,11 +47,10 @@ const LONG_SILENCE: Time = Time::from_secs(600);
 const MOST_CREDIT: Time = Time::from_millis(2);
 /// In a start-up probes of the path MTU go in bursts, and packets are not to wait for them.
 const STARTUP_CREDIT: Time = Time::from_millis(12);
+/// At the most so much is on its way on a link that is not controlled.
+const MOST_UNCONTROLLED: u64 = 16 << 20;
 /// Rounds without growth by a quarter that end the start-up.
 const FLAT_ROUNDS: u32 = 3;
-/// A mean of round trips is of so many at least, and of this time.
-const LEAST_SAMPLES: u64 = 4;
-const LEAST_MEAN: Time = Time::from_millis(40);
 /// A rate is measured over a round trip, but no longer.
 const MOST_MEASURE: Time = Time::from_millis(500);
 
@@ -62,21 +60,10 @@ pub struct RateControl {
     outbound: Outbound,
     phase: Phase,
     rate: Windowed<u64>,
-    least_round_trip: Windowed<Reverse<Time>>,
-    least_one_way: Windowed<Reverse<i64>>,
-    srtt: Option<Time>,
-    rttvar: Time,
-    /// Least delay one way of the last eighth of a round trip: jitter and turns of the link leave it small,
-    /// a queue does not.
-    recent_one_way: Windowed<Reverse<i64>>,
-    /// How long datagrams waited in the link's queue, as far as is known.
-    queueing: Time,
-    /// The least mean round trip of late, of means over a round trip or more: what it is without a
-    /// queue of ours, with all that varies.
-    floor: Windowed<Reverse<Time>>,
-    mean: Mean,
-    /// Those means, smoothed.
-    typical: Option<Time>,
+    delays: Delays,
+    losses: Losses,
+    /// Whether it takes all that it is given at once.
+    is_wire: bool,
     /// The most that was allowed on its way, in bytes, since more was last found to bring nothing: a
     /// rate that falls because the round trip grew does not take the window with it.
     held: u64,
@@ -121,14 +108,6 @@ enum Phase {
     },
 }
 
-/// A mean of round trips that is being taken.
-#[derive(Clone, Copy, Debug, Default)]
-struct Mean {
-    since: Time,
-    sum: Time,
-    count: u64,
-}
-
 impl Phase {
     fn startup(window: u64) -> Phase {
         Phase::Startup {
@@ -150,15 +129,9 @@ impl RateControl {
             outbound: Outbound::default(),
             phase: Phase::startup(FIRST_WINDOW),
             rate: Windowed::new(Time::from_secs(1)),
-            least_round_trip: Windowed::new(DELAY_MEMORY),
-            least_one_way: Windowed::new(DELAY_MEMORY),
-            srtt: None,
-            rttvar: Time::ZERO,
-            recent_one_way: Windowed::new(LEAST_MEAN),
-            queueing: Time::ZERO,
-            floor: Windowed::new(DELAY_MEMORY),
-            mean: Mean::default(),
-            typical: None,
+            delays: Delays::default(),
+            losses: Losses::default(),
+            is_wire: false,
             held: 0,
             near_least_at: now,
             next_probe: now,
@@ -175,6 +148,19 @@ impl RateControl {
         }
     }
 
+    /// Whether the link is a mere wire, which takes all that it is given at once: how much that is, the
+    /// connections inside find out. Its rate and its delays are measured all the same.
+    pub fn set_wire(&mut self, is_wire: bool) {
+        if is_wire && !self.is_wire {
+            (self.held, self.free_at) = (0, Time::ZERO);
+        }
+        if self.is_wire && !is_wire && self.is_lossy() {
+            // What the connections inside had on their way, halved again and again, is not its rate.
+            self.phase = Phase::startup(self.outbound.in_flight().max(FIRST_WINDOW));
+        }
+        self.is_wire = is_wire;
+    }
+
     /// Whether the link may be given something now.
     #[must_use]
     pub fn has_room(&self, now: Time) -> bool {
@@ -184,8 +170,13 @@ impl RateControl {
     /// When it may at the earliest, unless feedback comes before; `None` if only that can help.
     #[must_use]
     pub fn room_at(&self) -> Option<Time> {
-        let open = !self.suspected && !self.held_back;
-        (open && self.outbound.in_flight() < self.window()).then_some(self.free_at)
+        // What is lost on a dark wire the connections inside send again.
+        let open = self.is_wire || !self.suspected && !self.held_back;
+        let most = match self.is_wire {
+            true => MOST_UNCONTROLLED,
+            false => self.window(),
+        };
+        (open && self.outbound.in_flight() < most).then_some(self.free_at)
     }
 
     /// A datagram of so many bytes, IP header included, goes on the link: its sequence.
@@ -207,9 +198,21 @@ impl RateControl {
         self.heard_at = now;
     }
 
-    /// The queue is empty though the link has room: what is measured now is not the link.
+    /// There is no more for the link now: what is measured is not the link, unless it has its fill.
     pub fn note_limited(&mut self) {
-        self.outbound.note_limited();
+        if !self.is_full() {
+            self.outbound.note_limited();
+        }
+    }
+
+    /// Whether it loses datagrams though it has not too much to carry.
+    pub(super) fn is_lossy(&self) -> bool {
+        self.losses.is_lossy()
+    }
+
+    /// Whether as much is on its way as the model allows.
+    pub(super) fn is_full(&self) -> bool {
+        self.outbound.in_flight() >= self.window()
     }
 
     /// Whether feedback about the way back is to be told by this link, too, since that was some
@@ -228,7 +231,7 @@ impl RateControl {
         let span = if startup {
             Time::ZERO
         } else {
-            self.floor().min(MOST_MEASURE)
+            self.delays.floor().min(MOST_MEASURE)
         };
         let Some(report) = self.outbound.on_feedback(now, feedback, span) else {
             return;
@@ -242,7 +245,13 @@ impl RateControl {
             self.held = 0;
             self.free_at = now;
         }
-        self.note_delays(now, &report);
+        self.delays.note(now, &report);
+        let queueing = self.delays.queueing();
+        self.losses
+            .note(now, report.lost, queueing, self.delays.floor());
+        if self.delays.queueing() <= LEAST_QUEUE.max(self.round_trip() / 20) {
+            self.near_least_at = now;
+        }
         if let Some((rate, limited)) = report.rate {
             let rate = rate.as_bps();
             self.rate
@@ -262,55 +271,8 @@ impl RateControl {
         }
     }
 
-    fn note_delays(&mut self, now: Time, report: &Report) {
-        let round_trip = report.round_trip;
-        self.least_round_trip.insert(now, Reverse(round_trip));
-        self.least_one_way.insert(now, Reverse(report.one_way));
-        let least = self.least_one_way.best().map_or(0, |Reverse(least)| least);
-        self.recent_one_way
-            .set_span((self.round_trip() / 8).max(REPORT_INTERVAL));
-        self.recent_one_way.insert(now, Reverse(report.one_way));
-        let recent = self.recent_one_way.best().map_or(0, |Reverse(least)| least);
-        self.queueing = Time::from_micros((recent - least).max(0) as u64);
-        self.note_mean(now, round_trip);
-        if self.queueing <= LEAST_QUEUE.max(self.round_trip() / 20) {
-            self.near_least_at = now;
-        }
-        // RFC 6298, section 2.
-        match self.srtt {
-            None => {
-                self.srtt = Some(round_trip);
-                self.rttvar = round_trip / 2;
-            }
-            Some(srtt) => {
-                let off = srtt.max(round_trip) - srtt.min(round_trip);
-                self.rttvar = (self.rttvar * 3 + off) / 4;
-                self.srtt = Some((srtt * 7 + round_trip) / 8);
-            }
-        }
-    }
-
-    /// A mean is of a round trip or more, so that it has seen what varies.
-    fn note_mean(&mut self, now: Time, round_trip: Time) {
-        let mean = &mut self.mean;
-        if mean.count == 0 {
-            mean.since = now;
-        }
-        mean.sum += round_trip;
-        mean.count += 1;
-        let taken = mean.sum / mean.count;
-        if mean.count >= LEAST_SAMPLES && now >= mean.since + taken.max(LEAST_MEAN) {
-            *mean = Mean::default();
-            self.floor.insert(now, Reverse(taken));
-            self.typical = Some(
-                self.typical
-                    .map_or(taken, |typical| (typical * 3 + taken) / 4),
-            );
-        }
-    }
-
     fn advance(&mut self, now: Time, report: &Report) {
-        let round_trip = self.floor();
+        let round_trip = self.delays.floor();
         let best = self.rate.best();
         match &mut self.phase {
             Phase::Startup {
@@ -330,7 +292,7 @@ impl RateControl {
                 *lost += report.lost;
                 let unlimited = matches!(report.rate, Some((_, false)));
                 let allowed = (round_trip / 8).clamp(LEAST_QUEUE * 2, MOST_QUEUE * 2);
-                let queue = self.queueing > allowed;
+                let queue = self.delays.queueing() > allowed;
                 let lossy = *lost * 20 > *sent as i64 && *lost > 2;
                 if now >= *round_end {
                     if let (Some(rate), true) = (best, unlimited) {
@@ -350,6 +312,8 @@ impl RateControl {
                     self.cruise(now);
                 }
             }
+            // What the connections inside let stand there is theirs.
+            _ if self.is_wire => self.phase = Phase::Cruise,
             Phase::Cruise => {
                 self.held = self.held.max(self.window());
                 // While the queue is empty there is nothing to probe or drain with.
@@ -393,7 +357,7 @@ impl RateControl {
     fn cruise(&mut self, now: Time) {
         self.phase = Phase::Cruise;
         self.probe_by = (self.span() / 4).max(LEAST_QUEUE);
-        self.next_probe = now + (self.floor() * 8).max(Time::from_secs(1));
+        self.next_probe = now + (self.delays.floor() * 8).max(Time::from_secs(1));
     }
 
     /// Whether the link is to be asked for a sign of life now, which is due at
@@ -429,7 +393,7 @@ impl RateControl {
     pub(super) fn late_at(&self) -> Option<Time> {
         let silent = self.silent_since().filter(|_| !self.suspected)?;
         let waits = (self.late_since != Some(silent)).then_some(silent)?;
-        let usual = self.srtt? + self.rttvar * 4 + REPORT_INTERVAL * 2;
+        let usual = self.delays.varied()? + SPARSE_INTERVAL;
         Some((waits + LEAST_LATE).max(self.outbound.oldest()? + usual))
     }
 
@@ -471,8 +435,8 @@ impl RateControl {
 
     /// How long something on its way may take, going and coming back, and again.
     pub(super) fn patience(&self) -> Time {
-        let srtt = self.srtt.unwrap_or(Time::from_millis(250));
-        LEAST_SILENCE.max((srtt + self.rttvar * 4) * 2)
+        let varied = self.delays.varied().unwrap_or(LEAST_SILENCE);
+        LEAST_SILENCE.max(varied * 2)
     }
 
     /// How much may be on its way, in bytes.
@@ -492,13 +456,7 @@ impl RateControl {
     /// What may be on its way, as time at the link's rate: a round trip with what varies of it, and
     /// a little queue.
     fn span(&self) -> Time {
-        self.floor() + self.target_queue() + REPORT_INTERVAL
-    }
-
-    /// The round trip without a queue of ours.
-    fn floor(&self) -> Time {
-        let floor = self.floor.best();
-        floor.map_or(self.round_trip(), |Reverse(floor)| floor)
+        self.delays.floor() + self.target_queue() + REPORT_INTERVAL
     }
 
     fn target_queue(&self) -> Time {
@@ -509,8 +467,9 @@ impl RateControl {
     /// overflow the link's queue.
     fn pacing_rate(&self) -> Option<Rate> {
         let rate = match self.phase {
+            _ if self.is_wire => return None,
             Phase::Startup { window, .. } => {
-                let round_trip = self.srtt.map(|_| self.round_trip())?;
+                let round_trip = self.smoothed().map(|_| self.round_trip())?;
                 window.saturating_mul(8_000_000_000) / round_trip.as_nanos().max(1)
             }
             Phase::Cruise | Phase::Probe { .. } | Phase::Drain { .. } => self.rate().as_bps(),
@@ -529,15 +488,14 @@ impl RateControl {
     /// The least round trip of late; 100 ms before anything is known.
     #[must_use]
     pub fn round_trip(&self) -> Time {
-        let least = self.least_round_trip.best();
-        least.map_or(Time::from_millis(100), |Reverse(least)| least)
+        self.delays.round_trip()
     }
 
     /// What it would bring, and how late.
     pub(super) fn offer(&self) -> Offer {
         Offer {
             rate: self.rate(),
-            delay: self.typical.unwrap_or(self.round_trip()),
+            delay: self.delays.typical(),
             known: !matches!(self.phase, Phase::Startup { flat: 0, .. }),
         }
     }
@@ -545,7 +503,7 @@ impl RateControl {
     /// The smoothed round trip, once one is known.
     #[must_use]
     pub fn smoothed(&self) -> Option<Time> {
-        self.srtt
+        self.delays.smoothed()
     }
 
     /// When a packet of so many bytes would arrive if it were sent now.

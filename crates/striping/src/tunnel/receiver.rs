@@ -1,7 +1,7 @@
 //! The far end of the links: puts together what they bring.
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_wire::gateway::tunnel::{Feedback, Place};
+use ropewalk_wire::gateway::tunnel::{Delivery, Feedback, Place};
 
 use super::inbound::Inbound;
 use super::resequencer::{Due, Held, Resequencer, ResequencerCounters};
@@ -53,8 +53,9 @@ pub struct Receiver<P> {
     seen: Seen,
     /// The packet at hand is a copy of one that came.
     is_copy: bool,
-    /// When the datagram at hand was sent.
+    /// When the datagram at hand was sent, and its link.
     sent: i64,
+    from: usize,
     /// Links that the other end gives no packets of flows, the first in the lowest bit.
     left_out: u64,
     /// Of the links that count now, in microseconds between both clocks.
@@ -83,6 +84,7 @@ impl<P> Receiver<P> {
             seen: Seen::default(),
             is_copy: false,
             sent: 0,
+            from: 0,
             left_out: 0,
             delays: None,
             repair: 0,
@@ -120,6 +122,7 @@ impl<P> Receiver<P> {
         }
         self.sender_clock = Some(newest.max(sent));
         self.sent = sent;
+        self.from = link;
         self.delays = self.delays(now);
         true
     }
@@ -141,6 +144,9 @@ impl<P> Receiver<P> {
         if self.is_copy {
             return false;
         }
+        if let (Some(link), 1..) = (self.links.get_mut(self.from), place.lane) {
+            link.set_wire(place.delivery == Delivery::AtOnce);
+        }
         let due = self.due(now);
         self.resequencer.passes(place, self.sent, &due)
     }
@@ -154,7 +160,7 @@ impl<P> Receiver<P> {
             packet,
             bytes,
             sent: self.sent,
-            in_step: place.in_step,
+            in_step: place.delivery == Delivery::InStep,
         };
         self.resequencer.hold(place, held)
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use ropewalk_wire::gateway::tunnel::Place;
+use ropewalk_wire::gateway::tunnel::{Delivery, Place};
 
 /// How far ahead of what is due a packet may be; beyond, the lane begins anew with it.
 const MOST_AHEAD: u64 = 1 << 16;
@@ -38,6 +38,8 @@ struct Lane<P> {
     /// What was given up of late, from and up to: it may still come. Whatever else comes behind
     /// `next` came before.
     given_up: VecDeque<(u64, u64)>,
+    /// What is missing before it is not waited for.
+    open_until: u64,
 }
 
 /// A packet that waits.
@@ -83,6 +85,7 @@ impl<P> Resequencer<P> {
             next: 0,
             early: VecDeque::new(),
             given_up: VecDeque::new(),
+            open_until: 0,
         };
         Resequencer {
             lanes: (0..=u8::MAX).map(|_| lane()).collect(),
@@ -109,7 +112,10 @@ impl<P> Resequencer<P> {
             self.counters.late += u64::from(late);
             return late;
         }
-        let waits = place.in_step && sent > due.in_step;
+        if place.delivery == Delivery::AtOnce {
+            lane.open_until = lane.next + u64::from(ahead.unsigned_abs());
+        }
+        let waits = place.delivery == Delivery::InStep && sent > due.in_step;
         let is_there = matches!(lane.early.front(), Some(Some(_)));
         if ahead > 0 || waits || is_there {
             return false;
@@ -188,7 +194,7 @@ impl<P> Resequencer<P> {
             let lane = &mut self.lanes[usize::from(lane)];
             let (gap, head) = lane.head();
             let full = self.held > self.capacity;
-            let whole = gap == 0 || head.sent <= due.arrived;
+            let whole = !lane.misses(gap) || head.sent <= due.arrived;
             let in_time = !head.in_step || head.sent <= due.in_step;
             let due = whole && in_time;
             if !full && !due {
@@ -217,8 +223,9 @@ impl<P> Resequencer<P> {
     /// whether a gap is before it.
     pub(super) fn heads(&self) -> impl Iterator<Item = (i64, bool, bool)> + '_ {
         self.waiting.iter().map(|&lane| {
-            let (gap, head) = self.lanes[usize::from(lane)].head();
-            (head.sent, head.in_step, gap > 0)
+            let lane = &self.lanes[usize::from(lane)];
+            let (gap, head) = lane.head();
+            (head.sent, head.in_step, lane.misses(gap))
         })
     }
 
@@ -267,6 +274,11 @@ impl<P> Lane<P> {
         true
     }
 
+    /// Whether so many places before the first packet that waits are to be filled before it.
+    fn misses(&self, gap: usize) -> bool {
+        gap > 0 && self.next + gap as u64 > self.open_until
+    }
+
     /// The first packet of a lane in which one waits, and how many are missing before it.
     fn head(&self) -> (usize, &Held<P>) {
         let early = self.early.iter().enumerate();
@@ -292,7 +304,7 @@ mod tests {
         Place {
             lane,
             sequence,
-            in_step: false,
+            delivery: Delivery::InOrder,
         }
     }
 
@@ -358,7 +370,7 @@ mod tests {
             ..NEVER
         };
         let in_step = Place {
-            in_step: true,
+            delivery: Delivery::InStep,
             ..place(1, 0)
         };
         assert!(!resequencer.passes(in_step, 6, &soon));
@@ -400,6 +412,25 @@ mod tests {
     }
 
     #[test]
+    fn at_once_means_whatever_is_missing_and_after_what_waits() {
+        let mut resequencer = Resequencer::new(1 << 20);
+        assert_eq!(offer(&mut resequencer, 1, 2, &NEVER), []);
+        let at_once = |number| Place {
+            delivery: Delivery::AtOnce,
+            ..place(1, number)
+        };
+        assert!(!resequencer.passes(at_once(4), 4, &NEVER));
+        assert_eq!(resequencer.hold(at_once(4), held(4, 4)), None);
+        let due: Vec<_> = std::iter::from_fn(|| resequencer.pop(&NEVER)).collect();
+        assert_eq!(due, [2, 4]);
+        assert_eq!((resequencer.held(), resequencer.heads().count()), (0, 0));
+        // What was not waited for comes late; and what follows in order waits for what is missing.
+        assert!(resequencer.passes(place(1, 3), 3, &NEVER));
+        assert_eq!(offer(&mut resequencer, 1, 6, &NEVER), []);
+        assert_eq!(offer(&mut resequencer, 1, 5, &NEVER), [5, 6]);
+    }
+
+    #[test]
     fn in_step_means_not_before_its_time() {
         let mut resequencer = Resequencer::new(1 << 20);
         let due = Due {
@@ -407,7 +438,7 @@ mod tests {
             ..NEVER
         };
         let in_step = Place {
-            in_step: true,
+            delivery: Delivery::InStep,
             ..place(1, 0)
         };
         assert!(!resequencer.passes(in_step, 10, &due));

@@ -36,13 +36,14 @@ impl Seen {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use ropewalk_wire::gateway::tunnel::Delivery;
     use std::collections::HashSet;
 
     fn place(lane: u8, sequence: u32) -> Place {
         Place {
             lane,
             sequence,
-            in_step: false,
+            delivery: Delivery::InOrder,
         }
     }
 

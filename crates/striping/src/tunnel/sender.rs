@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use ropewalk_quantities::{Rate, Time};
+use ropewalk_quantities::Time;
 use ropewalk_transport::scheduling::PacketScheduler;
-use ropewalk_wire::gateway::tunnel::Feedback;
+use ropewalk_wire::gateway::tunnel::{Delivery, Feedback};
 
 use super::copies::Copies;
 use super::flow::{Class, Flow};
@@ -16,6 +16,8 @@ use super::rate_control::RateControl;
 use super::scheduler::{Backlog, Price, Scheduler, Turn};
 use super::selection::Selection;
 use super::sending::{LinkStatus, Ping, SenderConfig, SenderCounters, Transmit};
+
+mod usable;
 
 /// The queue has at least this much room: three of the largest packets that a device with
 /// segmentation offload hands over.
@@ -51,6 +53,8 @@ pub struct Sender<P> {
     up: Vec<bool>,
     /// Those that may carry packets now.
     usable: Vec<usize>,
+    /// The only one of them that matters, and that takes all at once.
+    wire: Option<usize>,
     selection: Selection,
     turn: Turn,
     /// What each costs.
@@ -84,6 +88,7 @@ impl<P: Clone> Sender<P> {
             path_mtus: Vec::new(),
             up: Vec::new(),
             usable: Vec::new(),
+            wire: None,
             selection: Selection::default(),
             turn: Turn::default(),
             prices: Vec::new(),
@@ -168,7 +173,10 @@ impl<P: Clone> Sender<P> {
             bytes,
             lane: if urgent { 0 } else { flow.lane.max(1) },
             // What every link brings need not wait for the slowest.
-            in_step: flow.class == Class::InStep && self.config.scheduler != Scheduler::Redundant,
+            delivery: match flow.class {
+                Class::InStep if self.config.scheduler != Scheduler::Redundant => Delivery::InStep,
+                _ => Delivery::InOrder,
+            },
         });
         true
     }
@@ -217,7 +225,10 @@ impl<P: Clone> Sender<P> {
             self.note_limited(now);
             return None;
         };
-        let next = self.queue.take(link, &mut self.lanes);
+        let mut next = self.queue.take(link, &mut self.lanes);
+        if self.wire.is_some() {
+            next.place.delivery = Delivery::AtOnce;
+        }
         let next = self.copied(next);
         self.keep(&next);
         Some(next)
@@ -248,7 +259,7 @@ impl<P: Clone> Sender<P> {
 
     /// A packet of a flow is kept until it has arrived.
     fn keep(&mut self, next: &Transmit<P>) {
-        if next.place.lane > 0 {
+        if next.place.lane > 0 && next.place.delivery != Delivery::AtOnce {
             self.begun.push(Packet {
                 packet: next.packet.clone(),
                 bytes: next.bytes,
@@ -284,7 +295,10 @@ impl<P: Clone> Sender<P> {
         if queue.packets.front()?.bytes > most {
             return None;
         }
-        let next = queue.take(link, &mut self.lanes);
+        let mut next = queue.take(link, &mut self.lanes);
+        if self.wire.is_some() {
+            next.place.delivery = Delivery::AtOnce;
+        }
         let next = self.copied(next);
         self.keep(&next);
         Some(next)
@@ -482,54 +496,6 @@ impl<P: Clone> Sender<P> {
         let late = (0..self.links.len()).filter_map(|link| self.links[link].late_at());
         let due = asking.into_iter().chain(sending).chain(probing).chain(late);
         due.chain(copying).min()
-    }
-
-    /// Which links are worth their delay; who says itself how links take turns gets all of them.
-    fn weigh(&mut self, now: Time) {
-        if self.config.scheduler == Scheduler::EarliestArrival && !self.turn.follows_other() {
-            let busy = self.queue.bytes > self.room / 4;
-            let could = (0..self.links.len()).filter(|&link| {
-                self.up[link] && self.path_mtus[link].plpmtu() > 0 && !self.links[link].suspected()
-            });
-            let offer = |link: usize| self.links[link].offer();
-            self.selection.weigh(now, busy, could, offer);
-        }
-    }
-
-    /// Which links may carry packets, and how much may wait for them.
-    fn reconsider(&mut self) {
-        let there = |link: &usize| self.up[*link] && self.path_mtus[*link].plpmtu() > 0;
-        let all = 0..self.links.len();
-        self.usable.clear();
-        self.usable.extend(
-            all.clone()
-                .filter(there)
-                .filter(|&link| !self.links[link].suspected())
-                .filter(|&link| !self.selection.leaves_out(link)),
-        );
-        if self.usable.is_empty() {
-            // Urgent packets are signs of life as good as any.
-            self.usable.extend(all.filter(there));
-        }
-        let delay = |link: usize| self.links[link].round_trip() / 2;
-        let known = |link: &usize| self.links[*link].smoothed().is_some();
-        let least = self.usable.iter().copied().filter(known).map(delay).min();
-        if let Some(least) = least {
-            let most = least + self.config.skew;
-            let links = &self.links;
-            self.usable
-                .retain(|&link| links[link].round_trip() / 2 <= most);
-        }
-        // One bandwidth-delay product of the whole, as of a link with the slowest one's delay.
-        let links = self.usable.iter().map(|&link| &self.links[link]);
-        let rate = links.clone().map(|link| link.rate().as_bps()).sum();
-        let slowest = links
-            .filter_map(|link| link.smoothed().map(|_| link.round_trip()))
-            .max();
-        let span = slowest.unwrap_or(Time::ZERO).max(Time::from_millis(10));
-        let room = Rate::from_bps(rate).bytes_in(span).as_u64();
-        let most = self.config.most_queue.as_u64().max(LEAST_QUEUE);
-        self.room = room.clamp(LEAST_QUEUE, most);
     }
 
     /// Links that are given no packets of flows, the first in the lowest bit: to be told with feedback.

@@ -2,4 +2,5 @@
 
 mod quiet;
 mod redundant;
+mod wire;
 mod world;

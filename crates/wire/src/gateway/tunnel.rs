@@ -24,6 +24,7 @@ const LEFT_OUT_LEN: usize = 8;
 const TO_THE_END: u8 = 0x80;
 const PARTIAL_CHECKSUM: u8 = 0x40;
 const IN_STEP: u8 = 0x20;
+const AT_ONCE: u8 = 0x10;
 const TYPE: u8 = 0x0f;
 
 /// What stands before the encrypted part of a datagram, and is authenticated with it.
@@ -83,8 +84,19 @@ pub struct Place {
     pub lane: u8,
     /// Its number there; the low 32 bits of it travel.
     pub sequence: u32,
-    /// It is delivered no sooner than the slowest link would have brought it.
-    pub in_step: bool,
+    /// When it is delivered.
+    pub delivery: Delivery,
+}
+
+/// What a packet waits for at the end of its link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// Nothing: what is missing before it in its lane went the same way, and does not come again.
+    AtOnce,
+    /// All before it in its lane.
+    InOrder,
+    /// The same, and the time at which the slowest link would have brought it.
+    InStep,
 }
 
 /// What the receiver tells of a link: how far, how much, when, and what is missing.
@@ -212,7 +224,11 @@ impl TunnelFrame<'_> {
         } else {
             0
         };
-        first |= if place.in_step { IN_STEP } else { 0 };
+        first |= match place.delivery {
+            Delivery::AtOnce => AT_ONCE,
+            Delivery::InOrder => 0,
+            Delivery::InStep => IN_STEP,
+        };
         out.extend_from_slice(&[first, place.lane]);
         out.extend_from_slice(&place.sequence.to_be_bytes());
         if let Some(len) = len {
@@ -319,7 +335,11 @@ fn parse(first: u8, bytes: &[u8]) -> Result<(TunnelFrame<'_>, usize), Malformed>
                 place: Place {
                     lane: bytes[1],
                     sequence: u32_at(bytes, 2),
-                    in_step: first & IN_STEP != 0,
+                    delivery: match (first & AT_ONCE, first & IN_STEP) {
+                        (0, 0) => Delivery::InOrder,
+                        (0, _) => Delivery::InStep,
+                        _ => Delivery::AtOnce,
+                    },
                 },
                 partial_checksum: first & PARTIAL_CHECKSUM != 0,
                 bytes: &bytes[start..end],
@@ -417,7 +437,7 @@ mod tests {
         let place = Place {
             lane: 7,
             sequence: 0x0a0b_0c0d,
-            in_step: true,
+            delivery: Delivery::InStep,
         };
         let mut missing = Missing::default();
         assert!(missing.push(Gap { first: 1, count: 1 }));
@@ -470,12 +490,12 @@ mod tests {
         let place = Place {
             lane: 1,
             sequence: 2,
-            in_step: false,
+            delivery: Delivery::AtOnce,
         };
         let mut bytes = Vec::new();
         TunnelFrame::emit_packet_head(place, false, None, &mut bytes);
         bytes.extend_from_slice(b"abc");
-        assert_eq!(bytes, [0x81, 1, 0, 0, 0, 2, b'a', b'b', b'c']);
+        assert_eq!(bytes, [0x91, 1, 0, 0, 0, 2, b'a', b'b', b'c']);
         let frame = TunnelFrame::Packet {
             place,
             partial_checksum: false,

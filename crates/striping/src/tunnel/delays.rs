@@ -1,0 +1,182 @@
+//! The delays of a link: what is the link's own, and what a queue of ours adds.
+
+use std::cmp::Reverse;
+
+use ropewalk_quantities::Time;
+
+use super::outbound::Report;
+use super::rate_control::REPORT_INTERVAL;
+use super::windowed::Windowed;
+
+/// For so long the least delay is believed.
+const MEMORY: Time = Time::from_secs(10);
+/// A mean of round trips is of so many at least, and of this time.
+const LEAST_SAMPLES: u64 = 4;
+const LEAST_MEAN: Time = Time::from_millis(40);
+/// A link's round trip before anything is known.
+const UNKNOWN: Time = Time::from_millis(100);
+
+/// Delays of one link, as feedback tells them.
+#[derive(Clone, Debug)]
+pub(super) struct Delays {
+    least_round_trip: Windowed<Reverse<Time>>,
+    least_one_way: Windowed<Reverse<i64>>,
+    /// RFC 6298, section 2.
+    srtt: Option<Time>,
+    rttvar: Time,
+    /// Least delay one way of the last moments: jitter and turns of the link leave it small, a queue
+    /// does not.
+    recent_one_way: Windowed<Reverse<i64>>,
+    queueing: Time,
+    /// The least mean of late.
+    floor: Windowed<Reverse<Time>>,
+    mean: Mean,
+    /// Those means, smoothed.
+    typical: Option<Time>,
+}
+
+/// A mean of round trips that is being taken.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mean {
+    since: Time,
+    sum: Time,
+    count: u64,
+}
+
+impl Default for Delays {
+    fn default() -> Delays {
+        Delays {
+            least_round_trip: Windowed::new(MEMORY),
+            least_one_way: Windowed::new(MEMORY),
+            srtt: None,
+            rttvar: Time::ZERO,
+            recent_one_way: Windowed::new(REPORT_INTERVAL),
+            queueing: Time::ZERO,
+            floor: Windowed::new(MEMORY),
+            mean: Mean::default(),
+            typical: None,
+        }
+    }
+}
+
+impl Delays {
+    /// What feedback says; a queue is what stands for an eighth of a round trip without a break.
+    pub(super) fn note(&mut self, now: Time, report: &Report) {
+        let round_trip = report.round_trip;
+        self.least_round_trip.insert(now, Reverse(round_trip));
+        self.least_one_way.insert(now, Reverse(report.one_way));
+        let span = self.round_trip() / 8;
+        self.recent_one_way.set_span(span.max(REPORT_INTERVAL));
+        self.recent_one_way.insert(now, Reverse(report.one_way));
+        let least = |of: &Windowed<Reverse<i64>>| of.best().map_or(0, |Reverse(least)| least);
+        let above = least(&self.recent_one_way) - least(&self.least_one_way);
+        self.queueing = Time::from_micros(above.max(0) as u64);
+        self.note_mean(now, round_trip);
+        match self.srtt {
+            None => {
+                self.srtt = Some(round_trip);
+                self.rttvar = round_trip / 2;
+            }
+            Some(srtt) => {
+                let off = srtt.max(round_trip) - srtt.min(round_trip);
+                self.rttvar = (self.rttvar * 3 + off) / 4;
+                self.srtt = Some((srtt * 7 + round_trip) / 8);
+            }
+        }
+    }
+
+    /// A mean is of a round trip or more, so that it has seen what varies.
+    fn note_mean(&mut self, now: Time, round_trip: Time) {
+        let mean = &mut self.mean;
+        if mean.count == 0 {
+            mean.since = now;
+        }
+        mean.sum += round_trip;
+        mean.count += 1;
+        let taken = mean.sum / mean.count;
+        if mean.count >= LEAST_SAMPLES && now >= mean.since + taken.max(LEAST_MEAN) {
+            *mean = Mean::default();
+            self.floor.insert(now, Reverse(taken));
+            let typical = self.typical.map(|typical| (typical * 3 + taken) / 4);
+            self.typical = typical.or(Some(taken));
+        }
+    }
+
+    /// How long datagrams waited in the link's queue, as far as is known.
+    pub(super) fn queueing(&self) -> Time {
+        self.queueing
+    }
+
+    /// The least round trip of late; 100 ms before anything is known.
+    pub(super) fn round_trip(&self) -> Time {
+        let least = self.least_round_trip.best();
+        least.map_or(UNKNOWN, |Reverse(least)| least)
+    }
+
+    /// The least mean round trip of late, of means over a round trip or more: what it is without a
+    /// queue of ours, with all that varies.
+    pub(super) fn floor(&self) -> Time {
+        let floor = self.floor.best();
+        floor.map_or(self.round_trip(), |Reverse(floor)| floor)
+    }
+
+    /// The mean round trip, with all that waits.
+    pub(super) fn typical(&self) -> Time {
+        self.typical.unwrap_or(self.round_trip())
+    }
+
+    /// The smoothed round trip, once one is known.
+    pub(super) fn smoothed(&self) -> Option<Time> {
+        self.srtt
+    }
+
+    /// The smoothed round trip and four times its variation, as of a retransmission timeout.
+    pub(super) fn varied(&self) -> Option<Time> {
+        self.srtt.map(|srtt| srtt + self.rttvar * 4)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(round_trip: u64, one_way: i64) -> Report {
+        Report {
+            round_trip: Time::from_millis(round_trip),
+            one_way,
+            rate: None,
+            gone: 0,
+            datagrams: 1,
+            lost: 0,
+        }
+    }
+
+    #[test]
+    fn a_queue_is_what_stands_for_an_eighth_of_a_round_trip() {
+        let queueing = |standing: u64| {
+            let mut delays = Delays::default();
+            for ms in 0..200 {
+                let waits = if ms < 200 - standing { 0 } else { 12 };
+                let report = report(80 + waits, waits as i64 * 1000);
+                delays.note(Time::from_millis(ms), &report);
+            }
+            delays.queueing()
+        };
+        assert_eq!(queueing(5), Time::ZERO);
+        assert_eq!(queueing(20), Time::from_millis(12));
+    }
+
+    #[test]
+    fn the_floor_is_the_least_mean_and_not_the_least_round_trip() {
+        let mut delays = Delays::default();
+        assert_eq!(delays.floor(), UNKNOWN);
+        for number in 0..200 {
+            let round_trip = if number % 2 == 0 { 30 } else { 50 };
+            let now = Time::from_millis(number * 5);
+            delays.note(now, &report(round_trip, 0));
+        }
+        assert_eq!(delays.round_trip(), Time::from_millis(30));
+        let floor = delays.floor().as_nanos();
+        assert!((38_000_000..=42_000_000).contains(&floor), "{floor}");
+    }
+}

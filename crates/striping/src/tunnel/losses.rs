@@ -1,0 +1,91 @@
+//! Whether a link loses datagrams though it has not too much to carry.
+//!
+//! What a TCP loses because it has filled a queue comes while that queue stands. Losses without one
+//! are the link's own.
+
+use ropewalk_quantities::Time;
+
+/// A queue shorter than this, or than this part of a round trip, may be the tunnel's own.
+const LEAST_QUEUE: Time = Time::from_millis(10);
+const LEAST_PART: u64 = 8;
+/// So many losses without a queue more than twice those with one make a link lossy.
+const MANY: i32 = 3;
+/// At the most so much is remembered, one way or the other.
+const MOST: i32 = 8;
+/// And for so long.
+const MEMORY: Time = Time::from_secs(10);
+
+/// Losses of a link, with and without a queue.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Losses {
+    balance: i32,
+    lost_at: Time,
+    is_lossy: bool,
+}
+
+impl Losses {
+    /// So many were lost at a time, where so much queued; less than none, where one came late.
+    pub(super) fn note(&mut self, now: Time, lost: i64, queueing: Time, round_trip: Time) {
+        if now > self.lost_at + MEMORY {
+            *self = Losses::default();
+        }
+        if lost == 0 {
+            return;
+        }
+        self.lost_at = now;
+        let is_own = lost > 0 && queueing <= LEAST_QUEUE.max(round_trip / LEAST_PART);
+        self.balance += if is_own { 1 } else { -2 };
+        self.balance = self.balance.clamp(-MOST, MOST);
+        self.is_lossy = self.balance >= if self.is_lossy { 1 } else { MANY };
+    }
+
+    /// Whether losses are the link's own.
+    pub(super) fn is_lossy(&self) -> bool {
+        self.is_lossy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROUND_TRIP: Time = Time::from_millis(40);
+
+    /// After losses, ten a second, each with what queued then in milliseconds.
+    fn after(losses: &mut Losses, queueing: impl IntoIterator<Item = u64>) -> bool {
+        for queueing in queueing {
+            let now = losses.lost_at + Time::from_millis(100);
+            losses.note(now, 1, Time::from_millis(queueing), ROUND_TRIP);
+        }
+        losses.is_lossy()
+    }
+
+    #[test]
+    fn what_a_full_queue_loses_makes_no_lossy_link() {
+        let mut losses = Losses::default();
+        assert!(!after(&mut losses, [50, 50, 0, 0, 60, 0, 50, 0, 0]));
+    }
+
+    #[test]
+    fn one_that_loses_without_a_queue_is_lossy_until_it_has_not_for_a_while() {
+        let mut losses = Losses::default();
+        assert!(!after(&mut losses, [0, 5]));
+        assert!(after(&mut losses, [0, 0, 0]));
+        assert!(after(&mut losses, [50, 0, 0]));
+        let at = losses.lost_at;
+        losses.note(at + MEMORY, 0, Time::ZERO, ROUND_TRIP);
+        assert!(losses.is_lossy());
+        losses.note(at + MEMORY * 2, 0, Time::ZERO, ROUND_TRIP);
+        assert!(!losses.is_lossy());
+    }
+
+    #[test]
+    fn what_comes_late_was_not_lost() {
+        let mut losses = Losses::default();
+        for second in 1..20 {
+            losses.note(Time::from_secs(second), 1, Time::ZERO, ROUND_TRIP);
+            losses.note(Time::from_secs(second), -1, Time::ZERO, ROUND_TRIP);
+        }
+        assert!(!losses.is_lossy());
+    }
+}

@@ -1,0 +1,76 @@
+//! Which links may carry packets, how, and how much may wait for them.
+
+use ropewalk_quantities::{Rate, Time};
+
+use super::{LEAST_QUEUE, Scheduler, Sender};
+
+impl<P: Clone> Sender<P> {
+    /// Which links are worth their delay; who says itself how links take turns gets all of them.
+    pub(super) fn weigh(&mut self, now: Time) {
+        if self.config.scheduler == Scheduler::EarliestArrival && !self.turn.follows_other() {
+            let busy = self.queue.bytes > self.room / 4;
+            let could = (0..self.links.len()).filter(|&link| {
+                self.up[link] && self.path_mtus[link].plpmtu() > 0 && !self.links[link].suspected()
+            });
+            let offer = |link: usize| self.links[link].offer();
+            self.selection.weigh(now, busy, could, offer);
+        }
+    }
+
+    /// Which links may carry packets, and how much may wait for them.
+    pub(super) fn reconsider(&mut self) {
+        let there = |link: &usize| self.up[*link] && self.path_mtus[*link].plpmtu() > 0;
+        let all = 0..self.links.len();
+        self.usable.clear();
+        self.usable.extend(
+            all.clone()
+                .filter(there)
+                .filter(|&link| !self.links[link].suspected())
+                .filter(|&link| !self.selection.leaves_out(link)),
+        );
+        if self.usable.is_empty() {
+            // Urgent packets are signs of life as good as any.
+            self.usable.extend(all.filter(there));
+        }
+        let delay = |link: usize| self.links[link].round_trip() / 2;
+        let known = |link: &usize| self.links[*link].smoothed().is_some();
+        let least = self.usable.iter().copied().filter(known).map(delay).min();
+        if let Some(least) = least {
+            let most = least + self.config.skew;
+            let links = &self.links;
+            self.usable
+                .retain(|&link| links[link].round_trip() / 2 <= most);
+        }
+        self.wire = self.wire();
+        let wire = self.wire;
+        for (number, link) in self.links.iter_mut().enumerate() {
+            link.set_wire(wire == Some(number));
+        }
+        // One bandwidth-delay product of the whole, as of a link with the slowest one's delay.
+        let links = self.usable.iter().map(|&link| &self.links[link]);
+        let rate = links.clone().map(|link| link.rate().as_bps()).sum();
+        let slowest = links
+            .filter_map(|link| link.smoothed().map(|_| link.round_trip()))
+            .max();
+        let span = slowest.unwrap_or(Time::ZERO).max(Time::from_millis(10));
+        let room = Rate::from_bps(rate).bytes_in(span).as_u64();
+        let most = self.config.most_queue.as_u64().max(LEAST_QUEUE);
+        self.room = room.clamp(LEAST_QUEUE, most);
+    }
+
+    /// The link that carries all, once nothing of a flow is on its way on another: what goes by it
+    /// then cannot arrive before what went earlier.
+    fn wire(&self) -> Option<usize> {
+        let &[link] = &self.usable[..] else {
+            return None;
+        };
+        let by_itself =
+            self.config.scheduler == Scheduler::EarliestArrival && !self.turn.follows_other();
+        let mut others = self.kept.iter().enumerate();
+        let only = self.up.iter().filter(|&&up| up).count() == 1;
+        let settled = others.all(|(other, kept)| other == link || kept.is_empty());
+        // What a link loses by itself is better sent again here.
+        let is_wire = by_itself && settled && only && !self.links[link].is_lossy();
+        is_wire.then_some(link)
+    }
+}

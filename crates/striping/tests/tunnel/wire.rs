@@ -1,0 +1,49 @@
+//! One link alone is a wire: what goes in comes out a delay later, and nothing comes again.
+
+use ropewalk_quantities::Time;
+use ropewalk_striping::tunnel::Class;
+
+use crate::world::{CLIENT, RELAY, World};
+
+const DELAY: u64 = 20;
+
+/// How long packets took that were sent one every so often, while the first link was dark for some of
+/// them; in the order in which they came.
+fn delays(links: &[u64], every: Time, dark: std::ops::Range<u32>) -> Vec<(u32, Time)> {
+    let mut world = World::new(links);
+    world.run_until(Time::from_secs(2));
+    let mut sent = Vec::new();
+    for number in 0..100 {
+        world.links[0].is_dark = dark.contains(&number);
+        world.enqueue_of(Class::InStep, CLIENT, number, 1400);
+        sent.push(world.now);
+        world.run_until(world.now + every);
+    }
+    world.run_until(world.now + Time::from_secs(1));
+    let came = world.delivered.iter().filter(|&&(to, ..)| to == RELAY);
+    came.map(|&(_, number, at)| (number, at - sent[number as usize]))
+        .collect()
+}
+
+#[test]
+fn a_burst_is_neither_paced_nor_held() {
+    let came = delays(&[DELAY], Time::ZERO, 0..0);
+    let whole = (0..100).map(|number| (number, Time::from_millis(DELAY)));
+    assert!(came.iter().copied().eq(whole), "{came:?}");
+    // Beside another link, a burst waits for what its window allows.
+    let beside = delays(&[DELAY, DELAY], Time::ZERO, 0..0);
+    let longest = beside.iter().map(|&(_, delay)| delay).max();
+    assert!(longest > Some(Time::from_millis(DELAY * 2)), "{longest:?}");
+}
+
+#[test]
+fn what_is_lost_is_not_waited_for() {
+    let every = Time::from_millis(1);
+    let came = delays(&[DELAY], every, 40..60);
+    let left = (0..40).chain(60..100);
+    let left = left.map(|number| (number, Time::from_millis(DELAY)));
+    assert!(came.iter().copied().eq(left), "{came:?}");
+    // Beside another link it goes again.
+    let beside = delays(&[DELAY, DELAY], every, 40..60);
+    assert!(beside.iter().map(|&(number, _)| number).eq(0..100));
+}
