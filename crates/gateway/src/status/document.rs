@@ -88,6 +88,9 @@ pub struct Tunnel {
     /// Packets that wait so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_packets: Option<u64>,
+    /// Packets that a link lost and that went again, so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repaired_packets: Option<u64>,
     /// Its links.
     pub links: Vec<Link>,
 }

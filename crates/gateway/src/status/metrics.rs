@@ -72,7 +72,7 @@ fn associations(out: &mut String, document: &Document) {
 
 fn tunnels(out: &mut String, document: &Document) {
     use super::document::Tunnel;
-    const METRICS: [Metric<Tunnel>; 3] = [
+    const METRICS: [Metric<Tunnel>; 4] = [
         (
             "tunnel_mtu_bytes",
             Kind::Gauge,
@@ -90,6 +90,12 @@ fn tunnels(out: &mut String, document: &Document) {
             Kind::Gauge,
             "Packets that wait for one sent before them.",
             |of| of.held_packets.map(|packets| packets as f64),
+        ),
+        (
+            "tunnel_repaired_packets_total",
+            Kind::Counter,
+            "Packets that a link lost and that went again.",
+            |of| of.repaired_packets.map(|packets| packets as f64),
         ),
     ];
     for (name, kind, help, value) in METRICS {

@@ -76,6 +76,8 @@ fn tunnel_lines(tunnel: &Tunnel, look: Look) -> Vec<String> {
     title.extend(tunnel.scheduler.as_deref().map(plain));
     title.extend(tunnel.mtu_bytes.map(|mtu| format!("MTU {mtu}")));
     title.extend(tunnel.hold_ms.map(|hold| format!("holds {hold:.1} ms")));
+    let repaired = tunnel.repaired_packets.filter(|&packets| packets > 0);
+    title.extend(repaired.map(|packets| format!("repaired {packets}")));
     let mut lines = vec![title.join(", ")];
     lines.extend(link_lines(&tunnel.links, look));
     lines

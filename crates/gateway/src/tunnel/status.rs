@@ -32,7 +32,7 @@ pub struct PeerStatus {
     pub open: bool,
     /// Longest packet that all of its links carry; `None` if there is no link.
     pub mtu: Option<u32>,
-    /// Packets of the device that were taken for it, and dropped.
+    /// Packets of the device that were taken for it, dropped, and sent again.
     pub sent: SenderCounters,
     /// What waits for the links, and the room that there is.
     pub backlog: (Bytes, Bytes),
@@ -82,6 +82,7 @@ impl Status {
             mtu_bytes: Some(peer.mtu.unwrap_or(u32::MAX).min(self.mtu.into()).into()),
             hold_ms: Some(peer.skew.as_millis_f64()),
             held_packets: None,
+            repaired_packets: Some(peer.sent.repaired),
             links: peer.links.iter().map(link).collect(),
         });
         tunnels.collect()
@@ -126,5 +127,34 @@ fn link(link: &PeerLink) -> document::Link {
         loss_ratio: None,
         reordered_ratio: ratio(received.reordered, received.datagrams),
         path_mtu_bytes: Some(sent.path_mtu.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_document_tells_how_many_packets_went_again() {
+        let peer = PeerStatus {
+            name: "relay".to_owned(),
+            open: true,
+            mtu: None,
+            sent: SenderCounters {
+                packets: 100,
+                dropped: 2,
+                repaired: 3,
+            },
+            backlog: (Bytes::default(), Bytes::default()),
+            received: ResequencerCounters::default(),
+            held: Bytes::default(),
+            skew: Time::ZERO,
+            links: Vec::new(),
+        };
+        let status = Status {
+            peers: vec![peer],
+            ..Status::default()
+        };
+        assert_eq!(status.documents()[0].repaired_packets, Some(3));
     }
 }

@@ -270,6 +270,7 @@ function card(of) {
   }
   if (of.mtu_bytes !== undefined) notes.push(`MTU ${of.mtu_bytes}`);
   if (of.hold_ms !== undefined) notes.push(`packets held up to ${ms(of.hold_ms)} ms`);
+  if (of.repaired_packets) notes.push(`${of.repaired_packets} lost packets sent again`);
   title.append(element("small", notes.filter((note) => note !== undefined).join(" · ")));
   made.append(title);
   const heads = linkHeads(of);
