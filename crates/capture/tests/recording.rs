@@ -511,3 +511,22 @@ fn a_full_disk_ends_the_run_with_an_error_and_an_abandoned_one_leaves_nothing() 
     assert_eq!(recording.finish().expect("nothing to write"), None);
     assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
 }
+
+#[test]
+fn what_the_ns3_module_sends_has_no_form_on_the_wire() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = format!("{TWO_LINKS}\n[transport]\nprofile = \"mptcp-ns3\"\n");
+    let scenario = scenario(&text, &[]);
+    let plan = Plan {
+        packets: None,
+        qlog: Some(folder.path().join("run.sqlog")),
+    };
+    let mut recording = Recording::create(&plan, &scenario, 1).expect("a new file");
+    let refused = simulate_watched(&scenario, 1, &Options::default(), &mut recording);
+    let text = refused.expect_err("it cannot be told").to_string();
+    assert!(
+        text.starts_with("transport.profile = \"mptcp-ns3\""),
+        "{text}"
+    );
+    assert!(simulate(&scenario, 1, &Options::default()).is_ok());
+}

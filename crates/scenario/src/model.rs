@@ -145,9 +145,11 @@ impl Flow {
     pub fn payload(&self) -> Bytes {
         match &self.protocol {
             Protocol::Bas(aggregation) => aggregation.packet.unwrap_or(self.transport.segment),
-            Protocol::Tcp | Protocol::Udp | Protocol::StripedTcp(_) | Protocol::Mptcp => {
-                self.transport.segment
-            }
+            Protocol::Tcp
+            | Protocol::Udp
+            | Protocol::StripedTcp(_)
+            | Protocol::Mptcp
+            | Protocol::MptcpNs3(_) => self.transport.segment,
         }
     }
 
@@ -172,7 +174,9 @@ impl Flow {
     #[must_use]
     pub fn subflows(&self) -> usize {
         match self.protocol {
-            Protocol::Mptcp => self.paths_each() * self.transport.subflows_per_path as usize,
+            Protocol::Mptcp | Protocol::MptcpNs3(_) => {
+                self.paths_each() * self.transport.subflows_per_path as usize
+            }
             Protocol::Bas(_) => self.paths_each(),
             Protocol::Tcp | Protocol::Udp | Protocol::StripedTcp(_) => 1,
         }

@@ -3,6 +3,7 @@
 use ropewalk_network::{Capacity, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_transport::algorithm::Value;
+use ropewalk_transport::mptcp_ns3::Policy;
 use ropewalk_transport::{InitialWindow, IpVersion, Profile};
 
 use crate::chosen::{Chosen, NAME};
@@ -159,7 +160,7 @@ macro_rules! named {
 }
 
 named! {
-    Device, Profile, IpVersion, WifiProfile,
+    Device, Profile, IpVersion, WifiProfile, Policy,
 }
 
 impl<T: Held> Held for Items<T> {

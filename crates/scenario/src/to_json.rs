@@ -213,6 +213,9 @@ fn transport(flow: &Flow) -> Map<String, Value> {
     own("protocol", flow.protocol.name().into());
     match &flow.protocol {
         Protocol::Tcp | Protocol::Udp | Protocol::Mptcp => {}
+        Protocol::MptcpNs3(policy) => {
+            own("policy", policy.name().into());
+        }
         Protocol::StripedTcp(device) => {
             own("device", device.kind.name().into());
         }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use ropewalk_network::{Capacity, DirectionConfig, LinkConfig, Loss};
+use ropewalk_transport::mptcp_ns3::Policy;
 use ropewalk_transport::{Config, CongestionConfig, Profile};
 
 use crate::air_settings;
@@ -125,7 +126,8 @@ impl Scenario {
             return line(out, "segment", &config.segment.to_parsed().to_toml());
         }
         line(out, "congestion", &config.congestion.to_parsed().to_toml());
-        if matches!(config.congestion, CongestionConfig::Uncoupled(_)) {
+        let alone = matches!(config.congestion, CongestionConfig::Uncoupled(_));
+        if alone && !matches!(flow.protocol, Protocol::MptcpNs3(_)) {
             let subflow = config.subflow_congestion.to_parsed();
             line(out, "subflow", &subflow.to_toml());
         }
@@ -235,6 +237,9 @@ fn write_transport(out: &mut String, flow: &Flow) {
     if flow.protocol == Protocol::Udp {
         return write_datagrams(out, config);
     }
+    if let Protocol::MptcpNs3(policy) = flow.protocol {
+        return write_mptcp_ns3(out, flow, policy);
+    }
     // All that a profile says is written out, but for `subflow` where it may not be.
     let of_profile = |profile: &Profile| Config::profile(*profile).subflow_congestion;
     let profile = Profile::ALL
@@ -257,6 +262,24 @@ fn write_transport(out: &mut String, flow: &Flow) {
         {
             line(out, key.name, &(field.get)(config).to_toml());
         }
+    }
+}
+
+/// The ns-3 module: the rest is its profile's.
+fn write_mptcp_ns3(out: &mut String, flow: &Flow, policy: Policy) {
+    let config = &flow.transport;
+    line(out, "profile", &Profile::MptcpNs3.to_parsed().to_toml());
+    line(out, "protocol", &toml_text(flow.protocol.name()));
+    write_protocol(out, flow);
+    for (key, value) in [
+        ("policy", policy.to_parsed()),
+        ("congestion", config.congestion.to_parsed()),
+        ("segment", config.segment.to_parsed()),
+        ("send_buffer", config.send_buffer.to_parsed()),
+        ("ip_version", config.ip_version.to_parsed()),
+        ("subflows_per_path", config.subflows_per_path.to_parsed()),
+    ] {
+        line(out, key, &value.to_toml());
     }
 }
 
@@ -284,7 +307,8 @@ fn write_protocol(out: &mut String, flow: &Flow) {
     let scheduler = flow.protocol.scheduler(&flow.transport);
     line(out, "scheduler", &scheduler.to_parsed().to_toml());
     match &flow.protocol {
-        Protocol::Tcp | Protocol::Udp | Protocol::Mptcp => {}
+        // Who may say a policy says it elsewhere: competitors inherit it.
+        Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::MptcpNs3(_) => {}
         Protocol::StripedTcp(device) => {
             line(out, "device", &device.kind.to_parsed().to_toml());
         }

@@ -361,3 +361,29 @@ fn too_many_of_anything() {
     assert_eq!(said.lines().count(), 51);
     assert!(said.ends_with("\n... and 4950 more"), "{said}");
 }
+
+#[test]
+fn in_the_ns3_module() {
+    let before = format!("{TWO_LINKS}[transport]\nprofile = 'mptcp-ns3'\n");
+    snapshot!(table(
+        &before,
+        &[
+            "protocol = 'tcp'",
+            "policy = 'dsak'",
+            "congestion = 'cubic'",
+            "congestion = 'olia'",
+            "scheduler = 'min-rtt'",
+            "reordering = 'none'",
+            "subflow = 'newreno'",
+            "sack = true\nmin_rto = '1 s'",
+            "[[competitor]]\nprotocol = 'mptcp'\ncongestion = 'balia'",
+        ]
+    ));
+    snapshot!(table(
+        TWO_LINKS,
+        &[
+            "[transport]\npolicy = 'dsack'",
+            "[transport]\nprotocol = 'udp'\npath = 'lte'\npolicy = 'dsack'"
+        ]
+    ));
+}

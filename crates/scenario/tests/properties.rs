@@ -176,6 +176,8 @@ const VALUES: &[&str] = &[
     "linux",
     "ns-3",
     "rfc",
+    "mptcp-ns3",
+    "dsack",
     "tcp",
     "udp",
     "mptcp",

@@ -46,7 +46,7 @@ fn it_knows_words_defaults_and_what_excludes_what() {
     assert_eq!(transport["sack"]["default"], json!(true));
     assert_eq!(
         transport["profile"]["enum"],
-        json!(["linux", "ns-3", "rfc"])
+        json!(["linux", "ns-3", "rfc", "mptcp-ns3"])
     );
     assert_eq!(
         transport["min_rto"]["description"],

@@ -21,9 +21,9 @@ pub use metrics::Histogram;
 pub use observer::{FlowFacts, Observer, Sighting, Told};
 pub use outcome::{
     AirtimeShares, ChannelSummary, CompetitorSummary, ConnectionTimeline, DelayBin, DelaySummary,
-    DisjointRoutes, FlowOutcome, FlowSummary, LinkShare, LinkSummary, MeshSummary, NodeSummary,
-    Outcome, RadioSummary, Reordering, ReorderingMetrics, Stats, SubflowSummary, SubflowTimeline,
-    Summary, Timeline,
+    DisjointRoutes, FlowOutcome, FlowSummary, LinkShare, LinkSummary, MeshSummary, MptcpNs3Summary,
+    NodeSummary, Outcome, RadioSummary, Reordering, ReorderingMetrics, Stats, SubflowSummary,
+    SubflowTimeline, Summary, Timeline,
 };
 pub use schedule::Schedule;
 pub use summary::jain_index;
@@ -32,7 +32,7 @@ use std::convert::Infallible;
 
 use ropewalk_network::radio::Channel;
 use ropewalk_quantities::Time;
-use ropewalk_scenario::Scenario;
+use ropewalk_scenario::{Flow, Protocol, Scenario};
 
 use crate::air::Air;
 use crate::packet::Packet;
@@ -87,6 +87,7 @@ fn run_world<O: Observer, M: Air<O::Tag>>(
     observer: &mut O,
 ) -> Result<Outcome, Unsupported> {
     if O::WATCHES {
+        check_watched(scenario)?;
         world.tell_flows(scenario, seed, observer);
     }
     let recorder = Recorder::new(scenario, options);
@@ -99,6 +100,23 @@ fn run_world<O: Observer, M: Air<O::Tag>>(
         run.close();
     }
     Ok(outcome)
+}
+
+/// That whoever watches can be told of all flows: the ns-3 module acknowledges in its own way, with
+/// options that no RFC has.
+fn check_watched(scenario: &Scenario) -> Result<(), Unsupported> {
+    let untold = |flow: &&Flow| matches!(flow.protocol, Protocol::MptcpNs3(_));
+    match scenario.flows.iter().find(untold) {
+        None => Ok(()),
+        Some(flow) => Err(Unsupported {
+            key: flow.key("profile"),
+            value: "mptcp-ns3".to_owned(),
+            allowed:
+                "linux, ns-3, rfc in captures and logs: what the ns-3 module sends has no form on \
+                      the wire"
+                    .to_owned(),
+        }),
+    }
 }
 
 /// A scenario asks for something that the simulator does not have.

@@ -58,6 +58,10 @@ pub struct Summary {
     pub delay_ms: Option<DelaySummary>,
     /// Order of arrival on the data level.
     pub reordering: Reordering,
+    /// What the papers of the ns-3 module measure, of the first flow where it has profile
+    /// `mptcp-ns3`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mptcp_ns3: Option<MptcpNs3Summary>,
     /// Per link, as in the scenario; forward direction.
     pub links: Vec<LinkSummary>,
     /// The mesh, where the scenario has one.
@@ -268,6 +272,24 @@ pub struct LinkShare {
     pub delivered_bytes: u64,
     /// Of such bytes of all flows; 0 where there are none.
     pub share: f64,
+}
+
+/// What alheid-2016 and its kin measure of the ns-3 module's MPTCP.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct MptcpNs3Summary {
+    /// The policy against duplicates.
+    pub policy: &'static str,
+    /// Segments that were stored out of order, of those that brought something new (OOO-R); in percent.
+    pub out_of_order_percent: f64,
+    /// Most segments that were stored at once, after the warm-up (OOO buffer).
+    pub buffer_max_segments: usize,
+    /// The same in 1024 bytes of payload.
+    pub buffer_max_kib: f64,
+    /// The module's gThroughput: the sum over subflows of cwnd x MSS / srtt, in the mean over
+    /// acknowledgements after the warm-up; 10^6 bit/s. Not what was delivered. Absent where nothing was
+    /// acknowledged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gthroughput_mbps: Option<f64>,
 }
 
 /// One entry of the scenario's flows, beside the others.

@@ -6,12 +6,13 @@ mod links;
 mod mesh;
 
 use ropewalk_quantities::Time;
-use ropewalk_scenario::{Origin, Scenario};
+use ropewalk_scenario::{Origin, Protocol, Scenario};
 
 use crate::air::Air;
 use crate::observer::Observer;
 use crate::outcome::{
-    CompetitorSummary, FlowOutcome, MeshSummary, Outcome, Reordering, Stats, Summary,
+    CompetitorSummary, FlowOutcome, MeshSummary, MptcpNs3Summary, Outcome, Reordering, Stats,
+    Summary,
 };
 use crate::recorder::Baseline;
 use crate::run::Run;
@@ -86,6 +87,7 @@ pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
                     .and_then(|recorder| recorder.reorder.as_ref())
                     .map(|reorder| reorder.metrics()),
             },
+            mptcp_ns3: mptcp_ns3(&span, packets, out_of_order),
             links,
             mesh: scenario.mesh.as_ref().map(MeshSummary::of),
             channels: span.channels(),
@@ -109,6 +111,26 @@ pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
         delays: first.delays,
         others: outcomes,
     }
+}
+
+/// What the ns-3 module's papers measure of the first flow, which had so many segments, and of them so
+/// many out of order.
+fn mptcp_ns3<T, M>(
+    span: &Span<'_, T, M>,
+    packets: u64,
+    out_of_order: u64,
+) -> Option<MptcpNs3Summary> {
+    let host = span.world.flows[0].host.mptcp_ns3()?;
+    let Protocol::MptcpNs3(policy) = span.scenario.flows[0].protocol else {
+        return None;
+    };
+    Some(MptcpNs3Summary {
+        policy: policy.name(),
+        out_of_order_percent: 100.0 * out_of_order as f64 / packets.max(1) as f64,
+        buffer_max_segments: host.reorder_segments_max(),
+        buffer_max_kib: host.reorder_buffer_max() as f64 / 1024.0,
+        gthroughput_mbps: host.throughput().map(|rate| rate / 1e6),
+    })
 }
 
 /// Timelines and delays of the recorded flows.

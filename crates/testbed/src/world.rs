@@ -66,14 +66,22 @@ pub fn world(request: &Request) -> Result<Report, Error> {
             let gateway = Gateway::start(association, &scenario, &testbed, named, start);
             Some(gateway?)
         }
-        Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::StripedTcp(_) => None,
+        Protocol::Tcp
+        | Protocol::Udp
+        | Protocol::Mptcp
+        | Protocol::MptcpNs3(_)
+        | Protocol::StripedTcp(_) => None,
     };
     let tunnel = match &scenario.first().protocol {
         Protocol::StripedTcp(device) => {
             let tunnel = Tunnel::start(device.scheduler, &scenario, &testbed, start);
             Some(tunnel?)
         }
-        Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::Bas(_) => None,
+        Protocol::Tcp
+        | Protocol::Udp
+        | Protocol::Mptcp
+        | Protocol::MptcpNs3(_)
+        | Protocol::Bas(_) => None,
     };
     let mut plan = traffic_plan(&scenario, request.seed, &testbed.plan, named, step);
     if let Some(gateway) = &gateway {
@@ -181,7 +189,7 @@ fn traffic_plan(
         name: flow.stream(0),
         seed,
         carrier: match flow.protocol {
-            Protocol::Mptcp => Carrier::Mptcp,
+            Protocol::Mptcp | Protocol::MptcpNs3(_) => Carrier::Mptcp,
             Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Bas(_) => Carrier::Tcp,
             Protocol::Udp => Carrier::Udp,
         },

@@ -8,6 +8,7 @@ use crate::congestion::{self, CongestionConfig, Controller, SinglePathConfig};
 use crate::reordering::none::NoneConfig;
 use crate::reordering::{self, Policy, ReorderingConfig};
 use crate::scheduling::min_rtt::MinRttConfig;
+use crate::scheduling::round_robin::RoundRobinConfig;
 use crate::scheduling::{self, PacketScheduler, SchedulerConfig};
 
 /// Without options (RFC 9293, 3.1).
@@ -49,6 +50,8 @@ named! {
         Ns3 = "ns-3",
         /// As the RFCs recommend.
         Rfc = "rfc",
+        /// The MPTCP module of gomez-2014, park-2014 and alheid-2016 ([`mptcp_ns3`](crate::mptcp_ns3)).
+        MptcpNs3 = "mptcp-ns3",
     }
 }
 
@@ -330,6 +333,20 @@ impl Config {
                 halve_after_idle: false,
                 hystart: false,
                 ..linux
+            },
+            // What of the module these settings can say; the rest is its own.
+            Profile::MptcpNs3 => Config {
+                scheduler: RoundRobinConfig::DEFAULT.into(),
+                // Of gomez-2014's code; what is received has no bound.
+                receive_buffer: Bytes::new(90_000_000),
+                send_buffer: Bytes::new(90_000_000),
+                initial_window: InitialWindow::Segments(1),
+                initial_ssthresh: Some(Bytes::new(65_535)),
+                sack: false,
+                limited_transmit: false,
+                delayed_ack: 1,
+                min_rto: Time::from_millis(200),
+                ..Config::profile(Profile::Ns3)
             },
         }
     }

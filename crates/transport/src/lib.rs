@@ -17,6 +17,7 @@ pub mod event;
 mod handshake;
 mod loss;
 mod memory;
+pub mod mptcp_ns3;
 pub mod multipath;
 mod range_set;
 mod receiver;

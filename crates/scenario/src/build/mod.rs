@@ -6,6 +6,7 @@ mod datagrams;
 mod flows;
 mod links;
 mod mesh;
+mod mptcp_ns3;
 mod nodes;
 mod paths;
 mod protocol;

@@ -5,6 +5,7 @@ use ropewalk_quantities::Bytes;
 use ropewalk_transport::algorithm::{Declared, Description, Tag};
 use ropewalk_transport::{Config, CongestionConfig, Profile, SchedulerConfig};
 
+use super::mptcp_ns3;
 use super::protocol::{check_buffers, protocol, set_send_buffer};
 use crate::error::Problem;
 use crate::model::{ETHERNET_MTU, Protocol, datagram_headers};
@@ -33,12 +34,15 @@ impl Transport {
         let mut config = Config::profile(profile);
         set_fields(section, &mut config);
         let name = section.get::<String>("protocol");
-        let name = name.as_deref().unwrap_or(match paths {
-            0 | 1 => "tcp",
+        let name = name.as_deref().unwrap_or(match (profile, paths) {
+            (Profile::Linux | Profile::Ns3 | Profile::Rfc, 0 | 1) => "tcp",
             _ => "mptcp",
         });
-        let protocol = protocol(section, name, None, report);
-        config.multipath = protocol == Protocol::Mptcp;
+        let protocol = match (profile, name) {
+            (Profile::MptcpNs3, "mptcp") => Protocol::MptcpNs3(section.value("policy")),
+            _ => protocol(section, name, None, report),
+        };
+        config.multipath = protocol.has_subflows();
         let usual = Config::profile(profile).scheduler;
         config.scheduler = of_subflows(protocol.scheduler(&config), usual);
         if !section.has("segment") {
@@ -63,6 +67,13 @@ impl Transport {
             own_segment: section.has("segment"),
         };
         transport.check_congestion(section, report);
+        mptcp_ns3::check(
+            section,
+            profile,
+            &transport.protocol,
+            &transport.config,
+            report,
+        );
         check_sizes(section, &transport.config, report);
         check_buffers(section, &transport.protocol, &transport.config, report);
         transport
@@ -73,7 +84,7 @@ impl Transport {
         let mut config = self.inherited.clone();
         let name: String = section.value("protocol");
         let protocol = protocol(section, &name, Some(&self.protocol), report);
-        config.multipath = protocol == Protocol::Mptcp;
+        config.multipath = protocol.has_subflows();
         if protocol != Protocol::Udp
             && !section.has("congestion")
             && !fits(config.congestion.description(), &config)
@@ -82,7 +93,9 @@ impl Transport {
         }
         set_fields(section, &mut config);
         let usual = match protocol {
-            Protocol::Tcp | Protocol::Udp | Protocol::Mptcp => self.inherited.scheduler.clone(),
+            Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::MptcpNs3(_) => {
+                self.inherited.scheduler.clone()
+            }
             Protocol::StripedTcp(_) | Protocol::Bas(_) => Config::profile(self.profile).scheduler,
         };
         config.scheduler = of_subflows(protocol.scheduler(&config), usual);
@@ -98,6 +111,7 @@ impl Transport {
             own_segment: self.own_segment || section.has("segment"),
         };
         transport.check_congestion(section, report);
+        mptcp_ns3::check_inherited(section, &transport.protocol, &transport.config, report);
         if section.has("send_buffer") {
             check_buffer(
                 section,

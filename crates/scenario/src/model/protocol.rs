@@ -3,6 +3,7 @@
 use ropewalk_quantities::Bytes;
 use ropewalk_striping::tunnel::{ENVELOPE, Scheduler};
 use ropewalk_transport::algorithm::Declared;
+use ropewalk_transport::mptcp_ns3::Policy;
 use ropewalk_transport::{Config, IpVersion, SchedulerConfig};
 
 /// RFC 768.
@@ -22,6 +23,9 @@ pub enum Protocol {
     Udp,
     /// MPTCP (RFC 8684), a subflow on each path.
     Mptcp,
+    /// The MPTCP of an ns-3 module, which is not RFC 8684, with its answer to duplicate
+    /// acknowledgements (`mptcp` with profile `mptcp-ns3`).
+    MptcpNs3(Policy),
     /// One TCP connection whose packets a virtual device lays on the paths one by one (song-2018).
     StripedTcp(VirtualDevice),
     /// Bandwidth aggregation above TCP, a connection on each path (elahi-2011).
@@ -71,10 +75,16 @@ impl Protocol {
         match self {
             Protocol::Tcp => "tcp",
             Protocol::Udp => "udp",
-            Protocol::Mptcp => "mptcp",
+            Protocol::Mptcp | Protocol::MptcpNs3(_) => "mptcp",
             Protocol::StripedTcp(_) => "striped-tcp",
             Protocol::Bas(_) => "bas",
         }
+    }
+
+    /// Whether it has subflows: RFC 8684's, or the ns-3 module's.
+    #[must_use]
+    pub fn has_subflows(&self) -> bool {
+        matches!(self, Protocol::Mptcp | Protocol::MptcpNs3(_))
     }
 
     /// Whether it goes over one path alone.
@@ -87,7 +97,9 @@ impl Protocol {
     #[must_use]
     pub fn scheduler(&self, transport: &Config) -> SchedulerConfig {
         match self {
-            Protocol::Tcp | Protocol::Udp | Protocol::Mptcp => transport.scheduler.clone(),
+            Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::MptcpNs3(_) => {
+                transport.scheduler.clone()
+            }
             Protocol::StripedTcp(device) => SchedulerConfig::from_name(device.scheduler.name())
                 .expect("a scheduler has one name everywhere"),
             Protocol::Bas(aggregation) => aggregation.scheduling.clone(),
@@ -100,7 +112,11 @@ impl Protocol {
     pub fn packet_overhead(&self, ip_version: IpVersion) -> u32 {
         let outside = datagram_headers(ip_version);
         match self {
-            Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::Bas(_) => 0,
+            Protocol::Tcp
+            | Protocol::Udp
+            | Protocol::Mptcp
+            | Protocol::MptcpNs3(_)
+            | Protocol::Bas(_) => 0,
             Protocol::StripedTcp(device) => match device.kind {
                 Device::Naive => outside,
                 Device::Tunnel => outside + ENVELOPE,

@@ -8,6 +8,7 @@
 mod aggregation;
 mod connection;
 mod datagrams;
+mod mptcp_ns3;
 mod striped;
 mod tunnel;
 mod verbs;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Device, Flow, Protocol, Scenario};
+use ropewalk_transport::mptcp_ns3::{Coupling, Settings};
 use ropewalk_transport::{Config, Counters, Segment, SubflowState};
 
 use crate::Unsupported;
@@ -25,6 +27,7 @@ use crate::hearing::Hears;
 use aggregation::Aggregation;
 use connection::Connection;
 pub(crate) use datagrams::Datagrams;
+use mptcp_ns3::MptcpNs3;
 use striped::Striped;
 use tunnel::Tunnel;
 pub(crate) use verbs::{FirstHop, Sends};
@@ -39,6 +42,8 @@ pub(crate) const SERVER: usize = 1;
 pub(crate) enum Host {
     /// `tcp`, `mptcp`
     Connection(Connection),
+    /// `mptcp` as an ns-3 module has it
+    MptcpNs3(Box<MptcpNs3>),
     /// `udp`
     Datagrams(Box<Datagrams>),
     /// `striped-tcp` over the paper's device
@@ -93,6 +98,7 @@ macro_rules! each {
             | Host::Striped(Striped {
                 connection: $inner, ..
             }) => $call,
+            Host::MptcpNs3($inner) => $call,
             Host::Datagrams($inner) => $call,
             Host::Tunnel($inner) => $call,
             Host::Aggregation($inner) => $call,
@@ -106,6 +112,10 @@ macro_rules! send_by {
         match $host {
             $crate::hosts::Host::Connection($sender) => $call,
             $crate::hosts::Host::Striped($sender) => $call,
+            $crate::hosts::Host::MptcpNs3(boxed) => {
+                let $sender = &mut **boxed;
+                $call
+            }
             $crate::hosts::Host::Datagrams(boxed) => {
                 let $sender = &mut **boxed;
                 $call
@@ -141,6 +151,19 @@ impl Host {
                 connection.set_costs(&costs(scenario, flow));
                 Host::Connection(connection)
             }
+            Protocol::MptcpNs3(policy) => {
+                let settings = Settings::new(config, *policy).ok_or_else(|| Unsupported {
+                    key: flow.key("congestion"),
+                    value: config.congestion.name().to_owned(),
+                    allowed: format!("{} (mptcp-ns3)", Coupling::NAMES.join(", ")),
+                })?;
+                Host::MptcpNs3(Box::new(MptcpNs3::new(
+                    settings,
+                    flow.subflows(),
+                    headers,
+                    keys,
+                )))
+            }
             Protocol::Udp => Host::Datagrams(Box::new(Datagrams::new(flow))),
             Protocol::StripedTcp(device) if device.kind == Device::Naive => {
                 let connection = Connection::new(config, 1, headers, keys);
@@ -162,7 +185,23 @@ impl Host {
     pub(crate) fn connection(&mut self) -> Option<&mut Connection> {
         match self {
             Host::Connection(connection) => Some(connection),
-            Host::Datagrams(_) | Host::Striped(_) | Host::Tunnel(_) | Host::Aggregation(_) => None,
+            Host::MptcpNs3(_)
+            | Host::Datagrams(_)
+            | Host::Striped(_)
+            | Host::Tunnel(_)
+            | Host::Aggregation(_) => None,
+        }
+    }
+
+    /// What the ns-3 module's MPTCP measures beside the rest, where that is what it is.
+    pub(crate) fn mptcp_ns3(&self) -> Option<&MptcpNs3> {
+        match self {
+            Host::MptcpNs3(host) => Some(host),
+            Host::Connection(_)
+            | Host::Datagrams(_)
+            | Host::Striped(_)
+            | Host::Tunnel(_)
+            | Host::Aggregation(_) => None,
         }
     }
 
@@ -171,7 +210,11 @@ impl Host {
     pub(crate) fn datagrams(&self) -> Option<&Datagrams> {
         match self {
             Host::Datagrams(datagrams) => Some(datagrams),
-            Host::Connection(_) | Host::Striped(_) | Host::Tunnel(_) | Host::Aggregation(_) => None,
+            Host::Connection(_)
+            | Host::MptcpNs3(_)
+            | Host::Striped(_)
+            | Host::Tunnel(_)
+            | Host::Aggregation(_) => None,
         }
     }
 
@@ -217,7 +260,7 @@ impl Host {
         match self {
             Host::Tunnel(tunnel) => tunnel.drop_packet(slot),
             Host::Datagrams(datagrams) => datagrams.drop_packet(),
-            Host::Connection(_) | Host::Striped(_) | Host::Aggregation(_) => {}
+            Host::Connection(_) | Host::MptcpNs3(_) | Host::Striped(_) | Host::Aggregation(_) => {}
         }
     }
 
@@ -228,9 +271,11 @@ impl Host {
                 datagrams.left_medium();
                 true
             }
-            Host::Connection(_) | Host::Striped(_) | Host::Tunnel(_) | Host::Aggregation(_) => {
-                false
-            }
+            Host::Connection(_)
+            | Host::MptcpNs3(_)
+            | Host::Striped(_)
+            | Host::Tunnel(_)
+            | Host::Aggregation(_) => false,
         }
     }
 
@@ -248,6 +293,7 @@ impl Host {
                 connection.handle_timeout(now, end, heard_by);
             }
             Host::Aggregation(host) => host.handle_timeout(now, end, heard_by),
+            Host::MptcpNs3(host) => host.handle_timeout(now, end, heard_by),
             // Its turn follows.
             Host::Datagrams(_) => {}
         }
@@ -287,7 +333,11 @@ impl Host {
     /// Bytes that this subflow held and others were given, too; only where that can be.
     pub(crate) fn resent_by(&self, subflow: usize) -> Option<u64> {
         match self {
-            Host::Connection(_) | Host::Datagrams(_) | Host::Striped(_) | Host::Tunnel(_) => None,
+            Host::Connection(_)
+            | Host::MptcpNs3(_)
+            | Host::Datagrams(_)
+            | Host::Striped(_)
+            | Host::Tunnel(_) => None,
             Host::Aggregation(aggregation) => Some(aggregation.resent_by(subflow)),
         }
     }

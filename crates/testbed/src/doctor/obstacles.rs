@@ -12,7 +12,7 @@ pub(super) fn of(scenario: &Scenario) -> Vec<String> {
     let mut lines = Vec::new();
     let flow = scenario.first();
     let used = &flow.paths;
-    if flow.protocol != Protocol::Mptcp {
+    if !flow.protocol.has_subflows() {
         let others = scenario.paths.iter().enumerate();
         let by_any = |path: &usize| scenario.flows.iter().any(|flow| flow.paths.contains(path));
         let others = others.filter(|(path, _)| !by_any(path));

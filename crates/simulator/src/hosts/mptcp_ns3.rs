@@ -1,0 +1,335 @@
+//! The MPTCP of an ns-3 module, profile `mptcp-ns3`: its sender and its receiver, and what opens its
+//! subflows.
+//!
+//! Each subflow is opened by SYN and SYN-ACK of its own, all at once; a SYN that is not answered is
+//! sent again. The module's headers are not told by the papers: packets are as
+//! long as those of RFC 8684 that carry as much.
+
+use std::collections::VecDeque;
+
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+use ropewalk_quantities::Time;
+use ropewalk_transport::mptcp_ns3::{Ack, Data, Receiver, Sender, Settings};
+use ropewalk_transport::{Counters, Flags, Options, SackList, Segment, SubflowState};
+
+use super::verbs::Sends;
+use super::{CLIENT, Incoming, Outgoing, SERVER, Taken};
+use crate::application::{Application, Sink};
+use crate::hearing::Hears;
+
+/// How long the first SYN waits for its answer (RFC 6298, 2.1); each later one twice as long.
+const SYN_TIMEOUT: Time = Time::from_secs(1);
+const DATA: Flags = Flags::TIMESTAMPS
+    .with(Flags::DATA_ACK)
+    .with(Flags::DATA_SEQ_64);
+const ACK: Flags = Flags::ACK
+    .with(Flags::TIMESTAMPS)
+    .with(Flags::DATA_ACK)
+    .with(Flags::DATA_ACK_64);
+
+/// Both ends.
+#[derive(Debug)]
+pub(crate) struct MptcpNs3 {
+    sender: Sender,
+    receiver: Receiver,
+    /// Of each subflow, until it is open.
+    dials: Vec<Dial>,
+    /// Subflows whose SYN has arrived.
+    answers: VecDeque<usize>,
+    /// What stands before each segment, in bytes.
+    headers: u32,
+    /// For F-RTO's losses of acknowledgements.
+    random: Pcg64Mcg,
+}
+
+/// How far a subflow's handshake is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dial {
+    /// The application has not begun.
+    Closed,
+    /// Its SYN is to be sent.
+    Due {
+        attempt: u32,
+    },
+    /// It was sent so many times, the last at `sent`, and is sent again at `again`.
+    Sent {
+        attempt: u32,
+        sent: Time,
+        again: Time,
+    },
+    Open,
+}
+
+impl MptcpNs3 {
+    /// With so many subflows; a segment has so many bytes of headers before it.
+    pub(crate) fn new(
+        settings: Settings,
+        subflows: usize,
+        headers: u32,
+        random: Pcg64Mcg,
+    ) -> MptcpNs3 {
+        MptcpNs3 {
+            sender: Sender::new(settings, subflows),
+            receiver: Receiver::new(settings.policy, subflows),
+            dials: vec![Dial::Closed; subflows],
+            answers: VecDeque::new(),
+            headers,
+            random,
+        }
+    }
+
+    pub(crate) fn start(&mut self, _: Time) {
+        for dial in &mut self.dials {
+            if *dial == Dial::Closed {
+                *dial = Dial::Due { attempt: 1 };
+            }
+        }
+    }
+
+    pub(crate) fn handle_packet<H: Hears>(
+        &mut self,
+        now: Time,
+        packet: &Incoming<'_>,
+        _: &mut H,
+    ) -> Taken {
+        let (segment, subflow) = (packet.segment, packet.subflow);
+        let opens = segment.flags.contains(Flags::SYN);
+        let mut delivered = 0;
+        if packet.end == SERVER {
+            match opens {
+                true => self.answers.push_back(subflow),
+                false => delivered = self.receiver.handle(&data(subflow, segment)),
+            }
+        } else if opens {
+            self.open(now, subflow);
+        } else {
+            let (sender, random) = (&mut self.sender, &mut self.random);
+            let draw = || random.next_u32() as f64 / (f64::from(u32::MAX) + 1.0);
+            sender.handle(now, &ack(subflow, segment), draw);
+        }
+        Taken { delivered }
+    }
+
+    /// A SYN was answered.
+    fn open(&mut self, now: Time, subflow: usize) {
+        let Dial::Sent { attempt, sent, .. } = self.dials[subflow] else {
+            return;
+        };
+        // Karn's rule.
+        let rtt = (attempt == 1).then(|| now - sent);
+        self.sender.open(subflow, rtt);
+        self.dials[subflow] = Dial::Open;
+    }
+
+    pub(crate) fn handle_timeout<H: Hears>(&mut self, now: Time, end: usize, _: &mut H) {
+        if end != CLIENT {
+            return;
+        }
+        self.sender.handle_timeout(now);
+        for dial in &mut self.dials {
+            if let Dial::Sent { attempt, again, .. } = *dial
+                && again <= now
+            {
+                *dial = Dial::Due {
+                    attempt: attempt + 1,
+                };
+            }
+        }
+    }
+
+    /// The first SYN that is due, as sent now.
+    fn poll_syn(&mut self, now: Time) -> Option<usize> {
+        let due = |dial: &Dial| matches!(dial, Dial::Due { .. });
+        let subflow = self.dials.iter().position(due)?;
+        if let Dial::Due { attempt } = self.dials[subflow] {
+            let doublings = (attempt - 1).min(6);
+            self.dials[subflow] = Dial::Sent {
+                attempt,
+                sent: now,
+                again: now + SYN_TIMEOUT * (1 << doublings),
+            };
+        }
+        Some(subflow)
+    }
+
+    /// It has no keys: nothing of it is shown in captures.
+    pub(crate) fn key(&self, _end: usize) -> u64 {
+        0
+    }
+
+    pub(crate) fn subflows(&self) -> usize {
+        self.sender.subflows()
+    }
+
+    pub(crate) fn state(&self, subflow: usize) -> &SubflowState {
+        self.sender.state(subflow)
+    }
+
+    pub(crate) fn counters(&self, subflow: usize) -> Counters {
+        self.sender.counters(subflow)
+    }
+
+    pub(crate) fn duplicates(&self, subflow: usize) -> u64 {
+        self.receiver.duplicates(subflow)
+    }
+
+    pub(crate) fn delivered_by(&self, subflow: usize) -> u64 {
+        self.receiver.delivered_by(subflow)
+    }
+
+    pub(crate) fn delivered(&self) -> u64 {
+        self.receiver.delivered()
+    }
+
+    pub(crate) fn reorder_buffer(&self) -> u64 {
+        self.receiver.stored_bytes()
+    }
+
+    pub(crate) fn reorder_buffer_max(&self) -> u64 {
+        self.receiver.stored_bytes_max()
+    }
+
+    /// Most segments that waited at once.
+    pub(crate) fn reorder_segments_max(&self) -> usize {
+        self.receiver.stored_segments_max()
+    }
+
+    /// The module's gThroughput, in bit/s; `None` before the first acknowledgement.
+    pub(crate) fn throughput(&self) -> Option<f64> {
+        self.sender.throughput()
+    }
+
+    /// From now on, the most that waited and the throughput tell of what is to come.
+    pub(crate) fn restart_reorder_buffer_max(&mut self) {
+        self.receiver.restart_maxima();
+        self.sender.restart_throughput();
+    }
+
+    pub(crate) fn packets(&self) -> (u64, u64) {
+        self.receiver.packets()
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.sender.is_finished()
+    }
+
+    fn outgoing(&self, end: usize, subflow: usize, segment: &Segment) -> Outgoing {
+        Outgoing {
+            end,
+            route: subflow,
+            subflow,
+            dial: 0,
+            slot: 0,
+            size: self.headers + segment.header_len() + segment.len,
+        }
+    }
+}
+
+impl Sink for Sender {
+    fn write(&mut self, most: u64) -> u64 {
+        Sender::write(self, most)
+    }
+    fn close(&mut self) {
+        Sender::close(self);
+    }
+}
+
+impl Sends for MptcpNs3 {
+    fn turn(&mut self, now: Time, end: usize, application: &mut Application) {
+        if end == CLIENT {
+            application.fill(now, &mut self.sender);
+        }
+    }
+
+    fn poll_transmit<H: Hears>(
+        &mut self,
+        now: Time,
+        end: usize,
+        segment: &mut Segment,
+        _: &mut H,
+    ) -> Option<Outgoing> {
+        let opening = match end {
+            CLIENT => self.poll_syn(now),
+            _ => self.answers.pop_front(),
+        };
+        if let Some(subflow) = opening {
+            *segment = Segment {
+                flags: Flags::SYN.with(Flags::TIMESTAMPS),
+                ..Segment::EMPTY
+            };
+            return Some(self.outgoing(end, subflow, segment));
+        }
+        let subflow = if end == CLIENT {
+            let data = self.sender.poll_transmit(now)?;
+            *segment = Segment {
+                seq: data.number,
+                data_seq: data.data,
+                ts_val: data.stamp,
+                len: data.len,
+                flags: DATA,
+                ..Segment::EMPTY
+            };
+            data.subflow
+        } else {
+            let ack = self.receiver.poll_ack()?;
+            *segment = Segment {
+                ack: ack.next,
+                ts_ecr: ack.echo,
+                flags: ACK,
+                options: report(&ack),
+                ..Segment::EMPTY
+            };
+            ack.subflow
+        };
+        Some(self.outgoing(end, subflow, segment))
+    }
+
+    fn poll_timeouts(&mut self, end: usize) -> [Option<Time>; 2] {
+        if end != CLIENT {
+            return [None, None];
+        }
+        let dials = self.dials.iter().filter_map(|dial| match dial {
+            Dial::Sent { again, .. } => Some(*again),
+            Dial::Closed | Dial::Due { .. } | Dial::Open => None,
+        });
+        [dials.chain(self.sender.poll_timeout()).min(), None]
+    }
+}
+
+/// A data segment, its numbers in the place of sequence numbers.
+fn data(subflow: usize, segment: &Segment) -> Data {
+    Data {
+        subflow,
+        number: segment.seq,
+        data: segment.data_seq,
+        len: segment.len,
+        stamp: segment.ts_val,
+    }
+}
+
+/// An acknowledgement, its report in the place of SACK blocks.
+fn ack(subflow: usize, segment: &Segment) -> Ack {
+    let mut blocks = match &segment.options {
+        Options::Sack(list) => Some(list.iter(segment.ack)).into_iter().flatten(),
+        _ => None.into_iter().flatten(),
+    };
+    Ack {
+        subflow,
+        next: segment.ack,
+        echo: segment.ts_ecr,
+        report: blocks.next().zip(blocks.next()).map(<[_; 2]>::from),
+    }
+}
+
+fn report(ack: &Ack) -> Options {
+    let Some(report) = ack.report else {
+        return Options::None;
+    };
+    let mut list = SackList::default();
+    let fits = report
+        .iter()
+        .all(|(start, end)| list.push(ack.next, *start, *end));
+    debug_assert!(fits, "two blocks, of numbers of segments");
+    Options::Sack(list)
+}

@@ -1,0 +1,88 @@
+//! How windows grow and shrink together (gomez-2014, equations 1 to 5, as the module has them).
+
+use super::subflow::Subflow;
+use crate::congestion::CongestionConfig;
+
+/// How windows grow and shrink together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coupling {
+    /// Each as a TCP of its own.
+    Uncoupled,
+    /// gomez-2014's RTT compensator: linked increases, but none faster than a TCP.
+    RttCompensator,
+    /// They grow by one factor for all, and shrink alone.
+    LinkedIncreases,
+    /// They grow by the sum of all windows, and one gives up half of that sum.
+    FullyCoupled,
+}
+
+impl Coupling {
+    /// The names of the congestion controls that it stands for, in a scenario file.
+    pub const NAMES: [&'static str; 5] = [
+        "newreno",
+        "uncoupled",
+        "lia",
+        "linked-increases",
+        "fully-coupled",
+    ];
+
+    /// The module's congestion control for this one of ours, which is its equation: Linux's and ns-3's
+    /// others are none of the module's.
+    pub(super) fn of(congestion: &CongestionConfig) -> Option<Coupling> {
+        match congestion.name() {
+            "newreno" | "uncoupled" => Some(Coupling::Uncoupled),
+            "lia" => Some(Coupling::RttCompensator),
+            "linked-increases" => Some(Coupling::LinkedIncreases),
+            "fully-coupled" => Some(Coupling::FullyCoupled),
+            _ => None,
+        }
+    }
+
+    /// What a window of so many segments grows by at a new acknowledgement beyond slow start.
+    pub(super) fn increase(self, subflows: &[Subflow], cwnd: f64) -> f64 {
+        let total = total(subflows);
+        match self {
+            Coupling::Uncoupled => 1.0 / cwnd,
+            Coupling::RttCompensator => (alpha(subflows) / total).min(1.0 / cwnd),
+            Coupling::LinkedIncreases => alpha(subflows) / total,
+            Coupling::FullyCoupled => 1.0 / total,
+        }
+    }
+
+    /// The window after a loss.
+    pub(super) fn reduced(self, subflows: &[Subflow], cwnd: f64) -> f64 {
+        let reduced = match self {
+            Coupling::FullyCoupled => cwnd - total(subflows) / 2.0,
+            Coupling::Uncoupled | Coupling::RttCompensator | Coupling::LinkedIncreases => {
+                cwnd / 2.0
+            }
+        };
+        reduced.max(1.0)
+    }
+}
+
+/// The sum of the windows of all open subflows.
+fn total(subflows: &[Subflow]) -> f64 {
+    let open = subflows.iter().filter(|subflow| subflow.is_open());
+    open.map(|subflow| subflow.cwnd).sum()
+}
+
+/// gomez-2014, equation 5 (RFC 6356's alpha) of smoothed windows: sum(w) max(w / r^2) / (sum(w / r))^2.
+/// Subflows without a round-trip sample take no part; 1 if none has one.
+fn alpha(subflows: &[Subflow]) -> f64 {
+    let (mut sum, mut most, mut rates) = (0.0, 0.0_f64, 0.0);
+    for subflow in subflows.iter().filter(|subflow| subflow.is_open()) {
+        let Some(rtt) = subflow.timeout.srtt_s() else {
+            continue;
+        };
+        let window = subflow.smoothed_cwnd;
+        sum += window;
+        most = most.max(window / (rtt * rtt));
+        rates += window / rtt;
+    }
+    if rates > 0.0 {
+        sum * most / (rates * rates)
+    } else {
+        1.0
+    }
+}

@@ -1,0 +1,367 @@
+//! The sender: round robin over subflows that have room, and what acknowledgements and timers do.
+
+use std::collections::VecDeque;
+
+use ropewalk_quantities::Time;
+
+use super::subflow::{FRto, Sent, Subflow};
+use super::{Ack, Data, Policy, Settings};
+use crate::{Counters, SubflowState};
+
+/// Duplicates of a segment that are a loss.
+const DUPLICATES: u32 = 3;
+/// With F-RTO, the chance that an acknowledgement is the first of a window of them that are thrown away.
+/// The module takes it from the wall clock, anew in each run, in 0 to 0.061; this is about its middle.
+const DEAF: f64 = 0.03;
+
+/// Subflows, and the stream that is laid on them.
+#[derive(Debug)]
+pub struct Sender {
+    settings: Settings,
+    subflows: Vec<Subflow>,
+    /// The subflow that is asked first for room.
+    turn: usize,
+    /// The next number of the stream.
+    next: u64,
+    /// Written and not yet sent, in bytes.
+    unsent: u64,
+    unacknowledged: u64,
+    closed: bool,
+    /// Subflow and number of what is to be sent again.
+    resend: VecDeque<(usize, u64)>,
+    /// Of the module's gThroughput, at each acknowledgement: the sum, in bit/s, and of how many.
+    throughput: (f64, u64),
+}
+
+impl Sender {
+    /// Over so many subflows, none of which is open yet.
+    #[must_use]
+    pub fn new(settings: Settings, subflows: usize) -> Sender {
+        let mss = settings.segment.as_u64();
+        Sender {
+            settings,
+            subflows: (0..subflows).map(|_| Subflow::new(mss)).collect(),
+            turn: 0,
+            next: 0,
+            unsent: 0,
+            unacknowledged: 0,
+            closed: false,
+            resend: VecDeque::new(),
+            throughput: (0.0, 0),
+        }
+    }
+
+    /// A subflow's handshake is over, which took so long if that could be measured.
+    pub fn open(&mut self, subflow: usize, rtt: Option<Time>) {
+        let subflow = &mut self.subflows[subflow];
+        subflow.state.usable = true;
+        if let Some(rtt) = rtt {
+            subflow.sample(rtt);
+        }
+        subflow.show();
+    }
+
+    /// The application writes up to `most` bytes: how many the send buffer takes.
+    pub fn write(&mut self, most: u64) -> u64 {
+        let held = self.unsent + self.unacknowledged;
+        let taken = most.min(self.settings.send_buffer.as_u64().saturating_sub(held));
+        self.unsent += taken;
+        taken
+    }
+
+    /// There will be no more.
+    pub fn close(&mut self) {
+        self.closed = true;
+    }
+
+    /// All that was ever written is acknowledged, and there will be no more.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.closed && self.unsent + self.unacknowledged == 0
+    }
+
+    /// The next segment to send.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Data> {
+        while let Some((subflow, number)) = self.resend.pop_front() {
+            let of = &mut self.subflows[subflow];
+            let place = number.checked_sub(of.una);
+            if let Some(sent) = place.and_then(|place| of.flight.get_mut(place as usize)) {
+                sent.resent_at = Some(now);
+                of.counters.segments_sent += 1;
+                of.counters.retransmissions += 1;
+                let (data, len) = (sent.data, sent.len);
+                return Some(Data {
+                    subflow,
+                    number,
+                    data,
+                    len,
+                    stamp: now,
+                });
+            }
+        }
+        let mss = self.settings.segment.as_u64();
+        let waits = self.settings.waits_for_full && !self.closed && self.unsent < mss;
+        if self.unsent == 0 || waits {
+            return None;
+        }
+        let count = self.subflows.len();
+        let turns = (0..count).map(|step| (self.turn + step) % count);
+        let subflow = { turns }.find(|subflow| self.subflows[*subflow].has_room())?;
+        self.turn = (subflow + 1) % count;
+        Some(self.send_new(now, subflow))
+    }
+
+    fn send_new(&mut self, now: Time, subflow: usize) -> Data {
+        let len = self.unsent.min(self.settings.segment.as_u64());
+        let of = &mut self.subflows[subflow];
+        let segment = Data {
+            subflow,
+            number: of.nxt(),
+            data: self.next,
+            len: len as u32,
+            stamp: now,
+        };
+        of.flight.push_back(Sent {
+            data: segment.data,
+            len: segment.len,
+            sent_at: now,
+            resent_at: None,
+            duplicates: 0,
+            reported: 0,
+        });
+        of.counters.segments_sent += 1;
+        if of.timer.is_none() {
+            of.arm(now);
+        }
+        of.state.assigned += len;
+        of.state.in_flight += len;
+        of.show();
+        self.next += 1;
+        self.unsent -= len;
+        self.unacknowledged += len;
+        segment
+    }
+
+    /// An acknowledgement arrives. `draw` gives a number of a uniform distribution in [0, 1); only
+    /// F-RTO asks for one.
+    pub fn handle(&mut self, now: Time, ack: &Ack, draw: impl FnOnce() -> f64) {
+        if self.settings.policy == Policy::FRto && self.is_deaf(ack.subflow, draw) {
+            return;
+        }
+        let of = &self.subflows[ack.subflow];
+        if ack.next > of.una && ack.next <= of.nxt() {
+            self.advance(now, ack);
+        } else if ack.next <= of.una && !of.flight.is_empty() {
+            self.handle_duplicate(now, ack);
+        }
+        self.subflows[ack.subflow].show();
+        self.throughput.0 += self.subflows.iter().map(Subflow::rate_bps).sum::<f64>();
+        self.throughput.1 += 1;
+    }
+
+    /// Whether this acknowledgement is thrown away; begins, by chance, a window of such.
+    fn is_deaf(&mut self, subflow: usize, draw: impl FnOnce() -> f64) -> bool {
+        let of = &mut self.subflows[subflow];
+        if of.deaf_for == 0 && draw() < DEAF {
+            of.deaf_for = of.cwnd as u32;
+        }
+        let deaf = of.deaf_for > 0;
+        of.deaf_for -= u32::from(deaf);
+        deaf
+    }
+
+    /// Something new was acknowledged.
+    fn advance(&mut self, now: Time, ack: &Ack) {
+        let of = &mut self.subflows[ack.subflow];
+        self.unacknowledged -= of.advance(now, ack.next);
+        of.f_rto = match of.f_rto {
+            FRto::Two => FRto::Three,
+            // Spurious, which nobody is told; or lost, and repaired.
+            FRto::Three | FRto::Four | FRto::Off => FRto::Off,
+        };
+        self.grow(ack.subflow);
+        self.subflows[ack.subflow].smooth();
+    }
+
+    /// Opens a window by one acknowledgement's worth.
+    fn grow(&mut self, subflow: usize) {
+        let of = &self.subflows[subflow];
+        let cwnd = of.cwnd;
+        let increase = match cwnd * (of.state.mss as f64) < of.ssthresh {
+            true => 1.0,
+            false => self.settings.coupling.increase(&self.subflows, cwnd),
+        };
+        self.subflows[subflow].cwnd += increase;
+    }
+
+    /// Nothing new was acknowledged while something is on its way.
+    fn handle_duplicate(&mut self, now: Time, ack: &Ack) {
+        match self.settings.policy {
+            Policy::FRto => self.take_f_rto_step(ack.subflow),
+            Policy::Eifel => {
+                let of = &mut self.subflows[ack.subflow];
+                let resent_at = of.flight.front().and_then(|first| first.resent_at);
+                // Stamps are milliseconds.
+                let older = |resent_at: Time| stamp_ms(ack.echo) < stamp_ms(resent_at);
+                if resent_at.is_some_and(older) {
+                    (of.cwnd, of.ssthresh) = of.saved;
+                    of.counters.undone += 1;
+                    return;
+                }
+            }
+            Policy::Dsack => self.open_by_report(ack),
+            Policy::None | Policy::TcpDoor => {}
+        }
+        if !self.settings.policy.counts_duplicates() {
+            return;
+        }
+        // What was reported ahead of the stream waits for the lowest of it, whoever has that.
+        let blamed = match ack.report {
+            Some(_) => self.lowest(),
+            None => Some(ack.subflow),
+        };
+        let Some(subflow) = blamed else { return };
+        let of = &mut self.subflows[subflow];
+        // It is of what was acknowledged long ago.
+        if ack.report.is_none() && ack.next < of.una {
+            return;
+        }
+        let Some(first) = of.flight.front_mut() else {
+            return;
+        };
+        first.duplicates += 1;
+        if first.duplicates == DUPLICATES {
+            of.counters.fast_recoveries += 1;
+            self.reduce(now, subflow);
+        }
+    }
+
+    /// The subflow that has the lowest unacknowledged segment of the stream.
+    fn lowest(&self) -> Option<usize> {
+        let firsts = self.subflows.iter().enumerate();
+        let firsts = firsts.filter_map(|(index, of)| Some((of.flight.front()?.data, index)));
+        firsts.min().map(|(_, index)| index)
+    }
+
+    /// D-SACK: a segment that was sent again was reported once more, so that it had arrived before.
+    fn open_by_report(&mut self, ack: &Ack) {
+        let Some([(data, _), _]) = ack.report else {
+            return;
+        };
+        let of = &mut self.subflows[ack.subflow];
+        let place = of.flight.binary_search_by_key(&data, |sent| sent.data);
+        let Ok(place) = place else { return };
+        let sent = &mut of.flight[place];
+        sent.reported += 1;
+        if sent.reported > 1 && sent.resent_at.is_some() && of.cwnd < of.saved.0 {
+            of.cwnd = (of.cwnd + 1.0).min(of.saved.0);
+        }
+    }
+
+    /// A duplicate after a timeout (RFC 5682, 2.1, steps 2 to 4, as the module has them).
+    fn take_f_rto_step(&mut self, subflow: usize) {
+        let of = &mut self.subflows[subflow];
+        match of.f_rto {
+            FRto::Off => {}
+            FRto::Two => of.f_rto = FRto::Off,
+            FRto::Three => {
+                of.cwnd = 3.0;
+                of.f_rto = FRto::Four;
+            }
+            FRto::Four => self.grow(subflow),
+        }
+    }
+
+    /// A loss: windows shrink, the timeout doubles, the first unacknowledged segment is sent again.
+    fn reduce(&mut self, now: Time, subflow: usize) {
+        let cwnd = self.subflows[subflow].cwnd;
+        let reduced = self.settings.coupling.reduced(&self.subflows, cwnd);
+        let of = &mut self.subflows[subflow];
+        of.saved = match self.settings.policy {
+            Policy::Dsack => (of.saved.0.max(cwnd), of.saved.1.max(of.ssthresh)),
+            _ => (cwnd, of.ssthresh),
+        };
+        // Half of a window in segments, taken for bytes: always the two segments.
+        let two_segments = 2.0 * of.state.mss as f64;
+        of.ssthresh = (cwnd.floor() / 2.0).max(two_segments);
+        of.cwnd = reduced;
+        of.timeout.back_off();
+        if of.timer.is_none() {
+            of.arm(now);
+        }
+        self.resend.push_back((subflow, of.una));
+        of.show();
+    }
+
+    /// Timers that have run out do what they do: the window is halved, too, and the first
+    /// unacknowledged segment alone is sent again.
+    pub fn handle_timeout(&mut self, now: Time) {
+        for subflow in 0..self.subflows.len() {
+            let of = &mut self.subflows[subflow];
+            if of.timer.is_some_and(|timer| timer <= now) {
+                of.counters.timeouts += 1;
+                of.timer = None;
+                if self.settings.policy == Policy::FRto {
+                    of.f_rto = FRto::Two;
+                }
+                self.reduce(now, subflow);
+            }
+        }
+    }
+
+    /// When the next timer runs out.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Time> {
+        let timers = self.subflows.iter().filter_map(|subflow| subflow.timer);
+        timers.min()
+    }
+
+    /// How many subflows there are.
+    #[must_use]
+    pub fn subflows(&self) -> usize {
+        self.subflows.len()
+    }
+
+    /// A subflow as others see it.
+    #[must_use]
+    pub fn state(&self, subflow: usize) -> &SubflowState {
+        &self.subflows[subflow].state
+    }
+
+    /// A subflow's congestion window, in segments.
+    #[must_use]
+    pub fn cwnd(&self, subflow: usize) -> f64 {
+        self.subflows[subflow].cwnd
+    }
+
+    #[cfg(test)]
+    pub(super) fn set_window(&mut self, subflow: usize, cwnd: f64, ssthresh: f64) {
+        let of = &mut self.subflows[subflow];
+        (of.cwnd, of.smoothed_cwnd, of.ssthresh) = (cwnd, cwnd, ssthresh);
+        of.show();
+    }
+
+    /// What a subflow counted.
+    #[must_use]
+    pub fn counters(&self, subflow: usize) -> Counters {
+        self.subflows[subflow].counters
+    }
+
+    /// The module's `gThroughput`, in bit/s: the sum over the subflows of cwnd x MSS x 8 / srtt, its
+    /// mean over acknowledgements since the last [`restart`](Sender::restart_throughput). It is what windows would let
+    /// out, not what was delivered. `None` before the first acknowledgement.
+    #[must_use]
+    pub fn throughput(&self) -> Option<f64> {
+        let (sum, count) = self.throughput;
+        (count > 0).then(|| sum / count as f64)
+    }
+
+    /// From now on, [`throughput`](Sender::throughput) tells of what is to come.
+    pub fn restart_throughput(&mut self) {
+        self.throughput = (0.0, 0);
+    }
+}
+
+fn stamp_ms(stamp: Time) -> u64 {
+    stamp.as_nanos() / 1_000_000
+}

@@ -1,0 +1,159 @@
+//! A subflow of the sender: its window, what of it is on its way, its timer.
+
+use std::collections::VecDeque;
+
+use ropewalk_quantities::Time;
+
+use super::timeout::Timeout;
+use crate::{Counters, SubflowState};
+
+/// Slow start ends here at first, in bytes.
+const INITIAL_SSTHRESH: f64 = 65_535.0;
+/// Weight of the window now in the smoothed one (gomez-2014: 1/8).
+const SMOOTHING: f64 = 0.125;
+
+/// Window, unacknowledged segments, timer.
+#[derive(Debug)]
+pub(super) struct Subflow {
+    /// The congestion window, in segments.
+    pub(super) cwnd: f64,
+    /// In bytes.
+    pub(super) ssthresh: f64,
+    /// What alpha goes by.
+    pub(super) smoothed_cwnd: f64,
+    /// Window and threshold before the last reduction; with D-SACK, the most before any.
+    pub(super) saved: (f64, f64),
+    pub(super) timeout: Timeout,
+    /// When the retransmission timer runs out, while anything is unacknowledged.
+    pub(super) timer: Option<Time>,
+    /// The number of the first of `flight`.
+    pub(super) una: u64,
+    /// Sent and not acknowledged, in the order of its numbers.
+    pub(super) flight: VecDeque<Sent>,
+    /// How far F-RTO has got after a timeout.
+    pub(super) f_rto: FRto,
+    /// So many more acknowledgements are thrown away.
+    pub(super) deaf_for: u32,
+    pub(super) counters: Counters,
+    /// What others see of it.
+    pub(super) state: SubflowState,
+}
+
+/// A segment that was sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    pub(super) data: u64,
+    pub(super) len: u32,
+    pub(super) sent_at: Time,
+    /// When it was last sent again.
+    pub(super) resent_at: Option<Time>,
+    /// Duplicates that counted against it, ever.
+    pub(super) duplicates: u32,
+    /// How often the receiver reported that it arrived ahead of the stream.
+    pub(super) reported: u32,
+}
+
+/// RFC 5682's steps as far as the module takes them: what they find out, nobody reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FRto {
+    Off,
+    /// After a timeout, before an acknowledgement.
+    Two,
+    /// The first one advanced.
+    Three,
+    /// A duplicate followed: more of them open the window.
+    Four,
+}
+
+impl Subflow {
+    pub(super) fn new(mss: u64) -> Subflow {
+        let state = SubflowState {
+            mss,
+            ..SubflowState::default()
+        };
+        Subflow {
+            cwnd: 1.0,
+            ssthresh: INITIAL_SSTHRESH,
+            smoothed_cwnd: 1.0,
+            saved: (0.0, 0.0),
+            timeout: Timeout::new(),
+            timer: None,
+            una: 0,
+            flight: VecDeque::new(),
+            f_rto: FRto::Off,
+            deaf_for: 0,
+            counters: Counters::default(),
+            state,
+        }
+    }
+
+    /// Its handshake is over.
+    pub(super) fn is_open(&self) -> bool {
+        self.state.usable
+    }
+
+    /// Whether one more segment may be sent.
+    pub(super) fn has_room(&self) -> bool {
+        self.is_open() && self.cwnd.floor() > self.flight.len() as f64
+    }
+
+    /// The number after all that was sent.
+    pub(super) fn nxt(&self) -> u64 {
+        self.una + self.flight.len() as u64
+    }
+
+    /// Everything before `next` is acknowledged: takes it out, samples the round-trip time by the first
+    /// of it (as ns-3's history does; not if it was sent again, by Karn's rule), restarts the timer. Says how
+    /// many bytes that were.
+    pub(super) fn advance(&mut self, now: Time, next: u64) -> u64 {
+        let first = self.flight.front();
+        let sample = first.filter(|first| first.resent_at.is_none());
+        if let Some(sent_at) = sample.map(|first| first.sent_at) {
+            self.sample(now - sent_at);
+        }
+        let acknowledged = self.flight.drain(..(next - self.una) as usize);
+        let bytes: u64 = acknowledged.map(|sent| u64::from(sent.len)).sum();
+        self.una = next;
+        self.state.in_flight -= bytes;
+        self.timeout.reset_backoff();
+        self.timer = None;
+        if !self.flight.is_empty() {
+            self.arm(now);
+        }
+        self.state.acknowledged += bytes;
+        bytes
+    }
+
+    /// A round-trip time was measured.
+    pub(super) fn sample(&mut self, rtt: Time) {
+        self.timeout.sample(rtt);
+        self.state.latest_rtt = rtt;
+        self.state.min_rtt = self.state.min_rtt.min(rtt);
+        self.state.rtt_samples += 1;
+    }
+
+    /// The timer runs from now on.
+    pub(super) fn arm(&mut self, now: Time) {
+        self.timer = Some(now + self.timeout.duration());
+    }
+
+    /// Something new was acknowledged: the smoothed window follows.
+    pub(super) fn smooth(&mut self) {
+        self.smoothed_cwnd += SMOOTHING * (self.cwnd - self.smoothed_cwnd);
+    }
+
+    /// `cwnd` x MSS x 8 / srtt, in bit/s; 0 before the first sample.
+    pub(super) fn rate_bps(&self) -> f64 {
+        let rtt = self.timeout.srtt_s();
+        rtt.map_or(0.0, |rtt| self.cwnd * self.state.mss as f64 * 8.0 / rtt)
+    }
+
+    /// What others see follows what there is.
+    pub(super) fn show(&mut self) {
+        let [srtt, rttvar] = self.timeout.shown();
+        self.state.cwnd = (self.cwnd * self.state.mss as f64) as u64;
+        self.state.ssthresh = self.ssthresh as u64;
+        self.state.srtt = srtt;
+        self.state.rttvar = rttvar;
+    }
+}

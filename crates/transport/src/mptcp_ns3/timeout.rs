@@ -1,0 +1,106 @@
+//! The retransmission timeout of ns-3's `RttMeanDeviation`.
+
+use ropewalk_quantities::Time;
+
+/// Weight of a new sample, in the mean and in its deviation.
+const GAIN: f64 = 0.1;
+const LEAST_S: f64 = 0.2;
+/// Before the first sample (RFC 6298, 2.1).
+const INITIAL_S: f64 = 1.0;
+/// ns-3's `RttEstimator::MaxMultiplier`.
+const MOST_BACKOFF: f64 = 64.0;
+
+/// Mean and deviation of the round-trip time, and the back-off.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timeout {
+    /// Mean and deviation, in seconds, once there was a sample.
+    estimate: Option<(f64, f64)>,
+    backoff: f64,
+}
+
+impl Timeout {
+    pub(super) fn new() -> Timeout {
+        Timeout {
+            estimate: None,
+            backoff: 1.0,
+        }
+    }
+
+    /// One more sample; the first is its own deviation.
+    pub(super) fn sample(&mut self, rtt: Time) {
+        let rtt = rtt.as_secs_f64();
+        self.estimate = Some(match self.estimate {
+            None => (rtt, rtt),
+            Some((mean, deviation)) => {
+                let error = rtt - mean;
+                let deviation = deviation + GAIN * (error.abs() - deviation);
+                (mean + GAIN * error, deviation)
+            }
+        });
+    }
+
+    /// After a reduction.
+    pub(super) fn back_off(&mut self) {
+        self.backoff = (2.0 * self.backoff).min(MOST_BACKOFF);
+    }
+
+    /// Something new was acknowledged.
+    pub(super) fn reset_backoff(&mut self) {
+        self.backoff = 1.0;
+    }
+
+    /// The mean, in seconds; none before the first sample, or of links without any delay.
+    pub(super) fn srtt_s(&self) -> Option<f64> {
+        let (mean, _) = self.estimate?;
+        (mean > 0.0).then_some(mean)
+    }
+
+    /// Mean and deviation; zero before the first sample.
+    pub(super) fn shown(&self) -> [Time; 2] {
+        let (mean, deviation) = self.estimate.unwrap_or_default();
+        [mean, deviation].map(Time::from_secs_f64)
+    }
+
+    /// How long to wait for an acknowledgement.
+    pub(super) fn duration(&self) -> Time {
+        let usual = match self.estimate {
+            None => INITIAL_S,
+            Some((mean, deviation)) if deviation < mean / 4.0 => 2.0 * mean,
+            Some((mean, deviation)) => mean + 4.0 * deviation,
+        };
+        Time::from_secs_f64(usual.max(LEAST_S) * self.backoff)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_steady_round_trip_it_falls_from_five_to_twice_the_mean() {
+        let mut timeout = Timeout::new();
+        assert_eq!(timeout.duration(), Time::from_secs(1));
+        timeout.sample(Time::from_millis(300));
+        assert_eq!(timeout.duration(), Time::from_millis(1500));
+        for _ in 0..100 {
+            timeout.sample(Time::from_millis(300));
+        }
+        assert_eq!(timeout.duration(), Time::from_millis(600));
+        timeout.back_off();
+        timeout.back_off();
+        assert_eq!(timeout.duration(), Time::from_millis(2400));
+        timeout.reset_backoff();
+        assert_eq!(timeout.duration(), Time::from_millis(600));
+    }
+
+    #[test]
+    fn it_is_never_below_200_ms_and_never_backs_off_beyond_64_times() {
+        let mut timeout = Timeout::new();
+        timeout.sample(Time::from_millis(10));
+        assert_eq!(timeout.duration(), Time::from_millis(200));
+        for _ in 0..20 {
+            timeout.back_off();
+        }
+        assert_eq!(timeout.duration(), Time::from_millis(12_800));
+    }
+}
