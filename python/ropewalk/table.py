@@ -112,6 +112,16 @@ def _summary_lines(
             f"{reordering['out_of_order_ratio']:.1%} of packets waited for another,"
             f" at most {reordering['buffer_max_bytes'] / 1e3:,.0f} kB",
         )
+    if "mptcp_ns3" in mean:
+        module = mean["mptcp_ns3"]
+        told = (
+            f"{module['out_of_order_percent']:.1f} % out of order,"
+            f" at most {module['buffer_max_segments']:,.0f} segments"
+            f" ({module['buffer_max_kib']:,.1f} KiB) stored"
+        )
+        if "gthroughput_mbps" in module:
+            told += f", gThroughput {module['gthroughput_mbps']:,.2f} Mbit/s"
+        yield "mptcp-ns3", told
     subflows = mean.get("subflows", [])
     sent = sum(subflow.get("segments_sent", 0) for subflow in subflows)
     again = sum(subflow["retransmissions"] for subflow in subflows)

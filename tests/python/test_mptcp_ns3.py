@@ -1,0 +1,51 @@
+"""Profile mptcp-ns3 on the command line."""
+
+import json
+
+import pytest
+
+TEXT = """\
+duration = "10 s"
+[[link]]
+name = "fast"
+rate = "15 Mbit/s"
+delay = "12 ms"
+queue = "400 packets"
+[[link]]
+name = "slow"
+rate = "1.65 Mbit/s"
+delay = "12.1 ms"
+queue = "400 packets"
+[transport]
+profile = "mptcp-ns3"
+policy = "tcp-door"
+segment = "1400 B"
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    path = tmp_path / "module.toml"
+    path.write_text(TEXT)
+    return path
+
+
+def test_what_the_papers_measure_is_printed_beside_goodput(command, scenario):
+    text = command("simulate", scenario)
+    assert "not RFC 8684" in text.stderr + text.stdout
+    assert "% out of order" in text.stdout
+    assert "gThroughput" in text.stdout
+    run = json.loads(command("simulate", scenario, "--json").stdout)
+    module = run["mptcp_ns3"]
+    assert module["policy"] == "tcp-door"
+    assert module["buffer_max_kib"] == module["buffer_max_segments"] * 1400 / 1024
+    assert run["goodput_mbps"] < module["gthroughput_mbps"] < 1.2 * run["goodput_mbps"]
+    assert any("not RFC 8684" in warning for warning in run["warnings"])
+
+
+def test_captures_are_refused_with_the_reason(command, scenario, tmp_path):
+    refused = command("simulate", scenario, "--capture", tmp_path / "a.pcapng")
+    assert refused.returncode == 2
+    assert 'transport.profile = "mptcp-ns3"' in refused.stderr
+    assert "no form on the wire" in refused.stderr
+    assert not (tmp_path / "a.pcapng").exists()
