@@ -62,6 +62,12 @@ ITEMS = (
     Item("gomez-2014", "fig8", "how many routes a mesh has", "gomez2014_mesh", 1000, "fig8"),
     Item("gomez-2014", "fig9", "how long they are", "gomez2014_mesh", 1000, "fig9"),
     Item("gomez-2014", "fig10", "TCP and MPTCP over two routes", "gomez2014_fig10", 5),
+    Item("alheid-2016", "table3", "what is out of order", "alheid2016_tables", 1, "table3"),
+    Item("alheid-2016", "table4", "how much of it is stored", "alheid2016_tables", 1, "table4"),
+    Item("alheid-2016", "fig3", "policies, 54 and 54 Mbit/s", "alheid2016_figures", 1, "fig3"),
+    Item("alheid-2016", "fig4", "policies, 2 and 2 Mbit/s", "alheid2016_figures", 1, "fig4"),
+    Item("alheid-2016", "fig5", "policies, 54 and 2 Mbit/s", "alheid2016_figures", 1, "fig5"),
+    Item("alheid-2016", "fig6", "policies, 6 and 2 Mbit/s", "alheid2016_figures", 1, "fig6"),
     Item("park-2014", "delay", "bounds on the delay, greedy split", "park2014_delay", runs=1),
 )
 

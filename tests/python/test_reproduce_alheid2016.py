@@ -1,0 +1,95 @@
+"""Alheid et al. 2016: what the ns-3 module's rules give, and what the paper has."""
+
+import pytest
+
+import ropewalk
+from ropewalk.reproduction import alheid2016_figures, alheid2016_network, alheid2016_tables
+
+
+@pytest.fixture(scope="module", autouse=True)
+def part(request):
+    """Half of the time, of radios one coupling: what is asked of them holds for these, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alheid2016_network, "DURATION_S", 20)
+        patch.setattr(alheid2016_network, "_SIMULATED", {})
+        patch.setattr(alheid2016_figures, "DISTANCES_M", (10, 70, 90))
+        yield
+
+
+def of(reproduction, name):
+    """Our value and the published one of the quantity of this name."""
+    found = [each for each in reproduction.comparisons if each.quantity == name]
+    assert len(found) == 1, name
+    return found[0].ours, found[0].published
+
+
+@pytest.fixture(scope="module")
+def tables(part):
+    told = []
+    made = ropewalk.reproduce("alheid-2016", "table3", progress=lambda *of: told.append(of))
+    assert told[-1] == (132, 132)
+    return made, ropewalk.reproduce("alheid-2016", "table4")
+
+
+def test_all_sixty_values_stand_beside_ours_over_wires_and_over_radios(tables):
+    for made in tables:
+        assert len(made.comparisons) == 60 + 60 + 12
+        assert all(each.published is not None for each in made.comparisons)
+        assert all(each.reason for each in made.comparisons)
+    # Table IV is in whole packets of 1400 bytes.
+    assert of(tables[1], "S1 NoPR, Un-CC, wires")[1] == 5
+    assert of(tables[1], "S1 TCP-DOOR, Un-CC, wires")[1] == 321
+
+
+@pytest.mark.parametrize("over", ["wires", "radios"])
+def test_without_an_answer_both_tables_are_as_published(tables, over):
+    percent, packets = tables
+    for number in (1, 2, 3, 4):
+        for coupling in ("Co-CC", "Un-CC", "FC-CC"):
+            name = f"S{number} NoPR, {coupling}, {over}"
+            ours, published = of(percent, name)
+            assert ours == pytest.approx(published, abs=2), name
+            ours, published = of(packets, name)
+            assert ours == pytest.approx(published, abs=6 if over == "radios" else 4), name
+
+
+def test_tcp_door_is_as_published_over_radios(tables):
+    for number in (1, 2, 3, 4):
+        for coupling in ("Co-CC", "Un-CC", "FC-CC"):
+            if (number, coupling) == (1, "FC-CC"):
+                continue  # 27.1, where its neighbours have 42.1: the paper does not say why
+            name = f"S{number} TCP-DOOR, {coupling}, radios"
+            ours, published = of(tables[0], name)
+            assert ours == pytest.approx(published, abs=10), name
+
+
+def test_rfc_8684_uses_both_links_where_the_module_uses_one(tables):
+    rows = tables[0].tables["runs"]
+    wires = rows.filter(rows["over"] == "wires")
+    for number, total in ((1, 30.0), (2, 3.3), (3, 16.65), (4, 6.55)):
+        own = wires.filter(wires["scenario"] == number)
+        standard = own.filter(own["policy"] == "rfc8684")["goodput_mbps"]
+        module = own.filter(own["policy"] == "none")["goodput_mbps"]
+        assert standard.max() > 0.8 * total
+        assert module.max() < 0.55 * total
+
+
+def test_figure_3_has_the_gain_and_the_range_of_the_paper():
+    fig3 = ropewalk.reproduce("alheid-2016", "fig3")
+    for coupling in ("Co-CC", "Un-CC", "FC-CC"):
+        gain, published = of(fig3, f"TCP-DOOR above NoPR, {coupling}")
+        assert published == 66
+        assert 50 <= gain <= 110
+    assert of(fig3, "most goodput beyond 80 m")[0] < 1
+    axes = fig3.figure.axes
+    assert len(axes) == 6
+    assert axes[0].get_ylabel() == "gThroughput (Mbit/s)"
+
+
+def test_an_experiment_is_a_scenario_of_its_own():
+    experiment = alheid2016_network.Experiment(3, "uncoupled", None, "radios", 40)
+    scenario = experiment.scenario()
+    assert scenario.values["transport"]["profile"] == "rfc"
+    names = [node["name"] for node in scenario.values["node"]]
+    assert names == ["ap-first", "ap-second", "station"]
+    assert alheid2016_tables.OVER == ("wires", "radios")
