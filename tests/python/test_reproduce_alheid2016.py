@@ -7,10 +7,9 @@ from ropewalk.reproduction import alheid2016_figures, alheid2016_network, alheid
 
 
 @pytest.fixture(scope="module", autouse=True)
-def part(request):
-    """Half of the time, of radios one coupling: what is asked of them holds for these, too."""
+def part():
+    """Three distances of ten, and nothing that another test has simulated."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(alheid2016_network, "DURATION_S", 20)
         patch.setattr(alheid2016_network, "_SIMULATED", {})
         patch.setattr(alheid2016_figures, "DISTANCES_M", (10, 70, 90))
         yield

@@ -22,8 +22,11 @@ fn data(subflow: usize, number: u64, data: u64) -> Data {
     }
 }
 
-/// The acknowledgements that this segment draws: subflow, next number, blocks of data numbers.
-fn take(receiver: &mut Receiver, segment: Data) -> Vec<(usize, u64, Option<[(u64, u64); 2]>)> {
+/// An acknowledgement: subflow, next number, blocks of data numbers.
+type Drawn = (usize, u64, Option<[(u64, u64); 2]>);
+
+/// The acknowledgements that this segment draws.
+fn take(receiver: &mut Receiver, segment: Data) -> Vec<Drawn> {
     receiver.handle(&segment);
     let acks = std::iter::from_fn(|| receiver.poll_ack());
     acks.map(|ack| (ack.subflow, ack.next, ack.report))
@@ -31,7 +34,7 @@ fn take(receiver: &mut Receiver, segment: Data) -> Vec<(usize, u64, Option<[(u64
 }
 
 /// A carries 0 2 4 6 of the stream and B 1, which comes last.
-fn example(policy: Policy) -> (Receiver, Vec<Vec<(usize, u64, Option<[(u64, u64); 2]>)>>) {
+fn example(policy: Policy) -> (Receiver, Vec<Vec<Drawn>>) {
     let mut receiver = Receiver::new(policy, 2);
     let arrivals = [
         data(A, 0, 0),
