@@ -88,7 +88,8 @@ def test_figure_3_has_the_gain_and_the_range_of_the_paper():
 def test_an_experiment_is_a_scenario_of_its_own():
     experiment = alheid2016_network.Experiment(3, "uncoupled", None, "radios", 40)
     scenario = experiment.scenario()
-    assert scenario.values["transport"]["profile"] == "rfc"
+    assert scenario.values["transport"]["protocol"] == "mptcp"
+    assert "policy" not in scenario.values["transport"]
     names = [node["name"] for node in scenario.values["node"]]
     assert names == ["ap-first", "ap-second", "station"]
     assert alheid2016_tables.OVER == ("wires", "radios")
