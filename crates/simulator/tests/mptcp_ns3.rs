@@ -44,6 +44,9 @@ fn text(mbps: [f64; 2], policy: &str, coupling: &str) -> String {
     )
 }
 
+/// A scenario, and what the paper has of it with each coupling: percent and packets.
+type Row = ([f64; 2], [(f64, f64); 3]);
+
 /// Of the three couplings.
 fn runs(mbps: [f64; 2], policy: &str) -> [Summary; 3] {
     COUPLINGS.map(|coupling| run(&text(mbps, policy, coupling), 1).summary)
@@ -56,7 +59,7 @@ fn goodputs(mbps: [f64; 2], policy: &str) -> [f64; 3] {
 #[test]
 fn without_an_answer_tables_3_and_4_are_as_published() {
     // Out of order in percent, buffer in packets (table IV's KB / 1.367), each as published.
-    let published: [([f64; 2], [(f64, f64); 3]); 4] = [
+    let published: [Row; 4] = [
         (S1, [(1.3, 4.0), (1.8, 5.0), (1.3, 4.0)]),
         (S2, [(4.5, 7.0), (5.7, 8.0), (4.3, 7.0)]),
         (S3, [(3.9, 8.0), (5.4, 8.0), (3.8, 8.0)]),
