@@ -180,8 +180,9 @@ def _draw(
             axes.set_ylabel(unit)
             if unit == "packets":
                 axes.set_yscale("log")
+                axes.yaxis.set_major_formatter("{x:g}")
         panels[0].plot([], [], color=INK, linestyle=":", linewidth=0.7, label="RFC 8684")
-        panels[0].legend(fontsize="small", ncols=4)
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
         panels[-1].set_xticks(
             list(places.values()),
             [
