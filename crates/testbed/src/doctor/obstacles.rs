@@ -1,7 +1,7 @@
 //! Why a subflow would not come up, or come up late, though everything can be built.
 
 use ropewalk_quantities::Time;
-use ropewalk_scenario::{Protocol, Scenario};
+use ropewalk_scenario::Scenario;
 
 /// A handshake takes this and one and a half round trips where its first packet is lost
 /// (tcp(7), RFC 6298).
