@@ -193,6 +193,24 @@ AS_PUBLISHED = _mptcp(
 )
 
 
+def _module(key: str, name: str, congestion: str) -> Stack:
+    """The authors' own module, in its D-SACK mode."""
+    keys = {
+        "profile": '"mptcp-ns3"',
+        "policy": '"dsack"',
+        "paths": '["upper", "lower"]',
+        "congestion": f'"{congestion}"',
+        "segment": '"1412 B"',
+    }
+    return Stack(key, f"mptcp-ns3 on two channels, {name}", 2, keys)
+
+
+MODULE_UNCOUPLED = _module("module-uncoupled", "uncoupled", "uncoupled")
+MODULE_LINKED = _module("module-linked", "linked increases", "linked-increases")
+MODULE_COMPENSATED = _module("module-compensated", "RTT compensator", "lia")
+MODULE_COUPLED = _module("module-coupled", "fully coupled", "fully-coupled")
+
+
 @dataclass(frozen=True)
 class Measured:
     """Runs of one experiment.
