@@ -401,6 +401,10 @@ impl Endpoint {
         let rx = &mut self.rx;
         let in_order = rx.nxt();
         let expected = flow.receiver.nxt();
+        let apart = len > 0 && !flow.receiver.is_next(segment);
+        if apart {
+            rx.hold_apart();
+        }
         let arrival = flow.receiver.on_segment(now, segment, |data_seq, len| {
             new += rx.on_data(data_seq, len)
         });
@@ -423,8 +427,12 @@ impl Endpoint {
         if len > 0 && (new > 0 || arrival == Arrival::Waits) {
             self.packets += 1;
             if rx.nxt() == in_order {
-                self.note_out_of_order(segment);
+                rx.hold(segment.data_seq, len);
+                self.count_out_of_order();
             }
+        }
+        if apart {
+            self.rx.hold_together();
         }
         let flow = &mut self.subflows[subflow];
         flow.delivered += new;
@@ -448,8 +456,7 @@ impl Endpoint {
 
     /// A segment's data wait for others before them.
     #[inline]
-    pub(crate) fn note_out_of_order(&mut self, segment: &Segment) {
-        self.rx.hold(segment.data_seq, u64::from(segment.len));
+    pub(crate) fn count_out_of_order(&mut self) {
         self.out_of_order += 1;
         self.waiting_max = self.waiting_max.max(self.rx.held());
     }

@@ -64,6 +64,13 @@ impl RangeSet {
             .filter(|&(start, _)| start <= offset)
     }
 
+    /// Covers what the other does, in the room that it has.
+    pub fn copy_from(&mut self, other: &RangeSet) {
+        self.ranges.clear();
+        self.ranges.extend(&other.ranges);
+        self.covered = other.covered;
+    }
+
     /// Adds `start..end`; says how many of its bytes are new.
     pub fn insert(&mut self, start: u64, end: u64) -> u64 {
         if start >= end {

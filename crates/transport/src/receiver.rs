@@ -123,6 +123,12 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.nxt > fin)
     }
 
+    /// The segment is the next in order, and nothing waits behind it.
+    #[inline]
+    pub(crate) fn is_next(&self, segment: &Segment) -> bool {
+        segment.seq == self.nxt && self.waiting.is_empty()
+    }
+
     /// Takes a segment's payload and FIN; hands on what is now in order as (data offset, length).
     #[inline]
     pub(crate) fn on_segment(
@@ -138,7 +144,7 @@ impl Receiver {
         }
         let len = u64::from(segment.len);
         let end = segment.seq + len;
-        if segment.seq == self.nxt && self.waiting.is_empty() {
+        if self.is_next(segment) {
             self.nxt = end;
             if len > 0 {
                 deliver(segment.data_seq, len);

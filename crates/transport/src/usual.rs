@@ -75,7 +75,7 @@ impl Endpoint {
     }
 
     /// The next data in order of a subflow, at an end that has sent nothing which is not acknowledged.
-    #[inline]
+    #[inline(always)]
     fn take_usual_data(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
         let flow = &mut self.subflows[subflow];
         let len = u64::from(segment.len);
@@ -90,20 +90,16 @@ impl Endpoint {
         self.full &= !(1 << subflow);
         self.tx.on_window(self.tx.una() + u64::from(segment.window));
         flow.receiver.take_next(now, segment);
-        let in_order = self.rx.nxt();
-        let new = self.rx.on_data(segment.data_seq, len);
-        if new > 0 {
-            flow.delivered += new;
-            self.packets += 1;
-            if self.rx.nxt() == in_order {
-                self.note_out_of_order(segment);
-            }
-        }
-        let flow = &self.subflows[subflow];
+        let (new, waits) = self.rx.take(segment.data_seq, len);
+        flow.delivered += new;
+        self.packets += u64::from(new > 0);
         if flow.receiver.ack_due() {
             self.acks |= 1 << subflow;
         } else {
             self.timer = self.timer.min(flow.receiver.ack_at());
+        }
+        if waits {
+            self.count_out_of_order();
         }
         if self.rx.finished() {
             self.on_end_of_stream(now, subflow);

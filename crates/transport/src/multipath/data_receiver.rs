@@ -8,8 +8,10 @@ pub(crate) struct DataReceiver {
     nxt: u64,
     /// What waits for a gap before it.
     waiting: RangeSet,
-    /// The same, with what waits inside subflows for a gap there; each byte once.
+    /// The same, with what waits inside subflows for a gap there; each byte once. Kept only while
+    /// that may be more, or `apart`.
     held: RangeSet,
+    apart: bool,
     /// What the application has read.
     read: u64,
     /// Where the stream ends, once a DATA_FIN or FIN said so.
@@ -38,6 +40,7 @@ impl DataReceiver {
             nxt: 0,
             waiting: RangeSet::default(),
             held: RangeSet::default(),
+            apart: false,
             read: 0,
             fin: None,
             capacity,
@@ -68,12 +71,51 @@ impl DataReceiver {
     /// Bytes that have arrived and wait for a gap before them, here or inside a subflow.
     #[inline]
     pub(crate) fn held(&self) -> u64 {
-        self.held.covered()
+        match self.apart {
+            true => self.held.covered(),
+            false => self.waiting.covered(),
+        }
+    }
+
+    /// Data arrived in order on a subflow: how many bytes are new, and whether all of them wait.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, start: u64, len: u64) -> (u64, bool) {
+        if start == self.nxt && self.waiting.is_empty() && !self.apart {
+            self.nxt += len;
+            return (len, false);
+        }
+        self.take_among_others(start, len)
+    }
+
+    #[inline(never)]
+    fn take_among_others(&mut self, start: u64, len: u64) -> (u64, bool) {
+        let in_order = self.nxt;
+        let new = self.on_data(start, len);
+        let waits = new > 0 && self.nxt == in_order;
+        if waits {
+            self.hold(start, len);
+        }
+        (new, waits)
+    }
+
+    /// Data are about to arrive that may wait inside a subflow, or let others out of it.
+    pub(crate) fn hold_apart(&mut self) {
+        if !self.apart {
+            self.apart = true;
+            self.held.copy_from(&self.waiting);
+        }
     }
 
     /// Data arrived that cannot be delivered yet.
     pub(crate) fn hold(&mut self, start: u64, len: u64) {
-        self.held.insert(start.max(self.nxt), start + len);
+        if self.apart {
+            self.held.insert(start.max(self.nxt), start + len);
+        }
+    }
+
+    /// They have arrived: if what subflows hold is what waits, it is kept once.
+    pub(crate) fn hold_together(&mut self) {
+        self.apart = self.held != self.waiting;
     }
 
     /// First offset beyond the window.
@@ -117,7 +159,7 @@ impl DataReceiver {
                     self.waiting.remove_below(first_end);
                 }
             }
-            if !self.held.is_empty() {
+            if self.apart {
                 self.held.remove_below(self.nxt);
             }
             return new;
@@ -179,7 +221,7 @@ impl DataReceiver {
         if multipath {
             self.waiting.covered()
         } else {
-            self.held.covered()
+            self.held()
         }
     }
 }

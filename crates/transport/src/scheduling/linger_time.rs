@@ -22,13 +22,55 @@ const SEGMENT: u64 = 1448;
 pub struct LingerTime {
     /// Most that a subflow's send buffer grows to, in bytes.
     send_buffer_max: u64,
-    /// Pacing rate of each subflow, averaged over what it was given; bytes per second.
-    rates: Vec<f64>,
-    /// Largest congestion window of each subflow.
-    cwnd_max: Vec<u64>,
+    subflows: Vec<Lingering>,
     /// The subflow of the burst that goes on, and what is left of it in bytes.
     burst_on: usize,
     burst_left: u64,
+}
+
+/// What is kept of a subflow.
+#[derive(Clone, Copy, Debug)]
+struct Lingering {
+    /// Pacing rate, averaged over what it was given; bytes per second.
+    rate: f64,
+    /// What its send queue held when its time was last worked out, and that time: few of many
+    /// subflows change from one burst to the next, and a division costs more than all else here.
+    held: u64,
+    time: f64,
+    /// Largest congestion window.
+    cwnd_max: u64,
+}
+
+impl Lingering {
+    const NEW: Lingering = Lingering {
+        rate: 0.0,
+        held: u64::MAX,
+        time: f64::INFINITY,
+        cwnd_max: 0,
+    };
+
+    /// How long the subflow takes to send what it holds.
+    #[inline(always)]
+    fn time(&mut self, state: &SubflowState) -> f64 {
+        let held = held(state);
+        if held != self.held {
+            if self.rate == 0.0 {
+                self.rate = pacing_rate(state);
+            }
+            self.held = held;
+            // Signed numbers are made floating-point ones by one instruction, and these are far below 2^63.
+            self.time = held as i64 as f64 / self.rate;
+        }
+        self.time
+    }
+
+    /// It is given so much more.
+    fn give(&mut self, burst: u64, state: &SubflowState) {
+        let held = held(state);
+        let weighted = self.rate * held as f64 + pacing_rate(state) * burst as f64;
+        self.rate = weighted / (held + burst) as f64;
+        self.held = u64::MAX;
+    }
 }
 
 impl LingerTime {
@@ -36,16 +78,16 @@ impl LingerTime {
     pub fn new(send_buffer_max: u64) -> LingerTime {
         LingerTime {
             send_buffer_max,
-            rates: Vec::new(),
-            cwnd_max: Vec::new(),
+            subflows: Vec::new(),
             burst_on: 0,
             burst_left: 0,
         }
     }
 
     fn has_memory(&mut self, subflow: usize, state: &SubflowState) -> bool {
-        let cwnd_max = self.cwnd_max[subflow].max(state.cwnd);
-        self.cwnd_max[subflow] = cwnd_max;
+        let own = &mut self.subflows[subflow];
+        own.cwnd_max = own.cwnd_max.max(state.cwnd);
+        let cwnd_max = own.cwnd_max;
         let held = held(state);
         held < self.send_buffer_max && held * SEGMENT < cwnd_max * 2 * SEGMENT_MEMORY
     }
@@ -54,17 +96,13 @@ impl LingerTime {
     fn begin_burst(&mut self, pending: &Pending, subflows: &[SubflowState]) -> bool {
         let mut best = None;
         let mut least = f64::INFINITY;
-        for (number, state) in subflows.iter().enumerate() {
+        for (number, (state, own)) in subflows.iter().zip(&mut self.subflows).enumerate() {
             if !state.usable {
                 continue;
             }
-            if self.rates[number] == 0.0 {
-                self.rates[number] = pacing_rate(state);
-            }
-            // Signed numbers are made floating-point ones by one instruction, and these are far below 2^63.
-            let linger = held(state) as i64 as f64 / self.rates[number];
-            if linger < least {
-                least = linger;
+            let time = own.time(state);
+            if time < least {
+                least = time;
                 best = Some(number);
             }
         }
@@ -72,9 +110,7 @@ impl LingerTime {
             return false;
         };
         let burst = BURST.min(pending.window);
-        let (old, held) = (self.rates[best], held(&subflows[best]));
-        let weighted = old * held as f64 + pacing_rate(&subflows[best]) * burst as f64;
-        self.rates[best] = weighted / (held + burst) as f64;
+        self.subflows[best].give(burst, &subflows[best]);
         self.burst_on = best;
         self.burst_left = burst;
         true
@@ -84,9 +120,8 @@ impl LingerTime {
 impl Scheduler for LingerTime {
     #[inline(always)]
     fn choose(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Choice {
-        if self.rates.len() != subflows.len() {
-            self.rates.resize(subflows.len(), 0.0);
-            self.cwnd_max.resize(subflows.len(), 0);
+        if self.subflows.len() != subflows.len() {
+            self.subflows.resize(subflows.len(), Lingering::NEW);
         }
         let goes_on = self.burst_left > 0
             && subflows
