@@ -79,6 +79,7 @@ impl Endpoint {
         flow.sender.disarm();
         flow.receiver.acknowledged();
         self.settled &= !(1 << subflow);
+        self.changed = self.changed.with(subflow);
         self.acks &= !(1 << subflow);
         self.recovering &= !(1 << subflow);
         self.queueing &= !(1 << subflow);

@@ -12,7 +12,7 @@ use crate::multipath::data_sender::DataSender;
 use crate::multipath::keys;
 use crate::receiver::Arrival;
 use crate::reordering::{DataSigns, ReorderingPolicy};
-use crate::scheduling::PacketScheduler;
+use crate::scheduling::{PacketScheduler, SubflowSet};
 use crate::segment::{Flags, Options, Segment};
 use crate::subflow::{State, Subflow};
 use crate::{Config, InitialWindow, SubflowState};
@@ -66,6 +66,8 @@ pub struct Endpoint {
     pub(crate) full: u64,
     /// End of the first data that one of them would send: once acknowledged, they need not be.
     pub(crate) full_until: u64,
+    /// Those of whose state in the table something may have changed since the scheduler was asked last.
+    pub(crate) changed: SubflowSet,
     /// Subflows that owe a tail loss probe.
     pub(crate) probing: u64,
     /// Something changed since data was last found to have to wait.
@@ -140,6 +142,7 @@ impl Endpoint {
             queueing: 0,
             full: 0,
             full_until: u64::MAX,
+            changed: SubflowSet::ALL,
             cwnd_limited: 0,
             probing: 0,
             may_send: false,

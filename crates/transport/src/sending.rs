@@ -84,12 +84,13 @@ impl Endpoint {
         Some((subflow, sent))
     }
 
-    /// A subflow may have room for what is queued on it: a segment came, a timer ran out, a probe took
+    /// Something changed at a subflow, which may have room for what is queued on it: a segment came, a timer ran out, a probe took
     /// something off its queue, or that begins anew. Nothing else gives it any, so one that was full is not
     /// asked before.
     #[inline]
     pub(crate) fn ask_again(&mut self, subflow: usize) {
         self.full &= !(1 << subflow);
+        self.changed = self.changed.with(subflow);
     }
 
     /// Whether the first data of a subflow's queue are needed and have no room.
@@ -122,6 +123,7 @@ impl Endpoint {
                 }
                 self.subflows[subflow].queue.pop_front();
                 state.queued -= u64::from(len);
+                self.changed = self.changed.with(subflow);
                 if needed {
                     return Some(self.send_data(now, subflow, data_seq, len, recorder));
                 }
@@ -160,6 +162,7 @@ impl Endpoint {
                     window_size: self.tx.window_size(),
                     written: self.tx.nxt() + unsent,
                     acknowledged: self.tx.una(),
+                    changed: std::mem::take(&mut self.changed),
                 };
                 self.scheduler.choose(&pending, &self.table)
             };
@@ -221,6 +224,7 @@ impl Endpoint {
         if self.subflows[subflow].queue.is_empty() {
             self.ask_again(subflow);
         }
+        self.changed = self.changed.with(subflow);
         self.subflows[subflow]
             .queue
             .push_back((data_seq, len as u32));

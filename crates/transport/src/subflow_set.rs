@@ -5,10 +5,22 @@
 pub struct SubflowSet(u64);
 
 impl SubflowSet {
+    /// All that there can be.
+    pub const ALL: SubflowSet = SubflowSet(u64::MAX);
+    /// None.
+    pub const NONE: SubflowSet = SubflowSet(0);
+
     /// With one more member.
     #[must_use]
     pub fn with(self, subflow: usize) -> SubflowSet {
         SubflowSet(self.0 | 1 << subflow)
+    }
+
+    /// With all of another.
+    #[inline]
+    #[must_use]
+    pub fn with_all(self, others: SubflowSet) -> SubflowSet {
+        SubflowSet(self.0 | others.0)
     }
 
     /// Whether it has no member.

@@ -25,12 +25,14 @@ impl Endpoint {
                 flow.state = State::Closed;
             }
             if flow.sender.timer_at() <= now {
-                self.full &= !(1 << subflow);
-                match flow.sender.timer_purpose() {
+                let purpose = flow.sender.timer_purpose();
+                self.ask_again(subflow);
+                match purpose {
                     Purpose::Timeout => self.time_out(now, subflow, recorder),
                     Purpose::Reordering => self.handle_reordering_timeout(now, subflow, recorder),
                     Purpose::Probe => {
-                        self.probing |= u64::from(flow.sender.on_probe_timeout(now)) << subflow;
+                        let sender = &mut self.subflows[subflow].sender;
+                        self.probing |= u64::from(sender.on_probe_timeout(now)) << subflow;
                         self.may_send = true;
                     }
                 }

@@ -27,6 +27,7 @@ impl Endpoint {
         }
         if self.may_send {
             if let Some((subflow, sent)) = self.poll_data(now, recorder) {
+                self.changed = self.changed.with(subflow);
                 self.write_sent(now, subflow, &sent, segment);
                 record(recorder, now, subflow, || tell_sent(&sent));
                 return Some(subflow);
@@ -217,6 +218,7 @@ impl Endpoint {
         let fin = Sent::fin(flow.sender.nxt(), now);
         flow.fin = Some(fin.seq);
         self.settled &= !(1 << subflow);
+        self.changed = self.changed.with(subflow);
         flow.sender
             .send_new(now, fin, u64::MAX, &mut self.table[subflow]);
         self.table[subflow].usable = false;

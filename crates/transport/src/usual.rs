@@ -87,7 +87,8 @@ impl Endpoint {
         if !usual {
             return false;
         }
-        self.full &= !(1 << subflow);
+        self.ask_again(subflow);
+        let flow = &mut self.subflows[subflow];
         self.tx.on_window(self.tx.una() + u64::from(segment.window));
         flow.receiver.take_next(now, segment);
         let (new, waits) = self.rx.take(segment.data_seq, len);
@@ -120,10 +121,11 @@ impl Endpoint {
         let Some(acked) = flow.sender.take_usual(now, segment, cwnd_limited, state) else {
             return false;
         };
-        self.full &= !(1 << subflow);
+        self.ask_again(subflow);
         let cwnd = self.controller.on_ack(subflow, &acked, &self.table);
         let state = &mut self.table[subflow];
         state.cwnd = cwnd;
+        let flow = &mut self.subflows[subflow];
         flow.sender.after_usual(now, state);
         self.timer = self.timer.min(flow.sender.timer_at());
         let acked = match self.multipath {

@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use ropewalk_quantities::Time;
 use ropewalk_transport::scheduling::earliest_arrival::{gap, share};
 use ropewalk_transport::scheduling::overflow::OverflowConfig;
-use ropewalk_transport::scheduling::{Choice, PacketScheduler, Pending, Scheduler, Settings};
+use ropewalk_transport::scheduling::{
+    Choice, PacketScheduler, Pending, Scheduler, Settings, SubflowSet,
+};
 use ropewalk_transport::{SchedulerConfig, SubflowState};
 
 use super::{Association, Copied};
@@ -266,6 +268,7 @@ impl<P: Payload> Association<P> {
             window_size: self.config.buffer.as_u64(),
             written: self.written,
             acknowledged: self.acknowledged,
+            changed: SubflowSet::ALL,
         };
         let Some(scheduler) = &mut self.scheduler else {
             return;

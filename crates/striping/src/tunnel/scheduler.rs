@@ -6,7 +6,9 @@ use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
 use ropewalk_transport::scheduling::redundant::RedundantConfig;
 use ropewalk_transport::scheduling::round_robin::{RoundRobinConfig, Turns};
 use ropewalk_transport::scheduling::weighted::{Shares, WeightedConfig};
-use ropewalk_transport::scheduling::{Choice, PacketScheduler, Pending, Scheduler as _};
+use ropewalk_transport::scheduling::{
+    Choice, PacketScheduler, Pending, Scheduler as _, SubflowSet,
+};
 
 use super::rate_control::RateControl;
 
@@ -206,6 +208,7 @@ impl Turn {
             window_size: backlog.room,
             written: backlog.taken,
             acknowledged: self.table.iter().map(|link| link.acknowledged).sum(),
+            changed: SubflowSet::ALL,
         };
         let ready = |link: &usize| usable.contains(link) && links[*link].has_room(now);
         match self.other.as_mut()?.choose(&pending, &self.table) {

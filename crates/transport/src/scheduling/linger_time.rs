@@ -6,7 +6,7 @@
 //! time; with small ones all subflows get the same time's worth of data, and
 //! one of long round trips too little to fill it.
 
-use super::{Choice, Pending, Scheduler};
+use super::{Choice, Pending, Scheduler, SubflowSet};
 use crate::SubflowState;
 
 /// MPTCP_SEND_BURST_SIZE, in bytes.
@@ -23,54 +23,22 @@ pub struct LingerTime {
     /// Most that a subflow's send buffer grows to, in bytes.
     send_buffer_max: u64,
     subflows: Vec<Lingering>,
+    /// How long each takes to send what it holds, as it was when a burst last began: infinite of those
+    /// that are not usable. Few of many change from one burst to the next, and a division costs much.
+    times: Vec<f64>,
+    changed: SubflowSet,
     /// The subflow of the burst that goes on, and what is left of it in bytes.
     burst_on: usize,
     burst_left: u64,
 }
 
 /// What is kept of a subflow.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Lingering {
     /// Pacing rate, averaged over what it was given; bytes per second.
     rate: f64,
-    /// What its send queue held when its time was last worked out, and that time: few of many
-    /// subflows change from one burst to the next, and a division costs more than all else here.
-    held: u64,
-    time: f64,
     /// Largest congestion window.
     cwnd_max: u64,
-}
-
-impl Lingering {
-    const NEW: Lingering = Lingering {
-        rate: 0.0,
-        held: u64::MAX,
-        time: f64::INFINITY,
-        cwnd_max: 0,
-    };
-
-    /// How long the subflow takes to send what it holds.
-    #[inline(always)]
-    fn time(&mut self, state: &SubflowState) -> f64 {
-        let held = held(state);
-        if held != self.held {
-            if self.rate == 0.0 {
-                self.rate = pacing_rate(state);
-            }
-            self.held = held;
-            // Signed numbers are made floating-point ones by one instruction, and these are far below 2^63.
-            self.time = held as i64 as f64 / self.rate;
-        }
-        self.time
-    }
-
-    /// It is given so much more.
-    fn give(&mut self, burst: u64, state: &SubflowState) {
-        let held = held(state);
-        let weighted = self.rate * held as f64 + pacing_rate(state) * burst as f64;
-        self.rate = weighted / (held + burst) as f64;
-        self.held = u64::MAX;
-    }
 }
 
 impl LingerTime {
@@ -79,6 +47,8 @@ impl LingerTime {
         LingerTime {
             send_buffer_max,
             subflows: Vec::new(),
+            times: Vec::new(),
+            changed: SubflowSet::NONE,
             burst_on: 0,
             burst_left: 0,
         }
@@ -94,23 +64,36 @@ impl LingerTime {
 
     #[inline(never)]
     fn begin_burst(&mut self, pending: &Pending, subflows: &[SubflowState]) -> bool {
-        let mut best = None;
-        let mut least = f64::INFINITY;
-        for (number, (state, own)) in subflows.iter().zip(&mut self.subflows).enumerate() {
-            if !state.usable {
-                continue;
+        for number in std::mem::take(&mut self.changed).iter() {
+            // Those that may yet come are new to this when they do.
+            let (Some(state), Some(own)) = (subflows.get(number), self.subflows.get_mut(number))
+            else {
+                break;
+            };
+            if state.usable && own.rate == 0.0 {
+                own.rate = pacing_rate(state);
             }
-            let time = own.time(state);
-            if time < least {
-                least = time;
-                best = Some(number);
-            }
+            self.times[number] = linger(state, own.rate);
         }
+        debug_assert!(
+            (subflows.iter().zip(&self.subflows).zip(&self.times))
+                .all(|((state, own), &time)| linger(state, own.rate) == time),
+            "a change was not told"
+        );
+        let least = (self.times.iter()).fold(f64::INFINITY, |least, &time| least.min(time));
+        let best = match least < f64::INFINITY {
+            true => self.times.iter().position(|&time| time == least),
+            false => None,
+        };
         let Some(best) = best.filter(|&best| self.has_memory(best, &subflows[best])) else {
             return false;
         };
         let burst = BURST.min(pending.window);
-        self.subflows[best].give(burst, &subflows[best]);
+        let (state, own) = (&subflows[best], &mut self.subflows[best]);
+        let held = held(state);
+        let weighted = own.rate * held as f64 + pacing_rate(state) * burst as f64;
+        own.rate = weighted / (held + burst) as f64;
+        self.changed = self.changed.with(best);
         self.burst_on = best;
         self.burst_left = burst;
         true
@@ -121,8 +104,11 @@ impl Scheduler for LingerTime {
     #[inline(always)]
     fn choose(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Choice {
         if self.subflows.len() != subflows.len() {
-            self.subflows.resize(subflows.len(), Lingering::NEW);
+            self.subflows.resize(subflows.len(), Lingering::default());
+            self.times.resize(subflows.len(), f64::INFINITY);
+            self.changed = SubflowSet::ALL;
         }
+        self.changed = self.changed.with_all(pending.changed);
         let goes_on = self.burst_left > 0
             && subflows
                 .get(self.burst_on)
@@ -142,6 +128,16 @@ impl Scheduler for LingerTime {
             self.burst_left.saturating_sub(segment)
         };
         Choice::Assign(self.burst_on)
+    }
+}
+
+/// How long a subflow takes at this rate to send what it holds.
+#[inline]
+fn linger(state: &SubflowState, rate: f64) -> f64 {
+    match state.usable {
+        // Signed numbers are made floating-point ones by one instruction, and these are far below 2^63.
+        true => held(state) as i64 as f64 / rate,
+        false => f64::INFINITY,
     }
 }
 

@@ -92,6 +92,9 @@ pub struct Pending {
     pub written: u64,
     /// Bytes that the peer has in order, as far as it was acknowledged.
     pub acknowledged: u64,
+    /// All subflows of whose state something may have changed since the scheduler was asked last, and
+    /// perhaps others.
+    pub changed: SubflowSet,
 }
 
 /// A scheduler's answer.

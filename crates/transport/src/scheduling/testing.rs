@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::{Bytes, Time};
 
-use super::{Pending, Settings};
+use super::{Pending, Settings, SubflowSet};
 use crate::SubflowState;
 
 /// Segment size of the tests, in bytes.
@@ -35,5 +35,6 @@ pub(super) fn pending(segments: u64) -> Pending {
         window_size: 1 << 40,
         written: segments * MSS,
         acknowledged: 0,
+        changed: SubflowSet::ALL,
     }
 }
