@@ -60,13 +60,15 @@ impl Endpoint {
         }
     }
 
-    /// Over several paths, data have a mapping as well, and each end says for itself in how many
-    /// bits it acknowledges; the first to see one of 64 bits does what there is to do the long way.
     #[inline(always)]
     fn has_usual_flags(&self, segment: &Segment) -> bool {
-        if !self.multipath {
-            return segment.flags == self.usual_flags;
-        }
+        segment.flags == self.usual_flags || self.multipath && self.has_usual_mapping(segment)
+    }
+
+    /// Over several paths, data have a mapping as well, and each end says for itself in how many
+    /// bits it acknowledges; the first to see one of 64 bits does what there is to do the long way.
+    #[inline]
+    fn has_usual_mapping(&self, segment: &Segment) -> bool {
         let wide = Flags::DATA_ACK_64;
         let own = self.usual_flags;
         let mapping = Flags::DATA_SEQ_64.with(Flags::CHECKSUM);
@@ -87,8 +89,6 @@ impl Endpoint {
         if !usual {
             return false;
         }
-        self.ask_again(subflow);
-        let flow = &mut self.subflows[subflow];
         self.tx.on_window(self.tx.una() + u64::from(segment.window));
         flow.receiver.take_next(now, segment);
         let (new, waits) = self.rx.take(segment.data_seq, len);
@@ -99,12 +99,15 @@ impl Endpoint {
         } else {
             self.timer = self.timer.min(flow.receiver.ack_at());
         }
-        if waits {
-            self.count_out_of_order();
-        }
-        if self.rx.finished() {
-            self.on_end_of_stream(now, subflow);
-            self.settle(subflow);
+        if self.multipath {
+            self.ask_again(subflow);
+            if waits {
+                self.count_out_of_order();
+            }
+            if self.rx.finished() {
+                self.on_end_of_stream(now, subflow);
+                self.settle(subflow);
+            }
         }
         true
     }
@@ -113,7 +116,11 @@ impl Endpoint {
     #[inline]
     fn take_usual_ack(&mut self, now: Time, subflow: usize, segment: &Segment) -> bool {
         let (flow, state) = (&mut self.subflows[subflow], &mut self.table[subflow]);
-        let ends = self.multipath && self.tx.end().is_some_and(|end| segment.data_ack > end);
+        let data_ack = match self.multipath {
+            true => segment.data_ack,
+            false => segment.ack.saturating_sub(1),
+        };
+        let ends = self.tx.end().is_some_and(|end| data_ack > end);
         if segment.seq != flow.receiver.nxt() || ends {
             return false;
         }
@@ -121,18 +128,15 @@ impl Endpoint {
         let Some(acked) = flow.sender.take_usual(now, segment, cwnd_limited, state) else {
             return false;
         };
-        self.ask_again(subflow);
         let cwnd = self.controller.on_ack(subflow, &acked, &self.table);
         let state = &mut self.table[subflow];
         state.cwnd = cwnd;
-        let flow = &mut self.subflows[subflow];
         flow.sender.after_usual(now, state);
         self.timer = self.timer.min(flow.sender.timer_at());
-        let acked = match self.multipath {
-            true => segment.data_ack,
-            false => segment.ack - 1,
-        };
-        self.tx.on_ack(acked, u64::from(segment.window));
+        if self.multipath {
+            self.ask_again(subflow);
+        }
+        self.tx.on_ack(data_ack, u64::from(segment.window));
         if self.tx.blocks() {
             self.expand_send_buffer();
         }
