@@ -13,6 +13,7 @@ use ropewalk_quantities::Time;
 use ropewalk_transport::scheduling::earliest_arrival::Lane;
 
 use crate::carrier::Carrier;
+use crate::carrier::in_flight::{Content, Sent};
 use crate::{CarrierId, Event};
 
 /// In the order in which they came: their numbers rise.
@@ -37,12 +38,19 @@ pub(crate) struct Carriers {
     fastest: Option<Fastest>,
     rates: Option<f64>,
     slowest: Option<Option<Time>>,
+    /// Who answers for a byte of a stream, as it was asked last; forgotten whenever a carrier is borrowed
+    /// to be changed, since what it holds may change.
+    holder: Option<((u32, u64), Option<Holder>)>,
 }
+
+/// A carrier that answers for something: where it stands, and when the acknowledgement was expected.
+pub(crate) type Holder = (usize, Time);
 
 /// What the others ask of a carrier.
 #[derive(Clone, Copy, Debug)]
 struct Facts {
     is_marked: bool,
+    is_suspected: bool,
     is_good: bool,
     has_quota: bool,
     lane: Lane,
@@ -85,6 +93,7 @@ impl Facts {
     fn of(carrier: &Carrier) -> Facts {
         Facts {
             is_marked: false,
+            is_suspected: carrier.listening.is_suspected(),
             is_good: carrier.is_good(),
             has_quota: carrier.has_quota(),
             lane: Lane {
@@ -162,6 +171,7 @@ impl Carriers {
         self.fastest = None;
         self.rates = None;
         self.slowest = None;
+        self.holder = None;
     }
 
     /// Looks again at those that were borrowed to be changed.
@@ -195,16 +205,41 @@ impl Carriers {
         self.bounds[at]
     }
 
-    /// Whether any may be given data: heard in time, and what it holds is not overdue.
-    pub(crate) fn any_is_good(&self) -> bool {
+    /// Whether a carrier may be given anything about streams.
+    pub(crate) fn may_send(&self, at: usize) -> bool {
         self.assert_settled();
-        self.good > 0
+        let facts = &self.facts[at];
+        // One that is heard is good unless it is behind: then it may if all are, or are not heard. One without
+        // quota is not able: then it may if none is.
+        !facts.is_suspected
+            && (facts.is_good || self.good == 0)
+            && (facts.has_quota || self.able == 0)
     }
 
-    /// Whether any may that has quota left.
-    pub(crate) fn any_is_able(&self) -> bool {
-        self.assert_settled();
-        self.able > 0
+    /// Who answers for this byte of a stream, and when its acknowledgement was expected.
+    pub(crate) fn holder(&mut self, stream: u32, at: u64) -> Option<Holder> {
+        let asked = (stream, at);
+        match self.holder {
+            Some((known, holder)) if known == asked => holder,
+            _ => {
+                let holder = self.find_holder(asked);
+                self.holder = Some((asked, holder));
+                holder
+            }
+        }
+    }
+
+    fn find_holder(&self, (stream, at): (u32, u64)) -> Option<Holder> {
+        let holds = |sent: &&Sent| {
+            !sent.elsewhere
+                && matches!(sent.content, Content::Data { stream: of, start, end, .. }
+                    if of == stream && start <= at && at < end)
+        };
+        let mut carriers = self.list.iter().enumerate();
+        carriers.find_map(|(number, carrier)| {
+            let sent = carrier.in_flight.iter().find(holds)?;
+            Some((number, sent.due))
+        })
     }
 
     /// A carrier as those see it that would send ahead of it.
@@ -309,6 +344,11 @@ impl Carriers {
     /// Whether what is kept is what would be found by looking at all anew.
     pub(crate) fn is_as_if_new(&mut self) -> bool {
         self.settle();
+        if let Some((asked, holder)) = self.holder
+            && holder != self.find_holder(asked)
+        {
+            return false;
+        }
         let kept = |of: &mut Carriers| {
             let sums = (
                 of.good,
@@ -319,8 +359,10 @@ impl Carriers {
             );
             (of.bounds.clone(), of.waiting.clone(), sums)
         };
-        let before = kept(self);
+        let (before, holder) = (kept(self), self.holder);
         self.look_anew();
+        // They stand where they stood: it is not forgotten, so that it is seen whether it gets stale.
+        self.holder = holder;
         before == kept(self)
     }
 }
@@ -335,6 +377,7 @@ impl Index<usize> for Carriers {
 
 impl IndexMut<usize> for Carriers {
     fn index_mut(&mut self, at: usize) -> &mut Carrier {
+        self.holder = None;
         let facts = &mut self.facts[at];
         if !facts.is_marked {
             facts.is_marked = true;

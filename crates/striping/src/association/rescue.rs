@@ -11,7 +11,6 @@ use ropewalk_quantities::Time;
 use super::Association;
 use crate::Payload;
 use crate::carrier::deadline::OVERDUE;
-use crate::carrier::in_flight::{Content, Sent};
 
 impl<P: Payload> Association<P> {
     /// This carrier has room, and nothing may be sent: gives it what holds a stream up, if it brings
@@ -25,7 +24,8 @@ impl<P: Payload> Association<P> {
         else {
             return false;
         };
-        let Some((holder, due)) = self.holder(stream, base).filter(|(at, _)| *at != by) else {
+        let answers = self.carriers.holder(stream, base);
+        let Some((holder, due)) = answers.filter(|(at, _)| *at != by) else {
             return false;
         };
         let own = self.carriers[by].arrives_in(self.carriers[by].payload_len() as u64);
@@ -40,19 +40,5 @@ impl<P: Payload> Association<P> {
         let until = now + Time::from_secs_f64(own + back);
         self.give_up_if(holder, |due| due <= now || due > until);
         true
-    }
-
-    /// Who answers for this byte of a stream, and when its acknowledgement was expected.
-    fn holder(&self, stream: u32, at: u64) -> Option<(usize, Time)> {
-        let holds = |sent: &&Sent| {
-            !sent.elsewhere
-                && matches!(sent.content, Content::Data { stream: of, start, end, .. }
-                    if of == stream && start <= at && at < end)
-        };
-        let mut carriers = self.carriers.iter().enumerate();
-        carriers.find_map(|(number, carrier)| {
-            let sent = carrier.in_flight.iter().find(holds)?;
-            Some((number, sent.due))
-        })
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
-use ropewalk_transport::scheduling::earliest_arrival::{gap, share};
+use ropewalk_transport::scheduling::earliest_arrival::{gap, gap_reaches, share};
 use ropewalk_transport::scheduling::overflow::OverflowConfig;
 use ropewalk_transport::scheduling::{
     Choice, PacketScheduler, Pending, Scheduler, Settings, SubflowSet,
@@ -51,15 +51,7 @@ pub(super) fn scheduler(config: &Config) -> Option<PacketScheduler> {
 impl<P: Payload> Association<P> {
     /// Whether a carrier may be given anything about streams.
     pub(super) fn may_send(&self, at: usize) -> bool {
-        let carrier = &self.carriers[at];
-        if carrier.listening.is_suspected() {
-            return false;
-        }
-        // One that is behind is not good, and one without quota not able: those are others.
-        if carrier.is_behind() && self.carriers.any_is_good() {
-            return false;
-        }
-        carrier.has_quota() || !self.carriers.any_is_able()
+        self.carriers.may_send(at)
     }
 
     /// Whether no other carrier that takes something has a shorter round trip.
@@ -128,7 +120,15 @@ impl<P: Payload> Association<P> {
                 && self.may_send(*other)
                 && is_used(self, *other)
         });
-        let gap = gap(own, others.map(|other| self.carriers.lane(other)));
+        let others = others.map(|other| self.carriers.lane(other));
+        let least = (len / 2).min(LEAST_AHEAD);
+        // How large the gap is does not matter where nothing lies beyond, as long as it is that large.
+        if let Some(beyond) = self.nothing_beyond(least)
+            && gap_reaches(own, others.clone(), (beyond + 1).max(len / 2))
+        {
+            return None;
+        }
+        let gap = gap(own, others);
         if gap < len / 2 {
             return self.head(at);
         }
@@ -141,13 +141,23 @@ impl<P: Payload> Association<P> {
         let skip = share(gap, self.turns.len(), pending);
         self.turns.iter().take(LOOKED_AT).find_map(|number| {
             let send = &self.streams.get(&number)?.send;
-            let part = send.part_ahead(skip, len, (len / 2).min(LEAST_AHEAD))?;
+            let part = send.part_ahead(skip, len, least)?;
             Some(Next {
                 stream: number,
                 part,
                 copy: false,
             })
         })
+    }
+
+    /// If the only stream that has something to send has no part beyond so many bytes: all of the gap is
+    /// its share.
+    fn nothing_beyond(&self, least: u64) -> Option<u64> {
+        let mut numbers = self.turns.iter();
+        let (Some(only), None) = (numbers.next(), numbers.next()) else {
+            return None;
+        };
+        self.streams.get(&only)?.send.nothing_beyond(least)
     }
 
     /// Bytes that wait in all streams.

@@ -20,6 +20,8 @@ pub(crate) struct SendBuffer<P> {
     pending: RangeSet,
     /// Sent at least once: what counts against the window.
     claimed: RangeSet,
+    /// Of `pending` what is also in `claimed`: to be sent again. Few ranges, if any, where those have many.
+    again: RangeSet,
     acknowledged: RangeSet,
     /// Distinct bytes that may be sent in all.
     limit: u64,
@@ -42,6 +44,7 @@ impl<P: Payload> SendBuffer<P> {
             written: 0,
             pending: RangeSet::default(),
             claimed: RangeSet::default(),
+            again: RangeSet::default(),
             acknowledged: RangeSet::default(),
             limit,
             finished: false,
@@ -125,10 +128,7 @@ impl<P: Payload> SendBuffer<P> {
 
     /// Bytes sent above the lowest that was not.
     fn ahead(&self) -> u64 {
-        match self.claimed.first() {
-            Some((0, end)) => self.claimed.covered() - end,
-            _ => self.claimed.covered(),
-        }
+        self.claimed.covered() - self.lowest()
     }
 
     /// Whether there is anything that may go out next.
@@ -159,12 +159,37 @@ impl<P: Payload> SendBuffer<P> {
     /// Of bytes that were never sent, those ahead of the lowest may take half of the window that is
     /// left above it: else all credit could lie ahead of a gap that could then not be closed.
     pub(crate) fn part_ahead(&self, skip: u64, most: u64, least: u64) -> Option<Part> {
-        // Only what is the lowest, or was sent before, may go out then: without a look at the gaps.
-        let nothing_ahead = skip > 0 && self.credit_ahead() < least && !self.has_resends();
-        if nothing_ahead {
+        let nothing = self.nothing_beyond(least).is_some_and(|most| skip > most);
+        if nothing {
             return None;
         }
         self.find_part(skip, most, least)
+    }
+
+    /// If there is no part of at least `least` bytes that begins after more to be sent than that: all that
+    /// may go out is the lowest that never was, and what is sent again before it.
+    pub(crate) fn nothing_beyond(&self, least: u64) -> Option<u64> {
+        if self.credit_ahead() >= least {
+            return None;
+        }
+        let lowest = self.lowest();
+        let mut before = 0;
+        for (start, end) in self.again.iter() {
+            if start < lowest {
+                before += end - start;
+            } else if end - start >= least {
+                return None;
+            }
+        }
+        Some(before)
+    }
+
+    /// Place of the lowest byte that was never sent.
+    fn lowest(&self) -> u64 {
+        match self.claimed.first() {
+            Some((0, end)) => end,
+            _ => 0,
+        }
     }
 
     /// Bytes that may be sent ahead of the lowest that never was.
@@ -172,18 +197,9 @@ impl<P: Payload> SendBuffer<P> {
         self.credit().saturating_sub(self.ahead()) / 2
     }
 
-    /// Whether anything waits that was sent before.
-    fn has_resends(&self) -> bool {
-        // All that was never sent waits.
-        self.pending.covered() > self.written - self.claimed.covered()
-    }
-
     /// The first part that will do, gap by gap.
     pub(super) fn find_part(&self, skip: u64, most: u64, least: u64) -> Option<Part> {
-        let lowest = match self.claimed.first() {
-            Some((0, end)) => end,
-            _ => 0,
-        };
+        let lowest = self.lowest();
         let ahead = self.credit_ahead();
         let mut left = skip;
         self.pending.iter().find_map(|(start, end)| {
@@ -210,6 +226,7 @@ impl<P: Payload> SendBuffer<P> {
     /// The part goes out; says whether the stream ends with it.
     pub(crate) fn take(&mut self, part: Part) -> bool {
         self.pending.remove(part.start, part.end);
+        self.again.remove(part.start, part.end);
         self.claimed.insert(part.start, part.end);
         let fin = self.ends_at(part.end);
         if fin {
@@ -272,6 +289,7 @@ impl<P: Payload> SendBuffer<P> {
     pub(crate) fn on_acknowledged(&mut self, start: u64, end: u64, fin: bool) {
         self.acknowledged.insert(start, end);
         self.pending.remove(start, end);
+        self.again.remove(start, end);
         if fin {
             self.fin_acknowledged = true;
             self.fin_pending = false;
@@ -300,8 +318,10 @@ impl<P: Payload> SendBuffer<P> {
             self.fin_pending = true;
         }
         let mut again = self.pending.insert(start, end);
+        self.again.insert(start, end);
         for (from, to) in self.acknowledged.within(start, end) {
             again -= self.pending.remove(from, to);
+            self.again.remove(from, to);
         }
         again
     }
@@ -309,6 +329,7 @@ impl<P: Payload> SendBuffer<P> {
     /// This part need not be sent again after all: its carrier lives. Says whether any of it was
     /// still to be sent.
     pub(crate) fn on_found(&mut self, start: u64, end: u64, fin: bool) -> bool {
+        self.again.remove(start, end);
         let found = self.pending.remove(start, end) > 0 || fin && self.fin_pending;
         if fin {
             self.fin_pending = false;
@@ -331,6 +352,17 @@ impl<P: Payload> SendBuffer<P> {
     pub(crate) fn clear(&mut self) {
         self.pieces.clear();
         self.pending = RangeSet::default();
+        self.again = RangeSet::default();
         self.fin_pending = false;
+    }
+}
+
+#[cfg(test)]
+impl<P: Payload> SendBuffer<P> {
+    /// Whether what is kept to be sent again is what waits and was sent, gap by gap.
+    pub(super) fn knows_what_is_sent_again(&self) -> bool {
+        let pending = self.pending.iter();
+        let again = pending.flat_map(|(start, end)| self.claimed.within(start, end));
+        again.eq(self.again.iter())
     }
 }

@@ -175,13 +175,14 @@ proptest! {
     #[test]
     fn a_part_ahead_is_the_one_that_a_look_at_all_gaps_finds(
         window in 1_u64..6000,
-        steps in prop::collection::vec((0_u8..5, 0_u64..3000, 1_u64..400, 0_u64..200), 1..80),
+        steps in prop::collection::vec((0_u8..6, 0_u64..3000, 1_u64..400, 0_u64..200), 1..80),
     ) {
         let mut send = SendBuffer::new(window);
         let mut sent: Vec<Part> = Vec::new();
         for (step, skip, most, least) in steps {
             let found = send.part_ahead(skip, most, least);
             prop_assert_eq!(found, send.find_part(skip, most, least));
+            prop_assert!(send.knows_what_is_sent_again());
             let chosen = sent.get(skip as usize % sent.len().max(1)).copied();
             match (step, found, chosen) {
                 (0, ..) => send.write(Length(most as usize)),
@@ -195,6 +196,9 @@ proptest! {
                 (4, _, Some(part)) => {
                     send.on_acknowledged(part.start, part.end, false);
                     send.on_window(window + send.base());
+                }
+                (5, _, Some(part)) => {
+                    send.on_found(part.start, part.end, false);
                 }
                 _ => send.write(Length(10 * most as usize)),
             }

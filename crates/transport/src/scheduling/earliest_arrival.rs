@@ -37,12 +37,27 @@ pub struct Lane {
     pub rate: f64,
 }
 
+impl Lane {
+    /// Bytes that it brings until then, of frames that it is given now.
+    fn brings(self, until: f64) -> f64 {
+        self.rate * (until - self.arrives_in).max(0.0)
+    }
+}
+
 /// What the other carriers can bring before a frame of this one would arrive, in bytes.
 pub fn gap(own_arrives_in: f64, others: impl Iterator<Item = Lane>) -> u64 {
-    let bytes: f64 = others
-        .map(|lane| lane.rate * (own_arrives_in - lane.arrives_in).max(0.0))
-        .sum();
+    let bytes: f64 = others.map(|lane| lane.brings(own_arrives_in)).sum();
     bytes as u64
+}
+
+/// Whether that is at least so many bytes: the others are looked at until they come to it.
+pub fn gap_reaches(own_arrives_in: f64, others: impl Iterator<Item = Lane>, bytes: u64) -> bool {
+    // None takes anything away, so what some come to all come to, rounded as it is.
+    let mut sums = others.scan(0.0, |sum, lane| {
+        *sum += lane.brings(own_arrives_in);
+        Some(*sum)
+    });
+    bytes == 0 || sums.any(|sum| sum as u64 >= bytes)
 }
 
 /// What of the gap is one stream's, if the others have `pending` to send.
@@ -70,7 +85,24 @@ pub fn share(gap: u64, streams: usize, pending: impl Iterator<Item = u64> + Clon
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn a_gap_is_reached_that_is_as_large(
+            own in 0.0..0.5,
+            others in proptest::collection::vec((0.0..0.5, 1.0..1e7), 0..9),
+            asked in 0..100_000_u64,
+        ) {
+            let lanes = others.iter().map(|&(arrives_in, rate)| Lane { arrives_in, rate });
+            let gap = gap(own, lanes.clone());
+            for bytes in [0, asked, gap, gap + 1] {
+                prop_assert_eq!(gap_reaches(own, lanes.clone(), bytes), gap >= bytes);
+            }
+        }
+    }
 
     #[test]
     fn the_gap_is_what_the_faster_ones_bring() {

@@ -232,9 +232,12 @@ impl Aggregation {
 
     /// Gives a carrier frames until its socket is full or there are none for it.
     fn give(&mut self, now: Time, at: usize, end: usize) {
-        self.stirred.touch(at);
         self.give_frames(now, at, end);
         let connection = &self.connections[at];
+        // One that was asked in vain has nothing to send, and its timers stand.
+        if connection.changed[end] {
+            self.stirred.touch(at);
+        }
         self.stirred.note_ready(at, end, connection);
     }
 
