@@ -84,6 +84,16 @@ pub enum InitialWindow {
     Bytes(Bytes),
 }
 
+impl InitialWindow {
+    /// In bytes, where a segment has so many; at least one segment.
+    pub fn bytes(self, mss: u64) -> u64 {
+        match self {
+            InitialWindow::Segments(segments) => u64::from(segments) * mss,
+            InitialWindow::Bytes(bytes) => bytes.as_u64().max(mss),
+        }
+    }
+}
+
 /// Everything that sets an endpoint's behaviour; `Config::profile` gives a family of defaults.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
@@ -206,6 +216,7 @@ impl Config {
         self.reordering.build(&reordering::Settings {
             sack: self.sack,
             timestamps: self.timestamps,
+            initial_window: self.initial_window,
         })
     }
 

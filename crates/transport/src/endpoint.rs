@@ -15,7 +15,7 @@ use crate::reordering::{DataSigns, ReorderingPolicy};
 use crate::scheduling::{PacketScheduler, SubflowSet};
 use crate::segment::{Flags, Options, Segment};
 use crate::subflow::{State, Subflow};
-use crate::{Config, InitialWindow, SubflowState};
+use crate::{Config, SubflowState};
 
 /// Twice the maximum segment lifetime, as Linux has it.
 pub(crate) const TIME_WAIT: Time = Time::from_secs(60);
@@ -549,13 +549,6 @@ impl Endpoint {
     /// MPTCP was negotiated.
     pub fn is_multipath(&self) -> bool {
         self.multipath
-    }
-
-    pub(crate) fn initial_window(&self, mss: u64) -> u64 {
-        match self.config.initial_window {
-            InitialWindow::Segments(segments) => u64::from(segments) * mss,
-            InitialWindow::Bytes(bytes) => bytes.as_u64().max(mss),
-        }
     }
 }
 

@@ -287,7 +287,7 @@ impl Endpoint {
 
     fn establish(&mut self, now: Time, subflow: usize, rtt: Option<Time>) {
         let mss = self.table[subflow].mss;
-        let cwnd = self.initial_window(mss);
+        let cwnd = self.config.initial_window.bytes(mss);
         let state = &mut self.table[subflow];
         let rtt = rtt.or((state.latest_rtt > Time::ZERO).then_some(state.latest_rtt));
         state.cwnd = cwnd;

@@ -24,6 +24,8 @@ pub(crate) struct Recovery {
     pub(crate) keeps_window: bool,
     /// So many new segments leave before anything is sent again.
     pub(crate) new_first: u32,
+    /// The window is at most this after the acknowledgement that is looked at.
+    pub(crate) limit: Option<u64>,
     /// What was before the first loss of the episode.
     pub(crate) before: Option<Before>,
 }
@@ -38,6 +40,7 @@ impl Recovery {
             prr: Prr::default(),
             keeps_window: false,
             new_first: 0,
+            limit: None,
             before: None,
         }
     }

@@ -73,6 +73,21 @@ impl Rto {
             state.rttvar = Time::from_nanos(rttvar - rttvar / 4 + srtt.abs_diff(rtt) / 4);
             state.srtt = Time::from_nanos(srtt - srtt / 8 + rtt / 8);
         }
+        self.follow(state);
+    }
+
+    /// The first sample after a timeout that was for nothing.
+    #[cold]
+    pub(crate) fn renew(&mut self, rtt: Time, renewal: &Renewal, state: &mut SubflowState) {
+        self.sample(rtt, state);
+        state.srtt = renewal.srtt.max(rtt);
+        state.rttvar = renewal.rttvar.max(rtt / 2);
+        self.follow(state);
+    }
+
+    /// RTO from SRTT and RTTVAR (2.3, 2.4).
+    #[inline]
+    fn follow(&mut self, state: &SubflowState) {
         let deviation = state.rttvar * 4;
         self.base = if self.min_on_variance {
             state.srtt + deviation.max(self.min)
@@ -80,6 +95,26 @@ impl Rto {
             (state.srtt + deviation).max(self.min)
         };
     }
+}
+
+/// What round trips took before a timeout that was for nothing. The timer that ran out was too
+/// short for the path as it is now, so that the first round trip after it counts as if it were the
+/// first of all, but for no less than these (RFC 4015, section 3, step 11).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Renewal {
+    /// Of what was sent from there on, the first sample is to be taken so.
+    pub(crate) from: u64,
+    pub(crate) srtt: Time,
+    pub(crate) rttvar: Time,
+}
+
+impl Renewal {
+    /// Nothing is to be renewed.
+    pub(crate) const NONE: Renewal = Renewal {
+        from: u64::MAX,
+        srtt: Time::ZERO,
+        rttvar: Time::ZERO,
+    };
 }
 
 #[cfg(test)]
@@ -109,6 +144,27 @@ mod tests {
             (MS(110), Time::from_micros(57_500))
         );
         assert_eq!(rto.current(), MS(340));
+    }
+
+    #[test]
+    fn after_a_timeout_for_nothing_the_first_sample_counts_whole() {
+        let mut rto = Rto::new(&Config {
+            min_rto: MS(1),
+            ..Config::profile(Profile::Rfc)
+        });
+        let mut state = SubflowState::default();
+        rto.sample(MS(100), &mut state);
+        let before = Renewal {
+            from: 0,
+            srtt: state.srtt,
+            rttvar: state.rttvar,
+        };
+        rto.renew(MS(900), &before, &mut state);
+        assert_eq!((state.srtt, state.rttvar), (MS(900), MS(450)));
+        assert_eq!(rto.current(), MS(2700));
+        // A shorter one does not make it shorter than it was.
+        rto.renew(MS(20), &before, &mut state);
+        assert_eq!((state.srtt, state.rttvar), (MS(100), MS(50)));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::loss::LossDetection;
 use crate::recovery::{Phase, Recovery};
 use crate::reordering::{Policy, ReorderingPolicy, Resent};
 use crate::retransmission_timer::{Purpose, RetransmissionTimer};
-use crate::rtt::Rto;
+use crate::rtt::{Renewal, Rto};
 use crate::scoreboard::{Delivered, Scoreboard, Sent};
 use crate::segment::{Flags, Options, Segment};
 use crate::{Config, SubflowState};
@@ -33,6 +33,7 @@ pub(crate) struct Sender {
     pub(crate) recovery: Recovery,
     pub(crate) reordering: Policy,
     pub(crate) rto: Rto,
+    renewal: Renewal,
     timer: RetransmissionTimer,
     rate: DeliveryRate,
     last_sent: Time,
@@ -55,6 +56,7 @@ impl Sender {
             recovery: Recovery::new(config),
             reordering: config.reordering_policy(),
             rto: Rto::new(config),
+            renewal: Renewal::NONE,
             timer: RetransmissionTimer::OFF,
             rate: DeliveryRate::default(),
             last_sent: Time::ZERO,
@@ -194,6 +196,10 @@ impl Sender {
         let undone = self.reordering.is_on() && self.look_for_signs(&acknowledgement, connection);
         self.process_probe_ack(&acknowledgement, connection);
         let waits = self.judge(&acknowledgement, undone, connection);
+        if let Some(limit) = self.recovery.limit.take() {
+            let own = connection.own();
+            own.cwnd = own.cwnd.min(limit);
+        }
         if self.board.is_empty() {
             self.disarm();
         } else if (advanced > 0 || undone) && !waits {
@@ -222,7 +228,12 @@ impl Sender {
             newest_once.map(|sent| now - sent)
         };
         if let Some(rtt) = rtt {
-            self.rto.sample(rtt, own);
+            if segment.ack > self.renewal.from {
+                let renewal = std::mem::replace(&mut self.renewal, Renewal::NONE);
+                self.rto.renew(rtt, &renewal, own);
+            } else {
+                self.rto.sample(rtt, own);
+            }
         }
         self.rto.reset_backoff();
         own.acked_since_loss += bytes;

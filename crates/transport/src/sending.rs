@@ -300,7 +300,7 @@ impl Endpoint {
         len: u32,
         recorder: &mut R,
     ) -> (usize, Sent) {
-        let initial_window = self.initial_window(self.table[subflow].mss);
+        let initial_window = self.config.initial_window.bytes(self.table[subflow].mss);
         let sender = &mut self.subflows[subflow].sender;
         let sent = Sent::data(sender.nxt(), len, data_seq, now);
         let state = &mut self.table[subflow];

@@ -15,12 +15,17 @@
 //! It answers with an [`Answer`]: nothing, undo, another threshold, a freeze, new data first. The
 //! sender does it; a policy holds no window. Each is a file of its own, with its config beside it.
 
+pub mod dsack;
+pub mod eifel;
+pub mod f_rto;
 pub mod none;
+mod restore;
 
 use std::fmt;
 
 use ropewalk_quantities::Time;
 
+use crate::InitialWindow;
 use crate::algorithm::{Own, registry};
 use crate::congestion::Congestion;
 use crate::event::Window;
@@ -38,6 +43,12 @@ registry! {
     algorithms {
         /// `none`
         None(none::NoneConfig => none::NoPolicy),
+        /// `dsack`
+        Dsack(dsack::DsackConfig => dsack::Dsack),
+        /// `eifel`
+        Eifel(eifel::EifelConfig => eifel::Eifel),
+        /// `f-rto`
+        Frto(f_rto::FrtoConfig => f_rto::Frto),
         /// A user's own.
         Own(OwnReordering => Box<dyn ReorderingPolicy + Send>),
     }
@@ -53,12 +64,21 @@ pub struct Settings {
     pub sack: bool,
     /// Both sides may send timestamps.
     pub timestamps: bool,
+    /// How much may leave before the first acknowledgement.
+    pub initial_window: InitialWindow,
 }
 
 /// Watches a subflow for signs that losses were none.
 pub trait ReorderingPolicy: fmt::Debug {
     /// An acknowledgement arrived; losses that it tells of are not yet looked for.
     fn on_ack(&mut self, signs: &AckSigns) -> Answer;
+
+    /// Whether an acknowledgement of new data that tells of nothing else, while no loss is known, would
+    /// be answered by nothing, and change nothing here; it is then not shown. Nor is data that comes
+    /// in order.
+    fn rests(&self) -> bool {
+        false
+    }
 
     /// Recovery begins, or the retransmission timer ran out: what is lost is marked, and not yet
     /// sent again.
@@ -87,6 +107,8 @@ pub struct Answer {
     /// Until the next acknowledgement, so many new segments leave before any is sent again; if
     /// there are none to send, it is as if this were 0.
     pub send_new: u32,
+    /// The window is at most this after the acknowledgement, bytes.
+    pub limit: Option<u64>,
 }
 
 impl Answer {
@@ -96,6 +118,7 @@ impl Answer {
         threshold: None,
         freeze: None,
         send_new: 0,
+        limit: None,
     };
 
     /// Undo.
@@ -111,6 +134,15 @@ impl Answer {
     pub fn raise(self, threshold: u32) -> Answer {
         Answer {
             threshold: Some(threshold),
+            ..self
+        }
+    }
+
+    /// A window of no more than this, as well.
+    #[must_use]
+    pub fn limit(self, limit: u64) -> Answer {
+        Answer {
+            limit: Some(limit),
             ..self
         }
     }
@@ -134,6 +166,9 @@ pub struct Undo {
     /// No loss is known any more: what is marked lost and was not sent again is in flight as before.
     /// If not, repairing goes on under these windows.
     pub ends_recovery: bool,
+    /// The path is slower than was known: the retransmission timer follows the next round trip at once
+    /// (RFC 4015, section 3, steps 10 and 11).
+    pub renews_timeout: bool,
 }
 
 impl Undo {
@@ -142,6 +177,7 @@ impl Undo {
         Undo {
             window: before.window,
             ends_recovery: true,
+            renews_timeout: false,
         }
     }
 }
@@ -193,7 +229,9 @@ pub struct AckSigns {
     pub window: Window,
     /// Sent and not cumulatively acknowledged.
     pub outstanding: u64,
-    /// Of that, acknowledged selectively.
+    /// Of that, thought to be in the network (pipe, RFC 6675).
+    pub pipe: u64,
+    /// Of what is outstanding, acknowledged selectively.
     pub sacked_in_all: u64,
     /// End of the highest range that was acknowledged selectively.
     pub highest_sacked: u64,
@@ -222,6 +260,13 @@ pub struct Loss {
     pub nxt: u64,
     /// What was before the first loss of this episode.
     pub before: Option<Before>,
+}
+
+impl Loss {
+    /// An episode begins with it.
+    pub fn is_first(&self) -> bool {
+        self.before.is_some_and(|before| before.time == self.now)
+    }
 }
 
 /// A segment is sent again.
@@ -253,6 +298,12 @@ pub struct DataSigns {
 }
 
 impl Policy {
+    /// As [`rests`](ReorderingPolicy::rests) says.
+    #[inline]
+    pub(crate) fn is_resting(&self) -> bool {
+        each_policy!(self, policy => policy.rests())
+    }
+
     /// It looks at signs at all.
     #[inline(always)]
     pub(crate) fn is_on(&self) -> bool {

@@ -20,6 +20,10 @@ impl NoneConfig {
 pub struct NoPolicy;
 
 impl ReorderingPolicy for NoPolicy {
+    fn rests(&self) -> bool {
+        true
+    }
+
     #[inline(always)]
     fn on_ack(&mut self, _: &AckSigns) -> Answer {
         Answer::NOTHING

@@ -38,7 +38,13 @@ impl Sender {
             Phase::Open => {
                 let in_order = !found.duplicate || self.grow_in_disorder;
                 if ack.advanced > 0 && in_order && !frozen {
-                    self.grow(ack.fresh(), ack.segment, connection);
+                    // RFC 3465, 2.1: all that is acknowledged cumulatively, unless what had been
+                    // acknowledged selectively has opened the window then.
+                    let bytes = match self.grow_in_disorder {
+                        true => ack.fresh(),
+                        false => ack.advanced,
+                    };
+                    self.grow(bytes, ack.segment, connection);
                 }
             }
             Phase::Recovery if over => self.leave_recovery(connection),

@@ -9,6 +9,7 @@ use crate::connection::Connection;
 use crate::event::{self, Happening, Recorder};
 use crate::recovery::{Before, Phase};
 use crate::reordering::{AckSigns, Answer, Loss, ReorderingPolicy, Undo};
+use crate::rtt::Renewal;
 use crate::segment::{Flags, Segment};
 
 impl Sender {
@@ -122,6 +123,7 @@ impl Sender {
             before: self.recovery.before,
             window,
             outstanding: self.board.outstanding(),
+            pipe: self.board.pipe(),
             sacked_in_all: self.board.sacked(),
             highest_sacked: self.board.highest_sacked(),
             resent_in_flight: self.board.retransmitted() > 0,
@@ -136,9 +138,11 @@ impl Sender {
         let answer = self.reordering.on_ack(signs);
         if answer == Answer::NOTHING {
             self.recovery.new_first = 0;
+            self.recovery.limit = None;
             return false;
         }
         self.recovery.new_first = answer.send_new;
+        self.recovery.limit = answer.limit;
         if let Some(threshold) = answer.threshold {
             self.set_threshold(threshold, connection);
         }
@@ -187,6 +191,13 @@ impl Sender {
         own.acked_since_loss = before.acked_since_loss + (self.una - before.una);
         own.acked_between_losses = before.acked_between_losses;
         self.rto.limit_backoff(before.backoff);
+        if undo.renews_timeout {
+            self.renewal = Renewal {
+                from: self.nxt,
+                srtt: before.srtt,
+                rttvar: before.rttvar,
+            };
+        }
         self.recovery.keeps_window = true;
         let mut unmarked = 0;
         if undo.ends_recovery {

@@ -10,11 +10,11 @@ use crate::segment::Segment;
 
 impl Sender {
     /// Nothing is lost, suspected to be, selectively acknowledged or sent again, losses are told by
-    /// time, and nobody looks for signs of reordering.
+    /// time, and nobody looks for signs of reordering in what is as usual.
     pub(crate) fn is_settled(&self) -> bool {
         self.sack
             && self.rto.backoff() == 0
-            && !self.reordering.is_on()
+            && self.reordering.is_resting()
             && self.recovery.is_settled()
             && self.board.is_settled(self.una)
             && self.loss.is_settled()

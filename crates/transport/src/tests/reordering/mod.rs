@@ -1,6 +1,7 @@
 //! What an answer to reordering can see, and what is done of what it answers. The answers here are
 //! the tests' own, as a user's would be.
 
+mod examples;
 mod properties;
 mod signs;
 mod threshold;
@@ -161,6 +162,7 @@ fn eifel(signs: &AckSigns, resent_at: Option<Time>) -> Answer {
     let undo = Undo {
         window,
         ends_recovery: true,
+        renews_timeout: false,
     };
     Answer::undo(undo).raise(extent as u32)
 }
@@ -264,6 +266,7 @@ fn windows_may_be_given_back_while_repairing_goes_on() {
         Some(before) if signs.phase == Phase::Recovery => Answer::undo(Undo {
             window: before.window,
             ends_recovery: false,
+            renews_timeout: false,
         }),
         _ => Answer::NOTHING,
     });

@@ -1,0 +1,161 @@
+//! D-SACK: all that was sent again had arrived already, says the peer (RFC 2883, RFC 3708).
+
+use std::collections::VecDeque;
+
+use super::{AckSigns, Answer, Loss, Phase, ReorderingPolicy, Resent, Settings, restore};
+use crate::algorithm::algorithm;
+
+algorithm! {
+    /// Undoes losses when the peer reports that everything that was sent again had arrived twice, and
+    /// waits for more duplicates from then on; needs SACK.
+    pub struct DsackConfig: "dsack", "RFC 2883 and 3708", [] {}
+}
+
+impl DsackConfig {
+    /// For one subflow.
+    pub fn build(self, settings: &Settings) -> Dsack {
+        Dsack {
+            settings: *settings,
+            is_off: !settings.sack,
+            is_barred: false,
+            episode: 0,
+            resent: VecDeque::new(),
+            forgot_before: 0,
+            highest: 0,
+            highest_sacked: 0,
+        }
+    }
+}
+
+/// Retransmissions that are remembered: reports may come after the next loss.
+const REMEMBERED: usize = 1024;
+
+/// Holds what was sent again against what is reported to have arrived twice.
+#[derive(Clone, Debug)]
+pub struct Dsack {
+    settings: Settings,
+    /// For the rest of the connection: the network makes copies (RFC 3708, A.4), or there is no SACK.
+    is_off: bool,
+    /// In this episode nothing is undone.
+    is_barred: bool,
+    /// Counts them.
+    episode: u64,
+    /// The newest last.
+    resent: VecDeque<Copies>,
+    /// Nothing is known of what was sent again and begins before it.
+    forgot_before: u64,
+    /// End of the highest range that was acknowledged selectively: in the episode, and now.
+    highest: u64,
+    highest_sacked: u64,
+}
+
+/// A segment that was sent again.
+#[derive(Clone, Copy, Debug)]
+struct Copies {
+    seq: u64,
+    end: u64,
+    /// The episode in which it last was.
+    episode: u64,
+    /// How many times, in that episode.
+    times: u32,
+    /// It is reported to have arrived twice.
+    is_reported: bool,
+}
+
+impl Dsack {
+    /// RFC 3708, section 3, steps A.1 to A.4: whether a report counts, with what it is of marked.
+    fn take(&mut self, range: (u64, u64), signs: &AckSigns) -> bool {
+        let sacked_before = signs.sacked_in_all.saturating_sub(signs.sacked);
+        let una_before = signs.una - signs.advanced;
+        if sacked_before == 0 && range.0 == una_before {
+            // A.1: a window of acknowledgements may have been lost.
+            self.is_barred = true;
+            return false;
+        }
+        let of = |copies: &&mut Copies| copies.seq <= range.0 && range.1 <= copies.end;
+        let Some(copies) = self.resent.iter_mut().rev().find(of) else {
+            // A.4: nobody here sent it again.
+            self.is_off = range.0 >= self.forgot_before;
+            return false;
+        };
+        if copies.times > 1 {
+            // A.3: it cannot be told which of them was for nothing.
+            self.is_barred |= copies.episode == self.episode;
+            return false;
+        }
+        copies.is_reported = true;
+        copies.episode == self.episode
+    }
+
+    /// What was sent again in this episode.
+    fn of_episode(&self) -> impl Iterator<Item = &Copies> {
+        let newest = self.resent.iter().rev();
+        newest.take_while(|copies| copies.episode == self.episode)
+    }
+}
+
+impl ReorderingPolicy for Dsack {
+    fn rests(&self) -> bool {
+        true
+    }
+
+    fn on_ack(&mut self, signs: &AckSigns) -> Answer {
+        self.highest_sacked = signs.highest_sacked;
+        if signs.phase != Phase::Open {
+            self.highest = self.highest.max(signs.highest_sacked);
+        }
+        let report = signs.duplicate_report.filter(|_| !signs.answers_probe);
+        let Some(range) = report.filter(|_| !self.is_off) else {
+            return Answer::NOTHING;
+        };
+        if !self.take(range, signs) || self.is_barred {
+            return Answer::NOTHING;
+        }
+        let Some(before) = signs.before else {
+            return Answer::NOTHING;
+        };
+        // Step B: all of them.
+        if !self.of_episode().all(|copies| copies.is_reported) {
+            return Answer::NOTHING;
+        }
+        let first = self.of_episode().map(|copies| copies.seq).min();
+        let first = first.unwrap_or(before.una);
+        let extent = restore::extent(first, self.highest, signs, &self.settings);
+        let undo = restore::undo(signs, &before, true, &self.settings);
+        Answer::undo(undo).raise_to(extent, signs)
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        if loss.is_first() {
+            self.episode += 1;
+            self.is_barred = false;
+            self.highest = self.highest_sacked;
+        }
+    }
+
+    fn on_retransmit(&mut self, resent: &Resent) {
+        if self.is_off {
+            return;
+        }
+        let known = self
+            .resent
+            .iter()
+            .rposition(|copies| copies.seq == resent.seq);
+        let times = match known.and_then(|place| self.resent.remove(place)) {
+            Some(copies) if copies.episode == self.episode => copies.times + 1,
+            _ => 1,
+        };
+        if self.resent.len() == REMEMBERED
+            && let Some(oldest) = self.resent.pop_front()
+        {
+            self.forgot_before = self.forgot_before.max(oldest.end);
+        }
+        self.resent.push_back(Copies {
+            seq: resent.seq,
+            end: resent.end,
+            episode: self.episode,
+            times,
+            is_reported: false,
+        });
+    }
+}

@@ -1,0 +1,123 @@
+//! F-RTO: after a timeout, new data goes first; what is then acknowledged and was never sent again
+//! shows that nothing was lost (RFC 5682). The windows are those of RFC 4015.
+
+use super::{AckSigns, Answer, Loss, Phase, ReorderingPolicy, Resent, Settings, restore};
+use crate::algorithm::algorithm;
+use crate::congestion::Congestion;
+
+algorithm! {
+    /// After a timeout sends two new segments before it sends again, and undoes the timeout if what
+    /// is acknowledged next was never sent again.
+    pub struct FrtoConfig: "f-rto", "RFC 5682 and 4015", [] {}
+}
+
+impl FrtoConfig {
+    /// For one subflow.
+    pub fn build(self, settings: &Settings) -> Frto {
+        Frto {
+            settings: *settings,
+            step: Step::Off,
+            recovery_point: 0,
+            resent_until: 0,
+        }
+    }
+}
+
+/// Where the algorithm stands; numbers are those of RFC 5682's steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// It does not run.
+    Off,
+    /// 2: the first segment was sent again, and nothing new is acknowledged yet.
+    First,
+    /// 3: new segments were sent.
+    Second,
+}
+
+/// Watches the two acknowledgements after a timeout.
+#[derive(Clone, Copy, Debug)]
+pub struct Frto {
+    settings: Settings,
+    step: Step,
+    /// What had been sent when the last timeout's first acknowledgement came (RecoveryPoint).
+    recovery_point: u64,
+    /// End of what was sent again since the timeout.
+    resent_until: u64,
+}
+
+impl Frto {
+    /// Step 2.
+    fn first(&mut self, signs: &AckSigns) -> Answer {
+        if signs.advanced == 0 {
+            // With SACK the scoreboard has taken what it says, and the next is waited for (3.1).
+            if !self.settings.sack {
+                self.step = Step::Off;
+            }
+            return Answer::NOTHING;
+        }
+        self.recovery_point = signs.nxt;
+        let covers_all = signs.outstanding == 0;
+        let leaves_resent = !self.settings.sack && signs.una < self.resent_until;
+        if covers_all || leaves_resent {
+            self.step = Step::Off;
+            return Answer::NOTHING.limit(2 * signs.mss);
+        }
+        self.step = Step::Second;
+        // Two new ones, and nothing again.
+        Answer {
+            send_new: 2,
+            ..Answer::NOTHING.limit(signs.pipe + 2 * signs.mss)
+        }
+    }
+
+    /// Step 3.
+    fn second(&mut self, signs: &AckSigns) -> Answer {
+        self.step = Step::Off;
+        let beyond = signs.ack > self.recovery_point || signs.highest_sacked > self.recovery_point;
+        match signs.before {
+            Some(before) if signs.original && !beyond => {
+                self.recovery_point = signs.una;
+                Answer::undo(restore::undo(signs, &before, false, &self.settings))
+            }
+            _ => Answer::NOTHING.limit(3 * signs.mss),
+        }
+    }
+}
+
+impl ReorderingPolicy for Frto {
+    fn rests(&self) -> bool {
+        self.step == Step::Off
+    }
+
+    fn on_ack(&mut self, signs: &AckSigns) -> Answer {
+        match self.step {
+            Step::Off => Answer::NOTHING,
+            _ if signs.phase != Phase::Loss => {
+                self.step = Step::Off;
+                Answer::NOTHING
+            }
+            Step::First => self.first(signs),
+            Step::Second => self.second(signs),
+        }
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        // Step 1. Of a timeout in fast recovery, or of what a timeout had sent again already, nothing
+        // could be told.
+        let tells = loss.cause == Congestion::Timeout
+            && loss
+                .before
+                .is_some_and(|before| before.cause == Congestion::Timeout)
+            && self.recovery_point <= loss.una;
+        self.step = if tells { Step::First } else { Step::Off };
+        self.resent_until = 0;
+    }
+
+    fn on_retransmit(&mut self, resent: &Resent) {
+        if self.step == Step::Second {
+            // There was nothing new to send, or no room for it.
+            self.step = Step::Off;
+        }
+        self.resent_until = self.resent_until.max(resent.end);
+    }
+}

@@ -1,0 +1,255 @@
+//! Worked examples of the answers: forty segments of 1000 bytes, 50 ms each way, a first window of ten and
+//! a threshold of eight segments; each column a time after the first data, in ms.
+
+use super::*;
+use crate::reordering::ReorderingConfig;
+use crate::reordering::dsack::DsackConfig;
+use crate::reordering::eifel::EifelConfig;
+use crate::reordering::f_rto::FrtoConfig;
+
+type Wire = fn() -> Box<dyn FnMut(&Passing) -> Fate>;
+
+/// Window and threshold in segments, and segments sent again.
+type Row = (u64, u64, u64);
+
+/// What happens to the segments, counted from one.
+const LATE_1: Wire = || late(&[(1, 30)]);
+const LATE_1_AND_4: Wire = || late(&[(1, 30), (3001, 40)]);
+const LOSE_1: Wire = || lose(&[1]);
+const LOSE_1_TO_10: Wire = || lose(&[1, 1001, 2001, 3001, 4001, 5001, 6001, 7001, 8001, 9001]);
+const STALL: Wire = || stall(5000 + 1150);
+
+/// The answers by their names.
+fn named(name: &str) -> ReorderingConfig {
+    match name {
+        "dsack" => DsackConfig::DEFAULT.into(),
+        "eifel" => EifelConfig::DEFAULT.into(),
+        "f-rto" => FrtoConfig::DEFAULT.into(),
+        _ => crate::reordering::none::NoneConfig::DEFAULT.into(),
+    }
+}
+
+/// The rows at these times; and the threshold of duplicates at the end.
+fn run(name: &str, sack: bool, wire: Wire, times: &[u64]) -> (Vec<Row>, u32, Pair) {
+    let config = Config {
+        sack,
+        reordering: named(name),
+        ..example()
+    };
+    let mut pair = Pair::connected(&config, &[50]);
+    pair.fate = wire();
+    let rows = at(&mut pair, times);
+    let threshold = pair.client.subflows[0].sender.loss.duplicates.threshold();
+    (rows, threshold, pair)
+}
+
+/// An example: who answers, what is seen at the times, and the threshold at the end.
+struct Example {
+    wire: Wire,
+    sack: bool,
+    names: &'static [&'static str],
+    rows: &'static [(u64, Row)],
+    threshold: u32,
+}
+
+fn check(examples: &[Example]) {
+    for (number, example) in examples.iter().enumerate() {
+        for name in example.names {
+            let times: Vec<u64> = example.rows.iter().map(|(time, _)| *time).collect();
+            let wanted: Vec<Row> = example.rows.iter().map(|(_, row)| *row).collect();
+            let (rows, threshold, _) = run(name, example.sack, example.wire, &times);
+            assert_eq!(rows, wanted, "{number} {name}");
+            assert_eq!(threshold, example.threshold, "{number} {name}");
+        }
+    }
+}
+
+/// The windows before and after each undo, with its time.
+fn undone_at(pair: &Pair) -> Vec<(u64, [u64; 2], [u64; 2])> {
+    let told = pair.told.iter().filter_map(|told| match told.happening {
+        Happening::Undone(undone) => Some((told.time, undone)),
+        _ => None,
+    });
+    let segments = |window: Window| [window.cwnd / 1000, window.ssthresh / 1000];
+    told.map(|(time, undone)| {
+        let since = (time - ms(5000)).as_millis_f64() as u64;
+        (since, segments(undone.before), segments(undone.after))
+    })
+    .collect()
+}
+
+#[test]
+fn one_segment_late() {
+    check(&[
+        Example {
+            wire: LATE_1,
+            sack: true,
+            names: &["none", "f-rto"],
+            rows: &[(100, (5, 5, 1)), (200, (5, 5, 1)), (300, (6, 5, 1))],
+            threshold: 3,
+        },
+        Example {
+            wire: LATE_1,
+            sack: true,
+            names: &["dsack"],
+            rows: &[(100, (5, 5, 1)), (300, (10, 10, 1))],
+            threshold: 10,
+        },
+        Example {
+            wire: LATE_1,
+            sack: true,
+            names: &["eifel"],
+            rows: &[(100, (5, 5, 1)), (130, (10, 10, 1)), (230, (11, 10, 1))],
+            threshold: 10,
+        },
+        // Without SACK the partial acknowledgement has more sent again (RFC 6582).
+        Example {
+            wire: LATE_1,
+            sack: false,
+            names: &["none", "dsack", "f-rto"],
+            rows: &[(100, (5, 5, 1)), (200, (5, 5, 3)), (300, (6, 5, 3))],
+            threshold: 3,
+        },
+        Example {
+            wire: LATE_1,
+            sack: false,
+            names: &["eifel"],
+            rows: &[(130, (10, 10, 1)), (230, (11, 10, 1))],
+            threshold: 10,
+        },
+    ]);
+}
+
+#[test]
+fn two_segments_late() {
+    check(&[
+        Example {
+            wire: LATE_1_AND_4,
+            sack: true,
+            names: &["none", "f-rto"],
+            rows: &[(100, (5, 5, 2)), (300, (6, 5, 2))],
+            threshold: 3,
+        },
+        Example {
+            wire: LATE_1_AND_4,
+            sack: true,
+            names: &["dsack"],
+            rows: &[(100, (5, 5, 2)), (300, (10, 10, 2))],
+            threshold: 10,
+        },
+        Example {
+            wire: LATE_1_AND_4,
+            sack: true,
+            names: &["eifel"],
+            rows: &[(130, (10, 10, 2)), (230, (11, 10, 2))],
+            threshold: 10,
+        },
+    ]);
+}
+
+#[test]
+fn what_the_peer_reports_twice_is_undone_when_all_of_it_is() {
+    for (wire, all) in [(LATE_1, 1), (LATE_1_AND_4, 2)] {
+        let (rows, _, pair) = run("dsack", true, wire, &[300]);
+        // Late: of the window nothing is given back at once, of the threshold all.
+        assert_eq!(undone_at(&pair), [(200, [5, 5], [5, 10])]);
+        assert_eq!(rows[0].2, all);
+    }
+}
+
+#[test]
+fn a_loss_is_one() {
+    let all = &["none", "dsack", "eifel", "f-rto"];
+    check(&[Example {
+        wire: LOSE_1,
+        sack: true,
+        names: all,
+        rows: &[(100, (5, 5, 1)), (200, (5, 5, 1)), (300, (6, 5, 1))],
+        threshold: 3,
+    }]);
+    for name in all {
+        let (.., pair) = run(name, true, LOSE_1, &[300]);
+        assert_eq!(undone_at(&pair), [], "{name}");
+    }
+}
+
+#[test]
+fn a_timeout_for_nothing() {
+    check(&[
+        Example {
+            wire: STALL,
+            sack: true,
+            names: &["none"],
+            rows: &[
+                (1000, (1, 5, 1)),
+                (1200, (6, 5, 10)),
+                (1300, (7, 5, 10)),
+                (1500, (9, 5, 10)),
+            ],
+            threshold: 3,
+        },
+        Example {
+            wire: STALL,
+            sack: true,
+            names: &["eifel"],
+            rows: &[(1000, (1, 5, 1)), (1300, (11, 10, 1))],
+            threshold: 3,
+        },
+        Example {
+            wire: STALL,
+            sack: true,
+            names: &["f-rto"],
+            rows: &[(1000, (1, 5, 1)), (1300, (12, 10, 1))],
+            threshold: 3,
+        },
+        Example {
+            wire: STALL,
+            sack: true,
+            names: &["dsack"],
+            rows: &[
+                (1000, (1, 5, 1)),
+                (1300, (10, 10, 10)),
+                (1400, (11, 10, 10)),
+            ],
+            threshold: 3,
+        },
+    ]);
+    let (.., pair) = run("eifel", true, STALL, &[1300]);
+    assert_eq!(undone_at(&pair), [(1200, [1, 5], [10, 10])]);
+    // Two new segments left before the second acknowledgement.
+    let (.., pair) = run("f-rto", true, STALL, &[1300]);
+    assert_eq!(undone_at(&pair), [(1200, [2, 5], [11, 10])]);
+    let (.., pair) = run("dsack", true, STALL, &[1300]);
+    assert_eq!(undone_at(&pair), [(1300, [6, 5], [6, 10])]);
+}
+
+#[test]
+fn a_timeout_with_a_reason() {
+    check(&[
+        Example {
+            wire: LOSE_1_TO_10,
+            sack: true,
+            names: &["none", "dsack", "eifel"],
+            rows: &[
+                (1000, (1, 5, 1)),
+                (1100, (2, 5, 3)),
+                (1300, (5, 5, 10)),
+                (1500, (7, 5, 10)),
+            ],
+            threshold: 3,
+        },
+        Example {
+            wire: LOSE_1_TO_10,
+            sack: true,
+            names: &["f-rto"],
+            rows: &[
+                (1000, (1, 5, 1)),
+                (1100, (2, 5, 1)),
+                (1300, (4, 5, 7)),
+                (1400, (5, 5, 10)),
+                (1500, (6, 5, 10)),
+            ],
+            threshold: 3,
+        },
+    ]);
+}
