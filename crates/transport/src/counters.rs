@@ -1,5 +1,8 @@
 use std::ops::AddAssign;
 
+use crate::congestion::Congestion;
+use crate::reordering::Evidence;
+
 /// What a subflow's sender counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -15,6 +18,21 @@ pub struct Counters {
     pub tail_loss_probes: u64,
     /// Times that losses were found to have been none, and what followed from them was undone.
     pub undone: u64,
+    /// Of these, those that had been found by a timeout.
+    pub undone_timeouts: u64,
+    /// Of these, by what told it; see [`Evidence`].
+    pub undone_by: [u64; Evidence::COUNT],
+    /// Most duplicate acknowledgements that were waited for; 0 if they were never more than three.
+    pub threshold_max: u32,
+}
+
+impl Counters {
+    /// Losses were none.
+    pub(crate) fn count_undone(&mut self, cause: Congestion, evidence: Evidence) {
+        self.undone += 1;
+        self.undone_timeouts += u64::from(cause == Congestion::Timeout);
+        self.undone_by[evidence as usize] += 1;
+    }
 }
 
 impl AddAssign for Counters {
@@ -25,5 +43,10 @@ impl AddAssign for Counters {
         self.timeouts += other.timeouts;
         self.tail_loss_probes += other.tail_loss_probes;
         self.undone += other.undone;
+        self.undone_timeouts += other.undone_timeouts;
+        for (own, more) in self.undone_by.iter_mut().zip(other.undone_by) {
+            *own += more;
+        }
+        self.threshold_max = self.threshold_max.max(other.threshold_max);
     }
 }

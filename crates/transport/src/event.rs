@@ -9,6 +9,7 @@ use ropewalk_quantities::Time;
 
 use crate::SubflowState;
 use crate::congestion::Congestion;
+use crate::reordering::Evidence;
 
 /// Hears what an endpoint does; `()` hears nothing and costs nothing.
 pub trait Recorder {
@@ -254,6 +255,8 @@ pub struct Undone {
     pub before: Window,
     /// Now.
     pub after: Window,
+    /// What told it.
+    pub evidence: Evidence,
     /// Segments that were marked lost, were not sent again, and are in flight as before.
     pub unmarked: u32,
 }

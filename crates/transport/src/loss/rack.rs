@@ -88,6 +88,17 @@ impl Rack {
         }
     }
 
+    /// A segment came after one that follows it, and it was taken for lost.
+    pub(crate) fn see_reordering(&mut self) {
+        self.reordering_seen = true;
+    }
+
+    /// The reordering window in quarters of the least round trip.
+    #[cfg(test)]
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps
+    }
+
     /// No segment that was sent again is awaited.
     pub(crate) fn is_settled(&self) -> bool {
         self.on && !self.advanced && self.resent.is_empty()

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{AckSigns, Answer, Loss, Phase, ReorderingPolicy, Resent, Settings, restore};
+use super::{AckSigns, Answer, Evidence, Loss, Phase, ReorderingPolicy, Resent, Settings, restore};
 use crate::algorithm::algorithm;
 
 algorithm! {
@@ -121,7 +121,7 @@ impl ReorderingPolicy for Dsack {
         let first = self.of_episode().map(|copies| copies.seq).min();
         let first = first.unwrap_or(before.una);
         let extent = restore::extent(first, self.highest, signs, &self.settings);
-        let undo = restore::undo(signs, &before, true, &self.settings);
+        let undo = restore::undo(signs, &before, Evidence::Duplicates, &self.settings);
         Answer::undo(undo).raise_to(extent, signs)
     }
 

@@ -3,7 +3,7 @@
 
 use ropewalk_quantities::Time;
 
-use super::{AckSigns, Answer, Loss, ReorderingPolicy, Resent, Settings, restore};
+use super::{AckSigns, Answer, Evidence, Loss, ReorderingPolicy, Resent, Settings, restore};
 use crate::algorithm::algorithm;
 use crate::congestion::Congestion;
 
@@ -69,7 +69,11 @@ impl ReorderingPolicy for Eifel {
         if !is_older || !is_sure {
             return Answer::NOTHING;
         }
-        let answer = Answer::undo(restore::undo(signs, &before, false, &self.settings));
+        let evidence = match before.cause {
+            Congestion::Timeout => Evidence::LateAfterTimeout,
+            Congestion::FastRetransmit => Evidence::Late,
+        };
+        let answer = Answer::undo(restore::undo(signs, &before, evidence, &self.settings));
         match before.cause {
             Congestion::Timeout => answer,
             Congestion::FastRetransmit => {

@@ -1,7 +1,7 @@
 //! F-RTO: after a timeout, new data goes first; what is then acknowledged and was never sent again
 //! shows that nothing was lost (RFC 5682). The windows are those of RFC 4015.
 
-use super::{AckSigns, Answer, Loss, Phase, ReorderingPolicy, Resent, Settings, restore};
+use super::{AckSigns, Answer, Evidence, Loss, Phase, ReorderingPolicy, Resent, Settings, restore};
 use crate::algorithm::algorithm;
 use crate::congestion::Congestion;
 
@@ -77,7 +77,8 @@ impl Frto {
         match signs.before {
             Some(before) if signs.original && !beyond => {
                 self.recovery_point = signs.una;
-                Answer::undo(restore::undo(signs, &before, false, &self.settings))
+                let evidence = Evidence::NeverResent;
+                Answer::undo(restore::undo(signs, &before, evidence, &self.settings))
             }
             _ => Answer::NOTHING.limit(3 * signs.mss),
         }

@@ -18,6 +18,7 @@
 pub mod dsack;
 pub mod eifel;
 pub mod f_rto;
+pub mod linux;
 pub mod none;
 mod restore;
 
@@ -49,6 +50,8 @@ registry! {
         Eifel(eifel::EifelConfig => eifel::Eifel),
         /// `f-rto`
         Frto(f_rto::FrtoConfig => f_rto::Frto),
+        /// `linux`
+        Linux(linux::LinuxConfig => linux::Linux),
         /// A user's own.
         Own(OwnReordering => Box<dyn ReorderingPolicy + Send>),
     }
@@ -107,6 +110,8 @@ pub struct Answer {
     /// Until the next acknowledgement, so many new segments leave before any is sent again; if
     /// there are none to send, it is as if this were 0.
     pub send_new: u32,
+    /// Segments overtake each other: RACK waits for late ones from now on (RFC 8985, 6.2, step 3).
+    pub saw_reordering: bool,
     /// The window is at most this after the acknowledgement, bytes.
     pub limit: Option<u64>,
 }
@@ -118,6 +123,7 @@ impl Answer {
         threshold: None,
         freeze: None,
         send_new: 0,
+        saw_reordering: false,
         limit: None,
     };
 
@@ -169,15 +175,41 @@ pub struct Undo {
     /// The path is slower than was known: the retransmission timer follows the next round trip at once
     /// (RFC 4015, section 3, steps 10 and 11).
     pub renews_timeout: bool,
+    /// What told it.
+    pub evidence: Evidence,
+}
+
+/// What told that losses were none; in brackets, how nstat calls Linux's count of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// All that was sent again is reported to have arrived twice (`TCPDSACKUndo`).
+    Duplicates,
+    /// In fast recovery a timestamp from before the first retransmission came back (`TCPPartialUndo`).
+    Late,
+    /// At the end of fast recovery, either of these (`TCPFullUndo`).
+    AtTheEnd,
+    /// After a timeout, either of these (`TCPLossUndo`).
+    LateAfterTimeout,
+    /// After a timeout, data were acknowledged that were never sent again (`TCPSpuriousRTOs`, which
+    /// `TCPLossUndo` counts, too).
+    NeverResent,
+    /// Data or acknowledgements came out of order.
+    Order,
+}
+
+impl Evidence {
+    /// How many kinds there are.
+    pub const COUNT: usize = Evidence::Order as usize + 1;
 }
 
 impl Undo {
-    /// Exactly as before.
+    /// Exactly as before, as a timestamp would tell.
     pub fn exact(before: &Before) -> Undo {
         Undo {
             window: before.window,
             ends_recovery: true,
             renews_timeout: false,
+            evidence: Evidence::Late,
         }
     }
 }

@@ -1,19 +1,25 @@
 //! Which windows are restored where RFC 4015 says it, and how far apart segments were.
 
-use super::{AckSigns, Answer, Before, Settings, Undo};
+use super::{AckSigns, Answer, Before, Evidence, Settings, Undo};
 use crate::congestion::Congestion;
 use crate::event::Window;
 
 /// Most duplicate acknowledgements that are waited for, whatever was seen
 /// (Linux's `net.ipv4.tcp_max_reordering`).
-const MOST_THRESHOLD: u64 = 300;
+pub(super) const MOST_THRESHOLD: u64 = 300;
 
 /// The losses since then were none: windows as RFC 4015 restores them (section 3, steps 0, 8 and 9).
 ///
 /// That RFC is of timeouts. After a fast retransmission the window is at most what it was; of
-/// what is noticed `late`, after some of the window has been let out again, it is also not less than
-/// now.
-pub(super) fn undo(signs: &AckSigns, before: &Before, late: bool, settings: &Settings) -> Undo {
+/// what duplicates tell late, after some of the window has been let out again, it is also not less
+/// than now.
+pub(super) fn undo(
+    signs: &AckSigns,
+    before: &Before,
+    evidence: Evidence,
+    settings: &Settings,
+) -> Undo {
+    let late = evidence == Evidence::Duplicates;
     let pipe = before.flight_size.min(before.window.cwnd);
     let pipe = pipe.max(before.window.ssthresh);
     let initial = settings.initial_window.bytes(signs.mss);
@@ -31,6 +37,7 @@ pub(super) fn undo(signs: &AckSigns, before: &Before, late: bool, settings: &Set
         },
         ends_recovery: true,
         renews_timeout: before.cause == Congestion::Timeout,
+        evidence,
     }
 }
 

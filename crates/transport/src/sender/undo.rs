@@ -143,6 +143,9 @@ impl Sender {
         }
         self.recovery.new_first = answer.send_new;
         self.recovery.limit = answer.limit;
+        if answer.saw_reordering {
+            self.loss.rack.see_reordering();
+        }
         if let Some(threshold) = answer.threshold {
             self.set_threshold(threshold, connection);
         }
@@ -166,6 +169,7 @@ impl Sender {
     fn set_threshold<R: Recorder>(&mut self, threshold: u32, connection: &mut Connection<'_, R>) {
         if self.loss.duplicates.set_threshold(threshold) {
             let to = self.loss.duplicates.threshold();
+            self.counters.threshold_max = self.counters.threshold_max.max(to);
             connection.record(|| Happening::ThresholdChanged(event::ThresholdChanged { to }));
         }
     }
@@ -206,13 +210,14 @@ impl Sender {
             self.loss.duplicates.forget();
             unmarked = self.board.unmark_lost();
         }
-        self.counters.undone += 1;
+        self.counters.count_undone(before.cause, undo.evidence);
         let (cause, to) = (before.cause, connection.window());
         connection.record(|| {
             Happening::Undone(event::Undone {
                 cause,
                 before: from,
                 after: to,
+                evidence: undo.evidence,
                 unmarked,
             })
         });

@@ -253,3 +253,80 @@ fn a_timeout_with_a_reason() {
         },
     ]);
 }
+
+/// As Linux: losses told by time, windows let out by PRR, Linux's undo.
+fn linux(timestamps: bool, wire: Wire) -> Pair {
+    let config = Config {
+        timestamps,
+        rack: true,
+        prr: true,
+        tail_loss_probe: false,
+        reordering: crate::reordering::linux::LinuxConfig::DEFAULT.into(),
+        ..example()
+    };
+    let mut pair = Pair::connected(&config, &[50]);
+    pair.fate = wire();
+    pair
+}
+
+#[test]
+fn linux_undoes_what_the_timestamps_call_late() {
+    let mut pair = linux(true, LATE_1);
+    let rows = at(&mut pair, &[100, 130]);
+    assert_eq!((rows[0].1, rows[0].2), (5, 1));
+    assert_eq!(rows[1], (10, 8, 1));
+    pair.drive(ms(5300));
+    let undone = undone_at(&pair);
+    assert_eq!(undone.len(), 1, "{undone:?}");
+    assert_eq!((undone[0].0, undone[0].2), (130, [10, 8]));
+    let counters = pair.client.counters(0);
+    assert_eq!(counters.undone_by[Evidence::Late as usize], 1);
+    assert_eq!((counters.undone, counters.threshold_max), (1, 10));
+    let steps = pair.client.subflows[0].sender.loss.rack.steps();
+    assert_eq!(steps, 2);
+}
+
+#[test]
+fn linux_undoes_what_was_reported_twice() {
+    let mut pair = linux(false, LATE_1);
+    let rows = at(&mut pair, &[130]);
+    assert_eq!(rows[0].1, 5);
+    pair.drive(ms(5300));
+    let undone = undone_at(&pair);
+    assert_eq!(undone.len(), 1, "{undone:?}");
+    assert_eq!((undone[0].0, undone[0].2), (200, [10, 8]));
+    let counters = pair.client.counters(0);
+    assert_eq!(counters.undone_by[Evidence::Duplicates as usize], 1);
+    assert_eq!(counters.threshold_max, 0);
+}
+
+#[test]
+fn linux_undoes_a_timeout_at_the_first_late_acknowledgement() {
+    let mut pair = linux(true, STALL);
+    at(&mut pair, &[1300]);
+    let undone = undone_at(&pair);
+    assert_eq!(undone.len(), 1, "{undone:?}");
+    assert_eq!((undone[0].0, undone[0].2), (1200, [10, 8]));
+    let counters = pair.client.counters(0);
+    assert_eq!(counters.undone_by[Evidence::LateAfterTimeout as usize], 1);
+    assert_eq!((counters.undone_timeouts, counters.retransmissions), (1, 1));
+    // Without timestamps it takes the second, of what was never sent again (F-RTO).
+    let mut pair = linux(false, STALL);
+    at(&mut pair, &[1300]);
+    let counters = pair.client.counters(0);
+    assert_eq!(counters.undone_by[Evidence::NeverResent as usize], 1);
+    assert_eq!(counters.retransmissions, 1);
+}
+
+#[test]
+fn linux_undoes_no_loss() {
+    for timestamps in [false, true] {
+        for wire in [LOSE_1, LOSE_1_TO_10] {
+            let mut pair = linux(timestamps, wire);
+            at(&mut pair, &[4000]);
+            assert_eq!(undone_at(&pair), []);
+            pair.drive(Time::from_secs(20));
+            assert_eq!(pair.server.delivered(), 40_000);
+        }
+    }
+}

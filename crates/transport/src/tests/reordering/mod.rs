@@ -15,7 +15,8 @@ use super::*;
 use crate::congestion::{Congestion, CongestionControl};
 use crate::event::{RecoveryEntered, Undone, Window};
 use crate::reordering::{
-    AckSigns, Answer, DataSigns, Freeze, Loss, OwnReordering, Phase, ReorderingPolicy, Resent, Undo,
+    AckSigns, Answer, DataSigns, Evidence, Freeze, Loss, OwnReordering, Phase, ReorderingPolicy,
+    Resent, Undo,
 };
 
 /// All that a policy was asked and told.
@@ -163,6 +164,7 @@ fn eifel(signs: &AckSigns, resent_at: Option<Time>) -> Answer {
         window,
         ends_recovery: true,
         renews_timeout: false,
+        evidence: Evidence::Late,
     };
     Answer::undo(undo).raise(extent as u32)
 }
@@ -267,6 +269,7 @@ fn windows_may_be_given_back_while_repairing_goes_on() {
             window: before.window,
             ends_recovery: false,
             renews_timeout: false,
+            evidence: Evidence::Late,
         }),
         _ => Answer::NOTHING,
     });
