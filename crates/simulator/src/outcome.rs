@@ -338,6 +338,9 @@ pub struct SubflowSummary {
     pub timeouts: u64,
     /// Retransmissions of segments that the receiver had.
     pub spurious_retransmissions: u64,
+    /// With an answer to reordering: what was found to have been no loss.
+    #[serde(flatten)]
+    pub undone: Option<UndoneSummary>,
     /// Payload that it held and others were given, too, since it was silent, late or gone; with
     /// `bas`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -345,6 +348,42 @@ pub struct SubflowSummary {
     /// Smoothed round-trip time at the end; absent when none was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub srtt_ms: Option<f64>,
+}
+
+/// Losses that an answer to reordering found to have been none.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct UndoneSummary {
+    /// Times that windows were restored.
+    pub undone: u64,
+    /// Of these, after fast recoveries.
+    pub spurious_fast_recoveries: u64,
+    /// Of these, after timeouts.
+    pub spurious_timeouts: u64,
+    /// Most duplicate acknowledgements that were waited for before a segment was taken for lost, in
+    /// the whole run.
+    pub dupthresh_max: u32,
+    /// As Linux counts them, where Linux's answer is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nstat: Option<Nstat>,
+}
+
+/// Linux's counters of undone losses, by the names that nstat has for them.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[allow(
+    missing_docs,
+    reason = "Documentation/networking/snmp_counter.rst of the kernel"
+)]
+pub struct Nstat {
+    #[serde(rename = "TcpExtTCPDSACKUndo")]
+    pub dsack_undo: u64,
+    #[serde(rename = "TcpExtTCPPartialUndo")]
+    pub partial_undo: u64,
+    #[serde(rename = "TcpExtTCPFullUndo")]
+    pub full_undo: u64,
+    #[serde(rename = "TcpExtTCPLossUndo")]
+    pub loss_undo: u64,
+    #[serde(rename = "TcpExtTCPSpuriousRTOs")]
+    pub spurious_rtos: u64,
 }
 
 /// Competitors of one entry, together.

@@ -44,6 +44,7 @@ pub use congestion::{CongestionConfig, SinglePathConfig};
 pub use counters::Counters;
 pub use endpoint::{Endpoint, MAX_SUBFLOWS};
 pub use event::Event;
+pub use loss::USUAL_THRESHOLD;
 pub use range_set::RangeSet;
 pub use recorded::RecordedEndpoint;
 pub use reordering::ReorderingConfig;

@@ -3,12 +3,14 @@
 use std::ops::Range;
 
 use ropewalk_quantities::Time;
-use ropewalk_scenario::Origin;
+use ropewalk_scenario::{Flow, Origin, Protocol};
+use ropewalk_transport::reordering::Evidence;
+use ropewalk_transport::{Counters, USUAL_THRESHOLD};
 
 use super::{Span, mbps};
 use crate::air::Air;
 use crate::metrics::Histogram;
-use crate::outcome::{FlowSummary, SubflowSummary};
+use crate::outcome::{FlowSummary, Nstat, SubflowSummary, UndoneSummary};
 
 /// What one flow delivered in the measured time.
 pub(super) struct Measured {
@@ -119,10 +121,41 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
                 fast_recoveries: to.counters.fast_recoveries - from.counters.fast_recoveries,
                 timeouts: to.counters.timeouts - from.counters.timeouts,
                 spurious_retransmissions: to.duplicates - from.duplicates,
+                undone: undone(
+                    &self.scenario.flows[flow.entry],
+                    &from.counters,
+                    &to.counters,
+                ),
                 resent_bytes: to.resent.map(|to| to - from.resent.unwrap_or(0)),
                 srtt_ms: (state.srtt > Time::ZERO).then(|| state.srtt.as_millis_f64()),
             }
         })
         .collect()
     }
+}
+
+/// What the flow's answer to reordering found between two times; nothing where there is none.
+fn undone(flow: &Flow, from: &Counters, to: &Counters) -> Option<UndoneSummary> {
+    let answer = flow.transport.reordering.name();
+    if answer == "none" || matches!(flow.protocol, Protocol::Udp) {
+        return None;
+    }
+    let by =
+        |evidence: Evidence| to.undone_by[evidence as usize] - from.undone_by[evidence as usize];
+    let undone = to.undone - from.undone;
+    let spurious_timeouts = to.undone_timeouts - from.undone_timeouts;
+    let spurious_rtos = by(Evidence::NeverResent);
+    Some(UndoneSummary {
+        undone,
+        spurious_fast_recoveries: undone - spurious_timeouts,
+        spurious_timeouts,
+        dupthresh_max: to.threshold_max.max(USUAL_THRESHOLD),
+        nstat: (answer == "linux").then(|| Nstat {
+            dsack_undo: by(Evidence::Duplicates),
+            partial_undo: by(Evidence::Late),
+            full_undo: by(Evidence::AtTheEnd),
+            loss_undo: by(Evidence::LateAfterTimeout) + spurious_rtos,
+            spurious_rtos,
+        }),
+    })
 }

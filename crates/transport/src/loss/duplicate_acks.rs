@@ -8,7 +8,7 @@ use crate::recovery::Phase;
 use crate::scoreboard::{Scoreboard, Sent};
 
 /// Duplicate acknowledgements that tell of a loss, where reordering was not seen (RFC 5681, 3.2).
-const USUAL_THRESHOLD: u32 = 3;
+pub const USUAL_THRESHOLD: u32 = 3;
 
 /// Duplicate acknowledgements of a subflow.
 #[derive(Clone, Copy, Debug)]

@@ -18,6 +18,7 @@ use rack::Rack;
 use tail_loss_probe::TailLossProbe;
 
 pub(crate) use duplicate_acks::Known;
+pub use duplicate_acks::USUAL_THRESHOLD;
 pub(crate) use rack::Surroundings;
 pub(crate) use tail_loss_probe::Probe;
 

@@ -4,7 +4,7 @@ use super::properties::hostile;
 use super::*;
 use crate::algorithm::Declared;
 use crate::congestion::cubic::CubicConfig;
-use crate::{CongestionConfig, SchedulerConfig};
+use crate::{CongestionConfig, ReorderingConfig, SchedulerConfig};
 use proptest::prelude::*;
 
 /// What passes between the ends, and what becomes of it.
@@ -148,6 +148,7 @@ prop_compose! {
         tail_loss_probe in any::<bool>(), rack in prop::bool::weighted(0.9),
         delayed_ack in 1u32..4,
         receive_buffer in 4_000u64..200_000,
+        reordering in prop::sample::select(ReorderingConfig::defaults()),
     ) -> Config {
         let congestion = if cubic {
             SinglePathConfig::Cubic(CubicConfig::DEFAULT).into()
@@ -155,7 +156,7 @@ prop_compose! {
             congestion
         };
         Config {
-            congestion, timestamps, sack, tail_loss_probe, rack, delayed_ack,
+            congestion, timestamps, sack, tail_loss_probe, rack, delayed_ack, reordering,
             receive_buffer: Bytes::new(receive_buffer),
             ..linux()
         }

@@ -20,8 +20,9 @@ const LOSE_1_TO_10: Wire = || lose(&[1, 1001, 2001, 3001, 4001, 5001, 6001, 7001
 const STALL: Wire = || stall(5000 + 1150);
 
 /// The answers by their names.
-fn named(name: &str) -> ReorderingConfig {
+pub(super) fn named(name: &str) -> ReorderingConfig {
     match name {
+        "linux" => crate::reordering::linux::LinuxConfig::DEFAULT.into(),
         "dsack" => DsackConfig::DEFAULT.into(),
         "eifel" => EifelConfig::DEFAULT.into(),
         "f-rto" => FrtoConfig::DEFAULT.into(),
