@@ -56,7 +56,7 @@ struct Copies {
     end: u64,
     /// The episode in which it last was.
     episode: u64,
-    /// How many times, in that episode.
+    /// How many times.
     times: u32,
     /// It is reported to have arrived twice.
     is_reported: bool,
@@ -142,8 +142,8 @@ impl ReorderingPolicy for Dsack {
             .iter()
             .rposition(|copies| copies.seq == resent.seq);
         let times = match known.and_then(|place| self.resent.remove(place)) {
-            Some(copies) if copies.episode == self.episode => copies.times + 1,
-            _ => 1,
+            Some(copies) => copies.times + 1,
+            None => 1,
         };
         if self.resent.len() == REMEMBERED
             && let Some(oldest) = self.resent.pop_front()

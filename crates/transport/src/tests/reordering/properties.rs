@@ -142,7 +142,9 @@ fn without_reordering_next_to_nothing_is_undone() {
         let most = match name {
             "dsack" | "f-rto" => 0,
             // Timestamps of acknowledgements whose predecessors were lost (RFC 3522, section 6).
-            _ => events / 100,
+            "eifel" => events / 100,
+            // Linux also believes a report of a segment that was sent again more than once.
+            _ => events / 50,
         };
         assert!(undone <= most, "{name}: {undone} of {events}");
     }
