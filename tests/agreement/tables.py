@@ -68,14 +68,14 @@ def reference(name: str) -> pl.DataFrame:
     return pl.read_csv(ROOT / "tests/reference" / name)
 
 
-def write_into_page(tables: list[Table]) -> None:
-    """Put the tables in their places in docs/agreement.md."""
-    page = PAGE.read_text()
+def write_into_page(tables: list[Table], path: Path = PAGE) -> None:
+    """Put the tables in their places in a page, docs/agreement.md unless another is named."""
+    page = path.read_text()
     for table in tables:
         marks = rf"(<!-- table {table.name} -->\n).*?(\n<!-- end -->)"
         page, found = re.subn(
             marks, lambda match, t=table: match[1] + t.markdown() + match[2], page, flags=re.DOTALL
         )
         if found != 1:
-            raise ValueError(f"{PAGE} has {found} places for table {table.name}")
-    PAGE.write_text(page)
+            raise ValueError(f"{path} has {found} places for table {table.name}")
+    path.write_text(page)

@@ -1,0 +1,106 @@
+"""Answers to reordering: one TCP on a link whose jitter lets packets overtake each other, and one
+TCP striped over links of unequal delay.
+
+    python tests/agreement/reordering.py
+
+prints the tables of docs/reordering.md and renews them there, in a minute.
+"""
+
+from functools import cache
+
+import polars as pl
+
+import ropewalk
+from tables import ROOT, Table, write_into_page
+
+PAGE = ROOT / "docs/reordering.md"
+ANSWERS = ("none", "dsack", "eifel", "f-rto", "linux")
+JITTERS_MS = (0, 1, 3, 10)
+RUNS = 5
+RATES_MBPS = (35.9, 18.4, 33.3, 14.7)
+STEPS_MS = (5, 20, 40)
+
+
+def jittering(jitter_ms: int, transport: str) -> ropewalk.Scenario:
+    """One TCP over 50 Mbit/s and a round trip of 20 ms, for 20 s."""
+    jitter = f'jitter = {{ amount = "{jitter_ms} ms", reorder = true }}' if jitter_ms else ""
+    return ropewalk.Scenario(
+        f"""
+        duration = "20 s"
+        [[link]]
+        name = "link"
+        rate = "50 Mbit/s"
+        delay = "10 ms"
+        {jitter}
+        [transport]
+        protocol = "tcp"
+        {transport}
+        """
+    )
+
+
+# Which losses are looked for, and how: as the RFCs count duplicates, or as Linux times arrivals.
+KINDS = {
+    "NewReno, RFC 6675": 'profile = "rfc"\ncongestion = "newreno"',
+    "NewReno without SACK, RFC 6582": 'profile = "rfc"\ncongestion = "newreno"\nsack = false',
+    "CUBIC with RACK, as Linux": 'profile = "linux"',
+}
+
+
+@cache
+def jitter() -> pl.DataFrame:
+    """Return goodput by jitter of each answer, mean of some runs, and what was waited for."""
+    rows = []
+    for kind, transport in KINDS.items():
+        for answer in ANSWERS:
+            row: dict[str, object] = {"TCP": kind, "answer": answer}
+            highest = 0
+            for jitter_ms in JITTERS_MS:
+                scenario = jittering(jitter_ms, f'{transport}\nreordering = "{answer}"')
+                results = ropewalk.simulate(scenario, runs=RUNS)
+                row[f"{jitter_ms} ms"] = results.mean["goodput_mbps"]
+                waited = [run["subflows"][0].get("dupthresh_max", 3) for run in results.runs]
+                highest = max(highest, *waited)
+            rows.append({**row, "dupthresh": highest})
+    return pl.DataFrame(rows)
+
+
+@cache
+def striped() -> pl.DataFrame:
+    """Return goodput of 2 MB over two to four links, whose delays are a step apart."""
+    rows = []
+    for profile in ("ns-3", "linux"):
+        for answer in ("none", "dsack", "eifel", "linux"):
+            row: dict[str, object] = {"profile": profile, "answer": answer}
+            for links in (2, 3, 4):
+                for step_ms in STEPS_MS:
+                    described = "".join(
+                        f'[[link]]\nname = "{link}"\nrate = "{RATES_MBPS[link]} Mbit/s"\n'
+                        f'delay = "{50 + link * step_ms} ms"\n'
+                        for link in range(links)
+                    )
+                    scenario = ropewalk.Scenario(
+                        f'duration = "300 s"\n{described}[transport]\nprotocol = "striped-tcp"\n'
+                        f'profile = "{profile}"\nsack = true\nsegment = "536 B"\n'
+                        f'reordering = "{answer}"\n[traffic]\nsize = "2 MB"\n'
+                    )
+                    results = ropewalk.simulate(scenario)
+                    row[f"{links}: {step_ms} ms"] = results.mean["goodput_mbps"]
+            rows.append(row)
+    return pl.DataFrame(rows)
+
+
+def tables() -> list[Table]:
+    """Return the tables of the page."""
+    goodput = {f"{jitter_ms} ms": ".1f" for jitter_ms in JITTERS_MS}
+    steps = {f"{links}: {step_ms} ms": ".2f" for links in (2, 3, 4) for step_ms in STEPS_MS}
+    return [
+        Table("jitter", "Goodput in Mbit/s by jitter, link of 50 Mbit/s", jitter(), goodput),
+        Table("striped", "Goodput in Mbit/s by links and step of delay", striped(), steps),
+    ]
+
+
+if __name__ == "__main__":
+    for table in tables():
+        table.print()
+    write_into_page(tables(), PAGE)

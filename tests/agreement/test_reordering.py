@@ -1,0 +1,48 @@
+"""Answers to reordering bring back what reordering takes."""
+
+import polars as pl
+import pytest
+
+import reordering
+
+
+@pytest.fixture(scope="module")
+def jitter():
+    frame = reordering.jitter()
+    return {(kind, answer): row for kind, answer, *row in frame.iter_rows()}
+
+
+RFC, LINUX = "NewReno, RFC 6675", "CUBIC with RACK, as Linux"
+
+
+def test_at_three_milliseconds_eifel_gives_ten_times_and_dsack_five_times_as_much(jitter):
+    at = {answer: jitter[RFC, answer][2] for answer in reordering.ANSWERS}
+    assert at["eifel"] >= 10 * at["none"]
+    assert at["dsack"] >= 5 * at["none"]
+    assert at["f-rto"] == pytest.approx(at["none"], rel=0.1)
+    assert jitter[RFC, "eifel"][-1] >= 10
+
+
+def test_linux_loses_little_to_ten_milliseconds(jitter):
+    assert jitter[LINUX, "linux"][3] >= 42
+    assert jitter[LINUX, "linux"][3] > 1.2 * jitter[LINUX, "none"][3]
+
+
+def test_without_jitter_all_are_alike(jitter):
+    for kind in reordering.KINDS:
+        assert len({jitter[kind, answer][0] for answer in reordering.ANSWERS}) == 1
+
+
+def test_striped_over_unequal_links():
+    frame = reordering.striped()
+    cells = [name for name in frame.columns if name not in ("profile", "answer")]
+
+    def row(profile, answer):
+        of = (pl.col("profile") == profile) & (pl.col("answer") == answer)
+        return frame.filter(of).row(0, named=True)
+
+    none, eifel = row("ns-3", "none"), row("ns-3", "eifel")
+    assert all(eifel[cell] >= 2 * none[cell] for cell in cells)
+    none, linux = row("linux", "none"), row("linux", "linux")
+    assert all(linux[cell] >= none[cell] for cell in cells)
+    assert all(linux[cell] >= 1.3 * none[cell] for cell in ("4: 20 ms", "4: 40 ms"))
