@@ -10,7 +10,10 @@ from places import ROOT
 
 PAGES = [
     ROOT / "README.md",
-    *(ROOT / "docs" / f"{name}.md" for name in ("guide", "captures", "wireless", "mesh")),
+    *(
+        ROOT / "docs" / f"{name}.md"
+        for name in ("guide", "captures", "wireless", "mesh", "reordering")
+    ),
 ]
 
 
