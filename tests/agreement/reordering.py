@@ -22,7 +22,7 @@ STEPS_MS = (5, 20, 40)
 
 
 def jittering(jitter_ms: int, transport: str) -> ropewalk.Scenario:
-    """One TCP over 50 Mbit/s and a round trip of 20 ms, for 20 s."""
+    """One TCP over 50 Mbit/s and a round trip of 40 ms, for 20 s."""
     jitter = f'jitter = {{ amount = "{jitter_ms} ms", reorder = true }}' if jitter_ms else ""
     return ropewalk.Scenario(
         f"""
@@ -30,7 +30,7 @@ def jittering(jitter_ms: int, transport: str) -> ropewalk.Scenario:
         [[link]]
         name = "link"
         rate = "50 Mbit/s"
-        delay = "10 ms"
+        delay = "20 ms"
         {jitter}
         [transport]
         protocol = "tcp"
