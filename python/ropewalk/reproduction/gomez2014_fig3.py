@@ -189,9 +189,10 @@ def fig3d(*, seed: int, runs: int, progress: Progress) -> Reproduction:
     module_below = 100 * (
         1 - module_coupled.mean["goodput_mbps"] / module_free.mean["goodput_mbps"]
     )
+    again = module_coupled.mean["retransmissions"]
     module_why = (
         "Not met. With the module's own rules (profile mptcp-ns3, D-SACK), which take reordering"
-        f" for loss, {module_coupled.mean['retransmissions']:.0f} segments of a transfer are sent again;"
+        f" for loss, {again:.0f} segments of a transfer are sent again;"
         " but what a false one takes from a window comes back, a segment an acknowledgement. What"
         " the arbitrary run that the paper shows met with is not in its text."
     )
