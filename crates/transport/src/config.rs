@@ -5,6 +5,7 @@ use ropewalk_quantities::{Bytes, Time};
 use crate::congestion::cubic::CubicConfig;
 use crate::congestion::newreno::NewRenoConfig;
 use crate::congestion::{self, CongestionConfig, Controller, SinglePathConfig};
+use crate::initial_window::InitialWindow;
 use crate::reordering::none::NoneConfig;
 use crate::reordering::{self, Policy, ReorderingConfig};
 use crate::scheduling::min_rtt::MinRttConfig;
@@ -71,25 +72,6 @@ impl IpVersion {
         match self {
             IpVersion::V4 => 20,
             IpVersion::V6 => 40,
-        }
-    }
-}
-
-/// Initial congestion window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InitialWindow {
-    /// This many full segments.
-    Segments(u32),
-    /// This many bytes.
-    Bytes(Bytes),
-}
-
-impl InitialWindow {
-    /// In bytes, where a segment has so many; at least one segment.
-    pub fn bytes(self, mss: u64) -> u64 {
-        match self {
-            InitialWindow::Segments(segments) => u64::from(segments) * mss,
-            InitialWindow::Bytes(bytes) => bytes.as_u64().max(mss),
         }
     }
 }

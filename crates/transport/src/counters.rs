@@ -1,7 +1,7 @@
 use std::ops::AddAssign;
 
 use crate::congestion::Congestion;
-use crate::reordering::Evidence;
+use crate::reordering::evidence::Evidence;
 
 /// What a subflow's sender counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

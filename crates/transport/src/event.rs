@@ -9,7 +9,7 @@ use ropewalk_quantities::Time;
 
 use crate::SubflowState;
 use crate::congestion::Congestion;
-use crate::reordering::Evidence;
+use crate::reordering::evidence::Evidence;
 
 /// Hears what an endpoint does; `()` hears nothing and costs nothing.
 pub trait Recorder {

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use ropewalk_quantities::Time;
 
+use super::inbound::REPORT_INTERVAL;
 use super::outbound::Report;
-use super::rate_control::REPORT_INTERVAL;
 use super::windowed::Windowed;
 
 /// For so long the least delay is believed.

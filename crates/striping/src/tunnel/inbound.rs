@@ -6,7 +6,6 @@ use ropewalk_quantities::Time;
 use ropewalk_wire::gateway::tunnel::Feedback;
 
 use super::gaps::Gaps;
-use super::rate_control::REPORT_INTERVAL;
 use super::replay::ReplayWindow;
 use super::windowed::Windowed;
 
@@ -15,6 +14,8 @@ const LEAST_MEMORY: Time = Time::from_secs(10);
 const GREATEST_MEMORY: Time = Time::from_secs(1);
 /// What arrives is reported after this, so that others that come with it are reported, too.
 const PATIENCE: Time = Time::from_millis(1);
+/// What has arrived is reported at this interval; what is not reported yet counts as on its way.
+pub(super) const REPORT_INTERVAL: Time = Time::from_millis(5);
 /// A wire is measured, but not controlled: feedback is to take no more than a small share of the way
 /// back, and of the places in its queues. Where less than this has arrived it waits for so long.
 const MUCH: u64 = 32 * 100;

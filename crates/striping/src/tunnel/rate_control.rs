@@ -11,7 +11,7 @@ use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_wire::gateway::tunnel::Feedback;
 
 use super::delays::Delays;
-use super::inbound::SPARSE_INTERVAL;
+use super::inbound::{REPORT_INTERVAL, SPARSE_INTERVAL};
 use super::losses::Losses;
 use super::outbound::{Outbound, Report};
 use super::selection::Offer;
@@ -21,8 +21,6 @@ use super::windowed::Windowed;
 const FIRST_WINDOW: u64 = 24_000;
 /// And at the least, later.
 const LEAST_WINDOW: u64 = 8 * 1_500;
-/// The receiver reports at this interval; what it has not reported yet counts as on its way.
-pub(super) const REPORT_INTERVAL: Time = Time::from_millis(5);
 /// Feedback of a link goes over the link itself at this interval.
 const REPEAT_FEEDBACK: Time = Time::from_millis(20);
 /// Bounds of the queue that is meant to stand in the link.

@@ -17,6 +17,7 @@
 
 pub mod dsack;
 pub mod eifel;
+pub mod evidence;
 pub mod f_rto;
 pub mod linux;
 pub mod none;
@@ -26,12 +27,13 @@ use std::fmt;
 
 use ropewalk_quantities::Time;
 
-use crate::InitialWindow;
 use crate::algorithm::{Own, registry};
 use crate::congestion::Congestion;
 use crate::event::Window;
+use crate::initial_window::InitialWindow;
 
 pub use crate::recovery::{Before, Phase};
+pub use evidence::Evidence;
 
 registry! {
     ($)
@@ -177,29 +179,6 @@ pub struct Undo {
     pub renews_timeout: bool,
     /// What told it.
     pub evidence: Evidence,
-}
-
-/// What told that losses were none; in brackets, how nstat calls Linux's count of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Evidence {
-    /// All that was sent again is reported to have arrived twice (`TCPDSACKUndo`).
-    Duplicates,
-    /// In fast recovery a timestamp from before the first retransmission came back (`TCPPartialUndo`).
-    Late,
-    /// At the end of fast recovery, either of these (`TCPFullUndo`).
-    AtTheEnd,
-    /// After a timeout, either of these (`TCPLossUndo`).
-    LateAfterTimeout,
-    /// After a timeout, data were acknowledged that were never sent again (`TCPSpuriousRTOs`, which
-    /// `TCPLossUndo` counts, too).
-    NeverResent,
-    /// Data or acknowledgements came out of order.
-    Order,
-}
-
-impl Evidence {
-    /// How many kinds there are.
-    pub const COUNT: usize = Evidence::Order as usize + 1;
 }
 
 impl Undo {

@@ -1,0 +1,24 @@
+//! What told that losses were none.
+
+/// What told that losses were none; in brackets, how nstat calls Linux's count of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// All that was sent again is reported to have arrived twice (`TCPDSACKUndo`).
+    Duplicates,
+    /// In fast recovery a timestamp from before the first retransmission came back (`TCPPartialUndo`).
+    Late,
+    /// At the end of fast recovery, either of these (`TCPFullUndo`).
+    AtTheEnd,
+    /// After a timeout, either of these (`TCPLossUndo`).
+    LateAfterTimeout,
+    /// After a timeout, data were acknowledged that were never sent again (`TCPSpuriousRTOs`, which
+    /// `TCPLossUndo` counts, too).
+    NeverResent,
+    /// Data or acknowledgements came out of order.
+    Order,
+}
+
+impl Evidence {
+    /// How many kinds there are.
+    pub const COUNT: usize = Evidence::Order as usize + 1;
+}
