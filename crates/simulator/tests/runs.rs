@@ -315,3 +315,59 @@ fn threads_change_nothing() {
     assert_eq!(alone, together);
     assert_ne!(alone[0].goodput_mbps, alone[1].goodput_mbps);
 }
+
+#[test]
+fn an_answer_to_reordering_tells_late_packets_from_lost_ones() {
+    let run = |answer: &str| {
+        let text = format!(
+            "duration = \"8 s\"\n[[link]]\nname = \"a\"\nrate = \"50 Mbit/s\"\ndelay = \"20 ms\"\njitter = {{ amount = \"10 ms\", reorder = true }}\n[transport]\n{answer}"
+        );
+        run(&text, 1).summary
+    };
+    let none = run("");
+    assert_eq!(none.subflows[0].undone, None);
+    let linux = run("reordering = \"linux\"");
+    let undone = linux.subflows[0].undone.expect("an answer");
+    assert!(undone.undone > 0, "{undone:?}");
+    assert_eq!(
+        undone.undone,
+        undone.spurious_fast_recoveries + undone.spurious_timeouts
+    );
+    assert!(undone.dupthresh_max > 10, "{undone:?}");
+    assert!(
+        linux.goodput_mbps > 1.1 * none.goodput_mbps,
+        "{} {}",
+        linux.goodput_mbps,
+        none.goodput_mbps
+    );
+}
+
+#[test]
+fn where_packets_keep_their_order_no_loss_is_undone() {
+    let undone = |link: &str, seed: u64| {
+        let text = format!(
+            "duration = \"4 s\"\n[[link]]\nname = \"a\"\n{link}\n[transport]\nreordering = \"linux\""
+        );
+        let subflow = &run(&text, seed).summary.subflows[0];
+        (
+            subflow.fast_recoveries,
+            subflow.undone.expect("an answer").undone,
+        )
+    };
+    // Short queues, so that probes meet recoveries.
+    let mut recoveries = 0;
+    for (rate, delay) in [(1, 1), (1, 5), (3, 1), (5, 20)] {
+        let link = format!("rate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"");
+        let (all, undone) = undone(&link, 1);
+        recoveries += all;
+        assert_eq!(undone, 0, "{link}");
+    }
+    for seed in 0..40 {
+        let loss = [0.1, 0.5, 1.0, 3.0][seed as usize % 4];
+        let link = format!("rate = \"10 Mbit/s\"\ndelay = \"20 ms\"\nloss = \"{loss} %\"");
+        let (all, undone) = undone(&link, seed);
+        recoveries += all;
+        assert_eq!(undone, 0, "{link} {seed}");
+    }
+    assert!(recoveries > 100, "{recoveries}");
+}
