@@ -107,7 +107,9 @@ class Sender:
             if duplicate and self._tells_of_loss():
                 self._enter_recovery()
             elif advanced and (not duplicate or self.parameters.grow_in_disorder):
-                self._grow((fresh + newly_sacked) * self.parameters.segment)
+                # RFC 3465, 2.1, unless selective acknowledgements opened the window before.
+                told = fresh + newly_sacked if self.parameters.grow_in_disorder else advanced
+                self._grow(told * self.parameters.segment)
         elif ack >= self.recover:
             self._leave_recovery()
         elif sack:
