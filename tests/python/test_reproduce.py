@@ -292,6 +292,17 @@ def test_plot_draws_where_it_is_told(command, tmp_path):
     assert ".png, .svg, .pdf" in done.stderr
 
 
+def test_several_items_are_made_one_after_the_other(command, tmp_path):
+    done = command("reproduce", "song-2018", "fig9", "fig10", "--json", "--out", tmp_path / "both")
+    assert done.returncode == 0, done.stderr
+    made = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [one["item"] for one in made] == ["fig9", "fig10"]
+    assert all((tmp_path / "both" / name).is_dir() for name in ("fig9", "fig10"))
+    done = command("reproduce", "song-2018", "fig9", "fig10", "--plot", tmp_path / "x.png")
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert not (tmp_path / "x.png").exists()
+
+
 @pytest.mark.parametrize("option", [("--seed", 3), ("--runs", 2)])
 def test_nothing_simulated_takes_no_seed_and_no_runs(command, option):
     done = command("reproduce", "song-2018", "fig9", *option)

@@ -37,8 +37,11 @@ def reproduce(
     paper: Annotated[
         str | None, typer.Argument(help="The paper, such as song-2018.", show_default=False)
     ] = None,
-    item: Annotated[
-        str | None, typer.Argument(help="Its table or figure, such as fig9.", show_default=False)
+    wanted: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Its tables or figures, such as fig9.", show_default=False, metavar="item"
+        ),
     ] = None,
     as_json: Json = False,
     seed: Annotated[
@@ -56,30 +59,36 @@ def reproduce(
         list[Path] | None, plot_option("the picture", "; may be given several times")
     ] = None,
 ) -> None:
-    """Make a published table or figure again: published, ours, difference, reason.
+    """Make published tables or figures again: published, ours, difference, reason.
 
-    Without names it lists what there is.
+    Without names it lists what there is. Of several, --json prints an object on a line each, and
+    --out makes a folder for each.
 
     Example: ropewalk reproduce song-2018 fig9 --plot fig9.png
     """
     pictures = pictures or []
-    if paper is None or item is None:
+    if paper is None or not wanted:
         _list(paper, as_json)
         return
     try:
-        find(paper, item)
+        for item in wanted:
+            find(paper, item)
     except ValueError as error:
         fail(f"{error}\n\n{_items(items())}", WRONG_INPUT)
+    if pictures and len(wanted) > 1:
+        fail("--plot is the picture of one item; --out has those of several", WRONG_INPUT)
     with wrong_input():
         check_outputs(out, pictures)
         check_pictures(pictures)
-    with failures(), progress("reproducing") as finished:
-        made = reproduction.reproduce(paper, item, seed=seed, runs=runs, progress=finished)
-    with failures():
-        written = keep_made(made, out, pictures, _figure, keep)
-    if not written:
-        written = ["picture and tables: --out DIR, picture alone: --plot FILE"]
-    answer(made, _table, written, as_json=as_json)
+    for item in wanted:
+        folder = out / item if out and len(wanted) > 1 else out
+        with failures(), progress("reproducing") as finished:
+            made = reproduction.reproduce(paper, item, seed=seed, runs=runs, progress=finished)
+        with failures():
+            written = keep_made(made, folder, pictures, _figure, keep)
+        if not written:
+            written = ["picture and tables: --out DIR, picture alone: --plot FILE"]
+        answer(made, _table, written, as_json=as_json)
 
 
 def _list(paper: str | None, as_json: bool) -> None:
