@@ -14,11 +14,9 @@ pub enum Evidence {
     /// After a timeout, data were acknowledged that were never sent again (`TCPSpuriousRTOs`, which
     /// `TCPLossUndo` counts, too).
     NeverResent,
-    /// Data or acknowledgements came out of order.
-    Order,
 }
 
 impl Evidence {
     /// How many kinds there are.
-    pub const COUNT: usize = Evidence::Order as usize + 1;
+    pub const COUNT: usize = Evidence::NeverResent as usize + 1;
 }
