@@ -120,6 +120,10 @@ class Half:
     last_echo: int | None = None
     values: set[int] = field(default_factory=set)
     """Timestamps it has shown."""
+    last_transmission: int | None = None
+    """Number of the last data segment, where there are transmission numbers."""
+    last_bare: tuple[int, int] | None = None
+    """Acknowledgement and number of the last segment without data."""
     answered: bool = False
     """Whether it has sent anything but SYN and RST."""
     reset: bool = False

@@ -1,15 +1,20 @@
-"""TCP options: RFC 9293, 7323 (timestamps, window scale), 2018 (SACK), 8684 (MPTCP)."""
+"""TCP options: RFC 9293, 7323 (timestamps, window scale), 2018 (SACK), 8684 (MPTCP), and TCP-DOOR's."""
 
 from dataclasses import dataclass
 
 import mptcp_options
 
 END, NOP, MSS, WINDOW_SCALE, SACK_PERMITTED, SACK, TIMESTAMPS, MPTCP = 0, 1, 2, 3, 4, 5, 8, 30
+EXPERIMENT = 253
+"""The kind of experiments' options (RFC 4727, 2.3); which one it is stands in the first two bytes
+(RFC 6994, 3)."""
+TCP_DOOR = b"RW"
 NAMES = {
     MSS: "MSS",
     WINDOW_SCALE: "window scale",
     SACK_PERMITTED: "SACK permitted",
     SACK: "SACK",
+    EXPERIMENT: "experiment",
     TIMESTAMPS: "timestamps",
 }
 LENGTHS = {MSS: 4, WINDOW_SCALE: 3, SACK_PERMITTED: 2, TIMESTAMPS: 10}
@@ -31,6 +36,10 @@ class Options:
     sack: tuple[tuple[int, int], ...] = ()
     timestamps: tuple[int, int] | None = None
     """Value and echo."""
+    transmission: int | None = None
+    """TCP-DOOR's number of a data segment or of an acknowledgement (Wang and Zhang 2002)."""
+    out_of_order: bool = False
+    """Data was overtaken, says TCP-DOOR's receiver."""
     mptcp: tuple[mptcp_options.Option, ...] = ()
 
     def of(self, kind: type[mptcp_options.AnyOption]) -> mptcp_options.AnyOption | None:
@@ -107,3 +116,20 @@ def _plain(options: Options, kind: int, body: bytes) -> None:
         options.sack = tuple(zip(edges[::2], edges[1::2], strict=True))
     elif kind == TIMESTAMPS:
         options.timestamps = int.from_bytes(body[:4], "big"), int.from_bytes(body[4:], "big")
+    elif kind == EXPERIMENT:
+        _tcp_door(options, body)
+
+
+def _tcp_door(options: Options, body: bytes) -> None:
+    """Take the option of the one experiment that is known: a number and flags, or nothing."""
+    if body[:2] != TCP_DOOR:
+        raise OptionError(f"unknown experiment {body[:2].hex()}")
+    if len(body) not in (2, 6):
+        raise OptionError(f"transmission number of length {len(body) + 2}, neither 4 nor 8")
+    flags = 1
+    if len(body) > 2:
+        options.transmission = int.from_bytes(body[2:4], "big")
+        flags = int.from_bytes(body[4:], "big")
+    if flags > 1:
+        raise OptionError(f"flags {flags:#06x} of a transmission number")
+    options.out_of_order = flags == 1

@@ -40,6 +40,8 @@ def check(packet: Packet, subflow: Subflow, side: int, fault: Fault) -> int | No
         own.answered = True
         _options(packet, own, other, fault)
     _timestamps(packet, own, other, fault)
+    if packet.outbound:
+        _transmission(packet, own, fault)
     if packet.has(ACK) and other.isn is not None:
         acked = _acknowledgement(packet, own, other, fault)
         _sack(packet, own, other, acked, fault)
@@ -172,6 +174,24 @@ def _note(packet: Packet, own: Half, start: int, fault: Fault) -> None:
         own.fin = end
         for low, high in own.seen.add(end, end + 1):
             own.twice.add(low, high)
+
+
+def _transmission(packet: Packet, own: Half, fault: Fault) -> None:
+    """TCP-DOOR: data segments are counted, and acknowledgements of the same offset."""
+    segment = packet.segment
+    number = segment.options.transmission
+    if number is None:
+        return
+    if segment.length:
+        what, last, own.last_transmission = "data segment", own.last_transmission, number
+    else:
+        what, last = "acknowledgement", None
+        if own.last_bare is not None and own.last_bare[0] == segment.acknowledgement:
+            last = own.last_bare[1]
+        own.last_bare = segment.acknowledgement, number
+    wanted = 0 if last is None else (last + 1) % (1 << 16)
+    if number != wanted:
+        fault(f"{what} has number {number}, not {wanted}")
 
 
 def _timestamps(packet: Packet, own: Half, other: Half, fault: Fault) -> None:

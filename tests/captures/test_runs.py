@@ -47,6 +47,18 @@ CASES = {
     "a virtual device": Case({"transport.protocol": "striped-tcp"}, subflows=1, encapsulated=True),
     "TCP": Case({"transport.protocol": "tcp", **ONE_PATH, **LOSSES}, subflows=1),
     "no timestamps": Case({"transport.timestamps": "false", **LOSSES}),
+    "numbers of TCP-DOOR": Case(
+        {
+            "transport.reordering": "tcp-door",
+            "transport.protocol": "tcp",
+            **ONE_PATH,
+            **REORDERING,
+        },
+        subflows=1,
+    ),
+    "numbers of TCP-DOOR beside mappings": Case(
+        {"transport.reordering": "tcp-door", "transport.checksum": "true", **REORDERING}
+    ),
     "no SACK": Case({"transport.sack": "false", **LOSSES}),
     "two subflows a path": Case({"transport.subflows_per_path": "2"}, subflows=4),
     "everything twice": Case({"transport.scheduler": "redundant", **LOSSES}),

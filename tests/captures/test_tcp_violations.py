@@ -17,6 +17,7 @@ from changes import (
 from conversations import SERVER, SHORT, encapsulated, payload, plain_tcp
 
 # What the checks say, and the change to a conversation, seen from the client.
+NUMBER_1 = b"\xfd\x08RW\0\1\0\0"
 CHANGES = {
     "wrong IPv4 header checksum": lambda p: wrong(p, "ack 0", ip_checksum_error=1),
     "wrong TCP checksum": lambda p: wrong(p, "data 2", checksum_error=0x100),
@@ -29,6 +30,11 @@ CHANGES = {
     "option 30 of length 12 where 4 bytes": lambda p: added(p, "ack 3", "raw", b"\1\1\x1e\x0c"),
     "option 8 of length 0": lambda p: added(p, "ack 3", "raw", b"\1\1\x08\0"),
     "unknown option 99": lambda p: added(p, "ack 3", "raw", b"\x63\4\0\0"),
+    "unknown experiment 5251": lambda p: added(p, "ack 3", "raw", b"\xfd\4RQ"),
+    "transmission number of length 6": lambda p: added(p, "ack 3", "raw", b"\xfd\6RW\0\0\1\1"),
+    "flags 0x0002 of": lambda p: added(p, "ack 3", "raw", b"\xfd\x08RW\0\0\0\2"),
+    "data segment has number 1, not 0": lambda p: added(p, "data 2", "raw", NUMBER_1),
+    "acknowledgement has number 1, not 0": lambda p: added(p, "ack 0", "raw", NUMBER_1),
     "MSS of length 3, not 4": lambda p: added(p, "ack 3", "raw", b"\2\3\0"),
     "SACK of length 9": lambda p: added(p, "ack 3", "raw", b"\5\x09" + bytes(7)),
     "timestamps twice": lambda p: added(p, "ack 3", "timestamps", (1, 1)),

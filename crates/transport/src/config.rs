@@ -229,12 +229,23 @@ impl Config {
         self.send_buffer_autotuning && !self.multipath
     }
 
-    /// Options of a data segment: timestamps, and a DSS option whose mapping has 64 bits and whose
-    /// acknowledgement 32, with or without a checksum.
+    /// Options of a data segment: timestamps, a transmission number, and a DSS option whose mapping
+    /// has 64 bits and whose acknowledgement 32, with or without a checksum. Beside a number there is
+    /// room for a mapping of 32 bits alone.
     pub(crate) fn data_option_len(&self, multipath: bool) -> u64 {
         let timestamps = if self.timestamps { 12 } else { 0 };
-        let dss = if multipath { 24 } else { 0 };
-        timestamps + dss
+        let number = if self.numbers_segments() { 8 } else { 0 };
+        let dss = match (multipath, self.numbers_segments()) {
+            (false, _) => 0,
+            (true, false) => 24,
+            (true, true) => 20,
+        };
+        timestamps + number + dss
+    }
+
+    /// Segments carry transmission numbers: TCP-DOOR needs them.
+    pub(crate) fn numbers_segments(&self) -> bool {
+        matches!(self.reordering, ReorderingConfig::Door(_))
     }
 
     /// The defaults of a family.

@@ -393,6 +393,7 @@ impl Endpoint {
                     .flags
                     .contains(Flags::TIMESTAMPS)
                     .then_some(segment.ts_val),
+                number: segment.number(),
                 expected: flow.receiver.nxt(),
                 highest: flow.receiver.highest(),
             };

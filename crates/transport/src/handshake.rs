@@ -232,6 +232,9 @@ impl Endpoint {
         if self.multipath {
             usual = usual.with(Flags::DATA_ACK);
         }
+        if self.config.numbers_segments() {
+            usual = usual.with(Flags::NUMBERED);
+        }
         self.set_usual_flags(usual);
         let flow = &mut self.subflows[subflow];
         flow.sender.negotiate(&self.config);
@@ -260,9 +263,13 @@ impl Endpoint {
         self.sack_blocks = ((room - 4) / 8).min(4) as usize;
     }
 
-    /// The peer maps its data in 64 bits: so we acknowledge it (as Linux does).
+    /// The peer maps its data in 64 bits: so we acknowledge it (as Linux does), unless transmission
+    /// numbers leave no room.
     #[inline(never)]
     pub(crate) fn acknowledge_in_64_bits(&mut self) {
+        if self.usual_flags.contains(Flags::NUMBERED) {
+            return;
+        }
         self.set_usual_flags(self.usual_flags.with(Flags::DATA_ACK_64));
         for subflow in 0..self.subflows.len() {
             if self.subflows[subflow].peer_mss > 0 {
@@ -375,6 +382,7 @@ impl Endpoint {
             len: 0,
             window: self.rx.syn_window(self.multipath),
             flags,
+            number: 0,
             options: Options::Syn(SynOptions {
                 mss: u16::try_from(mss).unwrap_or(u16::MAX),
                 window_scale: self.rx.scale(),

@@ -46,10 +46,11 @@ impl Endpoint {
     #[inline(always)]
     #[must_use]
     pub fn poll_transmit(&mut self, now: Time, segment: &mut Segment) -> Option<usize> {
-        match self.poll_usual(now, segment) {
+        let subflow = match self.poll_usual(now, segment) {
             Some(usual) => usual,
             None => self.next_segment(now, segment, &mut ()),
-        }
+        };
+        self.number(subflow, segment)
     }
 
     /// Gives the connection up at once: RST on each subflow, MP_FASTCLOSE with MPTCP (RFC 8684, 3.5).
@@ -90,6 +91,7 @@ impl<R: Recorder> RecordedEndpoint<'_, R> {
             return self.endpoint.poll_transmit(now, segment);
         }
         let subflow = self.endpoint.next_segment(now, segment, self.recorder);
+        let subflow = self.endpoint.number(subflow, segment);
         if subflow.is_none() {
             self.tell_settled(now);
         }

@@ -7,6 +7,7 @@ mod prr;
 use crate::Config;
 use crate::acknowledgement::Acknowledgement;
 
+pub(crate) use episode::Restored;
 pub use episode::{Before, Phase};
 pub(crate) use prr::Prr;
 

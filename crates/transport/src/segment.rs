@@ -26,6 +26,9 @@ pub struct Segment {
     pub window: u32,
     /// Control bits.
     pub flags: Flags,
+    /// Which of the data segments it is, or, without payload, how many acknowledgements of the same
+    /// offset came before it (TCP-DOOR's TPSN and ADSN); counts with [`Flags::NUMBERED`].
+    pub number: u16,
     /// Everything that few segments carry.
     pub options: Options,
 }
@@ -42,6 +45,7 @@ impl Segment {
         len: 0,
         window: 0,
         flags: Flags::NONE,
+        number: 0,
         options: Options::None,
     };
 
@@ -59,13 +63,19 @@ impl Segment {
         self.seq + self.sequence_len()
     }
 
+    /// Its transmission number, if it has one.
+    #[inline]
+    pub fn number(&self) -> Option<u16> {
+        self.flags.contains(Flags::NUMBERED).then_some(self.number)
+    }
+
     /// TCP header with options as they stand on the wire, in bytes.
     ///
     /// Timestamps take 10 bytes and two of padding; a SACK option 2 + 8 a
     /// block and two of padding (RFC 2018); DSS 4, its data acknowledgement 4
     /// or 8, its mapping 10 or 14 and a checksum 2 (RFC 8684, 3.3). Each ends
-    /// on a multiple of four, and an endpoint never sends more than 40 bytes. What tells of data
-    /// out of order takes 4 (RFC 6994).
+    /// on a multiple of four, and an endpoint never sends more than 40 bytes. A transmission number
+    /// takes 8, and with it what tells of data out of order; that by itself 4 (RFC 6994).
     #[inline]
     pub fn header_len(&self) -> u32 {
         let mut options = 0;
@@ -81,7 +91,9 @@ impl Segment {
                 options += self.mapping_len();
             }
         }
-        if self.flags.contains(Flags::OUT_OF_ORDER) {
+        if self.flags.contains(Flags::NUMBERED) {
+            options += 8;
+        } else if self.flags.contains(Flags::OUT_OF_ORDER) {
             options += 4;
         }
         options += match &self.options {
@@ -150,6 +162,8 @@ impl Flags {
     /// What arrived here before was out of order, in the judgement of this end's policy for
     /// reordering (TCP-DOOR's OOO option).
     pub const OUT_OF_ORDER: Flags = Flags(1024);
+    /// `number` counts.
+    pub const NUMBERED: Flags = Flags(2048);
 
     /// Whether all bits of `other` are set.
     #[inline]

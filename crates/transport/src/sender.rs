@@ -13,7 +13,7 @@ use crate::counters::Counters;
 use crate::delivery_rate::DeliveryRate;
 use crate::event::{self, Happening, Recorder};
 use crate::loss::LossDetection;
-use crate::recovery::{Phase, Recovery};
+use crate::recovery::{Phase, Recovery, Restored};
 use crate::reordering::{Policy, ReorderingPolicy, Resent};
 use crate::retransmission_timer::{Purpose, RetransmissionTimer};
 use crate::rtt::{Renewal, Rto};
@@ -171,7 +171,7 @@ impl Sender {
                 && self.reordering.is_on()
                 && self.on_old_ack(segment, connection);
         }
-        let advanced = ack - self.una;
+        let (advanced, srtt) = (ack - self.una, connection.own().srtt);
         let trusted = now.saturating_sub(connection.own().min_rtt);
         let mut delivered = Delivered::new(self.una.max(self.board.highest_sacked()), trusted);
         let mut rtt = None;
@@ -193,20 +193,23 @@ impl Sender {
             delivered: &delivered,
         };
         self.tell_of(&acknowledgement, rtt, connection);
-        let undone = self.reordering.is_on() && self.look_for_signs(&acknowledgement, connection);
+        let restored = match self.reordering.is_on() {
+            true => self.look_for_signs(&acknowledgement, srtt, connection),
+            false => Restored::Nothing,
+        };
         self.process_probe_ack(&acknowledgement, connection);
-        let waits = self.judge(&acknowledgement, undone, connection);
+        let waits = self.judge(&acknowledgement, restored, connection);
         if let Some(limit) = self.recovery.limit.take() {
             let own = connection.own();
             own.cwnd = own.cwnd.min(limit);
         }
         if self.board.is_empty() {
             self.disarm();
-        } else if (advanced > 0 || undone) && !waits {
+        } else if (advanced > 0 || restored.is_any()) && !waits {
             self.restart_timer(now, connection.own());
         }
         self.publish(connection.own());
-        undone
+        restored.is_any()
     }
 
     /// New data is acknowledged, the newest that was sent once at that time: says how long it took.
@@ -247,15 +250,15 @@ impl Sender {
     fn judge<R: Recorder>(
         &mut self,
         ack: &Acknowledgement<'_>,
-        undone: bool,
+        restored: Restored,
         connection: &mut Connection<'_, R>,
     ) -> bool {
         if self.loss.rack.is_on() && self.sack {
-            let found = self.detect_by_time(ack, undone, connection);
-            self.respond_by_time(ack, &found, undone, connection);
+            let found = self.detect_by_time(ack, restored, connection);
+            self.respond_by_time(ack, &found, restored, connection);
             found.wait.is_some()
         } else {
-            self.judge_by_count(ack, undone, connection);
+            self.judge_by_count(ack, restored, connection);
             false
         }
     }

@@ -181,14 +181,18 @@ impl Endpoint {
         }
     }
 
-    /// What all mappings have: 64 bits of data sequence, and a checksum where it was agreed.
+    /// What all mappings have: 64 bits of data sequence, 32 beside a transmission number (RFC 8684,
+    /// 3.3.1), and a checksum where it was agreed.
     #[inline]
     fn mapping_flags(&self) -> Flags {
-        if self.config.checksum {
-            Flags::DATA_SEQ_64.with(Flags::CHECKSUM)
-        } else {
-            Flags::DATA_SEQ_64
+        let mut flags = Flags::NONE;
+        if !self.usual_flags.contains(Flags::NUMBERED) {
+            flags = flags.with(Flags::DATA_SEQ_64);
         }
+        if self.config.checksum {
+            flags = flags.with(Flags::CHECKSUM);
+        }
+        flags
     }
 
     fn arm_data_fin(&mut self, now: Time, subflow: usize) {
@@ -250,12 +254,46 @@ impl Endpoint {
     }
 
     /// An acknowledgement without data that tells the peer of data out of order; only there is
-    /// always room for the option.
+    /// always room for the option, which beside a transmission number takes none.
     #[inline(never)]
     fn write_out_of_order(&mut self, now: Time, subflow: usize, segment: &mut Segment) {
-        self.write_ack_with(now, subflow, self.sack_blocks.saturating_sub(1), segment);
+        let blocks = match self.usual_flags.contains(Flags::NUMBERED) {
+            true => self.sack_blocks,
+            false => self.sack_blocks.saturating_sub(1),
+        };
+        self.write_ack_with(now, subflow, blocks, segment);
         self.subflows[subflow].receiver.told_out_of_order();
         segment.flags = segment.flags.with(Flags::OUT_OF_ORDER);
+    }
+
+    /// Numbers the segment that leaves on this subflow, where segments have transmission numbers.
+    #[inline(always)]
+    pub(crate) fn number(
+        &mut self,
+        subflow: Option<usize>,
+        segment: &mut Segment,
+    ) -> Option<usize> {
+        if self.usual_flags.contains(Flags::NUMBERED)
+            && let Some(subflow) = subflow
+        {
+            self.write_number(subflow, segment);
+        }
+        subflow
+    }
+
+    /// A transmission number, unless options of the handshake or of its end leave no room.
+    #[inline(never)]
+    fn write_number(&mut self, subflow: usize, segment: &mut Segment) {
+        let has_room = matches!(segment.options, Options::None | Options::Sack(_));
+        let reordering = &mut self.subflows[subflow].sender.reordering;
+        let number = match has_room {
+            true => reordering.number(segment.len > 0, segment.ack),
+            false => None,
+        };
+        match number {
+            Some(number) => segment.number = number,
+            None => segment.flags = segment.flags.without(Flags::NUMBERED),
+        }
     }
 
     /// An acknowledgement without data: what every segment starts from.

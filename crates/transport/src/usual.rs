@@ -86,7 +86,11 @@ impl Endpoint {
             && segment.ack == flow.sender.una()
             && flow.sender.is_idle()
             && self.tx.is_idle();
-        if !usual {
+        if !usual
+            || segment
+                .number()
+                .is_some_and(|number| !flow.sender.reordering.takes(number))
+        {
             return false;
         }
         self.tx.on_window(self.tx.una() + u64::from(segment.window));
@@ -128,6 +132,9 @@ impl Endpoint {
         let Some(acked) = flow.sender.take_usual(now, segment, cwnd_limited, state) else {
             return false;
         };
+        if let Some(number) = segment.number() {
+            flow.sender.reordering.take_ack(segment.ack, number);
+        }
         let cwnd = self.controller.on_ack(subflow, &acked, &self.table);
         let state = &mut self.table[subflow];
         state.cwnd = cwnd;

@@ -15,6 +15,12 @@ const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
 const MULTIPATH: u8 = 30;
+/// Kind of an option that is an experiment's (RFC 4727, section 2.3).
+const EXPERIMENT: u8 = 253;
+/// Which one it is: TCP-DOOR's numbers (RFC 6994, section 3; not registered with IANA).
+const TCP_DOOR: [u8; 2] = *b"RW";
+/// Data was overtaken; all other bits are reserved.
+const OUT_OF_ORDER: u16 = 1;
 
 /// A TCP option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +44,16 @@ pub enum TcpOption<'a> {
     },
     /// MPTCP (RFC 8684).
     Multipath(MptcpOption),
+    /// Data was overtaken by later data, says the receiver (TCP-DOOR's OOO, Wang and Zhang 2002); an
+    /// experiment's option (RFC 6994).
+    OutOfOrder,
+    /// A transmission number, with or without [`OutOfOrder`](TcpOption::OutOfOrder): the same experiment's.
+    Transmission {
+        /// Which data segment it is (TPSN), or which acknowledgement of the same data (ADSN).
+        number: u16,
+        /// Data was overtaken.
+        out_of_order: bool,
+    },
     /// Any other option, MPTCP's of an unknown subtype included; written as it
     /// stands.
     Unknown {
@@ -59,6 +75,8 @@ impl<'a> TcpOption<'a> {
             TcpOption::Sack(blocks) => 2 + 8 * blocks.as_slice().len(),
             TcpOption::Timestamps { .. } => 10,
             TcpOption::Multipath(option) => option.wire_len(),
+            TcpOption::OutOfOrder => 4,
+            TcpOption::Transmission { .. } => 8,
             TcpOption::Unknown { data, .. } => 2 + data.len(),
         }
     }
@@ -85,6 +103,11 @@ impl<'a> TcpOption<'a> {
                 | MULTIPATH,
                 _,
             ) => return Err(impossible_length(bytes)),
+            (EXPERIMENT, 4) if bytes[2..] == TCP_DOOR => TcpOption::OutOfOrder,
+            (EXPERIMENT, 8) if bytes[2..4] == TCP_DOOR => TcpOption::Transmission {
+                number: u16_at(bytes, 4),
+                out_of_order: u16_at(bytes, 6) & OUT_OF_ORDER != 0,
+            },
             _ => unknown(bytes),
         };
         Ok(option)
@@ -119,6 +142,20 @@ impl<'a> TcpOption<'a> {
             TcpOption::Multipath(option) => {
                 put(out, 0, [MULTIPATH, len]);
                 option.emit(out);
+            }
+            TcpOption::OutOfOrder => {
+                let at = put(out, 0, [EXPERIMENT, len]);
+                put(out, at, TCP_DOOR);
+            }
+            TcpOption::Transmission {
+                number,
+                out_of_order,
+            } => {
+                let at = put(out, 0, [EXPERIMENT, len]);
+                let at = put(out, at, TCP_DOOR);
+                let at = put(out, at, number.to_be_bytes());
+                let flags = if *out_of_order { OUT_OF_ORDER } else { 0 };
+                put(out, at, flags.to_be_bytes());
             }
             TcpOption::Unknown { kind, data } => {
                 let at = put(out, 0, [*kind, len]);

@@ -65,6 +65,26 @@ fn each_option_alone() {
             data: &[0xf1, 0x22, 0x33],
         }],
     );
+    // TCP-DOOR's, with and without a number; reserved bits are passed over.
+    both_ways("fd04 5257", &[TcpOption::OutOfOrder]);
+    let transmission = |out_of_order| TcpOption::Transmission {
+        number: 0xabcd,
+        out_of_order,
+    };
+    both_ways("fd08 5257 abcd 0000", &[transmission(false)]);
+    both_ways("fd08 5257 abcd 0001", &[transmission(true)]);
+    assert_eq!(
+        parse(&bytes("fd08 5257 abcd fffe")),
+        [Ok(transmission(false))]
+    );
+    // Another experiment's.
+    both_ways(
+        "fd04 5258",
+        &[TcpOption::Unknown {
+            kind: 253,
+            data: b"RX",
+        }],
+    );
     both_ways("", &[]);
 }
 

@@ -16,6 +16,25 @@ pub enum Phase {
     Loss,
 }
 
+/// What an undo restored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Restored {
+    /// There was none.
+    Nothing,
+    /// The windows; what was found lost is still repaired.
+    Windows,
+    /// All: no loss is known any more.
+    All,
+}
+
+impl Restored {
+    /// There was an undo.
+    #[inline(always)]
+    pub(crate) fn is_any(self) -> bool {
+        self != Restored::Nothing
+    }
+}
+
 /// A sender before the first loss of an episode; an episode lasts until no loss is known any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Before {

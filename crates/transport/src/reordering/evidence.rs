@@ -14,9 +14,11 @@ pub enum Evidence {
     /// After a timeout, data were acknowledged that were never sent again (`TCPSpuriousRTOs`, which
     /// `TCPLossUndo` counts, too).
     NeverResent,
+    /// Soon after it, data or an acknowledgement was overtaken (TCP-DOOR).
+    Overtaken,
 }
 
 impl Evidence {
     /// How many kinds there are.
-    pub const COUNT: usize = Evidence::NeverResent as usize + 1;
+    pub const COUNT: usize = Evidence::Overtaken as usize + 1;
 }

@@ -22,6 +22,7 @@ pub mod f_rto;
 pub mod linux;
 pub mod none;
 mod restore;
+pub mod tcp_door;
 
 use std::fmt;
 
@@ -54,6 +55,8 @@ registry! {
         Frto(f_rto::FrtoConfig => f_rto::Frto),
         /// `linux`
         Linux(linux::LinuxConfig => linux::Linux),
+        /// `tcp-door`
+        Door(tcp_door::DoorConfig => tcp_door::Door),
         /// A user's own.
         Own(OwnReordering => Box<dyn ReorderingPolicy + Send>),
     }
@@ -221,6 +224,8 @@ pub struct AckSigns {
     pub sacked: u64,
     /// Of what it acknowledges for the first time, some was sent just once.
     pub original: bool,
+    /// Its transmission number, where it has one and no data.
+    pub number: Option<u16>,
     /// The range that arrived twice, says the peer (RFC 2883).
     pub duplicate_report: Option<(u64, u64)>,
     /// That is the answer to a tail loss probe.
@@ -254,7 +259,7 @@ pub struct AckSigns {
     pub threshold: u32,
     /// Maximum payload of a segment.
     pub mss: u64,
-    /// Smoothed round-trip time.
+    /// Smoothed round-trip time, before its sample.
     pub srtt: Time,
 }
 
@@ -302,6 +307,8 @@ pub struct DataSigns {
     pub end: u64,
     /// When it was sent, by its timestamp, if it has one.
     pub sent: Option<Time>,
+    /// Its transmission number, if it has one.
+    pub number: Option<u16>,
     /// The offset that was expected.
     pub expected: u64,
     /// End of all that had arrived.
@@ -313,6 +320,32 @@ impl Policy {
     #[inline]
     pub(crate) fn is_resting(&self) -> bool {
         each_policy!(self, policy => policy.rests())
+    }
+
+    /// The transmission number of a segment that leaves, with data or without, where there are any.
+    pub(crate) fn number(&mut self, is_data: bool, ack: u64) -> Option<u16> {
+        match self {
+            Policy::Door(door) => Some(door.number(is_data, ack)),
+            _ => None,
+        }
+    }
+
+    /// Takes the transmission number of data that arrived in order; false if it was overtaken all the
+    /// same, and nothing was done.
+    #[inline]
+    pub(crate) fn takes(&mut self, number: u16) -> bool {
+        match self {
+            Policy::Door(door) => door.takes(number),
+            _ => true,
+        }
+    }
+
+    /// Takes the transmission number of an acknowledgement of new data.
+    #[inline]
+    pub(crate) fn take_ack(&mut self, ack: u64, number: u16) {
+        if let Policy::Door(door) = self {
+            door.take_ack(ack, number);
+        }
     }
 
     /// It looks at signs at all.

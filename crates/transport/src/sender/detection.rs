@@ -5,7 +5,7 @@ use crate::acknowledgement::Acknowledgement;
 use crate::connection::{Connection, record};
 use crate::event::{self, Happening, LossSign, Recorder};
 use crate::loss::{Found, Known, Surroundings};
-use crate::recovery::Phase;
+use crate::recovery::{Phase, Restored};
 use crate::scoreboard::Sent;
 
 impl Sender {
@@ -13,10 +13,10 @@ impl Sender {
     pub(crate) fn detect_by_count<R: Recorder>(
         &mut self,
         ack: &Acknowledgement<'_>,
-        undone: bool,
+        restored: Restored,
         connection: &mut Connection<'_, R>,
     ) -> Found {
-        if undone || self.loss.disbelieves_until(ack.now).is_some() {
+        if restored == Restored::All || self.loss.disbelieves_until(ack.now).is_some() {
             return Found::default();
         }
         let known = Known {
@@ -38,7 +38,7 @@ impl Sender {
     pub(crate) fn detect_by_time<R: Recorder>(
         &mut self,
         ack: &Acknowledgement<'_>,
-        undone: bool,
+        restored: Restored,
         connection: &mut Connection<'_, R>,
     ) -> Found {
         if self.recovery.is_over(ack) {
@@ -54,7 +54,7 @@ impl Sender {
         {
             self.loss.rack.on_dsack(self.una, self.nxt);
         }
-        if undone || self.loss.disbelieves_until(ack.now).is_some() {
+        if restored == Restored::All || self.loss.disbelieves_until(ack.now).is_some() {
             return Found::default();
         }
         self.search_by_time(false, connection)

@@ -8,7 +8,7 @@ use crate::congestion::Congestion;
 use crate::connection::Connection;
 use crate::event::{self, Happening, LossSign, Recorder, ReductionCause};
 use crate::loss::{Found, TIMER_SLACK};
-use crate::recovery::{Phase, Prr};
+use crate::recovery::{Phase, Prr, Restored};
 use crate::retransmission_timer::Purpose;
 
 impl Sender {
@@ -17,21 +17,21 @@ impl Sender {
     pub(crate) fn judge_by_count<R: Recorder>(
         &mut self,
         ack: &Acknowledgement<'_>,
-        undone: bool,
+        restored: Restored,
         connection: &mut Connection<'_, R>,
     ) {
-        let found = self.detect_by_count(ack, undone, connection);
-        self.respond_by_count(ack, &found, undone, connection);
+        let found = self.detect_by_count(ack, restored, connection);
+        self.respond_by_count(ack, &found, restored, connection);
     }
 
     fn respond_by_count<R: Recorder>(
         &mut self,
         ack: &Acknowledgement<'_>,
         found: &Found,
-        undone: bool,
+        restored: Restored,
         connection: &mut Connection<'_, R>,
     ) {
-        let frozen = undone || self.loss.is_frozen(ack.now);
+        let frozen = restored.is_any() || self.loss.is_frozen(ack.now);
         let over = self.recovery.is_over(ack);
         match self.recovery.phase {
             Phase::Open if found.loss => self.enter_recovery(connection),
@@ -83,10 +83,10 @@ impl Sender {
         &mut self,
         ack: &Acknowledgement<'_>,
         found: &Found,
-        undone: bool,
+        restored: Restored,
         connection: &mut Connection<'_, R>,
     ) {
-        let frozen = undone || self.loss.is_frozen(ack.now);
+        let frozen = restored.is_any() || self.loss.is_frozen(ack.now);
         match self.recovery.phase {
             Phase::Open if found.loss => self.enter_recovery(connection),
             Phase::Loss if found.copy_lost => self.enter_recovery(connection),

@@ -7,7 +7,7 @@ use crate::acknowledgement::Acknowledgement;
 use crate::congestion::{Congestion, CongestionControl};
 use crate::connection::Connection;
 use crate::event::{self, Happening, Recorder};
-use crate::recovery::{Before, Phase};
+use crate::recovery::{Before, Phase, Restored};
 use crate::reordering::{AckSigns, Answer, Loss, ReorderingPolicy, Undo};
 use crate::rtt::Renewal;
 use crate::segment::{Flags, Segment};
@@ -54,13 +54,14 @@ impl Sender {
         }
     }
 
-    /// Asks the policy for reordering what an acknowledgement means, and does so. Says whether
-    /// losses are undone.
+    /// Asks the policy for reordering what an acknowledgement means, and does so. Says what is
+    /// undone. The smoothed round-trip time is the one before it.
     pub(crate) fn look_for_signs<R: Recorder>(
         &mut self,
         ack: &Acknowledgement<'_>,
+        srtt: Time,
         connection: &mut Connection<'_, R>,
-    ) -> bool {
+    ) -> Restored {
         let duplicate_report = ack.dsack();
         let signs = AckSigns {
             advanced: ack.advanced,
@@ -69,6 +70,7 @@ impl Sender {
             duplicate_report,
             answers_probe: duplicate_report
                 .is_some_and(|(_, end)| self.loss.probe.is_answered_by(end)),
+            srtt,
             ..self.signs(ack.segment, connection)
         };
         self.ask(&signs, connection)
@@ -84,7 +86,7 @@ impl Sender {
             out_of_order: true,
             ..self.signs(segment, connection)
         };
-        let undone = self.ask(&signs, connection);
+        let undone = self.ask(&signs, connection).is_any();
         if undone {
             if !self.board.is_empty() {
                 self.restart_timer(connection.now, connection.own());
@@ -111,6 +113,7 @@ impl Sender {
             advanced: 0,
             sacked: 0,
             original: false,
+            number: segment.number().filter(|_| segment.len == 0),
             duplicate_report: None,
             answers_probe: false,
             echo: segment
@@ -134,12 +137,16 @@ impl Sender {
         }
     }
 
-    fn ask<R: Recorder>(&mut self, signs: &AckSigns, connection: &mut Connection<'_, R>) -> bool {
+    fn ask<R: Recorder>(
+        &mut self,
+        signs: &AckSigns,
+        connection: &mut Connection<'_, R>,
+    ) -> Restored {
         let answer = self.reordering.on_ack(signs);
         if answer == Answer::NOTHING {
             self.recovery.new_first = 0;
             self.recovery.limit = None;
-            return false;
+            return Restored::Nothing;
         }
         self.recovery.new_first = answer.send_new;
         self.recovery.limit = answer.limit;
@@ -157,11 +164,14 @@ impl Sender {
         match (answer.undo, self.recovery.before.take()) {
             (Some(undo), Some(before)) => {
                 self.undo(&undo, &before, connection);
-                true
+                match undo.ends_recovery {
+                    true => Restored::All,
+                    false => Restored::Windows,
+                }
             }
             (_, before) => {
                 self.recovery.before = before;
-                false
+                Restored::Nothing
             }
         }
     }

@@ -11,11 +11,6 @@ use crate::tcp_options::{SackBlocks, TcpOption};
 /// Most options on a segment: those of a SYN.
 const MOST: usize = 5;
 
-/// Kind of an option that is an experiment's, and which one it is (RFC 6994): data arrived out of
-/// order, as TCP-DOOR tells it (Wang and Zhang 2002). Nobody else's number, but not a registered one.
-pub(super) const EXPERIMENT: u8 = 253;
-pub(super) const OUT_OF_ORDER: [u8; 2] = *b"RW";
-
 /// What a segment is on the wire, ports and payload left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WireSegment {
@@ -111,11 +106,14 @@ impl Connection {
             let value = own.timestamp(segment.ts_val);
             wire.push(TcpOption::Timestamps { value, echo });
         }
-        if segment.flags.contains(Flags::OUT_OF_ORDER) {
-            wire.push(TcpOption::Unknown {
-                kind: EXPERIMENT,
-                data: &OUT_OF_ORDER,
+        let out_of_order = segment.flags.contains(Flags::OUT_OF_ORDER);
+        if let Some(number) = segment.number() {
+            wire.push(TcpOption::Transmission {
+                number,
+                out_of_order,
             });
+        } else if out_of_order {
+            wire.push(TcpOption::OutOfOrder);
         }
         if segment.flags.contains(Flags::DATA_ACK) {
             wire.push_multipath(MptcpOption::Dss(self.dss(from, segment, payload)));

@@ -4,7 +4,6 @@ use ropewalk_quantities::Time;
 use ropewalk_transport::{Flags, Options, SackList, Segment, SynMultipath, SynOptions};
 use thiserror::Error;
 
-use super::emit::{EXPERIMENT, OUT_OF_ORDER};
 use super::{Connection, Side, TICK, nearest};
 use crate::checksum::Checksum;
 use crate::mptcp::{Capable, CapableForm, DataSeq, Dss, Join, Mapping, MptcpOption, dss_checksum};
@@ -43,6 +42,7 @@ struct Said {
     dss: Option<Dss>,
     fast_close: Option<u64>,
     out_of_order: bool,
+    number: Option<u16>,
 }
 
 impl Said {
@@ -63,8 +63,13 @@ impl Said {
                 TcpOption::Multipath(MptcpOption::FastClose { receiver_key }) => {
                     said.fast_close = Some(receiver_key);
                 }
-                TcpOption::Unknown { kind, data } if kind == EXPERIMENT => {
-                    said.out_of_order |= data == OUT_OF_ORDER;
+                TcpOption::OutOfOrder => said.out_of_order = true,
+                TcpOption::Transmission {
+                    number,
+                    out_of_order,
+                } => {
+                    said.number = Some(number);
+                    said.out_of_order |= out_of_order;
                 }
                 TcpOption::Multipath(_) | TcpOption::Unknown { .. } => {}
             }
@@ -129,6 +134,10 @@ impl Connection {
         }
         if said.out_of_order {
             segment.flags = segment.flags.with(Flags::OUT_OF_ORDER);
+        }
+        if let Some(number) = said.number {
+            segment.flags = segment.flags.with(Flags::NUMBERED);
+            segment.number = number;
         }
         if syn {
             segment.options = self.syn_options(from, &said);

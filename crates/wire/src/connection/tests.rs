@@ -302,6 +302,11 @@ fn segments() -> impl Strategy<Value = Segment> {
             if kind == 2 && seq % 2 == 0 {
                 flags = flags.with(Flags::OUT_OF_ORDER);
             }
+            let mut number = 0;
+            if kind == 2 && seq % 3 == 0 && !flags.contains(Flags::DATA_SEQ_64) {
+                flags = flags.with(Flags::NUMBERED);
+                number = val as u16;
+            }
             Segment {
                 seq,
                 ack,
@@ -316,6 +321,7 @@ fn segments() -> impl Strategy<Value = Segment> {
                 len,
                 window: window >> 7 << 7,
                 flags,
+                number,
                 options,
             }
         },

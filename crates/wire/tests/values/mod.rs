@@ -89,6 +89,11 @@ fn other_option() -> impl Strategy<Value = TcpOption<'static>> {
             kind,
             data: &DATA[..len],
         }),
+        Just(TcpOption::OutOfOrder),
+        any::<(u16, bool)>().prop_map(|(number, out_of_order)| TcpOption::Transmission {
+            number,
+            out_of_order,
+        }),
         (1..DATA.len()).prop_map(|len| TcpOption::Unknown {
             kind: 30,
             data: &DATA[..len],

@@ -6,6 +6,7 @@ use crate::reordering::ReorderingConfig;
 use crate::reordering::dsack::DsackConfig;
 use crate::reordering::eifel::EifelConfig;
 use crate::reordering::f_rto::FrtoConfig;
+use crate::reordering::tcp_door::DoorConfig;
 
 type Wire = fn() -> Box<dyn FnMut(&Passing) -> Fate>;
 
@@ -26,6 +27,7 @@ pub(super) fn named(name: &str) -> ReorderingConfig {
         "dsack" => DsackConfig::DEFAULT.into(),
         "eifel" => EifelConfig::DEFAULT.into(),
         "f-rto" => FrtoConfig::DEFAULT.into(),
+        "tcp-door" => DoorConfig::DEFAULT.into(),
         _ => crate::reordering::none::NoneConfig::DEFAULT.into(),
     }
 }
@@ -103,6 +105,19 @@ fn one_segment_late() {
             rows: &[(100, (5, 5, 1)), (130, (10, 10, 1)), (230, (11, 10, 1))],
             threshold: 10,
         },
+        // Windows rest until 230.
+        Example {
+            wire: LATE_1,
+            sack: true,
+            names: &["tcp-door"],
+            rows: &[
+                (100, (5, 5, 1)),
+                (130, (10, 8, 1)),
+                (200, (10, 8, 1)),
+                (300, (11, 8, 1)),
+            ],
+            threshold: 3,
+        },
         // Without SACK the partial acknowledgement has more sent again (RFC 6582).
         Example {
             wire: LATE_1,
@@ -117,6 +132,14 @@ fn one_segment_late() {
             names: &["eifel"],
             rows: &[(130, (10, 10, 1)), (230, (11, 10, 1))],
             threshold: 10,
+        },
+        // Windows are taken back, and repairing goes on.
+        Example {
+            wire: LATE_1,
+            sack: false,
+            names: &["tcp-door"],
+            rows: &[(130, (10, 8, 2)), (200, (10, 8, 3)), (300, (11, 8, 3))],
+            threshold: 3,
         },
     ]);
 }
@@ -145,6 +168,13 @@ fn two_segments_late() {
             rows: &[(130, (10, 10, 2)), (230, (11, 10, 2))],
             threshold: 10,
         },
+        Example {
+            wire: LATE_1_AND_4,
+            sack: true,
+            names: &["tcp-door"],
+            rows: &[(130, (10, 8, 2)), (200, (10, 8, 2)), (330, (11, 8, 2))],
+            threshold: 3,
+        },
     ]);
 }
 
@@ -160,7 +190,7 @@ fn what_the_peer_reports_twice_is_undone_when_all_of_it_is() {
 
 #[test]
 fn a_loss_is_one() {
-    let all = &["none", "dsack", "eifel", "f-rto"];
+    let all = &["none", "dsack", "eifel", "f-rto", "tcp-door"];
     check(&[Example {
         wire: LOSE_1,
         sack: true,
@@ -180,7 +210,8 @@ fn a_timeout_for_nothing() {
         Example {
             wire: STALL,
             sack: true,
-            names: &["none"],
+            // What all waited keeps its order.
+            names: &["none", "tcp-door"],
             rows: &[
                 (1000, (1, 5, 1)),
                 (1200, (6, 5, 10)),
@@ -230,7 +261,7 @@ fn a_timeout_with_a_reason() {
         Example {
             wire: LOSE_1_TO_10,
             sack: true,
-            names: &["none", "dsack", "eifel"],
+            names: &["none", "dsack", "eifel", "tcp-door"],
             rows: &[
                 (1000, (1, 5, 1)),
                 (1100, (2, 5, 3)),

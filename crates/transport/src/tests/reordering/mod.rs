@@ -4,6 +4,7 @@
 mod examples;
 mod properties;
 mod signs;
+mod tcp_door;
 mod threshold;
 mod undo;
 

@@ -1,0 +1,132 @@
+//! TCP-DOOR: what carries which number, and what of the numbers tells that something was overtaken.
+
+use super::examples::named;
+use super::*;
+
+fn door() -> Config {
+    Config {
+        reordering: named("tcp-door"),
+        ..example()
+    }
+}
+
+/// The numbers of the data segments, by their first offset, or of the acknowledgements, by theirs.
+fn numbers(pair: &Pair, to_server: bool) -> Vec<(u64, u16)> {
+    let sent = pair.sent.iter().filter(|p| p.to_server == to_server);
+    let numbered = sent.filter_map(|p| Some((p, p.segment.number()?)));
+    let with_data = numbered.filter(|(p, _)| (p.segment.len > 0) == to_server);
+    with_data
+        .map(|(p, number)| match to_server {
+            true => (p.segment.seq, number),
+            false => (p.segment.ack, number),
+        })
+        .collect()
+}
+
+/// When windows began to rest, and until when, in ms after the first data.
+fn frozen(pair: &Pair) -> Vec<(u64, u64)> {
+    let since = |time: Time| (time - ms(5000)).as_millis_f64() as u64;
+    let told = pair.told.iter().filter_map(|told| match told.happening {
+        Happening::Frozen(frozen) => Some((since(told.time), since(frozen.until))),
+        _ => None,
+    });
+    told.collect()
+}
+
+#[test]
+fn data_are_counted_as_they_leave_and_acknowledgements_of_one_offset() {
+    let mut pair = Pair::connected(&door(), &[50]);
+    pair.fate = lose(&[1001]);
+    pair.transfer(5_000, Time::from_secs(9));
+    let data = numbers(&pair, true);
+    // The copy has a number of its own.
+    assert_eq!(
+        data,
+        [
+            (1, 0),
+            (1001, 1),
+            (2001, 2),
+            (3001, 3),
+            (4001, 4),
+            (1001, 5)
+        ]
+    );
+    let acks = numbers(&pair, false);
+    assert_eq!(
+        acks,
+        [(1001, 0), (1001, 1), (1001, 2), (1001, 3), (5001, 0)]
+    );
+    assert_eq!(frozen(&pair), []);
+    // Nor is there a number in what the others send.
+    let mut pair = Pair::connected(&example(), &[50]);
+    pair.transfer(5_000, Time::from_secs(9));
+    assert_eq!(numbers(&pair, true), []);
+}
+
+#[test]
+fn an_overtaken_acknowledgement_is_a_sign() {
+    // The second segment is lost; of the acknowledgements, `nth` is late by 5 ms.
+    let run = |nth: u64| {
+        let mut pair = Pair::connected(&door(), &[50]);
+        let mut acks = 0;
+        let mut lost = lose(&[1001]);
+        pair.fate = Box::new(move |p| {
+            acks += u64::from(!p.to_server && p.sent >= ms(5050));
+            match !p.to_server && acks == nth {
+                true => Fate::Late(ms(5)),
+                false => lost(p),
+            }
+        });
+        pair.client.write(10_000);
+        pair.drive(ms(5299));
+        (frozen(&pair), windows(&pair))
+    };
+    // Nothing is overtaken by what comes with it, or later.
+    assert_eq!(run(0).0, []);
+    // An acknowledgement of less than another; and one of the same with a lower number.
+    for nth in [1, 3] {
+        let (frozen, window) = run(nth);
+        assert_eq!(frozen, [(105, 205)], "{nth}");
+        // The reduction at 100 is taken back.
+        assert_eq!((window.cwnd / 1000, window.ssthresh / 1000), (10, 8));
+    }
+}
+
+#[test]
+fn numbers_may_wrap() {
+    let mut door =
+        crate::reordering::tcp_door::DoorConfig::DEFAULT.build(&crate::reordering::Settings {
+            sack: true,
+            timestamps: true,
+            initial_window: door().initial_window,
+        });
+    for _ in 0..3 * (1 << 16) {
+        let number = door.number(true, 0);
+        assert!(door.takes(number));
+        assert!(!door.takes(number.wrapping_sub(1)));
+    }
+    assert_eq!(door.number(true, 0), 0);
+}
+
+#[test]
+fn while_windows_rest_a_loss_is_repaired_and_no_reduction() {
+    // The first segment is late; the twentieth, which leaves while windows rest, is lost.
+    let mut pair = Pair::connected(&door(), &[50]);
+    let (mut late, mut lost) = (late(&[(1, 30)]), lose(&[19_001]));
+    pair.fate = Box::new(move |p| match late(p) {
+        Fate::Arrives => lost(p),
+        other => other,
+    });
+    at(&mut pair, &[130]);
+    assert_eq!(frozen(&pair), [(130, 230)]);
+    pair.drive(ms(5229));
+    let before = windows(&pair);
+    pair.drive(Time::from_secs(20));
+    assert_eq!(pair.server.delivered(), 40_000);
+    let counters = pair.client.counters(0);
+    assert_eq!((counters.fast_recoveries, counters.undone), (2, 1));
+    assert_eq!(counters.undone_by[Evidence::Overtaken as usize], 1);
+    let entered = entered(&pair);
+    assert_eq!(entered.len(), 2, "{entered:?}");
+    assert_eq!(before.ssthresh, 8_000);
+}
