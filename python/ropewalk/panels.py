@@ -29,6 +29,7 @@ COLOURS = (
 )
 INK = "#222222"
 FAINT = "#888888"
+UNDONE = "#c1272d"
 
 
 def goodput(axes: Axes, results: Results, seed: int) -> None:
@@ -133,6 +134,18 @@ def windows(figure: Figure | SubFigure, results: Results, seed: int) -> None:
             linestyle=(0, (4, 2)),
             label="ssthresh",
         )
+        if "undone" in frame.columns and frame["undone"].sum():
+            # Where what was taken for lost was found to have been late: cwnd stands there again.
+            at = frame["undone"].fill_null(0).to_numpy() > 0
+            axes.plot(
+                time[at],
+                kilobytes["cwnd_bytes"][at],
+                linestyle="",
+                marker="^",
+                markersize=5,
+                color=UNDONE,
+                label="undone: late, not lost",
+            )
         axes.set_title(name)
         axes.set_xlim(edges[0], edges[-1])
         axes.set_ylim(bottom=0)
@@ -144,8 +157,12 @@ def windows(figure: Figure | SubFigure, results: Results, seed: int) -> None:
         axes = panels.flat[last]
         axes.set_xlabel("time (s)")
         axes.tick_params(labelbottom=True)
-    handles, labels = panels.flat[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="upper right", ncols=len(handles), fontsize="small")
+    # One of the panels may have a mark that the others lack.
+    known: dict[str, Any] = {}
+    for axes in panels.flat[: len(subflows)]:
+        handles, labels = axes.get_legend_handles_labels()
+        known = dict(zip(labels, handles, strict=True)) | known
+    figure.legend(known.values(), known, loc="upper right", ncols=len(known), fontsize="small")
 
 
 def delays(axes: Axes, results: Results) -> None:

@@ -190,7 +190,8 @@ class Results:
                 link = pl.Series("link", links, dtype=pl.String)
                 at = frame.columns.index("subflow") + 1
                 frames.append(frame.insert_column(at, link.gather(frame["subflow"])))
-        return pl.concat(frames) if frames else pl.DataFrame()
+        # Flows without an answer to reordering have no column of what it undid.
+        return pl.concat(frames, how="diagonal") if frames else pl.DataFrame()
 
     @cached_property
     def connection(self) -> pl.DataFrame:

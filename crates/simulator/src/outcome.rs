@@ -444,6 +444,9 @@ pub struct SubflowTimeline {
     pub in_flight_bytes: Vec<u64>,
     /// Smoothed round-trip time; NaN before the first sample.
     pub srtt_ms: Vec<f64>,
+    /// Times in the step that what was taken for lost was found to have been late, and windows were
+    /// restored; empty without an answer to reordering.
+    pub undone: Vec<u64>,
 }
 
 /// One row per step.

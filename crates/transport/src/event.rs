@@ -9,7 +9,7 @@ use ropewalk_quantities::Time;
 
 use crate::SubflowState;
 use crate::congestion::Congestion;
-use crate::reordering::evidence::Evidence;
+use crate::reordering::{Evidence, Remark};
 
 /// Hears what an endpoint does; `()` hears nothing and costs nothing.
 pub trait Recorder {
@@ -106,6 +106,8 @@ pub enum Happening {
     ThresholdChanged(ThresholdChanged),
     /// For a while nothing is taken for a sign of congestion.
     Frozen(Frozen),
+    /// The answer to reordering took a step, or passed a sign over.
+    Remarked(Remark),
     /// The peer says that a segment arrived twice (D-SACK, RFC 2883).
     DuplicateReported(DuplicateReported),
     /// A data segment arrived here that brought nothing new to the subflow.

@@ -12,7 +12,7 @@ use ropewalk_transport::Config;
 use crate::application::Application;
 use crate::hosts::{Datagrams, Host};
 use crate::{Options, Unsupported};
-pub(crate) use recorder::FlowRecorder;
+pub(crate) use recorder::{FlowRecorder, may_undo};
 
 /// The client sends, the server receives.
 #[derive(Debug)]

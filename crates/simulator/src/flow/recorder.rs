@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ropewalk_network::{Direction, LinkId, Medium, Network, RouteId};
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_scenario::{Flow, Scenario};
+use ropewalk_scenario::{Flow, Protocol, Scenario};
 
 use crate::Options;
 use crate::application::Application;
@@ -29,6 +29,8 @@ pub(crate) struct FlowRecorder {
     pub(crate) last_delivery: Time,
     longest_gap: Time,
     warmup: Time,
+    /// An answer to reordering may undo losses.
+    may_undo: bool,
     /// Size of what a delay is measured of, and the end of the next such piece.
     unit: u64,
     next_mark: u64,
@@ -40,7 +42,8 @@ pub(crate) struct FlowRecorder {
 struct Previous {
     time: Time,
     delivered: u64,
-    by_subflow: Vec<u64>,
+    /// Of each subflow: bytes delivered, and times that losses were undone.
+    by_subflow: Vec<(u64, u64)>,
 }
 
 impl FlowRecorder {
@@ -60,6 +63,7 @@ impl FlowRecorder {
             last_delivery: Time::ZERO,
             longest_gap: Time::ZERO,
             warmup: scenario.warmup,
+            may_undo: may_undo(flow),
             unit,
             next_mark: unit,
             previous: Previous::default(),
@@ -143,7 +147,7 @@ impl FlowRecorder {
         let span = (now - self.previous.time).as_secs_f64();
         let mbps = |bytes: u64| bytes as f64 * 8.0 / span / 1e6;
         let time_s = now.as_secs_f64();
-        self.previous.by_subflow.resize(host.subflows(), 0);
+        self.previous.by_subflow.resize(host.subflows(), (0, 0));
         let SubflowTimeline {
             time_s: times,
             subflow: subflows,
@@ -152,13 +156,15 @@ impl FlowRecorder {
             ssthresh_bytes,
             in_flight_bytes,
             srtt_ms,
+            undone,
         } = &mut timeline.subflows;
         for subflow in 0..host.subflows() {
             let state = host.state(subflow);
-            let delivered = host.delivered_by(subflow);
+            let (delivered, undos) = (host.delivered_by(subflow), host.counters(subflow).undone);
+            let (delivered_before, undos_before) = self.previous.by_subflow[subflow];
             times.push(time_s);
             subflows.push(subflow as u32);
-            goodput_mbps.push(mbps(delivered - self.previous.by_subflow[subflow]));
+            goodput_mbps.push(mbps(delivered - delivered_before));
             cwnd_bytes.push(state.cwnd);
             ssthresh_bytes.push(if state.ssthresh == u64::MAX {
                 f64::NAN
@@ -171,7 +177,10 @@ impl FlowRecorder {
             } else {
                 state.srtt.as_millis_f64()
             });
-            self.previous.by_subflow[subflow] = delivered;
+            if self.may_undo {
+                undone.push(undos - undos_before);
+            }
+            self.previous.by_subflow[subflow] = (delivered, undos);
         }
         let ConnectionTimeline {
             time_s: times,
@@ -187,6 +196,11 @@ impl FlowRecorder {
         capacity_mbps.push(capacity.map_or(f64::NAN, mbps));
         self.previous.time = now;
     }
+}
+
+/// Whether a flow's answer to reordering may undo losses.
+pub(crate) fn may_undo(flow: &Flow) -> bool {
+    flow.transport.reordering.name() != "none" && !matches!(flow.protocol, Protocol::Udp)
 }
 
 /// What these routes could carry in this time, each as much as its narrowest link; `None` if one is

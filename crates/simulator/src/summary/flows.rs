@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use ropewalk_quantities::Time;
-use ropewalk_scenario::{Flow, Origin, Protocol};
+use ropewalk_scenario::{Flow, Origin};
 use ropewalk_transport::reordering::Evidence;
 use ropewalk_transport::{Counters, USUAL_THRESHOLD};
 
 use super::{Span, mbps};
 use crate::air::Air;
+use crate::flow::may_undo;
 use crate::metrics::Histogram;
 use crate::outcome::{FlowSummary, Nstat, SubflowSummary, UndoneSummary};
 
@@ -136,8 +137,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
 
 /// What the flow's answer to reordering found between two times; nothing where there is none.
 fn undone(flow: &Flow, from: &Counters, to: &Counters) -> Option<UndoneSummary> {
-    let answer = flow.transport.reordering.name();
-    if answer == "none" || matches!(flow.protocol, Protocol::Udp) {
+    if !may_undo(flow) {
         return None;
     }
     let by =
@@ -150,7 +150,7 @@ fn undone(flow: &Flow, from: &Counters, to: &Counters) -> Option<UndoneSummary> 
         spurious_fast_recoveries: undone - spurious_timeouts,
         spurious_timeouts,
         dupthresh_max: to.threshold_max.max(USUAL_THRESHOLD),
-        nstat: (answer == "linux").then(|| Nstat {
+        nstat: (flow.transport.reordering.name() == "linux").then(|| Nstat {
             dsack_undo: by(Evidence::Duplicates),
             partial_undo: by(Evidence::Late),
             full_undo: by(Evidence::AtTheEnd),

@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 
-use super::{AckSigns, Answer, Evidence, Loss, Phase, ReorderingPolicy, Resent, Settings, restore};
+use super::{
+    AckSigns, Answer, Evidence, Ignored, Loss, Phase, Remark, ReorderingPolicy, Resent, Settings,
+    restore,
+};
 use crate::algorithm::algorithm;
 
 algorithm! {
@@ -63,28 +66,32 @@ struct Copies {
 }
 
 impl Dsack {
-    /// RFC 3708, section 3, steps A.1 to A.4: whether a report counts, with what it is of marked.
-    fn take(&mut self, range: (u64, u64), signs: &AckSigns) -> bool {
+    /// RFC 3708, section 3, steps A.1 to A.4: whether a report is of this episode, with what it is of
+    /// marked; or why it says nothing.
+    fn take(&mut self, range: (u64, u64), signs: &AckSigns) -> Result<bool, Ignored> {
         let sacked_before = signs.sacked_in_all.saturating_sub(signs.sacked);
         let una_before = signs.una - signs.advanced;
         if sacked_before == 0 && range.0 == una_before {
             // A.1: a window of acknowledgements may have been lost.
             self.is_barred = true;
-            return false;
+            return Err(Ignored::AcksLost);
         }
         let of = |copies: &&mut Copies| copies.seq <= range.0 && range.1 <= copies.end;
         let Some(copies) = self.resent.iter_mut().rev().find(of) else {
             // A.4: nobody here sent it again.
             self.is_off = range.0 >= self.forgot_before;
-            return false;
+            return match self.is_off {
+                true => Err(Ignored::CopiedByNetwork),
+                false => Ok(false),
+            };
         };
         if copies.times > 1 {
             // A.3: it cannot be told which of them was for nothing.
             self.is_barred |= copies.episode == self.episode;
-            return false;
+            return Err(Ignored::SentMoreThanTwice);
         }
         copies.is_reported = true;
-        copies.episode == self.episode
+        Ok(copies.episode == self.episode)
     }
 
     /// What was sent again in this episode.
@@ -92,6 +99,10 @@ impl Dsack {
         let newest = self.resent.iter().rev();
         newest.take_while(|copies| copies.episode == self.episode)
     }
+}
+
+fn ignored(why: Ignored) -> Answer {
+    Answer::NOTHING.remark(Remark::Ignored(why))
 }
 
 impl ReorderingPolicy for Dsack {
@@ -104,12 +115,16 @@ impl ReorderingPolicy for Dsack {
         if signs.phase != Phase::Open {
             self.highest = self.highest.max(signs.highest_sacked);
         }
-        let report = signs.duplicate_report.filter(|_| !signs.answers_probe);
-        let Some(range) = report.filter(|_| !self.is_off) else {
+        let Some(range) = signs.duplicate_report.filter(|_| !self.is_off) else {
             return Answer::NOTHING;
         };
-        if !self.take(range, signs) || self.is_barred {
-            return Answer::NOTHING;
+        if signs.answers_probe {
+            return ignored(Ignored::AnswersProbe);
+        }
+        match self.take(range, signs) {
+            Ok(true) if !self.is_barred => {}
+            Ok(_) => return Answer::NOTHING,
+            Err(why) => return ignored(why),
         }
         let Some(before) = signs.before else {
             return Answer::NOTHING;

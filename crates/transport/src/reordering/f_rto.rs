@@ -1,7 +1,10 @@
 //! F-RTO: after a timeout, new data goes first; what is then acknowledged and was never sent again
 //! shows that nothing was lost (RFC 5682). The windows are those of RFC 4015.
 
-use super::{AckSigns, Answer, Evidence, Loss, Phase, ReorderingPolicy, Resent, Settings, restore};
+use super::{
+    AckSigns, Answer, Evidence, FrtoStep, Loss, Phase, Remark, ReorderingPolicy, Resent, Settings,
+    restore,
+};
 use crate::algorithm::algorithm;
 use crate::congestion::Congestion;
 
@@ -50,23 +53,24 @@ impl Frto {
     fn first(&mut self, signs: &AckSigns) -> Answer {
         if signs.advanced == 0 {
             // With SACK the scoreboard has taken what it says, and the next is waited for (3.1).
-            if !self.settings.sack {
-                self.step = Step::Off;
+            if self.settings.sack {
+                return Answer::NOTHING;
             }
-            return Answer::NOTHING;
+            self.step = Step::Off;
+            return told(FrtoStep::Believed);
         }
         self.recovery_point = signs.nxt;
         let covers_all = signs.outstanding == 0;
         let leaves_resent = !self.settings.sack && signs.una < self.resent_until;
         if covers_all || leaves_resent {
             self.step = Step::Off;
-            return Answer::NOTHING.limit(2 * signs.mss);
+            return told(FrtoStep::Believed).limit(2 * signs.mss);
         }
         self.step = Step::Second;
         // Two new ones, and nothing again.
         Answer {
             send_new: 2,
-            ..Answer::NOTHING.limit(signs.pipe + 2 * signs.mss)
+            ..told(FrtoStep::NewDataFirst).limit(signs.pipe + 2 * signs.mss)
         }
     }
 
@@ -79,10 +83,15 @@ impl Frto {
                 self.recovery_point = signs.una;
                 let evidence = Evidence::NeverResent;
                 Answer::undo(restore::undo(signs, &before, evidence, &self.settings))
+                    .remark(Remark::Step(FrtoStep::Spurious))
             }
-            _ => Answer::NOTHING.limit(3 * signs.mss),
+            _ => told(FrtoStep::Confirmed).limit(3 * signs.mss),
         }
     }
+}
+
+fn told(step: FrtoStep) -> Answer {
+    Answer::NOTHING.remark(Remark::Step(step))
 }
 
 impl ReorderingPolicy for Frto {

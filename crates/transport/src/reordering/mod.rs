@@ -21,6 +21,7 @@ pub mod evidence;
 pub mod f_rto;
 pub mod linux;
 pub mod none;
+pub mod remark;
 mod restore;
 pub mod tcp_door;
 
@@ -35,6 +36,7 @@ use crate::initial_window::InitialWindow;
 
 pub use crate::recovery::{Before, Phase};
 pub use evidence::Evidence;
+pub use remark::{FrtoStep, Ignored, Remark};
 
 registry! {
     ($)
@@ -119,6 +121,8 @@ pub struct Answer {
     pub saw_reordering: bool,
     /// The window is at most this after the acknowledgement, bytes.
     pub limit: Option<u64>,
+    /// What it has to say to who listens.
+    pub remark: Option<Remark>,
 }
 
 impl Answer {
@@ -130,6 +134,7 @@ impl Answer {
         send_new: 0,
         saw_reordering: false,
         limit: None,
+        remark: None,
     };
 
     /// Undo.
@@ -154,6 +159,15 @@ impl Answer {
     pub fn limit(self, limit: u64) -> Answer {
         Answer {
             limit: Some(limit),
+            ..self
+        }
+    }
+
+    /// Say so, as well.
+    #[must_use]
+    pub fn remark(self, remark: Remark) -> Answer {
+        Answer {
+            remark: Some(remark),
             ..self
         }
     }

@@ -156,6 +156,9 @@ impl Sender {
         if let Some(threshold) = answer.threshold {
             self.set_threshold(threshold, connection);
         }
+        if let Some(remark) = answer.remark {
+            connection.record(|| Happening::Remarked(remark));
+        }
         if let Some(freeze) = answer.freeze {
             self.loss.freeze(freeze.until, freeze.resends);
             let until = freeze.until;

@@ -3,6 +3,7 @@
 
 mod examples;
 mod properties;
+mod remarks;
 mod signs;
 mod tcp_door;
 mod threshold;

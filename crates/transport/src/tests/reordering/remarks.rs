@@ -1,0 +1,115 @@
+//! What answers say of the steps that they take, and of the signs that they pass over.
+
+use super::examples::named;
+use super::*;
+use crate::reordering::{FrtoStep, Ignored, Remark};
+
+/// Forty segments, and what was said in the first while: ms after the first data, what.
+fn said(config: &Config, wire: Box<dyn FnMut(&Passing) -> Fate>) -> Vec<(u64, Remark)> {
+    said_of(40, config, wire)
+}
+
+fn said_of(
+    segments: u64,
+    config: &Config,
+    wire: Box<dyn FnMut(&Passing) -> Fate>,
+) -> Vec<(u64, Remark)> {
+    let mut pair = Pair::connected(config, &[50]);
+    pair.fate = wire;
+    pair.client.write(segments * 1000);
+    pair.drive(ms(5000 + 3900));
+    let told = pair.told.iter().filter_map(|told| match told.happening {
+        Happening::Remarked(remark) => Some((told.time, remark)),
+        _ => None,
+    });
+    told.map(|(time, remark)| ((time - ms(5000)).as_millis_f64() as u64, remark))
+        .collect()
+}
+
+fn answering_with(name: &str) -> Config {
+    Config {
+        reordering: named(name),
+        ..example()
+    }
+}
+
+#[test]
+fn f_rto_tells_its_steps() {
+    let step = |time, step| (time, Remark::Step(step));
+    let config = answering_with("f-rto");
+    let for_nothing = said(&config, stall(5000 + 1150));
+    let wanted = [
+        step(1200, FrtoStep::NewDataFirst),
+        step(1200, FrtoStep::Spurious),
+    ];
+    assert_eq!(for_nothing, wanted);
+    let flight = [1, 1001, 2001, 3001, 4001, 5001, 6001, 7001, 8001, 9001];
+    let with_reason = said(&config, lose(Box::leak(Box::new(flight))));
+    let wanted = [
+        step(1100, FrtoStep::NewDataFirst),
+        step(1200, FrtoStep::Confirmed),
+    ];
+    assert_eq!(with_reason, wanted);
+    // All acknowledgements of the flight are lost: the next covers it.
+    assert_eq!(
+        said(&config, acknowledgements_lost()),
+        [step(1100, FrtoStep::Believed)]
+    );
+}
+
+/// Those of the first flight.
+fn acknowledgements_lost() -> Box<dyn FnMut(&Passing) -> Fate> {
+    Box::new(
+        |p| match !p.to_server && p.sent < ms(5100) && p.sent >= ms(5050) {
+            true => Fate::Lost,
+            false => Fate::Arrives,
+        },
+    )
+}
+
+#[test]
+fn reports_that_say_nothing_are_ignored_for_a_reason() {
+    let ignored = |time, why| vec![(time, Remark::Ignored(why))];
+    let config = answering_with("dsack");
+    // A.1: the first segment is sent again, and the whole flight had arrived.
+    assert_eq!(
+        said(&config, acknowledgements_lost()),
+        ignored(1100, Ignored::AcksLost)
+    );
+    // A.3: the first copy is lost, the second arrives, and then the first segment.
+    let mut copies = 0;
+    let twice = Box::new(move |p: &Passing| {
+        let is_first = p.to_server && p.segment.seq == 1 && p.segment.len > 0;
+        copies += u32::from(is_first);
+        match copies {
+            1 if is_first => Fate::Late(ms(3_200)),
+            2 if is_first => Fate::Lost,
+            _ if p.to_server && p.segment.len > 0 && p.sent < ms(5500) => Fate::Lost,
+            _ => Fate::Arrives,
+        }
+    });
+    assert_eq!(
+        said(&config, twice),
+        ignored(3300, Ignored::SentMoreThanTwice)
+    );
+    // A.4: nothing was sent again, and later reports do not count either.
+    let copied = Box::new(
+        |p: &Passing| match p.to_server && p.segment.seq % 5000 == 1 {
+            true => Fate::Twice,
+            false => Fate::Arrives,
+        },
+    );
+    assert_eq!(
+        said(&config, copied),
+        ignored(100, Ignored::CopiedByNetwork)
+    );
+    // The last segment, sent again as a probe.
+    let config = Config {
+        rack: true,
+        tail_loss_probe: true,
+        ..config
+    };
+    let probed = said_of(10, &config, acknowledgements_lost());
+    assert_eq!(probed.len(), 1, "{probed:?}");
+    assert_eq!(probed[0].1, Remark::Ignored(Ignored::AnswersProbe));
+}
