@@ -3,7 +3,7 @@ TCP striped over links of unequal delay.
 
     python tests/agreement/reordering.py
 
-prints the tables of docs/reordering.md and renews them there, in a minute.
+prints the tables of docs/reordering.md and renews them there, with the picture, in a minute.
 """
 
 from functools import cache
@@ -11,10 +11,12 @@ from functools import cache
 import polars as pl
 
 import ropewalk
+from ropewalk import plot
 from tables import ROOT, Table, write_into_page
 
 PAGE = ROOT / "docs/reordering.md"
-ANSWERS = ("none", "dsack", "eifel", "f-rto", "linux")
+PICTURE = ROOT / "docs/images/undone.png"
+ANSWERS = ("none", "dsack", "eifel", "f-rto", "tcp-door", "linux")
 JITTERS_MS = (0, 1, 3, 10)
 RUNS = 5
 RATES_MBPS = (35.9, 18.4, 33.3, 14.7)
@@ -70,7 +72,7 @@ def striped() -> pl.DataFrame:
     """Return goodput of 2 MB over two to four links, whose delays are a step apart."""
     rows = []
     for profile in ("ns-3", "linux"):
-        for answer in ("none", "dsack", "eifel", "linux"):
+        for answer in ("none", "dsack", "eifel", "tcp-door", "linux"):
             row: dict[str, object] = {"profile": profile, "answer": answer}
             for links in (2, 3, 4):
                 for step_ms in STEPS_MS:
@@ -90,6 +92,14 @@ def striped() -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
+def draw() -> None:
+    """Draw recoveries that are undone: the first 800 ms over 3 ms of jitter."""
+    eifel = jittering(3, f'{KINDS["NewReno, RFC 6675"]}\nreordering = "eifel"')
+    changes = {"duration": "800 ms", "title": "3 ms of jitter, eifel"}
+    results = ropewalk.simulate(eifel.with_(changes), step="1 ms")
+    plot.save(plot.windows(results), PICTURE)
+
+
 def tables() -> list[Table]:
     """Return the tables of the page."""
     goodput = {f"{jitter_ms} ms": ".1f" for jitter_ms in JITTERS_MS}
@@ -104,3 +114,4 @@ if __name__ == "__main__":
     for table in tables():
         table.print()
     write_into_page(tables(), PAGE)
+    draw()

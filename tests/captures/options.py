@@ -1,4 +1,4 @@
-"""TCP options: RFC 9293, 7323 (timestamps, window scale), 2018 (SACK), 8684 (MPTCP), and TCP-DOOR's."""
+"""TCP options: RFC 9293, 7323 (timestamps, window scale), 2018 (SACK), 8684 (MPTCP), TCP-DOOR."""
 
 from dataclasses import dataclass
 

@@ -34,7 +34,7 @@ CHANGES = {
     "transmission number of length 6": lambda p: added(p, "ack 3", "raw", b"\xfd\6RW\0\0\1\1"),
     "flags 0x0002 of": lambda p: added(p, "ack 3", "raw", b"\xfd\x08RW\0\0\0\2"),
     "data segment has number 1, not 0": lambda p: added(p, "data 2", "raw", NUMBER_1),
-    "acknowledgement has number 1, not 0": lambda p: added(p, "ack 0", "raw", NUMBER_1),
+    "acknowledgement has number 1, not 0": lambda p: added(p, "ack", "raw", NUMBER_1),
     "MSS of length 3, not 4": lambda p: added(p, "ack 3", "raw", b"\2\3\0"),
     "SACK of length 9": lambda p: added(p, "ack 3", "raw", b"\5\x09" + bytes(7)),
     "timestamps twice": lambda p: added(p, "ack 3", "timestamps", (1, 1)),

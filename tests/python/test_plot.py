@@ -76,3 +76,25 @@ def test_a_run_that_delivers_nothing_can_be_drawn(two_links, tmp_path):
     results = ropewalk.simulate(two_links.with_(dark | {"duration": "2 s"}), step="100 ms")
     assert results.runs[0]["delivered_bytes"] == 0
     plot.save(plot.overview(results), tmp_path / "page.png")
+
+
+def test_windows_mark_where_losses_were_undone(two_links):
+    jitter = {"link.cable.jitter": '{ amount = "5 ms", reorder = true }', "duration": "1 s"}
+
+    def marks(answer):
+        scenario = two_links.with_({**jitter, "transport.reordering": answer})
+        results = ropewalk.simulate(scenario, step="5 ms")
+        figure = plot.windows(results)
+        (legend,) = figure.legends
+        names = [text.get_text() for text in legend.get_texts()]
+        lines = [line for axes in figure.axes for line in axes.lines if line.get_marker() == "^"]
+        return results, names, sum(len(line.get_xdata()) for line in lines)
+
+    results, names, count = marks("eifel")
+    undone = results.timeline["undone"]
+    assert undone.sum() == results.subflows["undone"].sum() > 0
+    assert count == (undone > 0).sum()
+    assert names == ["in flight", "cwnd", "ssthresh", "undone: late, not lost"]
+    results, names, count = marks("none")
+    assert "undone" not in results.timeline.columns
+    assert (names, count) == (["in flight", "cwnd", "ssthresh"], 0)

@@ -344,9 +344,15 @@ fn an_answer_to_reordering_tells_late_packets_from_lost_ones() {
 
 #[test]
 fn where_packets_keep_their_order_no_loss_is_undone() {
+    for answer in ["linux", "tcp-door"] {
+        undoes_nothing(answer);
+    }
+}
+
+fn undoes_nothing(answer: &str) {
     let undone = |link: &str, seed: u64| {
         let text = format!(
-            "duration = \"4 s\"\n[[link]]\nname = \"a\"\n{link}\n[transport]\nreordering = \"linux\""
+            "duration = \"4 s\"\n[[link]]\nname = \"a\"\n{link}\n[transport]\nreordering = \"{answer}\""
         );
         let subflow = &run(&text, seed).summary.subflows[0];
         (
