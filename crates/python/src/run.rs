@@ -102,8 +102,8 @@ fn subflows<'py>(
     columns.set_item("ssthresh_bytes", array(py, &rows.ssthresh_bytes))?;
     columns.set_item("in_flight_bytes", array(py, &rows.in_flight_bytes))?;
     columns.set_item("srtt_ms", array(py, &rows.srtt_ms))?;
-    if !rows.undone.is_empty() {
-        columns.set_item("undone", array(py, &rows.undone))?;
+    if !timeline.undone.is_empty() {
+        columns.set_item("undone", array(py, &timeline.undone))?;
     }
     Ok(Some(columns))
 }

@@ -425,6 +425,9 @@ pub struct Timeline {
     pub subflows: SubflowTimeline,
     /// One row per step.
     pub connection: ConnectionTimeline,
+    /// For each row of `subflows`, times in its step that what was taken for lost was found to have
+    /// been late, and windows were restored; empty without an answer to reordering.
+    pub undone: Vec<u64>,
 }
 
 /// One row per step and subflow.
@@ -444,9 +447,6 @@ pub struct SubflowTimeline {
     pub in_flight_bytes: Vec<u64>,
     /// Smoothed round-trip time; NaN before the first sample.
     pub srtt_ms: Vec<f64>,
-    /// Times in the step that what was taken for lost was found to have been late, and windows were
-    /// restored; empty without an answer to reordering.
-    pub undone: Vec<u64>,
 }
 
 /// One row per step.

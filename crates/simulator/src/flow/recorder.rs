@@ -156,7 +156,6 @@ impl FlowRecorder {
             ssthresh_bytes,
             in_flight_bytes,
             srtt_ms,
-            undone,
         } = &mut timeline.subflows;
         for subflow in 0..host.subflows() {
             let state = host.state(subflow);
@@ -178,7 +177,7 @@ impl FlowRecorder {
                 state.srtt.as_millis_f64()
             });
             if self.may_undo {
-                undone.push(undos - undos_before);
+                timeline.undone.push(undos - undos_before);
             }
             self.previous.by_subflow[subflow] = (delivered, undos);
         }
