@@ -1,12 +1,13 @@
 """How fast the simulator is, and what a data packet (of radios, a data frame) costs it.
 
     python benches/simulator.py rates [--against COMMIT] [--runs N] [CASE ...]
-    python benches/simulator.py instructions [--write] [CASE ...]
+    python benches/simulator.py instructions [--write | --set NAME=VALUE] [CASE ...]
 
 `rates` prints medians of some runs on one processor; with `--against` another commit is built,
 too, and the two run in turn: what counts is the median of their ratios. `instructions` asks
 valgrind, whose counts do not depend on what else the machine does, and holds them against
-benches/instructions.csv; `--write` renews that table. `make bench` and `make instructions` call
+benches/instructions.csv; `--write` renews that table, `--set transport.reordering=eifel` says what a
+change of a key costs beside it. `make bench` and `make instructions` call
 this.
 """
 
@@ -122,10 +123,12 @@ def find_valgrind() -> str:
     sys.exit("make: valgrind is missing: apt install valgrind")
 
 
-def count(valgrind: str, program: Path, case: str, share: float) -> tuple[float, list[float]]:
+def count(
+    valgrind: str, program: Path, case: str, share: float, changes: list[str]
+) -> tuple[float, list[float]]:
     """Return data packets of a share of a case, and instructions and misses of all of it."""
     command = [valgrind, "--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null"]
-    command += [str(program), "--one", case, str(share)]
+    command += [str(program), "--one", case, str(share), *changes]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     patterns = (r"I +refs: +([\d,]+)", r"D1 +misses: +([\d,]+)", r"LL misses: +([\d,]+)")
     found = [re.search(pattern, done.stderr) for pattern in patterns]
@@ -133,7 +136,7 @@ def count(valgrind: str, program: Path, case: str, share: float) -> tuple[float,
     return float(done.stdout.split()[0]), numbers
 
 
-def instructions(cases: list[str], write: bool) -> None:
+def instructions(cases: list[str], write: bool, changes: list[str]) -> None:
     """Print what a data packet costs, beside the table of before; or renew the table."""
     valgrind = find_valgrind()
     program = build(ROOT, own_folder())
@@ -144,7 +147,7 @@ def instructions(cases: list[str], write: bool) -> None:
         # The difference of two runs: the program's start and end do not count.
         share = SHARES[case]
         (less, fewer), (more, all_of_it) = (
-            count(valgrind, program, case, part) for part in (share, 2 * share)
+            count(valgrind, program, case, part, changes) for part in (share, 2 * share)
         )
         # Adding zero makes a zero of what would be printed as -0.00.
         costs = [
@@ -178,12 +181,14 @@ def main() -> None:
     by_time.add_argument("--runs", type=int, default=5, metavar="N")
     by_count = verbs.add_parser("instructions", help="instructions per data packet")
     by_count.add_argument("cases", nargs="*", metavar="CASE", choices=[*SHARES, []])
-    by_count.add_argument("--write", action="store_true", help="renew the table of before")
+    either = by_count.add_mutually_exclusive_group()
+    either.add_argument("--write", action="store_true", help="renew the table of before")
+    either.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="changes")
     chosen = parser.parse_args()
     if chosen.verb == "rates":
         rates(chosen.cases or list(RATES), chosen.runs, chosen.against)
     else:
-        instructions(chosen.cases or list(SHARES), chosen.write)
+        instructions(chosen.cases or list(SHARES), chosen.write, chosen.changes)
 
 
 if __name__ == "__main__":

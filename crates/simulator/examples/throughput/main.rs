@@ -1,10 +1,10 @@
 //! How fast the simulator is: data packets and events per CPU-second, and peak memory.
 //!
 //!     cargo run --release -p ropewalk-simulator --example throughput [-- a b c]
-//!     throughput --one KEY [SHARE]
+//!     throughput --one KEY [SHARE [NAME=VALUE ...]]
 //!
 //! Each case runs in a process of its own, so that its peak memory is its own. `--one` is such a
-//! process: it runs a case, or a share of it, and prints data packets (of radios, data frames),
+//! process: it runs a case, or a share of it, with keys of its scenario changed, and prints data packets (of radios, data frames),
 //! events, CPU-seconds, peak memory in MB and goodput in Mbit/s, in this order.
 
 mod cases;
@@ -21,10 +21,11 @@ fn main() {
     if let [flag, key, share @ ..] = wanted.as_slice()
         && flag == "--one"
     {
-        let share = share.first();
+        let (share, changes) = share.split_first().unzip();
         run(
             case(key),
             share.map_or(1.0, |share| share.parse().expect("a share")),
+            changes.unwrap_or_default(),
         );
         return;
     }
@@ -74,13 +75,17 @@ fn run_apart(case: &Case) -> [f64; 5] {
     numbers.try_into().expect("five numbers")
 }
 
-fn run(case: &Case, share: f64) {
+fn run(case: &Case, share: f64, changes: &[String]) {
     let mut overrides = vec![("duration".to_owned(), format!("{} s", case.seconds * share))];
     if let Some(megabytes) = case.megabytes {
         overrides.push((
             "traffic.size".to_owned(),
             format!("{} kB", megabytes * share * 1e3),
         ));
+    }
+    for change in changes {
+        let (name, value) = change.split_once('=').expect("NAME=VALUE");
+        overrides.push((name.to_owned(), value.to_owned()));
     }
     let mut no_files = |_: &str| Err("no files".to_owned());
     let text = (case.scenario)();

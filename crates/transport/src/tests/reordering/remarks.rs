@@ -43,8 +43,7 @@ fn f_rto_tells_its_steps() {
         step(1200, FrtoStep::Spurious),
     ];
     assert_eq!(for_nothing, wanted);
-    let flight = [1, 1001, 2001, 3001, 4001, 5001, 6001, 7001, 8001, 9001];
-    let with_reason = said(&config, lose(Box::leak(Box::new(flight))));
+    let with_reason = said(&config, lose(&FLIGHT));
     let wanted = [
         step(1100, FrtoStep::NewDataFirst),
         step(1200, FrtoStep::Confirmed),
@@ -56,6 +55,44 @@ fn f_rto_tells_its_steps() {
         [step(1100, FrtoStep::Believed)]
     );
 }
+
+#[test]
+fn f_rto_without_sack_goes_by_the_cumulative_acknowledgement() {
+    // RFC 5682, section 2.1.
+    let step = |time, step| (time, Remark::Step(step));
+    let config = Config {
+        sack: false,
+        ..answering_with("f-rto")
+    };
+    let wanted = [
+        step(1200, FrtoStep::NewDataFirst),
+        step(1200, FrtoStep::Spurious),
+    ];
+    assert_eq!(said(&config, stall(5000 + 1150)), wanted);
+    // What was sent once is lost: the new data draw a duplicate.
+    let wanted = [
+        step(1100, FrtoStep::NewDataFirst),
+        step(1200, FrtoStep::Confirmed),
+    ];
+    assert_eq!(said(&config, lose(&FLIGHT)), wanted);
+    assert_eq!(
+        said(&config, acknowledgements_lost()),
+        [step(1100, FrtoStep::Believed)]
+    );
+    // Of the flight the second segment arrived alone: its acknowledgement, a duplicate, was late.
+    let mut duplicate = lose(&[1, 2001, 3001, 4001, 5001, 6001, 7001, 8001, 9001]);
+    let late = Box::new(
+        move |p: &Passing| match !p.to_server && p.sent == ms(5050) {
+            true => Fate::Late(ms(930)),
+            false => duplicate(p),
+        },
+    );
+    let told = said(&config, late);
+    assert_eq!(told[..1], [step(1030, FrtoStep::Believed)]);
+}
+
+/// First offsets of the first flight.
+const FLIGHT: [u64; 10] = [1, 1001, 2001, 3001, 4001, 5001, 6001, 7001, 8001, 9001];
 
 /// Those of the first flight.
 fn acknowledgements_lost() -> Box<dyn FnMut(&Passing) -> Fate> {

@@ -197,3 +197,56 @@ fn what_was_to_take_another_way_and_has_not_left_stays() {
     let after = pair.client.counters(0).retransmissions + pair.client.counters(1).retransmissions;
     assert!(after <= resent + 1, "{resent} {after}");
 }
+
+#[test]
+fn each_answer_makes_a_subflow_usable_again_and_keeps_what_it_holds() {
+    // The first path is silent for more than a second, and its timer runs out for nothing.
+    for (name, sack) in [
+        ("eifel", true),
+        ("eifel", false),
+        ("f-rto", true),
+        ("f-rto", false),
+        ("dsack", true),
+        ("linux", true),
+        ("linux", false),
+    ] {
+        let config = Config {
+            reordering: super::examples::named(name),
+            sack,
+            ..mptcp()
+        };
+        let mut pair = Pair::connected(&config, &[50, 400]);
+        // The other is slow, so that F-RTO has new data to send.
+        pair.client.write(400_000);
+        let end = pair.now + ms(1_150);
+        pair.fate = Box::new(move |p| {
+            let arrival = p.sent + ms(50);
+            if p.to_server && p.subflow == 0 && arrival < end {
+                Fate::Late(end - arrival)
+            } else {
+                Fate::Arrives
+            }
+        });
+        pair.told.clear();
+        while undone(&pair).is_empty() {
+            assert!(pair.step(end + ms(500)), "{name} {sack}");
+        }
+        let undone = undone(&pair)[0];
+        assert_eq!(undone.cause, Congestion::Timeout, "{name} {sack}");
+        assert!(
+            undone.after.ssthresh > undone.before.ssthresh,
+            "{name} {sack}"
+        );
+        assert!(pair.client.table[0].usable, "{name} {sack}");
+        assert!(!pair.client.table[0].in_recovery, "{name} {sack}");
+        let board = pair.client.subflows[0].sender.board();
+        for sent in board.iter() {
+            let held = (sent.data_seq, sent.data_seq + u64::from(sent.len));
+            let waiting = pair.client.tx.reinject.within(held.0, held.1).count();
+            assert_eq!(waiting, 0, "{name} {sack}");
+        }
+        pair.drive(Time::from_secs(60));
+        assert_eq!(pair.server.delivered(), 400_000, "{name} {sack}");
+        assert_eq!(pair.client.counters(1).undone, 0, "{name} {sack}");
+    }
+}
