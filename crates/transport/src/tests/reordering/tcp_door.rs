@@ -130,3 +130,51 @@ fn while_windows_rest_a_loss_is_repaired_and_no_reduction() {
     assert_eq!(entered.len(), 2, "{entered:?}");
     assert_eq!(before.ssthresh, 8_000);
 }
+
+#[test]
+fn each_subflow_has_numbers_and_windows_of_its_own() {
+    let config = Config {
+        reordering: named("tcp-door"),
+        initial_ssthresh: Some(Bytes::new(8000)),
+        ..mptcp()
+    };
+    let mut pair = Pair::connected(&config, &[50, 50]);
+    pair.client.write(200_000);
+    let start = pair.now;
+    let mut late = false;
+    pair.fate = Box::new(move |p| {
+        let first = !late && p.to_server && p.subflow == 1 && p.segment.len > 0;
+        late |= first;
+        match first {
+            true => Fate::Late(ms(30)),
+            false => Fate::Arrives,
+        }
+    });
+    pair.drive(start + ms(140));
+    let told = pair.told.iter().filter(|told| told.time >= start);
+    let of: Vec<usize> = told
+        .filter(|told| matches!(told.happening, Happening::Frozen(_) | Happening::Undone(_)))
+        .map(|told| told.subflow)
+        .collect();
+    assert_eq!(of, [1, 1]);
+    assert_eq!(Window::of(&pair.client.subflow_states()[1]).cwnd, 10_000);
+    // What carries a number has room for it: 32 bits of data sequence, and no longer acknowledgement.
+    for p in pair.sent.iter().filter(|p| p.segment.number().is_some()) {
+        let segment = &p.segment;
+        assert!(segment.header_len() <= 60, "{segment:?}");
+        let long = [Flags::DATA_SEQ_64, Flags::DATA_ACK_64];
+        assert!(long.iter().all(|flag| !segment.flags.contains(*flag)));
+    }
+    for subflow in [0, 1] {
+        let sent = pair
+            .sent
+            .iter()
+            .filter(|p| p.to_server && p.subflow == subflow);
+        let data = sent.filter(|p| p.segment.len > 0);
+        let numbers: Vec<u16> = data.filter_map(|p| p.segment.number()).collect();
+        assert!(numbers.len() > 10);
+        assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1));
+    }
+    pair.drive(Time::from_secs(60));
+    assert_eq!(pair.server.delivered(), 200_000);
+}
