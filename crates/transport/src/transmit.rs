@@ -285,14 +285,9 @@ impl Endpoint {
     #[inline(never)]
     fn write_number(&mut self, subflow: usize, segment: &mut Segment) {
         let has_room = matches!(segment.options, Options::None | Options::Sack(_));
-        let reordering = &mut self.subflows[subflow].sender.reordering;
-        let number = match has_room {
-            true => reordering.number(segment.len > 0, segment.ack),
-            false => None,
-        };
-        match number {
-            Some(number) => segment.number = number,
-            None => segment.flags = segment.flags.without(Flags::NUMBERED),
+        match self.subflows[subflow].sender.reordering.door() {
+            Some(door) if has_room => segment.number = door.number(segment.len > 0, segment.ack),
+            _ => segment.flags = segment.flags.without(Flags::NUMBERED),
         }
     }
 

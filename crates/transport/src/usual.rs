@@ -86,10 +86,12 @@ impl Endpoint {
             && segment.ack == flow.sender.una()
             && flow.sender.is_idle()
             && self.tx.is_idle();
-        if !usual
-            || segment
-                .number()
-                .is_some_and(|number| !flow.sender.reordering.takes(number))
+        if !usual {
+            return false;
+        }
+        if segment.flags.contains(Flags::NUMBERED)
+            && let Some(door) = flow.sender.reordering.door()
+            && !door.takes(segment.number)
         {
             return false;
         }
@@ -132,8 +134,10 @@ impl Endpoint {
         let Some(acked) = flow.sender.take_usual(now, segment, cwnd_limited, state) else {
             return false;
         };
-        if let Some(number) = segment.number() {
-            flow.sender.reordering.take_ack(segment.ack, number);
+        if segment.flags.contains(Flags::NUMBERED)
+            && let Some(door) = flow.sender.reordering.door()
+        {
+            door.take_ack(segment.ack, segment.number);
         }
         let cwnd = self.controller.on_ack(subflow, &acked, &self.table);
         let state = &mut self.table[subflow];

@@ -336,29 +336,12 @@ impl Policy {
         each_policy!(self, policy => policy.rests())
     }
 
-    /// The transmission number of a segment that leaves, with data or without, where there are any.
-    pub(crate) fn number(&mut self, is_data: bool, ack: u64) -> Option<u16> {
+    /// The one that numbers what leaves, and looks at the numbers of what comes.
+    #[inline(always)]
+    pub(crate) fn door(&mut self) -> Option<&mut tcp_door::Door> {
         match self {
-            Policy::Door(door) => Some(door.number(is_data, ack)),
+            Policy::Door(door) => Some(door),
             _ => None,
-        }
-    }
-
-    /// Takes the transmission number of data that arrived in order; false if it was overtaken all the
-    /// same, and nothing was done.
-    #[inline]
-    pub(crate) fn takes(&mut self, number: u16) -> bool {
-        match self {
-            Policy::Door(door) => door.takes(number),
-            _ => true,
-        }
-    }
-
-    /// Takes the transmission number of an acknowledgement of new data.
-    #[inline]
-    pub(crate) fn take_ack(&mut self, ack: u64, number: u16) {
-        if let Policy::Door(door) = self {
-            door.take_ack(ack, number);
         }
     }
 

@@ -28,7 +28,7 @@ impl DoorConfig {
             data_sent: 0,
             ack_sent: 0,
             acks_sent: 0,
-            newest_data: None,
+            newest_data: u16::MAX,
             ack: 0,
             newest_ack: 0,
             frozen_until: Time::ZERO,
@@ -52,8 +52,8 @@ pub struct Door {
     /// it (ADSN).
     ack_sent: u64,
     acks_sent: u16,
-    /// The newest data segment that arrived.
-    newest_data: Option<u16>,
+    /// The newest data segment that arrived; before any, the number before the first.
+    newest_data: u16,
     /// The highest offset that an acknowledgement without data was of, and the newest of those.
     ack: u64,
     newest_ack: u16,
@@ -84,11 +84,9 @@ impl Door {
     /// Takes the number of a data segment that arrived; says whether no later one came before it.
     #[inline]
     pub(crate) fn takes(&mut self, number: u16) -> bool {
-        let in_order = !self
-            .newest_data
-            .is_some_and(|newest| is_before(number, newest));
+        let in_order = !is_before(number, self.newest_data);
         if in_order {
-            self.newest_data = Some(number);
+            self.newest_data = number;
         }
         in_order
     }
