@@ -6,9 +6,8 @@
 `rates` prints medians of some runs on one processor; with `--against` another commit is built,
 too, and the two run in turn: what counts is the median of their ratios. `instructions` asks
 valgrind, whose counts do not depend on what else the machine does, and holds them against
-benches/instructions.csv; `--write` renews that table, `--set transport.reordering=eifel` says what a
-change of a key costs beside it. `make bench` and `make instructions` call
-this.
+benches/instructions.csv; `--write` renews that table, and `--set transport.reordering=eifel` says
+what a change of a key costs beside it. `make bench` and `make instructions` call this.
 """
 
 from __future__ import annotations
