@@ -93,6 +93,14 @@ impl Endpoint {
         self.changed = self.changed.with(subflow);
     }
 
+    /// A subflow has no room for the first data of its queue, which end there.
+    #[inline]
+    pub(crate) fn note_full(&mut self, subflow: usize, end: u64) {
+        self.cwnd_limited |= 1 << subflow;
+        self.full |= 1 << subflow;
+        self.full_until = self.full_until.min(end);
+    }
+
     /// Whether the first data of a subflow's queue are needed and have no room.
     fn is_full(&self, subflow: usize) -> bool {
         let state = &self.table[subflow];
@@ -113,9 +121,7 @@ impl Endpoint {
                 let state = &mut self.table[subflow];
                 let needed = data_seq + u64::from(len) > self.tx.una();
                 if needed && state.cwnd < state.in_flight + state.mss {
-                    self.cwnd_limited |= 1 << subflow;
-                    self.full |= 1 << subflow;
-                    self.full_until = self.full_until.min(data_seq + u64::from(len));
+                    self.note_full(subflow, data_seq + u64::from(len));
                     break;
                 }
                 if needed && !state.usable {

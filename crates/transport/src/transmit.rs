@@ -184,7 +184,7 @@ impl Endpoint {
     /// What all mappings have: 64 bits of data sequence, 32 beside a transmission number (RFC 8684,
     /// 3.3.1), and a checksum where it was agreed.
     #[inline]
-    fn mapping_flags(&self) -> Flags {
+    pub(crate) fn mapping_flags(&self) -> Flags {
         let mut flags = Flags::NONE;
         if !self.usual_flags.contains(Flags::NUMBERED) {
             flags = flags.with(Flags::DATA_SEQ_64);

@@ -10,6 +10,8 @@
 //! as usual. That both do the same is a property that tests hold (`tests/usual.rs`); where somebody
 //! listens ([`RecordedEndpoint`](crate::RecordedEndpoint)) there is the long way alone.
 
+mod queued;
+
 use ropewalk_quantities::Time;
 
 use crate::congestion::CongestionControl;
@@ -162,17 +164,21 @@ impl Endpoint {
         !self.may_send && self.control | self.acks == 0
     }
 
-    /// [`poll_transmit`](Endpoint::poll_transmit) of one TCP's full segments, and of acknowledgements
-    /// by themselves; `None` if something else may be to do, and nothing was done.
+    /// [`poll_transmit`](Endpoint::poll_transmit) of one TCP's full segments, of what is queued on
+    /// several subflows, and of acknowledgements by themselves; `None` if something else may be to do,
+    /// and nothing was done that the long way does otherwise.
     #[inline(always)]
     pub(crate) fn poll_usual(&mut self, now: Time, segment: &mut Segment) -> Option<Option<usize>> {
         if self.may_send {
-            if self.multipath || self.settled == 0 {
+            if self.settled == 0 {
                 return None;
             }
-            let sent = self.send_usual(now, segment)?;
-            if sent {
-                return Some(Some(0));
+            let sent = match self.multipath {
+                true => self.send_queued(now, segment)?,
+                false => self.send_usual(now, segment)?.then_some(0),
+            };
+            if sent.is_some() {
+                return Some(sent);
             }
             self.may_send = false;
         }

@@ -1,0 +1,59 @@
+//! What a scheduler has put on subflows' queues, and their windows let out.
+
+use ropewalk_quantities::Time;
+
+use crate::endpoint::Endpoint;
+use crate::segment::Segment;
+use crate::subflow_set::members;
+
+impl Endpoint {
+    /// Sends the next data of the first queue that a window lets out, and says on which subflow, if
+    /// there is one and no data wait for the scheduler.
+    #[inline]
+    pub(super) fn send_queued(
+        &mut self,
+        now: Time,
+        segment: &mut Segment,
+    ) -> Option<Option<usize>> {
+        let disturbed = self.control | self.recovering | self.probing != 0
+            || !self.tx.reinject.is_empty()
+            || self.tx.una() >= self.full_until;
+        if disturbed {
+            return None;
+        }
+        for subflow in members(self.queueing & !self.full) {
+            let (flow, state) = (&mut self.subflows[subflow], &mut self.table[subflow]);
+            let Some(&(data_seq, len)) = flow.queue.front() else {
+                self.queueing &= !(1 << subflow);
+                continue;
+            };
+            let end = data_seq + u64::from(len);
+            if end <= self.tx.una() {
+                return None;
+            }
+            if state.cwnd < state.in_flight + state.mss {
+                self.note_full(subflow, end);
+                continue;
+            }
+            let settled = self.settled >> subflow & 1 == 1;
+            if !settled || u64::from(len) > state.mss || self.tx.end() == Some(end) {
+                return None;
+            }
+            let seq = flow.sender.send_usual(now, len, data_seq, state)?;
+            flow.queue.pop_front();
+            state.queued -= u64::from(len);
+            self.changed = self.changed.with(subflow);
+            self.timer = self.timer.min(flow.sender.timer_at());
+            self.write_usual(now, subflow, seq, segment);
+            segment.len = len;
+            segment.data_seq = data_seq;
+            segment.flags = segment.flags.with(self.mapping_flags());
+            return Some(Some(subflow));
+        }
+        if self.tx.unsent() > 0 || self.tx.closed() {
+            return None;
+        }
+        self.cwnd_limited &= self.queueing;
+        Some(None)
+    }
+}
