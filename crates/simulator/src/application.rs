@@ -160,4 +160,9 @@ impl Application {
         }
         None
     }
+
+    /// All was delivered: gives the memory back of what waited for that.
+    pub(crate) fn give_back(&mut self) {
+        self.log = VecDeque::new();
+    }
 }

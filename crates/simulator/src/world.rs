@@ -34,7 +34,9 @@ impl<T: Copy, M: Medium<Packet<T>>> World<T, M> {
     ) -> Result<World<T, M>, Unsupported> {
         let paths = scenario.paths.iter().map(|path| &path.hops[..]);
         let (network, routes) = Network::from_paths_and_media(&scenario.links, media, paths, seed);
-        let mut flows = Vec::new();
+        // Exactly: they are large, and may be many.
+        let count = scenario.flows.iter().map(|flow| flow.count as usize).sum();
+        let mut flows = Vec::with_capacity(count);
         for (entry, flow) in scenario.flows.iter().enumerate() {
             let config = Flow::config(flow);
             for number in 0..flow.count {

@@ -20,6 +20,7 @@ impl Endpoint {
         if flow.state == State::Established && flow.fin_acked() && flow.receiver.finished() {
             flow.state = State::TimeWait;
             flow.time_wait_until = now + crate::endpoint::TIME_WAIT;
+            flow.give_back();
             self.timer = self.timer.min(flow.time_wait_until);
             self.table[subflow].usable = false;
         }
@@ -29,6 +30,8 @@ impl Endpoint {
         if self.established && !self.closed_told && self.subflows.iter().all(over) {
             self.closed_told = true;
             self.events.push_back(Event::Closed);
+            self.tx.reinject.give_back();
+            self.rx.give_back();
         }
     }
 
@@ -78,6 +81,7 @@ impl Endpoint {
         flow.queue.clear();
         flow.sender.disarm();
         flow.receiver.acknowledged();
+        flow.give_back();
         self.settled &= !(1 << subflow);
         self.changed = self.changed.with(subflow);
         self.acks &= !(1 << subflow);

@@ -50,6 +50,11 @@ impl RangeSet {
             .map(move |&(s, e)| (s.max(start), e.min(end)))
     }
 
+    /// Gives the memory back that is not in use.
+    pub(crate) fn give_back(&mut self) {
+        self.ranges.shrink_to_fit();
+    }
+
     /// The ranges in rising order.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.ranges.iter().copied()

@@ -100,6 +100,12 @@ impl Receiver {
         self.ts_recent = segment.ts_val;
     }
 
+    /// Gives the memory back that is not in use.
+    pub(crate) fn give_back(&mut self) {
+        self.waiting.shrink_to_fit();
+        self.ranges.give_back();
+    }
+
     /// Next offset expected.
     #[inline]
     pub(crate) fn nxt(&self) -> u64 {

@@ -137,6 +137,12 @@ impl Sender {
         self.board.is_empty()
     }
 
+    /// Gives the memory back that is not in use.
+    pub(crate) fn give_back(&mut self) {
+        self.board.give_back();
+        self.loss.rack.give_back();
+    }
+
     /// Starts the timer for a segment of the handshake.
     pub(crate) fn arm_handshake(&mut self, now: Time) {
         self.arm(Purpose::Timeout, now + self.rto.current());

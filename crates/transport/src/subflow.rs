@@ -87,6 +87,13 @@ impl Subflow {
         }
     }
 
+    /// It is over: gives the memory back that held what was on its way.
+    pub(crate) fn give_back(&mut self) {
+        self.queue.shrink_to_fit();
+        self.sender.give_back();
+        self.receiver.give_back();
+    }
+
     /// Our FIN was acknowledged.
     pub(crate) fn fin_acked(&self) -> bool {
         self.fin.is_some_and(|fin| self.sender.una() > fin)

@@ -100,7 +100,10 @@ impl FlowRecorder {
             self.next_mark += self.unit;
         }
         let completes = total == Some(end) && !self.complete;
-        self.complete |= completes;
+        if completes {
+            self.complete = true;
+            application.give_back();
+        }
         completes
     }
 

@@ -27,7 +27,10 @@ impl SinglePathConfig {
     /// For one connection: the scheme on each of its subflows.
     pub fn build(&self, settings: &Settings) -> Uncoupled {
         Uncoupled {
-            fresh: self.build_path(settings),
+            settings: Settings {
+                subflow: self.clone(),
+                ..settings.clone()
+            },
             subflows: Vec::new(),
         }
     }
@@ -36,8 +39,8 @@ impl SinglePathConfig {
 /// Single-path congestion control on each subflow.
 #[derive(Clone, Debug)]
 pub struct Uncoupled {
-    /// What each subflow starts with.
-    fresh: SinglePath,
+    /// What each subflow's scheme is built of: that is less than it takes itself.
+    settings: Settings,
     subflows: Vec<SinglePath>,
 }
 
@@ -48,7 +51,8 @@ impl CongestionControl for Uncoupled {
             self.subflows.reserve_exact(1);
         }
         while self.subflows.len() <= subflow {
-            self.subflows.push(self.fresh.clone());
+            let fresh = self.settings.subflow.build_path(&self.settings);
+            self.subflows.push(fresh);
         }
     }
 

@@ -70,6 +70,11 @@ impl Rack {
         self.on
     }
 
+    /// Gives the memory back that is not in use.
+    pub(crate) fn give_back(&mut self) {
+        self.resent.shrink_to_fit();
+    }
+
     /// A segment was sent again.
     pub(crate) fn on_retransmit(&mut self, name: u64, now: Time) {
         if self.on {

@@ -118,6 +118,12 @@ impl DataReceiver {
         self.apart = self.held != self.waiting;
     }
 
+    /// Gives the memory back that is not in use.
+    pub(crate) fn give_back(&mut self) {
+        self.waiting.give_back();
+        self.held.give_back();
+    }
+
     /// First offset beyond the window.
     #[inline]
     pub(crate) fn edge(&self) -> u64 {

@@ -75,6 +75,11 @@ impl Scoreboard {
         self.segments.is_empty()
     }
 
+    /// Gives the memory back that is not in use.
+    pub(crate) fn give_back(&mut self) {
+        self.segments.shrink_to_fit();
+    }
+
     /// Bytes sent and not cumulatively acknowledged.
     #[inline]
     pub(crate) fn outstanding(&self) -> u64 {

@@ -1,0 +1,125 @@
+//! What a connection takes of memory, counted by an allocator that counts.
+
+#![expect(
+    unsafe_code,
+    reason = "every allocator is declared so; this one hands all to the system's"
+)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::Arc;
+
+use ropewalk_quantities::Time;
+use ropewalk_transport::{Config, Endpoint, Event, Profile, Segment};
+
+struct Counting;
+
+thread_local! {
+    /// Bytes that this thread has allocated and not freed, and the most there ever were.
+    static HELD: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+}
+
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        HELD.with(|held| {
+            let now = held.get().0 + layout.size();
+            held.set((now, held.get().1.max(now)));
+        });
+        // SAFETY: as the caller's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        HELD.with(|held| held.set((held.get().0.saturating_sub(layout.size()), held.get().1)));
+        // SAFETY: as the caller's.
+        unsafe { System.dealloc(place, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Bytes now, and the most since it was asked last.
+fn held() -> (usize, usize) {
+    HELD.with(|held| {
+        let (now, most) = held.get();
+        held.set((now, now));
+        (now, most)
+    })
+}
+
+/// Both ends, with 10 ms between them.
+struct Pair {
+    ends: [Endpoint; 2],
+    now: Time,
+}
+
+impl Pair {
+    /// A round trip: each end sends what it may, and the other is handed it, but for the
+    /// client's segments of these numbers.
+    fn round(&mut self, lost: std::ops::Range<usize>) {
+        for from in [0, 1] {
+            let mut sent = Vec::new();
+            let mut segment = Segment::EMPTY;
+            while let Some(subflow) = self.ends[from].poll_transmit(self.now, &mut segment) {
+                sent.push((subflow, segment));
+            }
+            self.now += Time::from_millis(10);
+            for (number, (subflow, segment)) in sent.iter().enumerate() {
+                if from == 1 || !lost.contains(&number) {
+                    self.ends[1 - from].handle_segment(self.now, *subflow, segment);
+                }
+            }
+        }
+        for end in &mut self.ends {
+            if end.poll_timeout().is_some_and(|time| time <= self.now) {
+                end.handle_timeout(self.now);
+            }
+            end.read(u64::MAX);
+            while let Some(event) = end.poll_event() {
+                if event == Event::Eof {
+                    end.close();
+                }
+            }
+        }
+    }
+}
+
+/// A simulator of 10 000 flows has 20 000 ends. What a transfer with a loss took beside them while it
+/// ran, its scoreboard and what waited for the gap, it has given back when it is over.
+#[test]
+fn a_connection_is_small_and_gives_back_what_it_took() {
+    let config = Arc::new(Config {
+        multipath: false,
+        ..Config::profile(Profile::Linux)
+    });
+    let (before, _) = held();
+    let mut pair = Pair {
+        ends: [
+            Endpoint::client(&config, 1, 1, 2),
+            Endpoint::server(&config, 3, 4),
+        ],
+        now: Time::ZERO,
+    };
+    let fresh = held().0 - before;
+    let both = fresh + size_of_val(&pair.ends);
+    assert!(both < 4200, "{both}");
+
+    pair.ends[0].connect();
+    let mut left = 1_000_000;
+    let mut most = 0;
+    for round in 0..200 {
+        left -= pair.ends[0].write(left);
+        if left == 0 {
+            pair.ends[0].close();
+        }
+        pair.round(if round == 5 { 3..5 } else { 0..0 });
+        most = most.max(held().0 - before);
+    }
+    assert_eq!(pair.ends[1].delivered(), 1_000_000);
+    assert!(pair.ends.iter().all(Endpoint::is_closed));
+    let over = held().0 - before;
+    assert!(most > fresh + 4000, "{most} {fresh}");
+    // What is left is room for a few events of the driver's, and CUBIC as it was before the loss.
+    assert!(over <= fresh + 300, "{over} {fresh} {most}");
+}
