@@ -22,6 +22,7 @@ pub mod mptcp_ns3;
 pub mod multipath;
 mod range_set;
 mod receiver;
+mod recent_ranges;
 mod recorded;
 mod recovery;
 pub mod reordering;

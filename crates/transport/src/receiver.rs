@@ -4,6 +4,7 @@ use ropewalk_quantities::Time;
 
 use crate::Config;
 use crate::range_set::RangeSet;
+use crate::recent_ranges::RecentRanges;
 use crate::segment::{Flags, Options, SackList, Segment};
 
 /// Linux acknowledges this many segments one by one at the start (TCP_MAX_QUICKACKS).
@@ -32,9 +33,8 @@ pub(crate) struct Receiver {
     waiting: VecDeque<Waiting>,
     /// The same as ranges.
     ranges: RangeSet,
-    /// An offset in each range that a SACK option should name, newest first (RFC 2018, section 4).
-    recent: [u64; 4],
-    recents: usize,
+    /// Those that a SACK option should name.
+    recent: RecentRanges,
     /// A range that arrived twice, to be told once (RFC 2883).
     duplicate: Option<(u64, u64)>,
     /// Offset of the peer's FIN.
@@ -72,8 +72,7 @@ impl Receiver {
             nxt: 0,
             waiting: VecDeque::new(),
             ranges: RangeSet::default(),
-            recent: [0; 4],
-            recents: 0,
+            recent: RecentRanges::default(),
             duplicate: None,
             fin: None,
             ts_recent: Time::ZERO,
@@ -235,7 +234,9 @@ impl Receiver {
                 .waiting
                 .partition_point(|other| other.seq <= segment.seq);
             self.waiting.insert(at, waiting);
-            self.remember(segment.seq);
+            if let Some(range) = self.ranges.containing(segment.seq) {
+                self.recent.note(range, self.nxt);
+            }
             return Arrival::Waits;
         }
         let known = self.nxt - segment.seq;
@@ -257,21 +258,6 @@ impl Receiver {
         }
         self.ranges.remove_below(self.nxt);
         Arrival::InOrder
-    }
-
-    /// Puts the range of `offset` at the front of those that SACK options name.
-    fn remember(&mut self, offset: u64) {
-        let range = self.ranges.containing(offset);
-        let mut kept = [offset, 0, 0, 0];
-        let mut count = 1;
-        for &older in &self.recent[..self.recents] {
-            if count < kept.len() && older > self.nxt && self.ranges.containing(older) != range {
-                kept[count] = older;
-                count += 1;
-            }
-        }
-        self.recent = kept;
-        self.recents = count;
     }
 
     /// Whether an acknowledgement is due now.
@@ -357,16 +343,10 @@ impl Receiver {
                 list.push(self.nxt, start, end);
             }
         }
-        let mut named = [None; 4];
-        for at in 0..self.recents {
-            let range = self.ranges.containing(self.recent[at]);
-            if let Some((start, end)) = range
-                && !named.contains(&range)
-                && list.len() < most
-                && !list.iter(self.nxt).any(|block| block == (start, end))
-            {
-                named[at] = range;
-                list.push(self.nxt, start, end);
+        let told = list;
+        for range in self.recent.waiting(self.nxt) {
+            if list.len() < most && !told.iter(self.nxt).any(|block| block == range) {
+                list.push(self.nxt, range.0, range.1);
             }
         }
         list

@@ -307,11 +307,17 @@ impl SackList {
         self.len == 0
     }
 
+    /// The blocks as they are kept.
+    #[inline]
+    pub(crate) fn relative(&self) -> &[(i32, i32)] {
+        &self.blocks[..usize::from(self.len)]
+    }
+
     /// The blocks as stream offsets, start and end.
     #[inline]
     pub fn iter(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let absolute = move |offset: i32| ack.wrapping_add_signed(i64::from(offset));
-        self.blocks[..usize::from(self.len)]
+        self.relative()
             .iter()
             .map(move |&(start, end)| (absolute(start), absolute(end)))
     }

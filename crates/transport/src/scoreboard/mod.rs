@@ -43,6 +43,15 @@ struct Seen {
 }
 
 impl Seen {
+    /// Whether this block, which has this place now, was told before: those that do not grow keep
+    /// their place, or come after the one that does.
+    #[inline]
+    fn has(&self, place: usize, block: (i32, i32), ack: u64) -> bool {
+        let told = self.blocks.relative();
+        let stood = |place: usize| told.get(place) == Some(&block);
+        ack == self.ack && (stood(place) || place > 0 && stood(place - 1))
+    }
+
     /// Where a block that starts there begins to be new.
     #[inline]
     fn new_from(&self, start: u64) -> u64 {
@@ -229,7 +238,10 @@ impl Scoreboard {
         delivered: &mut Delivered,
     ) {
         let before = self.sacked;
-        for (start, end) in blocks.iter(ack) {
+        for (place, (start, end)) in blocks.iter(ack).enumerate() {
+            if self.seen.has(place, blocks.relative()[place], ack) {
+                continue;
+            }
             let start = start.max(ack);
             if start >= end || end > self.end() {
                 continue;

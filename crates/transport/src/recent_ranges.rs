@@ -1,0 +1,72 @@
+//! Which of the ranges that wait for a gap a SACK option names.
+
+/// The ranges in which data arrived last, newest first (RFC 2018, section 4). They are kept whole: but
+/// for the one that has just grown none changes, so that none has to be looked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RecentRanges {
+    ranges: [(u64, u64); 4],
+    len: usize,
+}
+
+impl RecentRanges {
+    /// Data arrived in this range, which is new or has grown by them, and may have joined others. What
+    /// begins before `nxt` waits no more.
+    pub(crate) fn note(&mut self, grown: (u64, u64), nxt: u64) {
+        let mut kept = [grown; 4];
+        let mut len = 1;
+        for older in self.waiting(nxt) {
+            let joined = grown.0 <= older.0 && older.1 <= grown.1;
+            if len < kept.len() && !joined {
+                kept[len] = older;
+                len += 1;
+            }
+        }
+        *self = RecentRanges { ranges: kept, len };
+    }
+
+    /// Those that wait where `nxt` is expected next.
+    #[inline]
+    pub(crate) fn waiting(&self, nxt: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let ranges = self.ranges[..self.len].iter().copied();
+        ranges.filter(move |range| range.0 > nxt)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::range_set::RangeSet;
+
+    proptest! {
+        /// They are the ranges of what arrived last, each once, as a search for each finds them.
+        #[test]
+        fn they_are_what_a_search_finds(
+            arrivals in prop::collection::vec((2u64..60, 1u64..5, prop::bool::weighted(0.1)), 0..80),
+        ) {
+            let mut set = RangeSet::default();
+            let mut recent = RecentRanges::default();
+            let (mut nxt, mut offsets) = (1, Vec::new());
+            for (start, len, fills) in arrivals {
+                if fills {
+                    // The gap before the first range closes.
+                    nxt = set.first().map_or(nxt, |(_, end)| end);
+                    set.remove_below(nxt);
+                } else if start > nxt && set.insert(start, start + len) > 0 {
+                    let grown = set.containing(start).unwrap();
+                    recent.note(grown, nxt);
+                    offsets.retain(|&other| other > nxt && set.containing(other) != Some(grown));
+                    offsets.insert(0, start);
+                    offsets.truncate(4);
+                }
+                let found: Vec<_> = offsets
+                    .iter()
+                    .filter(|&&offset| offset > nxt)
+                    .filter_map(|&offset| set.containing(offset))
+                    .collect();
+                prop_assert_eq!(recent.waiting(nxt).collect::<Vec<_>>(), found);
+            }
+        }
+    }
+}
