@@ -18,7 +18,7 @@ delay = "12.1 ms"
 queue = "400 packets"
 [transport]
 profile = "mptcp-ns3"
-policy = "tcp-door"
+reordering = "tcp-door"
 segment = "1400 B"
 """
 
@@ -37,7 +37,7 @@ def test_what_the_papers_measure_is_printed_beside_goodput(command, scenario):
     assert "gThroughput" in text.stdout
     run = json.loads(command("simulate", scenario, "--json").stdout)
     module = run["mptcp_ns3"]
-    assert module["policy"] == "tcp-door"
+    assert module["reordering"] == "tcp-door"
     assert module["buffer_max_kib"] == module["buffer_max_segments"] * 1400 / 1024
     assert run["goodput_mbps"] < module["gthroughput_mbps"] < 1.2 * run["goodput_mbps"]
     assert any("not RFC 8684" in warning for warning in run["warnings"])

@@ -29,7 +29,7 @@ impl SenderLog {
     ) -> Result<SenderLog, FileError> {
         let paths = subflow_names(scenario);
         let protocol = match scenario.first().protocol {
-            Protocol::Mptcp | Protocol::MptcpNs3(_) => "MPTCP",
+            Protocol::Mptcp | Protocol::MptcpNs3 => "MPTCP",
             Protocol::Udp => "UDP",
             Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Bas(_) => "TCP",
         };
@@ -120,7 +120,7 @@ fn subflow_names(scenario: &Scenario) -> Vec<String> {
         Protocol::Tcp | Protocol::Udp => names.into_iter().take(1).collect(),
         Protocol::StripedTcp(_) => vec![names.join("+")],
         Protocol::Bas(_) => names,
-        Protocol::Mptcp | Protocol::MptcpNs3(_) => (1..=flow.transport.subflows_per_path)
+        Protocol::Mptcp | Protocol::MptcpNs3 => (1..=flow.transport.subflows_per_path)
             .flat_map(|round| {
                 names.iter().map(move |name| match round {
                     1 => name.clone(),

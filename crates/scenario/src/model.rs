@@ -149,7 +149,7 @@ impl Flow {
             | Protocol::Udp
             | Protocol::StripedTcp(_)
             | Protocol::Mptcp
-            | Protocol::MptcpNs3(_) => self.transport.segment,
+            | Protocol::MptcpNs3 => self.transport.segment,
         }
     }
 
@@ -174,7 +174,7 @@ impl Flow {
     #[must_use]
     pub fn subflows(&self) -> usize {
         match self.protocol {
-            Protocol::Mptcp | Protocol::MptcpNs3(_) => {
+            Protocol::Mptcp | Protocol::MptcpNs3 => {
                 self.paths_each() * self.transport.subflows_per_path as usize
             }
             Protocol::Bas(_) => self.paths_each(),

@@ -3,7 +3,6 @@
 use ropewalk_network::{Capacity, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_transport::algorithm::Value;
-use ropewalk_transport::mptcp_ns3::Policy;
 use ropewalk_transport::{InitialWindow, IpVersion, Profile};
 
 use crate::chosen::{Chosen, NAME};
@@ -160,7 +159,7 @@ macro_rules! named {
 }
 
 named! {
-    Device, Profile, IpVersion, WifiProfile, Policy,
+    Device, Profile, IpVersion, WifiProfile,
 }
 
 impl<T: Held> Held for Items<T> {

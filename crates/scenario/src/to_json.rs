@@ -212,10 +212,7 @@ fn transport(flow: &Flow) -> Map<String, Value> {
     own("ack_bytes", (outside + config.acknowledgement_len()).into());
     own("protocol", flow.protocol.name().into());
     match &flow.protocol {
-        Protocol::Tcp | Protocol::Udp | Protocol::Mptcp => {}
-        Protocol::MptcpNs3(policy) => {
-            own("policy", policy.name().into());
-        }
+        Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::MptcpNs3 => {}
         Protocol::StripedTcp(device) => {
             own("device", device.kind.name().into());
         }

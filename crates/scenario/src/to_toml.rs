@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use ropewalk_network::{Capacity, DirectionConfig, LinkConfig, Loss};
-use ropewalk_transport::mptcp_ns3::Policy;
 use ropewalk_transport::{Config, CongestionConfig, Profile};
 
 use crate::air_settings;
@@ -127,7 +126,7 @@ impl Scenario {
         }
         line(out, "congestion", &config.congestion.to_parsed().to_toml());
         let alone = matches!(config.congestion, CongestionConfig::Uncoupled(_));
-        if alone && !matches!(flow.protocol, Protocol::MptcpNs3(_)) {
+        if alone && flow.protocol != Protocol::MptcpNs3 {
             let subflow = config.subflow_congestion.to_parsed();
             line(out, "subflow", &subflow.to_toml());
         }
@@ -237,8 +236,8 @@ fn write_transport(out: &mut String, flow: &Flow) {
     if flow.protocol == Protocol::Udp {
         return write_datagrams(out, config);
     }
-    if let Protocol::MptcpNs3(policy) = flow.protocol {
-        return write_mptcp_ns3(out, flow, policy);
+    if flow.protocol == Protocol::MptcpNs3 {
+        return write_mptcp_ns3(out, flow);
     }
     // All that a profile says is written out, but for `subflow` where it may not be.
     let of_profile = |profile: &Profile| Config::profile(*profile).subflow_congestion;
@@ -266,13 +265,13 @@ fn write_transport(out: &mut String, flow: &Flow) {
 }
 
 /// The ns-3 module: the rest is its profile's.
-fn write_mptcp_ns3(out: &mut String, flow: &Flow, policy: Policy) {
+fn write_mptcp_ns3(out: &mut String, flow: &Flow) {
     let config = &flow.transport;
     line(out, "profile", &Profile::MptcpNs3.to_parsed().to_toml());
     line(out, "protocol", &toml_text(flow.protocol.name()));
     write_protocol(out, flow);
     for (key, value) in [
-        ("policy", policy.to_parsed()),
+        ("reordering", config.reordering.to_parsed()),
         ("congestion", config.congestion.to_parsed()),
         ("segment", config.segment.to_parsed()),
         ("send_buffer", config.send_buffer.to_parsed()),
@@ -308,7 +307,7 @@ fn write_protocol(out: &mut String, flow: &Flow) {
     line(out, "scheduler", &scheduler.to_parsed().to_toml());
     match &flow.protocol {
         // Who may say a policy says it elsewhere: competitors inherit it.
-        Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::MptcpNs3(_) => {}
+        Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::MptcpNs3 => {}
         Protocol::StripedTcp(device) => {
             line(out, "device", &device.kind.to_parsed().to_toml());
         }

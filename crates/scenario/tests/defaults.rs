@@ -7,7 +7,6 @@ use ropewalk_network::{Capacity, Jitter, Loss, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_scenario::{Aggregation, Device, Flow, Origin, Path, Protocol, Spacing, Traffic};
 use ropewalk_striping::tunnel::Scheduler;
-use ropewalk_transport::mptcp_ns3::Policy;
 use ropewalk_transport::{Config, InitialWindow, Profile};
 
 #[test]
@@ -428,14 +427,12 @@ fn a_flow_between_nodes_takes_ways_that_share_no_link() {
 #[test]
 fn the_ns3_module_is_said_to_be_no_rfc_8684_and_written_as_it_was_read() {
     let text = format!(
-        "{TWO_LINKS}[transport]\nprofile = 'mptcp-ns3'\npolicy = 'tcp-door'\ncongestion = 'lia'\n\
+        "{TWO_LINKS}[transport]\nprofile = 'mptcp-ns3'\nreordering = 'tcp-door'\ncongestion = 'lia'\n\
          [[competitor]]\nprotocol = 'mptcp'\n[[competitor]]\nprotocol = 'tcp'\npath = 'lte'\n"
     );
     let scenario = read(&text);
-    assert_eq!(
-        scenario.first().protocol,
-        Protocol::MptcpNs3(Policy::TcpDoor)
-    );
+    assert_eq!(scenario.first().protocol, Protocol::MptcpNs3);
+    assert_eq!(scenario.first().transport.reordering.name(), "tcp-door");
     assert_eq!(scenario.first().subflows(), 2);
     assert_eq!(scenario.flows[1].protocol, scenario.flows[0].protocol);
     assert_eq!(scenario.flows[2].protocol, Protocol::Tcp);
@@ -450,5 +447,6 @@ fn the_ns3_module_is_said_to_be_no_rfc_8684_and_written_as_it_was_read() {
     assert_eq!(again.flows, scenario.flows);
     // Over one path, too, it is MPTCP.
     let one = read(&format!("{LINK}[transport]\nprofile = 'mptcp-ns3'\n"));
-    assert_eq!(one.first().protocol, Protocol::MptcpNs3(Policy::None));
+    assert_eq!(one.first().protocol, Protocol::MptcpNs3);
+    assert_eq!(one.first().transport.reordering.name(), "none");
 }

@@ -369,21 +369,14 @@ fn in_the_ns3_module() {
         &before,
         &[
             "protocol = 'tcp'",
-            "policy = 'dsak'",
+            "reordering = 'dsak'",
             "congestion = 'cubic'",
             "congestion = 'olia'",
             "scheduler = 'min-rtt'",
-            "reordering = 'none'",
+            "reordering = 'linux'",
             "subflow = 'newreno'",
             "sack = true\nmin_rto = '1 s'",
             "[[competitor]]\nprotocol = 'mptcp'\ncongestion = 'balia'",
-        ]
-    ));
-    snapshot!(table(
-        TWO_LINKS,
-        &[
-            "[transport]\npolicy = 'dsack'",
-            "[transport]\nprotocol = 'udp'\npath = 'lte'\npolicy = 'dsack'"
         ]
     ));
 }

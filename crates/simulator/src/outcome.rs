@@ -277,8 +277,8 @@ pub struct LinkShare {
 /// What alheid-2016 and its kin measure of the ns-3 module's MPTCP.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct MptcpNs3Summary {
-    /// The policy against duplicates.
-    pub policy: &'static str,
+    /// What the module calls its answer to reordering.
+    pub reordering: &'static str,
     /// Segments that were stored out of order, of those that brought something new (OOO-R); in percent.
     pub out_of_order_percent: f64,
     /// Most segments that were stored at once, after the warm-up (OOO buffer).

@@ -6,7 +6,7 @@ mod links;
 mod mesh;
 
 use ropewalk_quantities::Time;
-use ropewalk_scenario::{Origin, Protocol, Scenario};
+use ropewalk_scenario::{Origin, Scenario};
 
 use crate::air::Air;
 use crate::observer::Observer;
@@ -121,11 +121,8 @@ fn mptcp_ns3<T, M>(
     out_of_order: u64,
 ) -> Option<MptcpNs3Summary> {
     let host = span.world.flows[0].host.mptcp_ns3()?;
-    let Protocol::MptcpNs3(policy) = span.scenario.flows[0].protocol else {
-        return None;
-    };
     Some(MptcpNs3Summary {
-        policy: policy.name(),
+        reordering: host.policy().name(),
         out_of_order_percent: 100.0 * out_of_order as f64 / packets.max(1) as f64,
         buffer_max_segments: host.reorder_segments_max(),
         buffer_max_kib: host.reorder_buffer_max() as f64 / 1024.0,

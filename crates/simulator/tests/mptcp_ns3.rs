@@ -37,7 +37,7 @@ fn text(mbps: [f64; 2], policy: &str, coupling: &str) -> String {
 
         [transport]
         profile = "mptcp-ns3"
-        policy = "{policy}"
+        reordering = "{policy}"
         congestion = "{coupling}"
         segment = "1400 B"
         "#
@@ -197,7 +197,7 @@ fn it_runs_over_radios() {
         to = "point"
         [transport]
         profile = "mptcp-ns3"
-        policy = "tcp-door"
+        reordering = "tcp-door"
         segment = "1400 B"
     "#;
     let summary = run(text, 1).summary;

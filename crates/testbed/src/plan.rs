@@ -180,7 +180,7 @@ impl Plan {
 /// How many subflows the kernel's connection is to have.
 pub(crate) fn subflows(flow: &Flow) -> usize {
     match flow.protocol {
-        Protocol::Mptcp | Protocol::MptcpNs3(_) => flow.subflows(),
+        Protocol::Mptcp | Protocol::MptcpNs3 => flow.subflows(),
         Protocol::Tcp | Protocol::Udp | Protocol::StripedTcp(_) | Protocol::Bas(_) => 1,
     }
 }

@@ -69,7 +69,7 @@ pub fn world(request: &Request) -> Result<Report, Error> {
         Protocol::Tcp
         | Protocol::Udp
         | Protocol::Mptcp
-        | Protocol::MptcpNs3(_)
+        | Protocol::MptcpNs3
         | Protocol::StripedTcp(_) => None,
     };
     let tunnel = match &scenario.first().protocol {
@@ -77,11 +77,9 @@ pub fn world(request: &Request) -> Result<Report, Error> {
             let tunnel = Tunnel::start(device.scheduler, &scenario, &testbed, start);
             Some(tunnel?)
         }
-        Protocol::Tcp
-        | Protocol::Udp
-        | Protocol::Mptcp
-        | Protocol::MptcpNs3(_)
-        | Protocol::Bas(_) => None,
+        Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::MptcpNs3 | Protocol::Bas(_) => {
+            None
+        }
     };
     let mut plan = traffic_plan(&scenario, request.seed, &testbed.plan, named, step);
     if let Some(gateway) = &gateway {
@@ -189,7 +187,7 @@ fn traffic_plan(
         name: flow.stream(0),
         seed,
         carrier: match flow.protocol {
-            Protocol::Mptcp | Protocol::MptcpNs3(_) => Carrier::Mptcp,
+            Protocol::Mptcp | Protocol::MptcpNs3 => Carrier::Mptcp,
             Protocol::Tcp | Protocol::StripedTcp(_) | Protocol::Bas(_) => Carrier::Tcp,
             Protocol::Udp => Carrier::Udp,
         },

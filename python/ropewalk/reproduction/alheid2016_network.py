@@ -97,7 +97,7 @@ queue = "400 packets"
 [[link]]
 name = "second"
 rate = "{second} Mbit/s"
-delay = "12.1 ms"
+delay = "{second_ms:g} ms"
 queue = "400 packets"
 
 [transport]
@@ -121,6 +121,8 @@ class Experiment:
         Radios, or wires in their place.
     distance_m : int
         Of the station to both access points, of radios.
+    second_ms : float
+        Delay of the second wire; of the first it is 12.
     """
 
     number: int
@@ -128,6 +130,7 @@ class Experiment:
     policy: str | None
     over: Over
     distance_m: int = 10
+    second_ms: float = 12.1
 
     @property
     def key(self) -> str:
@@ -146,7 +149,7 @@ class Experiment:
         rates = SCENARIOS[self.number]
         keys = {"congestion": f'"{self.coupling}"', "segment": f'"{PACKET} B"'}
         if self.policy is not None:
-            keys |= {"profile": '"mptcp-ns3"', "policy": f'"{self.policy}"'}
+            keys |= {"profile": '"mptcp-ns3"', "reordering": f'"{self.policy}"'}
         else:
             keys |= {"profile": '"rfc"', "protocol": '"mptcp"', "scheduler": '"round-robin"'}
             if self.coupling == "uncoupled":
@@ -158,7 +161,8 @@ class Experiment:
         }
         if self.over == "wires":
             first, second = (OF_ONE_TCP[rate] for rate in rates)
-            text = WIRES.format(first=first, second=second, **shared)
+            wires = {"first": first, "second": second, "second_ms": self.second_ms}
+            text = WIRES.format(**wires, **shared)
         else:
             radios = [_radio(name, rate) for name, rate in _named(rates)]
             parts = [

@@ -193,21 +193,23 @@ AS_PUBLISHED = _mptcp(
 )
 
 
-def _module(key: str, name: str, congestion: str) -> Stack:
+def _module(key: str, name: str, congestion: str, channels: int = 2) -> Stack:
     """The authors' own module, in its D-SACK mode."""
     keys = {
         "profile": '"mptcp-ns3"',
-        "policy": '"dsack"',
+        "reordering": '"dsack"',
         "paths": '["upper", "lower"]',
         "congestion": f'"{congestion}"',
         "segment": '"1412 B"',
     }
-    return Stack(key, f"mptcp-ns3 on two channels, {name}", 2, keys)
+    on = "two channels" if channels == 2 else "one channel"
+    return Stack(key, f"mptcp-ns3 on {on}, {name}", channels, keys)
 
 
 MODULE_UNCOUPLED = _module("module-uncoupled", "uncoupled", "uncoupled")
 MODULE_LINKED = _module("module-linked", "linked increases", "linked-increases")
 MODULE_COMPENSATED = _module("module-compensated", "RTT compensator", "lia")
+MODULE_ONE_CHANNEL = _module("module-one-channel", "RTT compensator", "lia", 1)
 MODULE_COUPLED = _module("module-coupled", "fully coupled", "fully-coupled")
 
 

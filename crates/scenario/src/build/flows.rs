@@ -118,12 +118,12 @@ impl Flows {
                 flow.paths.len()
             ));
         }
-        if let Protocol::MptcpNs3(policy) = flow.protocol {
+        if flow.protocol == Protocol::MptcpNs3 {
             report.warnings.push(format!(
                 "{}: profile mptcp-ns3 is the MPTCP of an ns-3 module of 2011, not RFC 8684: it takes \
-                 what links of unequal delay bring for lost, and its policy {} is not the RFCs'",
+                 what links of unequal delay bring for lost, and its {} is not the RFCs'",
                 flow.key("protocol"),
-                policy.name()
+                flow.transport.reordering.name()
             ));
         }
         if flow.start >= self.duration {

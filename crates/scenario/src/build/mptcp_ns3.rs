@@ -1,6 +1,6 @@
 //! What a flow of the ns-3 module's MPTCP must be.
 
-use ropewalk_transport::mptcp_ns3::{Coupling, Settings};
+use ropewalk_transport::mptcp_ns3::{Coupling, Policy};
 use ropewalk_transport::{Config, Profile};
 
 use crate::error::Problem;
@@ -8,12 +8,12 @@ use crate::model::Protocol;
 use crate::report::Report;
 use crate::section::{Section, name_list};
 
-const PROFILE: &str = r#"profile = "mptcp-ns3" and protocol = "mptcp""#;
 const OTHERS: &str = r#"profile = "linux", "ns-3" or "rfc""#;
 /// The settings of endpoints that the module has, too.
-const ITS_OWN: [&str; 6] = [
+const ITS_OWN: [&str; 7] = [
     "congestion",
     "ip_version",
+    "reordering",
     "scheduler",
     "segment",
     "send_buffer",
@@ -28,13 +28,10 @@ pub(super) fn check(
     config: &Config,
     report: &mut Report,
 ) {
-    if !matches!(protocol, Protocol::MptcpNs3(_)) {
+    if *protocol != Protocol::MptcpNs3 {
         if profile == Profile::MptcpNs3 {
             let problem = Problem::OnlyWith(r#"protocol = "mptcp""#);
             section.complain("profile", problem, report);
-        }
-        if section.has("policy") {
-            section.complain("policy", Problem::OnlyWith(PROFILE), report);
         }
         return;
     }
@@ -47,17 +44,22 @@ pub(super) fn check(
     check_inherited(section, protocol, config, report);
 }
 
-/// That the module has this congestion control and this scheduler.
+/// That the module has this congestion control, this scheduler and a policy of this answer's name.
 pub(super) fn check_inherited(
     section: &Section,
     protocol: &Protocol,
     config: &Config,
     report: &mut Report,
 ) {
-    let Protocol::MptcpNs3(policy) = protocol else {
+    if *protocol != Protocol::MptcpNs3 {
         return;
-    };
-    if Settings::new(config, *policy).is_none() {
+    }
+    if Policy::of(&config.reordering).is_none() {
+        let error = section.complain("reordering", Problem::OnlyWith(OTHERS), report);
+        let names = name_list(Policy::ALL.map(Policy::name));
+        error.allowed = Some(format!("for mptcp-ns3, {names}"));
+    }
+    if Coupling::of(&config.congestion).is_none() {
         let error = section.complain("congestion", Problem::OnlyWith(OTHERS), report);
         error.allowed = Some(format!("for mptcp-ns3, {}", name_list(Coupling::NAMES)));
     }

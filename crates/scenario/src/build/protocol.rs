@@ -39,7 +39,7 @@ pub(super) fn protocol(
         }
         ("bas", Some(Protocol::Bas(base))) => Protocol::Bas(aggregation(section, Some(base))),
         ("bas", _) => Protocol::Bas(aggregation(section, None)),
-        ("mptcp", Some(Protocol::MptcpNs3(policy))) => Protocol::MptcpNs3(*policy),
+        ("mptcp", Some(Protocol::MptcpNs3)) => Protocol::MptcpNs3,
         ("mptcp", _) => Protocol::Mptcp,
         ("udp", _) => Protocol::Udp,
         _ => Protocol::Tcp,
@@ -162,7 +162,7 @@ fn check_scheduler(section: &Section, protocol: &Protocol, report: &mut Report) 
     };
     // A virtual device knows the links, but nothing of what TCP measures over them.
     let fitting: Vec<&str> = match protocol {
-        Protocol::Tcp | Protocol::Mptcp | Protocol::MptcpNs3(_) => of_subflows().collect(),
+        Protocol::Tcp | Protocol::Mptcp | Protocol::MptcpNs3 => of_subflows().collect(),
         // What is wrong with a scheduler of datagrams is that it is there.
         Protocol::Udp => return,
         Protocol::StripedTcp(device) => device.kind.schedulers().map(|own| own.name()).collect(),

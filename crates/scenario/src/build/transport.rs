@@ -39,7 +39,7 @@ impl Transport {
             _ => "mptcp",
         });
         let protocol = match (profile, name) {
-            (Profile::MptcpNs3, "mptcp") => Protocol::MptcpNs3(section.value("policy")),
+            (Profile::MptcpNs3, "mptcp") => Protocol::MptcpNs3,
             _ => protocol(section, name, None, report),
         };
         config.multipath = protocol.has_subflows();
@@ -93,7 +93,7 @@ impl Transport {
         }
         set_fields(section, &mut config);
         let usual = match protocol {
-            Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::MptcpNs3(_) => {
+            Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::MptcpNs3 => {
                 self.inherited.scheduler.clone()
             }
             Protocol::StripedTcp(_) | Protocol::Bas(_) => Config::profile(self.profile).scheduler,

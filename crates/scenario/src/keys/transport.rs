@@ -3,7 +3,6 @@
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_transport::algorithm::Declared;
-use ropewalk_transport::mptcp_ns3::Policy;
 use ropewalk_transport::{
     CongestionConfig, IpVersion, Profile, ReorderingConfig, SchedulerConfig, SinglePathConfig,
 };
@@ -133,13 +132,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     setting!(
         reordering,
         Kind::Algorithm(ReorderingConfig::descriptions),
-        "The answer to signs of spurious loss."
-    ),
-    key(
-        "policy",
-        Kind::Word(|| Policy::ALL.iter().map(|policy| policy.name()).collect()),
-        Default::Toml("\"none\""),
-        "The module's answer to duplicate acknowledgements (mptcp with profile mptcp-ns3), which is not what RFCs and papers of these names say.",
+        "The answer to signs of spurious loss. With profile mptcp-ns3, what the module calls by that name, which is not what the RFCs and papers say; it has no linux."
     ),
     setting!(
         receive_buffer,

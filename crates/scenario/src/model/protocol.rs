@@ -3,7 +3,6 @@
 use ropewalk_quantities::Bytes;
 use ropewalk_striping::tunnel::{ENVELOPE, Scheduler};
 use ropewalk_transport::algorithm::Declared;
-use ropewalk_transport::mptcp_ns3::Policy;
 use ropewalk_transport::{Config, IpVersion, SchedulerConfig};
 
 /// RFC 768.
@@ -23,9 +22,8 @@ pub enum Protocol {
     Udp,
     /// MPTCP (RFC 8684), a subflow on each path.
     Mptcp,
-    /// The MPTCP of an ns-3 module, which is not RFC 8684, with its answer to duplicate
-    /// acknowledgements (`mptcp` with profile `mptcp-ns3`).
-    MptcpNs3(Policy),
+    /// The MPTCP of an ns-3 module, which is not RFC 8684 (`mptcp` with profile `mptcp-ns3`).
+    MptcpNs3,
     /// One TCP connection whose packets a virtual device lays on the paths one by one (song-2018).
     StripedTcp(VirtualDevice),
     /// Bandwidth aggregation above TCP, a connection on each path (elahi-2011).
@@ -75,7 +73,7 @@ impl Protocol {
         match self {
             Protocol::Tcp => "tcp",
             Protocol::Udp => "udp",
-            Protocol::Mptcp | Protocol::MptcpNs3(_) => "mptcp",
+            Protocol::Mptcp | Protocol::MptcpNs3 => "mptcp",
             Protocol::StripedTcp(_) => "striped-tcp",
             Protocol::Bas(_) => "bas",
         }
@@ -84,7 +82,7 @@ impl Protocol {
     /// Whether it has subflows: RFC 8684's, or the ns-3 module's.
     #[must_use]
     pub fn has_subflows(&self) -> bool {
-        matches!(self, Protocol::Mptcp | Protocol::MptcpNs3(_))
+        matches!(self, Protocol::Mptcp | Protocol::MptcpNs3)
     }
 
     /// Whether it goes over one path alone.
@@ -97,7 +95,7 @@ impl Protocol {
     #[must_use]
     pub fn scheduler(&self, transport: &Config) -> SchedulerConfig {
         match self {
-            Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::MptcpNs3(_) => {
+            Protocol::Tcp | Protocol::Udp | Protocol::Mptcp | Protocol::MptcpNs3 => {
                 transport.scheduler.clone()
             }
             Protocol::StripedTcp(device) => SchedulerConfig::from_name(device.scheduler.name())
@@ -115,7 +113,7 @@ impl Protocol {
             Protocol::Tcp
             | Protocol::Udp
             | Protocol::Mptcp
-            | Protocol::MptcpNs3(_)
+            | Protocol::MptcpNs3
             | Protocol::Bas(_) => 0,
             Protocol::StripedTcp(device) => match device.kind {
                 Device::Naive => outside,

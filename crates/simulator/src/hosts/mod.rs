@@ -19,7 +19,7 @@ use std::sync::Arc;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Device, Flow, Protocol, Scenario};
-use ropewalk_transport::mptcp_ns3::{Coupling, Settings};
+use ropewalk_transport::mptcp_ns3::{Coupling, Policy, Settings};
 use ropewalk_transport::{Config, Counters, Segment, SubflowState};
 
 use crate::Unsupported;
@@ -151,11 +151,22 @@ impl Host {
                 connection.set_costs(&costs(scenario, flow));
                 Host::Connection(connection)
             }
-            Protocol::MptcpNs3(policy) => {
-                let settings = Settings::new(config, *policy).ok_or_else(|| Unsupported {
-                    key: flow.key("congestion"),
-                    value: config.congestion.name().to_owned(),
-                    allowed: format!("{} (mptcp-ns3)", Coupling::NAMES.join(", ")),
+            Protocol::MptcpNs3 => {
+                let unsupported = |key: &str, value: &str, names: &[&str]| Unsupported {
+                    key: flow.key(key),
+                    value: value.to_owned(),
+                    allowed: format!("{} (mptcp-ns3)", names.join(", ")),
+                };
+                let settings = Settings::new(config).ok_or_else(|| {
+                    match Coupling::of(&config.congestion) {
+                        None => {
+                            unsupported("congestion", config.congestion.name(), &Coupling::NAMES)
+                        }
+                        Some(_) => {
+                            let names = Policy::ALL.map(Policy::name);
+                            unsupported("reordering", config.reordering.name(), &names)
+                        }
+                    }
                 })?;
                 Host::MptcpNs3(Box::new(MptcpNs3::new(
                     settings,

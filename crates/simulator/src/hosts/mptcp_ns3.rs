@@ -2,7 +2,9 @@
 //! subflows.
 //!
 //! Each subflow is opened by SYN and SYN-ACK of its own, all at once; a SYN that is not answered is
-//! sent again. The module's headers are not told by the papers: packets are as
+//! sent again. In the module the others follow the first, after addresses were exchanged over that; but
+//! its example program writes nothing for a second, so that all are open before there is data. The
+//! module's headers are not told by the papers: packets are as
 //! long as those of RFC 8684 that carry as much.
 
 use std::collections::VecDeque;
@@ -10,7 +12,7 @@ use std::collections::VecDeque;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
-use ropewalk_transport::mptcp_ns3::{Ack, Data, Receiver, Sender, Settings};
+use ropewalk_transport::mptcp_ns3::{Ack, Data, Policy, Receiver, Sender, Settings};
 use ropewalk_transport::{Counters, Flags, Options, SackList, Segment, SubflowState};
 
 use super::verbs::Sends;
@@ -52,10 +54,9 @@ enum Dial {
     Due {
         attempt: u32,
     },
-    /// It was sent so many times, the last at `sent`, and is sent again at `again`.
+    /// It was sent so many times, and is sent again at `again`.
     Sent {
         attempt: u32,
-        sent: Time,
         again: Time,
     },
     Open,
@@ -102,7 +103,7 @@ impl MptcpNs3 {
                 false => delivered = self.receiver.handle(&data(subflow, segment)),
             }
         } else if opens {
-            self.open(now, subflow);
+            self.open(subflow);
         } else {
             let (sender, random) = (&mut self.sender, &mut self.random);
             let draw = || random.next_u32() as f64 / (f64::from(u32::MAX) + 1.0);
@@ -112,14 +113,11 @@ impl MptcpNs3 {
     }
 
     /// A SYN was answered.
-    fn open(&mut self, now: Time, subflow: usize) {
-        let Dial::Sent { attempt, sent, .. } = self.dials[subflow] else {
-            return;
-        };
-        // Karn's rule.
-        let rtt = (attempt == 1).then(|| now - sent);
-        self.sender.open(subflow, rtt);
-        self.dials[subflow] = Dial::Open;
+    fn open(&mut self, subflow: usize) {
+        if let Dial::Sent { .. } = self.dials[subflow] {
+            self.sender.open(subflow);
+            self.dials[subflow] = Dial::Open;
+        }
     }
 
     pub(crate) fn handle_timeout<H: Hears>(&mut self, now: Time, end: usize, _: &mut H) {
@@ -146,7 +144,6 @@ impl MptcpNs3 {
             let doublings = (attempt - 1).min(6);
             self.dials[subflow] = Dial::Sent {
                 attempt,
-                sent: now,
                 again: now + SYN_TIMEOUT * (1 << doublings),
             };
         }
@@ -160,6 +157,10 @@ impl MptcpNs3 {
 
     pub(crate) fn subflows(&self) -> usize {
         self.sender.subflows()
+    }
+
+    pub(crate) fn policy(&self) -> Policy {
+        self.sender.policy()
     }
 
     pub(crate) fn state(&self, subflow: usize) -> &SubflowState {

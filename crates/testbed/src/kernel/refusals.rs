@@ -56,7 +56,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
     match &flow.protocol {
         Protocol::Tcp | Protocol::StripedTcp(_) => {}
         Protocol::Udp => return check_datagrams(scenario),
-        Protocol::MptcpNs3(_) => {
+        Protocol::MptcpNs3 => {
             let reason = "the kernel's MPTCP is RFC 8684, and the ns-3 module's is not";
             return refuse("profile", "\"mptcp-ns3\"".into(), reason, "\"linux\"");
         }

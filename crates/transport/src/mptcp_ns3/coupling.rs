@@ -28,7 +28,8 @@ impl Coupling {
 
     /// The module's congestion control for this one of ours, which is its equation: Linux's and ns-3's
     /// others are none of the module's.
-    pub(super) fn of(congestion: &CongestionConfig) -> Option<Coupling> {
+    #[must_use]
+    pub fn of(congestion: &CongestionConfig) -> Option<Coupling> {
         match congestion.name() {
             "newreno" | "uncoupled" => Some(Coupling::Uncoupled),
             "lia" => Some(Coupling::RttCompensator),

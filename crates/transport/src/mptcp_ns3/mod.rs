@@ -7,6 +7,9 @@
 //! unequal delay, which reorder no subflow, so look like losses; what the module calls D-SACK, Eifel,
 //! TCP-DOOR and F-RTO are its own answers to that ([`Policy`]), not those of the RFCs.
 //!
+//! What is said of it here was read in its source (github.com/dzlab/mptcp-ns3, commit be937b0; its port to
+//! ns-3.13, david-gomez-fernandez/multipath-ns3.13, commit 29b9f64, has the same rules).
+//!
 //! Segments are counted, not bytes: a number on the subflow and a number in the stream, which a
 //! segment keeps when it is sent again. The receive window is without a bound, acknowledgements are
 //! not delayed, there is no fast recovery and no SACK.
@@ -22,12 +25,14 @@ mod timeout;
 use ropewalk_quantities::{Bytes, Time};
 
 use crate::Config;
+use crate::algorithm::Declared;
+use crate::reordering::ReorderingConfig;
 pub use coupling::Coupling;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-/// What the module does about duplicate acknowledgements; its names for it, which are not what the
-/// RFCs and papers of these names say.
+/// What the module does about duplicate acknowledgements. It has the names of our answers to reordering
+/// ([`reordering`](crate::reordering)), and does not do what the RFCs and papers of these names say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// The third duplicate is a loss.
@@ -66,10 +71,13 @@ impl Policy {
         }
     }
 
-    /// The policy of that name.
+    /// The module's policy of the name of this answer; `None` where it has none of that name, or
+    /// the answer has settings of its own.
     #[must_use]
-    pub fn from_name(name: &str) -> Option<Policy> {
-        Policy::ALL.into_iter().find(|policy| policy.name() == name)
+    pub fn of(reordering: &ReorderingConfig) -> Option<Policy> {
+        let usual = ReorderingConfig::from_name(reordering.name())?;
+        let mut all = Policy::ALL.into_iter();
+        all.find(|policy| policy.name() == usual.name() && usual == *reordering)
     }
 
     /// Whether duplicates count towards a fast retransmission.
@@ -94,12 +102,13 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Of an endpoint that is set so; `None` if its congestion control is none of the module's.
+    /// Of an endpoint that is set so; `None` if its congestion control or its answer to reordering is
+    /// none of the module's.
     #[must_use]
-    pub fn new(config: &Config, policy: Policy) -> Option<Settings> {
+    pub fn new(config: &Config) -> Option<Settings> {
         Some(Settings {
             coupling: Coupling::of(&config.congestion)?,
-            policy,
+            policy: Policy::of(&config.reordering)?,
             segment: config.segment,
             send_buffer: config.send_buffer,
             waits_for_full: config.nagle,

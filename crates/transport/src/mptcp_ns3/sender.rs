@@ -29,6 +29,8 @@ pub struct Sender {
     closed: bool,
     /// Subflow and number of what is to be sent again.
     resend: VecDeque<(usize, u64)>,
+    /// D-SACK: the number in the stream of what was last blamed on a subflow in the place of an earlier one.
+    passed_on: Option<u64>,
     /// Of the module's gThroughput, at each acknowledgement: the sum, in bit/s, and of how many.
     throughput: (f64, u64),
 }
@@ -47,17 +49,15 @@ impl Sender {
             unacknowledged: 0,
             closed: false,
             resend: VecDeque::new(),
+            passed_on: None,
             throughput: (0.0, 0),
         }
     }
 
-    /// A subflow's handshake is over, which took so long if that could be measured.
-    pub fn open(&mut self, subflow: usize, rtt: Option<Time>) {
+    /// A subflow's handshake is over.
+    pub fn open(&mut self, subflow: usize) {
         let subflow = &mut self.subflows[subflow];
         subflow.state.usable = true;
-        if let Some(rtt) = rtt {
-            subflow.sample(rtt);
-        }
         subflow.show();
     }
 
@@ -148,10 +148,13 @@ impl Sender {
         if self.settings.policy == Policy::FRto && self.is_deaf(ack.subflow, draw) {
             return;
         }
+        if let Some([received, lowest]) = ack.report {
+            self.mark_reported(received, lowest);
+        }
         let of = &self.subflows[ack.subflow];
         if ack.next > of.una && ack.next <= of.nxt() {
             self.advance(now, ack);
-        } else if ack.next <= of.una && !of.flight.is_empty() {
+        } else if ack.next < of.nxt() {
             self.handle_duplicate(now, ack);
         }
         self.subflows[ack.subflow].show();
@@ -185,6 +188,15 @@ impl Sender {
 
     /// Opens a window by one acknowledgement's worth.
     fn grow(&mut self, subflow: usize) {
+        let of = &mut self.subflows[subflow];
+        if of.restores {
+            if of.cwnd + 1.0 < of.saved.0 {
+                of.cwnd += 1.0;
+                return;
+            }
+            of.restores = false;
+            of.saved.0 = 0.0;
+        }
         let of = &self.subflows[subflow];
         let cwnd = of.cwnd;
         let increase = match cwnd * (of.state.mss as f64) < of.ssthresh {
@@ -209,23 +221,25 @@ impl Sender {
                     return;
                 }
             }
-            Policy::Dsack => self.open_by_report(ack),
+            Policy::Dsack => {
+                if let Some([(received, _), _]) = ack.report {
+                    return self.handle_report(now, ack.subflow, received);
+                }
+            }
             Policy::None | Policy::TcpDoor => {}
         }
         if !self.settings.policy.counts_duplicates() {
             return;
         }
-        // What was reported ahead of the stream waits for the lowest of it, whoever has that.
-        let blamed = match ack.report {
-            Some(_) => self.lowest(),
-            None => Some(ack.subflow),
-        };
-        let Some(subflow) = blamed else { return };
-        let of = &mut self.subflows[subflow];
-        // It is of what was acknowledged long ago.
-        if ack.report.is_none() && ack.next < of.una {
-            return;
+        // Otherwise it is of what was acknowledged long ago.
+        if ack.next == self.subflows[ack.subflow].una {
+            self.count_duplicate(now, ack.subflow);
         }
+    }
+
+    /// One more duplicate of the first unacknowledged segment of this subflow.
+    fn count_duplicate(&mut self, now: Time, subflow: usize) {
+        let of = &mut self.subflows[subflow];
         let Some(first) = of.flight.front_mut() else {
             return;
         };
@@ -236,26 +250,62 @@ impl Sender {
         }
     }
 
-    /// The subflow that has the lowest unacknowledged segment of the stream.
-    fn lowest(&self) -> Option<usize> {
-        let firsts = self.subflows.iter().enumerate();
-        let firsts = firsts.filter_map(|(index, of)| Some((of.flight.front()?.data, index)));
-        firsts.min().map(|(_, index)| index)
+    /// D-SACK: these arrived ahead of the stream, the second of the two as a block.
+    fn mark_reported(&mut self, received: (u64, u64), lowest: (u64, u64)) {
+        for of in &mut self.subflows {
+            let alone = match lowest.0 <= received.0 && received.1 <= lowest.1 {
+                true => (0, 0),
+                false => received,
+            };
+            for (start, end) in [alone, lowest] {
+                let from = of.flight.partition_point(|sent| sent.data < start);
+                let reported = of.flight.range_mut(from..);
+                for sent in reported.take_while(|sent| sent.data < end) {
+                    sent.reported += 1;
+                }
+            }
+        }
     }
 
-    /// D-SACK: a segment that was sent again was reported once more, so that it had arrived before.
-    fn open_by_report(&mut self, ack: &Ack) {
-        let Some([(data, _), _]) = ack.report else {
-            return;
-        };
-        let of = &mut self.subflows[ack.subflow];
-        let place = of.flight.binary_search_by_key(&data, |sent| sent.data);
-        let Ok(place) = place else { return };
-        let sent = &mut of.flight[place];
-        sent.reported += 1;
-        if sent.reported > 1 && sent.resent_at.is_some() && of.cwnd < of.saved.0 {
-            of.cwnd = (of.cwnd + 1.0).min(of.saved.0);
+    /// D-SACK: a duplicate that reports what was received ahead of the stream. If that was sent again and
+    /// reported before, the retransmission was spurious; else the subflow that holds up the stream has
+    /// one more duplicate.
+    fn handle_report(&mut self, now: Time, subflow: usize, received: u64) {
+        let blamed = self.lowest_unreported();
+        let known = self.subflows.iter().find_map(|of| {
+            let place = of.flight.binary_search_by_key(&received, |sent| sent.data);
+            Some(of.flight[place.ok()?])
+        });
+        if known.is_some_and(|sent| sent.resent_at.is_some() && sent.reported > 1) {
+            let of = &mut self.subflows[blamed.unwrap_or(subflow)];
+            of.counters.undone += u64::from(!of.restores);
+            of.restores = true;
+        } else if let Some(blamed) = blamed {
+            self.count_duplicate(now, blamed);
         }
+    }
+
+    /// The subflow whose first unacknowledged segment is the lowest of the stream, of those that were never
+    /// reported. A later subflow takes that over from an earlier one once for each segment: after
+    /// that, the earlier one has it again.
+    fn lowest_unreported(&mut self) -> Option<usize> {
+        let mut lowest: Option<(u64, usize)> = None;
+        for (index, of) in self.subflows.iter().enumerate() {
+            let Some(first) = of.flight.front().filter(|first| first.reported == 0) else {
+                continue;
+            };
+            match lowest {
+                None => lowest = Some((first.data, index)),
+                Some((data, _)) if first.data < data => {
+                    if self.passed_on.is_none_or(|last| last < first.data) {
+                        self.passed_on = Some(first.data);
+                        lowest = Some((first.data, index));
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+        lowest.map(|(_, index)| index)
     }
 
     /// A duplicate after a timeout (RFC 5682, 2.1, steps 2 to 4, as the module has them).
@@ -285,6 +335,7 @@ impl Sender {
         let two_segments = 2.0 * of.state.mss as f64;
         of.ssthresh = (cwnd.floor() / 2.0).max(two_segments);
         of.cwnd = reduced;
+        of.restores = false;
         of.timeout.back_off();
         if of.timer.is_none() {
             of.arm(now);
@@ -316,6 +367,12 @@ impl Sender {
         timers.min()
     }
 
+    /// The answer to duplicates.
+    #[must_use]
+    pub fn policy(&self) -> Policy {
+        self.settings.policy
+    }
+
     /// How many subflows there are.
     #[must_use]
     pub fn subflows(&self) -> usize {
@@ -335,8 +392,9 @@ impl Sender {
     }
 
     #[cfg(test)]
-    pub(super) fn set_window(&mut self, subflow: usize, cwnd: f64, ssthresh: f64) {
+    pub(super) fn set(&mut self, subflow: usize, cwnd: f64, ssthresh: f64, rtt: Time) {
         let of = &mut self.subflows[subflow];
+        of.sample(rtt);
         (of.cwnd, of.smoothed_cwnd, of.ssthresh) = (cwnd, cwnd, ssthresh);
         of.show();
     }

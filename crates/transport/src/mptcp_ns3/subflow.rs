@@ -21,8 +21,12 @@ pub(super) struct Subflow {
     pub(super) ssthresh: f64,
     /// What alpha goes by.
     pub(super) smoothed_cwnd: f64,
-    /// Window and threshold before the last reduction; with D-SACK, the most before any.
+    /// Window and threshold before the last reduction; with D-SACK, the most before any since a window
+    /// came back.
     pub(super) saved: (f64, f64),
+    /// D-SACK found a retransmission to be spurious: the window opens by a segment for each
+    /// acknowledgement, up to the saved one.
+    pub(super) restores: bool,
     pub(super) timeout: Timeout,
     /// When the retransmission timer runs out, while anything is unacknowledged.
     pub(super) timer: Option<Time>,
@@ -76,6 +80,7 @@ impl Subflow {
             ssthresh: INITIAL_SSTHRESH,
             smoothed_cwnd: 1.0,
             saved: (0.0, 0.0),
+            restores: false,
             timeout: Timeout::new(),
             timer: None,
             una: 0,
@@ -103,19 +108,20 @@ impl Subflow {
     }
 
     /// Everything before `next` is acknowledged: takes it out, samples the round-trip time by the first
-    /// of it (as ns-3's history does; not if it was sent again, by Karn's rule), restarts the timer. Says how
-    /// many bytes that were.
+    /// of it that was never sent again (the module's history forgets the others), restarts the timer. Only
+    /// with a sample the back-off ends. Says how many bytes that were.
     pub(super) fn advance(&mut self, now: Time, next: u64) -> u64 {
-        let first = self.flight.front();
-        let sample = first.filter(|first| first.resent_at.is_none());
-        if let Some(sent_at) = sample.map(|first| first.sent_at) {
+        let count = (next - self.una) as usize;
+        let mut acknowledged = self.flight.range(..count);
+        let first = acknowledged.find(|sent| sent.resent_at.is_none());
+        if let Some(sent_at) = first.map(|first| first.sent_at) {
             self.sample(now - sent_at);
+            self.timeout.reset_backoff();
         }
-        let acknowledged = self.flight.drain(..(next - self.una) as usize);
+        let acknowledged = self.flight.drain(..count);
         let bytes: u64 = acknowledged.map(|sent| u64::from(sent.len)).sum();
         self.una = next;
         self.state.in_flight -= bytes;
-        self.timeout.reset_backoff();
         self.timer = None;
         if !self.flight.is_empty() {
             self.arm(now);
@@ -142,7 +148,7 @@ impl Subflow {
         self.smoothed_cwnd += SMOOTHING * (self.cwnd - self.smoothed_cwnd);
     }
 
-    /// `cwnd` x MSS x 8 / srtt, in bit/s; 0 before the first sample.
+    /// `cwnd` x MSS x 8 / srtt, in bit/s.
     pub(super) fn rate_bps(&self) -> f64 {
         let rtt = self.timeout.srtt_s();
         rtt.map_or(0.0, |rtt| self.cwnd * self.state.mss as f64 * 8.0 / rtt)

@@ -126,8 +126,8 @@ impl Windows {
             2,
         );
         for (subflow, window) in cwnd.into_iter().enumerate() {
-            sender.set_window(subflow, window, 2.0 * MSS as f64);
-            sender.open(subflow, Some(at(100)));
+            sender.set(subflow, window, 2.0 * MSS as f64, at(100));
+            sender.open(subflow);
         }
         sender.write(u64::MAX);
         let mut windows = Windows { sender, now: 0 };
@@ -256,7 +256,7 @@ fn increases_are_the_equations() {
 #[test]
 fn windows_open_by_one_in_slow_start() {
     let mut windows = Windows::new(Coupling::FullyCoupled, Policy::None, [1.0, 1.0]);
-    windows.sender.set_window(A, 1.0, 65_535.0);
+    windows.sender.set(A, 1.0, 65_535.0, at(100));
     for next in 1..=10 {
         windows.ack(A, next);
         windows.send();
@@ -301,11 +301,65 @@ fn dsack_opens_the_window_when_what_was_sent_again_is_reported_twice() {
     assert_eq!(windows.cwnd(B), 4.0);
     assert_eq!(windows.send()[0].data, 1);
     windows.answer(B, 0, 0, Some([(1, 2), (1, 2)]));
-    assert_eq!(windows.cwnd(B), 4.0, "reported once");
-    for cwnd in [5.0, 6.0, 7.0, 8.0, 8.0] {
+    windows.ack(B, 1);
+    assert_eq!(windows.cwnd(B), 4.25, "reported once");
+    // What is on A holds the stream up, and gets back what it lost: nothing, so far.
+    let mut windows = Windows::new(Coupling::Uncoupled, Policy::Dsack, [8.0, 8.0]);
+    for _ in 0..3 {
+        windows.ack(B, 0);
+    }
+    windows.send();
+    for _ in 0..2 {
         windows.answer(B, 0, 0, Some([(1, 2), (1, 2)]));
+    }
+    windows.ack(B, 1);
+    assert_eq!(windows.cwnd(B), 4.25, "A is blamed");
+    // Once A has nothing that was not reported, it is B's own.
+    windows.answer(A, 0, 0, Some([(0, 1), (0, 1)]));
+    windows.answer(B, 1, 0, Some([(3, 4), (3, 4)]));
+    for _ in 0..3 {
+        windows.ack(B, 1);
+    }
+    assert_eq!(windows.cwnd(B), 2.125);
+    windows.send();
+    windows.answer(B, 1, 0, Some([(3, 4), (3, 4)]));
+    for (next, cwnd) in [(2, 3.125), (3, 4.125)] {
+        windows.ack(B, next);
         assert_eq!(windows.cwnd(B), cwnd);
     }
+    // The saved window is 8: the most before any reduction. The last step is congestion avoidance's.
+    for (next, cwnd) in [(4, 5.125), (5, 6.125), (6, 7.125), (7, 7.125 + 1.0 / 7.125)] {
+        windows.ack(B, next);
+        assert_eq!(windows.cwnd(B), cwnd);
+    }
+}
+
+#[test]
+fn dsack_does_not_blame_what_it_was_told_of() {
+    // A has 0 2 4 6 of the stream, B 1 3 5 7. B's reports come after A's acknowledgement of 0: they
+    // are of B's own first segment, too, which was reported.
+    let mut windows = Windows::new(Coupling::Uncoupled, Policy::Dsack, [4.0, 4.0]);
+    windows.ack(A, 1);
+    windows.answer(B, 0, 0, Some([(1, 2), (1, 2)]));
+    assert_eq!(windows.cwnd(B), 4.0);
+    for number in [3, 5, 7] {
+        windows.answer(B, 0, 0, Some([(number, number + 1), (1, 2)]));
+    }
+    assert_eq!(windows.cwnd(B), 4.0);
+    // They count against A's 2.
+    assert_eq!(windows.cwnd(A), (4.0 + 0.25) / 2.0);
+}
+
+#[test]
+fn a_later_subflow_is_blamed_in_the_place_of_an_earlier_one_once_for_a_segment() {
+    // B holds the stream up at 1, and A's first, 2, is not reported.
+    let mut windows = Windows::new(Coupling::Uncoupled, Policy::Dsack, [4.0, 4.0]);
+    windows.ack(A, 1);
+    for number in [4, 6, 8, 10] {
+        windows.answer(A, 1, 0, Some([(number, number + 1), (4, number + 1)]));
+    }
+    assert_eq!(windows.cwnd(B), 4.0, "one duplicate");
+    assert_eq!(windows.cwnd(A), 4.25 / 2.0, "three");
 }
 
 #[test]
@@ -400,8 +454,27 @@ fn each_control_of_the_module_is_one_of_ours() {
             congestion: CongestionConfig::from_name(name).expect("it is registered"),
             ..Config::profile(Profile::MptcpNs3)
         };
-        assert!(Settings::new(&config, Policy::None).is_some(), "{name}");
+        let settings = Settings::new(&config).expect(name);
+        assert_eq!(settings.policy, Policy::None);
     }
-    let cubic = Config::profile(Profile::Linux);
-    assert_eq!(Settings::new(&cubic, Policy::None), None);
+    let cubic = Config {
+        congestion: Config::profile(Profile::Linux).congestion,
+        ..Config::profile(Profile::MptcpNs3)
+    };
+    assert_eq!(Settings::new(&cubic), None);
+}
+
+#[test]
+fn each_policy_of_the_module_has_the_name_of_one_of_our_answers() {
+    use crate::algorithm::Declared;
+    use crate::{Config, Profile, reordering::ReorderingConfig};
+    let with = |name: &str| Config {
+        reordering: ReorderingConfig::from_name(name).expect(name),
+        ..Config::profile(Profile::MptcpNs3)
+    };
+    for policy in Policy::ALL {
+        let settings = Settings::new(&with(policy.name())).expect(policy.name());
+        assert_eq!(settings.policy, policy);
+    }
+    assert_eq!(Settings::new(&with("linux")), None);
 }

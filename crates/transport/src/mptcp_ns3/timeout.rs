@@ -5,8 +5,8 @@ use ropewalk_quantities::Time;
 /// Weight of a new sample, in the mean and in its deviation.
 const GAIN: f64 = 0.1;
 const LEAST_S: f64 = 0.2;
-/// Before the first sample (RFC 6298, 2.1).
-const INITIAL_S: f64 = 1.0;
+/// The mean before the first sample, which is of data: the module measures no handshake.
+const INITIAL_MEAN_S: f64 = 1.5;
 /// ns-3's `RttEstimator::MaxMultiplier`.
 const MOST_BACKOFF: f64 = 64.0;
 
@@ -44,14 +44,14 @@ impl Timeout {
         self.backoff = (2.0 * self.backoff).min(MOST_BACKOFF);
     }
 
-    /// Something new was acknowledged.
+    /// A round-trip time was measured.
     pub(super) fn reset_backoff(&mut self) {
         self.backoff = 1.0;
     }
 
-    /// The mean, in seconds; none before the first sample, or of links without any delay.
+    /// The mean, in seconds; none of links without any delay.
     pub(super) fn srtt_s(&self) -> Option<f64> {
-        let (mean, _) = self.estimate?;
+        let mean = self.estimate.map_or(INITIAL_MEAN_S, |(mean, _)| mean);
         (mean > 0.0).then_some(mean)
     }
 
@@ -64,11 +64,11 @@ impl Timeout {
     /// How long to wait for an acknowledgement.
     pub(super) fn duration(&self) -> Time {
         let usual = match self.estimate {
-            None => INITIAL_S,
+            None => 2.0 * INITIAL_MEAN_S,
             Some((mean, deviation)) if deviation < mean / 4.0 => 2.0 * mean,
             Some((mean, deviation)) => mean + 4.0 * deviation,
         };
-        Time::from_secs_f64(usual.max(LEAST_S) * self.backoff)
+        Time::from_secs_f64((usual * self.backoff).max(LEAST_S))
     }
 }
 
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn of_a_steady_round_trip_it_falls_from_five_to_twice_the_mean() {
         let mut timeout = Timeout::new();
-        assert_eq!(timeout.duration(), Time::from_secs(1));
+        assert_eq!(timeout.duration(), Time::from_secs(3));
         timeout.sample(Time::from_millis(300));
         assert_eq!(timeout.duration(), Time::from_millis(1500));
         for _ in 0..100 {
@@ -98,9 +98,13 @@ mod tests {
         let mut timeout = Timeout::new();
         timeout.sample(Time::from_millis(10));
         assert_eq!(timeout.duration(), Time::from_millis(200));
+        // Five times the sample, which doublings must first bring above 200 ms.
+        timeout.back_off();
+        timeout.back_off();
+        assert_eq!(timeout.duration(), Time::from_millis(200));
         for _ in 0..20 {
             timeout.back_off();
         }
-        assert_eq!(timeout.duration(), Time::from_millis(12_800));
+        assert_eq!(timeout.duration(), Time::from_millis(3_200));
     }
 }
