@@ -48,6 +48,19 @@ def test_a_second_channel_doubles():
     assert ours(fig3c, "fastest subflow") <= 1.02
 
 
+def test_the_authors_module_keeps_the_papers_order_over_all_errors(monkeypatch):
+    monkeypatch.setattr(gomez2014_fig4, "ERRORS", (0.0, 0.2, 0.5))
+    fig4 = made("fig4")
+    assert 44 <= ours(fig4, "mptcp-ns3: two channels above TCP") <= 52
+    assert ours(fig4, "mptcp-ns3: of 3 ratios, two channels are best at") == 3
+    assert ours(fig4, "mptcp-ns3: one channel is above TCP at errors of") == "none"
+    monkeypatch.setattr(gomez2014_fig5, "ERRORS", (0.0, 0.1))
+    fig5 = made("fig5", runs=6)
+    assert ours(fig5, "mptcp-ns3: fully coupled over RTT compensator") < 1
+    assert ours(fig5, "mptcp-ns3: interval of fully coupled") > 1
+    assert ours(fig5, "mptcp-ns3: most of the upper path") <= 1
+
+
 def test_fully_coupled_loses_much_of_it_where_a_packet_is_lost():
     fig3d = made("fig3d", runs=10)
     assert 30 <= ours(fig3d, "fully coupled, below uncoupled, in the worst run") <= 52

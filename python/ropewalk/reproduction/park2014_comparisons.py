@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -223,28 +223,3 @@ def _missed(name: str, part: pl.DataFrame, column: str, why: str) -> Comparison:
         digits=1,
         reason=f"In {missed.sum()} of {solvable.height} cases {why}" if missed.any() else None,
     )
-
-
-def of_video(facts: dict[str, Any]) -> Iterator[Comparison]:
-    """What is published and cannot be made again yet."""
-    reason = (
-        "Figures 2 to 5 are of video traffic over MPTCP, with and without the paper's traffic"
-        " split control. The simulator has neither traffic of kind video nor that scheduler"
-        " yet, so nothing of them is made again."
-    )
-    for name in ("uncoupled", "coupled"):
-        yield Comparison(
-            f"figure 2: packets within the required delay, {name}",
-            "not made",
-            published=facts[name]["within_required_delay_percent"],
-            unit="%",
-            digits=0,
-            reason=reason,
-        )
-        yield Comparison(
-            f"figure 2: 95th percentile of the delay, {name}",
-            "not made",
-            published=facts[name]["p95_s"],
-            unit="s",
-            reason=reason,
-        )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from .park2014_bounds import BOUNDS, MEASURED, Bound, passed_for
-from .park2014_comparisons import of_bounds, of_network, of_reasons, of_splits, of_video
+from .park2014_comparisons import of_bounds, of_network, of_reasons, of_splits
 from .park2014_measured import (
     DELAYS,
     WARMUP_S,
@@ -22,6 +22,8 @@ from .park2014_measured import (
 from .park2014_network import RUNS, network
 from .park2014_picture import draw
 from .park2014_splits import splits
+from .park2014_video import RUNS as VIDEOS
+from .park2014_video import of_policies, of_video, video
 from .published import published
 from .reproduction import Alternative, Choice, Reproduction
 
@@ -53,7 +55,7 @@ def reproduce(
     """
     paper = published("park-2014")
     facts = paper["delay"]
-    total, finished = 3 * SCENARIOS * runs + RUNS + CASES, 0
+    total, finished = 3 * SCENARIOS * runs + RUNS + VIDEOS + CASES, 0
 
     def step() -> None:
         nonlocal finished
@@ -70,6 +72,7 @@ def reproduce(
         started_of = threads.map(lambda pair: delay_from_the_start(*pair), pairs)
         started = list(_counted(started_of, step))
     windows, rates, limited = network(seed, step)
+    videos, filmed = video(seed, step)
     cases = splits(CASES, facts, lambda _: step())
     bounds = _table(found, ahead, started)
     return Reproduction(
@@ -82,12 +85,12 @@ def reproduce(
             *of_reasons(found),
             *of_network(windows, rates),
             *of_splits(cases),
-            *of_video(facts),
+            *of_video(videos, facts),
         ),
         draw=lambda: draw(bounds, windows, cases),
-        choices=(_of_inputs(found), _of_runs(found, ahead, started)),
+        choices=(_of_inputs(found), _of_runs(found, ahead, started), of_policies(videos)),
         tables={"bounds": bounds, "windows": windows, "rates": rates, "splits": cases},
-        scenarios={each.name: each.scenario() for each in chosen} | limited,
+        scenarios={each.name: each.scenario() for each in chosen} | limited | filmed,
         seed=seed,
         runs=runs,
     )
