@@ -131,11 +131,11 @@ def _why(numbers: Numbers, stack: str) -> str:
             " paper's delays are not those of an RFC 8684 stack that has 18 Mbit/s for 3.5."
         )
     return (
-        f"{carried} of 3.5: this receiver takes what the faster path is ahead by for loss, until"
-        " the slower one alone is left, which has less than the demand: the backlog grows for as"
-        " long as the run is. Here frames are alike, 30 a second, and links constant (3 and 15 Mbit/s,"
-        " 20 and 40 ms); the paper has a film of 0 to 6 Mbit/s and traces of both links, neither"
-        " of which is published, and does not name the policy (below)."
+        f"{carried} of 3.5: this receiver takes what the faster path is ahead by for loss,"
+        " until the slower one alone is left, which has less than the demand: the backlog grows"
+        " for as long as the run is. Here frames are alike, 30 a second, and links constant (3"
+        " and 15 Mbit/s, 20 and 40 ms); the paper has a film of 0 to 6 Mbit/s and traces of both"
+        " links, neither of which is published, and does not name the policy (below)."
     )
 
 
