@@ -63,7 +63,8 @@ def video(
     scenarios : dict of str to Scenario
         What was simulated.
     """
-    found, scenarios = {}, {}
+    found: dict[tuple[str, str], Numbers] = {}
+    scenarios: dict[str, Scenario] = {}
     for coupling, congestion in COUPLINGS.items():
         for stack in (STANDARD, *POLICIES):
             keys = {"congestion": congestion}
@@ -86,9 +87,10 @@ def video(
             )
             results = simulate(scenarios[name], seed=seed, threads=1)
             run, bins = results.json(), results.delays
-            within = bins.filter(bins["up_to_ms"] <= REQUIRED_MS)["count"].sum()
+            counts = bins["count"].to_numpy()
+            within = counts[bins["up_to_ms"].to_numpy() <= REQUIRED_MS].sum()
             found[coupling, stack] = {
-                "within_percent": 100 * within / bins["count"].sum(),
+                "within_percent": float(100 * within / counts.sum()),
                 "p95_s": run["delay_ms"]["p95"] / 1e3,
                 "wifi_mbps": run["subflows"][0]["goodput_mbps"],
                 "lte_mbps": run["subflows"][1]["goodput_mbps"],
