@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use ropewalk_transport::RangeSet;
 
+use super::waiting::Waiting;
 use crate::Payload;
 
 /// A frame that would need several pieces ends with the first if that is at least this long;
@@ -17,7 +18,7 @@ pub(crate) struct SendBuffer<P> {
     pieces: VecDeque<(u64, P)>,
     written: u64,
     /// To be sent, for the first time or again.
-    pending: RangeSet,
+    pending: Waiting,
     /// Sent at least once: what counts against the window.
     claimed: RangeSet,
     /// Of `pending` what is also in `claimed`: to be sent again. Few ranges, if any, where those have many.
@@ -42,7 +43,7 @@ impl<P: Payload> SendBuffer<P> {
         SendBuffer {
             pieces: VecDeque::new(),
             written: 0,
-            pending: RangeSet::default(),
+            pending: Waiting::default(),
             claimed: RangeSet::default(),
             again: RangeSet::default(),
             acknowledged: RangeSet::default(),
@@ -102,7 +103,7 @@ impl<P: Payload> SendBuffer<P> {
 
     /// Bytes to be sent, for the first time or again.
     pub(crate) fn pending(&self) -> u64 {
-        self.pending.covered()
+        self.pending.bytes()
     }
 
     /// All has arrived, the end of the stream included.
@@ -123,7 +124,7 @@ impl<P: Payload> SendBuffer<P> {
 
     /// Bytes that wait and that the window allows.
     pub(crate) fn sendable(&self) -> u64 {
-        self.credit().min(self.pending.covered())
+        self.credit().min(self.pending.bytes())
     }
 
     /// Bytes sent above the lowest that was not.
@@ -141,12 +142,12 @@ impl<P: Payload> SendBuffer<P> {
 
     /// Something waits, and the window does not allow it, or not ahead of a gap.
     pub(crate) fn is_crowded(&self) -> bool {
-        self.pending.covered() > 0 && (!self.is_ready() || self.credit() <= self.ahead())
+        self.pending.bytes() > 0 && (!self.is_ready() || self.credit() <= self.ahead())
     }
 
     /// Something waits that the window does not allow.
     pub(crate) fn is_window_blocked(&self) -> bool {
-        !self.is_ready() && self.pending.covered() > 0
+        !self.is_ready() && self.pending.bytes() > 0
     }
 
     /// The next part, of at most `most` bytes, that begins after `skip` bytes to be sent.
@@ -197,30 +198,46 @@ impl<P: Payload> SendBuffer<P> {
         self.credit().saturating_sub(self.ahead()) / 2
     }
 
-    /// The first part that will do, gap by gap.
-    pub(super) fn find_part(&self, skip: u64, most: u64, least: u64) -> Option<Part> {
+    /// The first part that will do, of those that begin where a range does that waits, or after `skip`.
+    fn find_part(&self, skip: u64, most: u64, least: u64) -> Option<Part> {
+        let from = self.pending.place_of(skip)?;
+        let part = |(start, end): (u64, u64)| self.part_of(start, end, most, least);
+        if self.credit_ahead() >= least {
+            return self.pending.after(from).find_map(part);
+        }
+        // Then it is one of few: the lowest that never was, or what is sent again.
         let lowest = self.lowest();
-        let ahead = self.credit_ahead();
-        let mut left = skip;
-        self.pending.iter().find_map(|(start, end)| {
-            let skipped = left.min(end - start);
-            left -= skipped;
-            let start = start + skipped;
-            let end = end.min(start + most);
-            // What is too short as it is need not be looked up: between parts that were sent ahead there are
-            // many of these.
-            if end < start + least.max(1) {
-                return None;
-            }
-            let end = if let Some((_, sent_end)) = self.claimed.containing(start) {
-                end.min(sent_end)
-            } else {
-                let allowed = if start > lowest { ahead } else { self.credit() };
-                let next_claimed = self.claimed.next_after(start).unwrap_or(u64::MAX);
-                end.min(next_claimed).min(start + allowed)
-            };
-            (end >= start + least).then_some(Part { start, end })
+        let again = || self.again.within(from, u64::MAX).map(|(start, _)| start);
+        let below = again().take_while(|start| *start < lowest);
+        let above = again().skip_while(|start| *start <= lowest);
+        let starts = below.chain([lowest]).chain(above);
+        starts.filter(|start| *start >= from).find_map(|start| {
+            let (begins, end) = self.pending.containing(start)?;
+            (begins.max(from) == start).then(|| part((start, end)))?
         })
+    }
+
+    /// What of `start..end`, which waits, a frame may carry: what was sent before, or what never was.
+    fn part_of(&self, start: u64, end: u64, most: u64, least: u64) -> Option<Part> {
+        let end = end.min(start + most);
+        // What is too short as it is need not be looked up: between parts that were sent ahead there are
+        // many of these.
+        if end < start + least.max(1) {
+            return None;
+        }
+        let end = match self.again.within(start, end).next() {
+            Some((from, sent_end)) if from == start => sent_end,
+            next => {
+                let allowed = if start > self.lowest() {
+                    self.credit_ahead()
+                } else {
+                    self.credit()
+                };
+                let next_sent = next.map_or(end, |(from, _)| from);
+                next_sent.min(start + allowed)
+            }
+        };
+        (end >= start + least).then_some(Part { start, end })
     }
 
     /// The part goes out; says whether the stream ends with it.
@@ -351,7 +368,7 @@ impl<P: Payload> SendBuffer<P> {
     /// Drops everything.
     pub(crate) fn clear(&mut self) {
         self.pieces.clear();
-        self.pending = RangeSet::default();
+        self.pending = Waiting::default();
         self.again = RangeSet::default();
         self.fin_pending = false;
     }
@@ -359,9 +376,34 @@ impl<P: Payload> SendBuffer<P> {
 
 #[cfg(test)]
 impl<P: Payload> SendBuffer<P> {
+    /// What [`part_ahead`](SendBuffer::part_ahead) finds, by holding each range that waits against all that
+    /// was sent.
+    pub(super) fn find_part_in_all(&self, skip: u64, most: u64, least: u64) -> Option<Part> {
+        let mut left = skip;
+        self.pending.after(0).find_map(|(start, end)| {
+            let skipped = left.min(end - start);
+            left -= skipped;
+            let start = start + skipped;
+            let end = end.min(start + most);
+            if start == end {
+                return None;
+            }
+            let allowed = if start > self.lowest() {
+                self.credit_ahead()
+            } else {
+                self.credit()
+            };
+            let end = match self.claimed.within(start, end).next() {
+                Some((from, sent_end)) if from == start => sent_end,
+                next => next.map_or(end, |(from, _)| from).min(start + allowed),
+            };
+            (end >= start + least).then_some(Part { start, end })
+        })
+    }
+
     /// Whether what is kept to be sent again is what waits and was sent, gap by gap.
     pub(super) fn knows_what_is_sent_again(&self) -> bool {
-        let pending = self.pending.iter();
+        let pending = self.pending.after(0);
         let again = pending.flat_map(|(start, end)| self.claimed.within(start, end));
         again.eq(self.again.iter())
     }

@@ -181,7 +181,7 @@ proptest! {
         let mut sent: Vec<Part> = Vec::new();
         for (step, skip, most, least) in steps {
             let found = send.part_ahead(skip, most, least);
-            prop_assert_eq!(found, send.find_part(skip, most, least));
+            prop_assert_eq!(found, send.find_part_in_all(skip, most, least));
             prop_assert!(send.knows_what_is_sent_again());
             let chosen = sent.get(skip as usize % sent.len().max(1)).copied();
             match (step, found, chosen) {

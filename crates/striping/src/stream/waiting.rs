@@ -1,0 +1,162 @@
+//! What of a stream waits to be sent, and where a place stands in it.
+//!
+//! A carrier that is late by some bytes takes what waits after so many. Over many links some hundred
+//! ranges wait, between those that went ahead: so their bytes are counted by blocks of the stream, and
+//! ranges are looked at only in the block that the place is in.
+
+use std::collections::VecDeque;
+
+use ropewalk_transport::RangeSet;
+
+/// Over 64 links a block has some ten ranges, and a window some ten blocks.
+const BLOCK: u64 = 256 << 10;
+
+/// Ranges that wait, each for the first time or again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Waiting {
+    ranges: RangeSet,
+    /// Bytes of the ranges in each block, from the block `first` on; before and behind it there are none.
+    blocks: VecDeque<u64>,
+    first: u64,
+}
+
+impl Waiting {
+    /// Adds `start..end`; says how many of its bytes did not wait before.
+    pub(crate) fn insert(&mut self, start: u64, end: u64) -> u64 {
+        let mut new = 0;
+        for (block, from, to) in blocks(start, end) {
+            let here = self.ranges.insert(from, to);
+            if here > 0 {
+                *self.block(block) += here;
+            }
+            new += here;
+        }
+        new
+    }
+
+    /// Takes `start..end` away; says how many of its bytes had waited.
+    pub(crate) fn remove(&mut self, start: u64, end: u64) -> u64 {
+        let mut gone = 0;
+        for (block, from, to) in blocks(start, end) {
+            let here = self.ranges.remove(from, to);
+            if here > 0 {
+                *self.block(block) -= here;
+            }
+            gone += here;
+        }
+        while self.blocks.front() == Some(&0) {
+            self.blocks.pop_front();
+            self.first += 1;
+        }
+        gone
+    }
+
+    fn block(&mut self, number: u64) -> &mut u64 {
+        if self.blocks.is_empty() {
+            self.first = number;
+        }
+        while number < self.first {
+            self.blocks.push_front(0);
+            self.first -= 1;
+        }
+        let at = (number - self.first) as usize;
+        if at >= self.blocks.len() {
+            self.blocks.resize(at + 1, 0);
+        }
+        &mut self.blocks[at]
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.ranges.covered()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// The lowest range.
+    pub(crate) fn first(&self) -> Option<(u64, u64)> {
+        self.ranges.first()
+    }
+
+    /// The range that holds a byte.
+    pub(crate) fn containing(&self, place: u64) -> Option<(u64, u64)> {
+        self.ranges.containing(place)
+    }
+
+    /// The ranges, without what is before a place.
+    pub(crate) fn after(&self, place: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.ranges.within(place, u64::MAX)
+    }
+
+    /// Place of the byte before which so many wait.
+    pub(crate) fn place_of(&self, skip: u64) -> Option<u64> {
+        if skip >= self.bytes() {
+            return None;
+        }
+        let mut left = skip;
+        let mut block = self.first;
+        for bytes in &self.blocks {
+            if left < *bytes {
+                break;
+            }
+            left -= bytes;
+            block += 1;
+        }
+        self.after(block * BLOCK).find_map(|(start, end)| {
+            let skipped = left.min(end - start);
+            left -= skipped;
+            (start + skipped < end).then_some(start + skipped)
+        })
+    }
+}
+
+/// The parts of `start..end` in each block.
+fn blocks(start: u64, end: u64) -> impl Iterator<Item = (u64, u64, u64)> {
+    let mut from = start;
+    std::iter::from_fn(move || {
+        if from >= end {
+            return None;
+        }
+        let block = from / BLOCK;
+        let to = end.min((block + 1).saturating_mul(BLOCK));
+        let part = (block, from, to);
+        from = to;
+        Some(part)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_place_is_found_as_by_counting_from_the_first_range(
+            steps in prop::collection::vec(
+                (any::<bool>(), 0..8 * BLOCK, 1..2 * BLOCK, 0..8 * BLOCK), 1..60,
+            ),
+        ) {
+            let (mut waiting, mut ranges) = (Waiting::default(), RangeSet::default());
+            for (is_new, start, len, skip) in steps {
+                let end = start + len;
+                if is_new {
+                    prop_assert_eq!(waiting.insert(start, end), ranges.insert(start, end));
+                } else {
+                    prop_assert_eq!(waiting.remove(start, end), ranges.remove(start, end));
+                }
+                prop_assert_eq!(waiting.bytes(), ranges.covered());
+                prop_assert!(waiting.after(0).eq(ranges.iter()));
+                let mut left = skip;
+                let counted = ranges.iter().find_map(|(start, end)| {
+                    let place = start + left;
+                    left = left.saturating_sub(end - start);
+                    (place < end).then_some(place)
+                });
+                prop_assert_eq!(waiting.place_of(skip), counted);
+            }
+        }
+    }
+}
