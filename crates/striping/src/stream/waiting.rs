@@ -15,7 +15,8 @@ const BLOCK: u64 = 256 << 10;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting {
     ranges: RangeSet,
-    /// Bytes of the ranges in each block, from the block `first` on; before and behind it there are none.
+    /// Bytes of the ranges in each block, from the block `first` on. Before it there are none; behind the
+    /// last nothing was taken away yet, and nothing is counted.
     blocks: VecDeque<u64>,
     first: u64,
 }
@@ -23,19 +24,26 @@ pub(crate) struct Waiting {
 impl Waiting {
     /// Adds `start..end`; says how many of its bytes did not wait before.
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> u64 {
+        let counted = self.counted();
         let mut new = 0;
-        for (block, from, to) in blocks(start, end) {
+        for (block, from, to) in blocks(start, end.min(counted)) {
             let here = self.ranges.insert(from, to);
             if here > 0 {
                 *self.block(block) += here;
             }
             new += here;
         }
-        new
+        new + self.ranges.insert(start.max(counted), end)
     }
 
     /// Takes `start..end` away; says how many of its bytes had waited.
     pub(crate) fn remove(&mut self, start: u64, end: u64) -> u64 {
+        while self.counted() < end {
+            let from = self.counted();
+            let here = self.ranges.within(from, from.saturating_add(BLOCK));
+            let bytes = here.map(|(start, end)| end - start).sum();
+            self.blocks.push_back(bytes);
+        }
         let mut gone = 0;
         for (block, from, to) in blocks(start, end) {
             let here = self.ranges.remove(from, to);
@@ -51,19 +59,18 @@ impl Waiting {
         gone
     }
 
+    /// Before this place bytes are counted.
+    fn counted(&self) -> u64 {
+        (self.first + self.blocks.len() as u64).saturating_mul(BLOCK)
+    }
+
+    /// Of one before that place.
     fn block(&mut self, number: u64) -> &mut u64 {
-        if self.blocks.is_empty() {
-            self.first = number;
-        }
         while number < self.first {
             self.blocks.push_front(0);
             self.first -= 1;
         }
-        let at = (number - self.first) as usize;
-        if at >= self.blocks.len() {
-            self.blocks.resize(at + 1, 0);
-        }
-        &mut self.blocks[at]
+        &mut self.blocks[(number - self.first) as usize]
     }
 
     pub(crate) fn bytes(&self) -> u64 {
