@@ -142,6 +142,7 @@ real-faults: tools ## kill, cut and stop running gateways by 200 plans, as root,
 AGAINST ?=
 bench: setup ## measure the simulator, the association, captures, formulas; AGAINST=COMMIT beside that one
 	$(BIN)/python benches/simulator.py rates $(if $(AGAINST),--against $(AGAINST))
+	$(BIN)/python benches/cores.py
 	$(CARGO) run --release --locked -p ropewalk-striping --example carrying
 	$(CARGO) run --release --locked -p ropewalk-capture --example writing
 	$(BIN)/python benches/models.py

@@ -105,6 +105,14 @@ impl<P: Payload> Association<P> {
         })
     }
 
+    /// What of a stream waits for a carrier, as [`stream_statistics`](Association::stream_statistics) has it:
+    /// for who asks before each write.
+    #[must_use]
+    pub fn waiting_of(&self, stream: StreamId) -> Option<Bytes> {
+        let state = self.streams.get(&stream.0)?;
+        Some(Bytes::new(state.send.pending()))
+    }
+
     /// Payload that was sent again so far, on all carriers.
     #[must_use]
     pub fn resent(&self) -> Bytes {

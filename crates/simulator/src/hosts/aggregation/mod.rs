@@ -487,9 +487,7 @@ impl Sink for Aggregation {
             return 0;
         };
         let client = &mut self.ends[CLIENT];
-        let waiting = client
-            .stream_statistics(stream)
-            .map_or(0, |statistics| statistics.waiting.as_u64());
+        let waiting = client.waiting_of(stream).map_or(0, Bytes::as_u64);
         let room = self.main_buffer.as_u64().saturating_sub(waiting);
         let mut piece = Length(most.min(room) as usize);
         if piece.is_empty() {

@@ -17,6 +17,7 @@ use crate::hosts::{CLIENT, SERVER};
 pub(crate) struct Stirred {
     /// To be asked in the next pass, and in this one.
     touched: FixedBitSet,
+    is_any_touched: bool,
     passing: FixedBitSet,
     /// May have events.
     eventful: [FixedBitSet; 2],
@@ -42,6 +43,7 @@ impl Stirred {
             all
         };
         self.touched = all();
+        self.is_any_touched = true;
         self.untimed = all();
         self.passing = FixedBitSet::with_capacity(len);
         for end in [CLIENT, SERVER] {
@@ -61,6 +63,7 @@ impl Stirred {
     /// Something is done to a connection.
     pub(crate) fn touch(&mut self, at: usize) {
         self.touched.insert(at);
+        self.is_any_touched = true;
         self.untimed.insert(at);
         for eventful in &mut self.eventful {
             eventful.insert(at);
@@ -69,8 +72,10 @@ impl Stirred {
 
     /// All that were touched are to be asked what they send.
     pub(crate) fn begin_pass(&mut self) {
-        self.passing.union_with(&self.touched);
-        self.touched.clear();
+        if std::mem::take(&mut self.is_any_touched) {
+            self.passing.union_with(&self.touched);
+            self.touched.clear();
+        }
     }
 
     /// The next one of the pass, in their order. What it sends may make events.
