@@ -367,7 +367,8 @@ pub struct UndoneSummary {
     pub nstat: Option<Nstat>,
 }
 
-/// Linux's counters of undone losses, by the names that nstat has for them.
+/// Linux's counters of undone losses and of segments that were overtaken, by the names that nstat has
+/// for them.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[allow(
     missing_docs,
@@ -384,6 +385,10 @@ pub struct Nstat {
     pub loss_undo: u64,
     #[serde(rename = "TcpExtTCPSpuriousRTOs")]
     pub spurious_rtos: u64,
+    #[serde(rename = "TcpExtTCPSACKReorder")]
+    pub sack_reorder: u64,
+    #[serde(rename = "TcpExtTCPTSReorder")]
+    pub ts_reorder: u64,
 }
 
 /// Competitors of one entry, together.

@@ -1,7 +1,7 @@
 use std::ops::AddAssign;
 
 use crate::congestion::Congestion;
-use crate::reordering::evidence::Evidence;
+use crate::reordering::{Evidence, Sighting};
 
 /// What a subflow's sender counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,6 +22,9 @@ pub struct Counters {
     pub undone_timeouts: u64,
     /// Of these, by what told it; see [`Evidence`].
     pub undone_by: [u64; Evidence::COUNT],
+    /// Times that segments were seen to have overtaken each other, by an answer that looks for it; see
+    /// [`Sighting`].
+    pub seen_by: [u64; Sighting::COUNT],
     /// Most duplicate acknowledgements that were waited for; 0 if they were never more than three.
     pub threshold_max: u32,
 }
@@ -45,6 +48,9 @@ impl AddAssign for Counters {
         self.undone += other.undone;
         self.undone_timeouts += other.undone_timeouts;
         for (own, more) in self.undone_by.iter_mut().zip(other.undone_by) {
+            *own += more;
+        }
+        for (own, more) in self.seen_by.iter_mut().zip(other.seen_by) {
             *own += more;
         }
         self.threshold_max = self.threshold_max.max(other.threshold_max);

@@ -180,9 +180,14 @@ impl Sender {
         let (advanced, srtt) = (ack - self.una, connection.own().srtt);
         let trusted = now.saturating_sub(connection.own().min_rtt);
         let mut delivered = Delivered::new(self.una.max(self.board.highest_sacked()), trusted);
+        let echo = (self.timestamps && segment.flags.contains(Flags::TIMESTAMPS))
+            .then_some(segment.ts_ecr);
         let mut rtt = None;
         if advanced > 0 {
+            // As Linux (`tcp_skb_spurious_retrans`): what is echoed is older than a copy that did not arrive.
+            delivered.trust_until(echo.map_or(trusted, |echo| echo.min(trusted)));
             self.board.acknowledge(ack, &mut delivered);
+            delivered.trust_until(trusted);
             let (bytes, own) = (delivered.bytes, connection.own());
             rtt = self.advance(now, segment, bytes, delivered.newest_once, own);
         }
@@ -306,7 +311,7 @@ impl Sender {
             return None;
         }
         let at = self.board.next_lost()?;
-        Some(self.retransmit(at, now, state))
+        Some(self.repair(at, now, state))
     }
 
     /// When there is no new data to send: what else may go out in recovery (NextSeg, rules 3 and 4).
@@ -323,18 +328,24 @@ impl Sender {
             return None;
         }
         let at = self.board.next_unsacked()?;
-        Some(self.retransmit(at, now, state))
+        Some(self.repair(at, now, state))
+    }
+
+    /// A segment is sent again since it is lost, or in recovery may be.
+    fn repair(&mut self, at: usize, now: Time, state: &mut SubflowState) -> Sent {
+        let sent = self.retransmit(at, now, state);
+        self.reordering.on_retransmit(&Resent {
+            now,
+            seq: sent.seq,
+            end: sent.end(),
+        });
+        sent
     }
 
     fn retransmit(&mut self, at: usize, now: Time, state: &mut SubflowState) -> Sent {
         let sent = self.board.retransmit(at, now);
         self.loss.rack.on_retransmit(self.board.name(at), now);
         self.recovery.on_retransmit();
-        self.reordering.on_retransmit(&Resent {
-            now,
-            seq: sent.seq,
-            end: sent.end(),
-        });
         self.counters.retransmissions += 1;
         self.count_out(now, &sent);
         if at == 0 && self.loss.rack.is_on() && self.timer.purpose() != Purpose::Reordering {

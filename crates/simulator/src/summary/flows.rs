@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Flow, Origin};
-use ropewalk_transport::reordering::Evidence;
+use ropewalk_transport::reordering::{Evidence, Sighting};
 use ropewalk_transport::{Counters, USUAL_THRESHOLD};
 
 use super::{Span, mbps};
@@ -142,6 +142,7 @@ fn undone(flow: &Flow, from: &Counters, to: &Counters) -> Option<UndoneSummary> 
     }
     let by =
         |evidence: Evidence| to.undone_by[evidence as usize] - from.undone_by[evidence as usize];
+    let seen = |by: Sighting| to.seen_by[by as usize] - from.seen_by[by as usize];
     let undone = to.undone - from.undone;
     let spurious_timeouts = to.undone_timeouts - from.undone_timeouts;
     let spurious_rtos = by(Evidence::NeverResent);
@@ -156,6 +157,8 @@ fn undone(flow: &Flow, from: &Counters, to: &Counters) -> Option<UndoneSummary> 
             full_undo: by(Evidence::AtTheEnd),
             loss_undo: by(Evidence::LateAfterTimeout) + spurious_rtos,
             spurious_rtos,
+            sack_reorder: seen(Sighting::Acknowledged),
+            ts_reorder: seen(Sighting::Echoed),
         }),
     })
 }

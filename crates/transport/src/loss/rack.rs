@@ -85,7 +85,7 @@ impl Rack {
     /// Segments arrived (6.2, steps 2 and 3).
     #[inline]
     pub(crate) fn on_delivered(&mut self, now: Time, delivered: &Delivered) {
-        self.reordering_seen |= delivered.reordered;
+        self.reordering_seen |= delivered.late.is_some();
         if delivered.newest.1 > 0 {
             self.advanced = true;
             self.rtt = now.saturating_sub(delivered.newest.0);
@@ -136,6 +136,11 @@ impl Rack {
             self.steps = (self.steps + 1).min(MOST_STEPS);
             self.persist = PERSIST;
         }
+    }
+
+    /// D-SACKs have undone a loss: the window stays as it is for a recovery more (`tcp_try_undo_dsack`).
+    pub(crate) fn on_dsack_undo(&mut self) {
+        self.persist = (self.persist + 1).min(PERSIST);
     }
 
     /// A recovery is over.

@@ -21,9 +21,9 @@ pub enum Phase {
 pub(crate) enum Restored {
     /// There was none.
     Nothing,
-    /// The windows; what was found lost is still repaired.
+    /// The windows; what was found lost is still repaired, or looked for anew at once.
     Windows,
-    /// All: no loss is known any more.
+    /// All: no loss is known any more, and none is looked for before the next acknowledgement.
     All,
 }
 

@@ -1,4 +1,4 @@
-//! What told that losses were none.
+//! What told that losses were none, and that segments overtake each other.
 
 /// What told that losses were none; in brackets, how nstat calls Linux's count of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,4 +21,18 @@ pub enum Evidence {
 impl Evidence {
     /// How many kinds there are.
     pub const COUNT: usize = Evidence::Overtaken as usize + 1;
+}
+
+/// How it was seen that segments overtake each other; in brackets, how nstat calls Linux's count of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sighting {
+    /// A segment that was sent once is acknowledged after one that follows it (`TCPSACKReorder`).
+    Acknowledged,
+    /// A timestamp from before the first retransmission came back (`TCPTSReorder`).
+    Echoed,
+}
+
+impl Sighting {
+    /// How many kinds there are.
+    pub const COUNT: usize = Sighting::Echoed as usize + 1;
 }

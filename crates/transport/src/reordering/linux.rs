@@ -1,12 +1,23 @@
-//! What Linux does (net/ipv4/tcp_input.c, 6.x): undo when the timestamps say that what arrived was late,
+//! What Linux does (6.x, net/ipv4/tcp_input.c): undo when the timestamps say that what arrived was late,
 //! when D-SACK has reported all that was sent again, or when after a timeout something is
-//! acknowledged that was never sent again (F-RTO with SACK, RFC 5682, 3.1).
+//! acknowledged that was never sent again (F-RTO, RFC 5682); and how far segments overtook each other is
+//! remembered.
+//!
+//! | undo | when | what was marked lost |
+//! | --- | --- | --- |
+//! | partial (`tcp_try_undo_partial`) | in recovery new data is acknowledged, by an echo from before the first retransmission | is in flight again |
+//! | full (`tcp_try_undo_recovery`) | the same at the end of recovery, or all that was sent again is reported | stays |
+//! | by D-SACK (`tcp_try_undo_dsack`) | all that was sent again is reported | stays: recovery begins anew for it |
+//! | loss (`tcp_try_undo_loss`) | after a timeout one of the first two, or F-RTO | is in flight again |
+//!
+//! Whichever it was, RACK looks at once at what is then in flight.
 
 use ropewalk_quantities::Time;
 
 use super::restore::MOST_THRESHOLD;
 use super::{
-    AckSigns, Answer, Before, Evidence, Loss, Phase, ReorderingPolicy, Resent, Settings, Undo,
+    AckSigns, Answer, Before, Evidence, Loss, Marks, Phase, ReorderingPolicy, Resent, Settings,
+    Sighting, Undo,
 };
 use crate::algorithm::algorithm;
 use crate::congestion::Congestion;
@@ -25,6 +36,8 @@ impl LinuxConfig {
             settings: *settings,
             marker: 0,
             unreported: None,
+            resent: 0,
+            reported: 0,
             resent_at: None,
             runs_frto: false,
             timed_out: false,
@@ -40,6 +53,9 @@ pub struct Linux {
     marker: u64,
     /// Segments sent again of which no copy has been reported; `None` before the first (undo_retrans).
     unreported: Option<u64>,
+    /// All that were ever sent again, and all that were ever reported (total_retrans, dsack_dups).
+    resent: u64,
+    reported: u64,
     /// When the first segment of the episode was sent again (retrans_stamp).
     resent_at: Option<Time>,
     /// A timeout may still be for nothing (frto).
@@ -49,13 +65,13 @@ pub struct Linux {
 }
 
 impl Linux {
-    /// tcp_packet_delayed(): what arrived was sent before anything was sent again.
+    /// tcp_packet_delayed(): what arrived was sent before anything was sent again, if anything was.
     fn is_late(&self, signs: &AckSigns) -> bool {
-        let echo = signs.echo.filter(|_| self.settings.timestamps);
-        let (Some(echo), Some(resent_at)) = (echo, self.resent_at) else {
-            return false;
+        let Some(resent_at) = self.resent_at else {
+            return true;
         };
-        echo < resent_at
+        let echo = signs.echo.filter(|_| self.settings.timestamps);
+        echo.is_some_and(|echo| echo < resent_at)
     }
 
     /// tcp_may_undo()
@@ -63,15 +79,38 @@ impl Linux {
         self.unreported == Some(0) || self.is_late(signs)
     }
 
-    /// A report of a duplicate is of something that was sent again in this episode (tcp_check_dsack,
+    /// A report of a duplicate may be of something that was sent again in this episode (tcp_dsack_seen,
     /// tcp_sacktag_one).
     fn take_report(&mut self, signs: &AckSigns) {
-        if let (Some((start, end)), Some(unreported)) =
-            (signs.duplicate_report, &mut self.unreported)
+        let Some((start, end)) = signs.duplicate_report else {
+            return;
+        };
+        let segments = (end - start).div_ceil(signs.mss);
+        self.reported += segments;
+        // If more were reported than were ever sent again, the network makes copies.
+        if self.reported <= self.resent
             && end > self.marker
+            && let Some(unreported) = &mut self.unreported
         {
-            let segments = (end - start).div_ceil(signs.mss);
             *unreported = unreported.saturating_sub(segments);
+        }
+    }
+
+    /// tcp_check_sack_reordering(): the segment that begins there was overtaken.
+    fn note_late(&self, late: u64, sighting: Sighting, signs: &AckSigns) -> Answer {
+        let extent = match self.settings.sack {
+            true => signs.highest_sacked.max(signs.una).saturating_sub(late),
+            // tcp_check_reno_reordering()
+            false => signs.nxt.saturating_sub(late),
+        };
+        if extent == 0 {
+            return Answer::NOTHING;
+        }
+        let threshold = extent.div_ceil(signs.mss).min(MOST_THRESHOLD) as u32;
+        Answer {
+            threshold: (threshold > signs.threshold).then_some(threshold),
+            saw_reordering: Some(sighting),
+            ..Answer::NOTHING
         }
     }
 
@@ -91,7 +130,7 @@ impl Linux {
         let sent_new = signs.nxt > signs.point;
         if sent_new {
             // Step 3a: the loss was real.
-            self.runs_frto &= signs.sacked == 0;
+            self.runs_frto &= signs.sacked == 0 && signs.advanced > 0;
         } else if signs.advanced > 0 && signs.ack < signs.point {
             // Step 2b: new data first, as much as the window lets out.
             return Answer {
@@ -112,20 +151,17 @@ impl Linux {
             };
         }
         if signs.advanced > 0 && self.is_late(signs) {
-            let una = signs.una - signs.advanced;
-            let extent = signs.highest_sacked.saturating_sub(una).div_ceil(signs.mss);
-            let threshold = extent.min(MOST_THRESHOLD) as u32;
-            let seen = Answer {
-                threshold: (threshold > signs.threshold).then_some(threshold),
-                saw_reordering: extent > 0,
-                ..Answer::NOTHING
-            };
-            if signs.resent_in_flight {
-                return seen;
-            }
-            return Answer {
-                undo: self.undo(signs, before, Evidence::Late).undo,
-                ..seen
+            let seen = self.note_late(signs.una - signs.advanced, Sighting::Echoed, signs);
+            return match signs.resent_in_flight {
+                // Until it is known of each copy, new segments leave, and none is sent again.
+                true => Answer {
+                    send_new: u32::MAX,
+                    ..seen
+                },
+                false => Answer {
+                    undo: self.undo(signs, before, Evidence::Late).undo,
+                    ..seen
+                },
             };
         }
         match self.unreported {
@@ -147,7 +183,10 @@ impl Linux {
                 cwnd: signs.window.cwnd.max(cwnd),
                 ssthresh: signs.window.ssthresh.max(ssthresh),
             },
-            ends_recovery: true,
+            marks: match evidence {
+                Evidence::Duplicates | Evidence::AtTheEnd => Marks::Kept,
+                _ => Marks::Reconsidered,
+            },
             renews_timeout: false,
             evidence,
         })
@@ -160,26 +199,35 @@ impl ReorderingPolicy for Linux {
     }
 
     fn on_ack(&mut self, signs: &AckSigns) -> Answer {
-        let Some(before) = signs.before.filter(|_| !signs.out_of_order) else {
-            return Answer::NOTHING;
-        };
         if !signs.answers_probe {
             self.take_report(signs);
         }
-        match signs.phase {
+        let seen = match signs.late.filter(|_| self.settings.sack) {
+            Some(late) => self.note_late(late, Sighting::Acknowledged, signs),
+            None => Answer::NOTHING,
+        };
+        let Some(before) = signs.before.filter(|_| !signs.out_of_order) else {
+            return seen;
+        };
+        let answer = match signs.phase {
             Phase::Loss => self.after_timeout(signs, &before),
             Phase::Recovery => self.in_recovery(signs, &before),
             Phase::Open if self.unreported == Some(0) => {
                 self.undo(signs, &before, Evidence::Duplicates)
             }
             Phase::Open => Answer::NOTHING,
+        };
+        Answer {
+            threshold: answer.threshold.max(seen.threshold),
+            saw_reordering: answer.saw_reordering.or(seen.saw_reordering),
+            ..answer
         }
     }
 
     fn on_loss(&mut self, loss: &Loss) {
         let is_timeout = loss.cause == Congestion::Timeout;
         // tcp_enter_loss()
-        self.runs_frto = is_timeout && self.settings.sack && (loss.is_first() || self.timed_out);
+        self.runs_frto = is_timeout && (loss.is_first() || self.timed_out);
         self.timed_out = is_timeout;
         if loss.is_first() {
             self.marker = loss.una;
@@ -189,6 +237,7 @@ impl ReorderingPolicy for Linux {
     }
 
     fn on_retransmit(&mut self, resent: &Resent) {
+        self.resent += 1;
         self.unreported = Some(self.unreported.unwrap_or(0) + 1);
         self.resent_at.get_or_insert(resent.now);
     }

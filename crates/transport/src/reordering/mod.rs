@@ -10,7 +10,7 @@
 //! | after a timeout, data is acknowledged that was never sent again | [`AckSigns::original`], [`Loss`] | F-RTO, RFC 5682 |
 //! | an acknowledgement was overtaken by a later one | [`AckSigns::out_of_order`] | TCP-DOOR (Wang and Zhang 2002) |
 //! | a data segment was overtaken, here or at the peer | [`DataSigns`], [`AckSigns::peer_saw_out_of_order`] | TCP-DOOR |
-//! | how far a segment was overtaken | [`AckSigns::highest_sacked`], [`AckSigns::duplicates`] | RFC 4653, Linux |
+//! | how far a segment was overtaken | [`AckSigns::late`], [`AckSigns::highest_sacked`], [`AckSigns::duplicates`] | RFC 4653, Linux |
 //!
 //! It answers with an [`Answer`]: nothing, undo, another threshold, a freeze, new data first. The
 //! sender does it; a policy holds no window. Each is a file of its own, with its config beside it.
@@ -35,7 +35,7 @@ use crate::event::Window;
 use crate::initial_window::InitialWindow;
 
 pub use crate::recovery::{Before, Phase};
-pub use evidence::Evidence;
+pub use evidence::{Evidence, Sighting};
 pub use remark::{FrtoStep, Ignored, Remark};
 
 registry! {
@@ -117,8 +117,9 @@ pub struct Answer {
     /// Until the next acknowledgement, so many new segments leave before any is sent again; if
     /// there are none to send, it is as if this were 0.
     pub send_new: u32,
-    /// Segments overtake each other: RACK waits for late ones from now on (RFC 8985, 6.2, step 3).
-    pub saw_reordering: bool,
+    /// Segments overtake each other, which was seen so: RACK waits for late ones from now on (RFC 8985,
+    /// 6.2, step 3).
+    pub saw_reordering: Option<Sighting>,
     /// The window is at most this after the acknowledgement, bytes.
     pub limit: Option<u64>,
     /// What it has to say to who listens.
@@ -132,7 +133,7 @@ impl Answer {
         threshold: None,
         freeze: None,
         send_new: 0,
-        saw_reordering: false,
+        saw_reordering: None,
         limit: None,
         remark: None,
     };
@@ -188,9 +189,8 @@ impl Answer {
 pub struct Undo {
     /// The windows from now on.
     pub window: Window,
-    /// No loss is known any more: what is marked lost and was not sent again is in flight as before.
-    /// If not, repairing goes on under these windows.
-    pub ends_recovery: bool,
+    /// What becomes of segments that were found lost.
+    pub marks: Marks,
     /// The path is slower than was known: the retransmission timer follows the next round trip at once
     /// (RFC 4015, section 3, steps 10 and 11).
     pub renews_timeout: bool,
@@ -203,11 +203,24 @@ impl Undo {
     pub fn exact(before: &Before) -> Undo {
         Undo {
             window: before.window,
-            ends_recovery: true,
+            marks: Marks::Cleared,
             renews_timeout: false,
             evidence: Evidence::Late,
         }
     }
+}
+
+/// What an undo makes of segments that were found lost, and are not yet sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marks {
+    /// They are repaired as before, under the windows that were restored.
+    Repaired,
+    /// They are in flight; no loss is looked for before the next acknowledgement.
+    Cleared,
+    /// They are in flight, and looked at once more, with what this very acknowledgement tells.
+    Reconsidered,
+    /// They are lost: recovery has ended, and begins anew for them.
+    Kept,
 }
 
 /// For a while windows and retransmission timeout stay as they are.
@@ -238,6 +251,8 @@ pub struct AckSigns {
     pub sacked: u64,
     /// Of what it acknowledges for the first time, some was sent just once.
     pub original: bool,
+    /// First offset of the lowest segment that was sent just once and came after one that follows it.
+    pub late: Option<u64>,
     /// Its transmission number, where it has one and no data.
     pub number: Option<u16>,
     /// The range that arrived twice, says the peer (RFC 2883).

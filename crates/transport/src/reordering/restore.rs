@@ -1,6 +1,6 @@
 //! Which windows are restored where RFC 4015 says it, and how far apart segments were.
 
-use super::{AckSigns, Answer, Before, Evidence, Settings, Undo};
+use super::{AckSigns, Answer, Before, Evidence, Marks, Settings, Undo};
 use crate::congestion::Congestion;
 use crate::event::Window;
 
@@ -35,7 +35,7 @@ pub(super) fn undo(
             cwnd,
             ssthresh: signs.window.ssthresh.max(pipe),
         },
-        ends_recovery: true,
+        marks: Marks::Cleared,
         renews_timeout: before.cause == Congestion::Timeout,
         evidence,
     }

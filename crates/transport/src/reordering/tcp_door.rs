@@ -11,7 +11,7 @@
 use ropewalk_quantities::Time;
 
 use super::{
-    AckSigns, Answer, DataSigns, Evidence, Freeze, Loss, ReorderingPolicy, Settings, Undo,
+    AckSigns, Answer, DataSigns, Evidence, Freeze, Loss, Marks, ReorderingPolicy, Settings, Undo,
 };
 use crate::algorithm::algorithm;
 
@@ -144,7 +144,7 @@ impl ReorderingPolicy for Door {
             Some(before) if self.is_reduced => Answer {
                 undo: Some(Undo {
                     window: before.window,
-                    ends_recovery: false,
+                    marks: Marks::Repaired,
                     renews_timeout: false,
                     evidence: Evidence::Overtaken,
                 }),

@@ -17,8 +17,8 @@ pub(crate) struct Delivered {
     pub(crate) newest: (Time, u64),
     /// A segment that was sent just once is among them.
     pub(crate) original: bool,
-    /// A segment that was sent once came after one that follows it.
-    pub(crate) reordered: bool,
+    /// First offset of the lowest segment that was sent once and came after one that follows it.
+    pub(crate) late: Option<u64>,
     trusted: Time,
     forward: u64,
 }
@@ -35,10 +35,16 @@ impl Delivered {
             newest_once: None,
             newest: (Time::ZERO, 0),
             original: false,
-            reordered: false,
+            late: None,
             trusted,
             forward,
         }
+    }
+
+    /// From here on, another time after which it cannot be told which copy arrived.
+    #[inline]
+    pub(crate) fn trust_until(&mut self, trusted: Time) {
+        self.trusted = trusted;
     }
 
     #[inline]
@@ -49,7 +55,9 @@ impl Delivered {
             }
         } else {
             self.original = true;
-            self.reordered |= sent.end() < self.forward;
+            if sent.end() < self.forward {
+                self.late = Some(self.late.map_or(sent.seq, |late| late.min(sent.seq)));
+            }
         }
         self.newest = self.newest.max((sent.sent, sent.end()));
     }

@@ -7,7 +7,7 @@ use crate::acknowledgement::Acknowledgement;
 use crate::congestion::Congestion;
 use crate::connection::Connection;
 use crate::event::{self, Happening, LossSign, Recorder, ReductionCause};
-use crate::loss::{Found, TIMER_SLACK};
+use crate::loss::{Found, TIMER_SLACK, USUAL_THRESHOLD};
 use crate::recovery::{Phase, Prr, Restored};
 use crate::retransmission_timer::Purpose;
 
@@ -90,7 +90,7 @@ impl Sender {
         match self.recovery.phase {
             Phase::Open if found.loss => self.enter_recovery(connection),
             Phase::Loss if found.copy_lost => self.enter_recovery(connection),
-            Phase::Open | Phase::Loss if ack.advanced > 0 && !frozen => {
+            Phase::Open | Phase::Loss if self.may_grow(ack) && !frozen => {
                 self.grow(ack.fresh(), ack.segment, connection);
             }
             Phase::Open | Phase::Loss | Phase::Recovery => {}
@@ -105,6 +105,14 @@ impl Sender {
             let wait = (wait + TIMER_SLACK).min(self.rto.current());
             self.arm(Purpose::Reordering, ack.now + wait);
         }
+    }
+
+    /// As Linux (`tcp_may_raise_cwnd`): where segments are known to overtake each other, a gap is no reason
+    /// to wait.
+    #[inline(always)]
+    fn may_grow(&self, ack: &Acknowledgement<'_>) -> bool {
+        ack.advanced > 0
+            || ack.delivered.sacked > 0 && self.loss.duplicates.threshold() > USUAL_THRESHOLD
     }
 
     /// The reordering timer, at or after its time (RFC 8985, 6.3; `tcp_rack_reo_timeout`).

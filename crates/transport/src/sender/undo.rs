@@ -8,7 +8,7 @@ use crate::congestion::{Congestion, CongestionControl};
 use crate::connection::Connection;
 use crate::event::{self, Happening, Recorder};
 use crate::recovery::{Before, Phase, Restored};
-use crate::reordering::{AckSigns, Answer, Loss, ReorderingPolicy, Undo};
+use crate::reordering::{AckSigns, Answer, Evidence, Loss, Marks, ReorderingPolicy, Undo};
 use crate::rtt::Renewal;
 use crate::segment::{Flags, Segment};
 
@@ -67,6 +67,7 @@ impl Sender {
             advanced: ack.advanced,
             sacked: ack.delivered.sacked,
             original: ack.delivered.original,
+            late: ack.delivered.late,
             duplicate_report,
             answers_probe: duplicate_report
                 .is_some_and(|(_, end)| self.loss.probe.is_answered_by(end)),
@@ -113,6 +114,7 @@ impl Sender {
             advanced: 0,
             sacked: 0,
             original: false,
+            late: None,
             number: segment.number().filter(|_| segment.len == 0),
             duplicate_report: None,
             answers_probe: false,
@@ -150,8 +152,9 @@ impl Sender {
         }
         self.recovery.new_first = answer.send_new;
         self.recovery.limit = answer.limit;
-        if answer.saw_reordering {
+        if let Some(sighting) = answer.saw_reordering {
             self.loss.rack.see_reordering();
+            self.counters.seen_by[sighting as usize] += 1;
         }
         if let Some(threshold) = answer.threshold {
             self.set_threshold(threshold, connection);
@@ -167,9 +170,9 @@ impl Sender {
         match (answer.undo, self.recovery.before.take()) {
             (Some(undo), Some(before)) => {
                 self.undo(&undo, &before, connection);
-                match undo.ends_recovery {
-                    true => Restored::All,
-                    false => Restored::Windows,
+                match undo.marks {
+                    Marks::Cleared => Restored::All,
+                    Marks::Repaired | Marks::Reconsidered | Marks::Kept => Restored::Windows,
                 }
             }
             (_, before) => {
@@ -217,11 +220,16 @@ impl Sender {
         }
         self.recovery.keeps_window = true;
         let mut unmarked = 0;
-        if undo.ends_recovery {
+        if undo.marks != Marks::Repaired {
             self.recovery.phase = Phase::Open;
             self.recovery.force = false;
             self.loss.duplicates.forget();
-            unmarked = self.board.unmark_lost();
+            if undo.marks != Marks::Kept {
+                unmarked = self.board.unmark_lost();
+            }
+        }
+        if undo.evidence == Evidence::Duplicates {
+            self.loss.rack.on_dsack_undo();
         }
         self.counters.count_undone(before.cause, undo.evidence);
         let (cause, to) = (before.cause, connection.window());

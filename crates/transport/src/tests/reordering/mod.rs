@@ -17,8 +17,8 @@ use super::*;
 use crate::congestion::{Congestion, CongestionControl};
 use crate::event::{RecoveryEntered, Undone, Window};
 use crate::reordering::{
-    AckSigns, Answer, DataSigns, Evidence, Freeze, Loss, OwnReordering, Phase, ReorderingPolicy,
-    Resent, Undo,
+    AckSigns, Answer, DataSigns, Evidence, Freeze, Loss, Marks, OwnReordering, Phase,
+    ReorderingPolicy, Resent, Undo,
 };
 
 /// All that a policy was asked and told.
@@ -164,7 +164,7 @@ fn eifel(signs: &AckSigns, resent_at: Option<Time>) -> Answer {
     let extent = signs.highest_sacked.saturating_sub(before.una) / signs.mss;
     let undo = Undo {
         window,
-        ends_recovery: true,
+        marks: Marks::Cleared,
         renews_timeout: false,
         evidence: Evidence::Late,
     };
@@ -269,7 +269,7 @@ fn windows_may_be_given_back_while_repairing_goes_on() {
     let (config, _) = answering(&example(), |signs, _| match signs.before {
         Some(before) if signs.phase == Phase::Recovery => Answer::undo(Undo {
             window: before.window,
-            ends_recovery: false,
+            marks: Marks::Repaired,
             renews_timeout: false,
             evidence: Evidence::Late,
         }),

@@ -8,6 +8,13 @@ use crate::reordering::ReorderingConfig;
 use crate::tests::properties::{check, hostile};
 use crate::{CongestionConfig, Counters};
 
+const MARKS: [Marks; 4] = [
+    Marks::Repaired,
+    Marks::Cleared,
+    Marks::Reconsidered,
+    Marks::Kept,
+];
+
 /// Answers that make no sense of what they see.
 fn rash(kind: u8) -> impl FnMut(&AckSigns, Option<Time>) -> Answer + Clone + Send + Sync {
     let mut acks = 0;
@@ -34,7 +41,7 @@ fn rash(kind: u8) -> impl FnMut(&AckSigns, Option<Time>) -> Answer + Clone + Sen
             4 => Answer::NOTHING.freeze(freeze(true)),
             5 => Answer {
                 undo: undo.map(|undo| Undo {
-                    ends_recovery: acks % 2 == 0,
+                    marks: MARKS[acks as usize % MARKS.len()],
                     ..undo
                 }),
                 freeze: (acks % 7 == 0).then(|| freeze(acks % 2 == 0)),
