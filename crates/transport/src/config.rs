@@ -6,6 +6,7 @@ use crate::congestion::cubic::CubicConfig;
 use crate::congestion::newreno::NewRenoConfig;
 use crate::congestion::{self, CongestionConfig, Controller, SinglePathConfig};
 use crate::initial_window::InitialWindow;
+use crate::reordering::linux::LinuxConfig;
 use crate::reordering::none::NoneConfig;
 use crate::reordering::{self, Policy, ReorderingConfig};
 use crate::scheduling::min_rtt::MinRttConfig;
@@ -256,7 +257,7 @@ impl Config {
             subflow_congestion: CubicConfig::DEFAULT.into(),
             scheduler: MinRttConfig::DEFAULT.into(),
             assign_ahead: true,
-            reordering: NoneConfig::DEFAULT.into(),
+            reordering: LinuxConfig::DEFAULT.into(),
             receive_buffer: Bytes::from_mib(6),
             send_buffer: Bytes::from_mib(4),
             send_buffer_autotuning: true,
@@ -295,6 +296,7 @@ impl Config {
         match profile {
             Profile::Linux => linux,
             Profile::Ns3 => Config {
+                reordering: NoneConfig::DEFAULT.into(),
                 congestion: SinglePathConfig::NewReno(NewRenoConfig::DEFAULT).into(),
                 subflow_congestion: NewRenoConfig::DEFAULT.into(),
                 assign_ahead: false,
@@ -319,6 +321,7 @@ impl Config {
                 ..linux
             },
             Profile::Rfc => Config {
+                reordering: NoneConfig::DEFAULT.into(),
                 congestion: SinglePathConfig::NewReno(NewRenoConfig::DEFAULT).into(),
                 subflow_congestion: NewRenoConfig::DEFAULT.into(),
                 assign_ahead: false,
@@ -340,6 +343,7 @@ impl Config {
             },
             // What of the module these settings can say; the rest is its own.
             Profile::MptcpNs3 => Config {
+                reordering: NoneConfig::DEFAULT.into(),
                 scheduler: RoundRobinConfig::DEFAULT.into(),
                 // Of gomez-2014's code; what is received has no bound.
                 receive_buffer: Bytes::new(90_000_000),
