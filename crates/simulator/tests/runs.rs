@@ -324,9 +324,9 @@ fn an_answer_to_reordering_tells_late_packets_from_lost_ones() {
         );
         run(&text, 1).summary
     };
-    let none = run("");
+    let none = run("reordering = \"none\"");
     assert_eq!(none.subflows[0].undone, None);
-    let linux = run("reordering = \"linux\"");
+    let linux = run("");
     let undone = linux.subflows[0].undone.expect("an answer");
     assert!(undone.undone > 0, "{undone:?}");
     assert_eq!(

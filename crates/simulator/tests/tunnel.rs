@@ -95,7 +95,7 @@ fn redundantly_the_best_link_counts() {
 #[test]
 fn the_naive_device_collapses_where_the_tunnel_does_not() {
     for (name, plan) in &CASES[1..] {
-        let share = share(plan, "device = \"naive\"");
+        let share = share(plan, "device = \"naive\"\nprofile = \"rfc\"");
         assert!(share < 0.4, "{name}: {share:.3}");
     }
 }

@@ -169,10 +169,12 @@ impl Receiver {
         arrival
     }
 
-    /// RFC 7323, 4.3: only a segment that covers the last acknowledgement sets the echo.
+    /// RFC 7323, 4.3: only a segment that covers the last acknowledgement sets the echo. One that ends
+    /// before it is not acceptable, and does not (5.3, R2; Linux's `tcp_sequence`).
     #[inline]
     fn note_timestamp(&mut self, segment: &Segment) {
-        if segment.seq <= self.last_ack_sent && segment.ts_val >= self.ts_recent {
+        let covers = segment.seq <= self.last_ack_sent && segment.end() >= self.last_ack_sent;
+        if covers && segment.ts_val >= self.ts_recent {
             self.ts_recent = segment.ts_val;
         }
     }

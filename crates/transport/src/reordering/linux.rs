@@ -51,7 +51,7 @@ pub struct Linux {
     settings: Settings,
     /// First offset that was not acknowledged when the episode began (undo_marker).
     marker: u64,
-    /// Segments sent again of which no copy has been reported; `None` before the first (undo_retrans).
+    /// Segments sent again of which no copy has been reported; `None` if there was none (undo_retrans).
     unreported: Option<u64>,
     /// All that were ever sent again, and all that were ever reported (total_retrans, dsack_dups).
     resent: u64,
@@ -68,7 +68,8 @@ impl Linux {
     /// tcp_packet_delayed(): what arrived was sent before anything was sent again, if anything was.
     fn is_late(&self, signs: &AckSigns) -> bool {
         let Some(resent_at) = self.resent_at else {
-            return true;
+            // Linux leaves a probe's copy out here, and undoes the very loss that it repaired.
+            return self.unreported.is_none();
         };
         let echo = signs.echo.filter(|_| self.settings.timestamps);
         echo.is_some_and(|echo| echo < resent_at)
@@ -230,8 +231,10 @@ impl ReorderingPolicy for Linux {
         self.runs_frto = is_timeout && (loss.is_first() || self.timed_out);
         self.timed_out = is_timeout;
         if loss.is_first() {
+            // tcp_init_undo(): copies that are still in flight may be reported, too.
+            let copies = loss.copies_in_flight.div_ceil(loss.mss);
             self.marker = loss.una;
-            self.unreported = None;
+            self.unreported = (copies > 0).then_some(copies);
             self.resent_at = None;
         }
     }

@@ -303,6 +303,10 @@ pub struct Loss {
     pub una: u64,
     /// Next offset to send for the first time.
     pub nxt: u64,
+    /// Bytes that were sent again before, probes included, and are thought to be in the network.
+    pub copies_in_flight: u64,
+    /// Maximum payload of a segment.
+    pub mss: u64,
     /// What was before the first loss of this episode.
     pub before: Option<Before>,
 }

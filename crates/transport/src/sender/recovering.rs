@@ -190,7 +190,7 @@ impl Sender {
                 in_a_row,
             })
         });
-        self.tell_policy_of_loss(Congestion::Timeout, now);
+        self.tell_policy_of_loss(Congestion::Timeout, now, connection.own().mss);
         !frozen
     }
 
@@ -219,7 +219,8 @@ impl Sender {
                 until,
             })
         });
-        self.tell_policy_of_loss(Congestion::FastRetransmit, connection.now);
+        let (now, mss) = (connection.now, connection.own().mss);
+        self.tell_policy_of_loss(Congestion::FastRetransmit, now, mss);
     }
 
     pub(crate) fn leave_recovery<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) {

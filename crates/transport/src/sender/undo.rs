@@ -42,13 +42,15 @@ impl Sender {
     }
 
     /// The policy for reordering learns that there was a loss.
-    pub(super) fn tell_policy_of_loss(&mut self, cause: Congestion, now: Time) {
+    pub(super) fn tell_policy_of_loss(&mut self, cause: Congestion, now: Time, mss: u64) {
         if self.reordering.is_on() {
             self.reordering.on_loss(&Loss {
                 now,
                 cause,
                 una: self.una,
                 nxt: self.nxt,
+                copies_in_flight: self.board.retransmitted(),
+                mss,
                 before: self.recovery.before,
             });
         }
