@@ -470,7 +470,13 @@ impl RateControl {
                 let round_trip = self.smoothed().map(|_| self.round_trip())?;
                 window.saturating_mul(8_000_000_000) / round_trip.as_nanos().max(1)
             }
-            Phase::Cruise | Phase::Probe { .. } | Phase::Drain { .. } => self.rate().as_bps(),
+            // The least window may be on its way however slow the link seemed: a round trip takes it.
+            // Else a rate measured while next to nothing was sent would be all that is ever sent.
+            Phase::Cruise | Phase::Probe { .. } | Phase::Drain { .. } => {
+                let round_trip = self.smoothed().unwrap_or(Time::MAX);
+                let least = LEAST_WINDOW * 8_000_000_000 / round_trip.as_nanos().max(1);
+                self.rate().as_bps().max(least)
+            }
         };
         // A window that doubles each round trip sends (1/2 + ln 2) of itself in one, which is less
         // than five quarters.
