@@ -112,6 +112,7 @@ reference: setup ## print our numbers beside ns-3's, Linux's, htsim's and the fo
 
 kernel: setup ## print our numbers beside those of this machine's kernel, in half an hour
 	$(BIN)/python tests/agreement/kernel.py
+	$(BIN)/python tests/agreement/reordering_kernel.py
 	$(BIN)/python -m pytest tests/agreement/test_kernel.py
 
 RUNS ?= 5

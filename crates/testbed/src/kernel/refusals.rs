@@ -280,6 +280,7 @@ fn fixed(transport: &Config) -> Vec<(&'static str, String, String)> {
     key("prr", |of| of.prr.to_string());
     key("quick_ack", |of| of.quick_ack.to_string());
     key("rack", |of| of.rack.to_string());
+    key("reordering", |of| format!("{:?}", of.reordering.name()));
     key("send_buffer_autotuning", |of| {
         of.send_buffer_autotuning.to_string()
     });
@@ -342,6 +343,10 @@ mod tests {
             (
                 "prr = false",
                 "transport.prr = false: the kernel has no such setting; allowed here: true",
+            ),
+            (
+                "reordering = \"eifel\"",
+                "transport.reordering = \"eifel\": the kernel has no such setting; allowed here: \"linux\"",
             ),
             (
                 "protocol = \"bas\"\nnotsent_lowat = \"16 KiB\"",
