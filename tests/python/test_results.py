@@ -43,6 +43,12 @@ SUBFLOW = {
     "timeouts",
     "spurious_retransmissions",
     "srtt_ms",
+    # Of the answer to reordering that profile linux has.
+    "undone",
+    "spurious_fast_recoveries",
+    "spurious_timeouts",
+    "dupthresh_max",
+    "nstat",
 }
 
 
