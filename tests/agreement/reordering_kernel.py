@@ -128,7 +128,7 @@ def tables(runs: int = RUNS) -> list[Table]:
     tenths = dict.fromkeys(found.columns[2:], ".1f")
     return [
         Table("kernel", "Goodput in Mbit/s, Linux's answer", found, tenths),
-        Table("kernel-counters", "Counters of the sender, simulated / kernel", counted),
+        Table("counters", "Counters of the sender, simulated / kernel", counted),
     ]
 
 
