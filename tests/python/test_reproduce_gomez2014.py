@@ -135,4 +135,4 @@ def test_a_second_channel_gains_over_meshes_what_is_printed(monkeypatch):
     assert ours(fig10, "one channel over TCP, the module's") < ours(
         fig10, "two channels over TCP, the"
     )
-    assert len(fig10.scenarios) == 20
+    assert len(fig10.scenarios) == 4 * 7  # meshes, and ways to send over each
