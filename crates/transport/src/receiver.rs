@@ -351,6 +351,12 @@ impl Receiver {
                 list.push(self.nxt, range.0, range.1);
             }
         }
+        // Where data came last nothing waits any more, elsewhere it does.
+        if list.is_empty()
+            && let Some((start, end)) = self.ranges.first()
+        {
+            list.push(self.nxt, start, end);
+        }
         list
     }
 }

@@ -79,6 +79,21 @@ fn sack_blocks_name_the_newest_range_first() {
     );
 }
 
+#[test]
+fn what_waits_is_named_though_nothing_waits_where_data_came_last() {
+    // The four ranges that are remembered as the newest are taken up one by one.
+    let arrivals = [0, 20, 2, 4, 6, 8, 1, 3, 5, 7];
+    assert_eq!(
+        acknowledgements(&plain_tcp(), &arrivals)[6..],
+        [
+            ". ack 3001 sack 8001:9001 6001:7001 4001:5001",
+            ". ack 5001 sack 8001:9001 6001:7001",
+            ". ack 7001 sack 8001:9001",
+            ". ack 9001 sack 20001:21001",
+        ]
+    );
+}
+
 /// What the server sends when a segment comes after a gap and it has so much to send itself.
 fn answers_with_data(bytes: u64) -> Vec<String> {
     let mut pair = Pair::connected(&plain_tcp(), &[50]);
