@@ -3,7 +3,7 @@
     python tests/agreement/reordering_kernel.py [RUNS]
 
 One TCP over the testbed's links, whose jitter lets packets overtake each other as the simulator's
-does: medians of some runs (5 if it is not said), with the counters that nstat shows of the sender.
+does: medians of some runs (11 if it is not said), with the counters that nstat shows of the sender.
 Both tables go into docs/reordering.md. It takes root and real time, ten seconds a run.
 """
 
@@ -20,7 +20,7 @@ from ropewalk.cli.progress import progress
 from tables import ROOT, Table, write_into_page
 
 PAGE = ROOT / "docs/reordering.md"
-RUNS = 5
+RUNS = 11
 # Mbit/s, one-way delay and jitter in ms.
 CASES = ((50, 20, 1), (50, 20, 3), (50, 20, 10), (20, 40, 5), (10, 60, 20))
 # The simulator's names of what nstat counts, where they differ.

@@ -389,6 +389,8 @@ pub struct Nstat {
     pub sack_reorder: u64,
     #[serde(rename = "TcpExtTCPTSReorder")]
     pub ts_reorder: u64,
+    #[serde(rename = "TcpExtPAWSEstab")]
+    pub paws_estab: u64,
 }
 
 /// Competitors of one entry, together.

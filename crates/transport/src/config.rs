@@ -148,6 +148,12 @@ pub struct Config {
     /// An acknowledgement that advances lets the window grow even if it tells of a new gap, as in
     /// Linux; if not, it is a duplicate (RFC 5681, 3.1, by RFC 6675's definition).
     pub grow_in_disorder: bool,
+    /// A segment whose timestamp is older than the one to echo is thrown away (PAWS, RFC 7323, section 5);
+    /// needs timestamps.
+    pub paws: bool,
+    /// Selective acknowledgements of segments that were sent once are samples of the round-trip time, too,
+    /// as in Linux; if not, only what moves the left edge of the window (RFC 7323, 4.1).
+    pub rtt_from_sack: bool,
     /// HyStart: leave slow start when the round-trip time rises (in `cubic`).
     pub hystart: bool,
     /// CUBIC grows as in Linux (`bictcp_update`), not as in RFC 9438: where it is to match Reno, by
@@ -282,6 +288,8 @@ impl Config {
             byte_counting: true,
             nagle: true,
             grow_in_disorder: true,
+            paws: true,
+            rtt_from_sack: true,
             hystart: true,
             linux_cubic: false,
             receive_window_share: 0.625,
@@ -314,6 +322,8 @@ impl Config {
                 rack: false,
                 tail_loss_probe: false,
                 grow_in_disorder: false,
+                paws: false,
+                rtt_from_sack: false,
                 halve_after_idle: false,
                 halve_pipe: true,
                 byte_counting: false,
@@ -337,6 +347,7 @@ impl Config {
                 rack: false,
                 tail_loss_probe: false,
                 grow_in_disorder: false,
+                rtt_from_sack: false,
                 halve_after_idle: false,
                 hystart: false,
                 ..linux

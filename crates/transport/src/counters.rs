@@ -25,6 +25,8 @@ pub struct Counters {
     /// Times that segments were seen to have overtaken each other, by an answer that looks for it; see
     /// [`Sighting`].
     pub seen_by: [u64; Sighting::COUNT],
+    /// Segments thrown away since their timestamps were older than what had come (PAWS, RFC 7323).
+    pub discarded_as_old: u64,
     /// Most duplicate acknowledgements that were waited for; 0 if they were never more than three.
     pub threshold_max: u32,
 }
@@ -53,6 +55,7 @@ impl AddAssign for Counters {
         for (own, more) in self.seen_by.iter_mut().zip(other.seen_by) {
             *own += more;
         }
+        self.discarded_as_old += other.discarded_as_old;
         self.threshold_max = self.threshold_max.max(other.threshold_max);
     }
 }

@@ -274,9 +274,39 @@ impl Endpoint {
             self.settle(subflow);
             return;
         }
-        self.handle_ack(now, subflow, segment, recorder);
-        self.handle_payload(now, subflow, segment, recorder);
+        if !self.discard_old(subflow, segment) {
+            self.handle_ack(now, subflow, segment, recorder);
+            self.handle_payload(now, subflow, segment, recorder);
+        }
         self.settle(subflow);
+    }
+
+    /// PAWS: throws an old segment away, and says whether it was one. What has data is answered (RFC 7323,
+    /// 5.3, R1), an acknowledgement by itself is not: Linux answers one in half a second, which tells
+    /// nothing. A duplicate acknowledgement that moves no window is taken though it is old, as Linux does
+    /// (`tcp_disordered_ack`): what it tells of is as good as before.
+    fn discard_old(&mut self, subflow: usize, segment: &Segment) -> bool {
+        let flow = &mut self.subflows[subflow];
+        if !flow.receiver.is_old(segment) {
+            return false;
+        }
+        let has_data = segment.sequence_len() > 0;
+        let edge = match self.multipath {
+            true => segment.data_ack,
+            false => segment.ack.saturating_sub(1),
+        };
+        let repeats = segment.seq == flow.receiver.nxt()
+            && segment.ack == flow.sender.una()
+            && !self.tx.moves_window(edge + u64::from(segment.window));
+        if !has_data && repeats {
+            return false;
+        }
+        if has_data {
+            flow.receiver.answer_old(segment);
+            self.acks |= 1 << subflow;
+        }
+        flow.sender.counters.discarded_as_old += 1;
+        true
     }
 
     #[inline]
@@ -375,6 +405,7 @@ impl Endpoint {
         }
         let flow = &mut self.subflows[subflow];
         if empty && segment.seq == flow.receiver.nxt() {
+            flow.receiver.note_timestamp(segment);
             return;
         }
         let len = u64::from(segment.len);

@@ -40,6 +40,8 @@ pub(crate) struct Receiver {
     /// Offset of the peer's FIN.
     fin: Option<u64>,
     ts_recent: Time,
+    /// Whether older timestamps are thrown away.
+    paws: bool,
     last_ack_sent: u64,
     unacknowledged: u32,
     quick: u32,
@@ -76,6 +78,7 @@ impl Receiver {
             duplicate: None,
             fin: None,
             ts_recent: Time::ZERO,
+            paws: config.paws && config.timestamps,
             last_ack_sent: 0,
             unacknowledged: 0,
             quick: if config.quick_ack { QUICK_ACKS } else { 0 },
@@ -169,10 +172,30 @@ impl Receiver {
         arrival
     }
 
+    /// PAWS (RFC 7323, 5.3, R1): its timestamp is older than the one to echo, so that it may be of a time
+    /// when sequence numbers were used before. Timestamps count milliseconds, and as in Linux
+    /// (`TCP_PAWS_WINDOW`) one that is older by a single one of them is not old yet.
+    #[inline]
+    pub(crate) fn is_old(&self, segment: &Segment) -> bool {
+        segment.ts_val < self.ts_recent
+            && self.paws
+            && segment.flags.contains(Flags::TIMESTAMPS)
+            && milliseconds(self.ts_recent) - milliseconds(segment.ts_val) > 1
+    }
+
+    /// An old segment with data is answered: with a D-SACK for what of it came before (Linux's
+    /// `tcp_send_dupack`).
+    pub(crate) fn answer_old(&mut self, segment: &Segment) {
+        if segment.seq < self.nxt && segment.len > 0 {
+            self.duplicate = Some((segment.seq, segment.end().min(self.nxt)));
+        }
+        self.ack_now = true;
+    }
+
     /// RFC 7323, 4.3: only a segment that covers the last acknowledgement sets the echo. One that ends
     /// before it is not acceptable, and does not (5.3, R2; Linux's `tcp_sequence`).
     #[inline]
-    fn note_timestamp(&mut self, segment: &Segment) {
+    pub(crate) fn note_timestamp(&mut self, segment: &Segment) {
         let covers = segment.seq <= self.last_ack_sent && segment.end() >= self.last_ack_sent;
         if covers && segment.ts_val >= self.ts_recent {
             self.ts_recent = segment.ts_val;
@@ -359,4 +382,9 @@ impl Receiver {
         }
         list
     }
+}
+
+/// A timestamp as it is on the wire: Linux's clock for them counts milliseconds (`TCP_TS_HZ`).
+fn milliseconds(timestamp: Time) -> u64 {
+    timestamp.as_nanos() / 1_000_000
 }

@@ -42,6 +42,7 @@ pub(crate) struct Sender {
     halve_pipe: bool,
     halve_after_idle: bool,
     pub(crate) grow_in_disorder: bool,
+    rtt_from_sack: bool,
     limited_transmit: bool,
     pub(crate) counters: Counters,
 }
@@ -65,6 +66,7 @@ impl Sender {
             halve_pipe: config.halve_pipe,
             halve_after_idle: config.halve_after_idle,
             grow_in_disorder: config.grow_in_disorder,
+            rtt_from_sack: config.rtt_from_sack,
             limited_transmit: config.limited_transmit,
             counters: Counters::default(),
         }
@@ -196,6 +198,16 @@ impl Sender {
         {
             self.board
                 .selective_acknowledge(ack, blocks, &mut delivered);
+            if let Some((oldest, newest)) = delivered.sacked_once
+                && self.rtt_from_sack
+            {
+                let own = connection.own();
+                if rtt.is_none() {
+                    self.rto.sample(now - oldest, own);
+                    own.min_rtt = own.min_rtt.min(now - newest);
+                }
+                own.latest_rtt = now - newest;
+            }
         }
         let acknowledgement = Acknowledgement {
             now,

@@ -87,7 +87,8 @@ impl Endpoint {
             && segment.data_seq + len <= self.rx.edge()
             && segment.ack == flow.sender.una()
             && flow.sender.is_idle()
-            && self.tx.is_idle();
+            && self.tx.is_idle()
+            && !flow.receiver.is_old(segment);
         if !usual {
             return false;
         }
@@ -136,6 +137,7 @@ impl Endpoint {
         let Some(acked) = flow.sender.take_usual(now, segment, cwnd_limited, state) else {
             return false;
         };
+        flow.receiver.note_timestamp(segment);
         if segment.flags.contains(Flags::NUMBERED)
             && let Some(door) = flow.sender.reordering.door()
         {

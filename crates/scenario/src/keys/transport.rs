@@ -258,6 +258,16 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
         "Let the window grow on an acknowledgement that advances though it tells of a new gap, as Linux."
     ),
     setting!(
+        paws,
+        Kind::Boolean,
+        "Throw segments away whose timestamps are older than what has come (PAWS, RFC 7323); needs timestamps."
+    ),
+    setting!(
+        rtt_from_sack,
+        Kind::Boolean,
+        "Take samples of the round-trip time from selective acknowledgements, too, as Linux."
+    ),
+    setting!(
         hystart,
         Kind::Boolean,
         "Leave slow start when the round-trip time rises (cubic)."

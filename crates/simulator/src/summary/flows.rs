@@ -159,6 +159,7 @@ fn undone(flow: &Flow, from: &Counters, to: &Counters) -> Option<UndoneSummary> 
             spurious_rtos,
             sack_reorder: seen(Sighting::Acknowledged),
             ts_reorder: seen(Sighting::Echoed),
+            paws_estab: to.discarded_as_old - from.discarded_as_old,
         }),
     })
 }

@@ -277,10 +277,12 @@ fn fixed(transport: &Config) -> Vec<(&'static str, String, String)> {
         of.opportunistic_retransmission.to_string()
     });
     key("penalisation", |of| of.penalisation.to_string());
+    key("paws", |of| of.paws.to_string());
     key("prr", |of| of.prr.to_string());
     key("quick_ack", |of| of.quick_ack.to_string());
     key("rack", |of| of.rack.to_string());
     key("reordering", |of| format!("{:?}", of.reordering.name()));
+    key("rtt_from_sack", |of| of.rtt_from_sack.to_string());
     key("send_buffer_autotuning", |of| {
         of.send_buffer_autotuning.to_string()
     });

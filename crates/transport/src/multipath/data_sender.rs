@@ -176,6 +176,11 @@ impl DataSender {
         self.una == self.written && !self.closed
     }
 
+    /// Whether the peer's window would grow if it ended at `edge`.
+    pub(crate) fn moves_window(&self, edge: u64) -> bool {
+        edge > self.edge
+    }
+
     /// The peer's window ends at `edge`; it never moves back.
     #[inline]
     pub(crate) fn on_window(&mut self, edge: u64) {

@@ -15,6 +15,8 @@ pub(crate) struct Delivered {
     pub(crate) newest_once: Option<Time>,
     /// Transmission time and end of the newest of all; see [`Delivered::new`].
     pub(crate) newest: (Time, u64),
+    /// When the oldest and the newest of those acknowledged selectively that were sent just once were sent.
+    pub(crate) sacked_once: Option<(Time, Time)>,
     /// A segment that was sent just once is among them.
     pub(crate) original: bool,
     /// First offset of the lowest segment that was sent once and came after one that follows it.
@@ -34,6 +36,7 @@ impl Delivered {
             sacked: 0,
             newest_once: None,
             newest: (Time::ZERO, 0),
+            sacked_once: None,
             original: false,
             late: None,
             trusted,
@@ -60,5 +63,15 @@ impl Delivered {
             }
         }
         self.newest = self.newest.max((sent.sent, sent.end()));
+    }
+
+    /// Acknowledged selectively: a sample of the round-trip time, if it was sent just once.
+    #[inline]
+    pub(super) fn note_sacked(&mut self, sent: &Sent) {
+        if !sent.was_retransmitted() {
+            let (oldest, newest) = self.sacked_once.unwrap_or((sent.sent, sent.sent));
+            self.sacked_once = Some((oldest.min(sent.sent), newest.max(sent.sent)));
+        }
+        self.note(sent);
     }
 }

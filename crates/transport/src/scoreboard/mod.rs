@@ -363,7 +363,7 @@ impl Scoreboard {
             }
             if sent.seq >= start && !sent.has(SACKED) {
                 let len = u64::from(sent.len);
-                delivered.note(sent);
+                delivered.note_sacked(sent);
                 if sent.has(LOST) {
                     self.lost -= len;
                 }

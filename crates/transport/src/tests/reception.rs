@@ -2,15 +2,22 @@ use super::*;
 
 /// Feeds data segments of 1000 bytes, by their number, to a fresh server; gives its acknowledgements.
 fn acknowledgements(config: &Config, arrivals: &[u64]) -> Vec<String> {
+    let arrivals: Vec<(u64, u64)> = arrivals.iter().map(|&number| (number, 5000)).collect();
+    answers_to(config, &arrivals)
+}
+
+/// The same of segments and their timestamps in milliseconds.
+fn answers_to(config: &Config, arrivals: &[(u64, u64)]) -> Vec<String> {
     let mut pair = Pair::connected(config, &[50]);
     pair.client.write(1000);
     pair.flush();
     let model = pair.sent.last().expect("a data segment").segment;
     let mut answers = Vec::new();
-    for &number in arrivals {
+    for &(number, timestamp) in arrivals {
         let segment = Segment {
             seq: 1 + 1000 * number,
             data_seq: 1000 * number,
+            ts_val: ms(timestamp),
             ..model
         };
         pair.server.handle_segment(pair.now, 0, &segment);
@@ -159,4 +166,109 @@ fn the_echoed_timestamp_is_that_of_the_segment_that_moved_the_window() {
         .map(|p| p.segment.ts_ecr)
         .collect();
     assert_eq!(echoes, [ms(5000), ms(5000), ms(5000)]);
+}
+
+/// What is overtaken by a retransmission that closes a gap.
+const OVERTAKEN: [(u64, u64); 6] = [
+    (0, 5000),
+    (2, 5002),
+    (1, 5060),
+    (3, 5003),
+    (2, 5002),
+    (3, 5059),
+];
+
+#[test]
+fn segments_older_than_what_has_come_are_thrown_away() {
+    // RFC 7323, 5.3, R1, and a D-SACK for what had come before. One millisecond less is not old yet.
+    let answers = [
+        ". ack 1001",
+        ". ack 1001 sack 2001:3001",
+        ". ack 3001",
+        ". ack 3001",
+        ". ack 3001 sack 2001:3001",
+        ". ack 4001",
+    ];
+    assert_eq!(answers_to(&plain_tcp(), &OVERTAKEN), answers);
+}
+
+#[test]
+fn segments_of_any_age_are_taken_without_paws() {
+    let config = Config {
+        paws: false,
+        ..plain_tcp()
+    };
+    let answers = answers_to(&config, &OVERTAKEN);
+    assert_eq!(answers[3], ". ack 4001");
+    let config = Config {
+        timestamps: false,
+        ..plain_tcp()
+    };
+    assert_eq!(answers_to(&config, &OVERTAKEN), answers);
+}
+
+/// The sender after its first flight of four segments was acknowledged by these: cumulative
+/// acknowledgement, a range above it, timestamp in milliseconds.
+fn after(config: &Config, acknowledgements: &[(u64, Option<(u64, u64)>, u64)]) -> Pair {
+    let mut pair = Pair::connected(config, &[50]);
+    pair.client.write(4000);
+    pair.flush();
+    let model = Segment {
+        seq: 1,
+        ack: 1,
+        len: 0,
+        window: 100_000,
+        ..pair.sent.last().expect("a data segment").segment
+    };
+    pair.now = ms(5100);
+    for &(ack, range, timestamp) in acknowledgements {
+        let mut list = crate::segment::SackList::default();
+        if let Some((start, end)) = range {
+            list.push(ack, start, end);
+        }
+        let options = match range {
+            Some(_) => Options::Sack(list),
+            None => Options::None,
+        };
+        let segment = Segment {
+            ack,
+            options,
+            ts_val: ms(timestamp),
+            ts_ecr: ms(5000),
+            ..model
+        };
+        pair.client.handle_segment(pair.now, 0, &segment);
+    }
+    pair
+}
+
+#[test]
+fn acknowledgements_that_were_overtaken_are_thrown_away_unless_they_repeat_the_newest() {
+    // As Linux (`tcp_disordered_ack`).
+    let config = Config {
+        rack: false,
+        ..plain_tcp()
+    };
+    let discarded = |acknowledgements: &[_]| {
+        let counters = after(&config, acknowledgements).client.counters(0);
+        counters.discarded_as_old
+    };
+    assert_eq!(discarded(&[(2001, None, 5060), (1001, None, 5055)]), 1);
+    assert_eq!(discarded(&[(2001, None, 5060), (1001, None, 5059)]), 0);
+    let repeats = (2001, Some((3001, 4001)), 5055);
+    assert_eq!(discarded(&[(2001, None, 5060), repeats]), 0);
+}
+
+#[test]
+fn a_selective_acknowledgement_is_a_sample_where_linux_takes_it_for_one() {
+    let told = [(1, Some((2001, 3001)), 5060)];
+    let with = |rtt_from_sack| Config {
+        rtt_from_sack,
+        ..plain_tcp()
+    };
+    let state = |config| after(&config, &told).client.subflow_states()[0].clone();
+    let (without, with) = (state(with(false)), state(with(true)));
+    assert_eq!(with.rtt_samples, without.rtt_samples + 1);
+    assert_eq!(with.latest_rtt, ms(100));
+    assert_eq!(without.latest_rtt, without.srtt);
 }
