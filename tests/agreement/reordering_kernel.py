@@ -4,7 +4,8 @@
 
 One TCP over the testbed's links, whose jitter lets packets overtake each other as the simulator's
 does: medians of some runs (11 if it is not said), with the counters that nstat shows of the sender.
-Both tables go into docs/reordering.md. It takes root and real time, ten seconds a run.
+Both tables go into docs/reordering.md, and the kernel's runs into tests/reference, for the tests of machines
+that cannot make them. It takes root and real time, ten seconds a run.
 """
 
 import statistics
@@ -20,6 +21,7 @@ from ropewalk.cli.progress import progress
 from tables import ROOT, Table, write_into_page
 
 PAGE = ROOT / "docs/reordering.md"
+REFERENCE = ROOT / "tests/reference/linux-reordering.csv"
 RUNS = 11
 # Mbit/s, one-way delay and jitter in ms.
 CASES = ((50, 20, 1), (50, 20, 3), (50, 20, 10), (20, 40, 5), (10, 60, 20))
@@ -27,6 +29,7 @@ CASES = ((50, 20, 1), (50, 20, 3), (50, 20, 10), (20, 40, 5), (10, 60, 20))
 OURS = {"TcpRetransSegs": "retransmissions", "TcpExtTCPSackRecovery": "fast_recoveries"}
 COUNTERS = (
     *OURS,
+    "TcpExtPAWSEstab",
     "TcpExtTCPPartialUndo",
     "TcpExtTCPFullUndo",
     "TcpExtTCPDSACKUndo",
@@ -122,6 +125,28 @@ def counters(runs: int) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
+def write_reference(runs: int = RUNS) -> None:
+    """Write the kernel's runs, one a row."""
+    rows = [
+        {
+            "rate_mbps": case[0],
+            "delay_ms": case[1],
+            "jitter_ms": case[2],
+            "goodput_mbps": round(run["goodput_mbps"], 3),
+            **{name: run["kernel"]["counters"]["client"].get(name, 0) for name in COUNTERS},
+        }
+        for case, (_, kernel) in both(runs).items()
+        for run in kernel
+    ]
+    pl.DataFrame(rows).write_csv(REFERENCE)
+
+
+def reference(case: Case) -> pl.DataFrame:
+    """Return the kernel's runs of a case, as they were measured."""
+    of = dict(zip(("rate_mbps", "delay_ms", "jitter_ms"), case, strict=True))
+    return pl.read_csv(REFERENCE).filter(**of)
+
+
 def tables(runs: int = RUNS) -> list[Table]:
     """Return the tables of the page."""
     found, counted = goodput(runs), counters(runs)
@@ -133,7 +158,9 @@ def tables(runs: int = RUNS) -> list[Table]:
 
 
 if __name__ == "__main__":
-    made = tables(int(sys.argv[1]) if len(sys.argv) > 1 else RUNS)
+    number = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
+    made = tables(number)
     for table in made:
         table.print()
     write_into_page(made, PAGE)
+    write_reference(number)

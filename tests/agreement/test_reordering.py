@@ -1,9 +1,13 @@
 """Answers to reordering bring back what reordering takes."""
 
+import statistics
+
 import polars as pl
 import pytest
 
 import reordering
+import reordering_kernel
+import ropewalk
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +28,19 @@ def test_at_three_milliseconds_eifel_gives_ten_times_and_dsack_five_times_as_muc
 
 
 def test_linux_loses_little_to_ten_milliseconds(jitter):
-    assert jitter[LINUX, "linux"][3] >= 42
+    """But for what its receiver throws away by its age, as the kernel does."""
     assert jitter[LINUX, "linux"][3] > 1.2 * jitter[LINUX, "none"][3]
+    transport = f'{reordering.KINDS[LINUX]}\npaws = false\nreordering = "linux"'
+    results = ropewalk.simulate(reordering.jittering(10, transport), runs=5)
+    assert results.mean["goodput_mbps"] >= 42
+
+
+@pytest.mark.parametrize("case", reordering_kernel.CASES)
+def test_goodput_is_the_kernels(case):
+    measured = reordering_kernel.reference(case)["goodput_mbps"].median()
+    results = ropewalk.simulate(reordering_kernel.scenario(case), runs=40)
+    simulated = statistics.median(run["goodput_mbps"] for run in results.runs)
+    assert simulated == pytest.approx(measured, rel=0.1)
 
 
 def test_without_jitter_all_are_alike(jitter):
