@@ -17,6 +17,8 @@ pub(crate) struct Delivered {
     pub(crate) newest: (Time, u64),
     /// When the oldest and the newest of those acknowledged selectively that were sent just once were sent.
     pub(crate) sacked_once: Option<(Time, Time)>,
+    /// Of those acknowledged cumulatively, one had been sent again.
+    pub(crate) resent: bool,
     /// A segment that was sent just once is among them.
     pub(crate) original: bool,
     /// First offset of the lowest segment that was sent once and came after one that follows it.
@@ -37,6 +39,7 @@ impl Delivered {
             newest_once: None,
             newest: (Time::ZERO, 0),
             sacked_once: None,
+            resent: false,
             original: false,
             late: None,
             trusted,

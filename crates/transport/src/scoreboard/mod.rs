@@ -177,7 +177,9 @@ impl Scoreboard {
                     self.retransmitted -= bytes;
                 }
             }
-            if !front.was_retransmitted() {
+            if front.was_retransmitted() {
+                delivered.resent = true;
+            } else {
                 delivered.newest_once = Some(front.sent);
             }
             if !whole {

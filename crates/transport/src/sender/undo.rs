@@ -68,7 +68,9 @@ impl Sender {
         let signs = AckSigns {
             advanced: ack.advanced,
             sacked: ack.delivered.sacked,
-            original: ack.delivered.original,
+            // Without SACK an acknowledgement of a copy covers what waited behind it, too; as Linux
+            // (`tcp_clean_rtx_queue`).
+            original: ack.delivered.original && (self.sack || !ack.delivered.resent),
             late: ack.delivered.late,
             duplicate_report,
             answers_probe: duplicate_report

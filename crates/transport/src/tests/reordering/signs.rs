@@ -79,3 +79,23 @@ fn all_signs_are_seen_where_they_occur() {
     assert!(last.advanced == 10_000 && !last.original, "{last:?}");
     assert_eq!(last.echo, Some(ms(5100)));
 }
+
+#[test]
+fn without_sack_a_copy_and_what_waited_behind_it_are_no_sign_of_an_original() {
+    // The first of two is lost: a timeout, and one acknowledgement of the copy and of the second.
+    let config = Config {
+        sack: false,
+        tail_loss_probe: false,
+        ..plain_tcp()
+    };
+    let (config, seen) = answering(&config, |_, _| Answer::NOTHING);
+    let mut pair = Pair::connected(&config, &[50]);
+    pair.fate = lose(&[1]);
+    pair.transfer(2000, Time::from_secs(9));
+    pair.drive(pair.now + ms(300));
+    let seen = seen.lock().expect("unpoisoned");
+    let repaired = seen.acks.iter().find(|signs| signs.ack > 2000);
+    let repaired = repaired.expect("an acknowledgement of both");
+    assert_eq!(repaired.phase, Phase::Loss);
+    assert!(repaired.advanced >= 2000 && !repaired.original);
+}
