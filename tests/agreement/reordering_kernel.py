@@ -3,9 +3,9 @@
     python tests/agreement/reordering_kernel.py [RUNS]
 
 One TCP over the testbed's links, whose jitter lets packets overtake each other as the simulator's
-does: medians of some runs (11 if it is not said), with the counters that nstat shows of the sender.
-Both tables go into docs/reordering.md, and the kernel's runs into tests/reference, for the tests of machines
-that cannot make them. It takes root and real time, ten seconds a run.
+does: medians of some runs (11 if it is not said), with the counters that nstat shows of the
+sender. Both tables go into docs/reordering.md, and the kernel's runs into tests/reference, for the
+tests of machines that cannot make them. It takes root and real time, ten seconds a run.
 """
 
 import statistics

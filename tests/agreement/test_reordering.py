@@ -37,10 +37,13 @@ def test_linux_loses_little_to_ten_milliseconds(jitter):
 
 @pytest.mark.parametrize("case", reordering_kernel.CASES)
 def test_goodput_is_the_kernels(case):
-    measured = reordering_kernel.reference(case)["goodput_mbps"].median()
+    """Within a tenth of its median, or where that of more runs may lie (95 %, by ranks)."""
+    measured = reordering_kernel.reference(case)["goodput_mbps"].sort()
+    assert len(measured) == 11
     results = ropewalk.simulate(reordering_kernel.scenario(case), runs=40)
     simulated = statistics.median(run["goodput_mbps"] for run in results.runs)
-    assert simulated == pytest.approx(measured, rel=0.1)
+    near = abs(simulated / measured.median() - 1) <= 0.1
+    assert near or measured[1] <= simulated <= measured[9]
 
 
 def test_without_jitter_all_are_alike(jitter):
