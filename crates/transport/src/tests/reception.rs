@@ -207,9 +207,11 @@ fn segments_of_any_age_are_taken_without_paws() {
     assert_eq!(answers_to(&config, &OVERTAKEN), answers);
 }
 
-/// The sender after its first flight of four segments was acknowledged by these: cumulative
-/// acknowledgement, a range above it, timestamp in milliseconds.
-fn after(config: &Config, acknowledgements: &[(u64, Option<(u64, u64)>, u64)]) -> Pair {
+/// Cumulative acknowledgement, a range above it, timestamp in milliseconds.
+type Told = (u64, Option<(u64, u64)>, u64);
+
+/// The sender after its first flight of four segments was acknowledged by these.
+fn after(config: &Config, acknowledgements: &[Told]) -> Pair {
     let mut pair = Pair::connected(config, &[50]);
     pair.client.write(4000);
     pair.flush();
