@@ -210,6 +210,14 @@ impl Endpoint {
         taken
     }
 
+    /// The same of bytes that are to be delivered by a time. Schedulers may go by it; what comes late is
+    /// delivered none the less.
+    pub fn write_by(&mut self, most: u64, deadline: Time) -> u64 {
+        let taken = self.tx.write_by(most, deadline);
+        self.may_send |= taken > 0;
+        taken
+    }
+
     /// The application will write no more: the stream ends after what was written.
     pub fn close(&mut self) {
         self.tx.close();

@@ -168,6 +168,7 @@ impl Endpoint {
                     window_size: self.tx.window_size(),
                     written: self.tx.nxt() + unsent,
                     acknowledged: self.tx.una(),
+                    deadline: self.tx.deadline_of(self.tx.nxt()),
                     changed: std::mem::take(&mut self.changed),
                 };
                 self.scheduler.choose(&pending, &self.table)

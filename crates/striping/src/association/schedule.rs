@@ -248,10 +248,10 @@ impl<P: Payload> Association<P> {
     }
 
     fn by_table(&mut self, now: Time, at: usize) -> Option<Next> {
-        self.turns.next(&mut self.streams)?;
+        let stream = self.turns.next(&mut self.streams)?;
         let own = self.carriers[at].id;
         if self.chosen.is_none() {
-            self.choose(now, at);
+            self.choose(now, at, stream);
         }
         let chosen = self.chosen?;
         if chosen == own {
@@ -263,8 +263,8 @@ impl<P: Payload> Association<P> {
         None
     }
 
-    /// Asks the transport's scheduler whose turn it is.
-    fn choose(&mut self, now: Time, at: usize) {
+    /// Asks the transport's scheduler whose turn it is with what this stream has next.
+    fn choose(&mut self, now: Time, at: usize, stream: u32) {
         self.table.clear();
         for number in 0..self.carriers.len() {
             let row = self.row(now, number);
@@ -278,6 +278,7 @@ impl<P: Payload> Association<P> {
             window_size: self.config.buffer.as_u64(),
             written: self.written,
             acknowledged: self.acknowledged,
+            deadline: self.streams[&stream].send.next_deadline(),
             changed: SubflowSet::ALL,
         };
         let Some(scheduler) = &mut self.scheduler else {

@@ -55,6 +55,22 @@ impl<P: Payload> Association<P> {
         taken
     }
 
+    /// The same of bytes that are to be delivered by a time. Schedulers may go by it; what comes late is
+    /// delivered none the less.
+    pub fn write_by(&mut self, stream: StreamId, payload: &mut P, deadline: Time) -> usize {
+        let start = self
+            .streams
+            .get(&stream.0)
+            .map(|state| state.send.written());
+        let taken = self.write(stream, payload);
+        if taken > 0
+            && let (Some(start), Some(state)) = (start, self.streams.get_mut(&stream.0))
+        {
+            state.send.note_deadline(start, deadline);
+        }
+        taken
+    }
+
     /// Nothing more will be written. The other direction goes on.
     pub fn finish(&mut self, stream: StreamId) {
         let Some(state) = self.streams.get_mut(&stream.0) else {

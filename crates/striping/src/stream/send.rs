@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use ropewalk_transport::RangeSet;
+use ropewalk_quantities::Time;
+use ropewalk_transport::{Deadlines, RangeSet};
 
 use super::waiting::Waiting;
 use crate::Payload;
@@ -17,6 +18,8 @@ pub(crate) struct SendBuffer<P> {
     /// Pieces with the place where each begins.
     pieces: VecDeque<(u64, P)>,
     written: u64,
+    /// By when what was written is to be delivered; none where nothing was written with a deadline.
+    deadlines: Option<Box<Deadlines>>,
     /// To be sent, for the first time or again.
     pending: Waiting,
     /// Sent at least once: what counts against the window.
@@ -43,6 +46,7 @@ impl<P: Payload> SendBuffer<P> {
         SendBuffer {
             pieces: VecDeque::new(),
             written: 0,
+            deadlines: None,
             pending: Waiting::default(),
             claimed: RangeSet::default(),
             again: RangeSet::default(),
@@ -66,6 +70,20 @@ impl<P: Payload> SendBuffer<P> {
             }
         }
         self.pieces.push_back((start, piece));
+    }
+
+    /// What has been written since this place is to be delivered by a time.
+    pub(crate) fn note_deadline(&mut self, start: u64, deadline: Time) {
+        let base = self.base();
+        let deadlines = self.deadlines.get_or_insert_default();
+        deadlines.forget_before(base);
+        deadlines.note(start, self.written, deadline);
+    }
+
+    /// By when the first byte that waits is to be delivered.
+    pub(crate) fn next_deadline(&self) -> Option<Time> {
+        let (start, _) = self.pending.first()?;
+        self.deadlines.as_ref()?.of(start)
     }
 
     pub(crate) fn finish(&mut self) {

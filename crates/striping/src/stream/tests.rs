@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use proptest::prelude::*;
+use ropewalk_quantities::Time;
 
 use super::receive::ReceiveBuffer;
 use super::send::{Part, SendBuffer};
@@ -229,4 +230,26 @@ proptest! {
             prop_assert_eq!(&bytes[..], &all[start..start + bytes.len()]);
         }
     }
+}
+
+#[test]
+fn what_waits_first_says_by_when_it_is_due() {
+    let due = Time::from_millis(20);
+    let mut send = written(1000, 10_000);
+    send.write(Length(500));
+    send.note_deadline(1000, due);
+    assert_eq!(send.next_deadline(), None);
+    send.take(Part {
+        start: 0,
+        end: 1000,
+    });
+    assert_eq!(send.next_deadline(), Some(due));
+    send.take(Part {
+        start: 1000,
+        end: 1500,
+    });
+    assert_eq!(send.next_deadline(), None);
+    // Sent again, it is due when it was.
+    send.on_lost(1200, 1300, false);
+    assert_eq!(send.next_deadline(), Some(due));
 }

@@ -208,6 +208,8 @@ impl Turn {
             window_size: backlog.room,
             written: backlog.taken,
             acknowledged: self.table.iter().map(|link| link.acknowledged).sum(),
+            // Packets have none.
+            deadline: None,
             changed: SubflowSet::ALL,
         };
         let ready = |link: &usize| usable.contains(link) && links[*link].has_room(now);

@@ -1,8 +1,8 @@
 use ropewalk_quantities::Time;
 
-use crate::Config;
 use crate::memory::{send_buffer_for, sent_overhead};
 use crate::range_set::RangeSet;
+use crate::{Config, Deadlines};
 
 /// Sending on the data level: what the application wrote, what was assigned to
 /// subflows, what the peer has, and what must be handed to another subflow.
@@ -14,6 +14,8 @@ pub(crate) struct DataSender {
     nxt: u64,
     /// End of what the application wrote.
     written: u64,
+    /// By when what was written is to be delivered; none where nothing was written with a deadline.
+    deadlines: Option<Box<Deadlines>>,
     /// The application writes no more.
     closed: bool,
     /// First offset beyond the peer's window.
@@ -55,6 +57,7 @@ impl DataSender {
             una: 0,
             nxt: 0,
             written: 0,
+            deadlines: None,
             closed: false,
             edge: 0,
             window_max: 0,
@@ -126,6 +129,22 @@ impl DataSender {
         self.written += taken;
         self.blocked = taken < most;
         taken
+    }
+
+    /// The same of bytes that are to be delivered by a time.
+    pub(crate) fn write_by(&mut self, most: u64, deadline: Time) -> u64 {
+        let start = self.written;
+        let taken = self.write(most);
+        let deadlines = self.deadlines.get_or_insert_default();
+        deadlines.forget_before(self.una);
+        deadlines.note(start, self.written, deadline);
+        taken
+    }
+
+    /// By when the byte at this offset, which is not acknowledged, is to be delivered.
+    #[inline]
+    pub(crate) fn deadline_of(&self, offset: u64) -> Option<Time> {
+        self.deadlines.as_ref()?.of(offset)
     }
 
     /// The application would have written more.

@@ -92,6 +92,8 @@ pub struct Pending {
     pub written: u64,
     /// Bytes that the peer has in order, as far as it was acknowledged.
     pub acknowledged: u64,
+    /// By when the next byte that is not assigned is to be delivered, if it was written with a deadline.
+    pub deadline: Option<Time>,
     /// All subflows of whose state something may have changed since the scheduler was asked last, and
     /// perhaps others.
     pub changed: SubflowSet,

@@ -35,6 +35,7 @@ pub(super) fn pending(segments: u64) -> Pending {
         window_size: 1 << 40,
         written: segments * MSS,
         acknowledged: 0,
+        deadline: None,
         changed: SubflowSet::ALL,
     }
 }

@@ -1,5 +1,9 @@
+use std::sync::{Arc, Mutex};
+
 use super::*;
+use crate::SubflowState;
 use crate::scheduling::redundant::RedundantConfig;
+use crate::scheduling::{Choice, OwnScheduler, Pending, Scheduler};
 
 #[test]
 fn both_subflows_carry_and_the_stream_is_whole() {
@@ -275,5 +279,43 @@ fn data_cut_for_a_short_data_ack_keeps_it_when_it_is_sent_again() {
     assert!(
         new.clone()
             .all(|p| p.segment.flags.contains(Flags::DATA_ACK_64))
+    );
+}
+
+#[test]
+fn schedulers_are_told_by_when_what_comes_next_is_due() {
+    /// Notes each answer's deadline, and sends on the first with room.
+    #[derive(Debug)]
+    struct Noting(Arc<Mutex<Vec<Option<Time>>>>);
+    impl Scheduler for Noting {
+        fn choose(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Choice {
+            let mut noted = self.0.lock().expect("unpoisoned");
+            noted.push(pending.deadline);
+            match subflows.iter().position(SubflowState::can_send) {
+                Some(subflow) => Choice::Send(subflow),
+                None => Choice::Wait,
+            }
+        }
+    }
+    let noted = Arc::default();
+    let shared = Arc::clone(&noted);
+    let own = OwnScheduler::new("noting", move |_| Box::new(Noting(Arc::clone(&shared))));
+    let config = Config {
+        scheduler: own.into(),
+        ..mptcp()
+    };
+    let mut pair = Pair::connected(&config, &[20, 30]);
+    pair.drive(ms(6000));
+    noted.lock().expect("unpoisoned").clear();
+    pair.client.write(1000);
+    pair.client.write_by(2000, ms(7000));
+    pair.client.write_by(1000, ms(7000));
+    pair.client.write(1000);
+    pair.client.write_by(1000, ms(8000));
+    pair.flush();
+    let (first, second) = (Some(ms(7000)), Some(ms(8000)));
+    assert_eq!(
+        noted.lock().expect("unpoisoned")[..],
+        [None, first, first, first, None, second]
     );
 }
