@@ -205,6 +205,7 @@ impl Config {
         self.reordering.build(&reordering::Settings {
             sack: self.sack,
             timestamps: self.timestamps,
+            rack: self.rack,
             initial_window: self.initial_window,
         })
     }

@@ -3,7 +3,7 @@
 
 use ropewalk_quantities::Bytes;
 use ropewalk_transport::algorithm::{Declared, Description, Tag};
-use ropewalk_transport::{Config, CongestionConfig, Profile, SchedulerConfig};
+use ropewalk_transport::{Config, CongestionConfig, Profile, ReorderingConfig, SchedulerConfig};
 
 use super::mptcp_ns3;
 use super::protocol::{check_buffers, protocol, set_send_buffer};
@@ -74,6 +74,7 @@ impl Transport {
             &transport.config,
             report,
         );
+        transport.check_ncr(section, report);
         check_sizes(section, &transport.config, report);
         check_buffers(section, &transport.protocol, &transport.config, report);
         transport
@@ -112,6 +113,7 @@ impl Transport {
         };
         transport.check_congestion(section, report);
         mptcp_ns3::check_inherited(section, &transport.protocol, &transport.config, report);
+        transport.check_ncr(section, report);
         if section.has("send_buffer") {
             check_buffer(
                 section,
@@ -152,6 +154,33 @@ impl Transport {
             let problem = Problem::OnlyWith(r#"congestion = "uncoupled""#);
             section.complain("subflow", problem, report);
         }
+    }
+
+    /// RFC 4653 is specified with SACK alone (section 3), and is about duplicates, which RACK does not
+    /// count.
+    fn check_ncr(&self, section: &Section, report: &mut Report) {
+        let config = &self.config;
+        let is_told = !matches!(self.protocol, Protocol::Udp | Protocol::MptcpNs3);
+        let is_ncr = matches!(config.reordering, ReorderingConfig::Ncr(_));
+        if !is_told || !is_ncr || config.sack && !config.rack {
+            return;
+        }
+        // The key that the section has is the one to change.
+        let key = ["reordering", "sack", "rack"]
+            .into_iter()
+            .find(|key| section.has(key));
+        let problem = Problem::OnlyWith("sack = true (RFC 4653, section 3) and rack = false");
+        let error = section.complain(key.unwrap_or("reordering"), problem, report);
+        let others = ReorderingConfig::descriptions().into_iter();
+        let names = name_list(others.map(|one| one.name).filter(|name| *name != "ncr"));
+        error.allowed = Some(match key {
+            Some("sack") => "with ncr, true".to_owned(),
+            Some("rack") => "with ncr, false".to_owned(),
+            _ => format!(
+                "with sack = {} and rack = {}, {names}",
+                config.sack, config.rack
+            ),
+        });
     }
 }
 

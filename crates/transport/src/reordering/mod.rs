@@ -20,6 +20,7 @@ pub mod eifel;
 pub mod evidence;
 pub mod f_rto;
 pub mod linux;
+pub mod ncr;
 pub mod none;
 pub mod remark;
 mod restore;
@@ -57,6 +58,8 @@ registry! {
         Frto(f_rto::FrtoConfig => f_rto::Frto),
         /// `linux`
         Linux(linux::LinuxConfig => linux::Linux),
+        /// `ncr`
+        Ncr(ncr::NcrConfig => ncr::Ncr),
         /// `tcp-door`
         Door(tcp_door::DoorConfig => tcp_door::Door),
         /// A user's own.
@@ -74,6 +77,8 @@ pub struct Settings {
     pub sack: bool,
     /// Both sides may send timestamps.
     pub timestamps: bool,
+    /// With SACK, losses are told by time (RFC 8985), not by counting duplicates.
+    pub rack: bool,
     /// How much may leave before the first acknowledgement.
     pub initial_window: InitialWindow,
 }
@@ -122,6 +127,10 @@ pub struct Answer {
     pub saw_reordering: Option<Sighting>,
     /// The window is at most this after the acknowledgement, bytes.
     pub limit: Option<u64>,
+    /// The windows after the acknowledgement, if it tells of no loss; it opens them no further.
+    pub window: Option<Window>,
+    /// A reduction takes this for window and FlightSize, bytes; until the next acknowledgement.
+    pub reduces_from: Option<u64>,
     /// What it has to say to who listens.
     pub remark: Option<Remark>,
 }
@@ -135,6 +144,8 @@ impl Answer {
         send_new: 0,
         saw_reordering: None,
         limit: None,
+        window: None,
+        reduces_from: None,
         remark: None,
     };
 

@@ -10,6 +10,7 @@ use crate::event::{self, Happening, LossSign, Recorder, ReductionCause};
 use crate::loss::{Found, TIMER_SLACK, USUAL_THRESHOLD};
 use crate::recovery::{Phase, Prr, Restored};
 use crate::retransmission_timer::Purpose;
+use crate::subflow_state::SubflowState;
 
 impl Sender {
     /// Has losses told by duplicate acknowledgements (RFC 5681, 6582, 6675), and does what follows.
@@ -37,7 +38,8 @@ impl Sender {
             Phase::Open if found.loss => self.enter_recovery(connection),
             Phase::Open => {
                 let in_order = !found.duplicate || self.grow_in_disorder;
-                if ack.advanced > 0 && in_order && !frozen {
+                let told = self.recovery.window.is_some();
+                if ack.advanced > 0 && in_order && !frozen && !told {
                     // RFC 3465, 2.1: all that is acknowledged cumulatively, unless what had been
                     // acknowledged selectively has opened the window then.
                     let bytes = match self.grow_in_disorder {
@@ -156,13 +158,13 @@ impl Sender {
         }
         self.counters.timeouts += 1;
         let frozen = self.loss.is_frozen(now);
+        let flight_size = self.flight_to_reduce(connection.own());
         let before = connection.window();
         let repeated = self.recovery.phase == Phase::Loss
             && self.una < self.recovery.point
             && self.rto.backoff() > 0;
         // RFC 5681, section 3.1: ssthresh holds while the same data times out again.
         if !repeated {
-            let flight_size = self.flight_size(connection.own().mss);
             self.keep_what_was_before(Congestion::Timeout, flight_size, connection);
             if !frozen {
                 connection.on_congestion(Congestion::Timeout, flight_size);
@@ -194,11 +196,23 @@ impl Sender {
         !frozen
     }
 
+    /// What a reduction halves: FlightSize, or what an answer to reordering says that it was, which
+    /// then is the window as well.
+    fn flight_to_reduce(&mut self, own: &mut SubflowState) -> u64 {
+        match self.recovery.reduces_from.take() {
+            Some(flight_size) => {
+                own.cwnd = flight_size.max(own.mss);
+                flight_size
+            }
+            None => self.flight_size(own.mss),
+        }
+    }
+
     fn enter_recovery<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) {
         self.counters.fast_recoveries += 1;
         let frozen = self.loss.is_frozen(connection.now);
+        let flight_size = self.flight_to_reduce(connection.own());
         let before = connection.window();
-        let flight_size = self.flight_size(connection.own().mss);
         self.keep_what_was_before(Congestion::FastRetransmit, flight_size, connection);
         if !frozen {
             connection.on_congestion(Congestion::FastRetransmit, flight_size);
@@ -273,6 +287,7 @@ impl Sender {
         }
         let before = connection.window();
         self.recovery.forget_before();
+        self.recovery.window = None;
         connection.on_congestion(Congestion::FastRetransmit, flight_size);
         let own = connection.own();
         own.cwnd = own.ssthresh;

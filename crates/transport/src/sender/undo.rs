@@ -152,10 +152,14 @@ impl Sender {
         if answer == Answer::NOTHING {
             self.recovery.new_first = 0;
             self.recovery.limit = None;
+            self.recovery.window = None;
+            self.recovery.reduces_from = None;
             return Restored::Nothing;
         }
         self.recovery.new_first = answer.send_new;
         self.recovery.limit = answer.limit;
+        self.recovery.window = answer.window;
+        self.recovery.reduces_from = answer.reduces_from;
         if let Some(sighting) = answer.saw_reordering {
             self.loss.rack.see_reordering();
             self.counters.seen_by[sighting as usize] += 1;

@@ -6,6 +6,7 @@ use crate::reordering::ReorderingConfig;
 use crate::reordering::dsack::DsackConfig;
 use crate::reordering::eifel::EifelConfig;
 use crate::reordering::f_rto::FrtoConfig;
+use crate::reordering::ncr::NcrConfig;
 use crate::reordering::tcp_door::DoorConfig;
 
 type Wire = fn() -> Box<dyn FnMut(&Passing) -> Fate>;
@@ -27,6 +28,7 @@ pub(super) fn named(name: &str) -> ReorderingConfig {
         "dsack" => DsackConfig::DEFAULT.into(),
         "eifel" => EifelConfig::DEFAULT.into(),
         "f-rto" => FrtoConfig::DEFAULT.into(),
+        "ncr" => NcrConfig::DEFAULT.into(),
         "tcp-door" => DoorConfig::DEFAULT.into(),
         _ => crate::reordering::none::NoneConfig::DEFAULT.into(),
     }

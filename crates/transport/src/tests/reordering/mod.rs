@@ -2,6 +2,7 @@
 //! the tests' own, as a user's would be.
 
 mod examples;
+mod ncr;
 mod properties;
 mod remarks;
 mod signs;

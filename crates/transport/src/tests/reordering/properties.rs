@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::algorithm::Declared;
 use crate::reordering::ReorderingConfig;
+use crate::reordering::ncr::NcrConfig;
 use crate::tests::properties::{check, hostile};
 use crate::{CongestionConfig, Counters};
 
@@ -47,6 +48,14 @@ fn rash(kind: u8) -> impl FnMut(&AckSigns, Option<Time>) -> Answer + Clone + Sen
                 freeze: (acks % 7 == 0).then(|| freeze(acks % 2 == 0)),
                 ..Answer::NOTHING
             },
+            6 => Answer {
+                window: Some(Window {
+                    cwnd: u64::from(acks % 40) * 700,
+                    ssthresh: u64::from(acks % 30) * 900,
+                }),
+                reduces_from: (acks % 3 > 0).then_some(u64::from(acks) * 500),
+                ..Answer::NOTHING
+            },
             _ => Answer {
                 send_new: 2,
                 ..Answer::NOTHING
@@ -55,12 +64,19 @@ fn rash(kind: u8) -> impl FnMut(&AckSigns, Option<Time>) -> Answer + Clone + Sen
     }
 }
 
+/// All that there are, with both variants of RFC 4653.
+fn answers() -> Vec<ReorderingConfig> {
+    let mut all = ReorderingConfig::defaults();
+    all.push(NcrConfig { aggressive: true }.into());
+    all
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn everything_arrives_whatever_is_answered(
-        kind in 0u8..7,
+        kind in 0u8..8,
         seed in any::<u64>(),
         loss in 0u64..150, late in 0u64..300, twice in 0u64..50,
         sack in any::<bool>(), timestamps in any::<bool>(), prr in any::<bool>(),
@@ -79,7 +95,7 @@ proptest! {
 
     #[test]
     fn everything_arrives_with_every_answer(
-        reordering in prop::sample::select(ReorderingConfig::defaults()),
+        reordering in prop::sample::select(answers()),
         seed in any::<u64>(),
         loss in 0u64..150, late in 0u64..300, twice in 0u64..50,
         sack in any::<bool>(), timestamps in any::<bool>(), prr in any::<bool>(),
@@ -99,7 +115,7 @@ proptest! {
     /// connection are no sign on that of a subflow.
     #[test]
     fn over_paths_that_keep_the_order_all_answers_are_none(
-        reordering in prop::sample::select(ReorderingConfig::defaults()),
+        reordering in prop::sample::select(answers()),
         sack in any::<bool>(), timestamps in any::<bool>(), rack in any::<bool>(),
         congestion in prop::sample::select(CongestionConfig::defaults()),
         delays in prop::collection::vec(1u64..300, 2..4),
@@ -152,7 +168,7 @@ fn lossy(name: &str, seed: u64, loss: u64, bursts: bool, sack: bool) -> Counters
 
 #[test]
 fn without_reordering_next_to_nothing_is_undone() {
-    for name in ["dsack", "eifel", "f-rto", "linux", "tcp-door"] {
+    for name in ["dsack", "eifel", "f-rto", "linux", "ncr", "tcp-door"] {
         let (mut events, mut undone) = (0, 0);
         for seed in 0..200_u64 {
             // A tenth of a per cent to three, and acknowledgements are lost as often as data.
@@ -166,7 +182,7 @@ fn without_reordering_next_to_nothing_is_undone() {
         }
         assert!(events > 1000, "{name}: {events}");
         let most = match name {
-            "dsack" | "f-rto" | "tcp-door" => 0,
+            "dsack" | "f-rto" | "ncr" | "tcp-door" => 0,
             // Timestamps of acknowledgements whose predecessors were lost (RFC 3522, section 6).
             "eifel" => events / 100,
             // Linux also believes a report of a segment that was sent again more than once.

@@ -1,0 +1,161 @@
+//! TCP-NCR: a segment is lost when about a window's worth of data has arrived past it, and new data
+//! leaves meanwhile (RFC 4653). It prevents retransmissions for nothing, and undoes none. Without
+//! SACK, and where losses are told by time, it does nothing.
+//!
+//! Letters and numbers are those of the RFC's steps. That an acknowledgement has SACK information
+//! is taken from the scoreboard: a D-SACK alone begins nothing. DupThresh is rounded up, which with
+//! RFC 6675's IsLost() comes to what RFC 3517's does with the fraction. E.6 is done when the next acknowledgement comes, with what was sent until then;
+//! nobody asks for the threshold sooner. A timeout, of which RFC 4653 says nothing, reduces from
+//! FlightSizePrev too, as RFC 5681, section 3.2, step 2, leaves data of limited transmit out.
+
+use super::{AckSigns, Answer, Phase, ReorderingPolicy, Settings};
+use crate::algorithm::algorithm;
+use crate::event::Window;
+
+algorithm! {
+    /// Takes a segment for lost when a window's worth of data has arrived past it, and sends new data until
+    /// then; needs SACK, and losses that are told by counting duplicates (not rack).
+    pub struct NcrConfig: "ncr", "RFC 4653", [] {
+        /// Send a new segment for each that arrives past a gap (Aggressive Limited Transmit), not for
+        /// every second (Careful Limited Transmit).
+        aggressive: boolean() = false, "RFC 4653, section 3, which leaves the choice open; the careful one is like RFC 6675 in what it sends";
+    }
+}
+
+impl NcrConfig {
+    /// For one subflow.
+    pub fn build(self, settings: &Settings) -> Ncr {
+        Ncr {
+            is_off: !settings.sack || settings.rack,
+            is_aggressive: self.aggressive,
+            may_begin: true,
+            extended: None,
+        }
+    }
+}
+
+/// Follows the flight while segments are missing.
+#[derive(Clone, Copy, Debug)]
+pub struct Ncr {
+    is_off: bool,
+    is_aggressive: bool,
+    /// The last acknowledgement of new data had no SACK information (3.1).
+    may_begin: bool,
+    extended: Option<Extended>,
+}
+
+/// Extended Limited Transmit is under way.
+#[derive(Clone, Copy, Debug)]
+struct Extended {
+    /// FlightSizePrev, bytes.
+    flight_size: u64,
+    /// What is sent from this offset on counts for Skipped.
+    sent_from: u64,
+}
+
+impl Ncr {
+    /// LT_F * (FlightSize / SMSS); the sender takes three for less.
+    fn threshold(&self, signs: &AckSigns) -> u32 {
+        let threshold = match self.is_aggressive {
+            true => signs.outstanding.div_ceil(2 * signs.mss),
+            false => (2 * signs.outstanding).div_ceil(3 * signs.mss),
+        };
+        u32::try_from(threshold).unwrap_or(u32::MAX)
+    }
+
+    /// E.1 to E.5, after as many bytes as T.3 lets out: the window under which just that leaves.
+    fn window(&self, extended: &Extended, let_out: u64, signs: &AckSigns) -> u64 {
+        let mss = signs.mss;
+        let pipe = signs.pipe + let_out;
+        // Each segment that leaves makes the sum of (1) larger by itself, and by what is skipped.
+        let (skipped, step) = match self.is_aggressive {
+            true => (0, mss),
+            false => (signs.nxt.saturating_sub(extended.sent_from), 2 * mss),
+        };
+        let room = extended.flight_size.checked_sub(mss + pipe + skipped);
+        pipe + room.map_or(0, |room| (room / step + 1) * mss)
+    }
+
+    /// T.1 and T.2.
+    fn terminate(extended: &Extended, signs: &AckSigns) -> Window {
+        Window {
+            cwnd: (signs.outstanding + signs.mss).min(extended.flight_size),
+            ssthresh: extended.flight_size,
+        }
+    }
+
+    /// 3.3, while it lasts.
+    fn go_on(&self, extended: &Extended, window: Window, signs: &AckSigns) -> Answer {
+        Answer {
+            window: Some(window),
+            reduces_from: Some(extended.flight_size),
+            ..Answer::NOTHING.raise(self.threshold(signs))
+        }
+    }
+
+    /// What the acknowledgement begins, ends or goes on with, where no loss is known.
+    fn follow(&mut self, signs: &AckSigns) -> Answer {
+        let has_sack = signs.sacked_in_all > 0;
+        let begins = Extended {
+            flight_size: signs.outstanding,
+            sent_from: signs.nxt,
+        };
+        let mut window = signs.window;
+        let (extended, let_out) = match self.extended {
+            // 3.1
+            None if self.may_begin && has_sack => (begins, 0),
+            None => return Answer::NOTHING,
+            Some(extended) if signs.advanced == 0 => (extended, 0),
+            // 3.2
+            Some(extended) => {
+                window = Ncr::terminate(&extended, signs);
+                if !has_sack {
+                    self.extended = None;
+                    return Answer {
+                        window: Some(window),
+                        ..Answer::NOTHING
+                    };
+                }
+                // T.3, whose segment T.4 does not count.
+                let fits = signs.outstanding + signs.mss <= window.cwnd;
+                let let_out = if fits { signs.mss } else { 0 };
+                let sent_from = signs.nxt + let_out;
+                (
+                    Extended {
+                        sent_from,
+                        ..extended
+                    },
+                    let_out,
+                )
+            }
+        };
+        self.extended = Some(extended);
+        window.cwnd = self.window(&extended, let_out, signs);
+        self.go_on(&extended, window, signs)
+    }
+}
+
+impl ReorderingPolicy for Ncr {
+    fn rests(&self) -> bool {
+        self.is_off || self.may_begin && self.extended.is_none()
+    }
+
+    fn on_ack(&mut self, signs: &AckSigns) -> Answer {
+        if self.is_off {
+            return Answer::NOTHING;
+        }
+        let answer = if signs.phase != Phase::Open {
+            // 3.4: loss recovery governs, with the threshold as it is.
+            self.extended = None;
+            Answer::NOTHING
+        } else {
+            self.follow(signs)
+        };
+        if signs.sacked_in_all > 0 {
+            self.may_begin = false;
+        } else if signs.advanced > 0 {
+            self.may_begin = true;
+        }
+        answer
+    }
+}
