@@ -113,7 +113,6 @@ impl Transport {
         };
         transport.check_congestion(section, report);
         mptcp_ns3::check_inherited(section, &transport.protocol, &transport.config, report);
-        transport.check_ncr(section, report);
         if section.has("send_buffer") {
             check_buffer(
                 section,
@@ -165,22 +164,13 @@ impl Transport {
         if !is_told || !is_ncr || config.sack && !config.rack {
             return;
         }
-        // The key that the section has is the one to change.
-        let key = ["reordering", "sack", "rack"]
-            .into_iter()
-            .find(|key| section.has(key));
         let problem = Problem::OnlyWith("sack = true (RFC 4653, section 3) and rack = false");
-        let error = section.complain(key.unwrap_or("reordering"), problem, report);
         let others = ReorderingConfig::descriptions().into_iter();
         let names = name_list(others.map(|one| one.name).filter(|name| *name != "ncr"));
-        error.allowed = Some(match key {
-            Some("sack") => "with ncr, true".to_owned(),
-            Some("rack") => "with ncr, false".to_owned(),
-            _ => format!(
-                "with sack = {} and rack = {}, {names}",
-                config.sack, config.rack
-            ),
-        });
+        section.complain("reordering", problem, report).allowed = Some(format!(
+            "with sack = {} and rack = {}, {names}",
+            config.sack, config.rack
+        ));
     }
 }
 

@@ -220,9 +220,10 @@ fn limited_transmit_is_extended_where_it_is_off_too() {
 #[test]
 fn a_timeout_reduces_what_was_before_and_sets_the_threshold_back() {
     // Of the first window the last five arrive, and nothing for long after.
-    let fate: Wire = Box::new(|p| match p.to_server && p.segment.seq < 5000 {
-        true => Fate::Lost,
-        false => Fate::Arrives,
+    let fate: Wire = Box::new(|p| match p.segment.seq {
+        5001..=9001 => Fate::Arrives,
+        _ if p.to_server => Fate::Lost,
+        _ => Fate::Arrives,
     });
     let (seen, pair) = after_first_window(&ncr(true), fate, 1300);
     assert_eq!(seen[0], "ack 0 1 need 5 send 10");

@@ -142,7 +142,8 @@ fn losing(seed: u64, loss: u64, bursts: bool) -> Box<dyn FnMut(&Passing) -> Fate
     Box::new(move |p| {
         let left = &mut more[usize::from(p.to_server)];
         let fate = single(p);
-        if fate == Fate::Lost && bursts {
+        // A burst that begot others would outlive the retransmissions of a connection.
+        if fate == Fate::Lost && bursts && *left == 0 {
             *left = 1 + p.segment.seq % 7 + p.segment.ack % 5;
         }
         let goes_on = *left > 0;

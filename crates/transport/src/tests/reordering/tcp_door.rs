@@ -98,6 +98,7 @@ fn numbers_may_wrap() {
         crate::reordering::tcp_door::DoorConfig::DEFAULT.build(&crate::reordering::Settings {
             sack: true,
             timestamps: true,
+            rack: false,
             initial_window: door().initial_window,
         });
     for _ in 0..3 * (1 << 16) {
