@@ -48,7 +48,8 @@ def test_goodput_is_the_kernels(case):
 
 def test_without_jitter_all_are_alike(jitter):
     for kind in reordering.KINDS:
-        of = {answer: jitter[kind, answer][0] for answer in reordering.ANSWERS}
+        there = [answer for answer in reordering.ANSWERS if reordering.has(kind, answer)]
+        of = {answer: jitter[kind, answer][0] for answer in there}
         # The numbers of TCP-DOOR take 8 of 1448 bytes.
         assert of.pop("tcp-door") == pytest.approx(of["none"] * 1440 / 1448, rel=5e-3)
         assert len(set(of.values())) == 1

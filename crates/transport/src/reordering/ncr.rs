@@ -3,7 +3,9 @@
 //! SACK, and where losses are told by time, it does nothing.
 //!
 //! Letters and numbers are those of the RFC's steps. That an acknowledgement has SACK information
-//! is taken from the scoreboard: a D-SACK alone begins nothing. DupThresh is rounded up, which with
+//! is taken from the scoreboard: a D-SACK alone begins nothing. FlightSizePrev is FlightSize as that
+//! acknowledgement found it: with delayed acknowledgements it often advances, too, and what it
+//! acknowledges would be lost to the window. DupThresh is rounded up, which with
 //! RFC 6675's IsLost() comes to what RFC 3517's does with the fraction. E.6 is done when the next acknowledgement comes, with what was sent until then;
 //! nobody asks for the threshold sooner. A timeout, of which RFC 4653 says nothing, reduces from
 //! FlightSizePrev too, as RFC 5681, section 3.2, step 2, leaves data of limited transmit out.
@@ -97,7 +99,7 @@ impl Ncr {
     fn follow(&mut self, signs: &AckSigns) -> Answer {
         let has_sack = signs.sacked_in_all > 0;
         let begins = Extended {
-            flight_size: signs.outstanding,
+            flight_size: signs.outstanding + signs.advanced,
             sent_from: signs.nxt,
         };
         let mut window = signs.window;

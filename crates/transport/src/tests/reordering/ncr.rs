@@ -113,6 +113,17 @@ fn the_aggressive_variant_sends_for_each() {
 }
 
 #[test]
+fn flight_size_is_what_the_first_acknowledgement_found() {
+    // The first segment waits for a delayed acknowledgement, which the gap then brings about.
+    let config = Config {
+        delayed_ack: 2,
+        ..ncr(true)
+    };
+    let (seen, _) = after_first_window(&config, late(&[(1001, 30)]), 129);
+    assert_eq!(seen[0], "ack 1 1 need 5 send 10 send 11");
+}
+
+#[test]
 fn an_advance_with_another_gap_begins_anew_with_the_same_flight_size() {
     let fate = late(&[(1, 30), (4001, 40)]);
     let (seen, pair) = after_first_window(&ncr(false), fate, 140);
