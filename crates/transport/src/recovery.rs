@@ -6,7 +6,6 @@ mod prr;
 
 use crate::Config;
 use crate::acknowledgement::Acknowledgement;
-use crate::event::Window;
 
 pub(crate) use episode::Restored;
 pub use episode::{Before, Phase};
@@ -28,10 +27,6 @@ pub(crate) struct Recovery {
     pub(crate) new_first: u32,
     /// The window is at most this after the acknowledgement that is looked at.
     pub(crate) limit: Option<u64>,
-    /// The windows after it, if no loss is known then.
-    pub(crate) window: Option<Window>,
-    /// A reduction takes this for window and FlightSize.
-    pub(crate) reduces_from: Option<u64>,
     /// What was before the first loss of the episode.
     pub(crate) before: Option<Before>,
 }
@@ -47,8 +42,6 @@ impl Recovery {
             keeps_window: false,
             new_first: 0,
             limit: None,
-            window: None,
-            reduces_from: None,
             before: None,
         }
     }

@@ -226,13 +226,6 @@ impl Sender {
             let own = connection.own();
             own.cwnd = own.cwnd.min(limit);
         }
-        if let Some(window) = self.recovery.window.take()
-            && self.recovery.phase() == Phase::Open
-        {
-            let own = connection.own();
-            own.cwnd = window.cwnd.max(own.mss);
-            own.ssthresh = window.ssthresh;
-        }
         if self.board.is_empty() {
             self.disarm();
         } else if (advanced > 0 || restored.is_any()) && !waits {
@@ -517,8 +510,10 @@ impl Sender {
         if !self.sack {
             pipe = pipe.saturating_sub(self.reno_sacked(mss));
         }
-        let extended = self.recovery.reduces_from.is_some();
-        if self.recovery.phase() == Phase::Open && !self.limited_transmit && !extended {
+        if self.recovery.phase() == Phase::Open
+            && !self.limited_transmit
+            && self.reordering.reduces_from().is_none()
+        {
             // Without RFC 3042 the first duplicate acknowledgements let nothing out.
             pipe += if self.sack {
                 self.board.sacked()

@@ -16,14 +16,16 @@ pub enum Phase {
     Loss,
 }
 
-/// What an undo restored.
+/// What an answer to reordering did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Restored {
-    /// There was none.
+    /// There was no undo.
     Nothing,
-    /// The windows; what was found lost is still repaired, or looked for anew at once.
+    /// Nor here, but the windows are what it says, and the acknowledgement opens them no further.
+    WindowsSet,
+    /// An undo restored the windows; what was found lost is still repaired, or looked for anew at once.
     Windows,
-    /// All: no loss is known any more, and none is looked for before the next acknowledgement.
+    /// It restored all: no loss is known any more, and none is looked for before the next acknowledgement.
     All,
 }
 
@@ -31,6 +33,12 @@ impl Restored {
     /// There was an undo.
     #[inline(always)]
     pub(crate) fn is_any(self) -> bool {
+        matches!(self, Restored::Windows | Restored::All)
+    }
+
+    /// The windows are the answer's.
+    #[inline(always)]
+    pub(crate) fn sets_windows(self) -> bool {
         self != Restored::Nothing
     }
 }

@@ -95,6 +95,12 @@ pub trait ReorderingPolicy: fmt::Debug {
         false
     }
 
+    /// What a reduction takes for window and FlightSize, bytes, if not what they are: what was in
+    /// flight before segments left on duplicates by [`Answer::window`].
+    fn reduces_from(&self) -> Option<u64> {
+        None
+    }
+
     /// Recovery begins, or the retransmission timer ran out: what is lost is marked, and not yet
     /// sent again.
     fn on_loss(&mut self, _loss: &Loss) {}
@@ -127,10 +133,9 @@ pub struct Answer {
     pub saw_reordering: Option<Sighting>,
     /// The window is at most this after the acknowledgement, bytes.
     pub limit: Option<u64>,
-    /// The windows after the acknowledgement, if it tells of no loss; it opens them no further.
+    /// The windows from now on, while no loss is known and nothing is undone; the acknowledgement
+    /// opens them no further.
     pub window: Option<Window>,
-    /// A reduction takes this for window and FlightSize, bytes; until the next acknowledgement.
-    pub reduces_from: Option<u64>,
     /// What it has to say to who listens.
     pub remark: Option<Remark>,
 }
@@ -145,7 +150,6 @@ impl Answer {
         saw_reordering: None,
         limit: None,
         window: None,
-        reduces_from: None,
         remark: None,
     };
 
@@ -385,6 +389,10 @@ impl Policy {
 impl ReorderingPolicy for Policy {
     fn on_ack(&mut self, signs: &AckSigns) -> Answer {
         each_policy!(self, policy => policy.on_ack(signs))
+    }
+
+    fn reduces_from(&self) -> Option<u64> {
+        each_policy!(self, policy => policy.reduces_from())
     }
 
     fn on_loss(&mut self, loss: &Loss) {

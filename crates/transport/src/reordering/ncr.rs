@@ -10,7 +10,7 @@
 //! nobody asks for the threshold sooner. A timeout, of which RFC 4653 says nothing, reduces from
 //! FlightSizePrev too, as RFC 5681, section 3.2, step 2, leaves data of limited transmit out.
 
-use super::{AckSigns, Answer, Phase, ReorderingPolicy, Settings};
+use super::{AckSigns, Answer, Loss, Phase, ReorderingPolicy, Settings};
 use crate::algorithm::algorithm;
 use crate::event::Window;
 
@@ -86,15 +86,6 @@ impl Ncr {
         }
     }
 
-    /// 3.3, while it lasts.
-    fn go_on(&self, extended: &Extended, window: Window, signs: &AckSigns) -> Answer {
-        Answer {
-            window: Some(window),
-            reduces_from: Some(extended.flight_size),
-            ..Answer::NOTHING.raise(self.threshold(signs))
-        }
-    }
-
     /// What the acknowledgement begins, ends or goes on with, where no loss is known.
     fn follow(&mut self, signs: &AckSigns) -> Answer {
         let has_sack = signs.sacked_in_all > 0;
@@ -133,7 +124,10 @@ impl Ncr {
         };
         self.extended = Some(extended);
         window.cwnd = self.window(&extended, let_out, signs);
-        self.go_on(&extended, window, signs)
+        Answer {
+            window: Some(window),
+            ..Answer::NOTHING.raise(self.threshold(signs))
+        }
     }
 }
 
@@ -146,12 +140,10 @@ impl ReorderingPolicy for Ncr {
         if self.is_off {
             return Answer::NOTHING;
         }
-        let answer = if signs.phase != Phase::Open {
-            // 3.4: loss recovery governs, with the threshold as it is.
-            self.extended = None;
-            Answer::NOTHING
-        } else {
-            self.follow(signs)
+        // In recovery the threshold stays as it is (3.4).
+        let answer = match signs.phase {
+            Phase::Open => self.follow(signs),
+            Phase::Recovery | Phase::Loss => Answer::NOTHING,
         };
         if signs.sacked_in_all > 0 {
             self.may_begin = false;
@@ -159,5 +151,14 @@ impl ReorderingPolicy for Ncr {
             self.may_begin = true;
         }
         answer
+    }
+
+    fn reduces_from(&self) -> Option<u64> {
+        self.extended.map(|extended| extended.flight_size)
+    }
+
+    fn on_loss(&mut self, _: &Loss) {
+        // 3.4: loss recovery governs.
+        self.extended = None;
     }
 }

@@ -9,6 +9,7 @@ use crate::connection::Connection;
 use crate::event::{self, Happening, LossSign, Recorder, ReductionCause};
 use crate::loss::{Found, TIMER_SLACK, USUAL_THRESHOLD};
 use crate::recovery::{Phase, Prr, Restored};
+use crate::reordering::ReorderingPolicy;
 use crate::retransmission_timer::Purpose;
 use crate::subflow_state::SubflowState;
 
@@ -38,8 +39,8 @@ impl Sender {
             Phase::Open if found.loss => self.enter_recovery(connection),
             Phase::Open => {
                 let in_order = !found.duplicate || self.grow_in_disorder;
-                let told = self.recovery.window.is_some();
-                if ack.advanced > 0 && in_order && !frozen && !told {
+                let grows = !frozen && !restored.sets_windows();
+                if ack.advanced > 0 && in_order && grows {
                     // RFC 3465, 2.1: all that is acknowledged cumulatively, unless what had been
                     // acknowledged selectively has opened the window then.
                     let bytes = match self.grow_in_disorder {
@@ -199,7 +200,7 @@ impl Sender {
     /// What a reduction halves: FlightSize, or what an answer to reordering says that it was, which
     /// then is the window as well.
     fn flight_to_reduce(&mut self, own: &mut SubflowState) -> u64 {
-        match self.recovery.reduces_from.take() {
+        match self.reordering.reduces_from() {
             Some(flight_size) => {
                 own.cwnd = flight_size.max(own.mss);
                 flight_size
@@ -287,7 +288,6 @@ impl Sender {
         }
         let before = connection.window();
         self.recovery.forget_before();
-        self.recovery.window = None;
         connection.on_congestion(Congestion::FastRetransmit, flight_size);
         let own = connection.own();
         own.cwnd = own.ssthresh;

@@ -152,14 +152,10 @@ impl Sender {
         if answer == Answer::NOTHING {
             self.recovery.new_first = 0;
             self.recovery.limit = None;
-            self.recovery.window = None;
-            self.recovery.reduces_from = None;
             return Restored::Nothing;
         }
         self.recovery.new_first = answer.send_new;
         self.recovery.limit = answer.limit;
-        self.recovery.window = answer.window;
-        self.recovery.reduces_from = answer.reduces_from;
         if let Some(sighting) = answer.saw_reordering {
             self.loss.rack.see_reordering();
             self.counters.seen_by[sighting as usize] += 1;
@@ -185,7 +181,15 @@ impl Sender {
             }
             (_, before) => {
                 self.recovery.before = before;
-                Restored::Nothing
+                match answer.window {
+                    Some(window) if self.recovery.phase == Phase::Open => {
+                        let own = connection.own();
+                        own.cwnd = window.cwnd.max(own.mss);
+                        own.ssthresh = window.ssthresh;
+                        Restored::WindowsSet
+                    }
+                    _ => Restored::Nothing,
+                }
             }
         }
     }

@@ -53,7 +53,6 @@ fn rash(kind: u8) -> impl FnMut(&AckSigns, Option<Time>) -> Answer + Clone + Sen
                     cwnd: u64::from(acks % 40) * 700,
                     ssthresh: u64::from(acks % 30) * 900,
                 }),
-                reduces_from: (acks % 3 > 0).then_some(u64::from(acks) * 500),
                 ..Answer::NOTHING
             },
             _ => Answer {
