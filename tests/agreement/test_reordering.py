@@ -52,7 +52,18 @@ def test_without_jitter_all_are_alike(jitter):
         of = {answer: jitter[kind, answer][0] for answer in there}
         # The numbers of TCP-DOOR take 8 of 1448 bytes.
         assert of.pop("tcp-door") == pytest.approx(of["none"] * 1440 / 1448, rel=5e-3)
+        # What is lost at the end of slow start is found a round trip later (RFC 4653).
+        for answer in reordering.NCR:
+            assert of.pop(answer, of["none"]) == pytest.approx(of["none"], rel=0.1)
         assert len(set(of.values())) == 1
+
+
+def test_ncr_sends_nothing_twice_and_keeps_small_windows(jitter):
+    for answer, value in reordering.NCR.items():
+        scenario = reordering.jittering(1, f"{reordering.KINDS[RFC]}\nreordering = {value}")
+        subflow = ropewalk.simulate(scenario).runs[0]["subflows"][0]
+        assert subflow["retransmissions"] == 0
+        assert jitter[RFC, "none"][1] < jitter[RFC, answer][1] < jitter[RFC, "dsack"][1]
 
 
 def test_tcp_door_rests_where_something_is_always_overtaken(jitter):
