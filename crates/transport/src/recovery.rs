@@ -25,8 +25,9 @@ pub(crate) struct Recovery {
     pub(crate) keeps_window: bool,
     /// So many new segments leave before anything is sent again.
     pub(crate) new_first: u32,
-    /// The window is at most this after the acknowledgement that is looked at.
-    pub(crate) limit: Option<u64>,
+    /// The window is at most this after the acknowledgement that is looked at, bytes; [`u64::MAX`] is
+    /// no limit.
+    pub(crate) limit: u64,
     /// What was before the first loss of the episode.
     pub(crate) before: Option<Before>,
 }
@@ -41,7 +42,7 @@ impl Recovery {
             prr: Prr::default(),
             keeps_window: false,
             new_first: 0,
-            limit: None,
+            limit: u64::MAX,
             before: None,
         }
     }

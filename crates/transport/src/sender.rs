@@ -222,10 +222,9 @@ impl Sender {
         };
         self.process_probe_ack(&acknowledgement, connection);
         let waits = self.judge(&acknowledgement, restored, connection);
-        if let Some(limit) = self.recovery.limit.take() {
-            let own = connection.own();
-            own.cwnd = own.cwnd.min(limit);
-        }
+        let limit = std::mem::replace(&mut self.recovery.limit, u64::MAX);
+        let own = connection.own();
+        own.cwnd = own.cwnd.min(limit);
         if self.board.is_empty() {
             self.disarm();
         } else if (advanced > 0 || restored.is_any()) && !waits {

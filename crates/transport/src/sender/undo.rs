@@ -151,11 +151,11 @@ impl Sender {
         let answer = self.reordering.on_ack(signs);
         if answer == Answer::NOTHING {
             self.recovery.new_first = 0;
-            self.recovery.limit = None;
+            self.recovery.limit = u64::MAX;
             return Restored::Nothing;
         }
         self.recovery.new_first = answer.send_new;
-        self.recovery.limit = answer.limit;
+        self.recovery.limit = answer.limit.unwrap_or(u64::MAX);
         if let Some(sighting) = answer.saw_reordering {
             self.loss.rack.see_reordering();
             self.counters.seen_by[sighting as usize] += 1;
