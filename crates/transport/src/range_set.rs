@@ -35,12 +35,6 @@ impl RangeSet {
         self.ranges.back().copied()
     }
 
-    /// Where the first range begins that begins after `offset`.
-    pub fn next_after(&self, offset: u64) -> Option<u64> {
-        let at = self.ranges.partition_point(|&(start, _)| start <= offset);
-        self.ranges.get(at).map(|&(start, _)| start)
-    }
-
     /// What it covers of `start..end`, in rising order.
     pub fn within(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let first = self.ranges.partition_point(|&(_, e)| e <= start);

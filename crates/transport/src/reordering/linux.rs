@@ -16,8 +16,8 @@ use ropewalk_quantities::Time;
 
 use super::restore::MOST_THRESHOLD;
 use super::{
-    AckSigns, Answer, Before, Evidence, Loss, Marks, Phase, ReorderingPolicy, Resent, Settings,
-    Sighting, Undo,
+    AckSigns, Answer, Before, Evidence, FrtoStep, Loss, Marks, Phase, Remark, ReorderingPolicy,
+    Resent, Settings, Sighting, Undo,
 };
 use crate::algorithm::algorithm;
 use crate::congestion::Congestion;
@@ -126,20 +126,29 @@ impl Linux {
         let beyond = signs.ack > signs.point || signs.highest_sacked > signs.point;
         if signs.original && !beyond {
             // Step 3b.
-            return self.undo(signs, before, Evidence::NeverResent);
+            let undone = self.undo(signs, before, Evidence::NeverResent);
+            return undone.remark(Remark::Step(FrtoStep::Spurious));
         }
+        let took = |step| Answer::NOTHING.remark(Remark::Step(step));
         let sent_new = signs.nxt > signs.point;
         if sent_new {
             // Step 3a: the loss was real.
-            self.runs_frto &= signs.sacked == 0 && signs.advanced > 0;
-        } else if signs.advanced > 0 && signs.ack < signs.point {
-            // Step 2b: new data first, as much as the window lets out.
-            return Answer {
-                send_new: u32::MAX,
-                ..Answer::NOTHING
+            self.runs_frto = signs.sacked == 0 && signs.advanced > 0;
+            return match self.runs_frto {
+                true => Answer::NOTHING,
+                false => took(FrtoStep::Confirmed),
             };
         }
-        Answer::NOTHING
+        match signs.advanced {
+            0 => Answer::NOTHING,
+            // Step 2b: new data first, as much as the window lets out.
+            _ if signs.ack < signs.point => Answer {
+                send_new: u32::MAX,
+                ..took(FrtoStep::NewDataFirst)
+            },
+            // Step 2a.
+            _ => took(FrtoStep::Believed),
+        }
     }
 
     /// In fast recovery: at its end, where a segment was late (tcp_try_undo_recovery and

@@ -3,7 +3,7 @@
 /// A step that was taken, or a sign that was passed over, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remark {
-    /// F-RTO took a step (RFC 5682).
+    /// F-RTO took a step (RFC 5682); Linux's, too.
     Step(FrtoStep),
     /// A report of a duplicate was ignored (RFC 3708, section 3).
     Ignored(Ignored),

@@ -57,6 +57,32 @@ fn f_rto_tells_its_steps() {
 }
 
 #[test]
+fn linux_tells_the_same_steps_where_timestamps_say_nothing() {
+    let step = |time, step| (time, Remark::Step(step));
+    let config = Config {
+        timestamps: false,
+        ..answering_with("linux")
+    };
+    let wanted = [
+        step(1200, FrtoStep::NewDataFirst),
+        step(1200, FrtoStep::Spurious),
+    ];
+    assert_eq!(said(&config, stall(5000 + 1150)), wanted);
+    let wanted = [
+        step(1100, FrtoStep::NewDataFirst),
+        step(1200, FrtoStep::Confirmed),
+    ];
+    assert_eq!(said(&config, lose(&FLIGHT)), wanted);
+    // All that was sent is one segment.
+    assert_eq!(
+        said_of(1, &config, lose(&[1])),
+        [step(1100, FrtoStep::Believed)]
+    );
+    // What timestamps tell is no step of F-RTO.
+    assert_eq!(said(&answering_with("linux"), stall(5000 + 1150)), []);
+}
+
+#[test]
 fn f_rto_without_sack_goes_by_the_cumulative_acknowledgement() {
     // RFC 5682, section 2.1.
     let step = |time, step| (time, Remark::Step(step));
