@@ -24,6 +24,7 @@ pub mod noise;
 mod output;
 pub mod programs;
 pub mod proxy;
+pub mod quota;
 pub mod record;
 pub mod record_sequence;
 mod refusals;

@@ -5,15 +5,16 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
-use ropewalk_quantities::{Bytes, Rate};
+use ropewalk_quantities::Rate;
 use rustix::net::netdevice::name_to_index;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::keys::is_name;
+use crate::quota::{Allowance, AtCap, Period};
 
 /// What a link may look like, for error messages.
-const ALLOWED: &str =
-    "NAME=INTERFACE or NAME=ADDRESS, then ,rate=RATE ,cost=NUMBER ,quota=SIZE ,priority=0..255";
+const ALLOWED: &str = "NAME=INTERFACE or NAME=ADDRESS, then ,rate=RATE ,cost=NUMBER ,priority=0..255 \
+     ,rank=primary|backup|never ,quota=SIZE ,period=month|30d ,start_day=1..31 ,daily=SIZE ,at_cap=last-resort|stop";
 
 /// A link, as `NAME=INTERFACE|ADDRESS[,rate=20mbit][,cost=1][,quota=5GB][,priority=1]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,10 +27,25 @@ pub struct Link {
     pub rate: Option<Rate>,
     /// Cost of a byte, in any unit, if told.
     pub cost: Option<f64>,
-    /// What it may carry in all, there and back.
-    pub quota: Option<Bytes>,
-    /// Lower ones are used first where the mode looks at it; 0 unless told.
+    /// What it may carry: `,quota=SIZE,period=month|30d,start_day=1..31,daily=SIZE,at_cap=stop`.
+    pub allowance: Allowance,
+    /// Lower ones are used first where the mode looks at it; 0 unless told. It orders links that
+    /// are in use; the rank says which these are.
     pub priority: u8,
+    /// When it is in use.
+    pub rank: Rank,
+}
+
+/// When a link is in use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rank {
+    /// Always.
+    #[default]
+    Primary,
+    /// While no primary link lives; else nothing is sent by it.
+    Backup,
+    /// Not at all: it is only listed.
+    Never,
 }
 
 /// Where a link's packets leave the machine.
@@ -68,8 +84,9 @@ impl Link {
             place,
             rate: None,
             cost: None,
-            quota: None,
+            allowance: Allowance::default(),
             priority: 0,
+            rank: Rank::Primary,
         }
     }
 
@@ -195,14 +212,30 @@ fn parse(text: &str) -> Result<Link, String> {
     }
     let mut link = Link::new(name, place.parse()?);
     for part in parts {
+        let allowance = &mut link.allowance;
         let Some((key, value)) = part.split_once('=') else {
             return Err(format!("{part:?}"));
         };
         let wrong = |error: &dyn fmt::Display| format!("{key}={value}: {error}");
         match key {
             "rate" => link.rate = Some(value.parse().map_err(|error| wrong(&error))?),
-            "quota" => link.quota = Some(value.parse().map_err(|error| wrong(&error))?),
+            "quota" => allowance.quota = Some(value.parse().map_err(|error| wrong(&error))?),
+            "daily" => allowance.daily = Some(value.parse().map_err(|error| wrong(&error))?),
+            "period" => allowance.period = value.parse().map_err(|error| wrong(&error))?,
+            "at_cap" => allowance.at_cap = value.parse().map_err(|error| wrong(&error))?,
+            "start_day" => match value.parse() {
+                Ok(day @ 1..=31) => allowance.start_day = day,
+                _ => return Err(wrong(&"not from 1 to 31")),
+            },
             "priority" => link.priority = value.parse().map_err(|error| wrong(&error))?,
+            "rank" => {
+                link.rank = match value {
+                    "primary" => Rank::Primary,
+                    "backup" => Rank::Backup,
+                    "never" => Rank::Never,
+                    _ => return Err(wrong(&"not primary, backup or never")),
+                }
+            }
             "cost" => {
                 let cost: f64 = value.parse().map_err(|error| wrong(&error))?;
                 if !(0.0..=1e9).contains(&cost) {
@@ -215,6 +248,17 @@ fn parse(text: &str) -> Result<Link, String> {
     }
     if link.rate.is_some_and(|rate| rate.as_bps() == 0) {
         return Err("rate=0".to_owned());
+    }
+    let allowance = &link.allowance;
+    let of_quota = allowance.start_day > 0 || allowance.period != Period::Month;
+    if of_quota && allowance.quota.is_none() {
+        return Err("period and start_day without quota".to_owned());
+    }
+    if allowance.start_day > 0 && allowance.period != Period::Month {
+        return Err("start_day is of period=month".to_owned());
+    }
+    if allowance.at_cap != AtCap::default() && !allowance.is_metered() {
+        return Err("at_cap without quota or daily".to_owned());
     }
     Ok(link)
 }
@@ -229,13 +273,29 @@ impl fmt::Display for Link {
         if let Some(cost) = self.cost {
             write!(f, ",cost={cost}")?;
         }
-        if let Some(quota) = self.quota {
-            write!(f, ",quota={}B", quota.as_u64())?;
+        let allowance = &self.allowance;
+        for (key, size) in [("quota", allowance.quota), ("daily", allowance.daily)] {
+            if let Some(size) = size {
+                write!(f, ",{key}={}B", size.as_u64())?;
+            }
         }
-        match self.priority {
-            0 => Ok(()),
-            priority => write!(f, ",priority={priority}"),
+        if allowance.period != Period::Month {
+            write!(f, ",period={}", allowance.period)?;
         }
+        if allowance.start_day > 0 {
+            write!(f, ",start_day={}", allowance.start_day)?;
+        }
+        if allowance.at_cap != AtCap::default() {
+            write!(f, ",at_cap={}", allowance.at_cap)?;
+        }
+        if self.priority > 0 {
+            write!(f, ",priority={}", self.priority)?;
+        }
+        f.write_str(match self.rank {
+            Rank::Primary => "",
+            Rank::Backup => ",rank=backup",
+            Rank::Never => ",rank=never",
+        })
     }
 }
 
@@ -271,10 +331,12 @@ impl fmt::Display for Place {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use ropewalk_quantities::Bytes;
 
     #[test]
     fn a_link_is_read_with_all_that_is_known_of_it() {
-        let link: Link = "lte=wwan0,rate=20mbit,cost=2.5,quota=5GB,priority=1"
+        let link: Link = "lte=wwan0,rate=20mbit,cost=2.5,quota=5GB,priority=1,\
+                          start_day=31,daily=1GB,at_cap=stop,rank=backup"
             .parse()
             .unwrap();
         let expected = Link {
@@ -282,11 +344,20 @@ mod tests {
             place: Place::Interface("wwan0".to_owned()),
             rate: Some(Rate::from_bps(20_000_000)),
             cost: Some(2.5),
-            quota: Some(Bytes::new(5_000_000_000)),
+            allowance: Allowance {
+                quota: Some(Bytes::new(5_000_000_000)),
+                daily: Some(Bytes::new(1_000_000_000)),
+                period: Period::Month,
+                start_day: 31,
+                at_cap: AtCap::Stop,
+            },
             priority: 1,
+            rank: Rank::Backup,
         };
         assert_eq!(link, expected);
         assert_eq!(link.to_string().parse::<Link>().unwrap(), expected);
+        let link: Link = "lte=wwan0,quota=5GB,period=30d".parse().unwrap();
+        assert_eq!(link.to_string().parse::<Link>().unwrap(), link);
         let link: Link = "home=fe80::1".parse().unwrap();
         assert_eq!(
             link,
@@ -311,6 +382,14 @@ mod tests {
             ("a=eth0,cost=nan", "cost=nan"),
             ("a=eth0,cost=-1", "cost=-1"),
             ("a=eth0,priority=256", "priority=256"),
+            ("a=eth0,quota=1GB,period=year", "allowed: month"),
+            ("a=eth0,quota=1GB,period=0d", "allowed: month"),
+            ("a=eth0,quota=1GB,start_day=32", "not from 1 to 31"),
+            ("a=eth0,quota=1GB,period=30d,start_day=3", "start_day is of"),
+            ("a=eth0,period=30d", "without quota"),
+            ("a=eth0,at_cap=stop", "without quota"),
+            ("a=eth0,quota=1GB,at_cap=go", "allowed: last-resort, stop"),
+            ("a=eth0,rank=first", "not primary, backup or never"),
             ("a=eth0,colour=red", "\"colour\""),
             ("a=eth0,", "\"\""),
         ] {

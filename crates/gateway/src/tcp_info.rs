@@ -3,6 +3,7 @@
 
 use std::io;
 use std::mem::offset_of;
+use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
@@ -17,6 +18,33 @@ pub struct TcpInfo {
     pub segment: u32,
     /// Segments sent again so far (`tcpi_total_retrans`).
     pub retransmissions: u64,
+    /// Sent, what was sent again included, and received in order.
+    payload: u64,
+    /// Sent and received, those without payload and those that came twice included.
+    segments: u64,
+    /// Length of a segment's header, usual options included.
+    header: u64,
+}
+
+/// Header of TCP without options (RFC 9293).
+const HEADER: u64 = 20;
+/// Timestamps and what aligns them (RFC 7323, appendix A).
+const TIMESTAMPS: u64 = 12;
+/// `TCPI_OPT_TIMESTAMPS` of include/uapi/linux/tcp.h.
+const HAS_TIMESTAMPS: u8 = 1;
+
+impl TcpInfo {
+    /// What the connection has put on its link both ways so far, with the headers of IP and TCP and
+    /// what was sent again, as an operator's meter counts. Of what came twice it has the headers
+    /// alone, since the kernel does not say more.
+    #[must_use]
+    pub fn carried(&self, peer: IpAddr) -> u64 {
+        let ip = match peer.to_canonical() {
+            IpAddr::V4(_) => 20,
+            IpAddr::V6(_) => 40,
+        };
+        self.payload + self.segments * (ip + self.header)
+    }
 }
 
 /// Of this connection.
@@ -24,7 +52,7 @@ pub struct TcpInfo {
 /// # Errors
 /// What getsockopt(2) says.
 pub(crate) fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
-    const NEEDED: usize = offset_of!(libc::tcp_info, tcpi_total_retrans) + size_of::<u32>();
+    const NEEDED: usize = offset_of!(libc::tcp_info, tcpi_bytes_sent) + size_of::<u64>();
     // SAFETY: tcp_info is a C struct of integers: all zeros are a value.
     let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
     let mut len = size_of::<libc::tcp_info>() as libc::socklen_t;
@@ -50,6 +78,12 @@ pub(crate) fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
         since_last_acknowledgement: Duration::from_millis(info.tcpi_last_ack_recv.into()),
         segment: info.tcpi_snd_mss,
         retransmissions: info.tcpi_total_retrans.into(),
+        payload: info.tcpi_bytes_sent + info.tcpi_bytes_received,
+        segments: u64::from(info.tcpi_segs_out) + u64::from(info.tcpi_segs_in),
+        header: match info.tcpi_options & HAS_TIMESTAMPS {
+            0 => HEADER,
+            _ => HEADER + TIMESTAMPS,
+        },
     })
 }
 
@@ -66,6 +100,9 @@ mod tests {
         assert!(info.round_trip.is_some());
         assert!(info.since_last_acknowledgement < Duration::from_secs(60));
         assert_eq!(info.retransmissions, 0);
+        // SYN, SYN and ACK, ACK.
+        let [four, six] = ["127.0.0.1", "::1"].map(|ip| info.carried(ip.parse().unwrap()));
+        assert_eq!((four, six), (3 * (20 + 32), 3 * (40 + 32)));
         assert!(tcp_info(&std::io::stdin()).is_err());
     }
 }

@@ -61,6 +61,7 @@ pub struct CarrierTask {
     shared: Arc<Shared>,
     id: CarrierId,
     suspected: watch::Receiver<bool>,
+    socket: Arc<TcpStream>,
     tasks: JoinSet<CarrierEnd>,
 }
 
@@ -99,7 +100,7 @@ impl Association {
         let carrier = Carrier {
             shared: Arc::clone(&shared),
             id,
-            socket,
+            socket: Arc::clone(&socket),
         };
         tasks.spawn(carrier.clone().read(begun.decoder));
         tasks.spawn(carrier.write(begun.encoder, wake, congestion));
@@ -107,6 +108,7 @@ impl Association {
             shared,
             id,
             suspected: receiver,
+            socket,
             tasks,
         }
     }
@@ -125,6 +127,17 @@ impl CarrierTask {
             Some(Ok(end)) => end,
             _ => CarrierEnd::Over,
         }
+    }
+
+    /// What it has put on its link both ways so far, as [`TcpInfo::carried`].
+    ///
+    /// # Errors
+    /// What the system says of its socket.
+    ///
+    /// [`TcpInfo::carried`]: super::TcpInfo::carried
+    pub(crate) fn carried(&self) -> io::Result<u64> {
+        let peer = self.socket.peer_addr()?.ip();
+        Ok(tcp_info(&self.socket)?.carried(peer))
     }
 
     /// Whether it is suspected, now and whenever that changes.

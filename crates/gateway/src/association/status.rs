@@ -187,6 +187,8 @@ fn link_document(
         quota_left_bytes: shown
             .and_then(|carrier| carrier.quota_left)
             .map(|bytes| bytes.as_u64()),
+        used_bytes: None,
+        used_today_bytes: None,
         sent_datagrams: None,
         lost_datagrams: None,
         loss_ratio: None,

@@ -19,6 +19,7 @@ use crate::Failure;
 use crate::configuration::ConfigurationFile;
 use crate::control::ControlSocket;
 use crate::programs::Programs;
+use crate::quota::{self, Book};
 use crate::refusals::Refusals;
 use crate::runtime::{block_on, notify_ready, unchangeable, until_signal};
 use crate::status::document::Role;
@@ -65,6 +66,11 @@ pub struct Arguments {
     /// without it in /run.
     #[arg(long, value_name = "PATH")]
     control: Option<PathBuf>,
+    /// Where it is kept what links with a quota have carried; ropewalk/proxy-quota.json in
+    /// XDG_STATE_HOME, or in .local/state at home, if it is not said, and in STATE_DIRECTORY of a
+    /// service.
+    #[arg(long, value_name = "FILE")]
+    quota_state: Option<PathBuf>,
 }
 
 fn parse_scheduler(text: &str) -> Result<SchedulerConfig, String> {
@@ -155,6 +161,7 @@ fn reload(
         ("scheduler", arguments.scheduler != before.scheduler),
         ("status", arguments.status != before.status),
         ("control", arguments.control != before.control),
+        ("quota-state", arguments.quota_state != before.quota_state),
     ]));
     Ok(said)
 }
@@ -166,7 +173,9 @@ async fn serve(
     again: impl Fn() -> Result<Arguments, Failure>,
 ) -> Result<(), Failure> {
     arguments.far_end.wait_for_a_link().await?;
-    let uplink = Uplink::new(config);
+    let file = arguments.quota_state.clone();
+    let file = file.or_else(|| quota::default_path("proxy"));
+    let uplink = Uplink::with_book(config, file.map_or_else(Book::default, Book::open));
     for link in &arguments.far_end.link {
         let added = uplink.add_link(link.clone());
         added.map_err(|error| Failure::input(format!("--link: {error}")))?;

@@ -138,6 +138,12 @@ pub struct Link {
     /// What its quota leaves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota_left_bytes: Option<u64>,
+    /// Of a link with a quota: what it has carried in its period, headers included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_bytes: Option<u64>,
+    /// Of a link with a quota: what it has carried today.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_today_bytes: Option<u64>,
     /// Of a tunnel: datagrams sent so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent_datagrams: Option<u64>,
@@ -176,7 +182,8 @@ pub enum State {
     Suspected,
     /// Being connected.
     Dialling,
-    /// Its interface or address is missing, it was taken away, or its path MTU is zero.
+    /// Its interface or address is missing, it was taken away, its quota is gone, or its path MTU is
+    /// zero.
     Down,
 }
 

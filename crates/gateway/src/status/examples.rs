@@ -17,6 +17,8 @@ pub fn proxy() -> Document {
                 link("wifi", State::Up, 21.5),
                 Link {
                     quota_left_bytes: Some(5_000_000_000),
+                    used_bytes: None,
+                    used_today_bytes: None,
                     suspicions: 3,
                     ..link("lte", State::Suspected, 63.0)
                 },
@@ -61,6 +63,8 @@ fn link(name: &str, state: State, rtt_ms: f64) -> Link {
         suspicions: 0,
         cost: 1.0,
         quota_left_bytes: None,
+        used_bytes: None,
+        used_today_bytes: None,
         sent_datagrams: None,
         lost_datagrams: None,
         loss_ratio: None,

@@ -111,7 +111,7 @@ fn tunnels(out: &mut String, document: &Document) {
 }
 
 fn links(out: &mut String, document: &Document) {
-    const METRICS: [Metric<Link>; 16] = [
+    const METRICS: [Metric<Link>; 18] = [
         (
             "link_last_heard_seconds",
             Kind::Gauge,
@@ -177,6 +177,18 @@ fn links(out: &mut String, document: &Document) {
             Kind::Gauge,
             "What the link's quota leaves.",
             |link| link.quota_left_bytes.map(|bytes| bytes as f64),
+        ),
+        (
+            "link_used_bytes",
+            Kind::Gauge,
+            "What a link with a quota has carried in its period.",
+            |link| link.used_bytes.map(|bytes| bytes as f64),
+        ),
+        (
+            "link_used_today_bytes",
+            Kind::Gauge,
+            "What a link with a quota has carried today.",
+            |link| link.used_today_bytes.map(|bytes| bytes as f64),
         ),
         (
             "link_sent_datagrams_total",

@@ -122,6 +122,8 @@ fn link(link: &PeerLink) -> document::Link {
         suspicions: sent.suspicions,
         cost: 1.0,
         quota_left_bytes: None,
+        used_bytes: None,
+        used_today_bytes: None,
         sent_datagrams: Some(sent.datagrams),
         lost_datagrams: Some(sent.lost),
         loss_ratio: None,

@@ -62,7 +62,7 @@ async fn dial_patiently(
         association: session.name,
         resumes: session.has_joined(),
         cost: (link.price() * 1000.0).round() as u32,
-        quota: link.quota.map(|quota| quota.as_u64()),
+        quota: near.book.left(link).map(|left| left.as_u64()),
         priority: link.priority,
         link: link.name.clone(),
         scheduler: config.association.scheduling.name().to_owned(),

@@ -29,8 +29,9 @@ pub struct FarEnd {
     /// The relay's public key.
     #[arg(long, value_name = "FILE", required_unless_present = "plaintext")]
     pub relay_key: Option<PathBuf>,
-    /// A link: NAME=INTERFACE or NAME=ADDRESS, then ,rate=20mbit ,cost=1 ,quota=5GB ,priority=1 if
-    /// wanted; once for each.
+    /// A link: NAME=INTERFACE or NAME=ADDRESS, then ,rate=20mbit ,cost=1 ,priority=1 ,rank=backup
+    /// (or never) ,quota=5GB ,period=month (or 30d) ,start_day=15 ,daily=500MB ,at_cap=last-resort
+    /// (or stop) if wanted; once for each.
     #[arg(long, value_name = "LINK", required = true)]
     pub link: Vec<Link>,
     /// Congestion control of the carriers; the system's if it is not said, and bbr where a link loses

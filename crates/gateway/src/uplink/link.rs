@@ -9,14 +9,16 @@ use ropewalk_striping::{CarrierConfig, Dialling};
 use ropewalk_wire::gateway::JoinAnswer;
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
-use tokio::time::{sleep_until, timeout};
+use tokio::time::{sleep, sleep_until, timeout};
 use tracing::{debug, info, warn};
 
 use super::dial::{Dialled, dial};
+use super::metered::Metered;
+use super::primaries::{self, Primary};
 use super::{GONE, Near, Session, link_number};
-use crate::association::{CarrierTask, Congestion};
+use crate::association::Congestion;
 use crate::handshake::HandshakeError;
-use crate::links::Link;
+use crate::links::{Link, Rank};
 
 /// The kernel sends a lost SYN again after so long (Linux: TCP_TIMEOUT_INIT).
 const INITIAL_RTO: Time = Time::from_secs(1);
@@ -24,11 +26,36 @@ const INITIAL_RTO: Time = Time::from_secs(1);
 /// How long carriers may take to say that the association has ended.
 pub(super) const FAREWELL: Duration = Duration::from_secs(1);
 
+/// A metered link's bytes are counted so often: what it carries meanwhile may exceed its quota.
+const COUNTED_EVERY: Duration = Duration::from_millis(50);
+
 /// Runs until it is aborted, or the uplink is closed or dropped.
-pub(super) async fn run(near: Weak<Near>, link: Arc<Link>) {
-    while let Some(near) = near.upgrade() {
+pub(super) async fn run(weak: Weak<Near>, link: Arc<Link>) {
+    let primaries = weak.upgrade().map(|near| near.primaries.subscribe());
+    let Some(mut primaries) = primaries.filter(|_| link.rank != Rank::Never) else {
+        return;
+    };
+    let is_backup = link.rank == Rank::Backup;
+    if is_backup {
+        primaries::started(&mut primaries).await;
+    }
+    loop {
+        if is_backup {
+            primaries::are_dead(&mut primaries).await;
+        }
+        let Some(near) = weak.upgrade() else { return };
+        if near.book.is_stopped(&link) {
+            drop(near);
+            sleep(COUNTED_EVERY).await;
+            continue;
+        }
         let session = near.session();
-        keep_carrier(&near, &session, &link).await;
+        tokio::select! {
+            () = keep_carrier(&near, &session, &link) => {}
+            () = primaries::are_back(&mut primaries), if is_backup => {
+                info!("link {}: left, since a primary link is back", link.name);
+            }
+        }
         if near.is_closing() {
             return;
         }
@@ -45,9 +72,13 @@ async fn keep_carrier(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link>
     };
     info!("link {}: up", link.name);
     let mut replacing = None;
+    let mut primary = (link.rank == Rank::Primary).then(|| Primary::new(near));
     loop {
-        let mut suspicion = carrier.suspicion();
+        let mut suspicion = carrier.task.suspicion();
         let is_suspected = *suspicion.borrow_and_update();
+        if let Some(primary) = &mut primary {
+            primary.set_trusted(!is_suspected);
+        }
         match &replacing {
             None if is_suspected => {
                 let dials = Dials::begin();
@@ -58,7 +89,7 @@ async fn keep_carrier(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link>
             _ => {}
         }
         tokio::select! {
-            end = carrier.ended() => {
+            end = carrier.task.ended() => {
                 if !session.association.is_closed() {
                     warn!("link {}: down: {end}", link.name);
                 }
@@ -66,8 +97,29 @@ async fn keep_carrier(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link>
             }
             _ = session.association.closed() => {
                 // The carrier says so, and ends.
-                let _ = timeout(FAREWELL, carrier.ended()).await;
+                let _ = timeout(FAREWELL, carrier.task.ended()).await;
                 return;
+            }
+            () = sleep(COUNTED_EVERY), if link.allowance.is_metered() => {
+                if !carrier.look() {
+                    continue;
+                }
+                if near.book.is_stopped(link) {
+                    info!("link {}: not used any more, until its quota is whole again", link.name);
+                    return;
+                }
+                // The relay learns what is left from a JOIN; the old carrier goes on until then.
+                let next = bring_up(near, session, link, Dials::begin());
+                tokio::select! {
+                    next = next => match next {
+                        Some(next) => carrier = next,
+                        None => return,
+                    },
+                    end = carrier.task.ended() => {
+                        warn!("link {}: down: {end}", link.name);
+                        return;
+                    }
+                }
             }
             _ = suspicion.changed() => match is_suspected {
                 true => info!("link {}: heard again", link.name),
@@ -100,7 +152,7 @@ async fn bring_up(
     session: &Arc<Session>,
     link: &Arc<Link>,
     dials: Dials,
-) -> Option<CarrierTask> {
+) -> Option<Metered> {
     let dialled = tokio::select! {
         dialled = dial_until_up(near, session, link, dials) => dialled,
         _ = session.association.closed() => return None,
@@ -111,13 +163,14 @@ async fn bring_up(
     let config = CarrierConfig {
         link: link_number(&link.name),
         cost: link.price(),
-        quota: link.quota,
+        quota: near.book.left(link),
         priority: link.priority,
         rtt: None,
     };
     let association = &session.association;
     let congestion = Congestion::of(near.config.congestion.as_deref());
-    Some(association.carry(dialled.socket, dialled.begun, config, congestion))
+    let carrier = association.carry(dialled.socket, dialled.begun, config, congestion);
+    Some(Metered::new(carrier, Arc::clone(link), near.book.clone()))
 }
 
 /// When a link's dials are due, by this machine's clock.

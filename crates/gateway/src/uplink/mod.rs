@@ -7,15 +7,18 @@
 mod dial;
 mod far_end;
 mod link;
+mod metered;
+mod primaries;
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use ring::rand::{SecureRandom, SystemRandom};
 use ropewalk_striping::{Config, Role};
+use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::sleep;
 use tracing::info;
@@ -23,7 +26,8 @@ use tracing::info;
 use crate::association::status::{About, LinkAbout};
 use crate::association::{Association, Stream};
 use crate::handshake::DialSecurity;
-use crate::links::Link;
+use crate::links::{Link, Rank};
+use crate::quota::Book;
 use crate::request::{Request, Status, Target};
 use crate::status::document::{Document, Role as DocumentRole, State};
 
@@ -62,6 +66,10 @@ struct Near {
     /// The relay's addresses, as they were last found.
     relays: Mutex<Vec<SocketAddr>>,
     links: Mutex<Vec<LinkEntry>>,
+    /// What the links have carried, and may.
+    book: Book,
+    /// Carriers of primary links that are trusted: while there are any, backup links are silent.
+    primaries: watch::Sender<usize>,
 }
 
 /// One association.
@@ -90,20 +98,33 @@ pub enum LinkChangeError {
 }
 
 impl Uplink {
-    /// Without links. Needs a tokio runtime, in which its tasks run.
+    /// Without links, and with quotas that are whole. Needs a tokio runtime, in which its tasks run.
     ///
     /// # Panics
     /// If the system gives no random bytes.
     #[must_use]
     pub fn new(config: UplinkConfig) -> Uplink {
+        Uplink::with_book(config, Book::default())
+    }
+
+    /// Without links; what they carry is counted in that book, and saved every second.
+    ///
+    /// # Panics
+    /// If the system gives no random bytes.
+    #[must_use]
+    pub fn with_book(config: UplinkConfig, book: Book) -> Uplink {
         let session = Session::new(&config);
-        Uplink(Arc::new(Near {
+        let near = Arc::new(Near {
             config,
             session: Mutex::new(session),
             closing: AtomicBool::new(false),
             relays: Mutex::default(),
             links: Mutex::default(),
-        }))
+            book,
+            primaries: watch::Sender::new(0),
+        });
+        tokio::spawn(save_often(Arc::downgrade(&near)));
+        Uplink(near)
     }
 
     /// Uses one more link.
@@ -213,6 +234,7 @@ impl Uplink {
         for entry in self.0.links().drain(..) {
             entry.task.abort();
         }
+        self.0.book.save();
     }
 
     /// The association of now.
@@ -243,15 +265,27 @@ impl Uplink {
                     number: link_number(&link.name),
                     name: &link.name,
                     cost: link.price(),
-                    idle: State::Dialling,
+                    idle: match link.rank != Rank::Primary || self.0.book.is_stopped(link) {
+                        true => State::Down,
+                        false => State::Dialling,
+                    },
                 })
                 .collect(),
         };
+        let mut association = session.association.document(&about);
+        for (shown, link) in association.links.iter_mut().zip(&links) {
+            if link.allowance.is_metered() {
+                let (used, used_today) = self.0.book.used(link);
+                shown.used_bytes = Some(used.as_u64());
+                shown.used_today_bytes = Some(used_today.as_u64());
+                shown.quota_left_bytes = self.0.book.left(link).map(|left| left.as_u64());
+            }
+        }
         Document {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             role,
             uptime_s: began.elapsed().as_secs_f64(),
-            associations: vec![session.association.document(&about)],
+            associations: vec![association],
             association_count: 1,
             tunnels: Vec::new(),
         }
@@ -263,6 +297,21 @@ impl Uplink {
     pub fn links(&self) -> Vec<Arc<Link>> {
         let links = self.0.links();
         links.iter().map(|entry| Arc::clone(&entry.link)).collect()
+    }
+}
+
+/// A kill takes what was counted within so long.
+const SAVED_EVERY: Duration = Duration::from_secs(1);
+
+/// Runs until the uplink is dropped.
+async fn save_often(near: Weak<Near>) {
+    loop {
+        sleep(SAVED_EVERY).await;
+        let Some(book) = near.upgrade().map(|near| near.book.clone()) else {
+            return;
+        };
+        // A disk may be slow.
+        let _ = tokio::task::spawn_blocking(move || book.save()).await;
     }
 }
 

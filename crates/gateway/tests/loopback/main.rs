@@ -6,6 +6,7 @@ mod mute;
 mod own_addresses;
 #[path = "../process/mod.rs"]
 mod process;
+mod quota;
 mod refusals;
 mod reload;
 mod status;

@@ -32,6 +32,11 @@ pub struct World {
 impl World {
     /// With keys, and with further options of the relay.
     pub fn new(relay_options: &[&str]) -> World {
+        World::of_links(relay_options, ["", ""])
+    }
+
+    /// With what is said of the links beyond their addresses, too.
+    pub fn of_links(relay_options: &[&str], said: [&str; 2]) -> World {
         let folder = tempfile::tempdir().unwrap();
         for name in ["relay", "van"] {
             let made = Command::new(BINARY)
@@ -44,7 +49,7 @@ impl World {
         let relay = start_relay(folder.path(), "127.0.0.2:0", relay_options);
         let relay_at = relay.wait_for("relay listens on ").parse().unwrap();
         let between = Between::new(relay_at);
-        let proxy = start_proxy(folder.path(), between.address, "van");
+        let proxy = start_proxy_of(folder.path(), between.address, "van", said);
         let proxy_at = proxy.wait_for("proxy listens on ").parse().unwrap();
         World {
             folder,
@@ -87,15 +92,24 @@ pub fn start_relay(folder: &Path, listen: &str, options: &[&str]) -> Gateway {
 }
 
 pub fn start_proxy(folder: &Path, relay: SocketAddr, name: &str) -> Gateway {
+    start_proxy_of(folder, relay, name, ["", ""])
+}
+
+pub fn start_proxy_of(folder: &Path, relay: SocketAddr, name: &str, said: [&str; 2]) -> Gateway {
     let key = folder.join(format!("{name}.key"));
     let relay_key = folder.join("relay.pub");
     let relay = relay.to_string();
-    let links = LINKS.map(|ip| format!("l{}={ip}", ip.octets()[3]));
+    let links = [0, 1].map(|link| {
+        let ip = LINKS[link];
+        format!("l{}={ip}{}", ip.octets()[3], said[link])
+    });
     let control = folder.join(format!("{name}.sock"));
+    let quotas = folder.join(format!("{name}.json"));
     let mut arguments = vec!["proxy", "--listen", "127.0.0.1:0", "--relay", &relay];
     arguments.extend(["--control", control.to_str().unwrap()]);
     arguments.extend(["--key", key.to_str().unwrap()]);
     arguments.extend(["--relay-key", relay_key.to_str().unwrap()]);
+    arguments.extend(["--quota-state", quotas.to_str().unwrap()]);
     for link in &links {
         arguments.extend(["--link", link]);
     }
@@ -205,6 +219,26 @@ pub fn source(bytes: Arc<Vec<u8>>) -> SocketAddr {
         for mut socket in listener.incoming().map_while(Result::ok) {
             let bytes = Arc::clone(&bytes);
             thread::spawn(move || socket.write_all(&bytes));
+        }
+    });
+    address
+}
+
+/// A target that sends so many bytes to whoever connects, 5 MB a second, and ends.
+pub fn steady(bytes: Arc<Vec<u8>>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for mut socket in listener.incoming().map_while(Result::ok) {
+            let bytes = Arc::clone(&bytes);
+            thread::spawn(move || {
+                for part in bytes.chunks(50_000) {
+                    if socket.write_all(part).is_err() {
+                        return;
+                    }
+                    thread::sleep(Duration::from_millis(10));
+                }
+            });
         }
     });
     address

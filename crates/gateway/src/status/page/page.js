@@ -244,6 +244,8 @@ function linkHeads(of) {
     { key: "path_mtu_bytes", name: "path MTU", title: "longest packet that it carries", show: (link) => String(link.path_mtu_bytes) },
     { key: "congestion", name: "congestion control", show: (link) => link.congestion },
     { key: "quota_left_bytes", name: "quota left", show: (link) => bytes(link.quota_left_bytes) },
+    { key: "used_bytes", name: "used", show: (link) => bytes(link.used_bytes) },
+    { key: "used_today_bytes", name: "used today", show: (link) => bytes(link.used_today_bytes) },
   ];
   heads.push(...optional.filter(({ key }) => has(key)));
   heads.push({ name: "suspected", title: "how many times", show: (link) => String(link.suspicions) });

@@ -1,0 +1,217 @@
+//! What a link's contract allows, and the calendar by which it is counted.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Zoned;
+use jiff::civil::Date;
+use ropewalk_quantities::{Bytes, Time};
+use serde::{Deserialize, Serialize};
+
+const ALLOWED_PERIODS: &str = "month, or days as 30d, or a time of at least 1s as 12h";
+
+/// What a link may carry, there and back, and what happens when it has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Allowance {
+    /// In a period.
+    pub quota: Option<Bytes>,
+    /// In a calendar day of this machine's time zone.
+    pub daily: Option<Bytes>,
+    /// After which the quota is whole again.
+    pub period: Period,
+    /// Day of the month on which a month begins, 1 to 31; the last one of shorter months. Zero if
+    /// it was not told: the first.
+    pub start_day: u8,
+    /// What becomes of a link whose quota is gone.
+    pub at_cap: AtCap,
+}
+
+/// How long a quota has to last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Period {
+    /// A calendar month of this machine's time zone.
+    #[default]
+    Month,
+    /// So long, from the first byte that was counted.
+    Span(Time),
+}
+
+/// What becomes of a link that has carried what it may.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AtCap {
+    /// It is used only while no other lives.
+    #[default]
+    LastResort,
+    /// It is not used before the next period, or day.
+    Stop,
+}
+
+/// What a link has carried in the period and in the day that were current when it last carried
+/// something.
+///
+/// Both only ever move forward: a clock that jumps back (a router without a battery starts in 1970)
+/// gives no quota away.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Account {
+    /// By which terms `began` is to be understood.
+    terms: String,
+    /// Of a month its first day, since 1970; of a span its first second.
+    began: i64,
+    /// Bytes since then.
+    pub used: u64,
+    /// Days since 1970.
+    day: i64,
+    /// Bytes of that day.
+    pub used_today: u64,
+}
+
+impl Allowance {
+    /// Whether anything is counted.
+    #[must_use]
+    pub fn is_metered(&self) -> bool {
+        self.quota.is_some() || self.daily.is_some()
+    }
+
+    fn terms(&self) -> String {
+        match self.period {
+            Period::Month => format!("month from day {}", self.start_day.max(1)),
+            span @ Period::Span(_) => span.to_string(),
+        }
+    }
+
+    /// What the account leaves; `None` if nothing is counted.
+    #[must_use]
+    pub fn left(&self, account: &Account) -> Option<Bytes> {
+        let left = |most: Option<Bytes>, used| Some(most?.as_u64().saturating_sub(used));
+        let of_both = [
+            left(self.quota, account.used),
+            left(self.daily, account.used_today),
+        ];
+        of_both.into_iter().flatten().min().map(Bytes::new)
+    }
+
+    /// Which part of it is gone, in percent; of quota and day what is nearer to its end.
+    #[must_use]
+    pub fn used_percent(&self, account: &Account) -> u64 {
+        let part = |most: Option<Bytes>, used: u64| {
+            let most = u128::from(most?.as_u64().max(1));
+            u64::try_from(u128::from(used) * 100 / most).ok()
+        };
+        let of_both = [
+            part(self.quota, account.used),
+            part(self.daily, account.used_today),
+        ];
+        of_both.into_iter().flatten().max().unwrap_or_default()
+    }
+}
+
+impl Account {
+    /// Begins a new period, and a new day, if it is time.
+    pub fn advance(&mut self, allowance: &Allowance, now: &Zoned) {
+        let today = day_number(now.date());
+        if today > self.day {
+            self.day = today;
+            self.used_today = 0;
+        }
+        let terms = allowance.terms();
+        let is_new = self.terms != terms;
+        let began = match allowance.period {
+            Period::Month => day_number(month_begins(now.date(), allowance.start_day.max(1))),
+            Period::Span(span) => {
+                let now = now.timestamp().as_second();
+                let span = (span.as_nanos() / 1_000_000_000).max(1) as i64;
+                match is_new {
+                    true => now,
+                    false => self.began + (now - self.began).max(0) / span * span,
+                }
+            }
+        };
+        if is_new {
+            // What was counted by other terms is not forgotten.
+            self.terms = terms;
+            self.began = began;
+        } else if began > self.began {
+            self.began = began;
+            self.used = 0;
+        }
+    }
+
+    /// It has carried so much.
+    pub fn charge(&mut self, bytes: u64) {
+        self.used = self.used.saturating_add(bytes);
+        self.used_today = self.used_today.saturating_add(bytes);
+    }
+}
+
+fn day_number(date: Date) -> i64 {
+    let since = date.since(Date::constant(1970, 1, 1));
+    since.map_or(0, |span| span.get_days().into())
+}
+
+/// The first day of the month from `start_day` on in which a date lies.
+fn month_begins(date: Date, start_day: u8) -> Date {
+    let of = |month: Date| {
+        let day = (start_day as i8).min(month.days_in_month());
+        month.with().day(day).build().unwrap_or(month)
+    };
+    let this = of(date.first_of_month());
+    match this <= date {
+        true => this,
+        false => of(date
+            .first_of_month()
+            .yesterday()
+            .map_or(date, Date::first_of_month)),
+    }
+}
+
+impl FromStr for Period {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Period, String> {
+        let wrong = || format!("{text:?}; allowed: {ALLOWED_PERIODS}");
+        let days = text.strip_suffix('d').and_then(|days| days.parse().ok());
+        let span = match (text, days) {
+            ("month", _) => return Ok(Period::Month),
+            (_, Some(days @ 1..=3660)) => Time::from_secs(days * 86_400),
+            (_, Some(_)) => return Err(wrong()),
+            (_, None) => text.parse().map_err(|_| wrong())?,
+        };
+        match span >= Time::from_secs(1) {
+            true => Ok(Period::Span(span)),
+            false => Err(wrong()),
+        }
+    }
+}
+
+/// As it is read.
+impl fmt::Display for Period {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Period::Month => f.write_str("month"),
+            Period::Span(span) => write!(f, "{}s", span.as_nanos() / 1_000_000_000),
+        }
+    }
+}
+
+impl FromStr for AtCap {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<AtCap, String> {
+        match text {
+            "last-resort" => Ok(AtCap::LastResort),
+            "stop" => Ok(AtCap::Stop),
+            _ => Err(format!("{text:?}; allowed: last-resort, stop")),
+        }
+    }
+}
+
+/// As it is read.
+impl fmt::Display for AtCap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AtCap::LastResort => "last-resort",
+            AtCap::Stop => "stop",
+        })
+    }
+}

@@ -1,0 +1,178 @@
+//! The accounts of all links, and the file that outlives the gateway.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Zoned;
+use ropewalk_quantities::Bytes;
+use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
+use tracing::warn;
+
+use super::{Account, AtCap};
+use crate::links::Link;
+
+/// The user is told when so much of a quota is gone, in percent.
+const WARNINGS: [u64; 3] = [75, 95, 100];
+
+/// What the file says.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Accounts {
+    links: BTreeMap<String, Account>,
+}
+
+/// The accounts of all links; copies are the same.
+#[derive(Clone, Debug, Default)]
+pub struct Book(Arc<Mutex<Pages>>);
+
+#[derive(Debug, Default)]
+struct Pages {
+    file: Option<PathBuf>,
+    accounts: Accounts,
+    /// Something has been counted since it was last written.
+    unsaved: bool,
+    /// The last write failed, and the user knows.
+    failed: bool,
+}
+
+/// Where a verb's counts are if it is not said: in the folder that systemd keeps for the service
+/// (STATE_DIRECTORY), or else in the user's (XDG_STATE_HOME, or .local/state at home).
+pub(crate) fn default_path(verb: &str) -> Option<PathBuf> {
+    let folder = |name: &str| env::var_os(name).filter(|folder| !folder.is_empty());
+    let named = |name: &str| folder(name).map(PathBuf::from);
+    let of_user = || named("XDG_STATE_HOME").or_else(|| Some(named("HOME")?.join(".local/state")));
+    let folder = named("STATE_DIRECTORY").or_else(|| Some(of_user()?.join("ropewalk")))?;
+    Some(folder.join(format!("{verb}-quota.json")))
+}
+
+impl Book {
+    /// With what a file says, which is written again as things are counted. One that cannot be read
+    /// stops nothing: the user is told, and the counts begin at zero; a garbled one is kept aside.
+    #[must_use]
+    pub fn open(file: PathBuf) -> Book {
+        let accounts = read(&file).unwrap_or_else(|error| {
+            warn!("{}: {error}; quotas are counted from zero", file.display());
+            let is_garbled = [ErrorKind::InvalidData, ErrorKind::UnexpectedEof];
+            if is_garbled.contains(&error.kind()) {
+                let aside = file.with_extension("json.unreadable");
+                if let Err(error) = fs::rename(&file, &aside) {
+                    warn!("{}: {error}", aside.display());
+                }
+            }
+            Accounts::default()
+        });
+        let pages = Pages {
+            file: Some(file),
+            accounts,
+            ..Pages::default()
+        };
+        Book(Arc::new(Mutex::new(pages)))
+    }
+
+    /// The link has carried so much.
+    pub fn charge(&self, link: &Link, bytes: u64) {
+        let (before, after) = {
+            let mut pages = self.pages();
+            pages.unsaved |= bytes > 0;
+            let account = pages.account(link);
+            let before = link.allowance.used_percent(account);
+            account.charge(bytes);
+            (before, link.allowance.used_percent(account))
+        };
+        let passed = |level: &u64| before < *level && *level <= after;
+        if let Some(level) = WARNINGS.into_iter().rfind(passed) {
+            warn!("link {}: {level} % of its quota is used", link.name);
+        }
+    }
+
+    /// What the link may still carry; `None` if it is not counted.
+    #[must_use]
+    pub fn left(&self, link: &Link) -> Option<Bytes> {
+        link.allowance.left(self.pages().account(link))
+    }
+
+    /// What the link has carried in this period, and today.
+    #[must_use]
+    pub fn used(&self, link: &Link) -> (Bytes, Bytes) {
+        let mut pages = self.pages();
+        let account = pages.account(link);
+        (Bytes::new(account.used), Bytes::new(account.used_today))
+    }
+
+    /// Whether the link is not to be used now.
+    #[must_use]
+    pub fn is_stopped(&self, link: &Link) -> bool {
+        link.allowance.at_cap == AtCap::Stop && self.left(link) == Some(Bytes::new(0))
+    }
+
+    /// Writes the file, if there is one and something has changed. That it cannot be written is said
+    /// once, and stops nothing.
+    pub fn save(&self) {
+        let (file, text) = {
+            let mut pages = self.pages();
+            if !pages.unsaved {
+                return;
+            }
+            pages.unsaved = false;
+            let Some(file) = pages.file.clone() else {
+                return;
+            };
+            (file, serde_json::to_string(&pages.accounts))
+        };
+        let written = text
+            .map_err(io::Error::from)
+            .and_then(|text| replace(&file, &text));
+        let mut pages = self.pages();
+        if let Err(error) = &written {
+            // Tried again.
+            pages.unsaved = true;
+            if !pages.failed {
+                warn!(
+                    "{}: {error}; what links carry is forgotten at the end",
+                    file.display()
+                );
+            }
+        }
+        pages.failed = written.is_err();
+    }
+
+    fn pages(&self) -> MutexGuard<'_, Pages> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pages {
+    /// The account of now.
+    fn account(&mut self, link: &Link) -> &mut Account {
+        let accounts = &mut self.accounts.links;
+        let account = accounts.entry(link.name.clone()).or_default();
+        account.advance(&link.allowance, &Zoned::now());
+        account
+    }
+}
+
+fn read(file: &Path) -> io::Result<Accounts> {
+    match fs::read(file) {
+        Ok(text) => Ok(serde_json::from_slice(&text)?),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Accounts::default()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Who reads the file meanwhile, or after a kill, sees the old one or the new one.
+fn replace(file: &Path, text: &str) -> io::Result<()> {
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut new = NamedTempFile::new_in(folder)?;
+    new.write_all(text.as_bytes())?;
+    new.persist(file).map_err(|error| error.error)?;
+    Ok(())
+}

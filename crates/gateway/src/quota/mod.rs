@@ -1,0 +1,10 @@
+//! What links have carried, counted as an operator's meter would, across restarts.
+
+mod allowance;
+mod book;
+#[cfg(test)]
+mod tests;
+
+pub use allowance::{Account, Allowance, AtCap, Period};
+pub use book::Book;
+pub(crate) use book::default_path;

@@ -1,0 +1,170 @@
+use std::fs;
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use proptest::prelude::*;
+use ropewalk_quantities::{Bytes, Time};
+
+use super::{Account, Allowance, Book, Period};
+use crate::links::Link;
+
+fn at(text: &str) -> Zoned {
+    text.parse().unwrap()
+}
+
+fn monthly(start_day: u8) -> Allowance {
+    Allowance {
+        quota: Some(Bytes::new(1000)),
+        start_day,
+        ..Allowance::default()
+    }
+}
+
+#[test]
+fn a_month_begins_on_its_day_or_on_the_last_of_a_short_one() {
+    let allowance = monthly(31);
+    let mut account = Account::default();
+    for (now, used) in [
+        ("2027-01-30T12:00[Europe/Vienna]", 10),
+        ("2027-01-31T00:00[Europe/Vienna]", 10),
+        ("2027-02-27T23:59:59[Europe/Vienna]", 20),
+        ("2027-02-28T00:00[Europe/Vienna]", 10),
+        ("2027-03-30T12:00[Europe/Vienna]", 20),
+        ("2028-02-29T12:00[Europe/Vienna]", 10),
+    ] {
+        account.advance(&allowance, &at(now));
+        account.charge(10);
+        assert_eq!(account.used, used, "{now}");
+    }
+}
+
+#[test]
+fn a_span_is_counted_from_the_first_byte() {
+    let allowance = Allowance {
+        period: Period::Span(Time::from_secs(100)),
+        ..monthly(0)
+    };
+    let mut account = Account::default();
+    for (second, used) in [(1050, 10), (1149, 20), (1150, 10), (1449, 10), (1450, 10)] {
+        let now = Timestamp::from_second(second).unwrap();
+        account.advance(&allowance, &now.to_zoned(TimeZone::UTC));
+        account.charge(10);
+        assert_eq!(account.used, used, "{second}");
+    }
+}
+
+#[test]
+fn other_terms_forget_nothing() {
+    let now = at("2027-03-10T12:00[UTC]");
+    let mut account = Account::default();
+    account.advance(&monthly(1), &now);
+    account.charge(700);
+    account.advance(&monthly(9), &now);
+    assert_eq!(account.used, 700);
+    let span = Allowance {
+        period: Period::Span(Time::from_secs(3600)),
+        ..monthly(0)
+    };
+    account.advance(&span, &now);
+    assert_eq!(span.left(&account), Some(Bytes::new(300)));
+    assert_eq!(span.used_percent(&account), 70);
+}
+
+#[test]
+fn what_is_nearer_to_its_end_decides() {
+    let allowance = Allowance {
+        daily: Some(Bytes::new(100)),
+        ..monthly(1)
+    };
+    let mut account = Account::default();
+    account.advance(&allowance, &at("2027-03-10T23:00[UTC]"));
+    account.charge(96);
+    assert_eq!(allowance.left(&account), Some(Bytes::new(4)));
+    assert_eq!(allowance.used_percent(&account), 96);
+    account.advance(&allowance, &at("2027-03-11T00:00[UTC]"));
+    assert_eq!(allowance.left(&account), Some(Bytes::new(100)));
+    account.charge(90);
+    assert_eq!((account.used, account.used_today), (186, 90));
+}
+
+#[test]
+fn the_file_outlives_the_book_and_an_unreadable_one_is_kept_aside() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("new/quota.json");
+    let link: Link = "lte=wwan0,quota=1MB,period=30d,at_cap=stop"
+        .parse()
+        .unwrap();
+    let book = Book::open(file.clone());
+    book.charge(&link, 300_000);
+    book.save();
+    let book = Book::open(file.clone());
+    assert_eq!(book.left(&link), Some(Bytes::new(700_000)));
+    assert!(!book.is_stopped(&link));
+    book.charge(&link, 700_001);
+    assert!(book.is_stopped(&link));
+    fs::write(&file, "{\"links\": {\"lte\": {\"used\": -1}}").unwrap();
+    let book = Book::open(file.clone());
+    assert_eq!(book.left(&link), Some(Bytes::new(1_000_000)));
+    let aside = file.with_extension("json.unreadable");
+    assert!(fs::read_to_string(aside).unwrap().contains("-1"));
+    // A folder cannot be written over: nothing stops, and the counts stay.
+    let book = Book::open(folder.path().to_owned());
+    book.charge(&link, 10);
+    book.save();
+    assert_eq!(book.used(&link), (Bytes::new(10), Bytes::new(10)));
+}
+
+proptest! {
+    /// Whatever the clock and the time zone do, no more is given back than was used, and a clock
+    /// that only goes back gives nothing back.
+    #[test]
+    fn a_clock_that_jumps_back_gives_no_quota_away(
+        start_day in 1_u8..=31,
+        span in prop::option::of(1_u64..10_000_000),
+        first in 1_000_000_000_i64..2_000_000_000,
+        jumps in prop::collection::vec((0_i64..1_000_000_000, 0_u64..500, 0_usize..3), 1..20),
+    ) {
+        let zones = ["Pacific/Kiritimati", "America/St_Johns", "Pacific/Pago_Pago"];
+        let zoned = |second: i64, zone: usize| {
+            let zone = TimeZone::get(zones[zone]).unwrap();
+            Timestamp::from_second(second).unwrap().to_zoned(zone)
+        };
+        let mut allowance = monthly(start_day);
+        if let Some(span) = span {
+            allowance = Allowance { period: Period::Span(Time::from_secs(span)), ..monthly(0) };
+        }
+        let mut account = Account::default();
+        account.advance(&allowance, &zoned(first, 0));
+        let mut used = 0;
+        for (back, bytes, zone) in jumps {
+            account.advance(&allowance, &zoned(first - back, zone));
+            account.charge(bytes);
+            used += bytes;
+            prop_assert_eq!((account.used, account.used_today), (used, used));
+        }
+    }
+
+    /// Between two moments of one period nothing is forgotten, and each later period begins at zero.
+    #[test]
+    fn each_month_is_counted_by_itself(
+        start_day in 1_u8..=31,
+        mut moments in prop::collection::vec(1_000_000_000_i64..1_050_000_000, 1..60),
+    ) {
+        moments.sort_unstable();
+        let zone = TimeZone::get("Europe/Vienna").unwrap();
+        let allowance = monthly(start_day);
+        let mut account = Account::default();
+        let (mut month, mut used) = (None, 0);
+        for second in moments {
+            let now = Timestamp::from_second(second).unwrap().to_zoned(zone.clone());
+            account.advance(&allowance, &now);
+            account.charge(1);
+            // Months since the year zero, where one that has not begun is that before.
+            let begins = (start_day as i8).min(now.days_in_month());
+            let this = i32::from(now.year()) * 12 + i32::from(now.month()) - i32::from(now.day() < begins);
+            used = if month == Some(this) { used + 1 } else { 1 };
+            month = Some(this);
+            prop_assert_eq!(account.used, used);
+        }
+    }
+}
