@@ -20,7 +20,7 @@ use super::open::{Tunnel, TunnelError};
 use crate::configuration::ConfigurationFile;
 use crate::control::ControlSocket;
 use crate::keys::{Clients, PublicKey, SecretKey, read_public_key, read_secret_key};
-use crate::links::families_in_turn;
+use crate::links::{Rank, families_in_turn};
 use crate::programs::{Here, Programs};
 use crate::runtime::{block_on, unchangeable, until_signal};
 use crate::status::document::{self, Document};
@@ -291,10 +291,25 @@ fn read(arguments: &Arguments) -> Result<(SecretKey, Known), Failure> {
             warn_of_those_without_addresses(&clients, list)?;
             Known::Clients(clients)
         }
-        (None, Some(key)) => Known::Relay(read_public_key(key).map_err(Failure::input)?),
+        (None, Some(key)) => {
+            warn_of_what_is_not_obeyed(&arguments.link);
+            Known::Relay(read_public_key(key).map_err(Failure::input)?)
+        }
         (None, None) => return Err(Failure::input(ENDS)),
     };
     Ok((secret, known))
+}
+
+/// A file of links may serve a proxy, too; who pays for a link is to know what a tunnel makes of it.
+fn warn_of_what_is_not_obeyed(links: &[Link]) {
+    for link in links {
+        if link.allowance.is_metered() || link.rank != Rank::Primary {
+            warn!(
+                "--link {link}: a tunnel uses every link and counts none: quota, daily and rank are \
+                 for a proxy"
+            );
+        }
+    }
 }
 
 /// What there is to say of a tunnel that would be run.

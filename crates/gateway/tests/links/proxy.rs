@@ -1,21 +1,29 @@
 //! A proxy whose links get other addresses, go and come back, or are none.
 
-use crate::network::{Network, RELAY, is};
-use crate::process::Gateway;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
-fn pair(network: &Network) -> [Gateway; 2] {
+use crate::network::{Network, RELAY, is};
+use crate::process::{Gateway, PATIENCE};
+
+fn pair(network: &Network, links: &str) -> [Gateway; 2] {
     let relay = network.far.gateway(&format!(
-        "relay --listen 0.0.0.0:4433 --key {} --clients {} --allow private --control {}",
+        "relay --listen 0.0.0.0:4433 --key {} --clients {} --allow private --allow own --control {}",
         network.file("relay.key"),
         network.file("clients"),
         network.file("far")
     ));
     relay.wait_for("relay listens on ");
     let proxy = network.near.gateway(&format!(
-        "proxy --relay {RELAY}:4433 --relay-key {} --key {} --link one=link1 --link two=link2 \
+        "proxy --relay {RELAY}:4433 --relay-key {} --key {} {links} --quota-state {} \
          --listen 127.0.0.1:1080 --control {}",
         network.file("relay.pub"),
         network.file("van.key"),
+        network.file("quota.json"),
         network.file("near")
     ));
     proxy.wait_for("proxy listens on ");
@@ -28,7 +36,7 @@ fn carriers_come_back_with_their_links() {
         return;
     };
     network.add_link(2);
-    let _ends = pair(&network);
+    let _ends = pair(&network, "--link one=link1 --link two=link2");
     network.until("the link that is there", "two", is("up"));
     network.add_link(1);
     network.until("an interface that was missing", "one", is("up"));
@@ -38,4 +46,112 @@ fn carriers_come_back_with_their_links() {
     network.add_link(2);
     network.until("a new address", "one", is("up"));
     network.until("an interface made anew", "two", is("up"));
+}
+
+/// What an interface has carried, both ways (/proc/net/dev, proc_net(5)).
+fn carried(network: &Network, interface: &str) -> u64 {
+    // Of the reader's own thread, and so of its namespace.
+    let path = "/proc/thread-self/net/dev";
+    let table = network.near.command("cat").arg(path).output().unwrap();
+    let table = String::from_utf8(table.stdout).unwrap();
+    let mut lines = table.lines();
+    let line = lines.find_map(|line| line.trim().strip_prefix(&format!("{interface}:")));
+    let columns = line.unwrap().split_whitespace();
+    let columns: Vec<u64> = columns.map(|column| column.parse().unwrap()).collect();
+    columns[0] + columns[8]
+}
+
+/// A download of 2 MB/s without end through the proxy; how much has come.
+fn download(network: &Network) -> Arc<AtomicU64> {
+    let listener = network
+        .far
+        .make(|| TcpListener::bind((RELAY, 8080)).unwrap());
+    thread::spawn(move || {
+        for mut socket in listener.incoming().map_while(Result::ok) {
+            thread::spawn(move || {
+                while socket.write_all(&[7; 20_000]).is_ok() {
+                    thread::sleep(Duration::from_millis(10));
+                }
+            });
+        }
+    });
+    let mut socket = network
+        .near
+        .make(|| TcpStream::connect("127.0.0.1:1080").unwrap());
+    socket
+        .write_all(b"\x05\x01\x00\x05\x01\x00\x01\x0a\x63\x00\x01\x1f\x90")
+        .unwrap();
+    let come = Arc::new(AtomicU64::new(0));
+    let counter = Arc::clone(&come);
+    thread::spawn(move || {
+        let mut buffer = [0; 65_536];
+        while let Ok(len @ 1..) = socket.read(&mut buffer) {
+            counter.fetch_add(len as u64, Ordering::SeqCst);
+        }
+    });
+    come
+}
+
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < PATIENCE, "{what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+    println!("{what}: {} ms", began.elapsed().as_millis());
+}
+
+#[test]
+fn a_backup_carries_nothing_but_while_the_primary_is_dead() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    network.add_link(1);
+    network.add_link(2);
+    let links = "--link one=link1 --link two=link2,quota=1GB,rank=backup";
+    let [_relay, proxy] = pair(&network, links);
+    proxy.wait_for("link one: up");
+    // Neighbours and groups are looked for when an interface comes up; then it is silent.
+    let come = download(&network);
+    let begun = || come.load(Ordering::SeqCst);
+    until("4 MB", || begun() > 4_000_000);
+    let idle = carried(&network, "link2");
+    println!("backup's interface while the primary lives: {idle} bytes");
+    assert!(idle < 5_000, "{idle}");
+    assert!(!proxy.log().contains("link two: up"));
+    // Nothing passes any more, and nobody is told: frames go to an address that nobody has.
+    let dark = |is_dark: bool| {
+        for (end, other) in [(&network.near, "10.71.1.1"), (&network.far, "10.71.1.2")] {
+            end.sh(&match is_dark {
+                true => format!(
+                    "ip neigh replace {other} lladdr 02:00:00:00:00:99 nud permanent dev link1"
+                ),
+                false => format!("ip neigh del {other} dev link1"),
+            });
+        }
+    };
+    dark(true);
+    until("the backup is used", || {
+        carried(&network, "link2") > idle + 20_000
+    });
+    let before = begun();
+    until("1 MB by the backup", || begun() > before + 1_000_000);
+    dark(false);
+    until("the backup is left", || {
+        proxy.log().contains("link two: left")
+    });
+    network.until("its state", "two", is("down"));
+    let used = carried(&network, "link2");
+    let before = begun();
+    until("1 MB by the primary", || begun() > before + 1_000_000);
+    let more = carried(&network, "link2") - used;
+    assert!(more < 5_000, "{more}");
+    // The proxy has counted what the interface has, but for neighbours and Ethernet's headers.
+    let status = network.status();
+    let links = status["associations"][0]["links"].as_array().unwrap();
+    let two = links.iter().find(|link| link["name"] == "two").unwrap();
+    let counted = two["used_bytes"].as_u64().unwrap();
+    println!("interface {used}, counted {counted}");
+    let difference = used.abs_diff(counted) as f64 / used as f64;
+    assert!(difference < 0.05, "{used} {counted}");
 }

@@ -92,10 +92,11 @@ fn a_backup_is_silent_until_the_primary_dies_and_when_it_is_back() {
         world.between.darken(0, true);
     });
     world.proxy.wait_for("link l3: up");
-    let carried = link(&world, 1)["received_bytes"].as_u64().unwrap();
-    assert!(carried > 1_000_000, "{carried}");
     world.between.darken(0, false);
     world.proxy.wait_for("link l3: left");
+    until(|| link(&world, 1)["state"] == "down");
+    let carried = link(&world, 1)["received_bytes"].as_u64().unwrap();
+    assert!(carried > 1_000_000, "{carried}");
     download(&world, 5, MB, || ());
     assert_eq!(link(&world, 1)["received_bytes"], carried);
     assert_eq!(link(&world, 1)["state"], "down");
