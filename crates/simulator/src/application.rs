@@ -13,6 +13,10 @@ use crate::schedule::Schedule;
 pub(crate) trait Sink {
     /// Up to `most` bytes; says how many were taken.
     fn write(&mut self, most: u64) -> u64;
+    /// The same of bytes that are to be delivered by a time, where that means something.
+    fn write_by(&mut self, most: u64, _deadline: Time) -> u64 {
+        self.write(most)
+    }
     /// There will be no more.
     fn close(&mut self);
 }
@@ -21,6 +25,9 @@ impl Sink for Endpoint {
     #[inline]
     fn write(&mut self, most: u64) -> u64 {
         Endpoint::write(self, most)
+    }
+    fn write_by(&mut self, most: u64, deadline: Time) -> u64 {
+        Endpoint::write_by(self, most, deadline)
     }
     fn close(&mut self) {
         Endpoint::close(self);

@@ -480,9 +480,9 @@ impl Sends for Aggregation {
     }
 }
 
-impl Sink for Aggregation {
-    /// As many are taken as may wait for a carrier.
-    fn write(&mut self, most: u64) -> u64 {
+impl Aggregation {
+    /// As many bytes are taken as may wait for a carrier.
+    fn write_piece(&mut self, most: u64, deadline: Option<Time>) -> u64 {
         let Some(stream) = self.stream else {
             return 0;
         };
@@ -493,7 +493,21 @@ impl Sink for Aggregation {
         if piece.is_empty() {
             return 0;
         }
-        client.write(stream, &mut piece) as u64
+        let taken = match deadline {
+            Some(deadline) => client.write_by(stream, &mut piece, deadline),
+            None => client.write(stream, &mut piece),
+        };
+        taken as u64
+    }
+}
+
+impl Sink for Aggregation {
+    fn write(&mut self, most: u64) -> u64 {
+        self.write_piece(most, None)
+    }
+
+    fn write_by(&mut self, most: u64, deadline: Time) -> u64 {
+        self.write_piece(most, Some(deadline))
     }
 
     fn close(&mut self) {
