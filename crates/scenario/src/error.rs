@@ -5,6 +5,8 @@ use std::fmt;
 use ropewalk_network::TraceError;
 use ropewalk_quantities::QuantityProblem;
 
+use crate::frame_sizes::FrameSizesError;
+
 /// All that is wrong with a scenario, in the order of the file; never empty.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub struct Errors {
@@ -256,6 +258,9 @@ pub enum Problem {
     /// The trace file is not in mahimahi's format.
     #[error("{0}")]
     Trace(TraceError),
+    /// The file is none of frame sizes.
+    #[error("{0}")]
+    FrameSizes(FrameSizesError),
 }
 
 /// `"rate", "trace" or "channel"`

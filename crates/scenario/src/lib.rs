@@ -12,6 +12,7 @@ mod chosen;
 mod document;
 mod edit;
 mod error;
+mod frame_sizes;
 mod keys;
 mod limits;
 mod measure;
@@ -32,8 +33,8 @@ mod value;
 pub use error::{Errors, Place, Problem, ScenarioError};
 pub use limits::{MAX_SCENARIO_BYTES, MAX_TRACE_BYTES, MAX_TRACE_LINES};
 pub use model::{
-    Aggregation, Channel, Device, Flow, Mesh, MeshWeight, Node, Origin, Path, Protocol, RadioLink,
-    Scenario, Spacing, Traffic, VirtualDevice, WifiProfile, Wireless,
+    Aggregation, Channel, Device, Flow, Frames, Mesh, MeshWeight, Node, Origin, Path, Preset,
+    Protocol, RadioLink, Scenario, Spacing, Traffic, Video, VirtualDevice, WifiProfile, Wireless,
 };
 pub use parse::{decode, effective};
 pub use schema::{algorithms, schema};

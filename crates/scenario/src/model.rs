@@ -3,6 +3,7 @@
 mod mesh;
 mod protocol;
 mod traffic;
+mod video;
 mod wireless;
 
 use ropewalk_network::LinkConfig;
@@ -13,6 +14,7 @@ pub use mesh::{Mesh, MeshWeight};
 pub(crate) use protocol::datagram_headers;
 pub use protocol::{Aggregation, Device, Protocol, VirtualDevice};
 pub use traffic::{Spacing, Traffic};
+pub use video::{Frames, Preset, Video};
 pub use wireless::{Channel, Node, RadioLink, WifiProfile, Wireless};
 
 /// One experiment: links, paths and flows.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::air_settings;
 use crate::keys::TRANSPORT;
 use crate::mesh_settings;
-use crate::model::{Flow, Origin, Protocol, Scenario, Traffic};
+use crate::model::{Flow, Frames, Origin, Protocol, Scenario, Traffic};
 use crate::parsed::{Held, Parsed};
 
 impl Scenario {
@@ -113,7 +113,7 @@ impl Scenario {
         object.insert("traffic".into(), traffic(&flow.traffic));
         // A competitor's short form of it.
         if let (Origin::Competitor, Traffic::Bulk { size: Some(size) }) =
-            (flow.origin, flow.traffic)
+            (flow.origin, &flow.traffic)
         {
             object.insert("size".into(), size.as_u64().into());
         }
@@ -253,7 +253,7 @@ fn insert(object: &mut Map<String, Value>, key: &str, value: &Parsed, config: &C
 
 fn traffic(traffic: &Traffic) -> Value {
     let mut object = json!({ "kind": traffic.kind() });
-    match *traffic {
+    match traffic {
         Traffic::Bulk { size } => {
             if let Some(size) = size {
                 object["size"] = size.as_u64().into();
@@ -263,6 +263,23 @@ fn traffic(traffic: &Traffic) -> Value {
             object["rate"] = rate.as_bps().into();
             object["message"] = message.as_u64().into();
         }
+        Traffic::Video(video) => {
+            let (frames, name, rate) = match &video.frames {
+                Frames::Trace { name, rate, .. } => ("trace", name.as_str(), *rate),
+                Frames::Drawn { preset, rate } => ("preset", preset.name(), Some(*rate)),
+            };
+            object[frames] = name.into();
+            if let Some(rate) = rate {
+                object["rate"] = rate.as_bps().into();
+            }
+            object["frame_rate"] = video.frame_rate.into();
+            if let Some(buffer) = video.buffer {
+                object["buffer"] = buffer.as_secs_f64().into();
+            }
+        }
+    }
+    if let Some(deadline) = traffic.deadline() {
+        object["deadline"] = deadline.as_secs_f64().into();
     }
     object
 }

@@ -5,7 +5,9 @@ mod reading;
 use reading::{LINK, TWO_LINKS, read};
 use ropewalk_network::{Capacity, Jitter, Loss, Outage, QueueLimit};
 use ropewalk_quantities::{Bytes, Rate, Time};
-use ropewalk_scenario::{Aggregation, Device, Flow, Origin, Path, Protocol, Spacing, Traffic};
+use ropewalk_scenario::{
+    Aggregation, Device, Flow, Frames, Origin, Path, Preset, Protocol, Spacing, Traffic, Video,
+};
 use ropewalk_striping::tunnel::Scheduler;
 use ropewalk_transport::{Config, InitialWindow, Profile};
 
@@ -224,6 +226,7 @@ fn traffic_kinds() {
         read(&format!("{TWO_LINKS}[traffic]\n{text}"))
             .first()
             .traffic
+            .clone()
     };
     let rate = Rate::from_bps(1_000_000);
     assert_eq!(
@@ -235,6 +238,7 @@ fn traffic_kinds() {
     assert_eq!(
         traffic("kind = 'cbr'\nrate = '1mbit'"),
         Traffic::Messages {
+            deadline: None,
             spacing: Spacing::Constant,
             rate,
             message: Bytes::new(1000)
@@ -243,10 +247,23 @@ fn traffic_kinds() {
     assert_eq!(
         traffic("kind = 'poisson'\nrate = '1mbit'\nmessage = '1 kB'"),
         Traffic::Messages {
+            deadline: None,
             spacing: Spacing::Exponential,
             rate,
             message: Bytes::new(1000)
         }
+    );
+    assert_eq!(
+        traffic("kind = 'video'\npreset = 'film-38'\nrate = '1mbit'"),
+        Traffic::Video(Video {
+            frames: Frames::Drawn {
+                preset: Preset::Film38,
+                rate
+            },
+            frame_rate: 30.0,
+            deadline: Time::from_millis(200),
+            buffer: None,
+        })
     );
 }
 

@@ -247,7 +247,15 @@ fn in_traffic() {
     snapshot!(table(
         &before,
         &[
+            "kind = 'vedio'",
             "kind = 'video'",
+            "kind = 'video'\npreset = 'film-29'\nrate = '1mbit'",
+            "kind = 'video'\npreset = 'live'",
+            "kind = 'video'\npreset = 'live'\ntrace = 'film.txt'\nrate = '1mbit'",
+            "kind = 'video'\ntrace = 'film.txt'",
+            "kind = 'video'\npreset = 'live'\nrate = '1mbit'\nframe_rate = 0",
+            "kind = 'cbr'\nrate = '1mbit'\nbuffer = '1 s'",
+            "deadline = '1 s'",
             "kind = 'cbr'",
             "kind = 'cbr'\nrate = '0 bit/s'",
             "kind = 'cbr'\nrate = 'unlimited'",

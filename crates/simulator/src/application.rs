@@ -1,4 +1,4 @@
-//! What writes into a connection: bulk, constant rate, Poisson.
+//! What writes into a connection: bulk, or messages when they are due.
 
 use std::collections::VecDeque;
 
@@ -44,6 +44,12 @@ pub(crate) struct Application {
     written: u64,
     /// Writes not yet delivered, end offset and time; kept where delays are recorded.
     log: VecDeque<(u64, Time)>,
+    /// End of the last message that was taken off it.
+    taken: u64,
+    /// How long after it was written a message is late, if it can be.
+    deadline: Option<Time>,
+    /// Of the backlog, where messages have deadlines: bytes of each and when it is late.
+    due: VecDeque<(u64, Time)>,
     measured: bool,
     first_write: Option<Time>,
     closed: bool,
@@ -56,10 +62,11 @@ enum Source {
 }
 
 impl Application {
-    /// Begins to write at `start`.
+    /// Begins to write at `start`; the run ends at `end`.
     pub(crate) fn new(
         traffic: &Traffic,
         start: Time,
+        end: Time,
         random: Pcg64Mcg,
         measured: bool,
     ) -> Application {
@@ -67,8 +74,8 @@ impl Application {
             Traffic::Bulk { size } => Source::Bulk {
                 left: size.map(|bytes| bytes.as_u64()),
             },
-            Traffic::Messages { .. } => {
-                let schedule = Schedule::new(traffic, start, random);
+            Traffic::Messages { .. } | Traffic::Video(_) => {
+                let schedule = Schedule::new(traffic, start, end, random);
                 Source::Messages(schedule.expect("messages are due at some time"))
             }
         };
@@ -77,18 +84,37 @@ impl Application {
             backlog: 0,
             written: 0,
             log: VecDeque::new(),
+            taken: 0,
+            deadline: traffic.deadline(),
+            due: VecDeque::new(),
             measured,
             first_write: None,
             closed: false,
         }
     }
 
-    /// Size of what a delay is measured of: a message, or a full segment of a bulk transfer.
-    pub(crate) fn unit(&self, segment: u64) -> u64 {
-        match self.source {
-            Source::Bulk { .. } => segment,
-            Source::Messages(ref schedule) => schedule.message(),
-        }
+    /// Whether it writes messages, of each of which a delay is measured; of a bulk transfer it is of each full
+    /// segment.
+    #[inline]
+    pub(crate) fn has_messages(&self) -> bool {
+        matches!(self.source, Source::Messages(_))
+    }
+
+    /// The oldest message, if all of it lies before `end`: its size and when it was written. It will not be asked for again.
+    #[inline]
+    pub(crate) fn take_message(&mut self, end: u64) -> Option<(u64, Time)> {
+        let &(message_end, written) = self.log.front().filter(|(of, _)| *of <= end)?;
+        self.log.pop_front();
+        let size = message_end - std::mem::replace(&mut self.taken, message_end);
+        Some((size, written))
+    }
+
+    /// Messages that were written and not taken, oldest first: size and time.
+    pub(crate) fn undelivered(&self) -> impl Iterator<Item = (u64, Time)> + '_ {
+        let mut start = self.taken;
+        self.log
+            .iter()
+            .map(move |&(end, written)| (end - std::mem::replace(&mut start, end), written))
     }
 
     /// When it writes next by itself.
@@ -119,6 +145,10 @@ impl Application {
             if self.measured {
                 self.log.push_back((self.written, schedule.next()));
             }
+            if let Some(deadline) = self.deadline {
+                self.due
+                    .push_back((schedule.message(), schedule.next() + deadline));
+            }
             self.first_write.get_or_insert(schedule.next());
             schedule.advance();
         }
@@ -146,6 +176,17 @@ impl Application {
                         self.closed = true;
                         sink.close();
                     }
+                }
+            }
+            Source::Messages(_) if self.deadline.is_some() => {
+                while let Some((bytes, late_at)) = self.due.front_mut() {
+                    let taken = sink.write_by(*bytes, *late_at);
+                    self.backlog -= taken;
+                    *bytes -= taken;
+                    if *bytes > 0 {
+                        break;
+                    }
+                    self.due.pop_front();
                 }
             }
             Source::Messages(_) => {

@@ -3,6 +3,7 @@
 mod air;
 mod application;
 mod flow;
+mod frames;
 mod hearing;
 mod hosts;
 mod metrics;
@@ -17,13 +18,14 @@ mod sights;
 mod summary;
 mod world;
 
+pub use flow::{Late, Timeliness};
 pub use metrics::Histogram;
 pub use observer::{FlowFacts, Observer, Sighting, Told};
 pub use outcome::{
     AirtimeShares, ChannelSummary, CompetitorSummary, ConnectionTimeline, DelayBin, DelaySummary,
-    DisjointRoutes, FlowOutcome, FlowSummary, LinkShare, LinkSummary, MeshSummary, MptcpNs3Summary,
-    NodeSummary, Outcome, RadioSummary, Reordering, ReorderingMetrics, Stats, SubflowSummary,
-    SubflowTimeline, Summary, Timeline,
+    DisjointRoutes, FlowOutcome, FlowSummary, LinkShare, LinkSummary, MeshSummary, MessagesSummary,
+    MptcpNs3Summary, NodeSummary, Outcome, RadioSummary, Reordering, ReorderingMetrics, Stall,
+    Stats, SubflowSummary, SubflowTimeline, Summary, Timeline, VideoSummary,
 };
 pub use schedule::Schedule;
 pub use summary::jain_index;

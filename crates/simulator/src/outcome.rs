@@ -56,6 +56,12 @@ pub struct Summary {
     /// Application's write to delivery in order; absent when nothing was delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<DelaySummary>,
+    /// Of messages with a deadline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<MessagesSummary>,
+    /// Of a video.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub video: Option<VideoSummary>,
     /// Order of arrival on the data level.
     pub reordering: Reordering,
     /// What the papers of the ns-3 module measure, of the first flow where it has profile
@@ -136,6 +142,45 @@ pub struct DelaySummary {
     pub p99: f64,
     /// Greatest.
     pub max: f64,
+}
+
+/// How many messages came before their deadlines.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct MessagesSummary {
+    /// Those that were written in the measured time, and whose time is over.
+    pub count: u64,
+    /// Of them those that came later than their deadline or never, in percent.
+    pub late_percent: f64,
+    /// Their bytes.
+    pub late_bytes: u64,
+}
+
+/// How a video came.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct VideoSummary {
+    /// Frames that were written in the measured time, and whose time is over.
+    pub frames: u64,
+    /// Of them those that came later than their deadline or never, in percent.
+    pub late_percent: f64,
+    /// Their bytes.
+    pub late_bytes: u64,
+    /// From the write of a frame to its delivery, of those that came; ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frame_delay_ms: Option<DelaySummary>,
+    /// How it played, if there was a player.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stall: Option<Stall>,
+}
+
+/// How often a player had nothing to show.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Stall {
+    /// Times, after it had started.
+    pub count: u64,
+    /// Seconds of that.
+    pub total_s: f64,
+    /// Of the time from the start of playing.
+    pub share: f64,
 }
 
 /// Order of arrival at the receiver.
@@ -316,6 +361,12 @@ pub struct FlowSummary {
     /// delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<DelaySummary>,
+    /// Of messages with a deadline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<MessagesSummary>,
+    /// Of a video.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub video: Option<VideoSummary>,
     /// Per subflow, where the entry stands for one recorded flow.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub subflows: Vec<SubflowSummary>,

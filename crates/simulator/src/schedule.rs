@@ -1,20 +1,28 @@
-//! When messages are due: constant rate or Poisson.
+//! When messages are due, and of which size: at constant rate, Poisson, or a video's frames.
 
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Spacing, Traffic};
 
-/// Times at which messages of one size are due.
+use crate::frames::FrameSizes;
+
+/// Times at which messages are due, and their sizes.
 ///
 /// It is a function of the scenario and the seed: whoever carries the traffic, in virtual time or
 /// over sockets, writes at the same times; and the end that reads, with a schedule of its own, knows
 /// when what it reads was due without being told.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    message: u64,
+    sizes: Sizes,
     gaps: Gaps,
     next: Time,
+}
+
+#[derive(Clone, Debug)]
+enum Sizes {
+    Same(u64),
+    Frames(FrameSizes),
 }
 
 #[derive(Clone, Debug)]
@@ -24,34 +32,46 @@ enum Gaps {
 }
 
 impl Schedule {
-    /// The first message is due at `start`; `None` for bulk, which has no messages.
-    pub fn new(traffic: &Traffic, start: Time, random: Pcg64Mcg) -> Option<Schedule> {
-        let Traffic::Messages {
-            spacing,
-            rate,
-            message,
-        } = *traffic
-        else {
-            return None;
-        };
-        let gaps = match spacing {
-            Spacing::Constant => Gaps::Constant(rate.transmission_time(message)),
-            Spacing::Exponential => Gaps::Exponential {
-                mean_ns: message.as_u64() as f64 * 8e9 / rate.as_bps() as f64,
-                random,
-            },
+    /// The first message is due at `start`, and they go on until `end`, over which the mean of a video is its
+    /// rate; `None` for bulk, which has no messages.
+    pub fn new(traffic: &Traffic, start: Time, end: Time, random: Pcg64Mcg) -> Option<Schedule> {
+        let (sizes, gaps) = match *traffic {
+            Traffic::Bulk { .. } => return None,
+            Traffic::Messages {
+                spacing,
+                rate,
+                message,
+                ..
+            } => {
+                let gaps = match spacing {
+                    Spacing::Constant => Gaps::Constant(rate.transmission_time(message)),
+                    Spacing::Exponential => Gaps::Exponential {
+                        mean_ns: message.as_u64() as f64 * 8e9 / rate.as_bps() as f64,
+                        random,
+                    },
+                };
+                (Sizes::Same(message.as_u64()), gaps)
+            }
+            Traffic::Video(ref video) => {
+                let sizes = FrameSizes::new(video, end.saturating_sub(start), random);
+                let gap = Time::from_secs_f64(1.0 / video.frame_rate);
+                (Sizes::Frames(sizes), Gaps::Constant(gap))
+            }
         };
         Some(Schedule {
-            message: message.as_u64(),
+            sizes,
             gaps,
             next: start,
         })
     }
 
-    /// Bytes of a message.
+    /// Bytes of the next message.
     #[inline]
     pub fn message(&self) -> u64 {
-        self.message
+        match &self.sizes {
+            Sizes::Same(size) => *size,
+            Sizes::Frames(frames) => frames.size(),
+        }
     }
 
     /// Between two messages, in the mean.
@@ -70,6 +90,9 @@ impl Schedule {
 
     /// Goes on to the message after the next.
     pub fn advance(&mut self) {
+        if let Sizes::Frames(frames) = &mut self.sizes {
+            frames.advance();
+        }
         self.next += match &mut self.gaps {
             Gaps::Constant(spacing) => (*spacing).max(Time::from_nanos(1)),
             Gaps::Exponential { mean_ns, random } => {
@@ -80,7 +103,7 @@ impl Schedule {
 }
 
 /// Uniform in (0, 1], from the upper 53 bits of a draw.
-fn uniform(random: &mut Pcg64Mcg) -> f64 {
+pub(crate) fn uniform(random: &mut Pcg64Mcg) -> f64 {
     ((random.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
 }
 
@@ -99,8 +122,10 @@ mod tests {
             spacing: Spacing::Constant,
             rate: Rate::from_bps(160_000),
             message: Bytes::new(200),
+            deadline: None,
         };
-        let mut schedule = Schedule::new(&traffic, Time::ZERO, stream(1, "flow/traffic")).unwrap();
+        let mut schedule =
+            Schedule::new(&traffic, Time::ZERO, Time::MAX, stream(1, "flow/traffic")).unwrap();
         assert_eq!(schedule.message(), 200);
         for number in 0..5 {
             assert_eq!(schedule.next(), Time::from_millis(10 * number));
@@ -111,7 +136,9 @@ mod tests {
     #[test]
     fn bulk_has_no_messages() {
         let traffic = Traffic::Bulk { size: None };
-        assert!(Schedule::new(&traffic, Time::ZERO, stream(1, "flow/traffic")).is_none());
+        assert!(
+            Schedule::new(&traffic, Time::ZERO, Time::MAX, stream(1, "flow/traffic")).is_none()
+        );
     }
 
     /// Over a link with time to spare, what was due 10 ms before the end has arrived, and what was
@@ -138,6 +165,7 @@ mod tests {
             let mut schedule = Schedule::new(
                 &scenario.first().traffic,
                 Time::ZERO,
+                Time::MAX,
                 stream(seed, "flow/traffic"),
             )
             .unwrap();

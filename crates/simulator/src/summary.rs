@@ -61,6 +61,7 @@ pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
         _ => (0, 0),
     };
     let several = span.world.flows.len() > 1;
+    let (messages, video) = span.timeliness(0);
     let goodputs: Vec<f64> = all.iter().map(|flow| flow.goodput_mbps).collect();
     Outcome {
         summary: Summary {
@@ -76,6 +77,8 @@ pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
             duration_s: span.end_at.as_secs_f64(),
             cost: span.cost(&links),
             delay_ms: recorder.and_then(|recorder| recorder.delays.summary()),
+            messages,
+            video,
             reordering: Reordering {
                 out_of_order_ratio: if packets > 0 {
                     out_of_order as f64 / packets as f64

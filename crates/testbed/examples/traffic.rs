@@ -143,6 +143,7 @@ fn arguments(given: impl Iterator<Item = String>) -> Result<Option<(Plan, Namesp
                 false => Spacing::Constant,
             },
             rate,
+            deadline: None,
             message,
         },
     };

@@ -47,6 +47,8 @@ pub(crate) fn flows(
             delivered_bytes,
             completion_s: if entry == 0 { first.completion_s } else { None },
             delay_ms: if entry == 0 { first.delay_ms } else { None },
+            messages: if entry == 0 { first.messages } else { None },
+            video: if entry == 0 { first.video } else { None },
             // The report has the first one's; the kernel was not asked for the others'.
             subflows: Vec::new(),
         }

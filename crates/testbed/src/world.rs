@@ -192,7 +192,7 @@ fn traffic_plan(
             Protocol::Udp => Carrier::Udp,
         },
         congestion: congestion.map(str::to_owned),
-        traffic: flow.traffic,
+        traffic: flow.traffic.clone(),
         segment: flow.transport.segment,
         warmup: scenario.warmup,
         duration: scenario.duration,

@@ -49,6 +49,7 @@ fn cbr() -> Plan {
     Plan {
         duration: Time::from_millis(600),
         ..plan(Traffic::Messages {
+            deadline: None,
             spacing: Spacing::Constant,
             rate: Rate::from_bps(800_000),
             message: Bytes::new(500),
@@ -172,6 +173,7 @@ fn poisson_messages_are_those_of_the_seed() {
             seed,
             duration: Time::from_millis(400),
             ..plan(Traffic::Messages {
+                deadline: None,
                 spacing: Spacing::Exponential,
                 rate: Rate::from_bps(1_600_000),
                 message: Bytes::new(200),

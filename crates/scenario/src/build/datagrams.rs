@@ -23,7 +23,17 @@ pub(super) fn check(
         return;
     }
     let payload = flow.payload();
-    if let (Traffic::Messages { message, .. }, Some(traffic)) = (flow.traffic, traffic)
+    if let (Traffic::Video(_), Some(traffic)) = (&flow.traffic, traffic) {
+        let problem = Problem::OnlyWith(
+            "a protocol that carries a stream: a frame is longer than a datagram",
+        );
+        traffic.complain("kind", problem, report);
+    }
+    if let Some(traffic) = traffic.filter(|traffic| traffic.has("deadline")) {
+        let problem = Problem::OnlyWith("a protocol that carries a stream");
+        traffic.complain("deadline", problem, report);
+    }
+    if let (&Traffic::Messages { message, .. }, Some(traffic)) = (&flow.traffic, traffic)
         && message > payload
     {
         let limit = format!("the payload of a datagram ({payload})");

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use ropewalk_network::LinkConfig;
 use ropewalk_quantities::Time;
 
-use super::datagrams;
 use super::paths::Paths;
 use super::traffic::traffic;
 use super::transport::Transport;
+use super::{Traces, datagrams};
 use crate::error::Problem;
 use crate::keys::TRANSPORT;
 use crate::limits::{MAX_FLOWS, MAX_SUBFLOWS};
@@ -23,6 +23,7 @@ pub(super) fn flows(
     wireless: &Wireless,
     paths: &mut Paths,
     duration: Time,
+    traces: &mut Traces,
     report: &mut Report,
 ) -> Vec<Flow> {
     let absent = Section::absent("transport", &TRANSPORT);
@@ -35,7 +36,7 @@ pub(super) fn flows(
         duration,
     };
     let inherited = if own.is_empty() || root.has("transport") || root.has("traffic") {
-        let (flow, transport) = short(root, section, paths, report);
+        let (flow, transport) = short(root, section, paths, traces, report);
         datagrams::check(
             &flow,
             section,
@@ -52,7 +53,7 @@ pub(super) fn flows(
         Transport::own(section, 1, report)
     };
     for section in own {
-        let flow = own_flow(section, paths, report);
+        let flow = own_flow(section, paths, traces, report);
         datagrams::check(
             &flow,
             section,
@@ -65,7 +66,7 @@ pub(super) fn flows(
         flows.add(section, flow, report);
     }
     for (index, section) in root.tables("competitor").iter().enumerate() {
-        let flow = competitor(section, index, &inherited, paths, report);
+        let flow = competitor(section, index, &inherited, paths, traces, report);
         datagrams::check(
             &flow,
             section,
@@ -143,6 +144,7 @@ fn short(
     root: &Section,
     section: &Section,
     paths: &mut Paths,
+    traces: &mut Traces,
     report: &mut Report,
 ) -> (Flow, Transport) {
     let mut used = chosen_paths(section, paths, report);
@@ -160,7 +162,7 @@ fn short(
         transport: transport.config.clone(),
         paths: used,
         in_turn: false,
-        traffic: traffic(root.table("traffic"), report),
+        traffic: traffic(root.table("traffic"), traces, report),
         start: Time::ZERO,
         count: 1,
     };
@@ -169,7 +171,12 @@ fn short(
 }
 
 /// A `[[flow]]`: what it does not say is its own profile's.
-fn own_flow(section: &Section, paths: &mut Paths, report: &mut Report) -> Flow {
+fn own_flow(
+    section: &Section,
+    paths: &mut Paths,
+    traces: &mut Traces,
+    report: &mut Report,
+) -> Flow {
     let used = chosen_paths(section, paths, report);
     let in_turn = section.value("in_turn");
     let each = if in_turn { 1 } else { used.len() };
@@ -184,7 +191,7 @@ fn own_flow(section: &Section, paths: &mut Paths, report: &mut Report) -> Flow {
         transport: config,
         paths: used,
         in_turn,
-        traffic: traffic(section.table("traffic"), report),
+        traffic: traffic(section.table("traffic"), traces, report),
         start: section.value("start"),
         count: section.value("count"),
     };
@@ -198,6 +205,7 @@ fn competitor(
     index: usize,
     inherited: &Transport,
     paths: &mut Paths,
+    traces: &mut Traces,
     report: &mut Report,
 ) -> Flow {
     let Transport {
@@ -216,7 +224,7 @@ fn competitor(
         in_turn: section.value("in_turn"),
         traffic: match section.get("size") {
             Some(size) => Traffic::Bulk { size: Some(size) },
-            None => traffic(section.table("traffic"), report),
+            None => traffic(section.table("traffic"), traces, report),
         },
         start: section.value("start"),
         count: section.value("count"),

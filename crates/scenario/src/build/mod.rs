@@ -65,7 +65,9 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
     // Of a mesh that is wrong, nobody knows the paths.
     let flows = match mesh.is_none() && root.has("mesh") {
         true => Vec::new(),
-        false => flows::flows(root, &links, &wireless, &mut paths, duration, report),
+        false => flows::flows(
+            root, &links, &wireless, &mut paths, duration, traces, report,
+        ),
     };
     Scenario {
         title: root.get("title").unwrap_or_default(),

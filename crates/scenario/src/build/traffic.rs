@@ -1,17 +1,41 @@
 //! `[traffic]`.
 
-use ropewalk_quantities::Rate;
+use ropewalk_quantities::{Rate, Time};
 
+use super::Traces;
 use crate::error::Problem;
+use crate::frame_sizes;
 use crate::keys::TRAFFIC;
-use crate::model::{Spacing, Traffic};
+use crate::model::{Frames, Preset, Spacing, Traffic, Video};
 use crate::report::Report;
 use crate::section::Section;
 
-const MESSAGES: Problem = Problem::OnlyWith(r#"kind = "cbr" or kind = "poisson""#);
+/// A video's frame that has not arrived by then is late, unless the scenario says.
+const VIDEO_DEADLINE: Time = Time::from_millis(200);
+
+const BULK: &str = r#"kind = "bulk""#;
+const MESSAGES: &str = r#"kind = "cbr" or kind = "poisson""#;
+const VIDEO: &str = r#"kind = "video""#;
+const TIMED: &str = r#"kind = "cbr", kind = "poisson" or kind = "video""#;
+
+/// Keys that not all kinds of traffic have, and with which they go.
+const OWN_KEYS: [(&str, &str); 8] = [
+    ("size", BULK),
+    ("rate", TIMED),
+    ("message", MESSAGES),
+    ("deadline", TIMED),
+    ("trace", VIDEO),
+    ("preset", VIDEO),
+    ("frame_rate", VIDEO),
+    ("buffer", VIDEO),
+];
 
 /// What the application sends.
-pub(super) fn traffic(section: Option<&Section>, report: &mut Report) -> Traffic {
+pub(super) fn traffic(
+    section: Option<&Section>,
+    traces: &mut Traces,
+    report: &mut Report,
+) -> Traffic {
     let absent = Section::absent("traffic", &TRAFFIC);
     let section = section.unwrap_or(&absent);
     if section.has("kind") && section.get::<String>("kind").is_none() {
@@ -19,27 +43,67 @@ pub(super) fn traffic(section: Option<&Section>, report: &mut Report) -> Traffic
         return Traffic::Bulk { size: None };
     }
     let kind: String = section.value("kind");
-    let Some(spacing) = Spacing::of_kind(&kind) else {
-        for key in ["rate", "message"] {
-            if section.has(key) {
-                section.complain(key, MESSAGES, report);
-            }
+    for (key, with) in OWN_KEYS {
+        if section.has(key) && !with.contains(&format!("{kind:?}")) {
+            section.complain(key, Problem::OnlyWith(with), report);
         }
-        return Traffic::Bulk {
-            size: section.get("size"),
-        };
-    };
-    if section.has("size") {
-        section.complain("size", Problem::OnlyWith(r#"kind = "bulk""#), report);
     }
+    if let Some(spacing) = Spacing::of_kind(&kind) {
+        return Traffic::Messages {
+            spacing,
+            rate: required_rate(section, report),
+            message: section.value("message"),
+            deadline: section.get("deadline"),
+        };
+    }
+    if kind == Traffic::VIDEO {
+        return Traffic::Video(Video {
+            frames: frames(section, traces, report),
+            frame_rate: section.value("frame_rate"),
+            deadline: section.get("deadline").unwrap_or(VIDEO_DEADLINE),
+            buffer: section.get("buffer"),
+        });
+    }
+    Traffic::Bulk {
+        size: section.get("size"),
+    }
+}
+
+fn required_rate(section: &Section, report: &mut Report) -> Rate {
     if !section.has("rate") {
         section.complain("rate", Problem::Missing, report).allowed = Some(Rate::ALLOWED.to_owned());
     }
-    let rate = section.get("rate").unwrap_or(Rate::from_bps(1));
-    let message = section.value("message");
-    Traffic::Messages {
-        spacing,
-        rate,
-        message,
+    section.get("rate").unwrap_or(Rate::from_bps(1))
+}
+
+fn frames(section: &Section, traces: &mut Traces, report: &mut Report) -> Frames {
+    if let Some(name) = section.get::<String>("trace") {
+        let sizes = traces
+            .text(&name)
+            .and_then(|text| frame_sizes::parse(&text).map_err(Problem::FrameSizes));
+        let sizes = sizes.unwrap_or_else(|problem| {
+            section.complain("trace", problem, report);
+            [1].into()
+        });
+        return Frames::Trace {
+            name,
+            sizes,
+            rate: section.get("rate"),
+        };
+    }
+    let preset = section.get::<String>("preset");
+    if !section.has("trace") && !section.has("preset") {
+        let names: Vec<&str> = Preset::ALL.iter().map(|(_, name)| *name).collect();
+        section.complain("preset", Problem::Missing, report).allowed =
+            Some(format!("{}, or a trace of frame sizes", names.join(", ")));
+    }
+    Frames::Drawn {
+        preset: preset
+            .and_then(|name| Preset::of(&name))
+            .unwrap_or(Preset::Live),
+        rate: match section.has("preset") {
+            true => required_rate(section, report),
+            false => Rate::from_bps(1),
+        },
     }
 }

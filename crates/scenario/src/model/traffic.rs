@@ -1,9 +1,11 @@
 //! What an application sends.
 
-use ropewalk_quantities::{Bytes, Rate};
+use ropewalk_quantities::{Bytes, Rate, Time};
+
+use super::Video;
 
 /// What an application sends, from client to server.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Traffic {
     /// As much as the transport takes.
     Bulk {
@@ -18,7 +20,11 @@ pub enum Traffic {
         rate: Rate,
         /// Size of a message.
         message: Bytes,
+        /// A message that has not arrived so long after it was written is late.
+        deadline: Option<Time>,
     },
+    /// Frames of different sizes at even spacings.
+    Video(Video),
 }
 
 /// How far apart messages are.
@@ -33,6 +39,8 @@ pub enum Spacing {
 impl Traffic {
     /// The name of bulk traffic's kind.
     pub(crate) const BULK: &'static str = "bulk";
+    /// The name of video's kind.
+    pub(crate) const VIDEO: &'static str = "video";
 
     /// Its kind's name in a scenario file.
     #[must_use]
@@ -40,13 +48,25 @@ impl Traffic {
         match self {
             Traffic::Bulk { .. } => Traffic::BULK,
             Traffic::Messages { spacing, .. } => spacing.kind(),
+            Traffic::Video(_) => Traffic::VIDEO,
+        }
+    }
+
+    /// How long after it was written a message or frame is late, if it can be.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Time> {
+        match self {
+            Traffic::Bulk { .. } => None,
+            Traffic::Messages { deadline, .. } => *deadline,
+            Traffic::Video(video) => Some(video.deadline),
         }
     }
 
     /// The names of all kinds.
     pub(crate) fn kinds() -> Vec<&'static str> {
         let messages = Spacing::KINDS.iter().map(|(_, kind)| *kind);
-        [Traffic::BULK].into_iter().chain(messages).collect()
+        let kinds = [Traffic::BULK].into_iter().chain(messages);
+        kinds.chain([Traffic::VIDEO]).collect()
     }
 }
 

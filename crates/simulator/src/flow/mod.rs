@@ -1,6 +1,8 @@
 //! A flow of the scenario: an application, the host that carries what it writes, and what is recorded.
 
+mod playout;
 mod recorder;
+mod timeliness;
 
 use std::sync::Arc;
 
@@ -13,6 +15,7 @@ use crate::application::Application;
 use crate::hosts::{Datagrams, Host};
 use crate::{Options, Unsupported};
 pub(crate) use recorder::{FlowRecorder, may_undo};
+pub use timeliness::{Late, Timeliness};
 
 /// The client sends, the server receives.
 #[derive(Debug)]
@@ -109,9 +112,10 @@ impl Flow {
         let random = stream(seed, &format!("{name}/traffic"));
         // Datagrams say themselves when they were written.
         let logged = recorded && flow.protocol != Protocol::Udp;
-        let application = Application::new(&flow.traffic, flow.start, random, logged);
+        let application =
+            Application::new(&flow.traffic, flow.start, scenario.duration, random, logged);
         let recorder = recorded.then(|| {
-            let recorder = FlowRecorder::new(scenario, flow, &application, options);
+            let recorder = FlowRecorder::new(scenario, flow, options);
             Box::new(recorder)
         });
         Ok(Flow {

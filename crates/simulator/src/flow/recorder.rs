@@ -6,6 +6,7 @@ use ropewalk_network::{Direction, LinkId, Medium, Network, RouteId};
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::{Flow, Protocol, Scenario};
 
+use super::Timeliness;
 use crate::Options;
 use crate::application::Application;
 use crate::hosts::Host;
@@ -31,7 +32,9 @@ pub(crate) struct FlowRecorder {
     warmup: Time,
     /// An answer to reordering may undo losses.
     may_undo: bool,
-    /// Size of what a delay is measured of, and the end of the next such piece.
+    /// If its messages can be late.
+    pub(crate) timeliness: Option<Timeliness>,
+    /// Of a bulk transfer, the size of what a delay is measured of, and the end of the next such piece.
     unit: u64,
     next_mark: u64,
     previous: Previous,
@@ -47,13 +50,8 @@ struct Previous {
 }
 
 impl FlowRecorder {
-    pub(crate) fn new(
-        scenario: &Scenario,
-        flow: &Flow,
-        application: &Application,
-        options: &Options,
-    ) -> FlowRecorder {
-        let unit = application.unit(flow.payload().as_u64());
+    pub(crate) fn new(scenario: &Scenario, flow: &Flow, options: &Options) -> FlowRecorder {
+        let unit = flow.payload().as_u64();
         FlowRecorder {
             complete: false,
             ended: false,
@@ -64,6 +62,7 @@ impl FlowRecorder {
             longest_gap: Time::ZERO,
             warmup: scenario.warmup,
             may_undo: may_undo(flow),
+            timeliness: Timeliness::of(&flow.traffic, flow.start, scenario.warmup),
             unit,
             next_mark: unit,
             previous: Previous::default(),
@@ -90,6 +89,10 @@ impl FlowRecorder {
     pub(crate) fn delivered(&mut self, now: Time, end: u64, application: &mut Application) -> bool {
         self.longest_gap = self.longest_gap(now).unwrap_or(Time::ZERO);
         self.last_delivery = now;
+        if application.has_messages() {
+            self.take_messages(now, end, application);
+            return false;
+        }
         let total = application.total();
         while self.next_mark <= end || total == Some(end) && self.next_mark < end + self.unit {
             if let Some(written) = application.written_at(self.next_mark.min(end))
@@ -105,6 +108,18 @@ impl FlowRecorder {
             application.give_back();
         }
         completes
+    }
+
+    /// Messages that are delivered whole.
+    fn take_messages(&mut self, now: Time, end: u64, application: &mut Application) {
+        while let Some((size, written)) = application.take_message(end) {
+            if now >= self.warmup {
+                self.delays.record(now - written);
+            }
+            if let Some(timeliness) = &mut self.timeliness {
+                timeliness.arrived(now, size, written);
+            }
+        }
     }
 
     /// A datagram arrived.

@@ -9,9 +9,11 @@ use ropewalk_transport::{Counters, USUAL_THRESHOLD};
 
 use super::{Span, mbps};
 use crate::air::Air;
-use crate::flow::may_undo;
+use crate::flow::{Late, may_undo};
 use crate::metrics::Histogram;
-use crate::outcome::{FlowSummary, Nstat, SubflowSummary, UndoneSummary};
+use crate::outcome::{
+    FlowSummary, MessagesSummary, Nstat, SubflowSummary, UndoneSummary, VideoSummary,
+};
 
 /// What one flow delivered in the measured time.
 pub(super) struct Measured {
@@ -64,6 +66,31 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
         first..flows.partition_point(|flow| flow.entry <= entry)
     }
 
+    /// Of an entry's messages, or of its video, where they have deadlines.
+    pub(super) fn timeliness(
+        &self,
+        entry: usize,
+    ) -> (Option<MessagesSummary>, Option<VideoSummary>) {
+        let traffic = &self.scenario.flows[entry].traffic;
+        if traffic.deadline().is_none() {
+            return (None, None);
+        }
+        let (mut late, mut delays, mut stall) = (Late::default(), Histogram::new(), None);
+        for flow in &self.world.flows[self.of_entry(entry)] {
+            let Some(recorder) = flow.recorder.as_deref() else {
+                continue;
+            };
+            let Some(timeliness) = &recorder.timeliness else {
+                continue;
+            };
+            late += timeliness.late(self.end_at, flow.application.undelivered());
+            delays.merge(&recorder.delays);
+            // Of several alike, that of the first.
+            stall = stall.or_else(|| timeliness.stall(self.end_at));
+        }
+        late.summary(traffic, &delays, stall)
+    }
+
     /// The scenario's flows beside each other.
     pub(super) fn flows(&self, all: &[Measured]) -> Vec<FlowSummary> {
         let total: u64 = all.iter().map(|flow| flow.delivered_bytes).sum();
@@ -84,6 +111,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
                 for recorder in recorders.flatten() {
                     delays.merge(&recorder.delays);
                 }
+                let (messages, video) = self.timeliness(entry);
                 let alone = flow.count == 1 && flow.origin != Origin::Competitor;
                 FlowSummary {
                     name: flow.name.clone(),
@@ -94,6 +122,8 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
                     delivered_bytes,
                     completion_s: completions.and_then(|of| of.into_iter().reduce(f64::max)),
                     delay_ms: delays.summary(),
+                    messages,
+                    video,
                     subflows: match alone {
                         true => self.subflows(own.start),
                         false => Vec::new(),

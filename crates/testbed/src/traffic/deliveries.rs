@@ -1,7 +1,8 @@
 //! What the server's application got, and how long each piece was on its way.
 
 use ropewalk_quantities::Time;
-use ropewalk_simulator::{Histogram, Schedule};
+use ropewalk_scenario::Traffic;
+use ropewalk_simulator::{Histogram, MessagesSummary, Schedule, Timeliness, VideoSummary};
 
 use super::plan::Plan;
 use super::session::WriteLog;
@@ -13,7 +14,9 @@ pub(crate) struct Deliveries {
     size: Option<u64>,
     /// When messages were due; a bulk client logs its writes.
     schedule: Option<Schedule>,
-    /// Size of what a delay is measured of, and the end of the next such piece.
+    traffic: Traffic,
+    timeliness: Option<Timeliness>,
+    /// Of a bulk transfer, the size of what a delay is measured of; and the end of the next such piece or message.
     unit: u64,
     next_mark: u64,
     /// All that was read.
@@ -32,9 +35,11 @@ impl Deliveries {
         Deliveries {
             warmup: plan.warmup,
             size: plan.size(),
+            traffic: plan.traffic.clone(),
+            timeliness: Timeliness::of(&plan.traffic, Time::ZERO, plan.warmup),
+            next_mark: schedule.as_ref().map_or(unit, Schedule::message),
             schedule,
             unit,
-            next_mark: unit,
             bytes: 0,
             warmup_bytes: 0,
             delays: Histogram::new(),
@@ -48,16 +53,19 @@ impl Deliveries {
         self.count(now, bytes);
         let end = self.bytes;
         while self.next_mark <= end || self.is_complete() && self.next_mark < end + self.unit {
-            let written = match &mut self.schedule {
-                Some(schedule) => {
-                    let due = schedule.next();
-                    schedule.advance();
-                    Some(due)
+            if let Some(schedule) = &mut self.schedule {
+                let (due, size) = (schedule.next(), schedule.message());
+                schedule.advance();
+                self.next_mark += schedule.message();
+                if let Some(timeliness) = &mut self.timeliness {
+                    timeliness.arrived(now, size, due);
                 }
-                None => writes.written_at(self.next_mark.min(end) - 1),
-            };
-            self.delay(now, written);
-            self.next_mark += self.unit;
+                self.delay(now, Some(due));
+            } else {
+                let written = writes.written_at(self.next_mark.min(end) - 1);
+                self.delay(now, written);
+                self.next_mark += self.unit;
+            }
         }
     }
 
@@ -87,6 +95,21 @@ impl Deliveries {
     /// Everything that a finite transfer has was read.
     pub(crate) fn is_complete(&self) -> bool {
         self.size == Some(self.bytes)
+    }
+
+    /// What came in time of messages with a deadline, or of a video, until then.
+    pub(crate) fn timeliness(&self, end: Time) -> (Option<MessagesSummary>, Option<VideoSummary>) {
+        let (Some(timeliness), Some(schedule)) = (&self.timeliness, &self.schedule) else {
+            return (None, None);
+        };
+        let mut schedule = schedule.clone();
+        let undelivered = std::iter::from_fn(|| {
+            let next = (schedule.message(), schedule.next());
+            schedule.advance();
+            Some(next)
+        });
+        let late = timeliness.late(end, undelivered);
+        late.summary(&self.traffic, &self.delays, timeliness.stall(end))
     }
 
     /// The longest time without a delivery, after the warm-up and the first one, if the run (or

@@ -94,6 +94,7 @@ impl Plan {
         Schedule::new(
             &self.traffic,
             Time::ZERO,
+            self.duration,
             stream(self.seed, &format!("{}/traffic", self.name)),
         )
     }
@@ -106,7 +107,7 @@ impl Plan {
     /// Bytes of a message; of a bulk transfer, of a full segment or datagram.
     pub(crate) fn unit(&self) -> u64 {
         match self.traffic {
-            Traffic::Bulk { .. } => self.segment.as_u64(),
+            Traffic::Bulk { .. } | Traffic::Video(_) => self.segment.as_u64(),
             Traffic::Messages { message, .. } => message.as_u64(),
         }
     }
@@ -115,7 +116,7 @@ impl Plan {
     pub(crate) fn size(&self) -> Option<u64> {
         match self.traffic {
             Traffic::Bulk { size } => size.map(Bytes::as_u64),
-            Traffic::Messages { .. } => None,
+            Traffic::Messages { .. } | Traffic::Video(_) => None,
         }
     }
 }

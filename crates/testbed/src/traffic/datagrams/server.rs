@@ -40,6 +40,7 @@ pub(crate) fn run(session: &Session, way: &Way) -> Result<ServerReport, TrafficE
         .finish(&socket, end, session.now(), deliveries.bytes)?;
     session.measured(Side::Server);
     Ok(ServerReport {
+        timeliness: (None, None),
         complete,
         last_delivery: deliveries.last,
         bytes: [deliveries.warmup_bytes, deliveries.bytes],

@@ -101,6 +101,7 @@ fn a_transfer_arrives_whole_at_the_rate_of_its_link() {
 #[test]
 fn messages_leave_when_they_are_due() {
     let traffic = Traffic::Messages {
+        deadline: None,
         spacing: Spacing::Constant,
         rate: Rate::from_bps(800_000),
         message: Bytes::new(500),

@@ -1,0 +1,92 @@
+//! Files of frame sizes.
+
+use std::sync::Arc;
+
+use crate::limits::MAX_TRACE_LINES;
+
+/// Largest frame, in bytes.
+const LARGEST: u32 = 64 << 20;
+
+/// Why a file is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FrameSizesError {
+    /// A line without a size where one should stand.
+    #[error(
+        "line {line}: {text:?} has no frame size of 1 to {LARGEST} bytes; allowed: the size alone, or index, time, type, size"
+    )]
+    NoSize {
+        /// Counted from 1.
+        line: usize,
+        /// What stands there (its beginning).
+        text: String,
+    },
+    /// No frame at all.
+    #[error("no frame in it")]
+    Empty,
+    /// Too long.
+    #[error("more than {MAX_TRACE_LINES} frames")]
+    TooMany,
+}
+
+/// Sizes in bytes, in the order of the file: on each line a size, or as in the video trace library of
+/// Arizona State University index, time, type, size and more. Lines that are empty or begin with `#` are left
+/// out; a frame of 0 bytes, which was skipped by the encoder, counts as one.
+pub(crate) fn parse(text: &str) -> Result<Arc<[u32]>, FrameSizesError> {
+    let mut sizes = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        if sizes.len() == MAX_TRACE_LINES {
+            return Err(FrameSizesError::TooMany);
+        }
+        let mut words = line.split_whitespace();
+        let size = match (words.next(), words.nth(2)) {
+            (Some(size), None) if line.split_whitespace().count() == 1 => Some(size),
+            (_, size) => size,
+        };
+        let size = size.and_then(|size| size.parse::<u32>().ok());
+        let Some(size) = size.filter(|&size| size <= LARGEST) else {
+            return Err(FrameSizesError::NoSize {
+                line: index + 1,
+                text: line.chars().take(40).collect(),
+            });
+        };
+        sizes.push(size.max(1));
+    }
+    match sizes.is_empty() {
+        true => Err(FrameSizesError::Empty),
+        false => Ok(sizes.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_a_line_or_the_fourth_word() {
+        let plain = parse("# a film\n1200\n\n 80 \n0\n").unwrap();
+        assert_eq!(plain[..], [1200, 80, 1]);
+        let full = parse("# Index Time Type Size\n0 0.0 I 5000 40.1\n1\t0.033\tB\t70\n").unwrap();
+        assert_eq!(full[..], [5000, 70]);
+    }
+
+    #[test]
+    fn what_has_no_size_is_named_with_its_line() {
+        for (text, line) in [
+            ("12\nx\n", 2),
+            ("1 2 I\n", 1),
+            ("-5\n", 1),
+            ("99999999999\n", 1),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(
+                error.to_string().starts_with(&format!("line {line}: ")),
+                "{error}"
+            );
+        }
+        assert_eq!(parse("# nothing\n"), Err(FrameSizesError::Empty));
+    }
+}

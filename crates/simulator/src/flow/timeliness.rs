@@ -1,0 +1,138 @@
+//! Which messages of a flow came in time.
+
+use std::ops::AddAssign;
+
+use ropewalk_quantities::Time;
+use ropewalk_scenario::Traffic;
+
+use super::playout::Playout;
+use crate::metrics::Histogram;
+use crate::outcome::{MessagesSummary, Stall, VideoSummary};
+
+/// Held against the deadline of a flow's messages, from the end of the warm-up on.
+#[derive(Debug)]
+pub struct Timeliness {
+    deadline: Time,
+    warmup: Time,
+    messages: u64,
+    late: u64,
+    late_bytes: u64,
+    player: Option<Playout>,
+}
+
+/// How many messages came in time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Late {
+    /// All whose time is over.
+    pub messages: u64,
+    /// Of them those that came later or never.
+    pub late: u64,
+    /// Their bytes.
+    pub late_bytes: u64,
+}
+
+impl Late {
+    /// Of all, in percent; 0 where there is none.
+    fn percent(self) -> f64 {
+        100.0 * self.late as f64 / self.messages.max(1) as f64
+    }
+
+    /// What results say of traffic: of its messages or of its video.
+    #[must_use]
+    pub fn summary(
+        self,
+        traffic: &Traffic,
+        delays: &Histogram,
+        stall: Option<Stall>,
+    ) -> (Option<MessagesSummary>, Option<VideoSummary>) {
+        let (count, late_percent, late_bytes) = (self.messages, self.percent(), self.late_bytes);
+        match traffic {
+            Traffic::Video(_) => (
+                None,
+                Some(VideoSummary {
+                    frames: count,
+                    late_percent,
+                    late_bytes,
+                    frame_delay_ms: delays.summary(),
+                    stall,
+                }),
+            ),
+            Traffic::Bulk { .. } | Traffic::Messages { .. } => (
+                Some(MessagesSummary {
+                    count,
+                    late_percent,
+                    late_bytes,
+                }),
+                None,
+            ),
+        }
+    }
+}
+
+impl AddAssign for Late {
+    fn add_assign(&mut self, other: Late) {
+        self.messages += other.messages;
+        self.late += other.late;
+        self.late_bytes += other.late_bytes;
+    }
+}
+
+impl Timeliness {
+    /// Of traffic whose messages have a deadline, from `start` on.
+    pub fn of(traffic: &Traffic, start: Time, warmup: Time) -> Option<Timeliness> {
+        let player = match traffic {
+            Traffic::Video(video) => video.buffer.map(|buffer| {
+                let interval = Time::from_secs_f64(1.0 / video.frame_rate);
+                Playout::new(buffer, interval, start)
+            }),
+            Traffic::Bulk { .. } | Traffic::Messages { .. } => None,
+        };
+        Some(Timeliness {
+            deadline: traffic.deadline()?,
+            warmup,
+            messages: 0,
+            late: 0,
+            late_bytes: 0,
+            player,
+        })
+    }
+
+    /// A message of so many bytes, which was written then, has arrived.
+    pub fn arrived(&mut self, now: Time, size: u64, written: Time) {
+        if let Some(player) = &mut self.player {
+            player.frame(now);
+        }
+        if written < self.warmup {
+            return;
+        }
+        self.messages += 1;
+        if now > written + self.deadline {
+            self.late += 1;
+            self.late_bytes += size;
+        }
+    }
+
+    /// At the end of the run: with those that should have come and did not, of which the sizes are given and when
+    /// they were written.
+    pub fn late(&self, end: Time, undelivered: impl Iterator<Item = (u64, Time)>) -> Late {
+        let mut late = Late {
+            messages: self.messages,
+            late: self.late,
+            late_bytes: self.late_bytes,
+        };
+        let over = |written: &Time| *written + self.deadline < end;
+        for (size, written) in undelivered.take_while(|(_, written)| over(written)) {
+            if written >= self.warmup {
+                late.messages += 1;
+                late.late += 1;
+                late.late_bytes += size;
+            }
+        }
+        late
+    }
+
+    /// How it played until then, if it did.
+    pub fn stall(&self, end: Time) -> Option<Stall> {
+        Some(self.player.as_ref()?.end(end))
+    }
+}

@@ -1,0 +1,85 @@
+//! Video and messages with deadlines: which frames come in time.
+
+mod support;
+
+use support::run;
+
+/// A video of 2 Mbit/s over these links by this protocol.
+fn video(links: &[(&str, &str)], transport: &str, more: &str) -> String {
+    let mut text = String::from("duration = \"30 s\"\n");
+    for (index, (rate, delay)) in links.iter().enumerate() {
+        text += &format!("[[link]]\nname = \"l{index}\"\nrate = \"{rate}\"\ndelay = \"{delay}\"\n");
+    }
+    text + &format!(
+        "[transport]\n{transport}\n[traffic]\nkind = \"video\"\npreset = \"live\"\nrate = \"2 Mbit/s\"\n{more}\n"
+    )
+}
+
+#[test]
+fn where_there_is_room_each_frame_comes_in_time_by_every_protocol() {
+    let links = [("50 Mbit/s", "10 ms"), ("50 Mbit/s", "12 ms")];
+    for transport in [
+        "protocol = \"tcp\"",
+        "protocol = \"mptcp\"",
+        "protocol = \"bas\"",
+        "protocol = \"striped-tcp\"",
+        "protocol = \"mptcp\"\nprofile = \"mptcp-ns3\"",
+    ] {
+        let outcome = run(&video(&links, transport, "buffer = \"1 s\""), 1);
+        let video = outcome.summary.video.expect("a video");
+        // Those of the last 200 ms may be on their way.
+        assert!((893..=900).contains(&video.frames), "{transport} {video:?}");
+        assert_eq!(
+            (video.late_percent, video.late_bytes),
+            (0.0, 0),
+            "{transport}"
+        );
+        let delay = video.frame_delay_ms.expect("frames came");
+        assert!(
+            delay.p50 > 10.0 && delay.max < 200.0,
+            "{transport} {delay:?}"
+        );
+        assert_eq!(video.stall.expect("a player").count, 0, "{transport}");
+        assert!((outcome.summary.goodput_mbps - 2.0).abs() < 0.02);
+        assert_eq!(outcome.summary.messages, None);
+    }
+}
+
+#[test]
+fn where_there_is_none_nearly_all_are_late_and_the_player_stalls() {
+    let outcome = run(
+        &video(
+            &[("1 Mbit/s", "10 ms")],
+            "protocol = \"tcp\"",
+            "buffer = \"1 s\"",
+        ),
+        1,
+    );
+    let video = outcome.summary.video.expect("a video");
+    assert!(video.late_percent > 90.0, "{video:?}");
+    let stall = video.stall.expect("a player");
+    assert!(stall.count >= 3 && stall.share > 0.3, "{stall:?}");
+}
+
+#[test]
+fn messages_are_late_in_an_outage_and_after_it() {
+    let messages = |deadline: &str| {
+        let text = format!(
+            "duration = \"30 s\"\n[[link]]\nname = \"a\"\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n\
+             down = [[\"10 s\", \"13 s\"]]\n[transport]\nprotocol = \"tcp\"\n[traffic]\n\
+             kind = \"cbr\"\nrate = \"1 Mbit/s\"\nmessage = \"1250 B\"\ndeadline = \"{deadline}\""
+        );
+        run(&text, 1)
+            .summary
+            .messages
+            .expect("messages with a deadline")
+    };
+    // Three seconds of thirty, and what the timeout and the backlog take longer.
+    let soon = messages("100 ms");
+    assert!((10.0..20.0).contains(&soon.late_percent), "{soon:?}");
+    assert_eq!(
+        soon.late_bytes,
+        1250 * (soon.late_percent * soon.count as f64 / 100.0).round() as u64
+    );
+    assert_eq!(messages("10 s").late_percent, 0.0);
+}
