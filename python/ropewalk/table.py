@@ -105,6 +105,7 @@ def _summary_lines(
             f"mean {delay['mean']:,.0f}, median {delay['p50']:,.0f}, 95 % {delay['p95']:,.0f},"
             f" 99 % {delay['p99']:,.0f}, max {delay['max']:,.0f} ms",
         )
+    yield from _timeliness(results, mean)
     if "reordering" in mean:
         reordering = mean["reordering"]
         yield (
@@ -139,6 +140,23 @@ def _summary_lines(
         wall = f" in {stats['wall_s']:,.2f} s" if "wall_s" in stats else ""
         yield "simulated", f"{stats['data_packets']:,.0f} data packets{wall}"
     yield from _testbed(results.runs[0], mean)
+
+
+def _timeliness(results: Results, mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What came before its deadline, and how a video played."""
+    late_after = results.scenario.values["traffic"].get("deadline", 0.0)
+    for key, counted in (("messages", "count"), ("video", "frames")):
+        if key not in mean:
+            continue
+        of = mean[key]
+        pieces = "frames" if key == "video" else "messages"
+        told = f"{of['late_percent']:.2f} % of {of[counted]:,.0f} {pieces} later than"
+        told += f" {1e3 * late_after:,.0f} ms or never"
+        if "stall" in of:
+            stall = of["stall"]
+            told += f"; stalled {stall['count']:,.1f} times, {stall['total_s']:,.1f} s"
+            told += f" ({stall['share']:.1%})"
+        yield key, told
 
 
 def _testbed(run: dict[str, Any], mean: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -135,3 +135,38 @@ def test_a_wrong_argument_is_named(two_links, wrong, message):
 
 def test_the_greatest_seed_is_kept(two_links):
     assert ropewalk.simulate(two_links, seed=2**64 - 1).seeds == [2**64 - 1]
+
+
+def test_a_video_is_kept_with_its_trace_and_says_what_came_late(tmp_path):
+    sizes = "# a film\n5000\n800\n900\n700\n"
+    scenario = ropewalk.Scenario(
+        """
+        duration = "4 s"
+        [[link]]
+        name = "a"
+        rate = "2 Mbit/s"
+        delay = "10 ms"
+        [traffic]
+        kind = "video"
+        trace = "film.txt"
+        rate = "1 Mbit/s"
+        deadline = "100 ms"
+        buffer = "1 s"
+        [[competitor]]
+        path = "a"
+        start = "2 s"
+        traffic = { kind = "video", trace = "film.txt", rate = "1500 kbit/s" }
+        """,
+        files={"film.txt": sizes},
+    )
+    results = ropewalk.simulate(scenario)
+    video = results.runs[0]["video"]
+    assert 110 <= video["frames"] <= 120
+    # Alone it has room; with the other it has not.
+    assert 20 <= video["late_percent"] <= 70
+    ropewalk.store.keep(results, tmp_path / "kept")
+    assert (tmp_path / "kept/traces/film.txt").read_text() == sizes
+    again = ropewalk.Scenario.load(tmp_path / "kept/scenario.toml")
+    assert ropewalk.simulate(again).runs[0]["video"] == video
+    lines = dict(ropewalk.table._summary_lines(results, results.runs[0], {}))
+    assert f"of {video['frames']} frames later than 100 ms or never" in lines["video"]
