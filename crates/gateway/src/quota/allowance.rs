@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use jiff::Zoned;
 use jiff::civil::Date;
@@ -58,6 +59,9 @@ pub struct Account {
     terms: String,
     /// Of a month its first day, since 1970; of a span its first second.
     began: i64,
+    /// When `used` was zero last, in seconds since 1970: later than `began` in the first period.
+    #[serde(default)]
+    since: i64,
     /// Bytes since then.
     pub used: u64,
     /// Days since 1970.
@@ -71,6 +75,17 @@ impl Allowance {
     #[must_use]
     pub fn is_metered(&self) -> bool {
         self.quota.is_some() || self.daily.is_some()
+    }
+
+    /// For how long the quota lasts if it goes on as since the count began; `None` without a quota,
+    /// or if nothing has been carried yet.
+    #[must_use]
+    pub fn lasts(&self, account: &Account, now: &Zoned) -> Option<Duration> {
+        let left = self.quota?.as_u64().saturating_sub(account.used);
+        let elapsed = u64::try_from(now.timestamp().as_second() - account.since).ok()?;
+        let lasts = u128::from(left) * u128::from(elapsed) / u128::from(account.used.max(1));
+        (account.used > 0 && elapsed > 0)
+            .then(|| Duration::from_secs(u64::try_from(lasts).unwrap_or(u64::MAX)))
     }
 
     fn terms(&self) -> String {
@@ -116,6 +131,9 @@ impl Account {
         }
         let terms = allowance.terms();
         let is_new = self.terms != terms;
+        if self.terms.is_empty() {
+            self.since = now.timestamp().as_second();
+        }
         let began = match allowance.period {
             Period::Month => day_number(month_begins(now.date(), allowance.start_day.max(1))),
             Period::Span(span) => {
@@ -133,6 +151,7 @@ impl Account {
             self.began = began;
         } else if began > self.began {
             self.began = began;
+            self.since = now.timestamp().as_second();
             self.used = 0;
         }
     }

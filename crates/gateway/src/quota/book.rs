@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use jiff::Zoned;
 use ropewalk_quantities::Bytes;
@@ -102,6 +103,13 @@ impl Book {
         let mut pages = self.pages();
         let account = pages.account(link);
         (Bytes::new(account.used), Bytes::new(account.used_today))
+    }
+
+    /// For how long its quota lasts, as [`Allowance::lasts`](super::Allowance::lasts).
+    #[must_use]
+    pub fn lasts(&self, link: &Link) -> Option<Duration> {
+        let mut pages = self.pages();
+        link.allowance.lasts(pages.account(link), &Zoned::now())
     }
 
     /// Whether the link is not to be used now.

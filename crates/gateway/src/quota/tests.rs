@@ -71,6 +71,29 @@ fn other_terms_forget_nothing() {
 }
 
 #[test]
+fn a_quota_lasts_as_it_went_since_it_was_counted() {
+    let allowance = monthly(1);
+    let mut account = Account::default();
+    let first = at("2027-03-20T12:00[UTC]");
+    account.advance(&allowance, &first);
+    assert_eq!(
+        allowance.lasts(&account, &at("2027-03-20T13:00[UTC]")),
+        None
+    );
+    account.charge(250);
+    assert_eq!(allowance.lasts(&account, &first), None);
+    // A quarter in an hour, and not in the twenty days that the month is old.
+    let lasts = |account: &Account, now| allowance.lasts(account, &at(now)).map(|it| it.as_secs());
+    assert_eq!(lasts(&account, "2027-03-20T13:00[UTC]"), Some(3 * 3600));
+    assert_eq!(lasts(&account, "2027-03-20T11:00[UTC]"), None);
+    account.advance(&allowance, &at("2027-04-01T00:00[UTC]"));
+    account.charge(500);
+    assert_eq!(lasts(&account, "2027-04-01T02:00[UTC]"), Some(2 * 3600));
+    account.charge(501);
+    assert_eq!(lasts(&account, "2027-04-01T02:00[UTC]"), Some(0));
+}
+
+#[test]
 fn what_is_nearer_to_its_end_decides() {
     let allowance = Allowance {
         daily: Some(Bytes::new(100)),

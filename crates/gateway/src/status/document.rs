@@ -144,6 +144,15 @@ pub struct Link {
     /// Of a link with a quota: what it has carried today.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used_today_bytes: Option<u64>,
+    /// For how long its quota lasts at the mean rate since it was whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota_lasts_s: Option<f64>,
+    /// Of a link with a quota and a price: what its period has cost so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<f64>,
+    /// The same of today.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent_today: Option<f64>,
     /// Of a tunnel: datagrams sent so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent_datagrams: Option<u64>,

@@ -111,7 +111,7 @@ fn tunnels(out: &mut String, document: &Document) {
 }
 
 fn links(out: &mut String, document: &Document) {
-    const METRICS: [Metric<Link>; 18] = [
+    const METRICS: [Metric<Link>; 21] = [
         (
             "link_last_heard_seconds",
             Kind::Gauge,
@@ -189,6 +189,24 @@ fn links(out: &mut String, document: &Document) {
             Kind::Gauge,
             "What a link with a quota has carried today.",
             |link| link.used_today_bytes.map(|bytes| bytes as f64),
+        ),
+        (
+            "link_quota_lasts_seconds",
+            Kind::Gauge,
+            "For how long the link's quota lasts at its mean rate.",
+            |link| link.quota_lasts_s,
+        ),
+        (
+            "link_spent",
+            Kind::Gauge,
+            "What the period of a link with a quota and a price has cost.",
+            |link| link.spent,
+        ),
+        (
+            "link_spent_today",
+            Kind::Gauge,
+            "What today has cost on a link with a quota and a price.",
+            |link| link.spent_today,
         ),
         (
             "link_sent_datagrams_total",

@@ -124,7 +124,7 @@ const fn optional<T>(head: &'static str, show: fn(&T) -> String) -> Column<T> {
     }
 }
 
-const LINK_COLUMNS: [Column<Link>; 20] = [
+const LINK_COLUMNS: [Column<Link>; 23] = [
     text("link", |link| plain(&link.name)),
     text("state", |link| link.state.name().to_owned()),
     number("heard", |link| {
@@ -154,6 +154,9 @@ const LINK_COLUMNS: [Column<Link>; 20] = [
     optional("quota left", |link| maybe(link.quota_left_bytes, bytes)),
     optional("used", |link| maybe(link.used_bytes, bytes)),
     optional("today", |link| maybe(link.used_today_bytes, bytes)),
+    optional("lasts", |link| maybe(link.quota_lasts_s, span)),
+    optional("spent", |link| decimal(link.spent)),
+    optional("spent today", |link| decimal(link.spent_today)),
     number("suspected", |link| link.suspicions.to_string()),
 ];
 

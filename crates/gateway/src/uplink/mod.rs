@@ -276,8 +276,12 @@ impl Uplink {
         for (shown, link) in association.links.iter_mut().zip(&links) {
             if link.allowance.is_metered() {
                 let (used, used_today) = self.0.book.used(link);
-                shown.used_bytes = Some(used.as_u64());
-                shown.used_today_bytes = Some(used_today.as_u64());
+                let (used, used_today) = (used.as_u64(), used_today.as_u64());
+                shown.used_bytes = Some(used);
+                shown.used_today_bytes = Some(used_today);
+                shown.quota_lasts_s = self.0.book.lasts(link).map(|lasts| lasts.as_secs_f64());
+                let price = |bytes: u64| Some(link.cost? * bytes as f64 / 1e6);
+                (shown.spent, shown.spent_today) = (price(used), price(used_today));
                 shown.quota_left_bytes = self.0.book.left(link).map(|left| left.as_u64());
             }
         }

@@ -44,7 +44,7 @@ fn download(world: &World, seed: u64, at: usize, disturb: impl FnOnce()) {
 
 #[test]
 fn a_quota_stops_its_link_and_no_stream_and_outlives_a_kill() {
-    let said = [",quota=3MB,at_cap=stop", ",rank=backup"];
+    let said = [",quota=3MB,cost=2,at_cap=stop", ",rank=backup"];
     let mut world = World::of_links(&["--allow", "loopback"], said);
     world.proxy.wait_for("link l2: up");
     download(&world, 1, MB, || ());
@@ -55,6 +55,8 @@ fn a_quota_stops_its_link_and_no_stream_and_outlives_a_kill() {
     assert_eq!(stopped["quota_left_bytes"], 0, "{stopped}");
     let used = stopped["used_bytes"].as_u64().unwrap();
     assert!(used >= 3 * MB as u64, "{used}");
+    assert_eq!(stopped["spent"], 2.0 * used as f64 / 1e6, "{stopped}");
+    assert_eq!(stopped["quota_lasts_s"], 0.0, "{stopped}");
     assert!(link(&world, 1)["used_bytes"].is_null());
     // What is written is what is known.
     let file = world.folder.path().join("van.json");

@@ -246,6 +246,9 @@ function linkHeads(of) {
     { key: "quota_left_bytes", name: "quota left", show: (link) => bytes(link.quota_left_bytes) },
     { key: "used_bytes", name: "used", show: (link) => bytes(link.used_bytes) },
     { key: "used_today_bytes", name: "used today", show: (link) => bytes(link.used_today_bytes) },
+    { key: "quota_lasts_s", name: "quota lasts", title: "at the mean rate since it was whole", show: (link) => span(link.quota_lasts_s) },
+    { key: "spent", name: "spent", title: "in its period", show: (link) => link.spent.toFixed(2) },
+    { key: "spent_today", name: "spent today", show: (link) => link.spent_today.toFixed(2) },
   ];
   heads.push(...optional.filter(({ key }) => has(key)));
   heads.push({ name: "suspected", title: "how many times", show: (link) => String(link.suspicions) });
