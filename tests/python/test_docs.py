@@ -12,7 +12,7 @@ PAGES = [
     ROOT / "README.md",
     *(
         ROOT / "docs" / f"{name}.md"
-        for name in ("guide", "captures", "wireless", "mesh", "reordering")
+        for name in ("guide", "captures", "wireless", "mesh", "reordering", "traffic-split")
     ),
 ]
 
