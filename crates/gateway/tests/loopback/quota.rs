@@ -76,12 +76,13 @@ fn a_quota_stops_its_link_and_no_stream_and_outlives_a_kill() {
 
 #[test]
 fn a_last_resort_is_used_while_nothing_else_lives_and_a_new_period_makes_it_whole() {
-    let said = [",quota=2MB,period=6s", ",priority=1"];
+    let said = [",quota=1MB,period=10s", ",priority=1"];
     let world = World::of_links(&["--allow", "loopback"], said);
     world.proxy.wait_for("link l2: up");
     world.proxy.wait_for("link l3: up");
     download(&world, 3, 6 * MB, || world.between.darken(1, true));
-    until(|| link(&world, 0)["quota_left_bytes"].as_u64() > Some(MB as u64));
+    world.proxy.wait_for("link l2: 100 % of its quota is used");
+    until(|| link(&world, 0)["quota_left_bytes"].as_u64() > Some(MB as u64 / 2));
 }
 
 #[test]
