@@ -4,6 +4,7 @@
 //! the gateway, so they see a table of subflows and nothing else.
 
 pub mod blest;
+pub mod cheapest_in_time;
 pub mod earliest_arrival;
 pub mod ecf;
 pub mod linger_time;
@@ -53,6 +54,10 @@ registry! {
         EarliestArrival(earliest_arrival::EarliestArrivalConfig => min_rtt::MinRtt),
         /// `overflow`
         Overflow(overflow::OverflowConfig => overflow::Overflow),
+        /// `cheapest-in-time`
+        CheapestInTime(
+            cheapest_in_time::CheapestInTimeConfig => cheapest_in_time::CheapestInTime
+        ),
         /// A user's own.
         Own(OwnScheduler => Box<dyn Scheduler + Send>),
     }

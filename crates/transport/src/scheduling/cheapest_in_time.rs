@@ -1,0 +1,288 @@
+//! The cheapest subflow on which what comes next still arrives before its deadline.
+//!
+//! With known rates the least cost is a linear program: who sends how much of each write, so that all
+//! that is due by a deadline fits into what the subflows can deliver by then. What one subflow can deliver in time
+//! is a scheduling matroid, so that filling the cheapest with the earliest bytes that it can take leaves the
+//! latest deadlines to the dearer ones: first fit by price, in the order of deadlines, is optimal. Here rates
+//! are estimated, and a guard stands against their errors.
+
+use ropewalk_quantities::Time;
+
+use super::{Choice, Pending, Scheduler, Settings, expects_room};
+use crate::SubflowState;
+use crate::algorithm::algorithm;
+
+algorithm! {
+    /// The cheapest subflow on which what comes next still arrives before its deadline; without a
+    /// deadline the cheapest of all.
+    pub struct CheapestInTimeConfig: "cheapest-in-time", "this project", [] {
+        /// Part of the time from a write to its deadline that is kept back.
+        guard: number(0.0, 0.9) = 0.2, "this project";
+        /// How many mean deviations of its rate a subflow is held to be slower.
+        caution: number(0.0, 100.0) = 3.0, "this project";
+    }
+}
+
+impl CheapestInTimeConfig {
+    /// For one connection.
+    pub fn build(self, _settings: &Settings) -> CheapestInTime {
+        CheapestInTime {
+            config: self,
+            span: Time::ZERO,
+            rates: Vec::new(),
+        }
+    }
+}
+
+/// What is known of a subflow's rate, in bytes per second.
+#[derive(Clone, Copy, Debug)]
+struct Rate {
+    estimate: f64,
+    /// Mean deviation of samples from it, as a part of it.
+    spread: f64,
+    /// The newest sample.
+    sample: f64,
+}
+
+impl Rate {
+    const UNKNOWN: Rate = Rate {
+        estimate: 0.0,
+        spread: 0.1,
+        sample: 0.0,
+    };
+    /// Gain of the mean deviation.
+    const GAIN: f64 = 0.125;
+    /// Above so many times its least round-trip time a subflow has a queue, so that what it delivers is
+    /// what it can.
+    const BUSY: f64 = 1.2;
+
+    /// A sample that is smaller counts only where the subflow was busy: else there was less to send.
+    fn learn(&mut self, state: &SubflowState) {
+        let sample = state.delivery_rate;
+        if sample <= 0.0 || sample == self.sample {
+            return;
+        }
+        self.sample = sample;
+        if self.estimate <= 0.0 {
+            self.estimate = sample;
+            return;
+        }
+        let busy = state.srtt.as_secs_f64() > Rate::BUSY * least_rtt(state);
+        if sample > self.estimate || busy {
+            let deviation = (sample - self.estimate).abs() / self.estimate;
+            self.spread += Rate::GAIN * (deviation - self.spread);
+            self.estimate = sample;
+        }
+    }
+}
+
+/// Its least round-trip time in seconds; before the first sample nothing.
+fn least_rtt(state: &SubflowState) -> f64 {
+    match state.min_rtt {
+        Time::MAX => 0.0,
+        least => least.as_secs_f64(),
+    }
+}
+
+/// The cheapest in time.
+#[derive(Clone, Debug)]
+pub struct CheapestInTime {
+    config: CheapestInTimeConfig,
+    /// The longest that was left to a deadline: from a write on.
+    span: Time,
+    rates: Vec<Rate>,
+}
+
+impl CheapestInTime {
+    /// Seconds until a full segment that is sent now has arrived.
+    fn arrives_in(&self, number: usize, state: &SubflowState) -> f64 {
+        let Rate {
+            estimate, spread, ..
+        } = self.rates[number];
+        let rate = match estimate > 0.0 {
+            true => estimate,
+            false => state.rate_or_guess(),
+        };
+        let least = least_rtt(state);
+        let flying = (state.in_flight + state.queued) as f64;
+        let queue = (flying - rate * least).max(0.0);
+        let serving = (queue + state.mss as f64) / rate;
+        least / 2.0 + serving * (1.0 + self.config.caution * spread)
+    }
+
+    /// Seconds until a subflow that is full has room for a segment.
+    fn room_in(state: &SubflowState) -> f64 {
+        state.srtt.as_secs_f64() * state.mss as f64 / state.cwnd.max(state.mss) as f64
+    }
+}
+
+/// Cheaper ones come first.
+fn price(state: &SubflowState) -> (u8, f64) {
+    (state.priority, state.cost)
+}
+
+/// A subflow on which what comes next is in time.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    number: usize,
+    price: (u8, f64),
+    /// It has room now.
+    room: bool,
+    arrives_in: f64,
+}
+
+impl Candidate {
+    /// The cheaper one; of those that cost the same one with room, and of these the sooner.
+    fn precedes(&self, other: &Candidate) -> bool {
+        if self.price != other.price {
+            return self.price < other.price;
+        }
+        (self.room, -self.arrives_in) > (other.room, -other.arrives_in)
+    }
+}
+
+impl Scheduler for CheapestInTime {
+    fn choose(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Choice {
+        self.rates.resize(subflows.len(), Rate::UNKNOWN);
+        for (rate, state) in self.rates.iter_mut().zip(subflows) {
+            rate.learn(state);
+        }
+        let left = pending.deadline.map(|at| at.saturating_sub(pending.now));
+        self.span = self.span.max(left.unwrap_or(Time::ZERO));
+        let guard = self.config.guard * self.span.as_secs_f64();
+        let mut soonest: Option<(f64, usize)> = None;
+        let mut cheapest: Option<Candidate> = None;
+        for (number, state) in subflows.iter().enumerate() {
+            if !state.usable {
+                continue;
+            }
+            let (arrives_in, room) = (self.arrives_in(number, state), state.can_send());
+            if room && soonest.is_none_or(|(least, _)| arrives_in < least) {
+                soonest = Some((arrives_in, number));
+            }
+            let wait = match room {
+                true => 0.0,
+                false if !expects_room(state) => continue,
+                false => Self::room_in(state),
+            };
+            let in_time = left.is_none_or(|left| arrives_in + guard + wait <= left.as_secs_f64());
+            let candidate = Candidate {
+                number,
+                price: price(state),
+                room,
+                arrives_in,
+            };
+            if in_time && cheapest.is_none_or(|other| candidate.precedes(&other)) {
+                cheapest = Some(candidate);
+            }
+        }
+        match (cheapest, soonest) {
+            (Some(Candidate { number, room, .. }), _) if room => Choice::Send(number),
+            (Some(candidate), _) => {
+                let Some(deadline) = pending.deadline else {
+                    return Choice::Wait;
+                };
+                let room_in = Self::room_in(&subflows[candidate.number]);
+                let needed = Time::from_secs_f64(candidate.arrives_in + guard + room_in);
+                match deadline.saturating_sub(needed) {
+                    until if until > pending.now => Choice::WaitUntil(until),
+                    _ => Choice::Wait,
+                }
+            }
+            (None, Some((_, number))) => Choice::Send(number),
+            (None, None) => Choice::Wait,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduling::testing::{MSS, SETTINGS, pending, subflow};
+
+    /// Of so many segments a second, a round trip, and a price; half of the window is free.
+    fn link(rate: u64, rtt_ms: u64, cost: f64) -> SubflowState {
+        SubflowState {
+            min_rtt: Time::from_millis(rtt_ms),
+            delivery_rate: (rate * MSS) as f64,
+            cost,
+            ..subflow(20, 10, rtt_ms)
+        }
+    }
+
+    fn choose(left_ms: Option<u64>, table: &[SubflowState]) -> Choice {
+        let config = CheapestInTimeConfig {
+            caution: 0.0,
+            ..CheapestInTimeConfig::DEFAULT
+        };
+        let ask = Pending {
+            now: Time::from_secs(1),
+            deadline: left_ms.map(|left| Time::from_millis(1000 + left)),
+            ..pending(5)
+        };
+        config.build(&SETTINGS).choose(&ask, table)
+    }
+
+    #[test]
+    fn the_cheap_one_while_it_is_in_time() {
+        // 10 segments in flight, of which 2 fill the path of 20 ms at 100 a second: 8 and this one take
+        // 90 ms, and then half a round trip. The guard is a fifth.
+        let table = [link(100, 20, 1.0), link(1000, 40, 10.0)];
+        assert_eq!(choose(Some(126), &table), Choice::Send(0));
+        assert_eq!(choose(Some(124), &table), Choice::Send(1));
+        // Where none is in time, the soonest.
+        assert_eq!(choose(Some(5), &table), Choice::Send(1));
+        // Without a deadline the cheapest.
+        assert_eq!(choose(None, &table), Choice::Send(0));
+    }
+
+    #[test]
+    fn a_cheap_one_without_room_is_waited_for_as_long_as_it_is_in_time() {
+        let mut table = [link(100, 20, 1.0), link(1000, 40, 10.0)];
+        table[0].cwnd = 10 * MSS;
+        // Room comes in 2 ms: 102 ms and the guard.
+        assert_eq!(
+            choose(Some(200), &table),
+            Choice::WaitUntil(Time::from_millis(1200 - 142))
+        );
+        assert_eq!(choose(Some(127), &table), Choice::Send(1));
+        assert_eq!(choose(None, &table), Choice::Wait);
+        // One that has timed out is not waited for, nor one that is down.
+        table[0].cwnd = MSS;
+        table[0].in_recovery = true;
+        assert_eq!(choose(Some(200), &table), Choice::Send(1));
+        table[0].usable = false;
+        assert_eq!(choose(None, &table), Choice::Send(1));
+    }
+
+    #[test]
+    fn of_those_that_cost_the_same_the_one_with_room() {
+        let mut table = [link(100, 20, 1.0), link(100, 200, 1.0)];
+        assert_eq!(choose(Some(1000), &table), Choice::Send(0));
+        table[0].cwnd = 10 * MSS;
+        assert_eq!(choose(Some(1000), &table), Choice::Send(1));
+        assert_eq!(choose(None, &table), Choice::Send(1));
+        // Priority goes before price.
+        table[1].priority = 1;
+        assert_eq!(choose(None, &table), Choice::Wait);
+    }
+
+    #[test]
+    fn a_rate_falls_only_where_more_was_there_to_send() {
+        let mut state = link(100, 20, 1.0);
+        let mut rate = Rate::UNKNOWN;
+        rate.learn(&state);
+        state.delivery_rate = (40 * MSS) as f64;
+        rate.learn(&state);
+        assert_eq!(rate.estimate, (100 * MSS) as f64);
+        state.srtt = Time::from_millis(30);
+        state.delivery_rate = (50 * MSS) as f64;
+        rate.learn(&state);
+        assert_eq!(rate.estimate, (50 * MSS) as f64);
+        assert!((rate.spread - (0.1 + 0.125 * 0.4)).abs() < 1e-12);
+        state.srtt = Time::from_millis(20);
+        state.delivery_rate = (200 * MSS) as f64;
+        rate.learn(&state);
+        assert_eq!(rate.estimate, (200 * MSS) as f64);
+    }
+}
