@@ -74,7 +74,7 @@ def rate_needed(demand: float, threshold: float) -> float:
     Parameters
     ----------
     demand : float
-        Rate of the application, packets per second, above 0.
+        Rate of the application, packets per second, at least 0.
     threshold : float
         Largest mean wait in the send buffer, seconds, above 0.
 
@@ -93,7 +93,7 @@ def rate_needed(demand: float, threshold: float) -> float:
     >>> rate_needed(500, 0.1)
     510.0
     """
-    return number("demand", demand, above=0) + 1 / number("threshold", threshold, above=0)
+    return number("demand", demand, least=0) + 1 / number("threshold", threshold, above=0)
 
 
 def least_cost_of_thresholds(
@@ -115,7 +115,7 @@ def least_cost_of_thresholds(
     Parameters
     ----------
     demand : float
-        Rate of the application, packets per second, above 0.
+        Rate of the application, packets per second, at least 0.
     send_threshold, network_threshold : float
         Largest mean wait in the send buffer, and largest network delay of a subflow
         that sends, seconds, above 0. Their sum is the delay that (11) asks for.

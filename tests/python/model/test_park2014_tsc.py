@@ -1,0 +1,168 @@
+"""MPTCP-TSC slot by slot: against the algorithm in scalars, and what is wrong with it in print."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ropewalk.model.park2014_tsc import Estimates, Settings, Slot, end_slot
+
+SLOTS = 500
+
+
+class InScalars:
+    """The algorithm as a sender has it: one subflow after the other, state in place."""
+
+    def __init__(self, settings):
+        self.settings = settings
+        self.backlog = self.mean = 0.0
+        self.capacity = [None] * settings.cost.size
+
+    def end_slot(self, seen):
+        s = self.settings
+        smooth = s.smoothing is not None
+        weight = 1 - math.exp(-s.slot / s.smoothing) if smooth else 1.0
+        arrived = (seen.backlog - self.backlog) / s.slot + sum(seen.sent) / s.slot  # (12)
+        self.backlog = seen.backlog
+        self.mean += weight * (arrived - self.mean)
+        backlog_rate = 0.5 * seen.backlog / s.send_threshold if smooth else 0.0
+        missing = self.mean + backlog_rate + 1 / s.send_threshold  # (16)
+        for i in range(s.cost.size):
+            if self.capacity[i] is None:
+                self.capacity[i] = seen.window[i] / seen.srtt[i]
+            x = (seen.acked if smooth else seen.sent)[i] / s.slot
+            risen = not math.isnan(seen.rtt[i]) and seen.rtt[i] > seen.rtt_min[i]
+            if risen and (x > 0 or not smooth):
+                sample = (x * seen.rtt[i] + s.hops - 1) / (seen.rtt[i] - seen.rtt_min[i])  # (13)
+                if smooth:
+                    sample = min(sample, 1.5 * x)
+                self.capacity[i] += weight * (sample - self.capacity[i])
+            else:
+                self.capacity[i] = max(self.capacity[i], x)
+        rates = [0.0] * s.cost.size
+        for i in sorted(range(s.cost.size), key=lambda i: (s.cost[i], seen.srtt[i])):
+            if missing <= 0:
+                continue
+            c = max(self.capacity[i], 5e-324)
+            in_time = c - (s.hops - 1 + c * seen.rtt_min[i]) / (2 * s.network_threshold)  # (15)
+            allowed = seen.window[i] / seen.srtt[i]
+            most = allowed if seen.slow_start[i] else min(allowed, in_time)
+            rates[i] = max(min(missing, most), s.floor)  # (17)
+            missing -= rates[i]
+        return rates
+
+
+def random_settings(rng, smoothing):
+    return Settings(
+        cost=rng.choice([0.0, 1.0, 3.0, 10.0], rng.integers(1, 5)),
+        slot=rng.uniform(0.002, 0.05),
+        send_threshold=rng.uniform(0.02, 0.5),
+        network_threshold=rng.uniform(0.02, 0.5),
+        floor=rng.choice([0.0, 2.0, 20.0]),
+        hops=float(rng.integers(1, 4)),
+        smoothing=smoothing,
+    )
+
+
+def random_slot(rng, n, before):
+    rtt_min = rng.uniform(0.005, 0.1, n)
+    rtt = rtt_min + rng.choice([0.0, 0.001, 0.1], n) * rng.random(n)
+    sent = np.minimum(rng.integers(0, 20, n), before / n)
+    return Slot(
+        backlog=max(before - sent.sum(), 0.0) + float(rng.integers(0, 30)),
+        sent=sent,
+        acked=rng.integers(0, 20, n).astype(float),
+        rtt=np.where(rng.random(n) < 0.3, np.nan, rtt),
+        rtt_min=rtt_min,
+        srtt=rtt_min * rng.uniform(1, 3, n),
+        window=rng.uniform(1, 100, n),
+        slow_start=(rng.random(n) < 0.2).astype(float),
+    )
+
+
+@pytest.mark.parametrize("smoothing", [None, 0.2, 0.5])
+def test_it_is_the_algorithm_in_scalars(smoothing):
+    rng = np.random.default_rng(1)
+    unlike = set()
+    for _ in range(SLOTS // 10):
+        settings = random_settings(rng, smoothing)
+        scalars, kept = InScalars(settings), Estimates()
+        for _ in range(10):
+            seen = random_slot(rng, settings.cost.size, kept.backlog)
+            kept, rates = end_slot(settings, kept, seen)
+            np.testing.assert_allclose(rates, scalars.end_slot(seen), rtol=1e-12, atol=1e-9)
+            np.testing.assert_allclose(kept.capacity, scalars.capacity, rtol=1e-12, atol=1e-9)
+            assert kept.demand == pytest.approx(scalars.mean, rel=1e-12, abs=1e-9)
+            unlike.add(tuple(rates.round(3)))
+    assert len(unlike) > SLOTS / 2
+
+
+def steady(rate, capacity, rtt_min):
+    """What a subflow of a constant rate below its capacity sees, by (4): a slot of 10 ms."""
+    packets = np.array([rate * 0.01])
+    rtt = np.array([capacity * rtt_min / (capacity - rate)])
+    return Slot(0.0, packets, packets, rtt, np.array([rtt_min]), rtt, np.array([1e4]), np.zeros(1))
+
+
+def test_the_rate_in_print_has_a_round_trip_of_twice_the_threshold():
+    for threshold in (0.05, 0.1, 0.2, 0.5):
+        settings = Settings(np.ones(1), network_threshold=threshold, smoothing=None)
+        capacity, rtt_min = 250.0, 0.02
+        found = steady(100.0, capacity, rtt_min)
+        kept, _ = end_slot(settings, Estimates(), found)
+        assert kept.capacity == pytest.approx(capacity)
+        # As much is asked for as the subflow may carry: the rate is (15).
+        _, rates = end_slot(
+            settings, kept, Slot(**{**vars(found), "backlog": 1e4, "window": np.array([1e6])})
+        )
+        rtt = capacity * rtt_min / (capacity - rates[0])
+        assert rtt == pytest.approx(2 * threshold)
+
+
+def frames(settings, slots):
+    """Video of 30 frames a second over a link that takes what it is allotted: what waits."""
+    kept, rates, backlog, tokens, waits = Estimates(), np.zeros(1), 0.0, 0.0, []
+    for number in range(slots):
+        backlog += 12.0 if number % 3 == 0 else 0.0
+        tokens = min(tokens + rates[0] * settings.slot, 3.0 + rates[0] * settings.slot)
+        sent = float(min(math.floor(tokens), backlog))
+        tokens, backlog = tokens - sent, backlog - sent
+        one = np.array([sent])
+        rtt = np.array([np.nan])
+        seen = Slot(
+            backlog,
+            one,
+            one,
+            rtt,
+            np.full(1, 0.02),
+            np.full(1, 0.02),
+            np.full(1, 9.0),
+            np.zeros(1),
+        )
+        kept, rates = end_slot(settings, kept, seen)
+        waits.append(backlog)
+    return waits
+
+
+def test_in_print_the_frames_of_a_video_pile_up_and_smoothed_they_leave():
+    # 400 packets a second over a window for 450: a frame takes more than one slot.
+    printed = frames(Settings(np.ones(1), smoothing=None), 3000)
+    smoothed = frames(Settings(np.ones(1)), 3000)
+    assert printed[-1] > 0.5 * 1000 * 12
+    assert max(smoothed[1500:]) < 2 * 12
+
+
+def test_a_backlog_that_shrank_by_more_than_was_sent_is_refused():
+    settings = Settings(np.ones(1), smoothing=None)
+    seen = Slot(
+        0.0,
+        np.ones(1),
+        np.ones(1),
+        np.full(1, np.nan),
+        np.full(1, 0.02),
+        np.full(1, 0.02),
+        np.full(1, 10.0),
+        np.zeros(1),
+    )
+    with pytest.raises(ValueError, match="after is 0: must be at least 4"):
+        end_slot(settings, Estimates(backlog=5.0), seen)
