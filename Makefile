@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel preload demo gateway gateway-demo tunnel-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds reproductions faults real-faults bench instructions clean tools capture-tools
+.PHONY: help setup wheel preload demo encoded-video gateway gateway-demo tunnel-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds reproductions faults real-faults bench instructions clean tools capture-tools encoder
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -31,6 +31,15 @@ setup: $(MADE)/package ## make .venv/bin/ropewalk, optimised
 
 demo: setup ## simulate eight cellular links; print a table and where the picture is
 	@$(BIN)/ropewalk simulate scenarios/trains/eight-links.toml --out results/eight-links
+
+# Scaled to the rate that the scenario has.
+FRAMES = $(CURDIR)/results/encoded-video/frames.txt
+encoded-video: setup encoder ## encode a short video with ffmpeg; simulate it, frame by frame, over Wi-Fi and LTE
+	@if command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null; then \
+		mkdir -p results/encoded-video && scenarios/video/encode.sh "$(FRAMES)" \
+		&& $(BIN)/ropewalk simulate scenarios/video/wifi-lte.toml --set "traffic.trace=$(FRAMES)" \
+			--out results/encoded-video/run; \
+	fi
 
 wheel: $(MADE)/venv ## build a wheel into target/wheels, optimised by a profile of runs
 	$(CARGO) build --release --locked -p ropewalk-preload
@@ -174,6 +183,14 @@ capture-tools:
 			&& apt-get update -qq \
 			&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends tshark tcptrace >/dev/null; } \
 		|| echo "make: tshark or tcptrace is missing: the tests that ask them are skipped" >&2
+
+# Without root what needs it is skipped, and says so.
+encoder:
+	@command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null \
+		|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+			&& apt-get update -qq \
+			&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ffmpeg >/dev/null; } \
+		|| echo "make: ffmpeg is missing: no video is encoded (apt install ffmpeg)" >&2
 
 # Debian and Ubuntu keep a part of Python's venv module in a package of its own.
 $(MADE)/venv: constraints.txt | tools

@@ -30,6 +30,7 @@ COLOURS = (
 INK = "#222222"
 FAINT = "#888888"
 UNDONE = "#c1272d"
+PIECES = {"bulk": "packets", "video": "frames"}  # what delays are of; of other traffic messages
 
 
 def goodput(axes: Axes, results: Results, seed: int) -> None:
@@ -166,10 +167,11 @@ def windows(figure: Figure | SubFigure, results: Results, seed: int) -> None:
 
 
 def delays(axes: Axes, results: Results) -> None:
-    """Share of packets that had at most each delay, over all runs."""
+    """Share of packets, messages or frames that had at most each delay, over all runs."""
     import numpy as np
     from matplotlib.ticker import LogLocator
 
+    traffic = results.scenario.values["traffic"]
     bins = of_first_flow(results.delays).select("up_to_ms", "count")
     bins = bins.group_by("up_to_ms").sum().sort("up_to_ms")
     count = bins["count"].to_numpy()
@@ -193,6 +195,14 @@ def delays(axes: Axes, results: Results) -> None:
                 linestyle=line,
                 label=f"{label} within {_plain(quantiles[name])} ms",
             )
+        deadline = traffic.get("deadline")
+        if deadline is not None:
+            axes.axvline(
+                1e3 * deadline,
+                color=COLOURS[1],
+                linewidth=1.2,
+                label=f"deadline, {_plain(1e3 * deadline)} ms",
+            )
         least, most = edges[np.searchsorted(share, [0.001, 0.999])]
         if most > 100 * least:
             axes.set_xscale("log", subs=())
@@ -204,7 +214,7 @@ def delays(axes: Axes, results: Results) -> None:
         axes.legend(loc="best", fontsize="small")
     axes.set(
         xlabel="delay from write to delivery in order (ms)",
-        ylabel="share of packets",
+        ylabel=f"share of {PIECES.get(traffic['kind'], 'messages')} that came",
         ylim=(0, 1.02),
     )
 

@@ -98,3 +98,28 @@ def test_windows_mark_where_losses_were_undone(two_links):
     results, names, count = marks("none")
     assert "undone" not in results.timeline.columns
     assert (names, count) == (["in flight", "cwnd", "ssthresh"], 0)
+
+
+def test_delays_say_what_they_are_of_and_show_the_deadline():
+    def drawn(traffic):
+        link = "[[link]]\nname = 'a'\nrate = '2 Mbit/s'\ndelay = '10 ms'\n"
+        results = ropewalk.simulate(
+            ropewalk.Scenario(f"duration = '3 s'\n{link}[traffic]\n{traffic}")
+        )
+        (axes,) = plot.delays(results).axes
+        legend = axes.get_legend().get_texts()[-1].get_text()
+        return axes.get_ylabel(), axes.get_lines()[-1].get_xdata()[0], legend
+
+    label, _, legend = drawn("kind = 'bulk'")
+    assert label == "share of packets that came"
+    assert legend.startswith("99 % within")
+    assert drawn("kind = 'cbr'\nrate = '1 Mbit/s'\ndeadline = '70 ms'") == (
+        "share of messages that came",
+        70,
+        "deadline, 70 ms",
+    )
+    assert drawn("kind = 'video'\npreset = 'live'\nrate = '1 Mbit/s'") == (
+        "share of frames that came",
+        200,
+        "deadline, 200 ms",
+    )

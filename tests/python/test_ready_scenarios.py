@@ -1,5 +1,7 @@
 """Every scenario in scenarios/ is right by the schema, and runs."""
 
+import shutil
+import subprocess
 import tomllib
 
 import jsonschema
@@ -134,3 +136,19 @@ def test_a_saturated_cell_is_bianchis():
     assert ratio == pytest.approx(best.quantities["collision_ratio"], abs=0.02)
     # Jain's index.
     assert sum(got) ** 2 / (len(got) * sum(each**2 for each in got)) > 0.99
+
+
+@pytest.mark.skipif(
+    not (shutil.which("ffmpeg") and shutil.which("ffprobe")), reason="ffmpeg is not installed"
+)
+def test_a_video_that_is_encoded_plays(tmp_path):
+    frames = tmp_path / "frames.txt"
+    subprocess.run([ROOT / "scenarios/video/encode.sh", frames], check=True, timeout=300)
+    sizes = [int(line) for line in frames.read_text().splitlines() if not line.startswith("#")]
+    assert len(sizes) == 600
+    scenario = ropewalk.Scenario.load(ROOT / "scenarios/video/wifi-lte.toml")
+    scenario = scenario.with_({"duration": "20 s", "traffic.trace": str(frames)})
+    run = ropewalk.simulate(scenario).runs[0]
+    # Those of the last 200 ms are not over yet.
+    assert 593 <= run["video"]["frames"] <= 600
+    assert run["goodput_mbps"] == pytest.approx(3.5, rel=0.03)
