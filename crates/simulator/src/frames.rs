@@ -7,7 +7,7 @@ use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::{Rate, Time};
 use ropewalk_scenario::{Frames, Preset, Video};
 
-use crate::schedule::uniform;
+use crate::uniform::uniform;
 
 /// Most frames that are drawn; a longer run has them again.
 const MOST_DRAWN: usize = 10_000_000;

@@ -16,6 +16,7 @@ mod schedule;
 mod shares;
 mod sights;
 mod summary;
+mod uniform;
 mod world;
 
 pub use flow::{Late, Timeliness};

@@ -1,11 +1,11 @@
 //! When messages are due, and of which size: at constant rate, Poisson, or a video's frames.
 
-use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Spacing, Traffic};
 
 use crate::frames::FrameSizes;
+use crate::uniform::uniform;
 
 /// Times at which messages are due, and their sizes.
 ///
@@ -100,11 +100,6 @@ impl Schedule {
             }
         };
     }
-}
-
-/// Uniform in (0, 1], from the upper 53 bits of a draw.
-pub(crate) fn uniform(random: &mut Pcg64Mcg) -> f64 {
-    ((random.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
 }
 
 #[cfg(test)]
