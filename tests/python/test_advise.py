@@ -34,8 +34,8 @@ delay = "800 ms"
 
 [transport]
 protocol = "mptcp"
-receive_buffer = "128 KiB"
-send_buffer = "128 KiB"
+receive_buffer = "192 KiB"
+send_buffer = "192 KiB"
 """
 
 
@@ -134,7 +134,7 @@ def test_the_link_that_harms_is_named_with_its_reason(scenario, counsel):
     assert rows["without far"].numbers["adds_mbps"] == together - without
     assert rows["without far"].remarks == ("harms",)
     assert "far" in weakest.answer
-    assert "the buffers let 64 KiB wait" in weakest.answer
+    assert "the buffers let 96 KiB wait" in weakest.answer
 
 
 def test_the_advised_buffers_give_enough_and_a_rung_less_does_not(scenario, counsel):
