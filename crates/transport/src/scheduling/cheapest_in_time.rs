@@ -1,10 +1,10 @@
 //! The cheapest subflow on which what comes next still arrives before its deadline.
 //!
-//! With known rates the least cost is a linear program: who sends how much of each write, so that all
-//! that is due by a deadline fits into what the subflows can deliver by then. What one subflow can deliver in time
-//! is a scheduling matroid, so that filling the cheapest with the earliest bytes that it can take leaves the
-//! latest deadlines to the dearer ones: first fit by price, in the order of deadlines, is optimal. Here rates
-//! are estimated, and a guard stands against their errors.
+//! With known rates the least cost of what has been written is a linear program: who sends how much of each
+//! write, so that all that is due by a deadline fits into what the subflows can deliver by then. What one
+//! subflow can deliver in time is a scheduling matroid, so that filling the cheapest with the earliest bytes that
+//! it can take leaves the latest deadlines to the dearer ones: first fit by price, in the order of deadlines, is
+//! optimal unless more is written later. Here rates are estimated, and a guard stands against their errors.
 
 use ropewalk_quantities::Time;
 
