@@ -202,6 +202,14 @@ impl Receiver {
         }
     }
 
+    /// The same of an acknowledgement by itself that is next in order.
+    #[inline]
+    pub(crate) fn note_usual_timestamp(&mut self, segment: &Segment) {
+        if self.nxt == self.last_ack_sent {
+            self.ts_recent = self.ts_recent.max(segment.ts_val);
+        }
+    }
+
     /// Data came in order: it is acknowledged now, or with what follows.
     #[inline]
     fn count_in_order(&mut self, now: Time, len: u32) {

@@ -137,7 +137,7 @@ impl Endpoint {
         let Some(acked) = flow.sender.take_usual(now, segment, cwnd_limited, state) else {
             return false;
         };
-        flow.receiver.note_timestamp(segment);
+        flow.receiver.note_usual_timestamp(segment);
         if segment.flags.contains(Flags::NUMBERED)
             && let Some(door) = flow.sender.reordering.door()
         {
