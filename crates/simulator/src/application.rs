@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Traffic;
-use ropewalk_transport::Endpoint;
+use ropewalk_transport::{Deadline, Endpoint};
 
 use crate::schedule::Schedule;
 
@@ -14,7 +14,7 @@ pub(crate) trait Sink {
     /// Up to `most` bytes; says how many were taken.
     fn write(&mut self, most: u64) -> u64;
     /// The same of bytes that are to be delivered by a time, where that means something.
-    fn write_by(&mut self, most: u64, _deadline: Time) -> u64 {
+    fn write_by(&mut self, most: u64, _deadline: Deadline) -> u64 {
         self.write(most)
     }
     /// There will be no more.
@@ -26,7 +26,7 @@ impl Sink for Endpoint {
     fn write(&mut self, most: u64) -> u64 {
         Endpoint::write(self, most)
     }
-    fn write_by(&mut self, most: u64, deadline: Time) -> u64 {
+    fn write_by(&mut self, most: u64, deadline: Deadline) -> u64 {
         Endpoint::write_by(self, most, deadline)
     }
     fn close(&mut self) {
@@ -48,8 +48,8 @@ pub(crate) struct Application {
     taken: u64,
     /// How long after it was written a message is late, if it can be.
     deadline: Option<Time>,
-    /// Of the backlog, where messages have deadlines: bytes of each and when it is late.
-    due: VecDeque<(u64, Time)>,
+    /// Of the backlog, where messages have deadlines: bytes of each, and by when they are due.
+    due: VecDeque<(u64, Deadline)>,
     measured: bool,
     first_write: Option<Time>,
     closed: bool,
@@ -146,8 +146,11 @@ impl Application {
                 self.log.push_back((self.written, schedule.next()));
             }
             if let Some(deadline) = self.deadline {
-                self.due
-                    .push_back((schedule.message(), schedule.next() + deadline));
+                let due = Deadline {
+                    at: schedule.next() + deadline,
+                    span: deadline,
+                };
+                self.due.push_back((schedule.message(), due));
             }
             self.first_write.get_or_insert(schedule.next());
             schedule.advance();
@@ -179,8 +182,8 @@ impl Application {
                 }
             }
             Source::Messages(_) if self.deadline.is_some() => {
-                while let Some((bytes, late_at)) = self.due.front_mut() {
-                    let taken = sink.write_by(*bytes, *late_at);
+                while let Some((bytes, due)) = self.due.front_mut() {
+                    let taken = sink.write_by(*bytes, *due);
                     self.backlog -= taken;
                     *bytes -= taken;
                     if *bytes > 0 {

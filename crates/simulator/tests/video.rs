@@ -83,3 +83,38 @@ fn messages_are_late_in_an_outage_and_after_it() {
     );
     assert_eq!(messages("10 s").late_percent, 0.0);
 }
+
+/// Videos of 3.5 Mbit/s over a cheap and a dear link, by the cheapest that is in time: percent late, in the mean.
+fn late_by_cheapest(protocol: &str, wifi: &str, lte: &str) -> f64 {
+    let text = format!(
+        "duration = \"60 s\"\n\
+         [[link]]\nname = \"wifi\"\ndelay = \"10 ms\"\ncost = 1\n{wifi}\n\
+         [[link]]\nname = \"lte\"\nrate = \"15 Mbit/s\"\ndelay = \"20 ms\"\ncost = 10\n{lte}\n\
+         [transport]\nprotocol = \"{protocol}\"\nscheduler = \"cheapest-in-time\"\n\
+         [traffic]\nkind = \"video\"\npreset = \"live\"\nrate = \"3.5 Mbit/s\"\n"
+    );
+    let late = (1..=4).map(|seed| {
+        let summary = run(&text, seed).summary;
+        assert!(
+            (summary.goodput_mbps - 3.5).abs() < 0.05,
+            "{protocol} {wifi} {lte}: {}",
+            summary.goodput_mbps
+        );
+        summary.video.expect("a video").late_percent
+    });
+    late.sum::<f64>() / 4.0
+}
+
+#[test]
+fn the_cheapest_in_time_comes_through_outages_and_collapses() {
+    let (rate, down) = ("rate = \"3 Mbit/s\"", "down = [[\"20 s\", \"25 s\"]]");
+    // All that is written in the outage, and 5 % of the rest.
+    let without_five_seconds = 100.0 * (5.0 + 0.05 * 55.0) / 60.0;
+    for protocol in ["mptcp", "bas"] {
+        let late = |wifi: &str, lte| late_by_cheapest(protocol, wifi, lte);
+        assert!(late(rate, "") < 3.0, "{protocol}");
+        assert!(late("rate = \"300 kbit/s\"", "") < 3.0, "{protocol}");
+        assert!(late(&format!("{rate}\n{down}"), "") < 3.0, "{protocol}");
+        assert!(late(rate, down) < without_five_seconds, "{protocol}");
+    }
+}

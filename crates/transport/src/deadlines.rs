@@ -4,31 +4,42 @@ use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
 
+/// By when bytes are to be delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deadline {
+    /// Then.
+    pub at: Time,
+    /// From when they were written to then.
+    pub span: Time,
+}
+
 /// Deadlines of a stream's bytes, by the offsets where writes end. Bytes that were written without one
 /// have none.
 #[derive(Clone, Debug, Default)]
 pub struct Deadlines {
-    /// End of a write and its deadline ([`Time::MAX`]: none), by rising ends; what lies between the end
-    /// before and this one has it.
-    writes: VecDeque<(u64, Time)>,
+    /// End of a write and its deadline, if it has one, by rising ends; what lies between the end before and
+    /// this one has it.
+    writes: VecDeque<(u64, Option<Deadline>)>,
+    /// When it is to be looked next for what will miss its own.
+    pub look_at: Time,
 }
 
 impl Deadlines {
     /// What lies in `start..end`, at the end of all that was written, is due at `deadline`.
-    pub fn note(&mut self, start: u64, end: u64, deadline: Time) {
+    pub fn note(&mut self, start: u64, end: u64, deadline: Deadline) {
         if start >= end {
             return;
         }
         match self.writes.back_mut() {
-            Some((last, due)) if *last == start && *due == deadline => {
+            Some((last, due)) if *last == start && *due == Some(deadline) => {
                 *last = end;
                 return;
             }
-            Some((last, _)) if *last < start => self.writes.push_back((start, Time::MAX)),
-            None if start > 0 => self.writes.push_back((start, Time::MAX)),
+            Some((last, _)) if *last < start => self.writes.push_back((start, None)),
+            None if start > 0 => self.writes.push_back((start, None)),
             _ => {}
         }
-        self.writes.push_back((end, deadline));
+        self.writes.push_back((end, Some(deadline)));
     }
 
     /// Nothing before `offset` will be asked for again.
@@ -40,10 +51,9 @@ impl Deadlines {
 
     /// The deadline of the byte at `offset`, if it has one.
     #[must_use]
-    pub fn of(&self, offset: u64) -> Option<Time> {
+    pub fn of(&self, offset: u64) -> Option<Deadline> {
         let at = self.writes.partition_point(|&(end, _)| end <= offset);
-        let &(_, deadline) = self.writes.get(at)?;
-        (deadline < Time::MAX).then_some(deadline)
+        self.writes.get(at)?.1
     }
 }
 
@@ -64,7 +74,10 @@ mod tests {
             let mut bytes = Vec::new();
             for (len, deadline) in writes {
                 let start = bytes.len() as u64;
-                let deadline = deadline.map(Time::from_millis);
+                let deadline = deadline.map(|millis| Deadline {
+                    at: Time::from_millis(millis),
+                    span: Time::from_millis(1),
+                });
                 bytes.extend((0..len).map(|_| deadline));
                 if let Some(deadline) = deadline {
                     deadlines.note(start, start + len, deadline);

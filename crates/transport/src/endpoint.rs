@@ -15,7 +15,7 @@ use crate::reordering::{DataSigns, ReorderingPolicy};
 use crate::scheduling::{PacketScheduler, SubflowSet};
 use crate::segment::{Flags, Options, Segment};
 use crate::subflow::{State, Subflow};
-use crate::{Config, SubflowState};
+use crate::{Config, Deadline, SubflowState};
 
 /// Twice the maximum segment lifetime, as Linux has it.
 pub(crate) const TIME_WAIT: Time = Time::from_secs(60);
@@ -212,7 +212,7 @@ impl Endpoint {
 
     /// The same of bytes that are to be delivered by a time. Schedulers may go by it; what comes late is
     /// delivered none the less.
-    pub fn write_by(&mut self, most: u64, deadline: Time) -> u64 {
+    pub fn write_by(&mut self, most: u64, deadline: Deadline) -> u64 {
         let taken = self.tx.write_by(most, deadline);
         self.may_send |= taken > 0;
         taken

@@ -45,7 +45,7 @@ mod usual;
 pub use config::{Config, IpVersion, Profile};
 pub use congestion::{CongestionConfig, SinglePathConfig};
 pub use counters::Counters;
-pub use deadlines::Deadlines;
+pub use deadlines::{Deadline, Deadlines};
 pub use endpoint::{Endpoint, MAX_SUBFLOWS};
 pub use event::Event;
 pub use initial_window::InitialWindow;

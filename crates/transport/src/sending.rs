@@ -17,6 +17,9 @@ impl Endpoint {
         now: Time,
         recorder: &mut R,
     ) -> Option<(usize, Sent)> {
+        if self.tx.has_deadlines() && self.subflows.len() > 1 {
+            self.rescue_late(now);
+        }
         if self.recovering | self.queueing | self.probing != 0 || !self.tx.reinject.is_empty() {
             let old = self.poll_old_data(now, recorder);
             if old.is_some() {
@@ -204,7 +207,8 @@ impl Endpoint {
                 }
                 Choice::WaitUntil(time) => {
                     // One that is no later would be asked for ever.
-                    self.scheduler_at = time.max(now + Time::from_nanos(1));
+                    let time = time.max(now + Time::from_nanos(1));
+                    self.scheduler_at = self.scheduler_at.min(time);
                     self.timer = self.timer.min(self.scheduler_at);
                     return None;
                 }
@@ -227,7 +231,7 @@ impl Endpoint {
     }
 
     #[inline]
-    fn queue_on(&mut self, subflow: usize, data_seq: u64, len: u64) {
+    pub(crate) fn queue_on(&mut self, subflow: usize, data_seq: u64, len: u64) {
         if self.subflows[subflow].queue.is_empty() {
             self.ask_again(subflow);
         }

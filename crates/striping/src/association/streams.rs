@@ -1,6 +1,7 @@
 //! What the application does with streams.
 
 use ropewalk_quantities::Time;
+use ropewalk_transport::Deadline;
 
 use super::Association;
 use crate::control::Control;
@@ -57,7 +58,7 @@ impl<P: Payload> Association<P> {
 
     /// The same of bytes that are to be delivered by a time. Schedulers may go by it; what comes late is
     /// delivered none the less.
-    pub fn write_by(&mut self, stream: StreamId, payload: &mut P, deadline: Time) -> usize {
+    pub fn write_by(&mut self, stream: StreamId, payload: &mut P, deadline: Deadline) -> usize {
         let start = self
             .streams
             .get(&stream.0)

@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use ropewalk_quantities::Time;
-use ropewalk_transport::{Deadlines, RangeSet};
+use ropewalk_transport::{Deadline, Deadlines, RangeSet};
 
 use super::waiting::Waiting;
 use crate::Payload;
@@ -73,7 +72,7 @@ impl<P: Payload> SendBuffer<P> {
     }
 
     /// What has been written since this place is to be delivered by a time.
-    pub(crate) fn note_deadline(&mut self, start: u64, deadline: Time) {
+    pub(crate) fn note_deadline(&mut self, start: u64, deadline: Deadline) {
         let base = self.base();
         let deadlines = self.deadlines.get_or_insert_default();
         deadlines.forget_before(base);
@@ -81,7 +80,7 @@ impl<P: Payload> SendBuffer<P> {
     }
 
     /// By when the first byte that waits is to be delivered.
-    pub(crate) fn next_deadline(&self) -> Option<Time> {
+    pub(crate) fn next_deadline(&self) -> Option<Deadline> {
         let (start, _) = self.pending.first()?;
         self.deadlines.as_ref()?.of(start)
     }

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use proptest::prelude::*;
 use ropewalk_quantities::Time;
+use ropewalk_transport::Deadline;
 
 use super::receive::ReceiveBuffer;
 use super::send::{Part, SendBuffer};
@@ -234,7 +235,10 @@ proptest! {
 
 #[test]
 fn what_waits_first_says_by_when_it_is_due() {
-    let due = Time::from_millis(20);
+    let due = Deadline {
+        at: Time::from_millis(20),
+        span: Time::from_millis(10),
+    };
     let mut send = written(1000, 10_000);
     send.write(Length(500));
     send.note_deadline(1000, due);

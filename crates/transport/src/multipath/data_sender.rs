@@ -2,7 +2,7 @@ use ropewalk_quantities::Time;
 
 use crate::memory::{send_buffer_for, sent_overhead};
 use crate::range_set::RangeSet;
-use crate::{Config, Deadlines};
+use crate::{Config, Deadline, Deadlines};
 
 /// Sending on the data level: what the application wrote, what was assigned to
 /// subflows, what the peer has, and what must be handed to another subflow.
@@ -132,7 +132,7 @@ impl DataSender {
     }
 
     /// The same of bytes that are to be delivered by a time.
-    pub(crate) fn write_by(&mut self, most: u64, deadline: Time) -> u64 {
+    pub(crate) fn write_by(&mut self, most: u64, deadline: Deadline) -> u64 {
         let start = self.written;
         let taken = self.write(most);
         let deadlines = self.deadlines.get_or_insert_default();
@@ -141,9 +141,21 @@ impl DataSender {
         taken
     }
 
+    /// Whether anything was ever written with a deadline.
+    #[inline]
+    pub(crate) fn has_deadlines(&self) -> bool {
+        self.deadlines.is_some()
+    }
+
+    /// When to look next for what will miss its deadline, if anything has one.
+    #[inline]
+    pub(crate) fn look_at(&mut self) -> Option<&mut Time> {
+        Some(&mut self.deadlines.as_mut()?.look_at)
+    }
+
     /// By when the byte at this offset, which is not acknowledged, is to be delivered.
     #[inline]
-    pub(crate) fn deadline_of(&self, offset: u64) -> Option<Time> {
+    pub(crate) fn deadline_of(&self, offset: u64) -> Option<Deadline> {
         self.deadlines.as_ref()?.of(offset)
     }
 

@@ -7,8 +7,21 @@ use crate::SubflowState;
 use crate::connection::record;
 use crate::endpoint::Endpoint;
 use crate::event::{Happening, Recorder, ReductionCause, Window, WindowReduced};
+use crate::scheduling::{Flying, Rescue, Scheduler};
 use crate::scoreboard::Sent;
 use crate::subflow::State;
+
+/// Between two looks for what will miss its deadline.
+const BETWEEN_LOOKS: Time = Time::from_millis(5);
+
+/// Data on one subflow that another is to carry as well.
+struct Copy {
+    to: usize,
+    data_seq: u64,
+    len: u32,
+    /// Where on the scoreboard the next look goes on.
+    behind: usize,
+}
 
 impl Endpoint {
     /// Everything that the subflow holds unacknowledged may go out again on the others.
@@ -57,6 +70,76 @@ impl Endpoint {
             .min_by_key(|&subflow| self.table[subflow].srtt)?;
         let (start, end) = self.tx.reinject.take_first(self.table[subflow].mss)?;
         Some(self.send_data(now, subflow, start, (end - start) as u32, recorder))
+    }
+
+    /// Queues on another subflow what would come too late where it flies, if the scheduler says so. It is looked
+    /// for from time to time, not at each segment: a look goes through all that has nearly missed its deadline.
+    pub(crate) fn rescue_late(&mut self, now: Time) {
+        if self.tx.nxt() == self.tx.una() {
+            return;
+        }
+        let Some(look_at) = self.tx.look_at() else {
+            return;
+        };
+        let mut next = *look_at;
+        if now >= next {
+            next = now + BETWEEN_LOOKS;
+            for on in 0..self.subflows.len() {
+                let mut from = 0;
+                while let Some(copy) = self.first_late(now, on, from, &mut next) {
+                    from = copy.behind;
+                    self.queue_on(copy.to, copy.data_seq, u64::from(copy.len));
+                }
+            }
+            next = next.max(now + Time::from_nanos(1));
+            if let Some(look_at) = self.tx.look_at() {
+                *look_at = next;
+            }
+        }
+        self.scheduler_at = self.scheduler_at.min(next);
+        self.timer = self.timer.min(self.scheduler_at);
+    }
+
+    /// The first data on this subflow, from an index of its scoreboard on, that another is to carry as well;
+    /// and when to look again, if that is sooner than `next`.
+    fn first_late(&mut self, now: Time, on: usize, from: usize, next: &mut Time) -> Option<Copy> {
+        let (una, mut to) = (self.tx.una(), None);
+        let (tx, table, scheduler) = (&self.tx, &self.table, &mut self.scheduler);
+        let board = self.subflows[on].sender.board_mut();
+        let copy = board.copy_first(from, |data_seq, sent| {
+            if data_seq < una {
+                return Some(false);
+            }
+            let deadline = tx.deadline_of(data_seq)?;
+            let flying = Flying {
+                now,
+                deadline,
+                sent,
+                on,
+            };
+            match scheduler.rescue(&flying, table) {
+                Rescue::On(subflow) => {
+                    to = Some(subflow);
+                    Some(true)
+                }
+                Rescue::Left => Some(false),
+                Rescue::NotBefore(time) => {
+                    *next = time.min(*next);
+                    None
+                }
+                Rescue::Never => {
+                    *next = Time::MAX;
+                    None
+                }
+            }
+        });
+        let (behind, data_seq, len) = copy?;
+        Some(Copy {
+            to: to?,
+            data_seq,
+            len,
+            behind,
+        })
     }
 
     /// The window is full: send what blocks it again on a subflow that has room, and halve the

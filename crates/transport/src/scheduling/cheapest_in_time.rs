@@ -8,7 +8,7 @@
 
 use ropewalk_quantities::Time;
 
-use super::{Choice, Pending, Scheduler, Settings, expects_room};
+use super::{Choice, Flying, Pending, Rescue, Scheduler, Settings, expects_room};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
 
@@ -20,6 +20,9 @@ algorithm! {
         guard: number(0.0, 0.9) = 0.2, "this project";
         /// How many mean deviations of its rate a subflow is held to be slower.
         caution: number(0.0, 100.0) = 3.0, "this project";
+        /// So long before it must leave on a dearer subflow it is looked at whether what flies on a cheaper
+        /// one will be late.
+        watch: time(Time::ZERO, Time::from_secs(60)) = Time::from_millis(50), "this project";
     }
 }
 
@@ -28,7 +31,6 @@ impl CheapestInTimeConfig {
     pub fn build(self, _settings: &Settings) -> CheapestInTime {
         CheapestInTime {
             config: self,
-            span: Time::ZERO,
             rates: Vec::new(),
         }
     }
@@ -88,8 +90,6 @@ fn least_rtt(state: &SubflowState) -> f64 {
 #[derive(Clone, Debug)]
 pub struct CheapestInTime {
     config: CheapestInTimeConfig,
-    /// The longest that was left to a deadline: from a write on.
-    span: Time,
     rates: Vec<Rate>,
 }
 
@@ -113,6 +113,20 @@ impl CheapestInTime {
     /// Seconds until a subflow that is full has room for a segment.
     fn room_in(state: &SubflowState) -> f64 {
         state.srtt.as_secs_f64() * state.mss as f64 / state.cwnd.max(state.mss) as f64
+    }
+}
+
+/// When data that a subflow carries will arrive: half a least round trip before they would be acknowledged;
+/// what is overdue by then is held to take as long again.
+fn arrival(flying: &Flying, carrier: &SubflowState) -> Time {
+    let round_trip = carrier.srtt.max(carrier.latest_rtt);
+    let due = flying.sent + round_trip;
+    let overdue = flying.now.saturating_sub(due);
+    let back = Time::from_secs_f64(least_rtt(carrier) / 2.0);
+    let expected = due.saturating_sub(back);
+    match overdue {
+        Time::ZERO => expected,
+        overdue => expected.max(flying.now + overdue),
     }
 }
 
@@ -147,9 +161,13 @@ impl Scheduler for CheapestInTime {
         for (rate, state) in self.rates.iter_mut().zip(subflows) {
             rate.learn(state);
         }
-        let left = pending.deadline.map(|at| at.saturating_sub(pending.now));
-        self.span = self.span.max(left.unwrap_or(Time::ZERO));
-        let guard = self.config.guard * self.span.as_secs_f64();
+        let left = pending
+            .deadline
+            .map(|deadline| deadline.at.saturating_sub(pending.now));
+        let span = pending
+            .deadline
+            .map_or(Time::ZERO, |deadline| deadline.span);
+        let guard = self.config.guard * span.as_secs_f64();
         let mut soonest: Option<(f64, usize)> = None;
         let mut cheapest: Option<Candidate> = None;
         for (number, state) in subflows.iter().enumerate() {
@@ -184,7 +202,7 @@ impl Scheduler for CheapestInTime {
                 };
                 let room_in = Self::room_in(&subflows[candidate.number]);
                 let needed = Time::from_secs_f64(candidate.arrives_in + guard + room_in);
-                match deadline.saturating_sub(needed) {
+                match deadline.at.saturating_sub(needed) {
                     until if until > pending.now => Choice::WaitUntil(until),
                     _ => Choice::Wait,
                 }
@@ -193,11 +211,39 @@ impl Scheduler for CheapestInTime {
             (None, None) => Choice::Wait,
         }
     }
+
+    /// What a cheaper subflow carries is copied to a dearer one where it will be late and the copy is sooner.
+    fn rescue(&mut self, flying: &Flying, subflows: &[SubflowState]) -> Rescue {
+        let carrier = &subflows[flying.on];
+        let dearer = subflows.iter().enumerate().filter(|(number, state)| {
+            *number < self.rates.len() && state.usable && price(state) > price(carrier)
+        });
+        let soonest = dearer
+            .map(|(number, state)| (self.arrives_in(number, state), number))
+            .min_by(|one, other| one.0.total_cmp(&other.0));
+        let Some((arrives_in, number)) = soonest else {
+            return Rescue::Left;
+        };
+        let copied = flying.now + Time::from_secs_f64(arrives_in);
+        let watched_from = flying
+            .deadline
+            .at
+            .saturating_sub(copied - flying.now + self.config.watch);
+        if watched_from > flying.now {
+            return Rescue::NotBefore(watched_from);
+        }
+        let expected = arrival(flying, carrier);
+        match expected > flying.deadline.at && copied < expected && subflows[number].can_send() {
+            true => Rescue::On(number),
+            false => Rescue::Left,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Deadline;
     use crate::scheduling::testing::{MSS, SETTINGS, pending, subflow};
 
     /// Of so many segments a second, a round trip, and a price; half of the window is free.
@@ -217,7 +263,10 @@ mod tests {
         };
         let ask = Pending {
             now: Time::from_secs(1),
-            deadline: left_ms.map(|left| Time::from_millis(1000 + left)),
+            deadline: left_ms.map(|left| Deadline {
+                at: Time::from_millis(1000 + left),
+                span: Time::from_millis(left),
+            }),
             ..pending(5)
         };
         config.build(&SETTINGS).choose(&ask, table)
@@ -284,5 +333,44 @@ mod tests {
         state.delivery_rate = (200 * MSS) as f64;
         rate.learn(&state);
         assert_eq!(rate.estimate, (200 * MSS) as f64);
+    }
+
+    #[test]
+    fn what_will_be_late_is_copied_to_a_dearer_one_that_is_sooner() {
+        let mut table = [link(100, 20, 1.0), link(1000, 40, 10.0)];
+        let mut scheduler = CheapestInTimeConfig {
+            caution: 0.0,
+            ..CheapestInTimeConfig::DEFAULT
+        }
+        .build(&SETTINGS);
+        let _ = scheduler.choose(&pending(1), &table);
+        let flying = |now, deadline, sent, on| Flying {
+            now: Time::from_millis(now),
+            deadline: Deadline {
+                at: Time::from_millis(deadline),
+                span: Time::from_millis(200),
+            },
+            sent: Time::from_millis(sent),
+            on,
+        };
+        let mut rescue = |flying: Flying, table: &[SubflowState]| scheduler.rescue(&flying, table);
+        // A copy takes 21 ms; it is looked at 50 ms before that.
+        let early = rescue(flying(1000, 1200, 1000, 0), &table);
+        assert_eq!(early, Rescue::NotBefore(Time::from_millis(1129)));
+        // Sent at 1120, it arrives at 1130.
+        assert_eq!(rescue(flying(1130, 1200, 1120, 0), &table), Rescue::Left);
+        // A round trip of 200 ms by now: it arrives at 1310 of 1200.
+        table[0].latest_rtt = Time::from_millis(200);
+        assert_eq!(rescue(flying(1130, 1200, 1120, 0), &table), Rescue::On(1));
+        // Overdue since 1070, it takes until 1260.
+        table[0].latest_rtt = Time::from_millis(20);
+        assert_eq!(rescue(flying(1165, 1200, 1050, 0), &table), Rescue::On(1));
+        // Without room there, or where the copy would be no sooner, or on the dearest: no.
+        table[1].cwnd = 10 * MSS;
+        assert_eq!(rescue(flying(1165, 1200, 1050, 0), &table), Rescue::Left);
+        table[1].cwnd = 20 * MSS;
+        table[1].min_rtt = Time::from_millis(400);
+        assert_eq!(rescue(flying(1165, 1200, 1050, 0), &table), Rescue::Left);
+        assert_eq!(rescue(flying(1165, 1200, 1050, 1), &table), Rescue::Left);
     }
 }

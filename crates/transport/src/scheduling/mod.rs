@@ -21,9 +21,9 @@ use std::fmt;
 
 use ropewalk_quantities::{Bytes, Time};
 
-use crate::SubflowState;
 use crate::algorithm::{Own, registry};
 pub use crate::subflow_set::SubflowSet;
+use crate::{Deadline, SubflowState};
 
 registry! {
     ($)
@@ -98,7 +98,7 @@ pub struct Pending {
     /// Bytes that the peer has in order, as far as it was acknowledged.
     pub acknowledged: u64,
     /// By when the next byte that is not assigned is to be delivered, if it was written with a deadline.
-    pub deadline: Option<Time>,
+    pub deadline: Option<Deadline>,
     /// All subflows of whose state something may have changed since the scheduler was asked last, and
     /// perhaps others.
     pub changed: SubflowSet,
@@ -119,6 +119,32 @@ pub enum Choice {
     WaitUntil(Time),
 }
 
+/// Data with a deadline that one subflow carries and the peer has not acknowledged.
+#[derive(Clone, Copy, Debug)]
+pub struct Flying {
+    /// Now.
+    pub now: Time,
+    /// By when they are to be delivered.
+    pub deadline: Deadline,
+    /// When they were sent last.
+    pub sent: Time,
+    /// The subflow that carries them.
+    pub on: usize,
+}
+
+/// Whether data that are on their way are to be carried by another subflow, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rescue {
+    /// By this one, which must have room.
+    On(usize),
+    /// No; what was sent after them on the same subflow may be.
+    Left,
+    /// Not before this time, nor what was sent after them.
+    NotBefore(Time),
+    /// Never.
+    Never,
+}
+
 /// A packet scheduler for one connection.
 pub trait Scheduler: fmt::Debug {
     /// Who carries the next segment. Called while there is unsent data and window.
@@ -128,6 +154,11 @@ pub trait Scheduler: fmt::Debug {
     /// The send window held back unsent data although a subflow had room. A scheduler that
     /// estimates blocking (BLEST) learns from it; the others need not know.
     fn on_window_blocked(&mut self) {}
+
+    /// Asked of data with deadlines that are on their way, the oldest of each subflow first.
+    fn rescue(&mut self, _flying: &Flying, _subflows: &[SubflowState]) -> Rescue {
+        Rescue::Never
+    }
 }
 
 /// Whether it makes sense to wait for room on the subflow: it is usable and has not just timed

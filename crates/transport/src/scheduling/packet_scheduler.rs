@@ -1,7 +1,9 @@
 //! The calls of a connection's scheduler, passed on to whichever it is.
 
 use super::linger_time::LingerTime;
-use super::{Choice, PacketScheduler, Pending, Scheduler, SchedulerConfig, Settings};
+use super::{
+    Choice, Flying, PacketScheduler, Pending, Rescue, Scheduler, SchedulerConfig, Settings,
+};
 use crate::SubflowState;
 
 impl PacketScheduler {
@@ -24,6 +26,10 @@ impl Scheduler for PacketScheduler {
 
     fn on_window_blocked(&mut self) {
         each_scheduler!(self, algorithm => algorithm.on_window_blocked());
+    }
+
+    fn rescue(&mut self, flying: &Flying, subflows: &[SubflowState]) -> Rescue {
+        each_scheduler!(self, algorithm => algorithm.rescue(flying, subflows))
     }
 }
 

@@ -311,6 +311,24 @@ impl Scoreboard {
         }
     }
 
+    /// Hands out the first data range at or after an index that another subflow should carry as well, if `wanted`
+    /// says so of it, with the index behind it: asked of each that no other has, with its offset and when it was
+    /// sent, until it says `None`.
+    pub(crate) fn copy_first(
+        &mut self,
+        from: usize,
+        mut wanted: impl FnMut(u64, Time) -> Option<bool>,
+    ) -> Option<(usize, u64, u32)> {
+        for at in from..self.segments.len() {
+            let sent = &mut self.segments[at];
+            if sent.marks & (FIN | REINJECTED | SACKED) == 0 && wanted(sent.data_seq, sent.sent)? {
+                sent.marks |= REINJECTED;
+                return Some((at + 1, sent.data_seq, sent.len));
+            }
+        }
+        None
+    }
+
     /// The segment of this lasting name, unless it is acknowledged.
     #[inline]
     pub(crate) fn at(&self, name: u64) -> Option<&Sent> {

@@ -1,9 +1,9 @@
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use crate::SubflowState;
 use crate::scheduling::redundant::RedundantConfig;
 use crate::scheduling::{Choice, OwnScheduler, Pending, Scheduler};
+use crate::{Deadline, SubflowState};
 
 #[test]
 fn both_subflows_carry_and_the_stream_is_whole() {
@@ -286,7 +286,7 @@ fn data_cut_for_a_short_data_ack_keeps_it_when_it_is_sent_again() {
 fn schedulers_are_told_by_when_what_comes_next_is_due() {
     /// Notes each answer's deadline, and sends on the first with room.
     #[derive(Debug)]
-    struct Noting(Arc<Mutex<Vec<Option<Time>>>>);
+    struct Noting(Arc<Mutex<Vec<Option<Deadline>>>>);
     impl Scheduler for Noting {
         fn choose(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Choice {
             let mut noted = self.0.lock().expect("unpoisoned");
@@ -306,14 +306,18 @@ fn schedulers_are_told_by_when_what_comes_next_is_due() {
     };
     let mut pair = Pair::connected(&config, &[20, 30]);
     pair.drive(ms(6000));
+    let [first, second] = [7000, 8000].map(|at| Deadline {
+        at: ms(at),
+        span: ms(1000),
+    });
     noted.lock().expect("unpoisoned").clear();
     pair.client.write(1000);
-    pair.client.write_by(2000, ms(7000));
-    pair.client.write_by(1000, ms(7000));
+    pair.client.write_by(2000, first);
+    pair.client.write_by(1000, first);
     pair.client.write(1000);
-    pair.client.write_by(1000, ms(8000));
+    pair.client.write_by(1000, second);
     pair.flush();
-    let (first, second) = (Some(ms(7000)), Some(ms(8000)));
+    let (first, second) = (Some(first), Some(second));
     assert_eq!(
         noted.lock().expect("unpoisoned")[..],
         [None, first, first, first, None, second]

@@ -17,6 +17,7 @@ impl Endpoint {
     ) -> Option<Option<usize>> {
         let disturbed = self.control | self.recovering | self.probing != 0
             || !self.tx.reinject.is_empty()
+            || self.tx.has_deadlines()
             || self.tx.una() >= self.full_until;
         if disturbed {
             return None;

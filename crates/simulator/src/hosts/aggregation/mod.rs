@@ -17,7 +17,7 @@ use ropewalk_scenario::Aggregation as AggregationConfig;
 use ropewalk_striping::{
     Association, CarrierConfig, CarrierId, Dialling, Event, Frame, Length, Payload, Role, StreamId,
 };
-use ropewalk_transport::{Config, Event as SocketEvent, Segment};
+use ropewalk_transport::{Config, Deadline, Event as SocketEvent, Segment};
 
 use super::verbs::Sends;
 use super::{CLIENT, Incoming, Outgoing, SERVER, Taken};
@@ -482,7 +482,7 @@ impl Sends for Aggregation {
 
 impl Aggregation {
     /// As many bytes are taken as may wait for a carrier.
-    fn write_piece(&mut self, most: u64, deadline: Option<Time>) -> u64 {
+    fn write_piece(&mut self, most: u64, deadline: Option<Deadline>) -> u64 {
         let Some(stream) = self.stream else {
             return 0;
         };
@@ -506,7 +506,7 @@ impl Sink for Aggregation {
         self.write_piece(most, None)
     }
 
-    fn write_by(&mut self, most: u64, deadline: Time) -> u64 {
+    fn write_by(&mut self, most: u64, deadline: Deadline) -> u64 {
         self.write_piece(most, Some(deadline))
     }
 
