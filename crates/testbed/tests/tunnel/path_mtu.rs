@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::process::Command;
+use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -156,7 +157,8 @@ fn device_mtu(namespace: &Namespace) -> u32 {
     mtu.and_then(|mtu| mtu.parse().ok()).expect(&shown)
 }
 
-/// Sends a pattern to the relay's end, which sends it back; does something once half of it is there.
+/// Sends a pattern to the relay's end, which sends it back; does something once half of it is there, before the
+/// other half is written: buffers may hold all of it.
 fn echo(network: &Network, addresses: [&str; 2], half_way: impl FnOnce()) {
     let [relay, van] = addresses.map(|address| address.parse::<IpAddr>().unwrap());
     let to = SocketAddr::new(relay, 5001);
@@ -185,13 +187,18 @@ fn echo(network: &Network, addresses: [&str; 2], half_way: impl FnOnce()) {
         .collect();
     let sent = pattern.clone();
     let mut writer = stream.try_clone().unwrap();
+    let (go_on, told) = mpsc::channel();
     let writing = std::thread::spawn(move || {
-        writer.write_all(&sent).unwrap();
+        let (first, second) = sent.split_at(sent.len() / 2);
+        writer.write_all(first).unwrap();
+        told.recv().unwrap();
+        writer.write_all(second).unwrap();
         writer.shutdown(Shutdown::Write).unwrap();
     });
     let mut back = vec![0; pattern.len() / 2];
     stream.read_exact(&mut back).unwrap();
     half_way();
+    go_on.send(()).unwrap();
     stream.read_to_end(&mut back).unwrap();
     writing.join().unwrap();
     echo.join().unwrap();
