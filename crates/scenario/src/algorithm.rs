@@ -39,6 +39,7 @@ pub(crate) fn kind(parameter: &Parameter) -> Kind {
         algorithm::Kind::Integer { least, most, .. } => Kind::Integer { least, most },
         algorithm::Kind::Boolean { .. } => Kind::Boolean,
         algorithm::Kind::Time { least, most, .. } => Kind::Time { least, most },
+        algorithm::Kind::Word { words, .. } => Kind::OneOf(words),
     }
 }
 
@@ -110,11 +111,15 @@ fn read_parameter(
 
 fn read_value(parameter: &Parameter, node: &Node) -> Result<Value, crate::value::Wrong> {
     let parsed = kind(parameter).read(node)?;
-    Ok(match parsed {
-        Parsed::Number(number) => Value::Number(number),
-        Parsed::Integer(number) => Value::Integer(number),
-        Parsed::Boolean(value) => Value::Boolean(value),
-        Parsed::Time(time) => Value::Time(time),
+    Ok(match (parsed, parameter.kind) {
+        (Parsed::Number(number), _) => Value::Number(number),
+        (Parsed::Integer(number), _) => Value::Integer(number),
+        (Parsed::Boolean(value), _) => Value::Boolean(value),
+        (Parsed::Time(time), _) => Value::Time(time),
+        (Parsed::Text(text), algorithm::Kind::Word { default, words }) => {
+            let word = words.iter().find(|word| **word == text);
+            Value::Word(word.copied().unwrap_or(default))
+        }
         // No parameter is of another kind.
         _ => parameter.kind.default(),
     })

@@ -99,6 +99,7 @@ impl From<Value> for Parsed {
             Value::Integer(number) => Parsed::Integer(number),
             Value::Boolean(value) => Parsed::Boolean(value),
             Value::Time(time) => Parsed::Time(time),
+            Value::Word(word) => Parsed::Text(word.to_owned()),
         }
     }
 }

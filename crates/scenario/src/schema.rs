@@ -192,6 +192,7 @@ fn value(kind: &Kind) -> Value {
             or_zero(pattern(&quantity(&units)))
         }
         Kind::Word(words) => json!({ "type": "string", "enum": words() }),
+        Kind::OneOf(words) => json!({ "type": "string", "enum": words }),
         Kind::Algorithm(all) => one_of(&all()),
         Kind::Names { of, most } => json!({
             "type": "array", "items": value(of), "minItems": 1, "maxItems": most, "uniqueItems": true,

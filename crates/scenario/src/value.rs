@@ -55,6 +55,7 @@ impl Kind {
                 _ => return Err(Problem::BadName.into()),
             },
             Kind::Word(words) => word(text(node)?, &words())?,
+            Kind::OneOf(words) => word(text(node)?, words)?,
             Kind::Algorithm(all) => match word(text(node)?, &names_of(*all))? {
                 Parsed::Text(name) => Parsed::Algorithm(Chosen {
                     name,
@@ -164,6 +165,7 @@ impl Kind {
                 r#"a percentage such as "0.1 %", or a float from 0.0 to 1.0"#.to_owned()
             }
             Kind::Word(words) => quoted(words()),
+            Kind::OneOf(words) => quoted(words.iter().copied()),
             Kind::Algorithm(all) => quoted(names_of(*all)),
             Kind::Names { of: Kind::Pattern, .. } => {
                 r#"a list of names such as ["wifi", "lte"], or of all that are numbered, such as ["access-*"]"#

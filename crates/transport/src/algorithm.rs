@@ -89,6 +89,11 @@ pub enum Kind {
         least: Time,
         most: Time,
     },
+    /// One of these words.
+    Word {
+        default: &'static str,
+        words: &'static [&'static str],
+    },
 }
 
 impl Kind {
@@ -99,6 +104,7 @@ impl Kind {
             Kind::Integer { default, .. } => Value::Integer(default),
             Kind::Boolean { default } => Value::Boolean(default),
             Kind::Time { default, .. } => Value::Time(default),
+            Kind::Word { default, .. } => Value::Word(default),
         }
     }
 }
@@ -114,6 +120,8 @@ pub enum Value {
     Boolean(bool),
     /// Of [`Kind::Time`].
     Time(Time),
+    /// Of [`Kind::Word`].
+    Word(&'static str),
 }
 
 impl fmt::Display for Value {
@@ -123,6 +131,7 @@ impl fmt::Display for Value {
             Value::Integer(number) => number.fmt(f),
             Value::Boolean(value) => value.fmt(f),
             Value::Time(time) => time.fmt(f),
+            Value::Word(word) => word.fmt(f),
         }
     }
 }
@@ -156,6 +165,7 @@ held! {
     u64: Integer,
     bool: Boolean,
     Time: Time,
+    &'static str: Word,
 }
 
 /// The config of an algorithm, or of any of several.
@@ -270,8 +280,8 @@ impl<Settings, Built> Declared for Own<Settings, Built> {
 /// Declares an algorithm's config: `"name", "source", [tags]`, and its parameters.
 ///
 /// The first paragraph of documentation is what people read of the algorithm; that of a field, of
-/// the parameter. Kinds are `number(least, most)`, `integer(least, most)`, `boolean()` and
-/// `time(least, most)`; what follows the default says where it comes from.
+/// the parameter. Kinds are `number(least, most)`, `integer(least, most)`, `boolean()`,
+/// `time(least, most)` and `word(word, ...)`; what follows the default says where it comes from.
 macro_rules! algorithm {
     (
         $(#[doc = $doc:literal])+
@@ -373,6 +383,9 @@ macro_rules! parameter_type {
     (time) => {
         ropewalk_quantities::Time
     };
+    (word) => {
+        &'static str
+    };
 }
 
 /// The kind of a parameter.
@@ -399,6 +412,12 @@ macro_rules! parameter_kind {
             default: $default,
             least: $least,
             most: $most,
+        }
+    };
+    (word, $default:expr $(, $word:expr)*) => {
+        $crate::algorithm::Kind::Word {
+            default: $default,
+            words: &[$($word),*],
         }
     };
 }

@@ -52,8 +52,15 @@ impl Deadlines {
     /// The deadline of the byte at `offset`, if it has one.
     #[must_use]
     pub fn of(&self, offset: u64) -> Option<Deadline> {
+        Some(self.write_at(offset)?.0)
+    }
+
+    /// The same, and how many bytes there are from it to the end of those that are due with it.
+    #[must_use]
+    pub fn write_at(&self, offset: u64) -> Option<(Deadline, u64)> {
         let at = self.writes.partition_point(|&(end, _)| end <= offset);
-        self.writes.get(at)?.1
+        let &(end, deadline) = self.writes.get(at)?;
+        Some((deadline?, end - offset))
     }
 }
 
@@ -86,6 +93,9 @@ mod tests {
             deadlines.forget_before(forgotten);
             for (offset, deadline) in bytes.iter().enumerate().skip(forgotten as usize) {
                 prop_assert_eq!(deadlines.of(offset as u64), *deadline);
+                let left = deadlines.write_at(offset as u64).map_or(0, |(_, left)| left as usize);
+                prop_assert_eq!(left > 0, deadline.is_some());
+                prop_assert!(bytes[offset..offset + left].iter().all(|one| one == deadline));
             }
             prop_assert_eq!(deadlines.of(bytes.len() as u64), None);
         }

@@ -62,7 +62,8 @@ impl Rto {
     #[inline]
     pub(crate) fn sample(&mut self, rtt: Time, state: &mut SubflowState) {
         state.latest_rtt = rtt;
-        state.rtt_samples += 1;
+        state.rtt_samples = state.rtt_samples.wrapping_add(1);
+        state.rtt_sum += rtt;
         state.min_rtt = state.min_rtt.min(rtt);
         if state.srtt == Time::ZERO {
             state.srtt = rtt.max(Time::from_nanos(1));

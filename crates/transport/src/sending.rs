@@ -164,6 +164,7 @@ impl Endpoint {
                     Choice::Wait
                 }
             } else {
+                let next = self.tx.next_deadline();
                 let pending = Pending {
                     now,
                     unsent,
@@ -171,7 +172,8 @@ impl Endpoint {
                     window_size: self.tx.window_size(),
                     written: self.tx.nxt() + unsent,
                     acknowledged: self.tx.una(),
-                    deadline: self.tx.deadline_of(self.tx.nxt()),
+                    deadline: next.map(|(deadline, _)| deadline),
+                    left_of_write: next.map_or(0, |(_, left)| left),
                     changed: std::mem::take(&mut self.changed),
                 };
                 self.scheduler.choose(&pending, &self.table)

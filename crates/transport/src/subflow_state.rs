@@ -31,8 +31,10 @@ pub struct SubflowState {
     pub min_rtt: Time,
     /// Newest round-trip time sample.
     pub latest_rtt: Time,
-    /// How many samples there were.
-    pub rtt_samples: u64,
+    /// Sum of the samples.
+    pub rtt_sum: Time,
+    /// How many there were; after the largest number comes 0.
+    pub rtt_samples: u32,
     /// Smoothed rate of delivery, in bytes per second; zero until it was measured.
     pub delivery_rate: f64,
     /// Acknowledged since the last loss (OLIA's l1).
@@ -62,6 +64,12 @@ impl SubflowState {
 }
 
 impl SubflowState {
+    /// Cheaper ones come first.
+    #[inline]
+    pub fn price(&self) -> (u8, f64) {
+        (self.priority, self.cost)
+    }
+
     /// Expected rate in bytes per second, if anything is known of the subflow.
     #[inline]
     pub fn rate(&self) -> Option<f64> {
@@ -97,6 +105,7 @@ impl Default for SubflowState {
             min_rtt: Time::MAX,
             latest_rtt: Time::ZERO,
             rtt_samples: 0,
+            rtt_sum: Time::ZERO,
             delivery_rate: 0.0,
             acked_since_loss: 0,
             acked_between_losses: 0,

@@ -1,6 +1,9 @@
 """MPTCP-TSC slot by slot: against the algorithm in scalars, and what is wrong with it in print."""
 
+import csv
+import io
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +11,7 @@ import pytest
 from ropewalk.model.park2014_tsc import Estimates, Settings, Slot, end_slot
 
 SLOTS = 500
+REFERENCE = Path(__file__).parents[2] / "reference" / "park-2014-tsc.csv"
 
 
 class InScalars:
@@ -95,6 +99,57 @@ def test_it_is_the_algorithm_in_scalars(smoothing):
             assert kept.demand == pytest.approx(scalars.mean, rel=1e-12, abs=1e-9)
             unlike.add(tuple(rates.round(3)))
     assert len(unlike) > SLOTS / 2
+
+
+def reference():
+    """Lines of the table that the scheduler `traffic-split` is held against: 50 worlds of 10 slots."""
+    rng = np.random.default_rng(2)
+    for world in range(SLOTS // 10):
+        settings = random_settings(rng, [None, 0.2, 0.5][world % 3])
+        kept = Estimates()
+        for slot in range(10):
+            seen = random_slot(rng, settings.cost.size, kept.backlog)
+            kept, rates = end_slot(settings, kept, seen)
+            for i, rate in enumerate(rates):
+                yield {
+                    "world": world,
+                    "slot": slot,
+                    "length": settings.slot,
+                    "send_threshold": settings.send_threshold,
+                    "network_threshold": settings.network_threshold,
+                    "hops": settings.hops,
+                    "floor": settings.floor,
+                    "smoothing": settings.smoothing or math.nan,
+                    "backlog": seen.backlog,
+                    "cost": settings.cost[i],
+                    "sent": seen.sent[i],
+                    "acked": seen.acked[i],
+                    "rtt": seen.rtt[i],
+                    "rtt_min": seen.rtt_min[i],
+                    "srtt": seen.srtt[i],
+                    "window": seen.window[i],
+                    "slow_start": seen.slow_start[i],
+                    "demand": kept.demand,
+                    "capacity": kept.capacity[i],
+                    "rate": rate,
+                }
+
+
+def as_csv(lines):
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    lines = list(lines)
+    table.writerow(lines[0])
+    table.writerows([repr(float(number)) for number in line.values()] for line in lines)
+    return text.getvalue()
+
+
+def test_the_reference_of_the_scheduler_is_what_the_model_says():
+    kept = np.genfromtxt(REFERENCE, delimiter=",", names=True)
+    said = np.genfromtxt(io.StringIO(as_csv(reference())), delimiter=",", names=True)
+    assert kept.dtype.names == said.dtype.names
+    for name in kept.dtype.names:
+        np.testing.assert_allclose(kept[name], said[name], rtol=1e-12, atol=1e-9)
 
 
 def steady(rate, capacity, rtt_min):

@@ -134,6 +134,8 @@ pub(crate) enum Kind {
     Probability,
     /// One of these words.
     Word(fn() -> Vec<&'static str>),
+    /// The same of words that a parameter declares.
+    OneOf(&'static [&'static str]),
     /// One of these algorithms, by its name or with parameters.
     Algorithm(Algorithms),
     /// Names of links or paths, each of this kind.

@@ -271,6 +271,7 @@ impl<P: Payload> Association<P> {
             self.table.push(row);
         }
         let unsent = self.waiting().max(1);
+        let next = self.streams[&stream].send.next_deadline();
         let pending = Pending {
             now,
             unsent,
@@ -278,7 +279,8 @@ impl<P: Payload> Association<P> {
             window_size: self.config.buffer.as_u64(),
             written: self.written,
             acknowledged: self.acknowledged,
-            deadline: self.streams[&stream].send.next_deadline(),
+            deadline: next.map(|(deadline, _)| deadline),
+            left_of_write: next.map_or(0, |(_, left)| left),
             changed: SubflowSet::ALL,
         };
         let Some(scheduler) = &mut self.scheduler else {
@@ -307,17 +309,29 @@ impl<P: Payload> Association<P> {
         let carrier = &self.carriers[at];
         let mss = carrier.payload_len() as u64;
         let in_flight = carrier.in_flight.bytes();
-        let room = if carrier.has_room(now) { mss } else { 0 };
+        let window = match carrier.has_room(now) {
+            true => carrier.cap().max(in_flight + mss),
+            false => in_flight,
+        };
         SubflowState {
             usable: self.may_send(at),
             mss,
-            cwnd: in_flight + room,
+            cwnd: window,
+            // Until start-up is over, its cap is to grow.
+            ssthresh: if carrier.rate.is_full() {
+                window
+            } else {
+                u64::MAX
+            },
             in_flight,
             assigned: carrier.rate.delivered() + in_flight,
             acknowledged: carrier.rate.delivered(),
             srtt: carrier.round_trip.smoothed().unwrap_or(Time::ZERO),
             rttvar: carrier.round_trip.deviation(),
             min_rtt: carrier.round_trip.min().unwrap_or(Time::MAX),
+            latest_rtt: carrier.round_trip.latest(),
+            rtt_samples: carrier.round_trip.samples(),
+            rtt_sum: carrier.round_trip.sum(),
             delivery_rate: carrier.rate.estimate().unwrap_or(0.0),
             cost: carrier.config.cost,
             priority: carrier.config.priority,

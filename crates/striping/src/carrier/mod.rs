@@ -268,7 +268,7 @@ impl Carrier {
     }
 
     /// Most that may be in flight.
-    fn cap(&self) -> u64 {
+    pub(crate) fn cap(&self) -> u64 {
         let Some(rate) = self.rate.estimate() else {
             // TCP sends no more, either, before it is answered. A segment of it was the answer to the
             // handshake, and a frame goes beyond the cap.

@@ -16,6 +16,9 @@ pub(crate) struct RoundTrip {
     smoothed: Option<(Time, Time)>,
     min: Option<(Time, Time)>,
     probe: Option<Probe>,
+    latest: Time,
+    samples: u32,
+    sum: Time,
 }
 
 /// The carrier is being drained.
@@ -38,6 +41,9 @@ impl RoundTrip {
     /// Another one. Where the carrier may be drained, the least is measured anew once it is old.
     pub(crate) fn sample(&mut self, now: Time, rtt: Time, may_drain: bool) {
         let rtt = rtt.max(Time::from_nanos(1));
+        self.latest = rtt;
+        self.samples = self.samples.wrapping_add(1);
+        self.sum += rtt;
         self.smoothed = Some(match self.smoothed {
             None => (rtt, rtt / 2),
             Some((srtt, rttvar)) => {
@@ -83,6 +89,21 @@ impl RoundTrip {
     /// The least one.
     pub(crate) fn min(&self) -> Option<Time> {
         self.min.map(|(min, _)| min)
+    }
+
+    /// The newest sample.
+    pub(crate) fn latest(&self) -> Time {
+        self.latest
+    }
+
+    /// How many there were.
+    pub(crate) fn samples(&self) -> u32 {
+        self.samples
+    }
+
+    /// Their sum.
+    pub(crate) fn sum(&self) -> Time {
+        self.sum
     }
 
     /// It is to be measured anew, for which the queue on the way is to be empty.

@@ -79,10 +79,10 @@ impl<P: Payload> SendBuffer<P> {
         deadlines.note(start, self.written, deadline);
     }
 
-    /// By when the first byte that waits is to be delivered.
-    pub(crate) fn next_deadline(&self) -> Option<Deadline> {
+    /// By when the first byte that waits is to be delivered, and how many from it on are due with it.
+    pub(crate) fn next_deadline(&self) -> Option<(Deadline, u64)> {
         let (start, _) = self.pending.first()?;
-        self.deadlines.as_ref()?.of(start)
+        self.deadlines.as_ref()?.write_at(start)
     }
 
     pub(crate) fn finish(&mut self) {

@@ -247,7 +247,7 @@ fn what_waits_first_says_by_when_it_is_due() {
         start: 0,
         end: 1000,
     });
-    assert_eq!(send.next_deadline(), Some(due));
+    assert_eq!(send.next_deadline(), Some((due, 500)));
     send.take(Part {
         start: 1000,
         end: 1500,
@@ -255,5 +255,5 @@ fn what_waits_first_says_by_when_it_is_due() {
     assert_eq!(send.next_deadline(), None);
     // Sent again, it is due when it was.
     send.on_lost(1200, 1300, false);
-    assert_eq!(send.next_deadline(), Some(due));
+    assert_eq!(send.next_deadline(), Some((due, 300)));
 }

@@ -210,6 +210,7 @@ impl Turn {
             acknowledged: self.table.iter().map(|link| link.acknowledged).sum(),
             // Packets have none.
             deadline: None,
+            left_of_write: 0,
             changed: SubflowSet::ALL,
         };
         let ready = |link: &usize| usable.contains(link) && links[*link].has_room(now);

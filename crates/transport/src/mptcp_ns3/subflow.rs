@@ -135,7 +135,8 @@ impl Subflow {
         self.timeout.sample(rtt);
         self.state.latest_rtt = rtt;
         self.state.min_rtt = self.state.min_rtt.min(rtt);
-        self.state.rtt_samples += 1;
+        self.state.rtt_samples = self.state.rtt_samples.wrapping_add(1);
+        self.state.rtt_sum += rtt;
     }
 
     /// The timer runs from now on.

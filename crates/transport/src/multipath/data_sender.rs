@@ -153,6 +153,12 @@ impl DataSender {
         Some(&mut self.deadlines.as_mut()?.look_at)
     }
 
+    /// By when the next byte that is not assigned is to be delivered, and how many from it on are due with it.
+    #[inline]
+    pub(crate) fn next_deadline(&self) -> Option<(Deadline, u64)> {
+        self.deadlines.as_ref()?.write_at(self.nxt())
+    }
+
     /// By when the byte at this offset, which is not acknowledged, is to be delivered.
     #[inline]
     pub(crate) fn deadline_of(&self, offset: u64) -> Option<Deadline> {

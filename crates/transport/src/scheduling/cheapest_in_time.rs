@@ -8,6 +8,7 @@
 
 use ropewalk_quantities::Time;
 
+use super::rate::{Rate, least_rtt};
 use super::{Choice, Flying, Pending, Rescue, Scheduler, Settings, expects_room};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
@@ -36,56 +37,6 @@ impl CheapestInTimeConfig {
     }
 }
 
-/// What is known of a subflow's rate, in bytes per second.
-#[derive(Clone, Copy, Debug)]
-struct Rate {
-    estimate: f64,
-    /// Mean deviation of samples from it, as a part of it.
-    spread: f64,
-    /// The newest sample.
-    sample: f64,
-}
-
-impl Rate {
-    const UNKNOWN: Rate = Rate {
-        estimate: 0.0,
-        spread: 0.1,
-        sample: 0.0,
-    };
-    /// Gain of the mean deviation.
-    const GAIN: f64 = 0.125;
-    /// Above so many times its least round-trip time a subflow has a queue, so that what it delivers is
-    /// what it can.
-    const BUSY: f64 = 1.2;
-
-    /// A sample that is smaller counts only where the subflow was busy: else there was less to send.
-    fn learn(&mut self, state: &SubflowState) {
-        let sample = state.delivery_rate;
-        if sample <= 0.0 || sample == self.sample {
-            return;
-        }
-        self.sample = sample;
-        if self.estimate <= 0.0 {
-            self.estimate = sample;
-            return;
-        }
-        let busy = state.srtt.as_secs_f64() > Rate::BUSY * least_rtt(state);
-        if sample > self.estimate || busy {
-            let deviation = (sample - self.estimate).abs() / self.estimate;
-            self.spread += Rate::GAIN * (deviation - self.spread);
-            self.estimate = sample;
-        }
-    }
-}
-
-/// Its least round-trip time in seconds; before the first sample nothing.
-fn least_rtt(state: &SubflowState) -> f64 {
-    match state.min_rtt {
-        Time::MAX => 0.0,
-        least => least.as_secs_f64(),
-    }
-}
-
 /// The cheapest in time.
 #[derive(Clone, Debug)]
 pub struct CheapestInTime {
@@ -96,18 +47,12 @@ pub struct CheapestInTime {
 impl CheapestInTime {
     /// Seconds until a full segment that is sent now has arrived.
     fn arrives_in(&self, number: usize, state: &SubflowState) -> f64 {
-        let Rate {
-            estimate, spread, ..
-        } = self.rates[number];
-        let rate = match estimate > 0.0 {
-            true => estimate,
-            false => state.rate_or_guess(),
-        };
+        let rate = self.rates[number].or_guess(state);
         let least = least_rtt(state);
         let flying = (state.in_flight + state.queued) as f64;
         let queue = (flying - rate * least).max(0.0);
         let serving = (queue + state.mss as f64) / rate;
-        least / 2.0 + serving * (1.0 + self.config.caution * spread)
+        least / 2.0 + serving * (1.0 + self.config.caution * self.rates[number].spread)
     }
 
     /// Seconds until a subflow that is full has room for a segment.
@@ -128,11 +73,6 @@ fn arrival(flying: &Flying, carrier: &SubflowState) -> Time {
         Time::ZERO => expected,
         overdue => expected.max(flying.now + overdue),
     }
-}
-
-/// Cheaper ones come first.
-fn price(state: &SubflowState) -> (u8, f64) {
-    (state.priority, state.cost)
 }
 
 /// A subflow on which what comes next is in time.
@@ -186,7 +126,7 @@ impl Scheduler for CheapestInTime {
             let in_time = left.is_none_or(|left| arrives_in + guard + wait <= left.as_secs_f64());
             let candidate = Candidate {
                 number,
-                price: price(state),
+                price: state.price(),
                 room,
                 arrives_in,
             };
@@ -216,7 +156,7 @@ impl Scheduler for CheapestInTime {
     fn rescue(&mut self, flying: &Flying, subflows: &[SubflowState]) -> Rescue {
         let carrier = &subflows[flying.on];
         let dearer = subflows.iter().enumerate().filter(|(number, state)| {
-            *number < self.rates.len() && state.usable && price(state) > price(carrier)
+            *number < self.rates.len() && state.usable && state.price() > carrier.price()
         });
         let soonest = dearer
             .map(|(number, state)| (self.arrives_in(number, state), number))
@@ -244,17 +184,7 @@ impl Scheduler for CheapestInTime {
 mod tests {
     use super::*;
     use crate::Deadline;
-    use crate::scheduling::testing::{MSS, SETTINGS, pending, subflow};
-
-    /// Of so many segments a second, a round trip, and a price; half of the window is free.
-    fn link(rate: u64, rtt_ms: u64, cost: f64) -> SubflowState {
-        SubflowState {
-            min_rtt: Time::from_millis(rtt_ms),
-            delivery_rate: (rate * MSS) as f64,
-            cost,
-            ..subflow(20, 10, rtt_ms)
-        }
-    }
+    use crate::scheduling::testing::{MSS, SETTINGS, link, pending};
 
     fn choose(left_ms: Option<u64>, table: &[SubflowState]) -> Choice {
         let config = CheapestInTimeConfig {
@@ -314,25 +244,6 @@ mod tests {
         // Priority goes before price.
         table[1].priority = 1;
         assert_eq!(choose(None, &table), Choice::Wait);
-    }
-
-    #[test]
-    fn a_rate_falls_only_where_more_was_there_to_send() {
-        let mut state = link(100, 20, 1.0);
-        let mut rate = Rate::UNKNOWN;
-        rate.learn(&state);
-        state.delivery_rate = (40 * MSS) as f64;
-        rate.learn(&state);
-        assert_eq!(rate.estimate, (100 * MSS) as f64);
-        state.srtt = Time::from_millis(30);
-        state.delivery_rate = (50 * MSS) as f64;
-        rate.learn(&state);
-        assert_eq!(rate.estimate, (50 * MSS) as f64);
-        assert!((rate.spread - (0.1 + 0.125 * 0.4)).abs() < 1e-12);
-        state.srtt = Time::from_millis(20);
-        state.delivery_rate = (200 * MSS) as f64;
-        rate.learn(&state);
-        assert_eq!(rate.estimate, (200 * MSS) as f64);
     }
 
     #[test]

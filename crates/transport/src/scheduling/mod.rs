@@ -9,12 +9,16 @@ pub mod earliest_arrival;
 pub mod ecf;
 pub mod linger_time;
 pub mod min_rtt;
+pub mod mp_dash;
 pub mod observed_throughput;
 pub mod overflow;
+mod rate;
 pub mod redundant;
 pub mod round_robin;
+mod split_rates;
 #[cfg(test)]
 mod testing;
+pub mod traffic_split;
 pub mod weighted;
 
 use std::fmt;
@@ -58,6 +62,10 @@ registry! {
         CheapestInTime(
             cheapest_in_time::CheapestInTimeConfig => cheapest_in_time::CheapestInTime
         ),
+        /// `traffic-split`
+        TrafficSplit(traffic_split::TrafficSplitConfig => Box<traffic_split::TrafficSplit>),
+        /// `mp-dash`
+        MpDash(mp_dash::MpDashConfig => mp_dash::MpDash),
         /// A user's own.
         Own(OwnScheduler => Box<dyn Scheduler + Send>),
     }
@@ -99,6 +107,8 @@ pub struct Pending {
     pub acknowledged: u64,
     /// By when the next byte that is not assigned is to be delivered, if it was written with a deadline.
     pub deadline: Option<Deadline>,
+    /// How many bytes from that one on are due with it, which no subflow has; 0 without a deadline.
+    pub left_of_write: u64,
     /// All subflows of whose state something may have changed since the scheduler was asked last, and
     /// perhaps others.
     pub changed: SubflowSet,

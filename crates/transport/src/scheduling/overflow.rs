@@ -44,17 +44,12 @@ pub struct Overflow {
     after: Time,
 }
 
-/// Cheaper ones come first.
-fn rank(state: &SubflowState) -> (u8, f64) {
-    (state.priority, state.cost)
-}
-
 impl Scheduler for Overflow {
     fn choose(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Choice {
         let config = OverflowConfig { after: self.after };
         let is_needed = |own: &SubflowState| {
             let usable = subflows.iter().filter(|state| state.usable);
-            let cheaper = usable.filter(|state| rank(state) < rank(own));
+            let cheaper = usable.filter(|state| state.price() < own.price());
             config.is_needed(pending.unsent, cheaper.map(SubflowState::rate_or_guess))
         };
         let chosen = fastest(subflows, |state| state.can_send() && is_needed(state));

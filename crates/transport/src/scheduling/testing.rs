@@ -26,6 +26,16 @@ pub(super) fn subflow(window: u64, in_flight: u64, srtt_ms: u64) -> SubflowState
     }
 }
 
+/// Of so many segments a second, a round trip, and a price; half of the window is free.
+pub(super) fn link(rate: u64, rtt_ms: u64, cost: f64) -> SubflowState {
+    SubflowState {
+        min_rtt: Time::from_millis(rtt_ms),
+        delivery_rate: (rate * MSS) as f64,
+        cost,
+        ..subflow(20, 10, rtt_ms)
+    }
+}
+
 /// This many segments to send, and a window without bounds.
 pub(super) fn pending(segments: u64) -> Pending {
     Pending {
@@ -36,6 +46,7 @@ pub(super) fn pending(segments: u64) -> Pending {
         written: segments * MSS,
         acknowledged: 0,
         deadline: None,
+        left_of_write: 0,
         changed: SubflowSet::ALL,
     }
 }

@@ -1,0 +1,143 @@
+//! The dear subflows only while the cheap ones will not have a write there in time.
+//!
+//! Han, Qian, Ji and Gopalakrishnan, "MP-DASH: Adaptive video streaming over preference-aware multipath", CoNEXT
+//! 2016, section 4: of a chunk with a deadline, the cheap path always carries what it can, and the dear one is
+//! switched on while the cheap one's throughput, over what is left of a part `alpha` of the time, is less than what
+//! is left of the chunk. Among those that are on, the one of the least round trip sends, as theirs does. Here a chunk
+//! is a write with a deadline, and there may be several prices.
+
+use ropewalk_quantities::Time;
+
+use super::min_rtt::fastest;
+use super::rate::Rate;
+use super::{Choice, Pending, Scheduler, Settings};
+use crate::SubflowState;
+use crate::algorithm::algorithm;
+
+algorithm! {
+    /// A dearer one only while the cheaper ones would not have the rest of a write there by its deadline;
+    /// without a deadline the cheapest alone.
+    pub struct MpDashConfig: "mp-dash", "Han et al., MP-DASH, 2016", [] {
+        /// Part of the time from a write to its deadline by which it is to be there.
+        alpha: number(0.05, 1.0) = 1.0, "Han et al., MP-DASH, 2016";
+    }
+}
+
+impl MpDashConfig {
+    /// For one connection.
+    pub fn build(self, _settings: &Settings) -> MpDash {
+        MpDash {
+            alpha: self.alpha,
+            rates: Vec::new(),
+        }
+    }
+}
+
+/// The dear ones only when the cheap ones are not enough.
+#[derive(Clone, Debug)]
+pub struct MpDash {
+    alpha: f64,
+    rates: Vec<Rate>,
+}
+
+impl MpDash {
+    /// Seconds by which the cheaper ones than `own` have what is left there before it is due; without any, it is
+    /// needed whatever they could.
+    fn spare(&self, own: &SubflowState, left: Left, subflows: &[SubflowState]) -> Option<f64> {
+        let cheaper = self.rates.iter().zip(subflows);
+        let cheaper = cheaper.filter(|(_, state)| state.usable && state.price() < own.price());
+        let (mut rate, mut bytes) = (0.0, left.bytes as f64);
+        for (known, state) in cheaper {
+            rate += known.or_guess(state);
+            bytes += (state.in_flight + state.queued) as f64;
+        }
+        (rate > 0.0).then(|| left.seconds - bytes / rate)
+    }
+}
+
+/// Of a write: bytes that no subflow has yet, and until when they are to be there.
+#[derive(Clone, Copy, Debug)]
+struct Left {
+    bytes: u64,
+    seconds: f64,
+}
+
+impl Scheduler for MpDash {
+    fn choose(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Choice {
+        self.rates.resize(subflows.len(), Rate::UNKNOWN);
+        for (rate, state) in self.rates.iter_mut().zip(subflows) {
+            rate.learn(state);
+        }
+        let left = pending.deadline.map_or(
+            Left {
+                bytes: 0,
+                seconds: f64::INFINITY,
+            },
+            |deadline| {
+                let kept_back = (1.0 - self.alpha) * deadline.span.as_secs_f64();
+                let until = deadline.at.as_secs_f64() - kept_back;
+                Left {
+                    bytes: pending.left_of_write,
+                    seconds: until - pending.now.as_secs_f64(),
+                }
+            },
+        );
+        let spare = |state: &SubflowState| self.spare(state, left, subflows);
+        let is_on =
+            |state: &SubflowState| state.can_send() && spare(state).is_none_or(|spare| spare < 0.0);
+        if let Some(number) = fastest(subflows, is_on) {
+            return Choice::Send(number);
+        }
+        // The first of the others to be switched on, if nothing is acknowledged before.
+        let others = subflows.iter().filter(|state| state.can_send());
+        let first = others.filter_map(spare).reduce(f64::min);
+        match first.filter(|spare| spare.is_finite()) {
+            Some(spare) => {
+                Choice::WaitUntil(pending.now + Time::from_secs_f64(spare) + Time::from_nanos(1))
+            }
+            None => Choice::Wait,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Deadline;
+    use crate::scheduling::testing::{MSS, SETTINGS, link, pending};
+
+    fn choose(alpha: f64, left_ms: Option<u64>, segments: u64, table: &[SubflowState]) -> Choice {
+        let ask = Pending {
+            now: Time::from_secs(1),
+            deadline: left_ms.map(|left| Deadline {
+                at: Time::from_millis(1000 + left),
+                span: Time::from_millis(500),
+            }),
+            left_of_write: segments * MSS,
+            ..pending(100)
+        };
+        MpDashConfig { alpha }.build(&SETTINGS).choose(&ask, table)
+    }
+
+    #[test]
+    fn the_dear_one_is_on_while_the_cheap_one_is_too_slow() {
+        // 10 segments in flight on the cheap one, at 100 a second, and 30 to come: 400 ms.
+        let mut table = [link(100, 50, 1.0), link(1000, 20, 10.0)];
+        assert_eq!(choose(1.0, Some(401), 30, &table), Choice::Send(0));
+        assert_eq!(choose(1.0, Some(399), 30, &table), Choice::Send(1));
+        // A tenth of 500 ms is kept back.
+        assert_eq!(choose(0.9, Some(451), 30, &table), Choice::Send(0));
+        assert_eq!(choose(0.9, Some(449), 30, &table), Choice::Send(1));
+        // What is late by now takes all that there is, and without a deadline the cheap one is enough.
+        assert_eq!(choose(1.0, Some(0), 1, &table), Choice::Send(1));
+        assert_eq!(choose(1.0, None, 0, &table), Choice::Send(0));
+        // The cheap one is full: the dear one is asked when the time has come.
+        table[0].cwnd = 10 * MSS;
+        let later = Choice::WaitUntil(Time::from_millis(1200) + Time::from_nanos(1));
+        assert_eq!(choose(1.0, Some(600), 30, &table), later);
+        assert_eq!(choose(1.0, None, 0, &table), Choice::Wait);
+        // Where it is the only one, it is needed.
+        table[0].usable = false;
+        assert_eq!(choose(1.0, None, 0, &table), Choice::Send(1));
+    }
+}

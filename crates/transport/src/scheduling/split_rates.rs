@@ -1,0 +1,262 @@
+//! What MPTCP-TSC does at the end of each time slot: estimates, then rates for the next one.
+//!
+//! Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of MPTCP", 2014, section 4.B,
+//! equations (12), (13) and (15) to (17). Amounts are bytes, times seconds, and rates bytes per second; the paper
+//! counts segments, so that its constants are multiplied by the length of one.
+
+/// Of the backlog over `d_send`, which the smoothed estimator adds to the demand.
+const BACKLOG_SHARE: f64 = 0.5;
+/// Times the acknowledged rate: the largest sample of (13) that the smoothed estimator takes.
+const MOST_CAPACITY: f64 = 1.5;
+
+/// Parameters, and how long the slot was.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    pub length: f64,
+    /// Length of a segment.
+    pub segment: f64,
+    /// Largest mean wait in the send buffer, `d_send`.
+    pub send_threshold: f64,
+    /// Largest network delay of a subflow, `d_net`.
+    pub network_threshold: f64,
+    /// Hops of each path, `M`.
+    pub hops: f64,
+    /// Least rate of a subflow that is used at all, in segments per second.
+    pub floor: f64,
+    /// Time constant of the smoothed estimator; without one it is the printed.
+    pub smoothing: Option<f64>,
+}
+
+/// What a slot showed of a subflow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shown {
+    /// Cheaper ones come first; of equals, those of a lower smoothed round trip.
+    pub price: (u8, f64),
+    /// What left on it, and what was acknowledged, during the slot.
+    pub sent: f64,
+    pub acked: f64,
+    /// Mean of the slot's samples of the round trip, if there were any.
+    pub rtt: Option<f64>,
+    pub rtt_min: f64,
+    pub srtt: f64,
+    /// Congestion window.
+    pub window: f64,
+    pub slow_start: bool,
+}
+
+/// What is kept from slot to slot.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Estimates {
+    /// What waited in the send buffer at the last slot's end.
+    pub backlog: f64,
+    /// Rate of the application: the mean so far, without the backlog.
+    pub demand: f64,
+    /// Of each subflow; `None` before the first slot that showed it.
+    pub capacity: Vec<Option<f64>>,
+}
+
+impl Estimates {
+    /// Takes in what the slot showed; returns the rate of each subflow for the next one. What shows nothing cannot
+    /// be used and gets none.
+    pub(super) fn end_slot(
+        &mut self,
+        slot: &Slot,
+        backlog: f64,
+        shown: &[Option<Shown>],
+    ) -> Vec<f64> {
+        let smooth = slot.smoothing.is_some();
+        let weight = match slot.smoothing {
+            Some(smoothing) => -(-slot.length / smoothing).exp_m1(),
+            None => 1.0,
+        };
+        // (12)
+        let sent: f64 = shown.iter().flatten().map(|one| one.sent).sum();
+        let arrived = ((backlog - self.backlog + sent) / slot.length).max(0.0);
+        self.backlog = backlog;
+        self.demand += weight * (arrived - self.demand);
+        let mut missing = self.demand + slot.segment / slot.send_threshold; // (16)
+        if smooth {
+            missing += BACKLOG_SHARE * backlog / slot.send_threshold;
+        }
+        self.capacity.resize(shown.len(), None);
+        for (capacity, shown) in self.capacity.iter_mut().zip(shown) {
+            *capacity = shown
+                .as_ref()
+                .map(|shown| slot.capacity(*capacity, shown, weight));
+        }
+        let mut order: Vec<usize> = (0..shown.len()).filter(|at| shown[*at].is_some()).collect();
+        let rank = |at: &usize| shown[*at].map(|shown| (shown.price, shown.srtt));
+        order.sort_by(|one, other| {
+            let order = rank(one).partial_cmp(&rank(other));
+            order.unwrap_or(std::cmp::Ordering::Equal)
+        });
+        let mut rates = vec![0.0; shown.len()];
+        for at in order {
+            let (Some(shown), Some(capacity)) = (&shown[at], self.capacity[at]) else {
+                continue;
+            };
+            if missing <= 0.0 {
+                break;
+            }
+            let rate = missing.min(slot.most(shown, capacity)); // (17)
+            rates[at] = rate.max(slot.floor * slot.segment);
+            missing -= rates[at];
+        }
+        rates
+    }
+}
+
+impl Slot {
+    /// (13), where the round trip has risen above its minimum; else no less than before, nor than what was carried.
+    fn capacity(&self, last: Option<f64>, shown: &Shown, weight: f64) -> f64 {
+        let last = last.unwrap_or(shown.window / shown.srtt);
+        let smooth = self.smoothing.is_some();
+        let carried = if smooth { shown.acked } else { shown.sent };
+        let rate = carried / self.length;
+        let rise = shown
+            .rtt
+            .map(|rtt| (rtt, rtt - shown.rtt_min))
+            .filter(|(_, rise)| *rise > 0.0 && (rate > 0.0 || !smooth));
+        let Some((rtt, rise)) = rise else {
+            return last.max(rate);
+        };
+        let sample = (rate * rtt + (self.hops - 1.0) * self.segment) / rise;
+        let sample = match smooth {
+            // It supposes a full window, and gives far too much for one that the application leaves empty.
+            true => sample.min(MOST_CAPACITY * rate),
+            false => sample,
+        };
+        last + weight * (sample - last)
+    }
+
+    /// What a window lets out and, but in slow start, (15).
+    fn most(&self, shown: &Shown, capacity: f64) -> f64 {
+        let allowed = shown.window / shown.srtt;
+        if shown.slow_start {
+            return allowed;
+        }
+        let standing = (self.hops - 1.0) * self.segment + capacity * shown.rtt_min;
+        allowed.min(capacity - standing / (2.0 * self.network_threshold))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line for each subflow of a slot, written by the tests of the model in Python.
+    const REFERENCE: &str = include_str!("../../../../tests/reference/park-2014-tsc.csv");
+
+    /// Numbers of a line, by the heads of the columns.
+    struct Line<'a> {
+        heads: &'a [&'a str],
+        numbers: Vec<f64>,
+    }
+
+    impl Line<'_> {
+        fn number(&self, head: &str) -> f64 {
+            let at = self.heads.iter().position(|one| *one == head);
+            self.numbers[at.expect(head)]
+        }
+    }
+
+    #[test]
+    fn estimates_and_rates_are_those_of_the_model() {
+        let mut rows = REFERENCE.lines();
+        let heads: Vec<&str> = rows.next().unwrap().split(',').collect();
+        let lines: Vec<Line> = rows
+            .map(|row| Line {
+                heads: &heads,
+                numbers: row
+                    .split(',')
+                    .map(|one| one.parse().unwrap_or(f64::NAN))
+                    .collect(),
+            })
+            .collect();
+        let (mut estimates, mut slots) = (Estimates::default(), 0);
+        let same = |one: &Line, other: &Line| {
+            ["world", "slot"].map(|head| one.number(head))
+                == ["world", "slot"].map(|head| other.number(head))
+        };
+        for lines in lines.chunk_by(same) {
+            let first = &lines[0];
+            if first.number("slot") == 0.0 {
+                estimates = Estimates::default();
+            }
+            let smoothing = first.number("smoothing");
+            let slot = Slot {
+                length: first.number("length"),
+                segment: 1.0,
+                send_threshold: first.number("send_threshold"),
+                network_threshold: first.number("network_threshold"),
+                hops: first.number("hops"),
+                floor: first.number("floor"),
+                smoothing: (!smoothing.is_nan()).then_some(smoothing),
+            };
+            let shown: Vec<_> = (lines.iter())
+                .map(|line| {
+                    let rtt = line.number("rtt");
+                    Some(Shown {
+                        price: (0, line.number("cost")),
+                        sent: line.number("sent"),
+                        acked: line.number("acked"),
+                        rtt: (!rtt.is_nan()).then_some(rtt),
+                        rtt_min: line.number("rtt_min"),
+                        srtt: line.number("srtt"),
+                        window: line.number("window"),
+                        slow_start: line.number("slow_start") > 0.0,
+                    })
+                })
+                .collect();
+            let rates = estimates.end_slot(&slot, first.number("backlog"), &shown);
+            let expected: Vec<f64> = lines.iter().map(|line| line.number("rate")).collect();
+            // What is left for the last subflow is a difference of what all get.
+            let error = 1e-12 * expected.iter().sum::<f64>().max(first.number("demand"));
+            for (at, line) in lines.iter().enumerate() {
+                assert!((rates[at] - expected[at]).abs() <= error, "{at}: {rates:?}");
+                let capacity = line.number("capacity");
+                let found = estimates.capacity[at].unwrap();
+                assert!((found - capacity).abs() <= 1e-12 * capacity, "{found}");
+            }
+            let demand = first.number("demand");
+            assert!((estimates.demand - demand).abs() <= error, "{demand}");
+            slots += 1;
+        }
+        assert_eq!(slots, 500);
+    }
+
+    #[test]
+    fn the_length_of_a_segment_is_but_a_unit() {
+        let slot = |segment: f64| Slot {
+            length: 0.01,
+            segment,
+            send_threshold: 0.1,
+            network_threshold: 0.05,
+            hops: 3.0,
+            floor: 20.0,
+            smoothing: Some(0.2),
+        };
+        let shown = |segment: f64| {
+            [(1.0, 4.0), (10.0, 2.0)].map(|(cost, sent)| {
+                Some(Shown {
+                    price: (0, cost),
+                    sent: sent * segment,
+                    acked: sent * segment,
+                    rtt: Some(0.03),
+                    rtt_min: 0.02,
+                    srtt: 0.03,
+                    window: 30.0 * segment,
+                    slow_start: false,
+                })
+            })
+        };
+        let rates = |segment: f64| {
+            Estimates::default().end_slot(&slot(segment), 90.0 * segment, &shown(segment))
+        };
+        let (segments, bytes) = (rates(1.0), rates(1024.0));
+        assert!(segments.iter().all(|rate| *rate > 0.0), "{segments:?}");
+        for (one, other) in segments.iter().zip(&bytes) {
+            assert!((1024.0 * one - other).abs() < 1e-9 * other, "{one} {other}");
+        }
+    }
+}
