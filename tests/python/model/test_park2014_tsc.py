@@ -102,7 +102,7 @@ def test_it_is_the_algorithm_in_scalars(smoothing):
 
 
 def reference():
-    """Lines of the table that the scheduler `traffic-split` is held against: 50 worlds of 10 slots."""
+    """Lines that the scheduler `traffic-split` is held against: 50 worlds of 10 slots."""
     rng = np.random.default_rng(2)
     for world in range(SLOTS // 10):
         settings = random_settings(rng, [None, 0.2, 0.5][world % 3])
