@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel preload demo encoded-video gateway gateway-demo tunnel-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds reproductions faults real-faults bench instructions clean tools capture-tools encoder
+.PHONY: help setup wheel preload demo encoded-video gateway gateway-demo tunnel-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds hulls reproductions faults real-faults bench instructions clean tools capture-tools encoder
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -134,6 +134,9 @@ goodput: setup ## measure the gateway over emulated links, beside the kernel's M
 WORLDS ?= 1000
 worlds: setup ## simulate 1000 random worlds: the gateway beside MPTCP and each link alone; ten minutes
 	$(BIN)/python tests/agreement/worlds.py --worlds $(WORLDS)
+
+hulls: setup ## simulate videos over cheap and dear links: cost over lateness of each scheduler; docs/traffic-split.md
+	$(BIN)/python tests/agreement/hulls.py --write
 
 reproductions: setup ## make the papers' tables and figures again; write docs/reproductions.md
 	$(BIN)/python docs/make_reproductions.py

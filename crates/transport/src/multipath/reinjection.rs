@@ -85,8 +85,8 @@ impl Endpoint {
         if now >= next {
             next = now + BETWEEN_LOOKS;
             for on in 0..self.subflows.len() {
-                let mut from = 0;
-                while let Some(copy) = self.first_late(now, on, from, &mut next) {
+                let (mut from, mut ahead) = (0, 0);
+                while let Some(copy) = self.first_late(now, on, from, &mut ahead, &mut next) {
                     from = copy.behind;
                     self.queue_on(copy.to, copy.data_seq, u64::from(copy.len));
                 }
@@ -101,20 +101,27 @@ impl Endpoint {
     }
 
     /// The first data on this subflow, from an index of its scoreboard on, that another is to carry as well;
-    /// and when to look again, if that is sooner than `next`.
-    fn first_late(&mut self, now: Time, on: usize, from: usize, next: &mut Time) -> Option<Copy> {
+    /// when to look again, if that is sooner than `next`; and what the subflow carries up to where the look ended.
+    fn first_late(
+        &mut self,
+        now: Time,
+        on: usize,
+        from: usize,
+        ahead: &mut u64,
+        next: &mut Time,
+    ) -> Option<Copy> {
         let (una, mut to) = (self.tx.una(), None);
         let (tx, table, scheduler) = (&self.tx, &self.table, &mut self.scheduler);
         let board = self.subflows[on].sender.board_mut();
-        let copy = board.copy_first(from, |data_seq, sent| {
-            if data_seq < una {
+        let copy = board.copy_first(from, ahead, |sent, ahead| {
+            if sent.data_seq < una {
                 return Some(false);
             }
-            let deadline = tx.deadline_of(data_seq)?;
             let flying = Flying {
                 now,
-                deadline,
-                sent,
+                deadline: tx.deadline_of(sent.data_seq)?,
+                sent: sent.sent,
+                ahead,
                 on,
             };
             match scheduler.rescue(&flying, table) {

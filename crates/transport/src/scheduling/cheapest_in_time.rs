@@ -18,9 +18,7 @@ algorithm! {
     /// deadline the cheapest of all.
     pub struct CheapestInTimeConfig: "cheapest-in-time", "this project", [] {
         /// Part of the time from a write to its deadline that is kept back.
-        guard: number(0.0, 0.9) = 0.2, "this project";
-        /// How many mean deviations of its rate a subflow is held to be slower.
-        caution: number(0.0, 100.0) = 3.0, "this project";
+        guard: number(0.0, 0.9) = 0.3, "this project";
         /// So long before it must leave on a dearer subflow it is looked at whether what flies on a cheaper
         /// one will be late.
         watch: time(Time::ZERO, Time::from_secs(60)) = Time::from_millis(50), "this project";
@@ -45,14 +43,20 @@ pub struct CheapestInTime {
 }
 
 impl CheapestInTime {
+    fn learn(&mut self, now: Time, subflows: &[SubflowState]) {
+        self.rates.resize(subflows.len(), Rate::UNKNOWN);
+        for (rate, state) in self.rates.iter_mut().zip(subflows) {
+            rate.learn(now, state);
+        }
+    }
+
     /// Seconds until a full segment that is sent now has arrived.
     fn arrives_in(&self, number: usize, state: &SubflowState) -> f64 {
         let rate = self.rates[number].or_guess(state);
         let least = least_rtt(state);
         let flying = (state.in_flight + state.queued) as f64;
         let queue = (flying - rate * least).max(0.0);
-        let serving = (queue + state.mss as f64) / rate;
-        least / 2.0 + serving * (1.0 + self.config.caution * self.rates[number].spread)
+        least / 2.0 + (queue + state.mss as f64) / rate
     }
 
     /// Seconds until a subflow that is full has room for a segment.
@@ -61,15 +65,14 @@ impl CheapestInTime {
     }
 }
 
-/// When data that a subflow carries will arrive: half a least round trip before they would be acknowledged;
-/// what is overdue by then is held to take as long again.
-fn arrival(flying: &Flying, carrier: &SubflowState) -> Time {
-    let round_trip = carrier.srtt.max(carrier.latest_rtt);
-    let due = flying.sent + round_trip;
-    let overdue = flying.now.saturating_sub(due);
+/// When data that a subflow carries will arrive: half a least round trip before they would be acknowledged, which
+/// is when all before them are, at its rate. What is overdue by its round trips is held to take as long again.
+fn arrival(flying: &Flying, carrier: &SubflowState, rate: f64) -> Time {
     let back = Time::from_secs_f64(least_rtt(carrier) / 2.0);
-    let expected = due.saturating_sub(back);
-    match overdue {
+    let served = flying.now + Time::from_secs_f64(flying.ahead as f64 / rate);
+    let expected = served.max(flying.sent + back * 2).saturating_sub(back);
+    let due = flying.sent + carrier.srtt.max(carrier.latest_rtt);
+    match flying.now.saturating_sub(due) {
         Time::ZERO => expected,
         overdue => expected.max(flying.now + overdue),
     }
@@ -97,10 +100,7 @@ impl Candidate {
 
 impl Scheduler for CheapestInTime {
     fn choose(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Choice {
-        self.rates.resize(subflows.len(), Rate::UNKNOWN);
-        for (rate, state) in self.rates.iter_mut().zip(subflows) {
-            rate.learn(state);
-        }
+        self.learn(pending.now, subflows);
         let left = pending
             .deadline
             .map(|deadline| deadline.at.saturating_sub(pending.now));
@@ -154,10 +154,12 @@ impl Scheduler for CheapestInTime {
 
     /// What a cheaper subflow carries is copied to a dearer one where it will be late and the copy is sooner.
     fn rescue(&mut self, flying: &Flying, subflows: &[SubflowState]) -> Rescue {
+        self.learn(flying.now, subflows);
         let carrier = &subflows[flying.on];
-        let dearer = subflows.iter().enumerate().filter(|(number, state)| {
-            *number < self.rates.len() && state.usable && state.price() > carrier.price()
-        });
+        let dearer = subflows
+            .iter()
+            .enumerate()
+            .filter(|(_, state)| state.usable && state.price() > carrier.price());
         let soonest = dearer
             .map(|(number, state)| (self.arrives_in(number, state), number))
             .min_by(|one, other| one.0.total_cmp(&other.0));
@@ -172,7 +174,7 @@ impl Scheduler for CheapestInTime {
         if watched_from > flying.now {
             return Rescue::NotBefore(watched_from);
         }
-        let expected = arrival(flying, carrier);
+        let expected = arrival(flying, carrier, self.rates[flying.on].or_guess(carrier));
         match expected > flying.deadline.at && copied < expected && subflows[number].can_send() {
             true => Rescue::On(number),
             false => Rescue::Left,
@@ -188,7 +190,7 @@ mod tests {
 
     fn choose(left_ms: Option<u64>, table: &[SubflowState]) -> Choice {
         let config = CheapestInTimeConfig {
-            caution: 0.0,
+            guard: 0.2,
             ..CheapestInTimeConfig::DEFAULT
         };
         let ask = Pending {
@@ -248,13 +250,10 @@ mod tests {
 
     #[test]
     fn what_will_be_late_is_copied_to_a_dearer_one_that_is_sooner() {
+        // Nothing in flight shows that the rate of the cheap one has changed.
         let mut table = [link(100, 20, 1.0), link(1000, 40, 10.0)];
-        let mut scheduler = CheapestInTimeConfig {
-            caution: 0.0,
-            ..CheapestInTimeConfig::DEFAULT
-        }
-        .build(&SETTINGS);
-        let _ = scheduler.choose(&pending(1), &table);
+        table[0].in_flight = 0;
+        let mut scheduler = CheapestInTimeConfig::DEFAULT.build(&SETTINGS);
         let flying = |now, deadline, sent, on| Flying {
             now: Time::from_millis(now),
             deadline: Deadline {
@@ -262,6 +261,7 @@ mod tests {
                 span: Time::from_millis(200),
             },
             sent: Time::from_millis(sent),
+            ahead: MSS,
             on,
         };
         let mut rescue = |flying: Flying, table: &[SubflowState]| scheduler.rescue(&flying, table);
@@ -270,11 +270,14 @@ mod tests {
         assert_eq!(early, Rescue::NotBefore(Time::from_millis(1129)));
         // Sent at 1120, it arrives at 1130.
         assert_eq!(rescue(flying(1130, 1200, 1120, 0), &table), Rescue::Left);
-        // A round trip of 200 ms by now: it arrives at 1310 of 1200.
-        table[0].latest_rtt = Time::from_millis(200);
-        assert_eq!(rescue(flying(1130, 1200, 1120, 0), &table), Rescue::On(1));
+        // With 7 before it that is 1200, with 8 it is 1210 of 1200.
+        let behind = |count: u64| Flying {
+            ahead: (count + 1) * MSS,
+            ..flying(1130, 1200, 1120, 0)
+        };
+        assert_eq!(rescue(behind(7), &table), Rescue::Left);
+        assert_eq!(rescue(behind(8), &table), Rescue::On(1));
         // Overdue since 1070, it takes until 1260.
-        table[0].latest_rtt = Time::from_millis(20);
         assert_eq!(rescue(flying(1165, 1200, 1050, 0), &table), Rescue::On(1));
         // Without room there, or where the copy would be no sooner, or on the dearest: no.
         table[1].cwnd = 10 * MSS;

@@ -138,6 +138,8 @@ pub struct Flying {
     pub deadline: Deadline,
     /// When they were sent last.
     pub sent: Time,
+    /// Bytes that the subflow carries up to their end, those that are not acknowledged.
+    pub ahead: u64,
     /// The subflow that carries them.
     pub on: usize,
 }

@@ -66,7 +66,7 @@ impl Scheduler for MpDash {
     fn choose(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Choice {
         self.rates.resize(subflows.len(), Rate::UNKNOWN);
         for (rate, state) in self.rates.iter_mut().zip(subflows) {
-            rate.learn(state);
+            rate.learn(pending.now, state);
         }
         let left = pending.deadline.map_or(
             Left {

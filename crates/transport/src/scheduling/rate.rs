@@ -8,41 +8,51 @@ use crate::SubflowState;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     estimate: f64,
-    /// Mean deviation of samples from it, as a part of it.
-    pub spread: f64,
-    /// The newest sample.
+    /// The newest sample of the subflow's own, which is of a round trip.
     sample: f64,
+    /// Since when, and from what was acknowledged by then, a sample of ours is taken.
+    since: Option<(Time, u64)>,
 }
 
 impl Rate {
     /// Nothing was measured.
     pub(super) const UNKNOWN: Rate = Rate {
         estimate: 0.0,
-        spread: 0.1,
         sample: 0.0,
+        since: None,
     };
-    /// Gain of the mean deviation.
-    const GAIN: f64 = 0.125;
+    /// Gain of a sample of ours.
+    const GAIN: f64 = 0.5;
     /// Above so many times its least round-trip time a subflow has a queue, so that what it delivers is
     /// what it can.
     const BUSY: f64 = 1.2;
+    /// A sample of ours takes so long, and as long as so many segments need.
+    const SPAN: f64 = 0.02;
+    const SEGMENTS: f64 = 4.0;
 
-    /// A sample that is smaller counts only where the subflow was busy: else there was less to send.
-    pub(super) fn learn(&mut self, state: &SubflowState) {
+    /// Takes in what the subflow shows by now. What it delivers is what it can while more is in flight than fills
+    /// its least round trip, or while its round trips are longer than that; else there was less to send, and
+    /// only a faster one counts.
+    pub(super) fn learn(&mut self, now: Time, state: &SubflowState) {
         let sample = state.delivery_rate;
-        if sample <= 0.0 || sample == self.sample {
-            return;
+        if sample != self.sample {
+            self.estimate = self.estimate.max(sample);
         }
         self.sample = sample;
-        if self.estimate <= 0.0 {
-            self.estimate = sample;
+        let fills = state.in_flight as f64 >= self.estimate * least_rtt(state);
+        let busy = fills || state.srtt.as_secs_f64() > Rate::BUSY * least_rtt(state);
+        if self.estimate <= 0.0 || state.in_flight == 0 || state.in_recovery || !busy {
+            self.since = None;
             return;
         }
-        let busy = state.srtt.as_secs_f64() > Rate::BUSY * least_rtt(state);
-        if sample > self.estimate || busy {
-            let deviation = (sample - self.estimate).abs() / self.estimate;
-            self.spread += Rate::GAIN * (deviation - self.spread);
-            self.estimate = sample;
+        let (since, acknowledged) = *self.since.get_or_insert((now, state.acknowledged));
+        let span = now.saturating_sub(since).as_secs_f64();
+        let needed = Rate::SEGMENTS * state.mss as f64 / self.estimate;
+        if span >= needed.clamp(Rate::SPAN, 1.0) {
+            let bytes = state.acknowledged.saturating_sub(acknowledged);
+            self.estimate += Rate::GAIN * (bytes as f64 / span - self.estimate);
+            self.estimate = self.estimate.max(state.mss as f64);
+            self.since = Some((now, state.acknowledged));
         }
     }
 
@@ -71,19 +81,41 @@ mod tests {
     #[test]
     fn a_rate_falls_only_where_more_was_there_to_send() {
         let mut state = link(100, 20, 1.0);
+        state.in_flight = MSS;
         let mut rate = Rate::UNKNOWN;
-        rate.learn(&state);
-        state.delivery_rate = (40 * MSS) as f64;
-        rate.learn(&state);
-        assert_eq!(rate.estimate, (100 * MSS) as f64);
-        state.srtt = Time::from_millis(30);
-        state.delivery_rate = (50 * MSS) as f64;
-        rate.learn(&state);
-        assert_eq!(rate.estimate, (50 * MSS) as f64);
-        assert!((rate.spread - (0.1 + 0.125 * 0.4)).abs() < 1e-12);
-        state.srtt = Time::from_millis(20);
-        state.delivery_rate = (200 * MSS) as f64;
-        rate.learn(&state);
-        assert_eq!(rate.estimate, (200 * MSS) as f64);
+        let segments = |count: u64| (count * MSS) as f64;
+        rate.learn(Time::ZERO, &state);
+        assert_eq!(rate.estimate, segments(100));
+        // One is in flight of the two that fill the round trip; and it is not a longer one.
+        state.delivery_rate = segments(40);
+        rate.learn(Time::from_millis(500), &state);
+        rate.learn(Time::from_secs(1), &state);
+        assert_eq!(rate.estimate, segments(100));
+        // Two are: of 50 in a second, half of what is missing.
+        state.in_flight = 2 * MSS;
+        rate.learn(Time::from_secs(2), &state);
+        state.acknowledged += 50 * MSS;
+        rate.learn(Time::from_secs(3), &state);
+        assert_eq!(rate.estimate, segments(75));
+        // 4 segments take 53 ms: no sample is shorter.
+        state.acknowledged += MSS;
+        rate.learn(Time::from_millis(3050), &state);
+        assert_eq!(rate.estimate, segments(75));
+        // A faster one counts at once.
+        state.delivery_rate = segments(200);
+        rate.learn(Time::from_millis(3051), &state);
+        assert_eq!(rate.estimate, segments(200));
+    }
+
+    #[test]
+    fn one_that_delivers_nothing_any_more_has_next_to_no_rate() {
+        let mut state = link(100, 20, 1.0);
+        state.in_flight = 10 * MSS;
+        let mut rate = Rate::UNKNOWN;
+        for millis in 0..10_000 {
+            rate.learn(Time::from_millis(millis), &state);
+            state.delivery_rate = 0.0;
+        }
+        assert_eq!(rate.estimate, MSS as f64);
     }
 }

@@ -312,16 +312,21 @@ impl Scoreboard {
     }
 
     /// Hands out the first data range at or after an index that another subflow should carry as well, if `wanted`
-    /// says so of it, with the index behind it: asked of each that no other has, with its offset and when it was
-    /// sent, until it says `None`.
+    /// says so of it, with the index behind it: asked of each that no other has until it says `None`. `ahead`
+    /// counts the bytes up to its end that the peer does not have.
     pub(crate) fn copy_first(
         &mut self,
         from: usize,
-        mut wanted: impl FnMut(u64, Time) -> Option<bool>,
+        ahead: &mut u64,
+        mut wanted: impl FnMut(&Sent, u64) -> Option<bool>,
     ) -> Option<(usize, u64, u32)> {
         for at in from..self.segments.len() {
             let sent = &mut self.segments[at];
-            if sent.marks & (FIN | REINJECTED | SACKED) == 0 && wanted(sent.data_seq, sent.sent)? {
+            if sent.marks & SACKED != 0 {
+                continue;
+            }
+            *ahead += u64::from(sent.len);
+            if sent.marks & (FIN | REINJECTED) == 0 && wanted(sent, *ahead)? {
                 sent.marks |= REINJECTED;
                 return Some((at + 1, sent.data_seq, sent.len));
             }

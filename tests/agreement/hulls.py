@@ -1,0 +1,425 @@
+"""Cost over lateness: a video over a cheap and a dear link that vary, by who knows prices.
+
+    python tests/agreement/hulls.py [--seeds 20] [--traces DIR] [--write]
+
+A seed is a world: Wi-Fi of 3 Mbit/s in the mean (AR(1), clipped to 0.3 to 5) at a price of 1, LTE
+of 15 (10 to 20) at 10, round trips of 20 and 40 ms, and a live video of 3.5 Mbit/s whose frames
+are late after 200 ms; 75 s, of which 15 are warm-up. Each scheduler has one knob, which is turned
+through its range. What a scheduler can do is the lower hull of its points, mean cost over mean
+lateness; schedulers are compared where their hulls are equally late, by paired differences of the
+seeds. The bound knows the links beforehand.
+
+With `--traces`, the links are recorded ones: `DIR/cellular/*.down` in mahimahi's format, two by
+two as cheap and dear, and `DIR/high-speed-rail/elephant.*.csv`, packets of a download over two
+carriers. Their video has half of what both carry together, and 3.5 Mbit/s at most.
+"""
+
+import argparse
+import csv
+import itertools
+import math
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import matplotlib as mpl
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+from scipy import stats
+
+import ropewalk
+from ropewalk.model.cheapest_in_time import Link, Writes, by_trace, least_cost, least_lateness
+from ropewalk.scenario import Value
+from tables import ROOT, Table, write_into_page
+
+PAGE = ROOT / "docs/traffic-split.md"
+PICTURE = ROOT / "docs/images/hulls.png"
+DURATION, WARMUP, DEADLINE = 75.0, 15.0, 0.2
+RATE = 3.5e6  # bit/s, of frames
+FRAME_RATE = 30
+PRICES = {"wifi": 1.0, "lte": 10.0}  # per Mbit/s
+DELAYS = {"wifi": 0.01, "lte": 0.02}  # one way, seconds
+OPPORTUNITY = 1500  # bytes
+ON_WIRE = 1492 / 1420  # of a full segment: with headers, over without
+LATENESS = (0.5, 1.0, 2.0, 5.0)  # percent, at which hulls are compared
+OURS = "cheapest-in-time"
+
+TRANSPORTS = {
+    "mptcp": 'protocol = "mptcp"',
+    "mptcp, profile rfc": 'protocol = "mptcp"\nprofile = "rfc"',
+    "bas": 'protocol = "bas"',
+}
+KNOBS: dict[str, list[dict[str, Value]]] = {
+    "min-rtt": [{}],
+    OURS: [{"guard": guard} for guard in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)],
+    "traffic-split": [{"d_net": f"{ms} ms"} for ms in (10, 20, 30, 40, 50, 70, 100, 200, 500)],
+    "mp-dash": [{"alpha": alpha} for alpha in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)],
+}
+ONE_KNOB = {
+    "min-rtt": "",
+    OURS: "guard 0.3",
+    "traffic-split": "d_net 30 ms",
+    "mp-dash": "alpha 0.5",
+}
+TEXT = """\
+duration = "{duration} s"
+warmup = "{warmup} s"
+[[link]]
+name = "wifi"
+trace = "{wifi}"
+delay = "10 ms"
+queue = "300 packets"
+cost = 1
+[[link]]
+name = "lte"
+trace = "{lte}"
+delay = "20 ms"
+queue = "600 packets"
+cost = 10
+[transport]
+{transport}
+[traffic]
+kind = "video"
+trace = "{video}"
+frame_rate = {frame_rate}
+deadline = "200 ms"
+"""
+
+
+Corner: TypeAlias = tuple[float, float, str]
+"""Percent late, cost and knob."""
+
+
+@dataclass(frozen=True)
+class World:
+    """Two links, as milliseconds at which 1500 bytes may go, and a video's frames in bytes."""
+
+    name: str
+    wifi: np.ndarray
+    lte: np.ndarray
+    frames: np.ndarray
+
+    def written(self, folder: Path) -> dict[str, Path]:
+        """Write the three files that its scenarios name."""
+        paths = {}
+        for key in ("wifi", "lte", "frames"):
+            paths[key] = folder / f"{self.name}-{key}.txt"
+            paths[key].write_text("\n".join(str(int(one)) for one in getattr(self, key)) + "\n")
+        return paths
+
+    def scenario(self, paths: dict[str, Path], transport: str) -> ropewalk.Scenario:
+        """Return it under one of the transports."""
+        text = TEXT.format(
+            duration=DURATION,
+            warmup=WARMUP,
+            wifi=paths["wifi"],
+            lte=paths["lte"],
+            video=paths["frames"],
+            frame_rate=FRAME_RATE,
+            transport=TRANSPORTS[transport],
+        )
+        return ropewalk.Scenario(text, name=self.name)
+
+    def bound(self) -> tuple[float, bool]:
+        """Cost per second of what is written after the warm-up, by who knows the links.
+
+        And whether all can be in time; where not, deadlines are as much later as they must be.
+        """
+        at = np.arange(self.frames.size) / FRAME_RATE
+        frames = Writes.of(self.frames * ON_WIRE, at, at + DEADLINE)
+        links = [
+            Link(PRICES[name], 2 * DELAYS[name], by_trace(getattr(self, name) / 1e3, OPPORTUNITY))
+            for name in PRICES
+        ]
+        best = least_cost(frames, links)
+        in_time = best is not None
+        if best is None:
+            best = least_cost(frames.later(1.001 * least_lateness(frames, links)), links)
+        if best is None:
+            raise ValueError(f"{self.name}: the links never carry it")
+        prices = np.array([link.price for link in links])
+        spent = float((prices @ best.amounts)[at >= WARMUP].sum())
+        return 8e-6 * spent / (DURATION - WARMUP), in_time
+
+
+def autoregression(
+    rng: np.random.Generator, mean: float, deviation: float, bounds: tuple[float, float]
+) -> np.ndarray:
+    """Opportunities in ms of a link whose rate is an AR(1) with a time constant of 1 s."""
+    step, span = 0.1, 2 * DURATION
+    keep = math.exp(-step)
+    rates, rate = [], mean
+    for draw in rng.normal(0, deviation * math.sqrt(1 - keep**2), int(span / step)):
+        rate = mean + keep * (rate - mean) + draw
+        rates.append(float(np.clip(rate, *bounds)))
+    carried = np.concatenate([[0.0], np.cumsum(rates) * step * 1e6 / 8 / OPPORTUNITY])
+    return np.asarray(
+        1e3 * np.interp(np.arange(1, int(carried[-1])), carried, np.arange(carried.size) * step)
+    )
+
+
+def live_video(rng: np.random.Generator, rate: float = RATE) -> np.ndarray:
+    """Frames like those of preset `live`: an I frame a second, five times a P frame; scenes."""
+    count = int(DURATION * FRAME_RATE)
+    scenes = np.repeat(
+        rng.lognormal(0, 0.45, count),
+        np.maximum(1, rng.exponential(4 * FRAME_RATE, count)).astype(int),
+    )[:count]
+    noise, draws = np.empty(count), rng.normal(0, 1, count)
+    noise[0] = draws[0]
+    for at in range(1, count):
+        noise[at] = 0.8 * noise[at - 1] + 0.6 * draws[at]
+    weights = np.where(np.arange(count) % FRAME_RATE == 0, 5.0, 1.0)
+    sizes = weights * scenes * np.exp(0.25 * noise)
+    measured = sizes[int(WARMUP * FRAME_RATE) :]
+    return np.asarray(np.ceil(sizes * rate / 8 / FRAME_RATE / measured.mean()))
+
+
+def drawn(seed: int) -> World:
+    """Return the world of a seed."""
+    rng = np.random.default_rng(seed)
+    return World(
+        f"world-{seed}",
+        autoregression(rng, 3.0, 1.2, (0.3, 5.0)),
+        autoregression(rng, 15.0, 3.0, (10.0, 20.0)),
+        live_video(rng),
+    )
+
+
+def rail(path: Path) -> np.ndarray:
+    """When 1500 bytes of a download arrived, in ms from its first data."""
+    with path.open(newline="") as lines:
+        packets = [
+            (float(row["frame.time_epoch"]), int(row["tcp.len"]))
+            for row in csv.DictReader(lines)
+            if row["tcp.srcport"] == "8000" and int(row["tcp.len"] or 0) > 0
+        ]
+    times = np.array([time for time, _ in packets])
+    carried = np.cumsum([length for _, length in packets])
+    order = np.searchsorted(carried, np.arange(1, int(carried[-1]) // OPPORTUNITY) * OPPORTUNITY)
+    return np.sort(1e3 * (times[order] - times[0]))
+
+
+def recorded(folder: Path) -> Iterator[World]:
+    """Worlds of recorded links, each with a video of its own."""
+    cellular = {path.stem: np.loadtxt(path) for path in sorted(folder.glob("cellular/*.down"))}
+    elephants = {
+        path.stem: rail(path) for path in sorted(folder.glob("high-speed-rail/elephant*"))
+    }
+    pairs = [*itertools.permutations(cellular, 2), *itertools.permutations(elephants, 2)]
+    for number, pair in enumerate(pairs):
+        wifi, lte = [(cellular | elephants)[name] for name in pair]
+        carried = sum(8e3 * OPPORTUNITY * link.size / link[-1] for link in (wifi, lte))
+        frames = live_video(np.random.default_rng(1000 + number), min(RATE, carried / 2))
+        short = [name.split("-")[0] if name in cellular else name.split(".")[-1] for name in pair]
+        yield World(" then ".join(short), wifi, lte, frames)
+
+
+def points(worlds: Sequence[World], transport: str, folder: Path) -> pl.DataFrame:
+    """Cost and percent late of each scheduler, knob and world."""
+    paths = {world.name: world.written(folder) for world in worlds}
+    jobs = [
+        (world, scheduler, knob)
+        for world in worlds
+        for scheduler, knobs in KNOBS.items()
+        for knob in knobs
+    ]
+
+    def run(job: tuple[World, str, dict[str, Value]]) -> dict[str, object]:
+        world, scheduler, knob = job
+        chosen = {"transport.scheduler": {"name": scheduler, **knob} if knob else scheduler}
+        scenario = world.scenario(paths[world.name], transport).with_(chosen)
+        found = ropewalk.simulate(scenario, threads=1).runs[0]
+        return {
+            "world": world.name,
+            "scheduler": scheduler,
+            "knob": " ".join(f"{key} {value}" for key, value in knob.items()),
+            "cost": found["cost"],
+            "late": found["video"]["late_percent"],
+        }
+
+    with ThreadPoolExecutor() as pool:
+        return pl.DataFrame(list(pool.map(run, jobs)))
+
+
+def hull(means: pl.DataFrame) -> list[Corner]:
+    """Lateness, cost and knob of those points of a scheduler that no mixture of others beats."""
+    rows = sorted(means.select("late", "cost", "knob").iter_rows())
+    best: list[Corner] = []
+    for row in rows:
+        if best and row[1] >= best[-1][1]:
+            continue
+        while len(best) > 1 and _above(best[-2], best[-1], row):
+            best.pop()
+        best.append(row)
+    return best
+
+
+def _above(one: Corner, middle: Corner, other: Corner) -> bool:
+    """Whether the middle one lies above the line of the others."""
+    part = (middle[0] - one[0]) / (other[0] - one[0])
+    return middle[1] >= one[1] + part * (other[1] - one[1])
+
+
+def mixture(corners: list[Corner], late: float) -> dict[str, float] | None:
+    """Which knobs, in which parts, are so late; None where the least late one is later."""
+    if corners[0][0] > late:
+        return None
+    for one, other in itertools.pairwise(corners):
+        if one[0] <= late <= other[0]:
+            part = (late - one[0]) / (other[0] - one[0])
+            return {one[2]: 1 - part, other[2]: part}
+    return {corners[-1][2]: 1.0}
+
+
+def compared(found: pl.DataFrame) -> pl.DataFrame:
+    """Cost of each scheduler where it is so late; what ours saves, percent, 95 % interval."""
+    rows = []
+    mean = found.group_by("scheduler", "knob").agg(pl.col("cost", "late").mean())
+    hulls = {name: hull(mean.filter(pl.col("scheduler") == name)) for name in KNOBS}
+
+    def costs(scheduler: str, late: float) -> np.ndarray | None:
+        parts = mixture(hulls[scheduler], late)
+        if parts is None:
+            return None
+        own = found.filter(pl.col("scheduler") == scheduler)
+        each = [
+            part * own.filter(pl.col("knob") == knob).sort("world")["cost"].to_numpy()
+            for knob, part in parts.items()
+        ]
+        return np.asarray(np.sum(each, axis=0))
+
+    for late in LATENESS:
+        ours = costs(OURS, late)
+        for scheduler in KNOBS:
+            theirs = costs(scheduler, late)
+            row: dict[str, object] = {"% late": late, "scheduler": scheduler}
+            row["cost"] = None if theirs is None else float(theirs.mean())
+            saved = None
+            if ours is not None and theirs is not None and scheduler != OURS and ours.size > 1:
+                share = 100 * (theirs - ours) / theirs
+                half = stats.t.ppf(0.975, share.size - 1) * stats.sem(share)
+                saved = f"{share.mean():.1f} ± {half:.1f}"
+            row[f"{OURS} saves %"] = saved
+            rows.append(row)
+    return pl.DataFrame(rows, schema_overrides={"cost": pl.Float64, f"{OURS} saves %": pl.String})
+
+
+def means(found: dict[str, pl.DataFrame]) -> pl.DataFrame:
+    """Mean cost and lateness of each knob, over each transport."""
+    joined = None
+    for transport, runs in found.items():
+        own = runs.group_by("scheduler", "knob", maintain_order=True).agg(
+            pl.col("cost").mean().alias(f"{transport}: cost"),
+            pl.col("late").mean().alias(f"{transport}: % late"),
+        )
+        joined = own if joined is None else joined.join(own, on=["scheduler", "knob"])
+    if joined is None:
+        raise ValueError("no transport")
+    return joined
+
+
+def by_world(worlds: Sequence[World], known: Sequence[float], runs: pl.DataFrame) -> pl.DataFrame:
+    """Cost, and percent late, of each world by one knob of each scheduler, beside the bound."""
+    bounds = pl.DataFrame({"world": [world.name for world in worlds], "bound": known})
+    for scheduler, knob in ONE_KNOB.items():
+        own = runs.filter(scheduler=scheduler, knob=knob).select(
+            "world",
+            pl.format("{} ({})", pl.col("cost").round(1), pl.col("late").round(1)).alias(
+                scheduler
+            ),
+        )
+        bounds = bounds.join(own, on="world")
+    return bounds
+
+
+def picture(found: dict[str, pl.DataFrame], bound: float) -> Figure:
+    """Hulls and points over each transport."""
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    axes = figure.subplots(1, len(found), sharey=True, squeeze=False)[0]
+    for axis, (transport, points_of) in zip(axes, found.items(), strict=True):
+        mean = points_of.group_by("scheduler", "knob").agg(pl.col("cost", "late").mean())
+        for number, scheduler in enumerate(KNOBS):
+            own = mean.filter(pl.col("scheduler") == scheduler)
+            color = f"C{number}"
+            axis.plot(np.maximum(own["late"], 0.01), own["cost"], "o", color=color, alpha=0.4)
+            corners = hull(own)
+            axis.plot(
+                [max(corner[0], 0.01) for corner in corners],
+                [corner[1] for corner in corners],
+                "o-",
+                color=color,
+                label=scheduler,
+            )
+        axis.axhline(bound, color="black", linestyle=":", label="least cost, links known")
+        axis.set(xscale="log", title=transport, xlabel="frames late, %")
+        axis.grid(alpha=0.3)
+    axes[0].set_ylabel("cost per second")
+    axes[-1].legend()
+    return figure
+
+
+def main() -> None:
+    """Print the tables, and with `--write` put them and the picture into the page."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--seeds", type=int, default=20, help="how many worlds (20)")
+    parser.add_argument("--first", type=int, default=101, help="the first one's seed (101)")
+    parser.add_argument("--traces", type=Path, help="folder of recorded links instead")
+    parser.add_argument("--picture", type=Path, help="where the picture is kept")
+    parser.add_argument(
+        "--write", action="store_true", help="write docs/traffic-split.md and its picture"
+    )
+    asked = parser.parse_args()
+    mpl.use("agg")
+    if asked.traces:
+        worlds = list(recorded(asked.traces))
+    else:
+        worlds = [drawn(asked.first + number) for number in range(asked.seeds)]
+    with ThreadPoolExecutor() as pool:
+        bounds = list(pool.map(World.bound, worlds))
+    known = float(np.mean([cost for cost, _ in bounds]))
+    hopeless = [
+        world.name for world, (_, in_time) in zip(worlds, bounds, strict=True) if not in_time
+    ]
+    print(f"{len(worlds)} worlds; least cost with the links known: {known:.2f}")
+    print(f"not all can be in time in: {', '.join(hopeless) or 'none'}")
+    with tempfile.TemporaryDirectory() as folder:
+        found = {transport: points(worlds, transport, Path(folder)) for transport in TRANSPORTS}
+    every = means(found)
+    tables = [Table("hull-points", "means", every, dict.fromkeys(every.columns, ".2f"))]
+    if asked.traces:
+        costs = [cost for cost, _ in bounds]
+        tables = [
+            Table(
+                f"recorded-{transport}",
+                f"{transport}: cost (% late)",
+                by_world(worlds, costs, found[transport]),
+                {"bound": ".1f"},
+            )
+            for transport in ("mptcp", "bas")
+        ]
+    else:
+        bound = pl.DataFrame({"worlds": [len(worlds)], "least cost": [known]})
+        tables.append(Table("hulls-bound", "bound", bound, {"least cost": ".2f"}))
+        tables += [
+            Table(f"hulls-{transport}", transport, compared(runs), {"cost": ".2f"})
+            for transport, runs in found.items()
+        ]
+    for table in tables:
+        table.print()
+    path = PICTURE if asked.write and not asked.traces else asked.picture
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        picture(found, known).savefig(path, dpi=110)
+    if asked.write:
+        write_into_page(tables, PAGE)
+
+
+if __name__ == "__main__":
+    main()
