@@ -56,12 +56,14 @@ TRANSPORTS = {
 KNOBS: dict[str, list[dict[str, Value]]] = {
     "min-rtt": [{}],
     OURS: [{"guard": guard} for guard in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)],
+    "overflow": [{"after": f"{ms} ms"} for ms in (2, 5, 10, 20, 30, 50, 100)],
     "traffic-split": [{"d_net": f"{ms} ms"} for ms in (10, 20, 30, 40, 50, 70, 100, 200, 500)],
     "mp-dash": [{"alpha": alpha} for alpha in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)],
 }
 ONE_KNOB = {
     "min-rtt": "",
     OURS: "guard 0.3",
+    "overflow": "after 20 ms",
     "traffic-split": "d_net 30 ms",
     "mp-dash": "alpha 0.5",
 }

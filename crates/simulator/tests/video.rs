@@ -118,3 +118,45 @@ fn the_cheapest_in_time_comes_through_outages_and_collapses() {
         assert!(late(rate, down) < without_five_seconds, "{protocol}");
     }
 }
+
+/// Percent of all bytes that the second of two links carries, in the mean.
+fn share_of_second(protocol: &str, links: [(&str, u32); 2]) -> f64 {
+    let mut text = "duration = \"40 s\"\n".to_owned();
+    for (number, (rate, cost)) in links.iter().enumerate() {
+        text += &format!(
+            "[[link]]\nname = \"l{number}\"\nrate = \"{rate}\"\ndelay = \"15 ms\"\ncost = {cost}\n"
+        );
+    }
+    text += &format!(
+        "[transport]\nprotocol = \"{protocol}\"\nscheduler = \"cheapest-in-time\"\n\
+         [traffic]\nkind = \"video\"\npreset = \"live\"\nrate = \"3.5 Mbit/s\"\n"
+    );
+    let shares = (1..=4).map(|seed| {
+        let links = run(&text, seed).summary.links;
+        let carried = [0, 1].map(|at: usize| links[at].delivered_bytes as f64);
+        100.0 * carried[1] / (carried[0] + carried[1])
+    });
+    shares.sum::<f64>() / 4.0
+}
+
+#[test]
+fn over_carriers_the_dear_link_has_about_the_share_that_it_has_over_subflows() {
+    let links = [("3 Mbit/s", 1), ("15 Mbit/s", 10)];
+    let [subflows, carriers] = ["mptcp", "bas"].map(|protocol| share_of_second(protocol, links));
+    assert!((20.0..40.0).contains(&subflows), "{subflows}");
+    assert!((subflows - carriers).abs() < 5.0, "{subflows} {carriers}");
+}
+
+#[test]
+fn where_prices_are_swapped_the_shares_are() {
+    for protocol in ["mptcp", "bas"] {
+        let rate = "5 Mbit/s";
+        let dear = share_of_second(protocol, [(rate, 1), (rate, 10)]);
+        let cheap = share_of_second(protocol, [(rate, 10), (rate, 1)]);
+        assert!(dear < 20.0, "{protocol}: {dear}");
+        assert!(
+            (100.0 - dear - cheap).abs() < 3.0,
+            "{protocol}: {dear} {cheap}"
+        );
+    }
+}
