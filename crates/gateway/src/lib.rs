@@ -8,6 +8,7 @@
 pub mod association;
 mod bucket;
 mod buffers;
+pub mod classes;
 mod cli;
 mod configuration;
 mod control;

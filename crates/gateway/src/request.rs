@@ -7,12 +7,21 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
+use ropewalk_quantities::Time;
+
+use crate::classes::{LONGEST, Urgency};
+
 /// Longest name of a host (RFC 1035, section 2.3.4).
 pub const MAX_HOST_LEN: usize = 255;
 
 const CONNECT: u8 = 1;
 const DATAGRAMS: u8 = 2;
 const MEASURE: u8 = 5;
+/// A connection whose bytes are urgent.
+const CONNECT_BY: u8 = 6;
+
+/// In place of milliseconds: no deadline.
+const NO_DEADLINE: u16 = u16::MAX;
 
 // As in SOCKS (RFC 1928, section 5).
 const IPV4: u8 = 1;
@@ -40,8 +49,8 @@ pub enum Host {
 /// What the end that opens a stream wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// A TCP connection to a target; the stream is its bytes.
-    Connect(Target),
+    /// A TCP connection to a target; the stream is its bytes, which are so urgent.
+    Connect(Target, Urgency),
     /// A UDP socket; the stream is datagrams (see [`crate::datagram`]).
     Datagrams,
     /// A measurement of the link; the stream is its messages (see [`crate::measure`]).
@@ -80,15 +89,20 @@ pub struct Malformed;
 
 impl Request {
     /// Most bytes that a request takes.
-    pub const MAX_LEN: usize = 1 + Target::MAX_LEN;
+    pub const MAX_LEN: usize = 1 + URGENCY_LEN + Target::MAX_LEN;
 
     /// As it goes over the stream.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(Request::MAX_LEN);
         match self {
-            Request::Connect(target) => {
-                out.push(CONNECT);
+            Request::Connect(target, urgency) => {
+                if *urgency == Urgency::default() {
+                    out.push(CONNECT);
+                } else {
+                    out.push(CONNECT_BY);
+                    emit_urgency(*urgency, &mut out);
+                }
                 target.emit(&mut out);
             }
             Request::Datagrams => out.push(DATAGRAMS),
@@ -107,13 +121,45 @@ impl Request {
         };
         let request = match kind {
             CONNECT => {
-                Target::parse(rest)?.map(|(target, len)| (Request::Connect(target), 1 + len))
+                let parsed = Target::parse(rest)?;
+                parsed.map(|(target, len)| (Request::Connect(target, Urgency::default()), 1 + len))
+            }
+            CONNECT_BY => {
+                let Some((urgency, rest)) = rest.split_first_chunk() else {
+                    return Ok(None);
+                };
+                let urgency = parse_urgency(*urgency)?;
+                Target::parse(rest)?
+                    .map(|(target, len)| (Request::Connect(target, urgency), 1 + URGENCY_LEN + len))
             }
             DATAGRAMS => Some((Request::Datagrams, 1)),
             MEASURE => Some((Request::Measure, 1)),
             _ => return Err(Malformed),
         };
         Ok(request)
+    }
+}
+
+/// How many bytes are interactive, and milliseconds.
+const URGENCY_LEN: usize = 6;
+
+fn emit_urgency(urgency: Urgency, out: &mut Vec<u8>) {
+    let millis = |within: Time| (within.as_nanos() / 1_000_000) as u16;
+    out.extend(urgency.small.to_be_bytes());
+    out.extend(urgency.within.map_or(NO_DEADLINE, millis).to_be_bytes());
+}
+
+fn parse_urgency([a, b, c, d, e, f]: [u8; URGENCY_LEN]) -> Result<Urgency, Malformed> {
+    let within = match u16::from_be_bytes([e, f]) {
+        NO_DEADLINE => None,
+        millis => Some(Time::from_millis(u64::from(millis))),
+    };
+    match within {
+        Some(within) if within > LONGEST => Err(Malformed),
+        within => Ok(Urgency {
+            small: u32::from_be_bytes([a, b, c, d]),
+            within,
+        }),
     }
 }
 
@@ -300,12 +346,30 @@ mod tests {
 
     #[test]
     fn requests_are_these_bytes() {
-        let request = |text: &str| Request::Connect(text.parse().unwrap()).to_bytes();
+        let by = |text: &str, urgency| Request::Connect(text.parse().unwrap(), urgency).to_bytes();
+        let request = |text: &str| by(text, Urgency::default());
+        let urgency = Urgency {
+            small: 0x0102,
+            within: Some(Time::from_millis(200)),
+        };
+        let urgent = by("10.0.0.1:443", urgency);
+        assert_eq!(
+            urgent,
+            b"\x06\x00\x00\x01\x02\x00\xc8\x01\x0a\x00\x00\x01\x01\xbb"
+        );
+        let urgency = Urgency {
+            small: 1,
+            within: None,
+        };
+        assert_eq!(
+            by("a.b:80", urgency),
+            b"\x06\x00\x00\x00\x01\xff\xff\x03\x03a.b\x00\x50"
+        );
         assert_eq!(request("10.0.0.1:443"), b"\x01\x01\x0a\x00\x00\x01\x01\xbb");
         assert_eq!(request("a.b:80"), b"\x01\x03\x03a.b\x00\x50");
         assert_eq!(Request::Datagrams.to_bytes(), b"\x02");
         assert_eq!(Request::Measure.to_bytes(), b"\x05");
-        let request = Request::Connect("[2001:db8::1]:9".parse().unwrap());
+        let request = Request::Connect("[2001:db8::1]:9".parse().unwrap(), Urgency::default());
         let bytes = request.to_bytes();
         assert_eq!(&bytes[..6], b"\x01\x04\x20\x01\x0d\xb8");
         assert_eq!(Request::parse(&bytes), Ok(Some((request, bytes.len()))));
@@ -326,6 +390,8 @@ mod tests {
         assert!(Request::parse(b"\x01\x03\x01\xff\x00\x50").is_err());
         assert!(Request::parse(b"\x01\x02").is_err());
         assert!(Request::parse(b"\x09").is_err());
+        // More than a minute.
+        assert!(Request::parse(b"\x06\x00\x00\x00\x00\xea\x61\x01").is_err());
     }
 
     #[test]
@@ -336,7 +402,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_parses_is_emitted_again(mut bytes in prop::collection::vec(any::<u8>(), 1..300), kind in 1u8..6) {
+        fn whatever_parses_is_emitted_again(mut bytes in prop::collection::vec(any::<u8>(), 1..300), kind in 1u8..7) {
             bytes[0] = kind;
             if let Ok(Some((request, len))) = Request::parse(&bytes) {
                 let again = request.to_bytes();

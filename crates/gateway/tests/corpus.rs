@@ -15,7 +15,12 @@ use std::path::Path;
 const CONTROL: &[(&str, &str)] = &[
     (
         "connect",
-        "Connect(Target { host: Name(\"a.b\"), port: 80 }), 0 datagrams",
+        "Connect(Target { host: Name(\"a.b\"), port: 80 }, Urgency { small: 0, within: None }), 0 datagrams",
+    ),
+    (
+        "connect_by",
+        "Connect(Target { host: Name(\"a.b\"), port: 80 }, Urgency { small: 16384, within: Some(Time(200000000)) }), \
+         0 datagrams",
     ),
     ("connect_cut", "a part of a request"),
     ("datagrams", "Datagrams, 1 datagrams"),

@@ -31,5 +31,5 @@ pub use event::{Event, NO_CARRIER, ProtocolError, TOO_MANY_STREAMS};
 pub use payload::{Length, Payload};
 pub use ropewalk_wire::gateway::{DATA_HEADER_LEN, Frame};
 // What names its schedulers.
-pub use ropewalk_transport::SchedulerConfig;
 pub use ropewalk_transport::algorithm::Declared;
+pub use ropewalk_transport::{Deadline, SchedulerConfig};

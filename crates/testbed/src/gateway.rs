@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use ropewalk_gateway::Link;
+use ropewalk_gateway::classes::{Class, Classes, LONGEST};
 use ropewalk_gateway::handshake::{AcceptSecurity, DialSecurity};
 use ropewalk_gateway::keys::{Clients, SecretKey};
 use ropewalk_gateway::links::Place;
@@ -116,6 +117,10 @@ impl Gateway {
             },
             association,
             congestion: congestion.map(str::to_owned),
+            classes: match scenario.first().traffic.deadline() {
+                Some(deadline) => Classes::all(Class::Streaming, deadline.min(LONGEST)),
+                None => Classes::default(),
+            },
         };
         let loopback = match server {
             IpAddr::V4(_) => IpAddr::from(Ipv4Addr::LOCALHOST),

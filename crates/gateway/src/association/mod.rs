@@ -23,6 +23,7 @@ use ropewalk_striping::{CarrierId, CarrierStatistics, Config, Event, Role, Strea
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, mpsc, watch};
 
+use crate::classes::Urgency;
 use crate::tcp_info::tcp_info;
 
 pub use crate::tcp_info::TcpInfo;
@@ -67,6 +68,10 @@ struct Entry {
     began: Instant,
     /// Where it leads, once that is known.
     target: Option<String>,
+    /// By when what is written here is to be there.
+    urgency: Urgency,
+    /// Bytes that were written here.
+    written: u64,
     readable: Arc<Notify>,
     writable: Arc<Notify>,
     /// The other end's direction: finished (`Ok`) or reset.
@@ -80,6 +85,8 @@ impl Entry {
         Entry {
             began: Instant::now(),
             target: None,
+            urgency: Urgency::default(),
+            written: 0,
             readable: Arc::default(),
             writable: Arc::default(),
             read_end: None,

@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 
 use super::{Association, Entry};
 use crate::bucket::Bucket;
+use crate::classes::Urgency;
 
 /// Bytes that are read of a socket at once; a carrier's largest frame holds as many.
 const READ: usize = 64 << 10;
@@ -79,10 +80,11 @@ impl Stream {
         self.association.carrier_address()
     }
 
-    /// Says where it leads, for people.
-    pub(crate) fn set_target(&self, target: String) {
+    /// Says where it leads, for people, and by when what is written here is to be there.
+    pub(crate) fn set_target(&self, target: String, urgency: Urgency) {
         if let Some(entry) = self.association.0.lock().streams.get_mut(&self.id) {
             entry.target = Some(target);
+            entry.urgency = urgency;
         }
     }
 
@@ -157,12 +159,21 @@ impl Stream {
     /// The other end reads no more.
     pub async fn write(&self, mut payload: Bytes) -> Result<(), StreamError> {
         loop {
-            let stopped = self.association.0.step(|state, _| {
-                let stopped = state.streams.get(&self.id).and_then(|entry| entry.stopped);
-                if stopped.is_none() {
-                    state.core.write(self.id, &mut payload);
+            let stopped = self.association.0.step(|state, now| {
+                let entry = state.streams.get_mut(&self.id);
+                if let Some(code) = entry.as_ref().and_then(|entry| entry.stopped) {
+                    return Some(code);
                 }
-                stopped
+                let deadline =
+                    (entry.as_ref()).and_then(|entry| entry.urgency.deadline(now, entry.written));
+                let taken = match deadline {
+                    Some(deadline) => state.core.write_by(self.id, &mut payload, deadline),
+                    None => state.core.write(self.id, &mut payload),
+                };
+                if let Some(entry) = entry {
+                    entry.written += taken as u64;
+                }
+                None
             });
             if let Some(code) = stopped {
                 return Err(StreamError::Stopped(code));

@@ -4,7 +4,7 @@ use tokio::io::copy_bidirectional;
 use tokio::net::TcpStream;
 
 use crate::association::Stream;
-use crate::request::{Host, Request, Status, Target};
+use crate::request::{Host, Status, Target};
 use crate::uplink::Uplink;
 use ropewalk_preload_protocol::Reason;
 
@@ -25,7 +25,7 @@ impl FarEnd for Uplink {
     type Stream = Stream;
 
     async fn open(&self, target: Target) -> Result<Stream, Reason> {
-        let opened = Uplink::open(self, &Request::Connect(target)).await;
+        let opened = self.connect(target).await;
         opened.map_err(Reason::from)
     }
 

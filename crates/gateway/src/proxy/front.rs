@@ -14,7 +14,7 @@ use super::socks5::{self, Command};
 use super::transparent::{self, Kind};
 use super::{datagrams, http};
 use crate::refusals::Refusals;
-use crate::request::{Request, Status, Target};
+use crate::request::{Status, Target};
 use crate::uplink::Uplink;
 
 /// How long a program may take to say where it wants to go.
@@ -100,7 +100,7 @@ impl Front {
         let negotiated = socks5::negotiate(&mut socket, passwords.as_deref());
         match timeout(PATIENCE, negotiated).await {
             Ok(Ok(Command::Connect(target))) => {
-                let opened = self.uplink.open(&Request::Connect(target.clone())).await;
+                let opened = self.uplink.connect(target.clone()).await;
                 let status = opened.as_ref().err().copied().unwrap_or(Status::Done);
                 let replied = socks5::reply(&mut socket, status, None).await;
                 match (opened, replied) {
@@ -137,7 +137,7 @@ impl Front {
             Ok(destination) => Target::from(destination),
             Err(error) => return self.refusals.note(peer.ip(), "transparent", error),
         };
-        match self.uplink.open(&Request::Connect(target.clone())).await {
+        match self.uplink.connect(target.clone()).await {
             Ok(stream) => stream.carry(&socket, None).await,
             Err(status) => {
                 debug!("{target}: {status}");

@@ -6,7 +6,7 @@ use std::sync::{Arc, RwLock};
 use std::time::Instant;
 
 use clap::Args;
-use ropewalk_quantities::Bytes;
+use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::{Config, Declared, SchedulerConfig};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -16,6 +16,7 @@ use super::front::{Door, Front};
 use super::passwords::Passwords;
 use super::transparent::{Kind, listen_tproxy};
 use crate::Failure;
+use crate::classes::{Classes, LONGEST, Rule};
 use crate::configuration::ConfigurationFile;
 use crate::control::ControlSocket;
 use crate::programs::Programs;
@@ -50,6 +51,17 @@ pub struct Arguments {
     /// Which link takes which data.
     #[arg(long, value_name = "NAME", default_value = "earliest-arrival", value_parser = parse_scheduler)]
     scheduler: SchedulerConfig,
+    /// By when streams that lead to these ports are to be there, with cheapest-in-time or mp-dash:
+    /// interactive at once, streaming within --deadline, bulk (all that are not named) at the least
+    /// price; * stands for all others.
+    #[arg(long, value_name = "CLASS=PORT,...")]
+    class: Vec<Rule>,
+    /// For streaming.
+    #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = parse_deadline)]
+    deadline: Time,
+    /// So many of the first bytes of each stream are interactive, each way.
+    #[arg(long, value_name = "SIZE", default_value = "0B")]
+    small: Bytes,
     /// What may wait here of one stream, each way.
     #[arg(long, value_name = "SIZE", default_value = "4MiB")]
     buffer: Bytes,
@@ -79,6 +91,18 @@ fn parse_scheduler(text: &str) -> Result<SchedulerConfig, String> {
         let names: Vec<&str> = all.map(|declared| declared.name).collect();
         format!("no such scheduler; allowed: {}", names.join(", "))
     })
+}
+
+fn parse_deadline(text: &str) -> Result<Time, String> {
+    let least = Time::from_millis(1);
+    match text.parse::<Time>() {
+        Ok(time) if time >= least && time <= LONGEST && time.as_nanos() % least.as_nanos() == 0 => {
+            Ok(time)
+        }
+        _ => Err(format!(
+            "allowed: whole milliseconds, from {least} to {LONGEST}"
+        )),
+    }
 }
 
 /// Runs a proxy; at SIGHUP, `again` gives its options as they are by then.
@@ -127,13 +151,20 @@ fn config(arguments: &Arguments) -> Result<(UplinkConfig, Option<Passwords>), Fa
     if let (None, Some(at)) = (&passwords, exposed) {
         warn!("--listen {at} without --passwords: whoever reaches this address can use the proxy");
     }
-    let config = arguments.far_end.uplink(Config {
+    let classes = Classes::new(
+        &arguments.class,
+        arguments.small,
+        arguments.deadline,
+        &arguments.scheduler,
+    );
+    let mut config = arguments.far_end.uplink(Config {
         scheduling: arguments.scheduler.clone(),
         buffer: arguments.buffer,
         send_buffer: arguments.buffer,
         memory: arguments.memory,
         ..Config::default()
     })?;
+    config.classes = classes.map_err(Failure::input)?;
     Ok((config, passwords))
 }
 
@@ -159,6 +190,9 @@ fn reload(
         ("key", far_end.key != far_end_before.key),
         ("relay-key", far_end.relay_key != far_end_before.relay_key),
         ("scheduler", arguments.scheduler != before.scheduler),
+        ("class", arguments.class != before.class),
+        ("deadline", arguments.deadline != before.deadline),
+        ("small", arguments.small != before.small),
         ("status", arguments.status != before.status),
         ("control", arguments.control != before.control),
         ("quota-state", arguments.quota_state != before.quota_state),

@@ -43,22 +43,24 @@ async fn serve(relay: Arc<Relay>, member: Arc<Member>, stream: Stream) {
     };
     let request = stream.read_first(Request::MAX_LEN, Request::parse);
     match timeout(PATIENCE, request).await {
-        Ok(Some(Request::Connect(target))) => match open(&relay, &member, &stream, &target).await {
-            Ok((socket, _entry)) => {
-                debug!("{}: {target}", account.name);
-                stream.set_target(target.to_string());
-                answer(&stream, Status::Done).await;
-                let [up, down] = &account.rates;
-                stream.carry(&socket, Some([down, up])).await;
-            }
-            Err(status) => {
-                if status == Status::NotAllowed {
-                    let detail = format!("{target}: {status}");
-                    relay.refusals.note(&account.name, "rules", detail);
+        Ok(Some(Request::Connect(target, urgency))) => {
+            match open(&relay, &member, &stream, &target).await {
+                Ok((socket, _entry)) => {
+                    debug!("{}: {target}", account.name);
+                    stream.set_target(target.to_string(), urgency);
+                    answer(&stream, Status::Done).await;
+                    let [up, down] = &account.rates;
+                    stream.carry(&socket, Some([down, up])).await;
                 }
-                answer(&stream, status).await;
+                Err(status) => {
+                    if status == Status::NotAllowed {
+                        let detail = format!("{target}: {status}");
+                        relay.refusals.note(&account.name, "rules", detail);
+                    }
+                    answer(&stream, status).await;
+                }
             }
-        },
+        }
         Ok(Some(Request::Measure)) => match stream.carrier_address() {
             Some(at) => {
                 answer(&stream, Status::Done).await;

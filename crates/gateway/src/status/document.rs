@@ -233,6 +233,9 @@ pub struct Stream {
     /// Host and port that it leads to, once known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
+    /// interactive, streaming or bulk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
     /// Since it was opened.
     pub age_s: f64,
     /// Distinct bytes sent.

@@ -29,6 +29,7 @@ pub fn proxy() -> Document {
             streams: vec![Stream {
                 id: 7,
                 target: Some("example.org:443".to_owned()),
+                class: Some("streaming".to_owned()),
                 age_s: 12.0,
                 sent_bytes: 2_048,
                 received_bytes: 31_000_000,

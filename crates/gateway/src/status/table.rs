@@ -160,13 +160,14 @@ const LINK_COLUMNS: [Column<Link>; 23] = [
     number("suspected", |link| link.suspicions.to_string()),
 ];
 
-const STREAM_COLUMNS: [Column<Stream>; 8] = [
+const STREAM_COLUMNS: [Column<Stream>; 9] = [
     number("stream", |stream| stream.id.to_string()),
     text("target", |stream| {
         maybe(stream.target.as_deref(), |target| {
             shortened(&plain(target), 40)
         })
     }),
+    text("class", |stream| maybe(stream.class.as_deref(), plain)),
     number("age", |stream| span(stream.age_s)),
     number("received", |stream| bytes(stream.received_bytes)),
     number("sent", |stream| bytes(stream.sent_bytes)),
@@ -304,8 +305,8 @@ ropewalk proxy 0.1.0, up 1 h 2 min
   wifi  up         0 s ago    21.5  20.0       18.8  0.25         20.0     1.5 kB   75.0 MB  1.0 MB  16.4 kB       cubic           -          0
   lte   suspected  0 s ago    63.0  61.5       18.8  0.25         20.0     1.5 kB   75.0 MB  1.0 MB  16.4 kB       cubic      5.0 GB          3
 streams
-  stream  target            age  received    sent  unsent      gap  window
-       7  example.org:443  12 s   31.0 MB  2.0 kB     0 B  65.5 kB  1.0 MB
+  stream  target           class       age  received    sent  unsent      gap  window
+       7  example.org:443  streaming  12 s   31.0 MB  2.0 kB     0 B  65.5 kB  1.0 MB
 "
         );
     }

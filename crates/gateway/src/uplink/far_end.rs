@@ -9,6 +9,7 @@ use tokio::time::sleep;
 
 use super::UplinkConfig;
 use crate::Failure;
+use crate::classes::Classes;
 use crate::handshake::DialSecurity;
 use crate::keys::{read_public_key, read_secret_key};
 use crate::links::{Link, Place};
@@ -61,6 +62,7 @@ impl FarEnd {
             security: self.security()?,
             association,
             congestion: self.congestion.clone(),
+            classes: Classes::default(),
         })
     }
 

@@ -25,6 +25,7 @@ use tracing::info;
 
 use crate::association::status::{About, LinkAbout};
 use crate::association::{Association, Stream};
+use crate::classes::Classes;
 use crate::handshake::DialSecurity;
 use crate::links::{Link, Rank};
 use crate::quota::Book;
@@ -52,6 +53,8 @@ pub struct UplinkConfig {
     /// Congestion control of the carriers; `None`: the system's, and BBR where a link loses packets
     /// without a queue.
     pub congestion: Option<String>,
+    /// By when what the streams carry is to be there.
+    pub classes: Classes,
 }
 
 /// The near end; copies are the same.
@@ -193,6 +196,15 @@ impl Uplink {
     ///
     /// # Errors
     /// What the relay says, or that no link has led there for 9 seconds.
+    pub(crate) async fn connect(&self, target: Target) -> Result<Stream, Status> {
+        let urgency = self.0.config.classes.urgency(target.port);
+        self.open(&Request::Connect(target, urgency)).await
+    }
+
+    /// Opens a stream, on which the relay has agreed to what is requested.
+    ///
+    /// # Errors
+    /// As of [`Uplink::connect`].
     pub async fn open(&self, request: &Request) -> Result<Stream, Status> {
         tokio::select! {
             opened = self.open_patiently(request) => opened,
@@ -370,8 +382,8 @@ impl Session {
 
     async fn open(&self, request: &Request) -> Result<Stream, Status> {
         let stream = self.association.open().ok_or(Status::Limit)?;
-        if let Request::Connect(target) = request {
-            stream.set_target(target.to_string());
+        if let Request::Connect(target, urgency) = request {
+            stream.set_target(target.to_string(), *urgency);
         }
         let request = Bytes::from(request.to_bytes());
         stream.write(request).await.map_err(|_| Status::Limit)?;

@@ -58,7 +58,7 @@ impl<P: Payload> Association<P> {
         if let Some(at) = self.position(id) {
             self.due = None;
             self.carriers.block(at);
-            if self.chosen == Some(id) {
+            if self.chosen.is_some_and(|(chosen, _)| chosen == id) {
                 self.chosen = None;
             }
             // What only this one could have taken may be another's now.

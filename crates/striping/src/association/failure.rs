@@ -145,7 +145,7 @@ impl<P: Payload> Association<P> {
             self.carriers.wake(at, &mut self.events);
         }
         self.events.push_back(Event::CarrierSuspected(id));
-        if self.chosen == Some(id) {
+        if self.chosen.is_some_and(|(chosen, _)| chosen == id) {
             self.chosen = None;
         }
         self.give_up(at);

@@ -80,9 +80,9 @@ pub struct Association<P> {
     send_memory: Memory,
     events: VecDeque<Event>,
     scheduler: Option<PacketScheduler>,
-    /// Carriers as that scheduler sees them, and whose turn it said it is.
+    /// Carriers as that scheduler sees them, and which it said is to carry what is next of a stream.
     table: Vec<SubflowState>,
-    chosen: Option<CarrierId>,
+    chosen: Option<(CarrierId, u32)>,
     /// When it asked to be asked again.
     scheduler_at: Option<Time>,
     /// Written to all streams so far, and of that what the other end has in order.

@@ -13,7 +13,7 @@ use ropewalk_transport::{SchedulerConfig, SubflowState};
 use super::{Association, Copied};
 use crate::carrier::Carrier;
 use crate::stream::send::Part;
-use crate::{Config, Payload};
+use crate::{CarrierId, Config, Payload};
 
 /// Streams that are looked at for a part ahead; with more, the gap is small anyway.
 const LOOKED_AT: usize = 64;
@@ -92,8 +92,13 @@ impl<P: Payload> Association<P> {
     /// The next part in turn.
     fn head(&mut self, at: usize) -> Option<Next> {
         let number = self.turns.next(&mut self.streams)?;
+        self.head_of(number, at)
+    }
+
+    /// The next part of a stream.
+    fn head_of(&self, number: u32, at: usize) -> Option<Next> {
         let most = self.carriers[at].payload_len() as u64;
-        let send = &self.streams[&number].send;
+        let send = &self.streams.get(&number)?.send;
         let part = if send.owes_fin_alone() {
             send.end_alone()
         } else {
@@ -218,7 +223,7 @@ impl<P: Payload> Association<P> {
             }
             return;
         }
-        if self.chosen == Some(id) {
+        if self.chosen.is_some_and(|(chosen, _)| chosen == id) {
             self.chosen = None;
         }
         if !self.is_redundant() {
@@ -253,9 +258,14 @@ impl<P: Payload> Association<P> {
         if self.chosen.is_none() {
             self.choose(now, at, stream);
         }
-        let chosen = self.chosen?;
+        let (chosen, stream) = self.chosen?;
         if chosen == own {
-            return self.head(at);
+            let next = self.head_of(stream, at);
+            if next.is_none() {
+                // The stream was given up, or its window shut, meanwhile.
+                self.chosen = None;
+            }
+            return next;
         }
         if let Some(other) = self.position(chosen) {
             self.carriers.wake(other, &mut self.events);
@@ -263,18 +273,40 @@ impl<P: Payload> Association<P> {
         None
     }
 
-    /// Asks the transport's scheduler whose turn it is with what this stream has next.
+    /// Asks the transport's scheduler who is to carry what the stream in turn has next. Where that waits for a
+    /// carrier, another stream whose deadline is another may not.
     fn choose(&mut self, now: Time, at: usize, stream: u32) {
         self.table.clear();
         for number in 0..self.carriers.len() {
             let row = self.row(now, number);
             self.table.push(row);
         }
-        let unsent = self.waiting().max(1);
-        let next = self.streams[&stream].send.next_deadline();
+        self.scheduler_at = None;
+        let due = |of: &Self, stream: u32| {
+            let next = of.streams.get(&stream)?.send.next_deadline();
+            Some(next.map(|(deadline, _)| deadline))
+        };
+        let first = due(self, stream);
+        self.chosen = self.ask(now, at, stream);
+        if self.chosen.is_some() {
+            return;
+        }
+        let others = self.turns.iter().take(LOOKED_AT);
+        let others: Vec<u32> = others
+            .filter(|other| due(self, *other) != first)
+            .filter(|other| self.streams[other].send.is_ready())
+            .collect();
+        self.chosen = others
+            .into_iter()
+            .find_map(|other| self.ask(now, at, other));
+    }
+
+    /// Which carrier is to carry what this stream has next, if one is to now.
+    fn ask(&mut self, now: Time, at: usize, stream: u32) -> Option<(CarrierId, u32)> {
+        let next = self.streams.get(&stream)?.send.next_deadline();
         let pending = Pending {
             now,
-            unsent,
+            unsent: self.waiting().max(1),
             window: u64::MAX,
             window_size: self.config.buffer.as_u64(),
             written: self.written,
@@ -283,15 +315,12 @@ impl<P: Payload> Association<P> {
             left_of_write: next.map_or(0, |(_, left)| left),
             changed: SubflowSet::ALL,
         };
-        let Some(scheduler) = &mut self.scheduler else {
-            return;
-        };
-        self.scheduler_at = None;
+        let scheduler = self.scheduler.as_mut()?;
         let choice = match scheduler.choose(&pending, &self.table) {
             Choice::Send(number) | Choice::Assign(number) => Some(number),
             Choice::SendOn(several) => several.iter().next(),
             Choice::WaitUntil(time) if time > now => {
-                self.scheduler_at = Some(time);
+                self.scheduler_at = Some(self.scheduler_at.map_or(time, |at| at.min(time)));
                 None
             }
             // Nothing is under way that could change its mind.
@@ -301,7 +330,7 @@ impl<P: Payload> Association<P> {
                 .all(|carrier| carrier.in_flight.is_empty())
                 .then_some(at),
         };
-        self.chosen = choice.map(|number| self.carriers[number].id);
+        choice.map(|number| (self.carriers[number].id, stream))
     }
 
     /// A carrier as a subflow.

@@ -3,10 +3,11 @@
 use bytes::Bytes;
 use ropewalk_quantities::{Bytes as Amount, Time};
 use ropewalk_striping::{
-    Association, CarrierConfig, CarrierId, Config, Event, Frame, NO_CARRIER, Role, StreamId,
-    TOO_MANY_STREAMS,
+    Association, CarrierConfig, CarrierId, Config, Deadline, Event, Frame, NO_CARRIER, Role,
+    StreamId, TOO_MANY_STREAMS,
 };
 use ropewalk_transport::SchedulerConfig;
+use ropewalk_transport::scheduling::cheapest_in_time::CheapestInTimeConfig;
 use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
 use ropewalk_transport::scheduling::overflow::OverflowConfig;
 use ropewalk_transport::scheduling::redundant::RedundantConfig;
@@ -111,6 +112,33 @@ fn a_dearer_carrier_is_for_what_takes_too_long() {
     assert_eq!(end.sends(MS(2), 0), []);
     end.write(stream, 1_000_000);
     assert!(!end.sends(MS(2), 0).is_empty());
+}
+
+#[test]
+fn what_waits_for_the_cheap_carrier_holds_up_nothing_that_is_due() {
+    let dear = CarrierConfig {
+        cost: 1.0,
+        ..carrier(20)
+    };
+    let scheduling = CheapestInTimeConfig::DEFAULT;
+    let (mut end, bulk) = scheduled(scheduling, &[carrier(20), dear]);
+    end.write(bulk, 1_000_000);
+    assert!(!end.sends(MS(2), 0).is_empty());
+    // The cheap one is full, and the rest has time.
+    assert_eq!(end.sends(MS(2), 1), []);
+    // What is due at once does not wait behind it.
+    let urgent = end.own.open().unwrap();
+    let due = Deadline {
+        at: MS(2),
+        span: Time::ZERO,
+    };
+    let mut payload = Bytes::from(vec![9; 500]);
+    assert_eq!(end.own.write_by(urgent, &mut payload, due), 500);
+    let sent = end.sends(MS(2), 1);
+    let [Frame::Data { stream, .. }] = sent[..] else {
+        panic!("{sent:?}");
+    };
+    assert_eq!(stream, urgent.0);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use super::input::{FarEnd, Input, Source};
 use super::request::Request;
 use super::response::{self, Response};
 use crate::association::Stream;
-use crate::request::{Request as Wanted, Target};
+use crate::request::Target;
 use crate::uplink::Uplink;
 
 /// How long a host may take to answer once it has the whole of a request.
@@ -64,7 +64,7 @@ pub async fn forward<S: Source>(
         }
     }
     let target = request.target.clone();
-    match uplink.open(&Wanted::Connect(target.clone())).await {
+    match uplink.connect(target.clone()).await {
         Ok(stream) => {
             let opened = Origin { target, stream };
             let (outcome, kept) = exchange(client, writer, opened, &request).await?;

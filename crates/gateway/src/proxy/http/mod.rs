@@ -23,7 +23,7 @@ use tokio::net::TcpStream;
 use tracing::debug;
 
 use super::passwords::Passwords;
-use crate::request::{Request as Wanted, Target};
+use crate::request::Target;
 use crate::uplink::Uplink;
 
 use answer::Answer;
@@ -115,7 +115,7 @@ async fn connect(
     target: Target,
     early: Bytes,
 ) -> Result<(), HttpError> {
-    match uplink.open(&Wanted::Connect(target.clone())).await {
+    match uplink.connect(target.clone()).await {
         Ok(stream) => {
             let done = b"HTTP/1.1 200 Connection established\r\n\r\n";
             socket.write_all(done).await?;

@@ -258,6 +258,7 @@ function linkHeads(of) {
 const STREAM_HEADS = [
   { name: "stream", show: (stream) => String(stream.id) },
   { name: "target", word: true, show: (stream) => stream.target ?? "–" },
+  { name: "class", word: true, show: (stream) => stream.class ?? "–" },
   { name: "age", show: (stream) => span(stream.age_s) },
   { name: "received", show: (stream) => bytes(stream.received_bytes) },
   { name: "sent", show: (stream) => bytes(stream.sent_bytes) },

@@ -1,0 +1,240 @@
+//! Classes of streams: by when what they carry is to be with the other end.
+//!
+//! A scheduler that knows deadlines chooses links by them: what is interactive is due at once, so that it goes where
+//! it arrives the soonest; what streams is due a while after it was written, and goes over the cheapest link that
+//! still has it there in time; bulk has no deadline, and goes over the cheapest link alone.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use ropewalk_quantities::{Bytes, Time};
+use ropewalk_striping::{Deadline, SchedulerConfig};
+
+/// Longest time in which a stream's bytes are to be there.
+pub const LONGEST: Time = Time::from_secs(60);
+
+/// What kind of stream it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// As soon as possible.
+    Interactive,
+    /// Within a time.
+    Streaming,
+    /// At the least price.
+    #[default]
+    Bulk,
+}
+
+/// By when a stream's bytes are to be there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Urgency {
+    /// So many of the first bytes, each way, are interactive whatever follows.
+    pub small: u32,
+    /// From a write to when it is to be there: at once, or after at most [`LONGEST`]; none for bulk. Whole
+    /// milliseconds.
+    pub within: Option<Time>,
+}
+
+/// Which streams are of which class, by the port that they lead to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Classes {
+    /// Those that are named.
+    pub ports: BTreeMap<u16, Class>,
+    /// All others.
+    pub others: Class,
+    /// See [`Urgency::small`].
+    pub small: u32,
+    /// For what streams.
+    pub within: Time,
+}
+
+/// `CLASS=PORT,PORT` on a command line: `*` stands for all ports that are not named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    class: Class,
+    /// `None`: all others.
+    ports: Vec<Option<u16>>,
+}
+
+impl Urgency {
+    /// Of a write now, after so many bytes.
+    pub(crate) fn deadline(&self, now: Time, written: u64) -> Option<Deadline> {
+        let is_small = written < u64::from(self.small);
+        let span = if is_small { Time::ZERO } else { self.within? };
+        Some(Deadline {
+            at: now + span,
+            span,
+        })
+    }
+
+    /// Its class.
+    #[must_use]
+    pub fn class(&self) -> Class {
+        match self.within {
+            Some(Time::ZERO) => Class::Interactive,
+            Some(_) => Class::Streaming,
+            None => Class::Bulk,
+        }
+    }
+}
+
+impl Classes {
+    /// All streams alike.
+    #[must_use]
+    pub fn all(class: Class, within: Time) -> Classes {
+        Classes {
+            others: class,
+            within,
+            ..Classes::default()
+        }
+    }
+
+    /// What a command line says.
+    ///
+    /// # Errors
+    /// A port is in two classes, or a scheduler does not know deadlines; in words.
+    pub(crate) fn new(
+        rules: &[Rule],
+        small: Bytes,
+        within: Time,
+        scheduler: &SchedulerConfig,
+    ) -> Result<Classes, String> {
+        let mut classes = Classes {
+            small: u32::try_from(small.as_u64()).unwrap_or(u32::MAX),
+            ..Classes::all(Class::Bulk, within)
+        };
+        let mut named = BTreeMap::new();
+        for rule in rules {
+            for port in &rule.ports {
+                if named.insert(*port, rule.class).is_some() {
+                    let port = port.map_or("*".to_owned(), |port| port.to_string());
+                    return Err(format!("--class: {port} is in two classes; allowed: one"));
+                }
+            }
+        }
+        if (!rules.is_empty() || classes.small > 0) && !knows_deadlines(scheduler) {
+            return Err(format!(
+                "--scheduler {}: it knows no classes; allowed with --class and --small: cheapest-in-time, mp-dash",
+                scheduler.name()
+            ));
+        }
+        classes.others = named.remove(&None).unwrap_or_default();
+        let ports = named.into_iter();
+        classes.ports = ports
+            .filter_map(|(port, class)| Some((port?, class)))
+            .collect();
+        Ok(classes)
+    }
+
+    /// Of a stream that leads to this port.
+    #[must_use]
+    pub fn urgency(&self, port: u16) -> Urgency {
+        let class = self.ports.get(&port).copied().unwrap_or(self.others);
+        Urgency {
+            small: self.small,
+            within: match class {
+                Class::Interactive => Some(Time::ZERO),
+                Class::Streaming => Some(self.within),
+                Class::Bulk => None,
+            },
+        }
+    }
+}
+
+fn knows_deadlines(scheduler: &SchedulerConfig) -> bool {
+    use SchedulerConfig::{CheapestInTime, MpDash};
+    matches!(scheduler, CheapestInTime(_) | MpDash(_))
+}
+
+impl Class {
+    const ALL: [Class; 3] = [Class::Interactive, Class::Streaming, Class::Bulk];
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Class::Interactive => "interactive",
+            Class::Streaming => "streaming",
+            Class::Bulk => "bulk",
+        })
+    }
+}
+
+impl FromStr for Rule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Rule, String> {
+        const ALLOWED: &str =
+            "allowed: CLASS=PORT,PORT or CLASS=*, with interactive, streaming or bulk";
+        let wrong = || format!("no such class; {ALLOWED}");
+        let (class, ports) = text.split_once('=').ok_or_else(wrong)?;
+        let class = Class::ALL.into_iter().find(|one| one.to_string() == class);
+        let port = |text: &str| match text.parse() {
+            _ if text == "*" => Ok(None),
+            Ok(port) if port > 0 => Ok(Some(port)),
+            _ => Err(format!("{text:?} is no port; {ALLOWED}")),
+        };
+        Ok(Rule {
+            class: class.ok_or_else(wrong)?,
+            ports: ports.split(',').map(port).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ropewalk_striping::Declared;
+
+    const WITHIN: Time = Time::from_millis(200);
+
+    fn classes(rules: &[&str], scheduler: &str) -> Result<Classes, String> {
+        let rules: Vec<Rule> = rules.iter().map(|rule| rule.parse().unwrap()).collect();
+        let scheduler = SchedulerConfig::from_name(scheduler).unwrap();
+        Classes::new(&rules, Bytes::from_kib(1), WITHIN, &scheduler)
+    }
+
+    #[test]
+    fn a_port_has_its_class_and_all_others_have_that_of_the_star() {
+        let rules = ["interactive=22,5060", "streaming=*", "bulk=873"];
+        let classes = classes(&rules, "cheapest-in-time").unwrap();
+        let within = |port| classes.urgency(port).within;
+        assert_eq!(within(22), Some(Time::ZERO));
+        assert_eq!(within(443), Some(WITHIN));
+        assert_eq!(within(873), None);
+    }
+
+    #[test]
+    fn the_first_bytes_are_interactive_whatever_follows() {
+        let classes = classes(&["streaming=554"], "mp-dash").unwrap();
+        let now = Time::from_secs(1);
+        let at = |port, written| classes.urgency(port).deadline(now, written);
+        assert_eq!(at(554, 1023).map(|due| due.at), Some(now));
+        assert_eq!(
+            at(554, 1024).map(|due| (due.at, due.span)),
+            Some((now + WITHIN, WITHIN))
+        );
+        assert_eq!(at(80, 1023).map(|due| due.at), Some(now));
+        assert_eq!(at(80, 1024), None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_what_is_allowed() {
+        for wrong in [
+            "video=1",
+            "bulk",
+            "bulk=",
+            "bulk=0",
+            "bulk=70000",
+            "bulk=1;2",
+        ] {
+            let said = wrong.parse::<Rule>().unwrap_err();
+            assert!(said.contains("allowed: CLASS=PORT,PORT"), "{wrong}: {said}");
+        }
+        let twice = classes(&["bulk=80", "streaming=80"], "cheapest-in-time").unwrap_err();
+        assert!(twice.contains("80 is in two classes"), "{twice}");
+        let blind = classes(&[], "min-rtt").unwrap_err();
+        assert!(blind.contains("min-rtt: it knows no classes"), "{blind}");
+    }
+}
