@@ -69,6 +69,7 @@ ITEMS = (
     Item("alheid-2016", "fig5", "policies, 54 and 2 Mbit/s", "alheid2016_figures", 1, "fig5"),
     Item("alheid-2016", "fig6", "policies, 6 and 2 Mbit/s", "alheid2016_figures", 1, "fig6"),
     Item("park-2014", "delay", "bounds on the delay, greedy split", "park2014_delay", runs=1),
+    Item("park-2014", "tsc", "cost and delay under MPTCP-TSC", "park2014_tsc", runs=4),
 )
 
 

@@ -1,6 +1,6 @@
 //! What a flow of the ns-3 module's MPTCP must be.
 
-use ropewalk_transport::mptcp_ns3::{Coupling, Policy};
+use ropewalk_transport::mptcp_ns3::{Coupling, Policy, Settings};
 use ropewalk_transport::{Config, Profile};
 
 use crate::error::Problem;
@@ -63,8 +63,11 @@ pub(super) fn check_inherited(
         let error = section.complain("congestion", Problem::OnlyWith(OTHERS), report);
         error.allowed = Some(format!("for mptcp-ns3, {}", name_list(Coupling::NAMES)));
     }
-    if config.scheduler.name() != "round-robin" {
+    if !Settings::SCHEDULERS.contains(&config.scheduler.name()) {
         let error = section.complain("scheduler", Problem::OnlyWith(OTHERS), report);
-        error.allowed = Some("for mptcp-ns3, \"round-robin\"".to_owned());
+        error.allowed = Some(format!(
+            "for mptcp-ns3, {}",
+            name_list(Settings::SCHEDULERS)
+        ));
     }
 }

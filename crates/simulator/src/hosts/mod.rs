@@ -162,15 +162,20 @@ impl Host {
                         None => {
                             unsupported("congestion", config.congestion.name(), &Coupling::NAMES)
                         }
-                        Some(_) => {
+                        Some(_) if Policy::of(&config.reordering).is_none() => {
                             let names = Policy::ALL.map(Policy::name);
                             unsupported("reordering", config.reordering.name(), &names)
                         }
+                        Some(_) => {
+                            unsupported("scheduler", config.scheduler.name(), &Settings::SCHEDULERS)
+                        }
                     }
                 })?;
+                let costs = costs(scenario, flow);
+                let of_each = (0..flow.subflows()).map(|subflow| costs[subflow % costs.len()]);
                 Host::MptcpNs3(Box::new(MptcpNs3::new(
                     settings,
-                    flow.subflows(),
+                    &of_each.collect::<Vec<_>>(),
                     headers,
                     keys,
                 )))

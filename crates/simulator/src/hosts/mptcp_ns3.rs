@@ -63,15 +63,20 @@ enum Dial {
 }
 
 impl MptcpNs3 {
-    /// With so many subflows; a segment has so many bytes of headers before it.
+    /// With subflows whose paths cost so much; a segment has so many bytes of headers before it.
     pub(crate) fn new(
         settings: Settings,
-        subflows: usize,
+        costs: &[f64],
         headers: u32,
         random: Pcg64Mcg,
     ) -> MptcpNs3 {
+        let subflows = costs.len();
+        let mut sender = Sender::new(settings, subflows);
+        for (subflow, cost) in costs.iter().enumerate() {
+            sender.set_cost(subflow, *cost);
+        }
         MptcpNs3 {
-            sender: Sender::new(settings, subflows),
+            sender,
             receiver: Receiver::new(settings.policy, subflows),
             dials: vec![Dial::Closed; subflows],
             answers: VecDeque::new(),

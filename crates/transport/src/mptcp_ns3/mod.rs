@@ -27,6 +27,9 @@ use ropewalk_quantities::{Bytes, Time};
 use crate::Config;
 use crate::algorithm::Declared;
 use crate::reordering::ReorderingConfig;
+use crate::scheduling::SchedulerConfig;
+use crate::scheduling::round_robin::RoundRobinConfig;
+use crate::scheduling::traffic_split::TrafficSplitConfig;
 pub use coupling::Coupling;
 pub use receiver::Receiver;
 pub use sender::Sender;
@@ -99,14 +102,28 @@ pub struct Settings {
     pub send_buffer: Bytes,
     /// A segment that is not full waits for more to be written.
     pub waits_for_full: bool,
+    /// In the place of its round robin, as Park et al. 2014 added it to the module.
+    pub traffic_split: Option<TrafficSplitConfig>,
 }
 
 impl Settings {
-    /// Of an endpoint that is set so; `None` if its congestion control or its answer to reordering is
-    /// none of the module's.
+    /// The schedulers that it can have, in scenario files.
+    pub const SCHEDULERS: [&'static str; 2] = [
+        RoundRobinConfig::DESCRIPTION.name,
+        TrafficSplitConfig::DESCRIPTION.name,
+    ];
+
+    /// Of an endpoint that is set so; `None` if its congestion control, its answer to reordering or its
+    /// scheduler is none of the module's.
     #[must_use]
     pub fn new(config: &Config) -> Option<Settings> {
+        let traffic_split = match config.scheduler {
+            SchedulerConfig::RoundRobin(_) => None,
+            SchedulerConfig::TrafficSplit(split) => Some(split),
+            _ => return None,
+        };
         Some(Settings {
+            traffic_split,
             coupling: Coupling::of(&config.congestion)?,
             policy: Policy::of(&config.reordering)?,
             segment: config.segment,

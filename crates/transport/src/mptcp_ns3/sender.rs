@@ -6,6 +6,8 @@ use ropewalk_quantities::Time;
 
 use super::subflow::{FRto, Sent, Subflow};
 use super::{Ack, Data, Policy, Settings};
+use crate::scheduling::traffic_split::TrafficSplit;
+use crate::scheduling::{self, Choice, Pending, Scheduler, SubflowSet};
 use crate::{Counters, SubflowState};
 
 /// Duplicates of a segment that are a loss.
@@ -21,6 +23,8 @@ pub struct Sender {
     subflows: Vec<Subflow>,
     /// The subflow that is asked first for room.
     turn: usize,
+    /// In the place of these turns.
+    split: Option<Split>,
     /// The next number of the stream.
     next: u64,
     /// Written and not yet sent, in bytes.
@@ -35,6 +39,14 @@ pub struct Sender {
     throughput: (f64, u64),
 }
 
+/// MPTCP-TSC, the table of subflows that it sees, and when it is to be asked again.
+#[derive(Debug)]
+struct Split {
+    scheduler: Box<TrafficSplit>,
+    table: Vec<SubflowState>,
+    at: Option<Time>,
+}
+
 impl Sender {
     /// Over so many subflows, none of which is open yet.
     #[must_use]
@@ -44,6 +56,14 @@ impl Sender {
             settings,
             subflows: (0..subflows).map(|_| Subflow::new(mss)).collect(),
             turn: 0,
+            split: settings.traffic_split.map(|split| Split {
+                scheduler: split.build(&scheduling::Settings {
+                    assign_ahead: false,
+                    send_buffer: settings.send_buffer,
+                }),
+                table: Vec::new(),
+                at: None,
+            }),
             next: 0,
             unsent: 0,
             unacknowledged: 0,
@@ -59,6 +79,11 @@ impl Sender {
         let subflow = &mut self.subflows[subflow];
         subflow.state.usable = true;
         subflow.show();
+    }
+
+    /// What a subflow's path costs beside the others.
+    pub fn set_cost(&mut self, subflow: usize, cost: f64) {
+        self.subflows[subflow].state.cost = cost;
     }
 
     /// The application writes up to `most` bytes: how many the send buffer takes.
@@ -104,11 +129,59 @@ impl Sender {
         if self.unsent == 0 || waits {
             return None;
         }
+        let subflow = match self.split {
+            Some(_) => self.by_split(now)?,
+            None => self.in_turn()?,
+        };
+        Some(self.send_new(now, subflow))
+    }
+
+    fn in_turn(&mut self) -> Option<usize> {
         let count = self.subflows.len();
         let turns = (0..count).map(|step| (self.turn + step) % count);
         let subflow = { turns }.find(|subflow| self.subflows[*subflow].has_room())?;
         self.turn = (subflow + 1) % count;
-        Some(self.send_new(now, subflow))
+        Some(subflow)
+    }
+
+    fn by_split(&mut self, now: Time) -> Option<usize> {
+        let split = self.split.as_mut()?;
+        split.table.clear();
+        // Whole segments, as the module counts its windows.
+        split.table.extend(self.subflows.iter().map(|subflow| {
+            let room = if subflow.has_room() {
+                subflow.state.mss
+            } else {
+                0
+            };
+            SubflowState {
+                cwnd: match room {
+                    0 => subflow.state.in_flight,
+                    room => subflow.state.cwnd.max(subflow.state.in_flight + room),
+                },
+                ..subflow.state.clone()
+            }
+        }));
+        let pending = Pending {
+            now,
+            unsent: self.unsent,
+            window: u64::MAX,
+            window_size: self.settings.send_buffer.as_u64(),
+            written: self.unsent + self.unacknowledged,
+            acknowledged: 0,
+            deadline: None,
+            left_of_write: 0,
+            changed: SubflowSet::ALL,
+        };
+        split.at = None;
+        match split.scheduler.choose(&pending, &split.table) {
+            Choice::Send(subflow) => Some(subflow),
+            Choice::WaitUntil(at) => {
+                split.at = Some(at);
+                None
+            }
+            Choice::Assign(_) | Choice::SendOn(_) | Choice::Wait => None,
+        }
     }
 
     fn send_new(&mut self, now: Time, subflow: usize) -> Data {
@@ -347,6 +420,11 @@ impl Sender {
     /// Timers that have run out do what they do: the window is halved, too, and the first
     /// unacknowledged segment alone is sent again.
     pub fn handle_timeout(&mut self, now: Time) {
+        if let Some(split) = &mut self.split
+            && split.at.is_some_and(|at| at <= now)
+        {
+            split.at = None;
+        }
         for subflow in 0..self.subflows.len() {
             let of = &mut self.subflows[subflow];
             if of.timer.is_some_and(|timer| timer <= now) {
@@ -364,7 +442,8 @@ impl Sender {
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
         let timers = self.subflows.iter().filter_map(|subflow| subflow.timer);
-        timers.min()
+        let split = self.split.as_ref().and_then(|split| split.at);
+        timers.chain(split).min()
     }
 
     /// The answer to duplicates.

@@ -122,6 +122,7 @@ impl Windows {
                 segment: Bytes::new(MSS),
                 send_buffer: Bytes::from_mib(1),
                 waits_for_full: true,
+                traffic_split: None,
             },
             2,
         );
