@@ -253,6 +253,29 @@ class Scenario:
         values: dict[str, Any] = json.loads(self._core.values_json())
         return values
 
+    def writes(self, seed: int, most: int) -> tuple[list[float], list[int]] | None:
+        """Return what the measured application writes in a run.
+
+        Parameters
+        ----------
+        seed : int
+            Of the run.
+        most : int
+            No more writes than these, the first ones.
+
+        Returns
+        -------
+        tuple of lists, or None
+            Seconds from the beginning, and bytes; None of a bulk transfer.
+
+        Examples
+        --------
+        >>> times, sizes = Scenario.load("scenarios/video/wifi-lte.toml").writes(1, most=3)
+        >>> [round(time, 3) for time in times], sizes[0] > sizes[1]
+        ([0.0, 0.033, 0.067], True)
+        """
+        return self._core.writes(seed, most)
+
     @property
     def capacity_mbps(self) -> float | None:
         """Sum of the rates of the links that the measured connection uses.

@@ -456,3 +456,48 @@ def test_datagrams_beside_others_have_no_formula():
     made = ropewalk.predict(ropewalk.Scenario(DATAGRAMS + '\n[[competitor]]\npath = "a"\n'))
     assert made.best is None
     assert "no formula has datagrams beside other flows" in made.warnings[0]
+
+
+VIDEO = "scenarios/video/wifi-lte.toml"
+
+
+@pytest.fixture
+def video():
+    return ropewalk.Scenario.load(VIDEO)
+
+
+def test_of_what_has_a_deadline_the_least_cost_is_known(video):
+    found = ropewalk.predict(video).model("in-time")
+    assert found.delay_ms["late_by"] == 0
+    assert sum(found.quantities["shares"]) == pytest.approx(1)
+    # What was simulated is in time but for some frames, and no cheaper than the bound.
+    chosen = video.with_({"transport.scheduler": "cheapest-in-time", "duration": "30 s"})
+    cost = ropewalk.simulate(chosen).runs[0]["cost"]
+    assert ropewalk.predict(chosen).model("in-time").cost < cost
+    # A shorter deadline costs more.
+    longer = ropewalk.predict(video.with_({"traffic.deadline": "1 s"})).model("in-time")
+    assert longer.cost < found.cost
+    assert longer.quantities["shares"][1] < found.quantities["shares"][1]
+
+
+def test_where_not_all_can_be_in_time_it_says_how_late(video):
+    # 1 MB a second from the beginning of an outage of two seconds on, over 10 Mbit/s.
+    changes = {
+        "transport.protocol": "tcp",
+        "transport.paths": ["lte"],
+        "link.lte.rate": "10 Mbit/s",
+        "link.lte.down": [["1 s", "3 s"]],
+        "traffic.deadline": "1 s",
+        "duration": "5 s",
+    }
+    found = ropewalk.predict(video.with_(changes)).model("in-time")
+    # The frame that was written as the outage began waits for two seconds, and half a round trip.
+    assert found.delay_ms["late_by"] > 1000
+    assert "not all can be in time" in found.warnings[0]
+
+
+def test_without_a_price_there_is_no_cost_and_without_a_deadline_no_bound(stream):
+    assert "in-time" not in names(stream)
+    found = ropewalk.predict(stream.with_({"traffic.deadline": "1 s"})).model("in-time")
+    assert found.cost is None
+    assert found.delay_ms["late_by"] == 0

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use ropewalk_network::stream;
 use ropewalk_quantities::Rate;
+use ropewalk_simulator::Schedule;
 
 use crate::ScenarioError;
 
@@ -114,6 +116,21 @@ impl Scenario {
         let first = self.parsed.first();
         let key = first.key("");
         key.trim_end_matches('.').to_owned()
+    }
+
+    /// When the first flow's application writes, in seconds, and how many bytes: the first so many writes of a
+    /// run of this seed. None of a bulk transfer.
+    fn writes(&self, seed: u64, most: usize) -> Option<(Vec<f64>, Vec<u64>)> {
+        let (flow, end) = (self.parsed.first(), self.parsed.duration);
+        let random = stream(seed, &format!("{}/traffic", flow.stream(0)));
+        let mut schedule = Schedule::new(&flow.traffic, flow.start, end, random)?;
+        let (mut times, mut sizes) = (Vec::new(), Vec::new());
+        while times.len() < most && schedule.next() < end {
+            times.push(schedule.next().as_secs_f64());
+            sizes.push(schedule.message());
+            schedule.advance();
+        }
+        Some((times, sizes))
     }
 
     /// The whole scenario in base units, every default filled in, as JSON text.

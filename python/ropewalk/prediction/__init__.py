@@ -52,7 +52,7 @@ def predict(scenario: Scenario | str | os.PathLike[str]) -> Predictions:
     >>> ropewalk.predict("scenarios/start/two-links.toml").best.name
     'fluid'
     """
-    from . import datagrams, fluid, wifi
+    from . import datagrams, fluid, in_time, wifi
     from .coverage import is_one_of_several, is_wireless, uncovered
     from .models import MODELS
 
@@ -87,6 +87,9 @@ def predict(scenario: Scenario | str | os.PathLike[str]) -> Predictions:
             continue
         if made is not None:
             found[made.name] = made
+    if models and not is_one_of_several(values) and not is_wireless(values):
+        bound = in_time.predict(scenario)
+        found |= {} if bound is None else {bound.name: bound}
     best = reason = None
     for name, why in BELIEVED.get(values["transport"]["protocol"], OTHERS):
         if name in found and found[name].goodput_mbps is not None:

@@ -74,11 +74,15 @@ def _models(predictions: Predictions) -> Table:
     shown.add_column("model", no_wrap=True)
     shown.add_column("goodput\nMbit/s", justify="right", vertical="bottom", no_wrap=True)
     shown.add_column("delay\nms", vertical="bottom")
+    has_cost = any(model.cost is not None for model in predictions.models)
+    if has_cost:
+        shown.add_column("cost", justify="right", vertical="bottom", no_wrap=True)
     shown.add_column("holds here", vertical="bottom")
     for model in predictions.models:
         goodput = "" if model.goodput_mbps is None else f"{model.goodput_mbps:,.2f}"
         holds = Text("not quite", "yellow") if model.warnings else Text("yes")
-        shown.add_row(model.name, goodput, _delay(model), holds)
+        cost = "" if model.cost is None else f"{model.cost:,.2f}"
+        shown.add_row(model.name, goodput, _delay(model), *[cost][: int(has_cost)], holds)
     return shown
 
 
