@@ -436,3 +436,19 @@ def test_advice_over_the_air_says_what_it_cannot():
     assert "802.11 channel" in answers["buffers"].answer
     assert answers["buffers"].settings == {}
     assert "802.11 channel" in answers["least-cost"].answer
+
+
+def test_where_there_are_deadlines_each_link_and_each_deadline_has_its_worth():
+    video = ropewalk.Scenario.load(ROOT / "scenarios/video/wifi-lte.toml")
+    short = video.with_({"duration": "10 s"})
+    advice = {each.question: each for each in ropewalk.advise(short, runs=1).advice}
+    # A video's frames are no Poisson stream: the bound for those is not asked.
+    assert "least-cost" not in advice
+    found = {row.what: row.numbers for row in advice["deadlines"].evidence}
+    assert found["all links"]["late_by_ms"] == 0
+    assert found["without lte"]["late_by_ms"] > 100
+    assert found["without wifi"]["least_cost"] > 2 * found["all links"]["least_cost"]
+    costs = [found[f"within {ms} ms"]["least_cost"] for ms in (200, 400, 800)]
+    assert costs == sorted(costs, reverse=True)
+    assert costs[0] > costs[-1]
+    assert "Without lte it comes" in advice["deadlines"].answer

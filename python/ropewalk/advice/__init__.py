@@ -19,6 +19,7 @@ from .algorithms import (
 from .bench import Bench, Changes, Tally
 from .buffers import advise_buffers
 from .checking import allow_check
+from .deadlines import advise_deadlines
 from .judging import Judge
 from .least_cost import Wish, advise_least_cost, quantity
 from .links import Chosen, choose
@@ -127,9 +128,11 @@ def advise(
     routes = advise_mesh(bench, judge)
     advice = [routes, chosen.advice, advise_weakest(bench, judge, predictor, paths)]
     advice += _on_transport(bench, anew, judge, chosen, paths, tally)
-    if wish is not None:
+    # A video's frames are no Poisson stream of packets, of which the least cost within a delay is.
+    if wish is not None and (rate is not None or scenario.values["traffic"]["kind"] != "video"):
         tally.ask()
         advice.append(advise_least_cost(bench, paths, wish))
+    advice.append(advise_deadlines(scenario, paths))
     if check:
         tally.ask()
     checked = checking.check(bench, judge, predictor, paths, chosen.paths) if check else None

@@ -205,7 +205,7 @@ class _Offer:
         used = described({**values, "transport": transport | {"paths": list(names)}})
         if any(math.isinf(path.rate) for path in used):
             return None
-        message = traffic["message"] if traffic["kind"] != "bulk" else transport["segment"]
+        message = traffic.get("message", transport["segment"])
         packets = math.ceil(message / transport["segment"])
         wire = 8 * (message + packets * header_bytes(transport))
         return _Offer(

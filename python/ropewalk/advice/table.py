@@ -25,6 +25,8 @@ COLUMNS = {
     "delay_p95_ms": ("95 % within\nms", 0),
     "delay_bound_ms": ("bound\nms", 1),
     "cost": ("cost", 2),
+    "least_cost": ("least\ncost", 2),
+    "late_by_ms": ("late by\nms", 0),
     "competitors_mbps": ("others each\nMbit/s", 2),
 }
 
