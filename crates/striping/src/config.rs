@@ -52,6 +52,8 @@ pub struct Config {
     pub keepalive: Time,
     /// And this often while there are none.
     pub idle_keepalive: Time,
+    /// One that is metered no more often than this, whether there are streams or not.
+    pub metered_keepalive: Time,
 }
 
 impl Default for Config {
@@ -66,6 +68,7 @@ impl Default for Config {
             timeout: Time::from_secs(60),
             keepalive: Time::from_secs(5),
             idle_keepalive: Time::from_secs(30),
+            metered_keepalive: Time::from_secs(60),
         }
     }
 }
@@ -82,6 +85,8 @@ pub struct CarrierConfig {
     pub quota: Option<Bytes>,
     /// Carriers of a higher number count as dearer than those of a lower one, whatever their cost.
     pub priority: u8,
+    /// What it carries is paid for, so that it is not probed more often than it must be.
+    pub metered: bool,
     /// Round trip of its handshake, if it was timed: until data are acknowledged, the only estimate.
     pub rtt: Option<Time>,
 }

@@ -374,6 +374,7 @@ impl Member {
             cost: f64::from(join.cost) / 1000.0,
             quota: join.quota.map(Bytes::new),
             priority: join.priority,
+            metered: join.quota.is_some() || join.cost > 1000,
             rtt: None,
         };
         let mut carrier = self.association.carry(socket, begun, config, congestion);

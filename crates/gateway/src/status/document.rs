@@ -103,7 +103,7 @@ pub struct Link {
     /// Whether it can be used.
     pub state: State,
     /// How long ago something last came by it; absent if nothing has. An idle link is asked every
-    /// half minute, and may be dead for so long without being known to be.
+    /// half minute, a metered one each minute, and may be dead for so long without being known to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_heard_s: Option<f64>,
     /// Smoothed round-trip time above TCP or UDP: what waits in this end's socket is part of it.

@@ -165,6 +165,7 @@ async fn bring_up(
         cost: link.price(),
         quota: near.book.left(link),
         priority: link.priority,
+        metered: near.book.left(link).is_some() || link.price() > 1.0,
         rtt: None,
     };
     let association = &session.association;

@@ -128,7 +128,11 @@ impl<P: Payload> Association<P> {
             true => self.config.idle_keepalive,
             false => self.config.keepalive,
         };
-        self.carriers[at].probe_at(keepalive)
+        let carrier = &self.carriers[at];
+        carrier.probe_at(match carrier.config.metered {
+            true => keepalive.max(self.config.metered_keepalive),
+            false => keepalive,
+        })
     }
 
     /// Nothing was heard of a carrier for too long.

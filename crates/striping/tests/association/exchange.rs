@@ -408,3 +408,25 @@ fn an_idle_carrier_is_asked_twice_a_minute_and_suspected_when_it_does_not_answer
     let heard = end.own.carrier_statistics(id).unwrap().heard_at;
     assert!(heard <= day + MS(20), "{heard}");
 }
+
+#[test]
+fn while_there_are_streams_a_metered_carrier_is_asked_once_a_minute() {
+    let day = Time::from_secs(86_400);
+    let asked = [false, true].map(|metered| {
+        let config = CarrierConfig {
+            metered,
+            ..carrier(20)
+        };
+        let mut end = End::new(Role::Initiator, Config::default(), &[config]);
+        end.own.open().unwrap();
+        let id = end.carriers[0];
+        let Some(Frame::Ping { token }) = end.own.poll_transmit(MS(1), id) else {
+            panic!("the first question");
+        };
+        end.own.received(MS(21), id, Frame::Pong { token }).unwrap();
+        questions(&mut end, day, true)
+    });
+    assert!((17_000..=17_300).contains(&asked[0]), "{asked:?}");
+    // Of 290 bytes there and back, headers of IP and TCP and acknowledgements counted: .42 MB.
+    assert!((1430..=1445).contains(&asked[1]), "{asked:?}");
+}
