@@ -129,7 +129,8 @@ def _summary_lines(
     if sent:
         yield "sent again", f"{again:,.0f} of {sent:,.0f} segments ({again / sent:.2%})"
     if "cost" in mean:
-        yield "cost", f"{mean['cost']:,.2f} (each link's price times its Mbit/s)"
+        per_gb = f", {mean['cost_per_gb']:,.0f} a GB" if "cost_per_gb" in mean else ""
+        yield "cost", f"{mean['cost']:,.2f} (each link's price times its Mbit/s){per_gb}"
     if "jain_index" in mean:
         fairness = f"{mean['jain_index']:.3f}{interval('jain_index')}"
         yield "fairness", f"{fairness} of 1, Jain's index over the flows' goodputs"

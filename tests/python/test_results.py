@@ -24,7 +24,15 @@ ALWAYS = {
     "subflows",
     "stats",
 }
-WHERE_KNOWN = {"completion_s", "cost", "delay_ms", "longest_gap_s", "competitors", "warnings"}
+WHERE_KNOWN = {
+    "completion_s",
+    "cost",
+    "cost_per_gb",
+    "delay_ms",
+    "longest_gap_s",
+    "competitors",
+    "warnings",
+}
 DELAY = {"mean", "p50", "p95", "p99", "max"}
 LINK = {
     "name",
@@ -194,6 +202,10 @@ def test_a_cost_is_told_where_a_link_has_a_price(cost):
         price = cost * carried["dsl"] + 1.0 * carried["cable"]
         seconds = results.runs[0]["duration_s"]
         assert results.runs[0]["cost"] == pytest.approx(price * 8e-6 / seconds)
+        # All that was delivered was measured, by this price of a Mbit of 125 kB.
+        gigabytes = results.runs[0]["goodput_mbps"] * seconds / 8000
+        per_gb = price / 125_000 / gigabytes
+        assert results.runs[0]["cost_per_gb"] == pytest.approx(per_gb, rel=1e-2)
     # What is kept says the same again.
     text, _ = scenario.self_contained()
     assert ropewalk.simulate(ropewalk.Scenario(text)).runs[0].get("cost") == (

@@ -29,7 +29,7 @@ pub use outcome::{
     Stats, SubflowSummary, SubflowTimeline, Summary, Timeline, VideoSummary,
 };
 pub use schedule::Schedule;
-pub use summary::jain_index;
+pub use summary::{cost_per_gb, jain_index};
 
 use std::convert::Infallible;
 

@@ -53,6 +53,9 @@ pub struct Summary {
     /// link has a price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
+    /// What 10^9 bytes cost that the application got, by the same price of a Mbit; absent when it got none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_per_gb: Option<f64>,
     /// Application's write to delivery in order; absent when nothing was delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<DelaySummary>,

@@ -63,6 +63,7 @@ pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
     let several = span.world.flows.len() > 1;
     let (messages, video) = span.timeliness(0);
     let goodputs: Vec<f64> = all.iter().map(|flow| flow.goodput_mbps).collect();
+    let cost = span.cost(&links);
     Outcome {
         summary: Summary {
             engine: "simulate",
@@ -75,7 +76,8 @@ pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
                 .and_then(|recorder| recorder.longest_gap(span.end_at))
                 .map(Time::as_secs_f64),
             duration_s: span.end_at.as_secs_f64(),
-            cost: span.cost(&links),
+            cost,
+            cost_per_gb: cost.and_then(|cost| cost_per_gb(cost, all[0].goodput_mbps)),
             delay_ms: recorder.and_then(|recorder| recorder.delays.summary()),
             messages,
             video,
@@ -155,6 +157,13 @@ fn take_outcomes<T, M>(scenario: &Scenario, world: &mut World<T, M>) -> Vec<Flow
         })
     });
     recorded.collect()
+}
+
+/// What 10^9 bytes cost that the application got, where so many Mbit/s cost so much (the sum of links'
+/// prices times their Mbit/s); `None` if it got none.
+#[must_use]
+pub fn cost_per_gb(cost: f64, goodput_mbps: f64) -> Option<f64> {
+    (goodput_mbps > 0.0).then(|| 8000.0 * cost / goodput_mbps)
 }
 
 /// Jain, Chiu and Hawe's index of fairness (DEC TR-301, 1984): (sum of x)^2 / (n times the sum of

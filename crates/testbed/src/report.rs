@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
-use ropewalk_simulator::{CompetitorSummary, DelayBin, FlowSummary, LinkSummary};
+use ropewalk_simulator::{CompetitorSummary, DelayBin, FlowSummary, LinkSummary, cost_per_gb};
 
 use crate::competitors::Delivered;
 use crate::emulator::{Carried, LatenessSummary};
@@ -34,6 +34,9 @@ pub struct Report {
     /// tell, nor of its links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
+    /// What 10^9 bytes cost that the application got, by the same price of a Mbit; absent when it got none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_per_gb: Option<f64>,
     /// Per link, as in the scenario; forward direction.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkSummary>,
@@ -147,12 +150,15 @@ impl Report {
             ));
         }
         let (flows, jain_index) = shares::flows(scenario, &traffic, &measured.others);
+        let per_gb = |cost| cost_per_gb(cost, traffic.goodput_mbps);
+        let cost_per_gb = cost.and_then(per_gb);
         Report {
             engine: "testbed",
             scenario: scenario.title.clone(),
             seed,
             traffic,
             cost,
+            cost_per_gb,
             links,
             competitors: shares::competitors(scenario, &measured.others),
             flows,

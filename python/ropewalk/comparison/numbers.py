@@ -7,7 +7,7 @@ from typing import Any
 
 from ..prediction import Predictions
 
-PLAIN = ("goodput_mbps", "delivered_bytes", "completion_s", "duration_s", "cost")
+PLAIN = ("goodput_mbps", "delivered_bytes", "completion_s", "duration_s", "cost", "cost_per_gb")
 DELAYS = ("mean", "p50", "p95", "p99", "max")
 REORDERING = ("out_of_order_ratio", "buffer_max_bytes")
 SUBFLOW = (
