@@ -273,6 +273,9 @@ fn traffic(traffic: &Traffic) -> Value {
                 object["rate"] = rate.as_bps().into();
             }
             object["frame_rate"] = video.frame_rate.into();
+            if let Some(most) = video.rate_max {
+                object["rate_max"] = most.as_bps().into();
+            }
             if let Some(buffer) = video.buffer {
                 object["buffer"] = buffer.as_secs_f64().into();
             }

@@ -374,6 +374,7 @@ fn video_keys(video: &Video) -> Vec<(&'static str, Option<Parsed>)> {
         (frames, Some(Parsed::Text(name.to_owned()))),
         ("rate", rate.map(Parsed::Rate)),
         ("frame_rate", Some(Parsed::Number(video.frame_rate))),
+        ("rate_max", video.rate_max.map(Parsed::Rate)),
         ("deadline", Some(Parsed::Time(video.deadline))),
         ("buffer", video.buffer.map(Parsed::Time)),
     ]

@@ -261,6 +261,7 @@ fn traffic_kinds() {
                 rate
             },
             frame_rate: 30.0,
+            rate_max: None,
             deadline: Time::from_millis(200),
             buffer: None,
         })

@@ -23,33 +23,22 @@ pub(crate) struct FrameSizes {
 impl FrameSizes {
     /// Of a video that goes on for so long; random numbers are taken where sizes are drawn.
     pub(crate) fn new(video: &Video, lasts: Time, random: Pcg64Mcg) -> FrameSizes {
-        let sizes = match &video.frames {
-            Frames::Trace {
-                sizes, rate: None, ..
-            } => Arc::clone(sizes),
-            Frames::Trace {
-                sizes,
-                rate: Some(rate),
-                ..
-            } => scaled(
-                &sizes
-                    .iter()
-                    .map(|&size| f64::from(size))
-                    .collect::<Vec<_>>(),
-                *rate,
-                video.frame_rate,
-            ),
+        let (weights, rate) = match &video.frames {
+            Frames::Trace { sizes, rate, .. } => match (rate, video.rate_max) {
+                (None, None) => {
+                    let sizes = Arc::clone(sizes);
+                    return FrameSizes { sizes, at: 0 };
+                }
+                (rate, _) => (sizes.iter().map(|&size| f64::from(size)).collect(), *rate),
+            },
             Frames::Drawn { preset, rate } => {
                 let count = (lasts.as_secs_f64() * video.frame_rate).ceil() as usize;
-                let weights = draw(
-                    *preset,
-                    video.frame_rate,
-                    count.clamp(1, MOST_DRAWN),
-                    random,
-                );
-                scaled(&weights, *rate, video.frame_rate)
+                let count = count.clamp(1, MOST_DRAWN);
+                let weights: Vec<f64> = draw(*preset, video.frame_rate, count, random);
+                (weights, Some(*rate))
             }
         };
+        let sizes = scaled(&weights, rate, video.rate_max, video.frame_rate);
         FrameSizes { sizes, at: 0 }
     }
 
@@ -64,13 +53,60 @@ impl FrameSizes {
     }
 }
 
-/// Sizes in these proportions whose mean is what a rate leaves for a frame.
-fn scaled(weights: &[f64], rate: Rate, frame_rate: f64) -> Arc<[u32]> {
-    let mean = rate.as_bps() as f64 / 8.0 / frame_rate;
-    let factor = mean * weights.len() as f64 / weights.iter().sum::<f64>();
-    let size = |weight: &f64| (weight * factor).round().clamp(1.0, f64::from(u32::MAX)) as u32;
-    weights.iter().map(size).collect()
+/// Sizes in these proportions whose mean is what a rate leaves for a frame, or as they are without one; of a second
+/// that has more than `most`, all frames are smaller by the same factor.
+fn scaled(weights: &[f64], rate: Option<Rate>, most: Option<Rate>, frame_rate: f64) -> Arc<[u32]> {
+    let of_a_frame = |rate: Rate| rate.as_bps() as f64 / 8.0 / frame_rate;
+    let second = (frame_rate.round() as usize).max(1);
+    let seconds: Vec<(f64, f64)> = (weights.chunks(second))
+        .map(|frames| {
+            let most = most.map_or(f64::INFINITY, |most| of_a_frame(most) * frames.len() as f64);
+            (frames.iter().sum(), most)
+        })
+        .collect();
+    let whole = |factor: f64| -> f64 {
+        let each = seconds.iter().map(|(sum, most)| (factor * sum).min(*most));
+        each.sum()
+    };
+    let factor = rate.map_or(1.0, |rate| {
+        let wanted = of_a_frame(rate) * weights.len() as f64;
+        let mut low = wanted / weights.iter().sum::<f64>();
+        if whole(low) >= wanted * (1.0 - EXACT) {
+            return low;
+        }
+        // What is taken from the largest seconds is given to the others.
+        let mut high = low;
+        for _ in 0..DOUBLINGS {
+            if whole(high) >= wanted {
+                break;
+            }
+            high *= 2.0;
+        }
+        while high - low > EXACT * high {
+            let middle = f64::midpoint(low, high);
+            match whole(middle) < wanted {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        high
+    });
+    let sizes = weights
+        .chunks(second)
+        .zip(&seconds)
+        .flat_map(|(frames, (sum, most))| {
+            let factor = factor.min(most / sum);
+            let size =
+                move |weight: &f64| (weight * factor).round().clamp(1.0, f64::from(u32::MAX));
+            frames.iter().map(move |weight| size(weight) as u32)
+        });
+    sizes.collect()
 }
+
+/// Closer than this, as a share, a mean is met.
+const EXACT: f64 = 1e-9;
+/// Beyond so many times twice the factor without a bound, all seconds have as much as they may.
+const DOUBLINGS: u32 = 40;
 
 /// In which order the frames of a film's group leave the encoder, by their places in it: a B frame after those
 /// that it refers to.
@@ -218,6 +254,7 @@ mod tests {
         let video = |frames| Video {
             frames,
             frame_rate: 25.0,
+            rate_max: None,
             deadline: Time::from_millis(200),
             buffer: None,
         };
@@ -242,5 +279,53 @@ mod tests {
             let mbps = sum as f64 * 8.0 / lasts_s as f64;
             assert!((mbps / 3.5e6 - 1.0).abs() < 1e-3, "{mbps}");
         }
+    }
+
+    #[test]
+    fn no_second_has_more_than_the_bound_and_the_mean_stays() {
+        let rate = Rate::from_bps(3_500_000);
+        let most = Rate::from_bps(6_000_000);
+        let video = |rate_max| Video {
+            frames: Frames::Drawn {
+                preset: Preset::Film28,
+                rate,
+            },
+            frame_rate: 25.0,
+            rate_max,
+            deadline: Time::from_millis(200),
+            buffer: None,
+        };
+        let seconds = |rate_max| -> Vec<f64> {
+            let lasts = Time::from_secs(200);
+            let mut frames = FrameSizes::new(&video(rate_max), lasts, stream(1, "video"));
+            let of_a_second = |_| {
+                let mut sum = 0;
+                for _ in 0..25 {
+                    sum += frames.size();
+                    frames.advance();
+                }
+                sum as f64 * 8.0
+            };
+            (0..200).map(of_a_second).collect()
+        };
+        let (free, bound) = (seconds(None), seconds(Some(most)));
+        let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
+        assert!(free.iter().any(|second| *second > 8e6), "{free:?}");
+        assert!(bound.iter().all(|second| *second < 6.001e6), "{bound:?}");
+        assert!(
+            (mean(&bound) / 3.5e6 - 1.0).abs() < 1e-3,
+            "{}",
+            mean(&bound)
+        );
+        // Seconds that had less have more, all by the same factor.
+        let factors = free.iter().zip(&bound).filter(|(_, bound)| **bound < 5.9e6);
+        let factors: Vec<f64> = factors.map(|(free, bound)| bound / free).collect();
+        assert!(
+            factors.len() > 50
+                && factors
+                    .iter()
+                    .all(|one| (one / factors[0] - 1.0).abs() < 1e-2)
+        );
+        assert!(factors[0] > 1.0);
     }
 }

@@ -19,7 +19,7 @@ const VIDEO: &str = r#"kind = "video""#;
 const TIMED: &str = r#"kind = "cbr", kind = "poisson" or kind = "video""#;
 
 /// Keys that not all kinds of traffic have, and with which they go.
-const OWN_KEYS: [(&str, &str); 8] = [
+const OWN_KEYS: [(&str, &str); 9] = [
     ("size", BULK),
     ("rate", TIMED),
     ("message", MESSAGES),
@@ -27,6 +27,7 @@ const OWN_KEYS: [(&str, &str); 8] = [
     ("trace", VIDEO),
     ("preset", VIDEO),
     ("frame_rate", VIDEO),
+    ("rate_max", VIDEO),
     ("buffer", VIDEO),
 ];
 
@@ -57,9 +58,17 @@ pub(super) fn traffic(
         };
     }
     if kind == Traffic::VIDEO {
+        let (rate, rate_max) = (section.get::<Rate>("rate"), section.get::<Rate>("rate_max"));
+        if let (Some(rate), Some(most)) = (rate, rate_max)
+            && most < rate
+        {
+            let problem = Problem::BelowLeast(format!("{rate}, which is the rate"));
+            section.complain("rate_max", problem, report);
+        }
         return Traffic::Video(Video {
             frames: frames(section, traces, report),
             frame_rate: section.value("frame_rate"),
+            rate_max,
             deadline: section.get("deadline").unwrap_or(VIDEO_DEADLINE),
             buffer: section.get("buffer"),
         });

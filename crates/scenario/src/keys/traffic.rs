@@ -72,6 +72,12 @@ pub(crate) static TRAFFIC: Shape = Shape {
             "Frames a second of a video.",
         ),
         key(
+            "rate_max",
+            Kind::Rate,
+            Default::Words("as it comes"),
+            "Most that a second of a video has, frames made smaller where it would have more; the mean stays.",
+        ),
+        key(
             "buffer",
             Kind::Time {
                 least: Time::from_micros(1),

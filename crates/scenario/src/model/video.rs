@@ -11,6 +11,8 @@ pub struct Video {
     pub frames: Frames,
     /// Frames a second.
     pub frame_rate: f64,
+    /// No second has more than this; `None` does not bound it.
+    pub rate_max: Option<Rate>,
     /// A frame that has not arrived so long after it was written is late.
     pub deadline: Time,
     /// What the player holds before it starts, and after it has stalled; `None` plays nothing.
