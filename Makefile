@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel preload demo encoded-video gateway gateway-demo tunnel-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds hulls reproductions faults real-faults bench instructions clean tools capture-tools encoder
+.PHONY: help setup wheel preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds hulls reproductions faults real-faults bench instructions clean tools capture-tools encoder
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -64,18 +64,22 @@ package-test: ## install the package at both ends of two links, set it up, and u
 	packaging/demo/install.sh target/package/*_$$(dpkg --print-architecture).deb
 
 # Each is a script that runs at one end of the links of a scenario.
+SCENARIO := scenarios/start/two-links.toml
 gateway-demo: DEMO := download
 gateway-demo: ## relay and proxy over two emulated links; a download through them with curl
 tunnel-demo: DEMO := tunnel
 tunnel-demo: ## a tunnel over two emulated links; a download through it with curl
-gateway-demo tunnel-demo: tools
+video-demo: DEMO := video
+video-demo: SCENARIO := scenarios/video/wifi-lte.toml
+video-demo: ## a video beside a download, through the gateway over Wi-Fi and LTE: alike, and in classes
+gateway-demo tunnel-demo video-demo: tools
 	@command -v curl >/dev/null || { echo "make: curl is missing: apt install curl" >&2; exit 1; }
 	@command -v ip >/dev/null || { echo "make: ip is missing: apt install iproute2" >&2; exit 1; }
 	$(CARGO) build --release --locked -p ropewalk-gateway --bin ropewalk-gateway
 	$(CARGO) build --release --locked -p ropewalk-testbed --example between
 	@release="$$(realpath "$${CARGO_TARGET_DIR:-target}")/release"; \
 		GATEWAY="$$release/ropewalk-gateway" "$$release/examples/between" \
-		scenarios/start/two-links.toml packaging/demo/$(DEMO).sh
+		$(SCENARIO) packaging/demo/$(DEMO).sh
 
 test: test-rust test-python ## run all tests
 
