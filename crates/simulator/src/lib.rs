@@ -10,6 +10,7 @@ mod metrics;
 mod observer;
 mod outcome;
 mod packet;
+mod playout;
 mod recorder;
 mod run;
 mod schedule;
@@ -23,10 +24,11 @@ pub use flow::{Late, Timeliness};
 pub use metrics::Histogram;
 pub use observer::{FlowFacts, Observer, Sighting, Told};
 pub use outcome::{
-    AirtimeShares, ChannelSummary, CompetitorSummary, ConnectionTimeline, DelayBin, DelaySummary,
-    DisjointRoutes, FlowOutcome, FlowSummary, LinkShare, LinkSummary, MeshSummary, MessagesSummary,
-    MptcpNs3Summary, NodeSummary, Outcome, RadioSummary, Reordering, ReorderingMetrics, Stall,
-    Stats, SubflowSummary, SubflowTimeline, Summary, Timeline, VideoSummary,
+    AirtimeShares, ApplicationSummary, ChannelSummary, CompetitorSummary, ConnectionTimeline,
+    DelayBin, DelaySummary, DisjointRoutes, FlowOutcome, FlowSummary, LinkShare, LinkSummary,
+    MeshSummary, MessagesSummary, MptcpNs3Summary, NodeSummary, Outcome, RadioSummary, Reordering,
+    ReorderingMetrics, Stall, Stats, SubflowSummary, SubflowTimeline, Summary, Timeline,
+    VideoSummary,
 };
 pub use schedule::Schedule;
 pub use summary::{cost_per_gb, jain_index};

@@ -59,12 +59,9 @@ pub struct Summary {
     /// Application's write to delivery in order; absent when nothing was delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<DelaySummary>,
-    /// Of messages with a deadline.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub messages: Option<MessagesSummary>,
-    /// Of a video.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub video: Option<VideoSummary>,
+    /// What its application makes of it.
+    #[serde(flatten)]
+    pub application: ApplicationSummary,
     /// Order of arrival on the data level.
     pub reordering: Reordering,
     /// What the papers of the ns-3 module measure, of the first flow where it has profile
@@ -145,6 +142,17 @@ pub struct DelaySummary {
     pub p99: f64,
     /// Greatest.
     pub max: f64,
+}
+
+/// What those who use an application would say of a run, by the kind of its traffic; none of bulk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct ApplicationSummary {
+    /// Of messages with a deadline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub messages: Option<MessagesSummary>,
+    /// Of a video.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub video: Option<VideoSummary>,
 }
 
 /// How many messages came before their deadlines.
@@ -364,12 +372,9 @@ pub struct FlowSummary {
     /// delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<DelaySummary>,
-    /// Of messages with a deadline.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub messages: Option<MessagesSummary>,
-    /// Of a video.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub video: Option<VideoSummary>,
+    /// What its application makes of it.
+    #[serde(flatten)]
+    pub application: ApplicationSummary,
     /// Per subflow, where the entry stands for one recorded flow.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub subflows: Vec<SubflowSummary>,

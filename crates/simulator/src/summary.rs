@@ -61,7 +61,6 @@ pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
         _ => (0, 0),
     };
     let several = span.world.flows.len() > 1;
-    let (messages, video) = span.timeliness(0);
     let goodputs: Vec<f64> = all.iter().map(|flow| flow.goodput_mbps).collect();
     let cost = span.cost(&links);
     Outcome {
@@ -79,8 +78,7 @@ pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
             cost,
             cost_per_gb: cost.and_then(|cost| cost_per_gb(cost, all[0].goodput_mbps)),
             delay_ms: recorder.and_then(|recorder| recorder.delays.summary()),
-            messages,
-            video,
+            application: span.application(0),
             reordering: Reordering {
                 out_of_order_ratio: if packets > 0 {
                     out_of_order as f64 / packets as f64

@@ -26,7 +26,7 @@ fn where_there_is_room_each_frame_comes_in_time_by_every_protocol() {
         "protocol = \"mptcp\"\nprofile = \"mptcp-ns3\"",
     ] {
         let outcome = run(&video(&links, transport, "buffer = \"1 s\""), 1);
-        let video = outcome.summary.video.expect("a video");
+        let video = outcome.summary.application.video.expect("a video");
         // Those of the last 200 ms may be on their way.
         assert!((893..=900).contains(&video.frames), "{transport} {video:?}");
         assert_eq!(
@@ -41,7 +41,7 @@ fn where_there_is_room_each_frame_comes_in_time_by_every_protocol() {
         );
         assert_eq!(video.stall.expect("a player").count, 0, "{transport}");
         assert!((outcome.summary.goodput_mbps - 2.0).abs() < 0.02);
-        assert_eq!(outcome.summary.messages, None);
+        assert_eq!(outcome.summary.application.messages, None);
     }
 }
 
@@ -55,7 +55,7 @@ fn where_there_is_none_nearly_all_are_late_and_the_player_stalls() {
         ),
         1,
     );
-    let video = outcome.summary.video.expect("a video");
+    let video = outcome.summary.application.video.expect("a video");
     assert!(video.late_percent > 90.0, "{video:?}");
     let stall = video.stall.expect("a player");
     assert!(stall.count >= 3 && stall.share > 0.3, "{stall:?}");
@@ -71,6 +71,7 @@ fn messages_are_late_in_an_outage_and_after_it() {
         );
         run(&text, 1)
             .summary
+            .application
             .messages
             .expect("messages with a deadline")
     };
@@ -100,7 +101,7 @@ fn late_by_cheapest(protocol: &str, wifi: &str, lte: &str) -> f64 {
             "{protocol} {wifi} {lte}: {}",
             summary.goodput_mbps
         );
-        summary.video.expect("a video").late_percent
+        summary.application.video.expect("a video").late_percent
     });
     late.sum::<f64>() / 4.0
 }

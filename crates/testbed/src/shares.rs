@@ -1,7 +1,7 @@
 //! Who got how much: the first flow beside the others.
 
 use ropewalk_scenario::{Origin, Scenario};
-use ropewalk_simulator::{CompetitorSummary, FlowSummary, jain_index};
+use ropewalk_simulator::{ApplicationSummary, CompetitorSummary, FlowSummary, jain_index};
 
 use crate::competitors::Delivered;
 use crate::traffic::TrafficOutcome;
@@ -47,8 +47,10 @@ pub(crate) fn flows(
             delivered_bytes,
             completion_s: if entry == 0 { first.completion_s } else { None },
             delay_ms: if entry == 0 { first.delay_ms } else { None },
-            messages: if entry == 0 { first.messages } else { None },
-            video: if entry == 0 { first.video } else { None },
+            application: match entry {
+                0 => first.application,
+                _ => ApplicationSummary::default(),
+            },
             // The report has the first one's; the kernel was not asked for the others'.
             subflows: Vec::new(),
         }

@@ -1,6 +1,5 @@
 //! A flow of the scenario: an application, the host that carries what it writes, and what is recorded.
 
-mod playout;
 mod recorder;
 mod timeliness;
 

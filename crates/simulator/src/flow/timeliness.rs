@@ -5,9 +5,9 @@ use std::ops::AddAssign;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Traffic;
 
-use super::playout::Playout;
 use crate::metrics::Histogram;
-use crate::outcome::{MessagesSummary, Stall, VideoSummary};
+use crate::outcome::{ApplicationSummary, MessagesSummary, Stall, VideoSummary};
+use crate::playout::Playout;
 
 /// Held against the deadline of a flow's messages, from the end of the warm-up on.
 #[derive(Debug)]
@@ -44,27 +44,27 @@ impl Late {
         traffic: &Traffic,
         delays: &Histogram,
         stall: Option<Stall>,
-    ) -> (Option<MessagesSummary>, Option<VideoSummary>) {
+    ) -> ApplicationSummary {
         let (count, late_percent, late_bytes) = (self.messages, self.percent(), self.late_bytes);
         match traffic {
-            Traffic::Video(_) => (
-                None,
-                Some(VideoSummary {
+            Traffic::Video(_) => ApplicationSummary {
+                video: Some(VideoSummary {
                     frames: count,
                     late_percent,
                     late_bytes,
                     frame_delay_ms: delays.summary(),
                     stall,
                 }),
-            ),
-            Traffic::Bulk { .. } | Traffic::Messages { .. } => (
-                Some(MessagesSummary {
+                ..ApplicationSummary::default()
+            },
+            Traffic::Bulk { .. } | Traffic::Messages { .. } => ApplicationSummary {
+                messages: Some(MessagesSummary {
                     count,
                     late_percent,
                     late_bytes,
                 }),
-                None,
-            ),
+                ..ApplicationSummary::default()
+            },
         }
     }
 }

@@ -11,9 +11,7 @@ use super::{Span, mbps};
 use crate::air::Air;
 use crate::flow::{Late, may_undo};
 use crate::metrics::Histogram;
-use crate::outcome::{
-    FlowSummary, MessagesSummary, Nstat, SubflowSummary, UndoneSummary, VideoSummary,
-};
+use crate::outcome::{ApplicationSummary, FlowSummary, Nstat, SubflowSummary, UndoneSummary};
 
 /// What one flow delivered in the measured time.
 pub(super) struct Measured {
@@ -66,14 +64,11 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
         first..flows.partition_point(|flow| flow.entry <= entry)
     }
 
-    /// Of an entry's messages, or of its video, where they have deadlines.
-    pub(super) fn timeliness(
-        &self,
-        entry: usize,
-    ) -> (Option<MessagesSummary>, Option<VideoSummary>) {
+    /// What an entry's applications make of it.
+    pub(super) fn application(&self, entry: usize) -> ApplicationSummary {
         let traffic = &self.scenario.flows[entry].traffic;
         if traffic.deadline().is_none() {
-            return (None, None);
+            return ApplicationSummary::default();
         }
         let (mut late, mut delays, mut stall) = (Late::default(), Histogram::new(), None);
         for flow in &self.world.flows[self.of_entry(entry)] {
@@ -111,7 +106,6 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
                 for recorder in recorders.flatten() {
                     delays.merge(&recorder.delays);
                 }
-                let (messages, video) = self.timeliness(entry);
                 let alone = flow.count == 1 && flow.origin != Origin::Competitor;
                 FlowSummary {
                     name: flow.name.clone(),
@@ -122,8 +116,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
                     delivered_bytes,
                     completion_s: completions.and_then(|of| of.into_iter().reduce(f64::max)),
                     delay_ms: delays.summary(),
-                    messages,
-                    video,
+                    application: self.application(entry),
                     subflows: match alone {
                         true => self.subflows(own.start),
                         false => Vec::new(),

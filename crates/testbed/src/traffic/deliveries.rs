@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Traffic;
-use ropewalk_simulator::{Histogram, MessagesSummary, Schedule, Timeliness, VideoSummary};
+use ropewalk_simulator::{ApplicationSummary, Histogram, Schedule, Timeliness};
 
 use super::plan::Plan;
 use super::session::WriteLog;
@@ -98,9 +98,9 @@ impl Deliveries {
     }
 
     /// What came in time of messages with a deadline, or of a video, until then.
-    pub(crate) fn timeliness(&self, end: Time) -> (Option<MessagesSummary>, Option<VideoSummary>) {
+    pub(crate) fn application(&self, end: Time) -> ApplicationSummary {
         let (Some(timeliness), Some(schedule)) = (&self.timeliness, &self.schedule) else {
-            return (None, None);
+            return ApplicationSummary::default();
         };
         let mut schedule = schedule.clone();
         let undelivered = std::iter::from_fn(|| {

@@ -1,7 +1,7 @@
 //! From what both ends have seen to the numbers that every run prints.
 
 use ropewalk_quantities::Time;
-use ropewalk_simulator::{DelayBin, DelaySummary, MessagesSummary, SubflowTimeline, VideoSummary};
+use ropewalk_simulator::{ApplicationSummary, DelayBin, DelaySummary, SubflowTimeline};
 
 use super::client::ClientReport;
 use super::error::TrafficError;
@@ -27,12 +27,9 @@ pub struct TrafficOutcome {
     /// Application's write to delivery in order; absent when nothing was delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<DelaySummary>,
-    /// Of messages with a deadline.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub messages: Option<MessagesSummary>,
-    /// Of a video.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub video: Option<VideoSummary>,
+    /// What its application makes of it.
+    #[serde(flatten)]
+    pub application: ApplicationSummary,
     /// The longest time after the warm-up and the first delivery in which the application got
     /// nothing, the end of a run that was not complete included; absent when nothing was delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,8 +130,7 @@ pub fn outcome(
         completion_s: complete.map(Time::as_secs_f64),
         duration_s: end.as_secs_f64(),
         delay_ms: server.delays.summary(),
-        messages: server.timeliness.0,
-        video: server.timeliness.1,
+        application: server.application,
         longest_gap_s: server.longest_gap.map(Time::as_secs_f64),
         write_lateness_ms: client.lateness.summary(),
         subflows: order.subflows(plan, &client, &server, span),

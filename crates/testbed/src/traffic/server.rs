@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Read};
 
 use ropewalk_quantities::Time;
-use ropewalk_simulator::{Histogram, MessagesSummary, VideoSummary};
+use ropewalk_simulator::{ApplicationSummary, Histogram};
 use socket2::Socket;
 
 use super::deliveries::Deliveries;
@@ -23,7 +23,7 @@ pub struct ServerReport {
     /// Bytes read until the end of the warm-up, and all.
     pub(crate) bytes: [u64; 2],
     pub(crate) delays: Histogram,
-    pub(crate) timeliness: (Option<MessagesSummary>, Option<VideoSummary>),
+    pub(crate) application: ApplicationSummary,
     /// After the warm-up; `None` if nothing was read.
     pub(crate) longest_gap: Option<Time>,
     pub(crate) measured: Measured,
@@ -67,7 +67,7 @@ pub fn run_server(session: &Session) -> Result<ServerReport, TrafficError> {
         last_delivery: deliveries.last,
         bytes: [deliveries.warmup_bytes, deliveries.bytes],
         longest_gap: deliveries.longest_gap(complete.unwrap_or(plan.duration)),
-        timeliness: deliveries.timeliness(plan.duration),
+        application: deliveries.application(plan.duration),
         delays: deliveries.delays,
         measured,
     })
