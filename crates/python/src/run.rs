@@ -124,6 +124,9 @@ fn connection<'py>(
         "reorder_buffer_bytes",
         array(py, &rows.reorder_buffer_bytes),
     )?;
+    if !rows.player_buffer_s.is_empty() {
+        columns.set_item("player_buffer_s", array(py, &rows.player_buffer_s))?;
+    }
     Ok(Some(columns))
 }
 

@@ -7,6 +7,7 @@
 
 mod air_settings;
 mod algorithm;
+mod asked_files;
 mod build;
 mod chosen;
 mod document;
@@ -28,13 +29,16 @@ mod section;
 mod suggest;
 mod to_json;
 mod to_toml;
+mod traffic_keys;
 mod value;
 
 pub use error::{Errors, Place, Problem, ScenarioError};
 pub use limits::{MAX_SCENARIO_BYTES, MAX_TRACE_BYTES, MAX_TRACE_LINES};
 pub use model::{
-    Aggregation, Channel, Device, Flow, Frames, Mesh, MeshWeight, Node, Origin, Path, Preset,
-    Protocol, RadioLink, Scenario, Spacing, Traffic, Video, VirtualDevice, WifiProfile, Wireless,
+    Aggregation, Asked, Channel, ChunkSizes, Chunks, Device, Flow, Frames, Ladder, Mesh,
+    MeshWeight, Node, ObjectKind, Origin, Page, PageObject, Path, Preset, Protocol, Quality,
+    RadioLink, Requests, Scenario, Spacing, Think, Thinking, Traffic, Video, VirtualDevice, Web,
+    WifiProfile, Wireless,
 };
 pub use parse::{decode, effective};
 pub use schema::{algorithms, schema};

@@ -1,5 +1,6 @@
 //! A scenario after parsing: every default filled in, every reference resolved.
 
+mod asked;
 mod mesh;
 mod protocol;
 mod traffic;
@@ -10,6 +11,10 @@ use ropewalk_network::LinkConfig;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_transport::Config;
 
+pub use asked::{
+    Asked, ChunkSizes, Chunks, Ladder, ObjectKind, Page, PageObject, Quality, Requests, Think,
+    Thinking, Web,
+};
 pub use mesh::{Mesh, MeshWeight};
 pub(crate) use protocol::datagram_headers;
 pub use protocol::{Aggregation, Device, Protocol, VirtualDevice};

@@ -6,8 +6,10 @@ use ropewalk_transport::algorithm::Value;
 use ropewalk_transport::{InitialWindow, IpVersion, Profile};
 
 use crate::chosen::{Chosen, NAME};
-use crate::model::{Device, WifiProfile};
+use crate::model::{Device, Quality, Thinking, WifiProfile};
 
+/// What chooses among the qualities of a video by what its player holds.
+pub(crate) const BOLA: &str = "bola";
 /// What a sequence number may be instead of a number.
 pub(crate) const RANDOM: &str = "random";
 
@@ -160,7 +162,7 @@ macro_rules! named {
 }
 
 named! {
-    Device, Profile, IpVersion, WifiProfile,
+    Device, Profile, IpVersion, WifiProfile, Thinking,
 }
 
 impl<T: Held> Held for Items<T> {
@@ -207,6 +209,21 @@ impl Held for Option<u32> {
     }
     fn to_parsed(&self) -> Parsed {
         self.map_or(Parsed::Random, |number| Parsed::Integer(u64::from(number)))
+    }
+}
+
+impl Held for Quality {
+    fn from_parsed(parsed: &Parsed) -> Option<Quality> {
+        match parsed {
+            Parsed::Text(word) if word == BOLA => Some(Quality::Bola),
+            other => u32::from_parsed(other).map(Quality::Fixed),
+        }
+    }
+    fn to_parsed(&self) -> Parsed {
+        match self {
+            Quality::Bola => Parsed::Text(BOLA.to_owned()),
+            Quality::Fixed(quality) => Parsed::Integer(u64::from(*quality)),
+        }
     }
 }
 

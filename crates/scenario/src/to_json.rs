@@ -9,8 +9,9 @@ use serde_json::{Map, Value, json};
 use crate::air_settings;
 use crate::keys::TRANSPORT;
 use crate::mesh_settings;
-use crate::model::{Flow, Frames, Origin, Protocol, Scenario, Traffic};
+use crate::model::{Flow, Origin, Protocol, Scenario, Traffic};
 use crate::parsed::{Held, Parsed};
+use crate::traffic_keys;
 
 impl Scenario {
     /// The whole scenario in base units: seconds, bit/s, bytes, shares of one.
@@ -52,7 +53,7 @@ impl Scenario {
             }).collect::<Vec<_>>(),
             "path": paths.collect::<Vec<_>>(),
             "transport": transport,
-            "traffic": traffic(&first.traffic),
+            "traffic": traffic(&first.traffic, &first.transport),
             "flow": further.collect::<Vec<_>>(),
             "competitor": competitors.collect::<Vec<_>>(),
         });
@@ -110,7 +111,7 @@ impl Scenario {
 
     fn further(&self, flow: &Flow) -> Value {
         let mut object = self.own(flow);
-        object.insert("traffic".into(), traffic(&flow.traffic));
+        object.insert("traffic".into(), traffic(&flow.traffic, &flow.transport));
         // A competitor's short form of it.
         if let (Origin::Competitor, Traffic::Bulk { size: Some(size) }) =
             (flow.origin, &flow.traffic)
@@ -251,38 +252,12 @@ fn insert(object: &mut Map<String, Value>, key: &str, value: &Parsed, config: &C
     }
 }
 
-fn traffic(traffic: &Traffic) -> Value {
+fn traffic(traffic: &Traffic, config: &Config) -> Value {
     let mut object = json!({ "kind": traffic.kind() });
-    match traffic {
-        Traffic::Bulk { size } => {
-            if let Some(size) = size {
-                object["size"] = size.as_u64().into();
-            }
+    for (key, value) in traffic_keys::of(traffic) {
+        if let Some(value) = plain(&value, config) {
+            object[key] = value;
         }
-        Traffic::Messages { rate, message, .. } => {
-            object["rate"] = rate.as_bps().into();
-            object["message"] = message.as_u64().into();
-        }
-        Traffic::Video(video) => {
-            let (frames, name, rate) = match &video.frames {
-                Frames::Trace { name, rate, .. } => ("trace", name.as_str(), *rate),
-                Frames::Drawn { preset, rate } => ("preset", preset.name(), Some(*rate)),
-            };
-            object[frames] = name.into();
-            if let Some(rate) = rate {
-                object["rate"] = rate.as_bps().into();
-            }
-            object["frame_rate"] = video.frame_rate.into();
-            if let Some(most) = video.rate_max {
-                object["rate_max"] = most.as_bps().into();
-            }
-            if let Some(buffer) = video.buffer {
-                object["buffer"] = buffer.as_secs_f64().into();
-            }
-        }
-    }
-    if let Some(deadline) = traffic.deadline() {
-        object["deadline"] = deadline.as_secs_f64().into();
     }
     object
 }
@@ -301,13 +276,16 @@ fn plain(value: &Parsed, config: &Config) -> Option<Value> {
         Parsed::Algorithm(chosen) => chosen.name.as_str().into(),
         Parsed::Window(InitialWindow::Segments(count)) => (u64::from(*count) * segment).into(),
         Parsed::Window(InitialWindow::Bytes(bytes)) => bytes.as_u64().into(),
+        Parsed::List(items) => {
+            let items = items.iter().map(|item| plain(item, config));
+            Value::Array(items.collect::<Option<_>>()?)
+        }
         Parsed::Unlimited
         | Parsed::Random
         | Parsed::Packets(_)
         | Parsed::Queue(_)
         | Parsed::Names(_)
         | Parsed::Outages(_)
-        | Parsed::List(_)
         | Parsed::Wrong => return None,
     })
 }

@@ -8,8 +8,9 @@ use ropewalk_transport::{Config, CongestionConfig, Profile};
 use crate::air_settings;
 use crate::keys::TRANSPORT;
 use crate::mesh_settings;
-use crate::model::{Flow, Frames, Mesh, Node, Origin, Protocol, Scenario, Traffic, Video};
-use crate::parsed::{Held, Parsed};
+use crate::model::{Flow, Mesh, Node, Origin, Protocol, Scenario, Traffic};
+use crate::parsed::Held;
+use crate::traffic_keys;
 
 impl Scenario {
     /// The whole scenario as a file, every default written out, so that it means the same
@@ -328,23 +329,8 @@ fn write_protocol(out: &mut String, flow: &Flow) {
 
 /// The keys of `[traffic]`.
 fn traffic(traffic: &Traffic) -> Vec<(&'static str, String)> {
-    let keys = match traffic {
-        Traffic::Bulk { size } => vec![("size", size.map(Parsed::Bytes))],
-        Traffic::Messages {
-            rate,
-            message,
-            deadline,
-            ..
-        } => vec![
-            ("rate", Some(Parsed::Rate(*rate))),
-            ("message", Some(Parsed::Bytes(*message))),
-            ("deadline", deadline.map(Parsed::Time)),
-        ],
-        Traffic::Video(video) => video_keys(video),
-    };
-    let given = keys
-        .into_iter()
-        .filter_map(|(key, value)| Some((key, value?.to_toml())));
+    let given = traffic_keys::of(traffic).into_iter();
+    let given = given.map(|(key, value)| (key, value.to_toml()));
     [("kind", toml_text(traffic.kind()))]
         .into_iter()
         .chain(given)
@@ -363,19 +349,4 @@ fn toml_text(text: &str) -> String {
 fn toml_list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: toml_edit::Array = names.collect();
     names.to_string()
-}
-
-fn video_keys(video: &Video) -> Vec<(&'static str, Option<Parsed>)> {
-    let (frames, name, rate) = match &video.frames {
-        Frames::Trace { name, rate, .. } => ("trace", name.as_str(), *rate),
-        Frames::Drawn { preset, rate } => ("preset", preset.name(), Some(*rate)),
-    };
-    vec![
-        (frames, Some(Parsed::Text(name.to_owned()))),
-        ("rate", rate.map(Parsed::Rate)),
-        ("frame_rate", Some(Parsed::Number(video.frame_rate))),
-        ("rate_max", video.rate_max.map(Parsed::Rate)),
-        ("deadline", Some(Parsed::Time(video.deadline))),
-        ("buffer", video.buffer.map(Parsed::Time)),
-    ]
 }

@@ -1,4 +1,4 @@
-//! What writes into a connection: bulk, or messages when they are due.
+//! What writes into a connection: bulk, messages when they are due, or what the other end asks for.
 
 use std::collections::VecDeque;
 
@@ -7,10 +7,11 @@ use ropewalk_quantities::Time;
 use ropewalk_scenario::Traffic;
 use ropewalk_transport::{Deadline, Endpoint};
 
+use crate::conversation::{Arrived, Conversation};
 use crate::schedule::Schedule;
 
 /// What an application writes into.
-pub(crate) trait Sink {
+pub trait Sink {
     /// Up to `most` bytes; says how many were taken.
     fn write(&mut self, most: u64) -> u64;
     /// The same of bytes that are to be delivered by a time, where that means something.
@@ -59,14 +60,14 @@ pub(crate) struct Application {
 enum Source {
     Bulk { left: Option<u64> },
     Messages(Schedule),
+    Asked(Box<Conversation>),
 }
 
 impl Application {
-    /// Begins to write at `start`; the run ends at `end`.
+    /// Begins to write at `start`, or to ask; what is measured starts at `warmup`, and the run ends at `end`.
     pub(crate) fn new(
         traffic: &Traffic,
-        start: Time,
-        end: Time,
+        [start, warmup, end]: [Time; 3],
         random: Pcg64Mcg,
         measured: bool,
     ) -> Application {
@@ -77,6 +78,10 @@ impl Application {
             Traffic::Messages { .. } | Traffic::Video(_) => {
                 let schedule = Schedule::new(traffic, start, end, random);
                 Source::Messages(schedule.expect("messages are due at some time"))
+            }
+            Traffic::Asked(ref asked) => {
+                let times = [start, warmup, end];
+                Source::Asked(Box::new(Conversation::new(asked, times, random, measured)))
             }
         };
         Application {
@@ -97,12 +102,44 @@ impl Application {
     /// segment.
     #[inline]
     pub(crate) fn has_messages(&self) -> bool {
-        matches!(self.source, Source::Messages(_))
+        !matches!(self.source, Source::Bulk { .. })
+    }
+
+    /// What is asked and answered, where that is what it writes.
+    #[inline]
+    pub(crate) fn conversation(&mut self) -> Option<&mut Conversation> {
+        match &mut self.source {
+            Source::Asked(conversation) => Some(conversation),
+            Source::Bulk { .. } | Source::Messages(_) => None,
+        }
+    }
+
+    /// The same, to look at.
+    pub(crate) fn said(&self) -> Option<&Conversation> {
+        match &self.source {
+            Source::Asked(conversation) => Some(conversation),
+            Source::Bulk { .. } | Source::Messages(_) => None,
+        }
+    }
+
+    /// The end that reads sends its requests.
+    #[inline]
+    pub(crate) fn send_requests(&mut self, sink: &mut impl Sink) {
+        if let Source::Asked(conversation) = &mut self.source
+            && conversation.unsent() > 0
+        {
+            let taken = sink.write(conversation.unsent());
+            conversation.sent(taken);
+        }
     }
 
     /// The oldest message, if all of it lies before `end`: its size and when it was written. It will not be asked for again.
     #[inline]
     pub(crate) fn take_message(&mut self, end: u64) -> Option<(u64, Time)> {
+        if let Source::Asked(conversation) = &mut self.source {
+            let Arrived { size, written } = conversation.take_arrived()?;
+            return Some((size, written));
+        }
         let &(message_end, written) = self.log.front().filter(|(of, _)| *of <= end)?;
         self.log.pop_front();
         let size = message_end - std::mem::replace(&mut self.taken, message_end);
@@ -122,6 +159,7 @@ impl Application {
         match &self.source {
             Source::Bulk { .. } => None,
             Source::Messages(schedule) => Some(schedule.next()),
+            Source::Asked(conversation) => conversation.next(),
         }
     }
 
@@ -135,8 +173,12 @@ impl Application {
         self.closed.then_some(self.written)
     }
 
-    /// Its time has come, the connection is open: writes the messages that are due.
+    /// Its time has come, the connection is open: writes the messages that are due, or asks.
     pub(crate) fn produce(&mut self, now: Time) {
+        if let Source::Asked(conversation) = &mut self.source {
+            conversation.ask(now);
+            self.first_write.get_or_insert(now);
+        }
         while let Source::Messages(schedule) = &mut self.source
             && schedule.next() <= now
         {
@@ -181,6 +223,7 @@ impl Application {
                     }
                 }
             }
+            Source::Asked(conversation) => conversation.answer(sink),
             Source::Messages(_) if self.deadline.is_some() => {
                 while let Some((bytes, due)) = self.due.front_mut() {
                     let taken = sink.write_by(*bytes, *due);

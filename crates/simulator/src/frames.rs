@@ -1,13 +1,12 @@
 //! The sizes of a video's frames: from a trace, or drawn like those of encoders whose moments are known.
 
-use std::f64::consts::TAU;
 use std::sync::Arc;
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::{Rate, Time};
 use ropewalk_scenario::{Frames, Preset, Video};
 
-use crate::uniform::uniform;
+use crate::draws::{log_normal, normal, uniform};
 
 /// Most frames that are drawn; a longer run has them again.
 const MOST_DRAWN: usize = 10_000_000;
@@ -187,17 +186,6 @@ fn draw(preset: Preset, frame_rate: f64, count: usize, mut random: Pcg64Mcg) -> 
             (place * scene * log_normal(encoder.noise_sigma, noise)).min(encoder.peak)
         })
         .collect()
-}
-
-/// Of mean 1.
-fn log_normal(sigma: f64, normal: f64) -> f64 {
-    (sigma * normal - sigma * sigma / 2.0).exp()
-}
-
-/// Box and Muller's.
-fn normal(random: &mut Pcg64Mcg) -> f64 {
-    let radius = (-2.0 * uniform(random).ln()).sqrt();
-    radius * (TAU * uniform(random)).cos()
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 mod air;
 mod application;
+mod conversation;
+mod draws;
 mod flow;
 mod frames;
 mod hearing;
@@ -17,18 +19,19 @@ mod schedule;
 mod shares;
 mod sights;
 mod summary;
-mod uniform;
 mod world;
 
+pub use application::Sink;
+pub use conversation::{Arrived, Conversation, REQUEST};
 pub use flow::{Late, Timeliness};
 pub use metrics::Histogram;
 pub use observer::{FlowFacts, Observer, Sighting, Told};
 pub use outcome::{
-    AirtimeShares, ApplicationSummary, ChannelSummary, CompetitorSummary, ConnectionTimeline,
-    DelayBin, DelaySummary, DisjointRoutes, FlowOutcome, FlowSummary, LinkShare, LinkSummary,
-    MeshSummary, MessagesSummary, MptcpNs3Summary, NodeSummary, Outcome, RadioSummary, Reordering,
-    ReorderingMetrics, Stall, Stats, SubflowSummary, SubflowTimeline, Summary, Timeline,
-    VideoSummary,
+    AirtimeShares, ApplicationSummary, ChannelSummary, ChunksSummary, CompetitorSummary,
+    ConnectionTimeline, DelayBin, DelaySummary, DisjointRoutes, FlowOutcome, FlowSummary,
+    LinkShare, LinkSummary, MeshSummary, MessagesSummary, MptcpNs3Summary, NodeSummary, Outcome,
+    RadioSummary, Reordering, ReorderingMetrics, RequestsSummary, Stall, Stats, SubflowSummary,
+    SubflowTimeline, Summary, Timeline, VideoSummary, WebSummary,
 };
 pub use schedule::Schedule;
 pub use summary::{cost_per_gb, jain_index};

@@ -129,7 +129,7 @@ pub struct DisjointRoutes {
     pub zone: usize,
 }
 
-/// Of a distribution of delays, in milliseconds.
+/// Of a distribution of delays, in the unit that the name of the key has.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct DelaySummary {
     /// Arithmetic mean.
@@ -153,6 +153,66 @@ pub struct ApplicationSummary {
     /// Of a video.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub video: Option<VideoSummary>,
+    /// Of adaptive streaming.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunks: Option<ChunksSummary>,
+    /// Of responses that were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<RequestsSummary>,
+    /// Of pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub web: Option<WebSummary>,
+}
+
+/// How a video came that its player asked for in chunks.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct ChunksSummary {
+    /// Chunks that came in the measured time.
+    pub count: u64,
+    /// The rate of the quality that was asked for, in the mean of the chunks; 10^6 bit/s.
+    pub rate_mbps: f64,
+    /// How often the quality changed from one chunk to the next.
+    pub switches: u64,
+    /// Chunks that came later than their player had set or never, in percent.
+    pub late_percent: f64,
+    /// Their bytes.
+    pub late_bytes: u64,
+    /// From asking for a chunk to having it; s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_s: Option<DelaySummary>,
+    /// How it played.
+    pub stall: Stall,
+}
+
+/// How responses came.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct RequestsSummary {
+    /// Responses to what was asked for in the measured time.
+    pub count: u64,
+    /// From asking to having the response; s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_s: Option<DelaySummary>,
+    /// Responses that came later than their deadline or never, in percent; where they have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub late_percent: Option<f64>,
+    /// Their bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub late_bytes: Option<u64>,
+}
+
+/// How pages came.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct WebSummary {
+    /// Pages that were begun in the measured time and are there whole.
+    pub pages: u64,
+    /// Their objects.
+    pub objects: u64,
+    /// From asking for a page to having all of its objects; s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_load_s: Option<DelaySummary>,
+    /// From asking for an object to having it; s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_s: Option<DelaySummary>,
 }
 
 /// How many messages came before their deadlines.
@@ -387,6 +447,8 @@ pub struct SubflowSummary {
     pub link: String,
     /// Bytes newly delivered on the data level by this subflow; 10^6 bit/s.
     pub goodput_mbps: f64,
+    /// Its part of the bytes that all subflows delivered; 0 where nothing was.
+    pub share: f64,
     /// Data segments sent, again or for the first time.
     pub segments_sent: u64,
     /// Data segments sent again on the same subflow.
@@ -526,4 +588,6 @@ pub struct ConnectionTimeline {
     pub capacity_mbps: Vec<f64>,
     /// Bytes waiting for a gap to close, at the end of the step.
     pub reorder_buffer_bytes: Vec<u64>,
+    /// What the player can go on with, at the end of the step; s. Empty where there is none.
+    pub player_buffer_s: Vec<f64>,
 }

@@ -1,4 +1,4 @@
-//! A player of video: it shows a frame at each of its times, and stalls where the next has not come.
+//! A player of video: it shows a frame, or a chunk, at each of its times, and stalls where the next has not come.
 
 use ropewalk_quantities::Time;
 
@@ -55,6 +55,22 @@ impl Playout {
             }
             self.state = State::Playing(now);
         }
+    }
+
+    /// How long it can go on with what it holds.
+    pub(crate) fn held(&mut self, now: Time) -> Time {
+        self.play_until(now);
+        let whole = self.interval * (self.arrived - self.shown);
+        match self.state {
+            State::Filling(_) => whole,
+            // What is being shown is not over before the next.
+            State::Playing(next) => whole + next.saturating_sub(now),
+        }
+    }
+
+    /// Whether it plays what it holds, and does not wait for more of it.
+    pub(crate) fn is_playing(&self) -> bool {
+        matches!(self.state, State::Playing(_))
     }
 
     /// Shows what is due before `now`.

@@ -174,6 +174,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
             segment: &packet.segment,
         };
         watch.flow = index;
+        let mut asks = false;
         let taken = if O::WATCHES {
             flow.host.handle_packet(now, incoming, &mut watch)
         } else {
@@ -188,13 +189,19 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
             }
             if taken.delivered > 0 {
                 self.unfinished -= usize::from(flow.note_delivery(now));
+                asks = flow.application.conversation().is_some();
             }
+        } else if taken.delivered > 0 {
+            flow.note_requests(now, taken.delivered);
         }
         if let Some(at) = watch.last {
             let sighting = sighting(&at, self.paths[arrival.route.index()], packet);
             watch
                 .observer
                 .arrives(&sighting, packet.tag, watch.duplicate);
+        }
+        if asks {
+            self.reader_asks(index);
         }
         // Whoever watches is told by the long way that there is nothing to send.
         if !O::WATCHES
@@ -205,6 +212,14 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
             return self.arm(index, SERVER, timeout);
         }
         self.serve(index, end);
+    }
+
+    /// What a reader has got may let it ask for more, now or later.
+    #[inline(never)]
+    fn reader_asks(&mut self, index: usize) {
+        let next = self.world.flows[index].application.next();
+        self.schedule_at(self.application_source(index), next);
+        self.serve(index, SERVER);
     }
 
     /// Shows the frames that have been heard on channels.
@@ -241,8 +256,13 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         let mut watch = Watching::new(&mut *self.observer, &self.paths, index);
         let flow = &mut self.world.flows[index];
         let taken = flow.host.handle_timeout(self.now, end, &mut watch);
-        if taken.delivered > 0 {
+        if taken.delivered > 0 && end == SERVER {
             self.unfinished -= usize::from(flow.note_delivery(self.now));
+            if flow.application.conversation().is_some() {
+                self.reader_asks(index);
+            }
+        } else if taken.delivered > 0 {
+            flow.note_requests(self.now, taken.delivered);
         }
         self.serve(index, end);
     }
@@ -253,8 +273,12 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         flow.application.produce(self.now);
         let next = flow.application.next();
         flow.host.start(self.now);
+        let asks = flow.application.conversation().is_some();
         self.schedule_at(self.application_source(index), next);
         self.serve(index, CLIENT);
+        if asks {
+            self.serve(index, SERVER);
+        }
     }
 
     /// Something happened at an end of a flow: sends all that is to be sent now, and arms timers.

@@ -4,8 +4,8 @@ use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Spacing, Traffic};
 
+use crate::draws::exponential;
 use crate::frames::FrameSizes;
-use crate::uniform::uniform;
 
 /// Times at which messages are due, and their sizes.
 ///
@@ -33,10 +33,10 @@ enum Gaps {
 
 impl Schedule {
     /// The first message is due at `start`, and they go on until `end`, over which the mean of a video is its
-    /// rate; `None` for bulk, which has no messages.
+    /// rate; `None` for what has no times of its own: bulk, and what is asked for.
     pub fn new(traffic: &Traffic, start: Time, end: Time, random: Pcg64Mcg) -> Option<Schedule> {
         let (sizes, gaps) = match *traffic {
-            Traffic::Bulk { .. } => return None,
+            Traffic::Bulk { .. } | Traffic::Asked(_) => return None,
             Traffic::Messages {
                 spacing,
                 rate,
@@ -96,7 +96,7 @@ impl Schedule {
         self.next += match &mut self.gaps {
             Gaps::Constant(spacing) => (*spacing).max(Time::from_nanos(1)),
             Gaps::Exponential { mean_ns, random } => {
-                Time::from_nanos((-uniform(random).ln() * *mean_ns) as u64)
+                Time::from_nanos((exponential(random) * *mean_ns) as u64)
             }
         };
     }

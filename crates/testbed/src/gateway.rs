@@ -160,6 +160,7 @@ impl Gateway {
             let (all, before) = (counted.all, counted.before);
             Subflow {
                 link: scenario.paths[path].name.clone(),
+                share: None,
                 goodput_mbps: Some(mbps(all.acknowledged - before.acknowledged, span)),
                 segments_sent: None,
                 retransmissions: grown(Some(all.retransmissions), Some(before.retransmissions)),

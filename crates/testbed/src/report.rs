@@ -10,7 +10,7 @@ use crate::competitors::Delivered;
 use crate::emulator::{Carried, LatenessSummary};
 use crate::shares;
 use crate::sysctl;
-use crate::traffic::{Timeline, TrafficOutcome};
+use crate::traffic::{Timeline, TrafficOutcome, share_out};
 use crate::tunnel;
 
 /// A pause of the machine that shows in the greatest delays, in milliseconds.
@@ -134,6 +134,7 @@ pub(crate) struct Measured {
 impl Report {
     pub(crate) fn new(scenario: &Scenario, seed: u64, measured: Measured) -> Report {
         let mut traffic = measured.traffic;
+        share_out(&mut traffic.subflows);
         let mut warnings = scenario.warnings.clone();
         warnings.extend(tunnel::warning(scenario.first()));
         warnings.append(&mut traffic.warnings);

@@ -29,6 +29,10 @@ pub(super) fn check(
         );
         traffic.complain("kind", problem, report);
     }
+    if let (Traffic::Asked(_), Some(traffic)) = (&flow.traffic, traffic) {
+        let problem = Problem::OnlyWith("a protocol that carries a stream");
+        traffic.complain("kind", problem, report);
+    }
     if let Some(traffic) = traffic.filter(|traffic| traffic.has("deadline")) {
         let problem = Problem::OnlyWith("a protocol that carries a stream");
         traffic.complain("deadline", problem, report);

@@ -1,6 +1,7 @@
 //! From checked tables to a scenario: defaults, references, and checks across keys.
 
 mod air;
+mod asked;
 mod channels;
 mod datagrams;
 mod flows;

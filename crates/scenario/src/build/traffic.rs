@@ -3,6 +3,7 @@
 use ropewalk_quantities::{Rate, Time};
 
 use super::Traces;
+use super::asked::asked;
 use crate::error::Problem;
 use crate::frame_sizes;
 use crate::keys::TRAFFIC;
@@ -13,22 +14,38 @@ use crate::section::Section;
 /// A video's frame that has not arrived by then is late, unless the scenario says.
 const VIDEO_DEADLINE: Time = Time::from_millis(200);
 
-const BULK: &str = r#"kind = "bulk""#;
 const MESSAGES: &str = r#"kind = "cbr" or kind = "poisson""#;
+const DUE: &str = r#"kind = "cbr", kind = "poisson", kind = "video" or kind = "request""#;
+const RATED: &str = r#"kind = "cbr", kind = "poisson", kind = "video" or kind = "chunks""#;
 const VIDEO: &str = r#"kind = "video""#;
-const TIMED: &str = r#"kind = "cbr", kind = "poisson" or kind = "video""#;
+const CHUNKS: &str = r#"kind = "chunks""#;
+const PLAYED: &str = r#"kind = "video" or kind = "chunks""#;
+const REQUEST: &str = r#"kind = "request""#;
+const THOUGHT: &str = r#"kind = "request" or kind = "web""#;
+const WEB: &str = r#"kind = "web""#;
+const SIZED: &str = r#"kind = "bulk", kind = "request" or kind = "web""#;
+const TRACED: &str = r#"kind = "video", kind = "chunks" or kind = "web""#;
 
 /// Keys that not all kinds of traffic have, and with which they go.
-const OWN_KEYS: [(&str, &str); 9] = [
-    ("size", BULK),
-    ("rate", TIMED),
+const OWN_KEYS: [(&str, &str); 18] = [
+    ("size", SIZED),
+    ("rate", RATED),
     ("message", MESSAGES),
-    ("deadline", TIMED),
-    ("trace", VIDEO),
-    ("preset", VIDEO),
+    ("deadline", DUE),
+    ("trace", TRACED),
+    ("preset", PLAYED),
     ("frame_rate", VIDEO),
     ("rate_max", VIDEO),
-    ("buffer", VIDEO),
+    ("buffer", PLAYED),
+    ("rates", CHUNKS),
+    ("chunk", CHUNKS),
+    ("quality", CHUNKS),
+    ("buffer_max", CHUNKS),
+    ("spread", REQUEST),
+    ("parallel", REQUEST),
+    ("think", THOUGHT),
+    ("thinking", THOUGHT),
+    ("objects", WEB),
 ];
 
 /// What the application sends.
@@ -73,8 +90,11 @@ pub(super) fn traffic(
             buffer: section.get("buffer"),
         });
     }
-    Traffic::Bulk {
-        size: section.get("size"),
+    match asked(&kind, section, traces, report) {
+        Some(asked) => Traffic::Asked(asked),
+        None => Traffic::Bulk {
+            size: section.get("size"),
+        },
     }
 }
 

@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::{Bytes, Rate, Time};
 
-use super::Video;
+use super::{Asked, Video};
 
 /// What an application sends, from client to server.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,8 @@ pub enum Traffic {
     },
     /// Frames of different sizes at even spacings.
     Video(Video),
+    /// What the server asks for, which the client sends when the request has reached it.
+    Asked(Asked),
 }
 
 /// How far apart messages are.
@@ -49,16 +51,19 @@ impl Traffic {
             Traffic::Bulk { .. } => Traffic::BULK,
             Traffic::Messages { spacing, .. } => spacing.kind(),
             Traffic::Video(_) => Traffic::VIDEO,
+            Traffic::Asked(asked) => asked.kind(),
         }
     }
 
-    /// How long after it was written a message or frame is late, if it can be.
+    /// How long after it was written a message, frame or response is late, if it can be; that of a chunk depends on
+    /// its player.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         match self {
-            Traffic::Bulk { .. } => None,
+            Traffic::Bulk { .. } | Traffic::Asked(Asked::Chunks(_) | Asked::Web(_)) => None,
             Traffic::Messages { deadline, .. } => *deadline,
             Traffic::Video(video) => Some(video.deadline),
+            Traffic::Asked(Asked::Requests(requests)) => requests.deadline,
         }
     }
 
@@ -66,7 +71,8 @@ impl Traffic {
     pub(crate) fn kinds() -> Vec<&'static str> {
         let messages = Spacing::KINDS.iter().map(|(_, kind)| *kind);
         let kinds = [Traffic::BULK].into_iter().chain(messages);
-        kinds.chain([Traffic::VIDEO]).collect()
+        let asked = [Asked::CHUNKS, Asked::REQUEST, Asked::WEB];
+        kinds.chain([Traffic::VIDEO]).chain(asked).collect()
     }
 }
 

@@ -37,6 +37,15 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
+    /// How long the player of what is recorded can go on with what it holds, if there is one.
+    pub(crate) fn player_buffer(&mut self, now: Time) -> Option<Time> {
+        if let Some(conversation) = self.application.conversation() {
+            return conversation.held(now);
+        }
+        let recorder = self.recorder.as_deref_mut()?;
+        recorder.timeliness.as_mut()?.held(now)
+    }
+
     /// Something was delivered in order: says whether that completes what is recorded of the flow.
     #[inline]
     pub(crate) fn note_delivery(&mut self, now: Time) -> bool {
@@ -44,8 +53,19 @@ impl Flow {
             return self.note_datagram(now);
         }
         let end = self.host.delivered();
+        if let Some(conversation) = self.application.conversation() {
+            conversation.delivered(now, end);
+        }
         let recorder = self.recorder.as_mut();
         recorder.is_some_and(|recorder| recorder.delivered(now, end, &mut self.application))
+    }
+
+    /// Bytes of requests were delivered in order to the client.
+    #[cold]
+    pub(crate) fn note_requests(&mut self, now: Time, bytes: u64) {
+        if let Some(conversation) = self.application.conversation() {
+            conversation.heard(now, bytes);
+        }
     }
 
     /// A datagram arrived: says whether that is the end of what is recorded of the flow.
@@ -111,8 +131,8 @@ impl Flow {
         let random = stream(seed, &format!("{name}/traffic"));
         // Datagrams say themselves when they were written.
         let logged = recorded && flow.protocol != Protocol::Udp;
-        let application =
-            Application::new(&flow.traffic, flow.start, scenario.duration, random, logged);
+        let times = [flow.start, scenario.warmup, scenario.duration];
+        let application = Application::new(&flow.traffic, times, random, logged);
         let recorder = recorded.then(|| {
             let recorder = FlowRecorder::new(scenario, flow, options);
             Box::new(recorder)

@@ -148,13 +148,15 @@ impl FlowRecorder {
         (last > Time::ZERO).then(|| self.longest_gap.max(gap))
     }
 
-    /// One more row of the timeline, and one for each subflow, up to now.
+    /// One more row of the timeline, and one for each subflow, up to now, where a player, if there is one, holds so
+    /// much.
     pub(crate) fn add_rows<P: Copy, M: Medium<P>>(
         &mut self,
         now: Time,
         host: &Host,
         network: &Network<P, M>,
         routes: &[[RouteId; 2]],
+        held: Option<Time>,
     ) {
         let Some(timeline) = &mut self.timeline else {
             return;
@@ -204,10 +206,12 @@ impl FlowRecorder {
             goodput_mbps,
             capacity_mbps,
             reorder_buffer_bytes,
+            player_buffer_s,
         } = &mut timeline.connection;
         times.push(time_s);
         goodput_mbps.push(mbps(host.delivered() - self.previous.delivered));
         reorder_buffer_bytes.push(host.reorder_buffer());
+        player_buffer_s.extend(held.map(Time::as_secs_f64));
         self.previous.delivered = host.delivered();
         let capacity = capacity_between(network, routes, self.previous.time, now);
         capacity_mbps.push(capacity.map_or(f64::NAN, mbps));

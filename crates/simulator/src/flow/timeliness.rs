@@ -33,7 +33,7 @@ pub struct Late {
 
 impl Late {
     /// Of all, in percent; 0 where there is none.
-    fn percent(self) -> f64 {
+    pub(crate) fn percent(self) -> f64 {
         100.0 * self.late as f64 / self.messages.max(1) as f64
     }
 
@@ -57,14 +57,16 @@ impl Late {
                 }),
                 ..ApplicationSummary::default()
             },
-            Traffic::Bulk { .. } | Traffic::Messages { .. } => ApplicationSummary {
-                messages: Some(MessagesSummary {
-                    count,
-                    late_percent,
-                    late_bytes,
-                }),
-                ..ApplicationSummary::default()
-            },
+            Traffic::Bulk { .. } | Traffic::Messages { .. } | Traffic::Asked(_) => {
+                ApplicationSummary {
+                    messages: Some(MessagesSummary {
+                        count,
+                        late_percent,
+                        late_bytes,
+                    }),
+                    ..ApplicationSummary::default()
+                }
+            }
         }
     }
 }
@@ -86,6 +88,8 @@ impl Timeliness {
                 Playout::new(buffer, interval, start)
             }),
             Traffic::Bulk { .. } | Traffic::Messages { .. } => None,
+            // Its reader says what is late.
+            Traffic::Asked(_) => return None,
         };
         Some(Timeliness {
             deadline: traffic.deadline()?,
@@ -129,6 +133,11 @@ impl Timeliness {
             }
         }
         late
+    }
+
+    /// How long its player can go on with what it holds, if there is one.
+    pub(crate) fn held(&mut self, now: Time) -> Option<Time> {
+        Some(self.player.as_mut()?.held(now))
     }
 
     /// How it played until then, if it did.

@@ -62,7 +62,11 @@ impl Connection {
                 .recorded_by(&mut ear)
                 .handle_segment(now, packet.subflow, packet.segment);
             while client.poll_event().is_some() {}
-            return Taken { delivered: 0 };
+            let delivered = match packet.segment.len {
+                0 => 0,
+                _ => client.read(u64::MAX),
+            };
+            return Taken { delivered };
         }
         server
             .recorded_by(&mut ear)
@@ -160,6 +164,8 @@ impl Sends for Connection {
     fn turn(&mut self, now: Time, end: usize, application: &mut Application) {
         if end == CLIENT {
             application.fill(now, &mut self.ends[CLIENT]);
+        } else {
+            application.send_requests(&mut self.ends[SERVER]);
         }
     }
 

@@ -63,7 +63,7 @@ impl Datagrams {
     pub(crate) fn new(flow: &Flow) -> Datagrams {
         let (payload, pace) = match flow.traffic {
             // A frame is longer than a datagram: scenarios have no such flow.
-            Traffic::Video(_) => (flow.payload(), Pace::Messages),
+            Traffic::Video(_) | Traffic::Asked(_) => (flow.payload(), Pace::Messages),
             Traffic::Bulk { .. } => (flow.payload(), Pace::At(Time::ZERO)),
             Traffic::Messages { message, .. } => (message, Pace::Messages),
         };

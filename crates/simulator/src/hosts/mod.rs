@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
-use ropewalk_scenario::{Device, Flow, Protocol, Scenario};
+use ropewalk_scenario::{Device, Flow, Protocol, Scenario, Traffic};
 use ropewalk_transport::mptcp_ns3::{Coupling, Policy, Settings};
 use ropewalk_transport::{Config, Counters, Segment, SubflowState};
 
@@ -70,7 +70,7 @@ pub(crate) struct Incoming<'a> {
 /// What a packet brought, or a timer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
-    /// Bytes that were delivered in order to the server's application.
+    /// Bytes that were delivered in order to the application of the end where it happened.
     pub(crate) delivered: u64,
 }
 
@@ -190,7 +190,11 @@ impl Host {
             }
             Protocol::Bas(aggregation) => {
                 let costs = costs(scenario, flow);
-                let host = Aggregation::new(aggregation, config, costs, headers, keys);
+                let first = match flow.traffic {
+                    Traffic::Asked(_) => SERVER,
+                    Traffic::Bulk { .. } | Traffic::Messages { .. } | Traffic::Video(_) => CLIENT,
+                };
+                let host = Aggregation::new(aggregation, config, first, costs, headers, keys);
                 Host::Aggregation(Box::new(host))
             }
         })

@@ -73,15 +73,29 @@ impl Histogram {
         Time::ZERO
     }
 
-    /// Mean, percentiles and greatest; `None` if nothing was counted.
+    /// How many delays were counted.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Mean, percentiles and greatest in milliseconds; `None` if nothing was counted.
     pub fn summary(&self) -> Option<DelaySummary> {
-        let percentile_ms = |share| self.percentile(share).as_millis_f64();
+        self.summary_in(1e6)
+    }
+
+    /// The same in seconds.
+    pub fn summary_s(&self) -> Option<DelaySummary> {
+        self.summary_in(1e9)
+    }
+
+    fn summary_in(&self, nanos: f64) -> Option<DelaySummary> {
+        let percentile = |share| self.percentile(share).as_nanos() as f64 / nanos;
         (!self.is_empty()).then(|| DelaySummary {
-            mean: self.sum_nanos as f64 / self.count as f64 / 1e6,
-            p50: percentile_ms(0.50),
-            p95: percentile_ms(0.95),
-            p99: percentile_ms(0.99),
-            max: self.max.as_millis_f64(),
+            mean: self.sum_nanos as f64 / self.count as f64 / nanos,
+            p50: percentile(0.50),
+            p95: percentile(0.95),
+            p99: percentile(0.99),
+            max: self.max.as_nanos() as f64 / nanos,
         })
     }
 

@@ -69,8 +69,9 @@ impl Recorder {
 
 fn add_rows<T: Copy, M: Air<T>>(now: Time, world: &mut World<T, M>) {
     for flow in &mut world.flows {
+        let held = flow.player_buffer(now);
         if let Some(recorder) = &mut flow.recorder {
-            recorder.add_rows(now, &flow.host, &world.network, &flow.routes);
+            recorder.add_rows(now, &flow.host, &world.network, &flow.routes, held);
         }
     }
 }

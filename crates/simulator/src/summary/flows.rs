@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use ropewalk_quantities::Time;
-use ropewalk_scenario::{Flow, Origin};
+use ropewalk_scenario::{Flow, Origin, Traffic};
 use ropewalk_transport::reordering::{Evidence, Sighting};
 use ropewalk_transport::{Counters, USUAL_THRESHOLD};
 
 use super::{Span, mbps};
 use crate::air::Air;
+use crate::conversation::Conversation;
 use crate::flow::{Late, may_undo};
 use crate::metrics::Histogram;
 use crate::outcome::{ApplicationSummary, FlowSummary, Nstat, SubflowSummary, UndoneSummary};
@@ -67,6 +68,11 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     /// What an entry's applications make of it.
     pub(super) fn application(&self, entry: usize) -> ApplicationSummary {
         let traffic = &self.scenario.flows[entry].traffic;
+        if let Traffic::Asked(_) = traffic {
+            let own = self.world.flows[self.of_entry(entry)].iter();
+            let said: Vec<&Conversation> = own.filter_map(|flow| flow.application.said()).collect();
+            return Conversation::summary(&said, self.end_at);
+        }
         if traffic.deadline().is_none() {
             return ApplicationSummary::default();
         }
@@ -134,12 +140,18 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
             return Vec::new();
         };
         let seconds = self.seconds(number);
-        let both = start.subflows.iter().zip(&end.subflows).enumerate();
+        let both = start.subflows.iter().zip(&end.subflows);
+        let all: u64 = both
+            .clone()
+            .map(|(from, to)| to.delivered - from.delivered)
+            .sum();
+        let both = both.enumerate();
         both.map(|(subflow, (from, to))| {
             let state = flow.host.state(subflow);
             SubflowSummary {
                 link: self.scenario.paths[flow.paths[subflow]].name.clone(),
                 goodput_mbps: mbps(to.delivered - from.delivered, seconds),
+                share: (to.delivered - from.delivered) as f64 / all.max(1) as f64,
                 segments_sent: to.counters.segments_sent - from.counters.segments_sent,
                 retransmissions: to.counters.retransmissions - from.counters.retransmissions,
                 fast_recoveries: to.counters.fast_recoveries - from.counters.fast_recoveries,

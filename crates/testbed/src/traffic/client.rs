@@ -8,6 +8,7 @@ use ropewalk_simulator::Histogram;
 use socket2::Socket;
 
 use super::application::{Application, Chunk};
+use super::asked::{self, Pipe};
 use super::error::{Side, TrafficError};
 use super::punctual::be_punctual;
 use super::sampler::{Measured, Sampler};
@@ -54,7 +55,13 @@ pub fn run_client(session: &Session) -> Result<ClientReport, TrafficError> {
     }
     report.connected = Some(session.now());
     let mut writer = Writer::new(session, &socket, began);
-    let complete = writer.run()?;
+    let complete = match session.conversation().is_some() {
+        true => {
+            writer.answer()?;
+            None
+        }
+        false => writer.run()?,
+    };
     report.measured = writer.sampler.finish(
         &socket,
         complete.unwrap_or(session.plan().duration),
@@ -173,6 +180,38 @@ impl<'a> Writer<'a> {
                 return Err(self.ended());
             }
             blocked &= !ready.write;
+        }
+    }
+
+    /// Answers what the server asks for, until the duration is over.
+    fn answer(&mut self) -> Result<(), TrafficError> {
+        let mut is_full = false;
+        loop {
+            let now = self.session.now();
+            self.look(now)?;
+            if now >= self.duration {
+                return Ok(());
+            }
+            // Held until the bytes are counted: the server may have them before the call returns.
+            if let Some(mut conversation) = self.session.conversation() {
+                if !asked::hear(self.socket, now, &mut conversation)? {
+                    return Err(self.ended());
+                }
+                let mut pipe = Pipe {
+                    socket: self.socket,
+                    chunk: &mut self.chunk,
+                    written: &mut self.application.written,
+                    is_full: false,
+                    error: None,
+                };
+                conversation.answer(&mut pipe);
+                is_full = pipe.is_full;
+                if let Some(error) = pipe.error {
+                    return Err(self.lost(error));
+                }
+            }
+            let next = self.sampler.next().min(self.duration);
+            socket::wait(self.socket, is_full, next.saturating_sub(now))?;
         }
     }
 

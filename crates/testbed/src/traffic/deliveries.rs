@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Traffic;
-use ropewalk_simulator::{ApplicationSummary, Histogram, Schedule, Timeliness};
+use ropewalk_simulator::{ApplicationSummary, Conversation, Histogram, Schedule, Timeliness};
 
 use super::plan::Plan;
 use super::session::WriteLog;
@@ -66,6 +66,15 @@ impl Deliveries {
                 self.delay(now, written);
                 self.next_mark += self.unit;
             }
+        }
+    }
+
+    /// So many bytes more were read now of what was asked for, which may let the reader ask for more.
+    pub(crate) fn answered(&mut self, now: Time, bytes: u64, conversation: &mut Conversation) {
+        self.count(now, bytes);
+        conversation.delivered(now, self.bytes);
+        while let Some(answer) = conversation.take_arrived() {
+            self.delay(now, Some(answer.written));
         }
     }
 

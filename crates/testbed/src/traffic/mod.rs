@@ -11,6 +11,7 @@
 //! - Every byte that the server reads is compared with what was sent.
 
 mod application;
+mod asked;
 mod client;
 mod datagrams;
 mod deliveries;
@@ -32,7 +33,7 @@ pub use client::{ClientReport, run_client};
 pub(crate) use datagrams::NUMBER;
 pub use error::{Side, TrafficError};
 pub use outcome::{ConnectionTimeline, Subflow, Timeline, TrafficOutcome, outcome};
-pub(crate) use outcome::{grown, mbps};
+pub(crate) use outcome::{grown, mbps, share_out};
 pub use pattern::{Corruption, Pattern};
 pub use plan::{Carrier, Path, Plan, Way};
 pub use server::{ServerReport, run_server};

@@ -60,6 +60,9 @@ pub struct Subflow {
     /// counts what another subflow had brought before: the kernel does not tell them apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goodput_mbps: Option<f64>,
+    /// Its part of what all subflows brought; 0 where nothing was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
     /// Data segments sent, again or for the first time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segments_sent: Option<u64>,
@@ -196,6 +199,7 @@ impl Order {
             Subflow {
                 link: place.link.clone(),
                 goodput_mbps: bytes.map(|bytes| mbps(bytes, span)),
+                share: None,
                 segments_sent: grown(state.data_segments, before.data_segments),
                 retransmissions: grown(Some(state.retransmissions), Some(before.retransmissions)),
                 timeouts: grown(state.timeouts, before.timeouts),
@@ -279,6 +283,15 @@ fn warnings(plan: &Plan, client: &ClientReport, order: &Order) -> Vec<String> {
         warnings.extend(missing.map(|(_, path)| format!("no subflow came up on {:?}", path.name)));
     }
     warnings
+}
+
+/// Says of each subflow which part it has of what all brought, where that is known of all.
+pub(crate) fn share_out(subflows: &mut [Subflow]) {
+    let all: Option<f64> = subflows.iter().map(|subflow| subflow.goodput_mbps).sum();
+    for subflow in subflows {
+        let part = |all: f64| Some(subflow.goodput_mbps? / if all > 0.0 { all } else { 1.0 });
+        subflow.share = all.and_then(part);
+    }
 }
 
 /// A client that begins later than this is told of.

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use ropewalk_network::{LinkConfig, stream};
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::Traffic;
-use ropewalk_simulator::Schedule;
+use ropewalk_simulator::{Conversation, Schedule};
 
 use super::pattern::Pattern;
 
@@ -89,7 +89,17 @@ pub struct Path {
 }
 
 impl Plan {
-    /// When its messages are due; `None` for bulk.
+    /// What its server asks for, if it does.
+    pub(crate) fn conversation(&self) -> Option<Conversation> {
+        let Traffic::Asked(asked) = &self.traffic else {
+            return None;
+        };
+        let random = stream(self.seed, &format!("{}/traffic", self.name));
+        let times = [Time::ZERO, self.warmup, self.duration];
+        Some(Conversation::new(asked, times, random, true))
+    }
+
+    /// When its messages are due; `None` for bulk, and where the server asks.
     pub(crate) fn schedule(&self) -> Option<Schedule> {
         Schedule::new(
             &self.traffic,
@@ -107,7 +117,7 @@ impl Plan {
     /// Bytes of a message; of a bulk transfer, of a full segment or datagram.
     pub(crate) fn unit(&self) -> u64 {
         match self.traffic {
-            Traffic::Bulk { .. } | Traffic::Video(_) => self.segment.as_u64(),
+            Traffic::Bulk { .. } | Traffic::Video(_) | Traffic::Asked(_) => self.segment.as_u64(),
             Traffic::Messages { message, .. } => message.as_u64(),
         }
     }
@@ -116,7 +126,7 @@ impl Plan {
     pub(crate) fn size(&self) -> Option<u64> {
         match self.traffic {
             Traffic::Bulk { size } => size.map(Bytes::as_u64),
-            Traffic::Messages { .. } | Traffic::Video(_) => None,
+            Traffic::Messages { .. } | Traffic::Video(_) | Traffic::Asked(_) => None,
         }
     }
 }

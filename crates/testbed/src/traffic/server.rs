@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Read};
 
 use ropewalk_quantities::Time;
-use ropewalk_simulator::{ApplicationSummary, Histogram};
+use ropewalk_simulator::{ApplicationSummary, Conversation, Histogram};
 use socket2::Socket;
 
 use super::deliveries::Deliveries;
@@ -11,7 +11,7 @@ use super::error::{Side, TrafficError};
 use super::punctual::be_punctual;
 use super::sampler::{Measured, Sampler};
 use super::session::Session;
-use super::{datagrams, socket};
+use super::{asked, datagrams, socket};
 
 /// What the server has seen.
 #[derive(Debug)]
@@ -67,7 +67,10 @@ pub fn run_server(session: &Session) -> Result<ServerReport, TrafficError> {
         last_delivery: deliveries.last,
         bytes: [deliveries.warmup_bytes, deliveries.bytes],
         longest_gap: deliveries.longest_gap(complete.unwrap_or(plan.duration)),
-        application: deliveries.application(plan.duration),
+        application: match session.conversation() {
+            Some(conversation) => Conversation::summary(&[&conversation], plan.duration),
+            None => deliveries.application(plan.duration),
+        },
         delays: deliveries.delays,
         measured,
     })
@@ -137,6 +140,10 @@ fn read(
         if now >= plan.duration {
             return Ok(None);
         }
+        let asks_at = match session.conversation() {
+            Some(mut conversation) => asked::ask(socket, now, &mut conversation)?,
+            None => None,
+        };
         match reader.read(&mut chunk) {
             Ok(0) => {
                 return Err(TrafficError::Ended {
@@ -147,13 +154,19 @@ fn read(
             Ok(len) => {
                 let now = session.now();
                 pattern.check(deliveries.bytes, &chunk[..len])?;
-                deliveries.read(now, len as u64, &mut session.writes());
+                match session.conversation() {
+                    Some(mut conversation) => {
+                        deliveries.answered(now, len as u64, &mut conversation);
+                    }
+                    None => deliveries.read(now, len as u64, &mut session.writes()),
+                }
                 if deliveries.is_complete() {
                     return Ok(Some(now));
                 }
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 let until = sampler.next().min(plan.duration);
+                let until = until.min(asks_at.unwrap_or(Time::MAX));
                 socket::wait(socket, false, until.saturating_sub(now))?;
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}

@@ -5,6 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ropewalk_quantities::Time;
+use ropewalk_simulator::Conversation;
 
 use super::datagrams::DueTimes;
 use super::error::{Side, TrafficError};
@@ -19,6 +20,8 @@ pub struct Session {
     changed: Condvar,
     writes: Mutex<WriteLog>,
     due_times: Mutex<DueTimes>,
+    /// What the server asks for, if it does.
+    conversation: Option<Mutex<Conversation>>,
 }
 
 #[derive(Debug, Default)]
@@ -44,6 +47,7 @@ impl Session {
     /// the time to begin before it.
     pub fn new(plan: Plan, start: Instant) -> Session {
         Session {
+            conversation: plan.conversation().map(Mutex::new),
             plan,
             start,
             state: Mutex::default(),
@@ -143,6 +147,12 @@ impl Session {
     /// The log of a bulk client's writes.
     pub(crate) fn writes(&self) -> MutexGuard<'_, WriteLog> {
         self.writes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the server asks for and the client answers, if that is what they do.
+    pub(crate) fn conversation(&self) -> Option<MutexGuard<'_, Conversation>> {
+        let conversation = self.conversation.as_ref()?;
+        Some(conversation.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// When datagrams were due.

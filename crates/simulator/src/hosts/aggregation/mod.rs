@@ -50,11 +50,16 @@ pub(crate) struct Aggregation {
     notsent_lowat: Option<Bytes>,
     /// For the connections' keys.
     random: Pcg64Mcg,
-    /// The only stream, once the application has begun.
+    /// The end that speaks first, and opens the stream.
+    first: usize,
+    begun: bool,
+    /// The only stream, once its first end has written.
     stream: Option<StreamId>,
     /// All is said: nothing is dialled any more.
     closing: bool,
     received: Received,
+    /// Bytes that the client's application has read.
+    heard: u64,
     /// What stands before each segment, in bytes.
     headers: u32,
     pass: Pass,
@@ -85,10 +90,12 @@ struct Received {
 }
 
 impl Aggregation {
-    /// Over so many paths; `random` draws the keys of its connections.
+    /// Over so many paths, for an application of which this end speaks first; `random` draws the keys of its
+    /// connections.
     pub(crate) fn new(
         aggregation: &AggregationConfig,
         config: &Config,
+        first: usize,
         costs: Vec<f64>,
         headers: u32,
         random: Pcg64Mcg,
@@ -116,9 +123,12 @@ impl Aggregation {
             main_buffer: aggregation.main_buffer,
             notsent_lowat: aggregation.notsent_lowat,
             random,
+            first,
+            begun: false,
             stream: None,
             closing: false,
             received: Received::default(),
+            heard: 0,
             headers,
             pass: Pass::default(),
         };
@@ -130,8 +140,9 @@ impl Aggregation {
 
     /// The application begins: all paths are dialled.
     pub(crate) fn start(&mut self, now: Time) {
-        if self.stream.is_none() {
-            self.stream = self.ends[CLIENT].open();
+        if !self.begun {
+            self.begun = true;
+            self.stream = self.ends[self.first].open();
             self.begin_dialling(now);
         }
     }
@@ -144,7 +155,11 @@ impl Aggregation {
         packet: &Incoming<'_>,
         heard_by: &mut H,
     ) -> Taken {
-        let before = self.received.delivered;
+        let delivered = |host: &Aggregation| match packet.end {
+            SERVER => host.received.delivered,
+            _ => host.heard,
+        };
+        let before = delivered(self);
         let known = |of: &Connection| (of.path, of.dial) == (packet.subflow, packet.dial);
         // The one in use of a path has the path's place.
         let at = match self.connections.get(packet.subflow).is_some_and(known) {
@@ -160,7 +175,7 @@ impl Aggregation {
             self.take_frames(now, at, end);
         }
         Taken {
-            delivered: self.received.delivered - before,
+            delivered: delivered(self) - before,
         }
     }
 
@@ -171,6 +186,8 @@ impl Aggregation {
         while let Some(event) = self.connections[at].poll_event(end) {
             match event {
                 SocketEvent::Connected if end == CLIENT => self.on_dialled(now, at),
+                // In the gateway, the relay's word ends the handshake.
+                SocketEvent::Connected if self.first == SERVER => self.on_joined(now, at),
                 SocketEvent::Eof => {
                     self.stirred.touch(at);
                     self.connections[at].ends[end].close();
@@ -203,6 +220,17 @@ impl Aggregation {
             if is_data && end == SERVER {
                 let path = self.connections[at].path;
                 self.deliver(now, path);
+            } else if is_data {
+                self.hear(now);
+            }
+        }
+    }
+
+    /// The client's application reads.
+    fn hear(&mut self, now: Time) {
+        if let Some(stream) = self.stream {
+            while let Some(piece) = self.ends[CLIENT].read(now, stream) {
+                self.heard += piece.len() as u64;
             }
         }
     }
@@ -417,7 +445,17 @@ impl Sends for Aggregation {
     /// takes more.
     #[inline(never)]
     fn turn(&mut self, now: Time, _: usize, application: &mut Application) {
-        application.fill(now, self);
+        application.fill(
+            now,
+            &mut Writer {
+                host: self,
+                end: CLIENT,
+            },
+        );
+        application.send_requests(&mut Writer {
+            host: self,
+            end: SERVER,
+        });
         for end in [CLIENT, SERVER] {
             self.take_events(now, end);
             while let Some(at) = self.stirred.first_ready(end) {
@@ -480,28 +518,34 @@ impl Sends for Aggregation {
     }
 }
 
-impl Aggregation {
+/// What the application of an end writes into.
+struct Writer<'a> {
+    host: &'a mut Aggregation,
+    end: usize,
+}
+
+impl Writer<'_> {
     /// As many bytes are taken as may wait for a carrier.
     fn write_piece(&mut self, most: u64, deadline: Option<Deadline>) -> u64 {
-        let Some(stream) = self.stream else {
+        let Some(stream) = self.host.stream else {
             return 0;
         };
-        let client = &mut self.ends[CLIENT];
-        let waiting = client.waiting_of(stream).map_or(0, Bytes::as_u64);
-        let room = self.main_buffer.as_u64().saturating_sub(waiting);
+        let core = &mut self.host.ends[self.end];
+        let waiting = core.waiting_of(stream).map_or(0, Bytes::as_u64);
+        let room = self.host.main_buffer.as_u64().saturating_sub(waiting);
         let mut piece = Length(most.min(room) as usize);
         if piece.is_empty() {
             return 0;
         }
         let taken = match deadline {
-            Some(deadline) => client.write_by(stream, &mut piece, deadline),
-            None => client.write(stream, &mut piece),
+            Some(deadline) => core.write_by(stream, &mut piece, deadline),
+            None => core.write(stream, &mut piece),
         };
         taken as u64
     }
 }
 
-impl Sink for Aggregation {
+impl Sink for Writer<'_> {
     fn write(&mut self, most: u64) -> u64 {
         self.write_piece(most, None)
     }
@@ -511,8 +555,8 @@ impl Sink for Aggregation {
     }
 
     fn close(&mut self) {
-        if let Some(stream) = self.stream {
-            self.ends[CLIENT].finish(stream);
+        if let Some(stream) = self.host.stream {
+            self.host.ends[self.end].finish(stream);
         }
     }
 }

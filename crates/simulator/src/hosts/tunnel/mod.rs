@@ -256,6 +256,8 @@ impl Sends for Tunnel {
         if end == CLIENT {
             self.connect(now);
             application.fill(now, &mut self.ends[CLIENT].endpoint);
+        } else {
+            application.send_requests(&mut self.ends[SERVER].endpoint);
         }
     }
 

@@ -49,7 +49,12 @@ impl World {
                 &Arc::new(flow.transport.clone()),
                 stream(1, "keys"),
             ),
-            application: Application::new(&flow.traffic, Time::ZERO, Time::MAX, random, false),
+            application: Application::new(
+                &flow.traffic,
+                [Time::ZERO, Time::ZERO, Time::MAX],
+                random,
+                false,
+            ),
             now: Time::ZERO,
             offered: Vec::new(),
             most: [0; 2],

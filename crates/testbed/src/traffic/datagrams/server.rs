@@ -3,6 +3,7 @@
 use std::io::{ErrorKind, Read};
 
 use ropewalk_quantities::Time;
+use ropewalk_simulator::ApplicationSummary;
 use socket2::Socket;
 
 use super::super::deliveries::Deliveries;
@@ -40,7 +41,7 @@ pub(crate) fn run(session: &Session, way: &Way) -> Result<ServerReport, TrafficE
         .finish(&socket, end, session.now(), deliveries.bytes)?;
     session.measured(Side::Server);
     Ok(ServerReport {
-        timeliness: (None, None),
+        application: ApplicationSummary::default(),
         complete,
         last_delivery: deliveries.last,
         bytes: [deliveries.warmup_bytes, deliveries.bytes],

@@ -1,0 +1,166 @@
+//! Traffic that the end which reads asks for.
+
+use std::sync::Arc;
+
+use ropewalk_quantities::{Bytes, Rate};
+
+use super::Traces;
+use crate::asked_files;
+use crate::error::Problem;
+use crate::model::{Asked, ChunkSizes, Chunks, Page, Preset, Quality, Requests, Think, Web};
+use crate::parsed::Items;
+use crate::report::Report;
+use crate::section::Section;
+
+/// The traffic of such a kind.
+pub(super) fn asked(
+    kind: &str,
+    section: &Section,
+    traces: &mut Traces,
+    report: &mut Report,
+) -> Option<Asked> {
+    Some(match kind {
+        Asked::CHUNKS => Asked::Chunks(chunks(section, traces, report)),
+        Asked::REQUEST => Asked::Requests(Requests {
+            size: section.get("size").unwrap_or(SIZE_OF_RESPONSE),
+            spread: section.value("spread"),
+            think: think(section),
+            parallel: section.value("parallel"),
+            deadline: section.get("deadline"),
+        }),
+        Asked::WEB => Asked::Web(Web {
+            page: page(section, traces, report),
+            think: think(section),
+        }),
+        _ => return None,
+    })
+}
+
+/// Of a response, unless the scenario says.
+const SIZE_OF_RESPONSE: Bytes = Bytes::new(100_000);
+/// Of a page, unless the scenario says: about the median of the HTTP Archive's for phones (Web Almanac 2024, page
+/// weight: 2311 KB in 66 requests, for desktops 2652 KB in 71).
+const SIZE_OF_PAGE: Bytes = Bytes::new(2_000_000);
+
+fn think(section: &Section) -> Think {
+    Think {
+        time: section.value("think"),
+        thinking: section.value("thinking"),
+    }
+}
+
+fn chunks(section: &Section, traces: &mut Traces, report: &mut Report) -> Chunks {
+    let chunks = Chunks {
+        sizes: chunk_sizes(section, traces, report),
+        quality: section.value("quality"),
+        buffer: section.get("buffer"),
+        buffer_max: section.value("buffer_max"),
+    };
+    let most = chunks.rates().len() as u32 - 1;
+    if matches!(chunks.quality, Quality::Fixed(quality) if quality > most) {
+        let problem = Problem::AboveMost(format!("{most}, the highest quality"));
+        section.complain("quality", problem, report);
+    }
+    let (chunk, start) = (chunks.chunk(), chunks.buffer.unwrap_or(chunks.chunk()));
+    for (key, least, what) in [
+        ("buffer_max", chunk, "a chunk"),
+        ("buffer_max", start, "what the player starts with"),
+    ] {
+        if chunks.buffer_max < least {
+            let problem = Problem::BelowLeast(format!("{least}, {what}"));
+            section.complain(key, problem, report);
+            break;
+        }
+    }
+    chunks
+}
+
+fn chunk_sizes(section: &Section, traces: &mut Traces, report: &mut Report) -> ChunkSizes {
+    let rates = |rate: Rate| vec![rate];
+    let mut drawn = ChunkSizes::Drawn {
+        preset: section
+            .get::<String>("preset")
+            .and_then(|name| Preset::of(&name)),
+        rates: rates(Rate::from_bps(1)),
+        chunk: section.value("chunk"),
+    };
+    if let Some(name) = section.get::<String>("trace") {
+        for key in ["rate", "rates", "chunk"] {
+            if section.has(key) {
+                section.complain(key, Problem::Excluded("trace"), report);
+            }
+        }
+        let read = traces.text(&name);
+        let ladder = read.and_then(|text| {
+            asked_files::ladder(&text).map_err(|what| Problem::File {
+                file: name.clone(),
+                what,
+            })
+        });
+        match ladder {
+            Ok(ladder) => {
+                return ChunkSizes::Trace {
+                    name,
+                    ladder: Arc::new(ladder),
+                };
+            }
+            Err(problem) => {
+                section.complain("trace", problem, report);
+            }
+        }
+        return drawn;
+    }
+    let several = section.get::<Items<Rate>>("rates").map(|Items(all)| all);
+    let given = match (section.get::<Rate>("rate"), several) {
+        (Some(rate), None) => Some(rates(rate)),
+        (_, several) => several,
+    };
+    if let Some(all) = &given
+        && !all.is_sorted()
+    {
+        let problem = Problem::Unfit("must rise: the lowest quality comes first".to_owned());
+        section.complain("rates", problem, report);
+    }
+    if !["rate", "rates", "trace"]
+        .iter()
+        .any(|key| section.has(key))
+    {
+        section.complain("rate", Problem::Missing, report).allowed = Some(format!(
+            "{}, rates of several qualities, or a trace of chunks",
+            Rate::ALLOWED
+        ));
+    }
+    if let (ChunkSizes::Drawn { rates, .. }, Some(given)) = (&mut drawn, given) {
+        *rates = given;
+    }
+    drawn
+}
+
+fn page(section: &Section, traces: &mut Traces, report: &mut Report) -> Page {
+    let drawn = Page::Drawn {
+        objects: section.value("objects"),
+        size: section.get("size").unwrap_or(SIZE_OF_PAGE),
+    };
+    let Some(name) = section.get::<String>("trace") else {
+        return drawn;
+    };
+    for key in ["objects", "size"] {
+        if section.has(key) {
+            section.complain(key, Problem::Excluded("trace"), report);
+        }
+    }
+    let read = traces.text(&name);
+    let objects = read.and_then(|text| {
+        asked_files::page(&text).map_err(|what| Problem::File {
+            file: name.clone(),
+            what,
+        })
+    });
+    match objects {
+        Ok(objects) => Page::Trace { name, objects },
+        Err(problem) => {
+            section.complain("trace", problem, report);
+            drawn
+        }
+    }
+}

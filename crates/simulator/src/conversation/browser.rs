@@ -1,0 +1,222 @@
+//! A browser: it loads pages one after another, each a tree of objects over one connection.
+//!
+//! It asks for an object when the one that names it is there whole, and for no more at a time than a server of
+//! HTTP/2 allows as a rule.
+
+use std::collections::VecDeque;
+
+use rand_pcg::Pcg64Mcg;
+use ropewalk_quantities::Time;
+use ropewalk_scenario::{ObjectKind, PageObject, Think, Web};
+
+use super::page::Pages;
+use super::{Answers, Ask, thought};
+use crate::metrics::Histogram;
+use crate::outcome::WebSummary;
+
+/// SETTINGS_MAX_CONCURRENT_STREAMS should not be less (RFC 9113, 6.5.2), and most servers have it so.
+const MOST_OPEN: usize = 100;
+
+#[derive(Debug)]
+pub(super) struct Browser {
+    pages: Pages,
+    think: Think,
+    /// Between pages: when the next begins.
+    next: Option<Time>,
+    page: Loading,
+    random: Pcg64Mcg,
+    /// Pages that began before then are not measured.
+    from: Time,
+    loads: Histogram,
+    objects: u64,
+}
+
+/// A page on its way.
+#[derive(Debug, Default)]
+struct Loading {
+    begun: Time,
+    objects: Vec<PageObject>,
+    /// Of each object, those that it names.
+    children: Vec<Vec<u32>>,
+    /// Named and not asked for, in the order in which they were found.
+    found: VecDeque<u32>,
+    open: usize,
+    /// Not there yet.
+    left: usize,
+}
+
+impl Browser {
+    /// The first page begins at `start`.
+    pub(super) fn new(web: &Web, [start, from]: [Time; 2], random: Pcg64Mcg) -> Browser {
+        Browser {
+            pages: Pages::new(&web.page),
+            think: web.think,
+            next: Some(start),
+            page: Loading::default(),
+            random,
+            from,
+            loads: Histogram::new(),
+            objects: 0,
+        }
+    }
+
+    pub(super) fn next(&self) -> Option<Time> {
+        self.next
+    }
+
+    pub(super) fn ask(&mut self, now: Time) -> Option<Ask> {
+        if self.next.take_if(|next| *next <= now).is_some() {
+            self.page = Loading::of(self.pages.next(&mut self.random), now);
+        }
+        let page = &mut self.page;
+        if page.open >= MOST_OPEN {
+            return None;
+        }
+        let tag = page.found.pop_front()?;
+        page.open += 1;
+        let object = page.objects[tag as usize];
+        Some(Ask {
+            tag,
+            size: object.size,
+            urgency: urgency(object.kind),
+            span: None,
+        })
+    }
+
+    /// An object is there.
+    pub(super) fn answered(&mut self, now: Time, tag: u32) {
+        let page = &mut self.page;
+        page.open -= 1;
+        page.left -= 1;
+        page.found
+            .extend(std::mem::take(&mut page.children[tag as usize]));
+        if page.left == 0 {
+            if page.begun >= self.from {
+                self.loads.record(now - page.begun);
+                self.objects += page.objects.len() as u64;
+            }
+            self.next = Some(now + thought(self.think, &mut self.random));
+        }
+    }
+
+    /// Of browsers of the same kind of pages.
+    pub(super) fn summary<'a>(
+        browsers: impl Iterator<Item = &'a Browser>,
+        answers: &Answers,
+    ) -> WebSummary {
+        let (mut loads, mut objects) = (Histogram::new(), 0);
+        for browser in browsers {
+            loads.merge(&browser.loads);
+            objects += browser.objects;
+        }
+        WebSummary {
+            pages: loads.count(),
+            objects,
+            page_load_s: loads.summary_s(),
+            response_s: answers.response_s,
+        }
+    }
+}
+
+impl Loading {
+    fn of(objects: Vec<PageObject>, begun: Time) -> Loading {
+        let mut children = vec![Vec::new(); objects.len()];
+        for (number, object) in objects.iter().enumerate().skip(1) {
+            children[object.parent as usize].push(number as u32);
+        }
+        Loading {
+            begun,
+            left: objects.len(),
+            objects,
+            children,
+            found: [0].into(),
+            open: 0,
+        }
+    }
+}
+
+/// About what browsers tell servers (RFC 9218, 4.1): what holds up the first look at a page before what fills it.
+fn urgency(kind: ObjectKind) -> u8 {
+    match kind {
+        ObjectKind::Html | ObjectKind::Css => 0,
+        ObjectKind::Script | ObjectKind::Font => 1,
+        ObjectKind::Other => 3,
+        ObjectKind::Image => 4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ropewalk_network::stream;
+    use ropewalk_scenario::{Page, Thinking};
+
+    use super::*;
+    use crate::flow::Late;
+
+    fn browser(objects: &[(u64, u32, ObjectKind)]) -> Browser {
+        let objects = objects
+            .iter()
+            .map(|&(size, parent, kind)| PageObject { size, parent, kind });
+        let web = Web {
+            page: Page::Trace {
+                name: "page.json".to_owned(),
+                objects: objects.collect(),
+            },
+            think: Think {
+                time: Time::from_secs(2),
+                thinking: Thinking::Fixed,
+            },
+        };
+        Browser::new(&web, [Time::ZERO; 2], stream(1, "x"))
+    }
+
+    fn asks(browser: &mut Browser, now: Time) -> Vec<u32> {
+        std::iter::from_fn(|| browser.ask(now))
+            .map(|ask| ask.tag)
+            .collect()
+    }
+
+    #[test]
+    fn an_object_is_asked_for_when_the_one_that_names_it_is_there() {
+        use ObjectKind::{Css, Html, Image, Script};
+        let ms = Time::from_millis;
+        let tree = [(9, 0, Html), (5, 0, Css), (7, 0, Script), (3, 1, Image)];
+        let mut browser = browser(&tree);
+        assert_eq!(asks(&mut browser, ms(0)), [0]);
+        browser.answered(ms(10), 0);
+        assert_eq!(asks(&mut browser, ms(10)), [1, 2]);
+        browser.answered(ms(20), 2);
+        assert_eq!(asks(&mut browser, ms(20)), [0u32; 0]);
+        browser.answered(ms(30), 1);
+        assert_eq!(asks(&mut browser, ms(30)), [3]);
+        assert_eq!(
+            browser.next(),
+            None,
+            "nobody leaves a page that is not there"
+        );
+        browser.answered(ms(45), 3);
+        assert_eq!(browser.next(), Some(ms(2045)));
+        let none = Answers {
+            count: 0,
+            response_s: None,
+            late: Late::default(),
+        };
+        let summary = Browser::summary([&browser].into_iter(), &none);
+        assert_eq!((summary.pages, summary.objects), (1, 4));
+        assert!((summary.page_load_s.unwrap().max - 0.045).abs() < 1e-9);
+        assert_eq!(asks(&mut browser, ms(2045)), [0]);
+    }
+
+    #[test]
+    fn no_more_are_open_than_a_server_allows() {
+        let mut tree = vec![(9, 0, ObjectKind::Html)];
+        tree.extend([(1, 0, ObjectKind::Image); 250]);
+        let mut browser = browser(&tree);
+        asks(&mut browser, Time::ZERO);
+        browser.answered(Time::ZERO, 0);
+        assert_eq!(asks(&mut browser, Time::ZERO).len(), 100);
+        browser.answered(Time::ZERO, 1);
+        browser.answered(Time::ZERO, 7);
+        assert_eq!(asks(&mut browser, Time::ZERO), [101, 102]);
+    }
+}

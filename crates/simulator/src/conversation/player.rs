@@ -1,0 +1,271 @@
+//! A player of adaptive streaming: it asks for the next chunk of a video when it has room for it.
+
+use rand_pcg::Pcg64Mcg;
+use ropewalk_quantities::Time;
+use ropewalk_scenario::{Chunks, Quality};
+
+use super::chunk_sizes::ChunkSizes;
+use super::{Answers, Ask};
+use crate::outcome::{ChunksSummary, Stall};
+use crate::playout::Playout;
+
+/// One chunk is on its way at a time.
+const URGENCY: u8 = 3;
+
+/// What a chunk in any quality is worth beside its utility, in BOLA: the value of its authors' evaluation.
+const PLAYS: f64 = 5.0;
+
+/// Parts of what the player may hold at most: below the first, a chunk has half the time that it plays, so that the
+/// player comes to hold more; above the second, it has more time than it plays, as MP-DASH extends deadlines (Han et
+/// al., CoNEXT 2016, 5).
+const LOW: f64 = 0.5;
+const HIGH: f64 = 0.8;
+
+#[derive(Debug)]
+pub(super) struct Player {
+    sizes: ChunkSizes,
+    /// Rates of the qualities, bit/s.
+    rates: Vec<f64>,
+    quality: Quality,
+    chunk: Time,
+    most: Time,
+    playout: Playout,
+    /// The number of the chunk that is asked for next.
+    number: u64,
+    /// When; `None` while one is on its way.
+    next: Option<Time>,
+    /// The quality of the last.
+    last: Option<usize>,
+    /// Measured from then on: chunks that have come, the sum of their rates, and how often the quality changed.
+    from: Time,
+    count: u64,
+    rate_sum: f64,
+    switches: u64,
+}
+
+impl Player {
+    /// Plays from `start` on, for so long at most.
+    pub(super) fn new(
+        chunks: &Chunks,
+        [start, from]: [Time; 2],
+        lasts: Time,
+        random: Pcg64Mcg,
+    ) -> Player {
+        let chunk = chunks.chunk();
+        Player {
+            sizes: ChunkSizes::new(chunks, lasts, random),
+            rates: chunks
+                .rates()
+                .iter()
+                .map(|rate| rate.as_bps() as f64)
+                .collect(),
+            quality: chunks.quality,
+            chunk,
+            most: chunks.buffer_max,
+            playout: Playout::new(chunks.buffer.unwrap_or(chunk), chunk, start),
+            number: 0,
+            next: Some(start),
+            last: None,
+            from,
+            count: 0,
+            rate_sum: 0.0,
+            switches: 0,
+        }
+    }
+
+    pub(super) fn next(&self) -> Option<Time> {
+        self.next
+    }
+
+    pub(super) fn ask(&mut self, now: Time) -> Option<Ask> {
+        self.next.take_if(|next| *next <= now)?;
+        let held = self.playout.held(now);
+        let quality = match self.quality {
+            Quality::Fixed(quality) => quality as usize,
+            Quality::Bola => self.bola(held),
+        };
+        let changed = self
+            .last
+            .replace(quality)
+            .is_some_and(|last| last != quality);
+        if now >= self.from {
+            self.switches += u64::from(changed);
+        }
+        let size = self.sizes.of(self.number, quality);
+        self.number += 1;
+        Some(Ask {
+            tag: quality as u32,
+            size,
+            urgency: URGENCY,
+            span: Some(self.time_for_chunk(held)),
+        })
+    }
+
+    /// The chunk that was asked for is there.
+    pub(super) fn answered(&mut self, now: Time) {
+        self.playout.frame(now);
+        if now >= self.from {
+            self.count += 1;
+            self.rate_sum += self.last.map_or(0.0, |quality| self.rates[quality]);
+        }
+        let over = (self.playout.held(now) + self.chunk).saturating_sub(self.most);
+        // What waits for more than it may hold would wait for ever.
+        self.next = Some(match self.playout.is_playing() {
+            true => now + over,
+            false => now,
+        });
+    }
+
+    pub(super) fn held(&mut self, now: Time) -> Time {
+        self.playout.held(now)
+    }
+
+    /// How long the next chunk may take where the player holds so much.
+    fn time_for_chunk(&self, held: Time) -> Time {
+        let (held, most) = (held.as_secs_f64(), self.most.as_secs_f64());
+        let chunk = self.chunk.as_secs_f64();
+        Time::from_secs_f64(match held < LOW * most {
+            true => chunk / 2.0,
+            false => chunk + (held - HIGH * most).max(0.0),
+        })
+    }
+
+    /// The quality that is worth most for its bytes where the player holds so much: BOLA-BASIC of Spiteri, Urgaonkar
+    /// and Sitaraman (INFOCOM 2016; IEEE/ACM Trans. Networking 28(4), 2020), (V (v + p) - Q) / S greatest, with a
+    /// utility v of the logarithm of the rate, and V such that the highest is asked for by who holds all but a chunk.
+    fn bola(&self, held: Time) -> usize {
+        let utility = |rate: f64| (rate / self.rates[0]).ln();
+        let room = (self.most.saturating_sub(self.chunk)).as_secs_f64();
+        let highest = utility(self.rates[self.rates.len() - 1]);
+        let weight = room / (highest + PLAYS);
+        let worth = |rate: f64| (weight * (utility(rate) + PLAYS) - held.as_secs_f64()) / rate;
+        let best = |best: usize, quality: usize| match worth(self.rates[quality])
+            >= worth(self.rates[best])
+        {
+            true => quality,
+            false => best,
+        };
+        (0..self.rates.len()).fold(0, best)
+    }
+
+    /// Of players of the same video.
+    pub(super) fn summary<'a>(
+        players: impl Iterator<Item = &'a Player>,
+        end: Time,
+        answers: &Answers,
+    ) -> ChunksSummary {
+        let (mut count, mut rates, mut switches, mut number) = (0, 0.0, 0, 0u32);
+        let mut stall = Stall {
+            count: 0,
+            total_s: 0.0,
+            share: 0.0,
+        };
+        for player in players {
+            number += 1;
+            count += player.count;
+            rates += player.rate_sum;
+            switches += player.switches;
+            let own = player.playout.end(end);
+            stall.count += own.count;
+            stall.total_s += own.total_s;
+            stall.share += own.share;
+        }
+        stall.share /= f64::from(number.max(1));
+        ChunksSummary {
+            count,
+            rate_mbps: rates / count.max(1) as f64 / 1e6,
+            switches,
+            late_percent: answers.late.percent(),
+            late_bytes: answers.late.late_bytes,
+            response_s: answers.response_s,
+            stall,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ropewalk_network::stream;
+    use ropewalk_quantities::Rate;
+    use ropewalk_scenario::ChunkSizes as Config;
+
+    use super::*;
+
+    fn player(rates: &[u64], quality: Quality) -> Player {
+        let chunks = Chunks {
+            sizes: Config::Drawn {
+                preset: None,
+                rates: rates
+                    .iter()
+                    .map(|kbps| Rate::from_bps(kbps * 1000))
+                    .collect(),
+                chunk: Time::from_secs(4),
+            },
+            quality,
+            buffer: None,
+            buffer_max: Time::from_secs(20),
+        };
+        Player::new(
+            &chunks,
+            [Time::ZERO; 2],
+            Time::from_secs(60),
+            stream(1, "x"),
+        )
+    }
+
+    #[test]
+    fn it_asks_while_it_has_room_for_a_chunk_and_then_when_it_has() {
+        let s = Time::from_secs;
+        let mut player = player(&[1000], Quality::Fixed(0));
+        let mut asked = Vec::new();
+        // Each chunk takes a second: it gains three with each, and plays from the first on.
+        let mut now = Time::ZERO;
+        while now < s(40) {
+            let ask = player.ask(now).expect("its time has come");
+            assert_eq!(ask.size, 500_000);
+            assert_eq!(player.ask(now), None, "one at a time");
+            asked.push(now.as_secs_f64() as u64);
+            player.answered(now + s(1));
+            now = player.next().expect("one more");
+        }
+        // At 6 it holds 24 - 5 = 19: with one more it would hold 3 too much.
+        assert_eq!(asked[..9], [0, 1, 2, 3, 4, 5, 9, 13, 17]);
+        assert_eq!(player.playout.end(s(40)).count, 0);
+    }
+
+    #[test]
+    fn a_chunk_has_less_time_than_it_plays_until_there_is_something_in_hand() {
+        let player = player(&[1000], Quality::Fixed(0));
+        let times = [0, 9, 10, 16, 18].map(|held| player.time_for_chunk(Time::from_secs(held)));
+        assert_eq!(times, [2, 2, 4, 4, 6].map(Time::from_secs));
+    }
+
+    #[test]
+    fn who_holds_more_asks_for_more() {
+        let player = player(&[500, 1000, 2000, 4000], Quality::Bola);
+        let qualities: Vec<usize> = (0..=20)
+            .map(|held| player.bola(Time::from_secs(held)))
+            .collect();
+        assert_eq!((qualities[0], qualities[16]), (0, 3));
+        assert!(qualities.is_sorted(), "{qualities:?}");
+        assert!(
+            [1, 2].iter().all(|middle| qualities.contains(middle)),
+            "{qualities:?}"
+        );
+    }
+
+    #[test]
+    fn what_is_not_there_in_time_stalls_it() {
+        let s = Time::from_secs;
+        let mut player = player(&[1000], Quality::Fixed(0));
+        for (asked, answered) in [(0, 1), (1, 8), (8, 9)] {
+            assert!(player.ask(s(asked)).is_some());
+            player.answered(s(answered));
+        }
+        // It plays from 1 to 5, and again from 8.
+        let stall = player.playout.end(s(10));
+        assert_eq!((stall.count, stall.total_s), (1, 3.0));
+        // What it holds must not keep it from asking for what it waits for.
+        assert_eq!(player.next(), Some(s(9)));
+    }
+}

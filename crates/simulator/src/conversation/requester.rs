@@ -1,0 +1,73 @@
+//! A program that asks, waits for the answer, thinks, and asks again; or several of them.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rand_pcg::Pcg64Mcg;
+use ropewalk_quantities::Time;
+use ropewalk_scenario::Requests;
+
+use super::{Answers, Ask, thought};
+use crate::draws::{log_normal, normal};
+use crate::flow::Late;
+use crate::outcome::RequestsSummary;
+
+/// The default of an HTTP priority (RFC 9218, 4.1).
+const URGENCY: u8 = 3;
+
+/// They are told apart by their numbers.
+#[derive(Debug)]
+pub(super) struct Requester {
+    requests: Requests,
+    /// Those that think, and until when.
+    thinking: BinaryHeap<Reverse<(Time, u32)>>,
+    random: Pcg64Mcg,
+}
+
+impl Requester {
+    /// All ask for the first time at `start`.
+    pub(super) fn new(requests: &Requests, start: Time, random: Pcg64Mcg) -> Requester {
+        Requester {
+            thinking: (0..requests.parallel)
+                .map(|number| Reverse((start, number)))
+                .collect(),
+            requests: requests.clone(),
+            random,
+        }
+    }
+
+    pub(super) fn next(&self) -> Option<Time> {
+        self.thinking.peek().map(|Reverse((at, _))| *at)
+    }
+
+    pub(super) fn ask(&mut self, now: Time) -> Option<Ask> {
+        let &Reverse((_, tag)) = self.thinking.peek().filter(|Reverse((at, _))| *at <= now)?;
+        self.thinking.pop();
+        let mut size = self.requests.size.as_u64() as f64;
+        if self.requests.spread > 0.0 {
+            size *= log_normal(self.requests.spread, normal(&mut self.random));
+        }
+        Some(Ask {
+            tag,
+            size: (size.round() as u64).max(1),
+            urgency: URGENCY,
+            span: self.requests.deadline,
+        })
+    }
+
+    pub(super) fn answered(&mut self, now: Time, tag: u32) {
+        let until = now + thought(self.requests.think, &mut self.random);
+        self.thinking.push(Reverse((until, tag)));
+    }
+
+    /// Of all answers to programs like it.
+    pub(super) fn summary(&self, answers: &Answers) -> RequestsSummary {
+        let late = self.requests.deadline.map(|_| answers.late);
+        RequestsSummary {
+            count: answers.count,
+            response_s: answers.response_s,
+            late_percent: late.map(Late::percent),
+            late_bytes: late.map(|late| late.late_bytes),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The two ends of a connection over which the server asks, and the client answers.
+//!
+//! Both share what was asked for and what has come of it, as both ends of the simulator's connections do; the
+//! requests and the answers themselves go over the sockets.
+
+use std::io::{self, ErrorKind, Read};
+
+use ropewalk_quantities::Time;
+use ropewalk_simulator::{Conversation, REQUEST, Sink};
+use socket2::Socket;
+
+use super::application::Chunk;
+use super::error::{Side, TrafficError};
+
+/// What is written into a socket until it has no room.
+pub(crate) struct Pipe<'a> {
+    pub(crate) socket: &'a Socket,
+    /// The bytes of the stream.
+    pub(crate) chunk: &'a mut Chunk,
+    /// How many of them were written.
+    pub(crate) written: &'a mut u64,
+    /// The socket has no room.
+    pub(crate) is_full: bool,
+    pub(crate) error: Option<io::Error>,
+}
+
+impl Sink for Pipe<'_> {
+    fn write(&mut self, most: u64) -> u64 {
+        let before = *self.written;
+        while !self.is_full && self.error.is_none() && *self.written - before < most {
+            let left = most - (*self.written - before);
+            let bytes = self.chunk.at(*self.written, left);
+            match self.socket.send_with_flags(bytes, libc::MSG_NOSIGNAL) {
+                Ok(taken) => *self.written += taken as u64,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.is_full = true,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => self.error = Some(error),
+            }
+        }
+        *self.written - before
+    }
+
+    /// Only the duration ends what is asked for.
+    fn close(&mut self) {}
+}
+
+/// The client reads requests; false if the server has closed.
+pub(crate) fn hear(
+    socket: &Socket,
+    now: Time,
+    conversation: &mut Conversation,
+) -> Result<bool, TrafficError> {
+    let mut bytes = [0; 64 * REQUEST as usize];
+    let mut reader = socket;
+    loop {
+        match reader.read(&mut bytes) {
+            Ok(0) => return Ok(false),
+            Ok(len) => conversation.heard(now, len as u64),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(true),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(source) => {
+                return Err(TrafficError::Lost {
+                    side: Side::Client,
+                    at: now,
+                    source,
+                });
+            }
+        }
+    }
+}
+
+/// The server asks for what it wants now, as far as the socket has room; when it wants more by itself.
+pub(crate) fn ask(
+    socket: &Socket,
+    now: Time,
+    conversation: &mut Conversation,
+) -> Result<Option<Time>, TrafficError> {
+    if conversation.next().is_some_and(|next| next <= now) {
+        conversation.ask(now);
+    }
+    let bytes = [0; 64 * REQUEST as usize];
+    while conversation.unsent() > 0 {
+        let most = conversation.unsent().min(bytes.len() as u64) as usize;
+        match socket.send_with_flags(&bytes[..most], libc::MSG_NOSIGNAL) {
+            Ok(taken) => conversation.sent(taken as u64),
+            // Requests are small: the next look sends the rest.
+            Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(source) => {
+                return Err(TrafficError::Lost {
+                    side: Side::Server,
+                    at: now,
+                    source,
+                });
+            }
+        }
+    }
+    Ok(conversation.next())
+}
