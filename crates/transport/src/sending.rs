@@ -208,6 +208,7 @@ impl Endpoint {
                     return None;
                 }
                 Choice::WaitUntil(time) => {
+                    self.hold_by_cwnd();
                     // One that is no later would be asked for ever.
                     let time = time.max(now + Time::from_nanos(1));
                     self.scheduler_at = self.scheduler_at.min(time);

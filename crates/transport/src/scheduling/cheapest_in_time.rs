@@ -19,6 +19,9 @@ algorithm! {
     pub struct CheapestInTimeConfig: "cheapest-in-time", "this project", [] {
         /// Part of the time from a write to its deadline that is kept back.
         guard: number(0.0, 0.9) = 0.3, "this project";
+        /// Dearer subflows begin with what cheaper ones will not have there in time when that many times the time
+        /// is left that they need for it.
+        lead: number(1.0, 100.0) = 2.0, "this project";
         /// So long before it must leave on a dearer subflow it is looked at whether what flies on a cheaper
         /// one will be late.
         watch: time(Time::ZERO, Time::from_secs(60)) = Time::from_millis(50), "this project";
@@ -57,6 +60,39 @@ impl CheapestInTime {
         let flying = (state.in_flight + state.queued) as f64;
         let queue = (flying - rate * least).max(0.0);
         least / 2.0 + (queue + state.mss as f64) / rate
+    }
+
+    /// Of a write of so many bytes that is to be there in so many seconds, more than those up to this price can
+    /// deliver: the cheapest of the dearer ones with room, and in how many seconds it must begin.
+    fn helper(
+        &self,
+        price: (u8, f64),
+        bytes: u64,
+        seconds: f64,
+        subflows: &[SubflowState],
+    ) -> Option<(usize, f64)> {
+        let (mut excess, mut dearer, mut helper) = (bytes as f64, 0.0, None);
+        for (number, state) in subflows.iter().enumerate() {
+            if !state.usable {
+                continue;
+            }
+            let rate = self.rates[number].or_guess(state);
+            if state.price() <= price {
+                let least = least_rtt(state);
+                let flying = (state.in_flight + state.queued) as f64;
+                let queue = (flying - rate * least).max(0.0);
+                excess -= (rate * (seconds - least / 2.0) - queue).max(0.0);
+            } else {
+                dearer += rate;
+                let cheaper = |other: usize| state.price() < subflows[other].price();
+                if state.can_send() && helper.is_none_or(cheaper) {
+                    helper = Some(number);
+                }
+            }
+        }
+        let helper = helper.filter(|_| excess > 0.0)?;
+        let needed = self.config.lead * excess / dearer + least_rtt(&subflows[helper]) / 2.0;
+        Some((helper, seconds - needed))
     }
 
     /// Seconds until a subflow that is full has room for a segment.
@@ -142,7 +178,17 @@ impl Scheduler for CheapestInTime {
                 };
                 let room_in = Self::room_in(&subflows[candidate.number]);
                 let needed = Time::from_secs_f64(candidate.arrives_in + guard + room_in);
-                match deadline.at.saturating_sub(needed) {
+                let mut until = deadline.at.saturating_sub(needed);
+                let seconds = deadline.at.as_secs_f64() - guard - pending.now.as_secs_f64();
+                if let Some((helper, begins_in)) =
+                    self.helper(candidate.price, pending.left_of_write, seconds, subflows)
+                {
+                    if begins_in <= 0.0 {
+                        return Choice::Send(helper);
+                    }
+                    until = until.min(pending.now + Time::from_secs_f64(begins_in));
+                }
+                match until {
                     until if until > pending.now => Choice::WaitUntil(until),
                     _ => Choice::Wait,
                 }
