@@ -234,6 +234,45 @@ def reorder_buffer(axes: Axes, results: Results, seed: int) -> None:
     axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, fontsize="small")
 
 
+def player_buffer(axes: Axes, results: Results, seed: int) -> None:
+    """Seconds that a player can go on with what it holds; where there are none it stalls."""
+    connection = _of_run(results.connection, seed)
+    time = connection["time_s"].to_numpy()
+    held = connection["player_buffer_s"].to_numpy()
+    axes.plot(time, held, color=COLOURS[0], linewidth=1.2, label="held")
+    traffic = results.scenario.values["traffic"]
+    if "buffer_max" in traffic:
+        axes.axhline(
+            traffic["buffer_max"], color=FAINT, linewidth=0.9, linestyle="--", label="at most"
+        )
+    # It shows nothing where it holds nothing, and until it has enough to begin again.
+    empty = held <= 0
+    if empty.any():
+        axes.fill_between(
+            time,
+            0,
+            1,
+            where=empty,
+            step="pre",
+            transform=axes.get_xaxis_transform(),
+            color=COLOURS[1],
+            alpha=0.25,
+            linewidth=0,
+            label="empty",
+        )
+    axes.set(xlabel="time (s)", ylabel="player's buffer (s)", xlim=(0, time[-1]))
+    axes.set_ylim(bottom=0)
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, fontsize="small")
+
+
+def has_player_buffer(results: Results) -> bool:
+    """Whether the timeline knows what the first flow's player holds."""
+    connection = results.connection
+    if "player_buffer_s" not in connection.columns:
+        return False
+    return of_first_flow(connection)["player_buffer_s"].null_count() == 0
+
+
 def has_reorder_buffer(results: Results) -> bool:
     """Whether the timeline knows what waits for a gap to close."""
     return "reorder_buffer_bytes" in results.connection.columns

@@ -177,6 +177,44 @@ def reorder_buffer(results: Results, *, seed: int | None = None) -> Figure:
     return figure
 
 
+def player_buffer(results: Results, *, seed: int | None = None) -> Figure:
+    """Seconds that a video's player can go on with what it holds, over time.
+
+    Parameters
+    ----------
+    results : Results
+        Runs with a timeline.
+    seed : int, optional
+        Which run to show; the first if not given.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture.
+
+    Raises
+    ------
+    ValueError
+        There is no such run, or it has no timeline, or the first flow has no player: video
+        with a ``buffer``, or ``chunks``, simulated.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> results = ropewalk.simulate("scenarios/video/chunks.toml", step="1 s")
+    >>> player_buffer(results).axes[0].get_ylabel()
+    "player's buffer (s)"
+    """
+    seed = _seed(results, seed)
+    if not panels.has_player_buffer(results):
+        raise ValueError("the timeline has no player")
+    figure = _figure(9, 3)
+    with _style():
+        panels.player_buffer(figure.subplots(), results, seed)
+        figure.suptitle(results.scenario.title, x=0.01, ha="left")
+    return figure
+
+
 def flows(results: Results, *, seed: int | None = None) -> Figure:
     """Goodput of each flow but competitors over time, stacked.
 
@@ -282,6 +320,9 @@ def overview(results: Results, *, seed: int | None = None) -> Figure:
     seed = _seed(results, seed)
     subflows = panels.subflows_of(results, seed)
     heights = [3.6, 0.6 + 1.6 * panels.grid(len(subflows))[0], 3.2] if subflows else [3.6, 3.2]
+    plays = panels.has_player_buffer(results)
+    if plays:
+        heights.insert(1, 2.4)
     several = panels.has_flows(results)
     if several:
         heights.insert(0, 2.8)
@@ -300,7 +341,9 @@ def overview(results: Results, *, seed: int | None = None) -> Figure:
         if several:
             top.suptitle(f"the first flow, {results.scenario.flows[0]}", x=0.01, ha="left")
         panels.goodput(top.subplots(), results, seed)
-        for part in middle:
+        for part in middle[: int(plays)]:
+            panels.player_buffer(part.subplots(), results, seed)
+        for part in middle[int(plays) :]:
             part.suptitle("windows", x=0.01, ha="left")
             panels.windows(part, results, seed)
         left, *right = bottom.subplots(1, 1 + panels.has_reorder_buffer(results), squeeze=False)[0]

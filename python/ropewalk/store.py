@@ -36,6 +36,7 @@ PLOTS = {
     "goodput.png": plot.goodput,
     "windows.png": plot.windows,
     "reorder-buffer.png": plot.reorder_buffer,
+    "player-buffer.png": plot.player_buffer,
     "flows.png": plot.flows,
     "airtime.png": plot.airtime,
 }
@@ -185,6 +186,7 @@ def _write(results: Results, folder: Path) -> list[str]:
     if not results.connection.is_empty():
         shown = {
             plot.reorder_buffer: panels.has_reorder_buffer(results),
+            plot.player_buffer: panels.has_player_buffer(results),
             plot.flows: panels.has_flows(results),
             plot.windows: panels.has_windows(results),
             plot.airtime: panels.has_radios(results.runs[0]),

@@ -144,7 +144,7 @@ def _summary_lines(
 
 
 def _timeliness(results: Results, mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What came before its deadline, and how a video played."""
+    """What came before its deadline, how a video played, and how long answers and pages took."""
     late_after = results.scenario.values["traffic"].get("deadline", 0.0)
     for key, counted in (("messages", "count"), ("video", "frames")):
         if key not in mean:
@@ -154,10 +154,37 @@ def _timeliness(results: Results, mean: dict[str, Any]) -> Iterator[tuple[str, s
         told = f"{of['late_percent']:.2f} % of {of[counted]:,.0f} {pieces} later than"
         told += f" {1e3 * late_after:,.0f} ms or never"
         if "stall" in of:
-            stall = of["stall"]
-            told += f"; stalled {stall['count']:,.1f} times, {stall['total_s']:,.1f} s"
-            told += f" ({stall['share']:.1%})"
+            told += _stalls(of["stall"])
         yield key, told
+    if "chunks" in mean:
+        of = mean["chunks"]
+        told = f"{of['count']:,.0f} of {of['rate_mbps']:,.2f} Mbit/s in the mean,"
+        told += f" {of['switches']:,.0f} changes of quality,"
+        told += f" {of['late_percent']:.2f} % later than the player had set or never"
+        yield "chunks", told + _stalls(of["stall"])
+    if "requests" in mean:
+        of = mean["requests"]
+        told = f"{of['count']:,.0f} answered{_seconds(of, 'response_s')}"
+        if "late_percent" in of:
+            told += f"; {of['late_percent']:.2f} % later than {1e3 * late_after:,.0f} ms or never"
+        yield "requests", told
+    if "web" in mean:
+        of = mean["web"]
+        yield "pages", f"{of['pages']:,.0f} of {of['objects']:,.0f} objects{_seconds(of, 'page_load_s')}"
+
+
+def _stalls(stall: dict[str, Any]) -> str:
+    """How often a player had nothing to show."""
+    told = f"; stalled {stall['count']:,.1f} times, {stall['total_s']:,.1f} s"
+    return f"{told} ({stall['share']:.1%})"
+
+
+def _seconds(of: dict[str, Any], key: str) -> str:
+    """How long each took, where any came."""
+    if key not in of:
+        return ""
+    took = of[key]
+    return f", median {took['p50']:,.3g}, 95 % {took['p95']:,.3g}, max {took['max']:,.3g} s"
 
 
 def _testbed(run: dict[str, Any], mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -180,6 +207,7 @@ def _testbed(run: dict[str, Any], mean: dict[str, Any]) -> Iterator[tuple[str, s
 def _subflows(entries: list[dict[str, Any]]) -> Table:
     columns = {
         "goodput\nMbit/s": ("goodput_mbps", 1, ",.2f"),
+        "share": ("share", 1, ".1%"),
         "segments": ("segments_sent", 1, ",.0f"),
         "sent\nagain": ("retransmissions", 1, ",.0f"),
         "spu-\nrious": ("spurious_retransmissions", 1, ",.0f"),

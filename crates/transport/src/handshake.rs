@@ -205,6 +205,8 @@ impl Endpoint {
             }
             self.remote_key = sender_key;
             self.fully_established = true;
+            // It has no DATA_ACK, but a window, which is the connection's (RFC 8684, 3.3.1).
+            self.tx.on_ack(0, u64::from(segment.window));
         }
         let rtt = self.subflows[subflow].handshake_sent.map(|sent| now - sent);
         self.establish(now, subflow, rtt);

@@ -55,7 +55,8 @@ pub fn run_client(session: &Session) -> Result<ClientReport, TrafficError> {
     }
     report.connected = Some(session.now());
     let mut writer = Writer::new(session, &socket, began);
-    let complete = match session.conversation().is_some() {
+    let is_asked = session.conversation().is_some();
+    let complete = match is_asked {
         true => {
             writer.answer()?;
             None

@@ -78,6 +78,23 @@ fn data_may_follow_the_syn_ack_at_once() {
     );
 }
 
+/// The server may speak first, and with the third segment it knows the window.
+#[test]
+fn a_server_that_speaks_first_does_so_when_the_connection_is_open() {
+    for config in [plain_tcp(), mptcp()] {
+        let mut pair = Pair::new(&config, &[10]);
+        pair.client.connect();
+        assert_eq!(pair.server.write(500), 500);
+        pair.drive(ms(45));
+        let data = pair.sent.iter().find(|passing| passing.segment.len > 0);
+        assert_eq!(
+            data.map(|data| (data.sent, data.segment.len)),
+            Some((ms(30), 500))
+        );
+        assert_eq!(pair.client.delivered(), 500);
+    }
+}
+
 #[test]
 fn after_too_many_syns_the_connection_is_given_up() {
     let mut pair = Pair::new(&plain_tcp(), &[10]);
