@@ -19,9 +19,6 @@ algorithm! {
     pub struct CheapestInTimeConfig: "cheapest-in-time", "this project", [] {
         /// Part of the time from a write to its deadline that is kept back.
         guard: number(0.0, 0.9) = 0.3, "this project";
-        /// Dearer subflows begin with what cheaper ones will not have there in time when that many times the time
-        /// is left that they need for it.
-        lead: number(1.0, 100.0) = 2.0, "this project";
         /// So long before it must leave on a dearer subflow it is looked at whether what flies on a cheaper
         /// one will be late.
         watch: time(Time::ZERO, Time::from_secs(60)) = Time::from_millis(50), "this project";
@@ -91,7 +88,7 @@ impl CheapestInTime {
             }
         }
         let helper = helper.filter(|_| excess > 0.0)?;
-        let needed = self.config.lead * excess / dearer + least_rtt(&subflows[helper]) / 2.0;
+        let needed = excess / dearer + least_rtt(&subflows[helper]) / 2.0;
         Some((helper, seconds - needed))
     }
 
@@ -280,6 +277,37 @@ mod tests {
         assert_eq!(choose(Some(200), &table), Choice::Send(1));
         table[0].usable = false;
         assert_eq!(choose(None, &table), Choice::Send(1));
+    }
+
+    #[test]
+    fn a_dearer_one_begins_in_time_with_what_the_cheap_one_will_not_carry() {
+        let mut table = [link(100, 20, 1.0), link(1000, 40, 10.0)];
+        table[0].cwnd = 10 * MSS;
+        let config = CheapestInTimeConfig {
+            guard: 0.0,
+            ..CheapestInTimeConfig::DEFAULT
+        };
+        let choose = |left_ms: u64, segments: u64| {
+            let ask = Pending {
+                now: Time::from_secs(1),
+                deadline: Some(Deadline {
+                    at: Time::from_millis(1000 + left_ms),
+                    span: Time::from_secs(2),
+                }),
+                left_of_write: segments * MSS,
+                ..pending(1000)
+            };
+            config.build(&SETTINGS).choose(&ask, &table)
+        };
+        // In 2 s the cheap one has 199 there, and before them 8 that wait in its queue.
+        let alone = Choice::WaitUntil(Time::from_millis(3000 - 102));
+        assert_eq!(choose(2000, 191), alone);
+        // Of 691 the dearer one carries 500, in half a second and half a round trip.
+        assert_eq!(
+            choose(2000, 691),
+            Choice::WaitUntil(Time::from_millis(3000 - 520))
+        );
+        assert_eq!(choose(2000, 2200), Choice::Send(1));
     }
 
     #[test]
