@@ -6,7 +6,7 @@ use ropewalk_quantities::Time;
 
 use super::Association;
 use crate::carrier::deadline::OVERDUE;
-use crate::carrier::in_flight::Content;
+use crate::carrier::in_flight::{Content, Sent};
 use crate::event::NO_CARRIER;
 use crate::{Event, Payload};
 
@@ -35,7 +35,9 @@ impl<P: Payload> Association<P> {
         let mut next = self
             .alone_since
             .map_or(Time::MAX, |since| since.saturating_add(self.config.timeout));
-        next = self.scheduler_at.map_or(next, |at| next.min(at));
+        for at in [self.scheduler_at, self.look_at].into_iter().flatten() {
+            next = next.min(at);
+        }
         self.carriers.settle();
         for at in 0..self.carriers.len() {
             if self.carriers.not_due_before(at) < next {
@@ -76,6 +78,7 @@ impl<P: Payload> Association<P> {
             self.scheduler_at = None;
             self.wake_all();
         }
+        self.rescue_late(now);
         for at in 0..self.carriers.len() {
             // Of one before it, something may have been given up.
             self.carriers.settle();
@@ -171,6 +174,9 @@ impl<P: Payload> Association<P> {
             return carrier.in_flight.first_here().map(|sent| sent.due);
         }
         let oldest = carrier.in_flight.oldest().filter(|sent| !sent.elsewhere)?;
+        if self.judged_by(&oldest.content).is_some() {
+            return None;
+        }
         let (content, overdue) = (oldest.content, oldest.due + fastest.max(OVERDUE));
         let own = carrier.round_trip.min().unwrap_or(Time::ZERO);
         let deviation = carrier.round_trip.deviation();
@@ -216,11 +222,20 @@ impl<P: Payload> Association<P> {
         self.give_up_if(at, |_| true);
     }
 
+    /// One frame of a carrier is to go elsewhere.
+    pub(super) fn give_up_one(&mut self, at: usize, content: Content) {
+        self.give_up_where(at, |sent| sent.content == content);
+    }
+
     pub(super) fn give_up_if(&mut self, at: usize, is_meant: impl Fn(Time) -> bool) {
+        self.give_up_where(at, |sent| is_meant(sent.due));
+    }
+
+    fn give_up_where(&mut self, at: usize, is_meant: impl Fn(&Sent) -> bool) {
         let mut in_flight = mem::take(&mut self.carriers[at].in_flight);
         let mut bytes = 0;
         for sent in in_flight.iter_mut() {
-            if sent.elsewhere || !is_meant(sent.due) {
+            if sent.elsewhere || !is_meant(sent) {
                 continue;
             }
             sent.elsewhere = true;

@@ -2,6 +2,7 @@
 
 mod carriers;
 mod failure;
+mod in_time;
 mod receive;
 mod rescue;
 mod schedule;
@@ -85,6 +86,10 @@ pub struct Association<P> {
     chosen: Option<(CarrierId, u32)>,
     /// When it asked to be asked again.
     scheduler_at: Option<Time>,
+    /// Whether it may say that what a carrier holds is to go over another, too; and when it is asked, while
+    /// something with a deadline is under way.
+    rescues: bool,
+    look_at: Option<Time>,
     /// Written to all streams so far, and of that what the other end has in order.
     written: u64,
     acknowledged: u64,
@@ -128,10 +133,12 @@ impl<P: Payload> Association<P> {
             memory: Memory::new(config.memory.as_u64()),
             send_memory: Memory::new(config.memory.as_u64()),
             events: VecDeque::new(),
+            rescues: schedule::scheduler(&config).is_some(),
             scheduler: schedule::scheduler(&config),
             table: Vec::new(),
             chosen: None,
             scheduler_at: None,
+            look_at: None,
             written: 0,
             acknowledged: 0,
             copies: Vec::new(),

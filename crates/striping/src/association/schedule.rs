@@ -334,7 +334,7 @@ impl<P: Payload> Association<P> {
     }
 
     /// A carrier as a subflow.
-    fn row(&self, now: Time, at: usize) -> SubflowState {
+    pub(super) fn row(&self, now: Time, at: usize) -> SubflowState {
         let carrier = &self.carriers[at];
         let mss = carrier.payload_len() as u64;
         let in_flight = carrier.in_flight.bytes();

@@ -147,6 +147,7 @@ impl<P: Payload> Association<P> {
             fin,
         };
         self.carriers[at].on_sent(now, content, wire_len, copy);
+        self.look_after(now, &content);
         self.after_sent(at, number, part, copy);
         frame
     }

@@ -85,6 +85,11 @@ impl<P: Payload> SendBuffer<P> {
         self.deadlines.as_ref()?.write_at(start)
     }
 
+    /// By when the byte at this place is to be delivered, if it must be.
+    pub(crate) fn deadline_of(&self, place: u64) -> Option<Deadline> {
+        self.deadlines.as_ref()?.of(place)
+    }
+
     pub(crate) fn finish(&mut self) {
         if !self.finished {
             self.finished = true;

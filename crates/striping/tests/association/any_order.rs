@@ -6,12 +6,13 @@ use bytes::Bytes;
 use proptest::prelude::*;
 use ropewalk_quantities::{Bytes as Amount, Time};
 use ropewalk_striping::{Association, CarrierConfig, CarrierId, Config, Frame, Role};
-use ropewalk_transport::SchedulerConfig;
 use ropewalk_transport::algorithm::Declared;
+use ropewalk_transport::{Deadline, SchedulerConfig};
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Write(usize),
+    /// So many bytes, which are due in so many milliseconds, if they are.
+    Write(usize, Option<u64>),
     /// A carrier takes up to so many frames at one end.
     Transmit(usize, usize, usize),
     /// Up to so many of them arrive.
@@ -27,7 +28,7 @@ enum Step {
 fn any_step() -> impl Strategy<Value = Step> {
     let (carrier, end) = (0..3_usize, 0..2_usize);
     prop_oneof![
-        3 => (1..60_000_usize).prop_map(Step::Write),
+        3 => (1..60_000_usize, prop::option::of(0..400_u64)).prop_map(|(n, due)| Step::Write(n, due)),
         6 => (carrier.clone(), end.clone(), 1..10_usize).prop_map(|(c, e, n)| Step::Transmit(c, e, n)),
         6 => (carrier.clone(), end.clone(), 1..10_usize).prop_map(|(c, e, n)| Step::Deliver(c, e, n)),
         2 => Just(Step::Read),
@@ -58,16 +59,20 @@ impl Pair {
                 .map(|role| Association::new(role, config.clone())),
             lanes: Vec::new(),
         };
-        for _ in 0..3 {
-            let lane = pair.lane();
+        for price in 0..3 {
+            let lane = pair.lane(price);
             pair.lanes.push(lane);
         }
         pair
     }
 
-    fn lane(&mut self) -> Lane {
+    fn lane(&mut self, price: usize) -> Lane {
         let now = self.now;
-        let ids = [0, 1].map(|end: usize| self.ends[end].carrier_up(now, CarrierConfig::default()));
+        let config = CarrierConfig {
+            cost: price as f64,
+            ..CarrierConfig::default()
+        };
+        let ids = [0, 1].map(|end: usize| self.ends[end].carrier_up(now, config));
         Lane {
             ids,
             frames: [VecDeque::new(), VecDeque::new()],
@@ -97,7 +102,7 @@ impl Pair {
         for end in [0, 1] {
             self.ends[end].carrier_down(self.now, self.lanes[lane].ids[end]);
         }
-        self.lanes[lane] = self.lane();
+        self.lanes[lane] = self.lane(lane);
     }
 
     fn wait(&mut self, ms: u64) {
@@ -127,10 +132,17 @@ proptest! {
         let mut read: Vec<u8> = Vec::new();
         for step in steps {
             match step {
-                Step::Write(len) => {
+                Step::Write(len, due) => {
                     let from = written.len();
                     let bytes: Vec<u8> = (from..from + len).map(|at| (at / 251 + at) as u8).collect();
-                    let taken = pair.ends[0].write(stream, &mut Bytes::from(bytes.clone()));
+                    let mut piece = Bytes::from(bytes.clone());
+                    let taken = match due.map(Time::from_millis) {
+                        None => pair.ends[0].write(stream, &mut piece),
+                        Some(span) => {
+                            let due = Deadline { at: pair.now + span, span };
+                            pair.ends[0].write_by(stream, &mut piece, due)
+                        }
+                    };
                     written.extend(&bytes[..taken]);
                 }
                 Step::Transmit(lane, end, most) => {

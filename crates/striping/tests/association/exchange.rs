@@ -141,6 +141,38 @@ fn what_waits_for_the_cheap_carrier_holds_up_nothing_that_is_due() {
     assert_eq!(stream, urgent.0);
 }
 
+/// What flies on the cheap carrier goes by the dear one, too, when it would be late, and not when it is missed.
+#[test]
+fn what_is_missed_is_sent_again_when_it_would_be_late() {
+    let dear = CarrierConfig {
+        cost: 1.0,
+        ..carrier(20)
+    };
+    let (mut end, stream) = scheduled(CheapestInTimeConfig::DEFAULT, &[carrier(20), dear]);
+    let due = Deadline {
+        at: MS(1000),
+        span: MS(998),
+    };
+    let mut payload = Bytes::from(vec![9; 500]);
+    assert_eq!(end.own.write_by(stream, &mut payload, due), 500);
+    assert_eq!(end.sends(MS(2), 0).len(), 1);
+    let mut copied = None;
+    for now in 3..1000 {
+        end.own.handle_timeout(MS(now));
+        if !end.sends(MS(now), 1).is_empty() {
+            copied = Some(now);
+            break;
+        }
+        // Others are heard: only this one takes long.
+        for carrier in end.carriers.clone() {
+            end.own.heard(carrier, MS(now));
+        }
+    }
+    // A copy takes half a round trip of 20 ms and its own length, and is looked for 50 ms before it must leave.
+    let copied = copied.expect("it is copied");
+    assert!((930..=990).contains(&copied), "{copied}");
+}
+
 #[test]
 fn redundant_carriers_carry_the_same() {
     let (mut end, stream) = scheduled(RedundantConfig::DEFAULT, &[carrier(200), carrier(20)]);

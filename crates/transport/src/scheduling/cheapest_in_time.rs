@@ -102,7 +102,9 @@ impl CheapestInTime {
 /// is when all before them are, at its rate. What is overdue by its round trips is held to take as long again.
 fn arrival(flying: &Flying, carrier: &SubflowState, rate: f64) -> Time {
     let back = Time::from_secs_f64(least_rtt(carrier) / 2.0);
-    let served = flying.now + Time::from_secs_f64(flying.ahead as f64 / rate);
+    let served = flying
+        .now
+        .saturating_add(Time::from_secs_f64(flying.ahead as f64 / rate));
     let expected = served.max(flying.sent + back * 2).saturating_sub(back);
     let due = flying.sent + carrier.srtt.max(carrier.latest_rtt);
     match flying.now.saturating_sub(due) {
@@ -183,7 +185,7 @@ impl Scheduler for CheapestInTime {
                     if begins_in <= 0.0 {
                         return Choice::Send(helper);
                     }
-                    until = until.min(pending.now + Time::from_secs_f64(begins_in));
+                    until = until.min(pending.now.saturating_add(Time::from_secs_f64(begins_in)));
                 }
                 match until {
                     until if until > pending.now => Choice::WaitUntil(until),
@@ -209,11 +211,11 @@ impl Scheduler for CheapestInTime {
         let Some((arrives_in, number)) = soonest else {
             return Rescue::Left;
         };
-        let copied = flying.now + Time::from_secs_f64(arrives_in);
+        let copied = flying.now.saturating_add(Time::from_secs_f64(arrives_in));
         let watched_from = flying
             .deadline
             .at
-            .saturating_sub(copied - flying.now + self.config.watch);
+            .saturating_sub((copied - flying.now).saturating_add(self.config.watch));
         if watched_from > flying.now {
             return Rescue::NotBefore(watched_from);
         }

@@ -93,7 +93,8 @@ impl Scheduler for MpDash {
         let first = others.filter_map(spare).reduce(f64::min);
         match first.filter(|spare| spare.is_finite()) {
             Some(spare) => {
-                Choice::WaitUntil(pending.now + Time::from_secs_f64(spare) + Time::from_nanos(1))
+                let spare = Time::from_secs_f64(spare).saturating_add(Time::from_nanos(1));
+                Choice::WaitUntil(pending.now.saturating_add(spare))
             }
             None => Choice::Wait,
         }

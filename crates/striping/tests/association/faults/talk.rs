@@ -3,12 +3,16 @@
 use bytes::Bytes;
 use ropewalk_quantities::Time;
 use ropewalk_striping::{Association, StreamId};
+use ropewalk_transport::Deadline;
 use sha2::{Digest, Sha256};
 
 use super::plan::Draw;
 
 /// Most bytes of one write.
 const WRITE: u64 = 40_000;
+
+/// What has a deadline is due before then, or was.
+const DUE_WITHIN_MS: u64 = 20_000;
 
 /// One way of a stream.
 #[derive(Default)]
@@ -67,7 +71,16 @@ impl Talk {
                 .collect();
             let mut piece = Bytes::from(bytes);
             let whole = piece.clone();
-            let taken = own.write(stream, &mut piece);
+            let taken = match draw.below(2) {
+                0 => own.write(stream, &mut piece),
+                _ => {
+                    let due = Deadline {
+                        at: Time::from_millis(draw.below(DUE_WITHIN_MS)),
+                        span: Time::from_millis(draw.below(1000)),
+                    };
+                    own.write_by(stream, &mut piece, due)
+                }
+            };
             way.sent.update(&whole[..taken]);
             way.written += taken as u64;
             if taken < whole.len() {

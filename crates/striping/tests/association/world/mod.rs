@@ -309,6 +309,7 @@ impl<P: Payload> World<P> {
         let config = CarrierConfig {
             link: link as u32,
             rtt: Some(self.links.list[link].delay * 2),
+            cost: (link % 3) as f64,
             ..CarrierConfig::default()
         };
         let number = self.carriers.len();
