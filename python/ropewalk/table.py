@@ -170,7 +170,10 @@ def _timeliness(results: Results, mean: dict[str, Any]) -> Iterator[tuple[str, s
         yield "requests", told
     if "web" in mean:
         of = mean["web"]
-        yield "pages", f"{of['pages']:,.0f} of {of['objects']:,.0f} objects{_seconds(of, 'page_load_s')}"
+        yield (
+            "pages",
+            f"{of['pages']:,.0f} of {of['objects']:,.0f} objects{_seconds(of, 'page_load_s')}",
+        )
 
 
 def _stalls(stall: dict[str, Any]) -> str:

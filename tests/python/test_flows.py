@@ -144,7 +144,7 @@ def test_the_fluid_model_knows_bulk_flows_and_is_near():
 @pytest.mark.parametrize(
     ("flow", "reason"),
     [
-        ('traffic = { kind = "cbr", rate = "1 Mbit/s" }', "no formula has cbr messages"),
+        ('traffic = { kind = "cbr", rate = "1 Mbit/s" }', "no formula has cbr traffic"),
         ('protocol = "striped-tcp"', "no formula has striped-tcp beside other flows, as 'x' is"),
     ],
 )

@@ -33,7 +33,10 @@ def names(scenario):
 # What of them no formula has.
 WITHOUT_FORMULA = {
     "access-point": "cbr messages over 802.11 channels",
+    "chunks": "the other end asks for (chunks)",
     "hidden-pair": "do not all hear each other",
+    "pages": "the other end asks for (web)",
+    "requests": "the other end asks for (request)",
     "slow-station": "unlike",
 }
 

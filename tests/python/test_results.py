@@ -45,6 +45,7 @@ LINK = {
 SUBFLOW = {
     "link",
     "goodput_mbps",
+    "share",
     "segments_sent",
     "retransmissions",
     "fast_recoveries",

@@ -5,35 +5,11 @@ use std::collections::VecDeque;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Traffic;
-use ropewalk_transport::{Deadline, Endpoint};
+use ropewalk_transport::Deadline;
 
 use crate::conversation::{Arrived, Conversation};
 use crate::schedule::Schedule;
-
-/// What an application writes into.
-pub trait Sink {
-    /// Up to `most` bytes; says how many were taken.
-    fn write(&mut self, most: u64) -> u64;
-    /// The same of bytes that are to be delivered by a time, where that means something.
-    fn write_by(&mut self, most: u64, _deadline: Deadline) -> u64 {
-        self.write(most)
-    }
-    /// There will be no more.
-    fn close(&mut self);
-}
-
-impl Sink for Endpoint {
-    #[inline]
-    fn write(&mut self, most: u64) -> u64 {
-        Endpoint::write(self, most)
-    }
-    fn write_by(&mut self, most: u64, deadline: Deadline) -> u64 {
-        Endpoint::write_by(self, most, deadline)
-    }
-    fn close(&mut self) {
-        Endpoint::close(self);
-    }
-}
+use crate::sink::Sink;
 
 /// The sending application of a flow.
 #[derive(Debug)]

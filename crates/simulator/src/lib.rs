@@ -18,10 +18,10 @@ mod run;
 mod schedule;
 mod shares;
 mod sights;
+mod sink;
 mod summary;
 mod world;
 
-pub use application::Sink;
 pub use conversation::{Arrived, Conversation, REQUEST};
 pub use flow::{Late, Timeliness};
 pub use metrics::Histogram;
@@ -34,6 +34,7 @@ pub use outcome::{
     SubflowTimeline, Summary, Timeline, VideoSummary, WebSummary,
 };
 pub use schedule::Schedule;
+pub use sink::Sink;
 pub use summary::{cost_per_gb, jain_index};
 
 use std::convert::Infallible;

@@ -182,7 +182,7 @@ class Bench:
 
 
 def is_random(scenario: Scenario) -> bool:
-    """Whether runs with other seeds can differ: loss, jitter, slots, back-off, Poisson traffic.
+    """Whether runs with other seeds can differ: loss, jitter, slots, back-off, drawn traffic.
 
     Examples
     --------
@@ -193,7 +193,9 @@ def is_random(scenario: Scenario) -> bool:
     ways = [link[way] for link in values["link"] for way in ("forward", "reverse")]
     drawn = any(way["loss"] or way["jitter"] or way["slot"] for way in ways)
     in_air = any("channel" in link for link in values["link"])
-    return drawn or in_air or values["traffic"]["kind"] == "poisson"
+    traffic = values["traffic"]
+    drawn_traffic = traffic["kind"] in ("poisson", "request", "web") or "preset" in traffic
+    return drawn or in_air or drawn_traffic
 
 
 def _trial(scenario: Scenario, seed: int, runs: int) -> tuple[dict[str, float], ...]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from .paths import Values, others
 
+ASKED = ("chunks", "request", "web")
+"""Kinds of traffic that the end which reads asks for."""
+
 
 def uncovered(values: Values) -> list[str]:
     """Say why no formula gives the goodput of a scenario; nothing where one may.
@@ -36,6 +39,12 @@ def uncovered(values: Values) -> list[str]:
             "no formula has datagrams beside other flows, as the first one is; ropewalk simulate"
             " has them"
         )
+    kind = values["traffic"]["kind"]
+    if kind in ASKED:
+        reasons.append(
+            f"no formula has traffic that the other end asks for ({kind}); ropewalk simulate"
+            " has it"
+        )
     for flow in (values["transport"], *others(values)):
         if flow.get("in_turn"):
             reasons.append(
@@ -49,8 +58,8 @@ def uncovered(values: Values) -> list[str]:
             )
         elif flow["traffic"]["kind"] != "bulk":
             reasons.append(
-                f"no formula has {flow['traffic']['kind']} messages beside other flows, as"
-                f" {flow['name']!r} sends them"
+                f"no formula has {flow['traffic']['kind']} traffic beside other flows, as"
+                f" {flow['name']!r} has it"
             )
     if values["flow"] and values["transport"]["protocol"] == "striped-tcp":
         reasons.append("no formula has striped-tcp beside other flows, as the first one is")

@@ -22,11 +22,11 @@ use ropewalk_quantities::Time;
 use ropewalk_scenario::{Asked, Think, Thinking};
 use ropewalk_transport::Deadline;
 
-use crate::application::Sink;
 use crate::draws::exponential;
 use crate::flow::Late;
 use crate::metrics::Histogram;
 use crate::outcome::{ApplicationSummary, DelaySummary};
+use crate::sink::Sink;
 use browser::Browser;
 use player::Player;
 use requester::Requester;

@@ -11,8 +11,9 @@ use ropewalk_transport::{Counters, Segment, SubflowState};
 
 use super::verbs::{FirstHop, Sends};
 use super::{CLIENT, Incoming, Outgoing, Taken};
-use crate::application::{Application, Sink};
+use crate::application::Application;
 use crate::hearing::Hears;
+use crate::sink::Sink;
 
 /// Datagrams that a bulk sender has in a medium at a time.
 const IN_MEDIUM: u32 = 2;

@@ -17,8 +17,9 @@ use ropewalk_transport::{Counters, Flags, Options, SackList, Segment, SubflowSta
 
 use super::verbs::Sends;
 use super::{CLIENT, Incoming, Outgoing, SERVER, Taken};
-use crate::application::{Application, Sink};
+use crate::application::Application;
 use crate::hearing::Hears;
+use crate::sink::Sink;
 
 /// How long the first SYN waits for its answer (RFC 6298, 2.1); each later one twice as long.
 const SYN_TIMEOUT: Time = Time::from_secs(1);

@@ -17,13 +17,16 @@ algorithm! {
     /// The cheapest subflow on which what comes next still arrives before its deadline; without a
     /// deadline the cheapest of all.
     pub struct CheapestInTimeConfig: "cheapest-in-time", "this project", [] {
-        /// Part of the time from a write to its deadline that is kept back.
+        /// Part of the time from a write to its deadline that is kept back; of a time beyond a second, of its root.
         guard: number(0.0, 0.9) = 0.3, "this project";
         /// So long before it must leave on a dearer subflow it is looked at whether what flies on a cheaper
         /// one will be late.
         watch: time(Time::ZERO, Time::from_secs(60)) = Time::from_millis(50), "this project";
     }
 }
+
+/// A rate that has changed stays so for about so many seconds.
+const LASTS: f64 = 1.0;
 
 impl CheapestInTimeConfig {
     /// For one connection.
@@ -98,6 +101,16 @@ impl CheapestInTime {
     }
 }
 
+/// Of so many seconds, how many may be misjudged: all of a short time, in which a rate that has changed stays as it
+/// is, and of a long one, in which errors of one second and the next come to their root mean square, as many as its
+/// root.
+fn at_risk(seconds: f64) -> f64 {
+    match seconds <= LASTS {
+        true => seconds,
+        false => (seconds * LASTS).sqrt(),
+    }
+}
+
 /// When data that a subflow carries will arrive: half a least round trip before they would be acknowledged, which
 /// is when all before them are, at its rate. What is overdue by its round trips is held to take as long again.
 fn arrival(flying: &Flying, carrier: &SubflowState, rate: f64) -> Time {
@@ -142,7 +155,7 @@ impl Scheduler for CheapestInTime {
         let span = pending
             .deadline
             .map_or(Time::ZERO, |deadline| deadline.span);
-        let guard = self.config.guard * span.as_secs_f64();
+        let guard = self.config.guard * at_risk(span.as_secs_f64());
         let mut soonest: Option<(f64, usize)> = None;
         let mut cheapest: Option<Candidate> = None;
         for (number, state) in subflows.iter().enumerate() {

@@ -21,8 +21,9 @@ use ropewalk_transport::{Config, Deadline, Event as SocketEvent, Segment};
 
 use super::verbs::Sends;
 use super::{CLIENT, Incoming, Outgoing, SERVER, Taken};
-use crate::application::{Application, Sink};
+use crate::application::Application;
 use crate::hearing::Hears;
+use crate::sink::Sink;
 use connection::{Appetite, Connection};
 use dialling::Path;
 use stirred::Stirred;
