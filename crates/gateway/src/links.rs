@@ -10,11 +10,11 @@ use rustix::net::netdevice::name_to_index;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::keys::is_name;
-use crate::quota::{Allowance, AtCap, Period};
+use crate::quota::{Allowance, AtCap, Pace, Period};
 
 /// What a link may look like, for error messages.
 const ALLOWED: &str = "NAME=INTERFACE or NAME=ADDRESS, then ,rate=RATE ,cost=NUMBER ,priority=0..255 \
-     ,rank=primary|backup|never ,quota=SIZE ,period=month|30d ,start_day=1..31 ,daily=SIZE ,at_cap=last-resort|stop";
+     ,rank=primary|backup|never ,quota=SIZE ,period=month|30d ,start_day=1..31 ,pace=even ,daily=SIZE ,at_cap=last-resort|stop";
 
 /// A link, as `NAME=INTERFACE|ADDRESS[,rate=20mbit][,cost=1][,quota=5GB][,priority=1]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +27,7 @@ pub struct Link {
     pub rate: Option<Rate>,
     /// Cost of a byte, in any unit, if told.
     pub cost: Option<f64>,
-    /// What it may carry: `,quota=SIZE,period=month|30d,start_day=1..31,daily=SIZE,at_cap=stop`.
+    /// What it may carry: `,quota=SIZE,period=month|30d,start_day=1..31,pace=even,daily=SIZE,at_cap=stop`.
     pub allowance: Allowance,
     /// Lower ones are used first where the mode looks at it; 0 unless told. It orders links that
     /// are in use; the rank says which these are.
@@ -222,6 +222,7 @@ fn parse(text: &str) -> Result<Link, String> {
             "quota" => allowance.quota = Some(value.parse().map_err(|error| wrong(&error))?),
             "daily" => allowance.daily = Some(value.parse().map_err(|error| wrong(&error))?),
             "period" => allowance.period = value.parse().map_err(|error| wrong(&error))?,
+            "pace" => allowance.pace = value.parse().map_err(|error| wrong(&error))?,
             "at_cap" => allowance.at_cap = value.parse().map_err(|error| wrong(&error))?,
             "start_day" => match value.parse() {
                 Ok(day @ 1..=31) => allowance.start_day = day,
@@ -254,6 +255,9 @@ fn parse(text: &str) -> Result<Link, String> {
     if of_quota && allowance.quota.is_none() {
         return Err("period and start_day without quota".to_owned());
     }
+    if allowance.pace != Pace::default() && allowance.quota.is_none() {
+        return Err("pace without quota".to_owned());
+    }
     if allowance.start_day > 0 && allowance.period != Period::Month {
         return Err("start_day is of period=month".to_owned());
     }
@@ -284,6 +288,9 @@ impl fmt::Display for Link {
         }
         if allowance.start_day > 0 {
             write!(f, ",start_day={}", allowance.start_day)?;
+        }
+        if allowance.pace != Pace::default() {
+            write!(f, ",pace={}", allowance.pace)?;
         }
         if allowance.at_cap != AtCap::default() {
             write!(f, ",at_cap={}", allowance.at_cap)?;
@@ -336,7 +343,7 @@ mod tests {
     #[test]
     fn a_link_is_read_with_all_that_is_known_of_it() {
         let link: Link = "lte=wwan0,rate=20mbit,cost=2.5,quota=5GB,priority=1,\
-                          start_day=31,daily=1GB,at_cap=stop,rank=backup"
+                          start_day=31,pace=even,daily=1GB,at_cap=stop,rank=backup"
             .parse()
             .unwrap();
         let expected = Link {
@@ -349,6 +356,7 @@ mod tests {
                 daily: Some(Bytes::new(1_000_000_000)),
                 period: Period::Month,
                 start_day: 31,
+                pace: Pace::Even,
                 at_cap: AtCap::Stop,
             },
             priority: 1,
@@ -387,6 +395,8 @@ mod tests {
             ("a=eth0,quota=1GB,start_day=32", "not from 1 to 31"),
             ("a=eth0,quota=1GB,period=30d,start_day=3", "start_day is of"),
             ("a=eth0,period=30d", "without quota"),
+            ("a=eth0,daily=1GB,pace=even", "pace without quota"),
+            ("a=eth0,quota=1GB,pace=odd", "allowed: free, even"),
             ("a=eth0,at_cap=stop", "without quota"),
             ("a=eth0,quota=1GB,at_cap=go", "allowed: last-resort, stop"),
             ("a=eth0,rank=first", "not primary, backup or never"),

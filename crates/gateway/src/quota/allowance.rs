@@ -4,10 +4,13 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use jiff::Zoned;
 use jiff::civil::Date;
+use jiff::{Span, Zoned};
 use ropewalk_quantities::{Bytes, Time};
 use serde::{Deserialize, Serialize};
+
+/// Parts into which an even pace divides a period.
+const INSTALMENTS: u128 = 100;
 
 const ALLOWED_PERIODS: &str = "month, or days as 30d, or a time of at least 1s as 12h";
 
@@ -23,8 +26,21 @@ pub struct Allowance {
     /// Day of the month on which a month begins, 1 to 31; the last one of shorter months. Zero if
     /// it was not told: the first.
     pub start_day: u8,
+    /// How soon the quota may be gone.
+    pub pace: Pace,
     /// What becomes of a link whose quota is gone.
     pub at_cap: AtCap,
+}
+
+/// How soon a quota may be gone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pace {
+    /// As soon as it is used up.
+    #[default]
+    Free,
+    /// No sooner than its period: of both as much has passed, in hundredths. A link that is ahead of that is used
+    /// only while no other lives.
+    Even,
 }
 
 /// How long a quota has to last.
@@ -106,6 +122,50 @@ impl Allowance {
         of_both.into_iter().flatten().min().map(Bytes::new)
     }
 
+    /// What the link may carry now: what the account leaves, but no more of the quota than of its period has passed,
+    /// the hundredth under way included, if it is to last; `None` if nothing is counted.
+    #[must_use]
+    pub fn may_carry(&self, account: &Account, now: &Zoned) -> Option<Bytes> {
+        let left = self.left(account)?;
+        let (Pace::Even, Some(quota)) = (self.pace, self.quota) else {
+            return Some(left);
+        };
+        let [passed, whole] = self.passed(account, now);
+        let instalments = (passed * INSTALMENTS / whole.max(1) + 1).min(INSTALMENTS);
+        let allowed = u128::from(quota.as_u64()) * instalments / INSTALMENTS;
+        let allowed = u64::try_from(allowed).unwrap_or(u64::MAX);
+        Some(left.min(Bytes::new(allowed.saturating_sub(account.used))))
+    }
+
+    /// Milliseconds of the account's period until now, and all that it has; of the first from when it was counted.
+    fn passed(&self, account: &Account, now: &Zoned) -> [u128; 2] {
+        let midnight = |day: i64| {
+            let date = Date::constant(1970, 1, 1)
+                .checked_add(Span::new().days(day))
+                .ok()?;
+            let begins = date.to_zoned(now.time_zone().clone()).ok()?;
+            Some((date, begins.timestamp().as_second()))
+        };
+        let ends = match self.period {
+            Period::Span(span) => account.began + seconds(span),
+            Period::Month => {
+                // No month is longer than 31 days, nor two shorter than 59.
+                let next = midnight(account.began).and_then(|(began, _)| {
+                    let later = began.checked_add(Span::new().days(31)).ok()?;
+                    midnight(day_number(month_begins(later, self.start_day.max(1))))
+                });
+                next.map_or(i64::MAX / 1000, |(_, seconds)| seconds)
+            }
+        };
+        let began = match self.period {
+            Period::Span(_) => account.began,
+            Period::Month => midnight(account.began).map_or(0, |(_, seconds)| seconds),
+        };
+        let began = began.max(account.since);
+        let passed = now.timestamp().as_millisecond() - began * 1000;
+        [passed, (ends - began) * 1000].map(|millis| u128::try_from(millis).unwrap_or(0))
+    }
+
     /// Which part of it is gone, in percent; of quota and day what is nearer to its end.
     #[must_use]
     pub fn used_percent(&self, account: &Account) -> u64 {
@@ -138,7 +198,7 @@ impl Account {
             Period::Month => day_number(month_begins(now.date(), allowance.start_day.max(1))),
             Period::Span(span) => {
                 let now = now.timestamp().as_second();
-                let span = (span.as_nanos() / 1_000_000_000).max(1) as i64;
+                let span = seconds(span);
                 match is_new {
                     true => now,
                     false => self.began + (now - self.began).max(0) / span * span,
@@ -161,6 +221,11 @@ impl Account {
         self.used = self.used.saturating_add(bytes);
         self.used_today = self.used_today.saturating_add(bytes);
     }
+}
+
+/// Whole seconds of a period, one at least.
+fn seconds(span: Time) -> i64 {
+    (span.as_nanos() / 1_000_000_000).max(1) as i64
 }
 
 fn day_number(date: Date) -> i64 {
@@ -210,6 +275,28 @@ impl fmt::Display for Period {
             Period::Month => f.write_str("month"),
             Period::Span(span) => write!(f, "{}s", span.as_nanos() / 1_000_000_000),
         }
+    }
+}
+
+impl FromStr for Pace {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Pace, String> {
+        match text {
+            "free" => Ok(Pace::Free),
+            "even" => Ok(Pace::Even),
+            _ => Err(format!("{text:?}; allowed: free, even")),
+        }
+    }
+}
+
+/// As it is read.
+impl fmt::Display for Pace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Pace::Free => "free",
+            Pace::Even => "even",
+        })
     }
 }
 

@@ -97,6 +97,13 @@ impl Book {
         link.allowance.left(self.pages().account(link))
     }
 
+    /// What the link may carry now, as [`Allowance::may_carry`](super::Allowance::may_carry).
+    #[must_use]
+    pub fn may_carry(&self, link: &Link) -> Option<Bytes> {
+        let mut pages = self.pages();
+        link.allowance.may_carry(pages.account(link), &Zoned::now())
+    }
+
     /// What the link has carried in this period, and today.
     #[must_use]
     pub fn used(&self, link: &Link) -> (Bytes, Bytes) {

@@ -5,7 +5,7 @@ use jiff::{Timestamp, Zoned};
 use proptest::prelude::*;
 use ropewalk_quantities::{Bytes, Time};
 
-use super::{Account, Allowance, Book, Period};
+use super::{Account, Allowance, Book, Pace, Period};
 use crate::links::Link;
 
 fn at(text: &str) -> Zoned {
@@ -50,6 +50,64 @@ fn a_span_is_counted_from_the_first_byte() {
         account.advance(&allowance, &now.to_zoned(TimeZone::UTC));
         account.charge(10);
         assert_eq!(account.used, used, "{second}");
+    }
+}
+
+#[test]
+fn at_an_even_pace_no_more_may_go_than_of_the_period_has_passed() {
+    let allowance = Allowance {
+        pace: Pace::Even,
+        ..monthly(11)
+    };
+    let mut account = Account::default();
+    let mut may_carry = |now: &str, charged: u64| {
+        let now = at(now);
+        account.advance(&allowance, &now);
+        account.charge(charged);
+        allowance.may_carry(&account, &now).map(Bytes::as_u64)
+    };
+    // It is counted from the middle of a month of 28 days on: 14 days are left.
+    assert_eq!(may_carry("2027-02-25T00:00[UTC]", 0), Some(10));
+    assert_eq!(may_carry("2027-02-25T00:00[UTC]", 10), Some(0));
+    assert_eq!(may_carry("2027-03-04T00:00[UTC]", 0), Some(500));
+    assert_eq!(may_carry("2027-03-10T23:59[UTC]", 0), Some(990));
+    // One of 31 days, with a change of the clocks in it.
+    assert_eq!(may_carry("2027-03-11T00:00[Europe/Vienna]", 0), Some(10));
+    assert_eq!(may_carry("2027-03-26T13:00[Europe/Vienna]", 300), Some(210));
+    // Ahead of the pace there is nothing, and behind it as much as was left over.
+    assert_eq!(may_carry("2027-03-26T13:00[Europe/Vienna]", 300), Some(0));
+    assert_eq!(may_carry("2027-04-10T23:00[Europe/Vienna]", 0), Some(400));
+    let free = monthly(11);
+    let now = at("2027-03-11T00:00[UTC]");
+    assert_eq!(
+        free.may_carry(&Account::default(), &now),
+        Some(Bytes::new(1000))
+    );
+}
+
+proptest! {
+    /// Whoever uses all that there is finds some each hundredth of the period, and the quota gone at its end, not
+    /// before.
+    #[test]
+    fn an_even_pace_lasts(span_s in 1_i64..10_000_000, began in 0_i64..4_000_000_000, looks in 200_i64..2000) {
+        let allowance = Allowance {
+            quota: Some(Bytes::new(1_000_000)),
+            period: Period::Span(Time::from_secs(span_s as u64)),
+            pace: Pace::Even,
+            ..Allowance::default()
+        };
+        let mut account = Account::default();
+        for look in 0..looks {
+            let millis = began * 1000 + span_s * 1000 * look / looks;
+            let now = Timestamp::from_millisecond(millis).unwrap().to_zoned(TimeZone::UTC);
+            account.advance(&allowance, &now);
+            let most = allowance.may_carry(&account, &now).unwrap().as_u64();
+            account.charge(most);
+            let share = look as f64 / looks as f64;
+            prop_assert!(account.used as f64 <= 1e6 * (share + 0.01) + 1.0, "{share} {}", account.used);
+            prop_assert!(account.used as f64 >= 1e6 * (share - 1e-3) - 1.0, "{share} {}", account.used);
+        }
+        prop_assert!(account.used >= 970_000);
     }
 }
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use ropewalk_quantities::Time;
+use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::{Dial, Dialling};
 use ropewalk_wire::gateway::Join;
 use tokio::net::{TcpSocket, TcpStream, lookup_host};
@@ -25,6 +25,8 @@ const RESOLVING: Duration = Duration::from_secs(2);
 pub(super) struct Dialled {
     pub(super) socket: TcpStream,
     pub(super) begun: Begun,
+    /// What the relay was told that the link may carry; `None` if that is not bounded.
+    pub(super) granted: Option<Bytes>,
     /// The right to join, to be kept until the link's other dials are given up.
     pub(super) turn: OwnedMutexGuard<()>,
 }
@@ -62,7 +64,7 @@ async fn dial_patiently(
         association: session.name,
         resumes: session.has_joined(),
         cost: (link.price() * 1000.0).round() as u32,
-        quota: near.book.left(link).map(|left| left.as_u64()),
+        quota: near.book.may_carry(link).map(|left| left.as_u64()),
         priority: link.priority,
         link: link.name.clone(),
         scheduler: config.association.scheduling.name().to_owned(),
@@ -72,6 +74,7 @@ async fn dial_patiently(
     Ok(Dialled {
         socket,
         begun,
+        granted: join.quota.map(Bytes::new),
         turn,
     })
 }

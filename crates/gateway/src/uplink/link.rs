@@ -163,7 +163,7 @@ async fn bring_up(
     let config = CarrierConfig {
         link: link_number(&link.name),
         cost: link.price(),
-        quota: near.book.left(link),
+        quota: dialled.granted,
         priority: link.priority,
         metered: near.book.left(link).is_some() || link.price() > 1.0,
         rtt: None,
@@ -171,7 +171,8 @@ async fn bring_up(
     let association = &session.association;
     let congestion = Congestion::of(near.config.congestion.as_deref());
     let carrier = association.carry(dialled.socket, dialled.begun, config, congestion);
-    Some(Metered::new(carrier, Arc::clone(link), near.book.clone()))
+    let (link, book) = (Arc::clone(link), near.book.clone());
+    Some(Metered::new(carrier, link, book, dialled.granted))
 }
 
 /// When a link's dials are due, by this machine's clock.

@@ -14,31 +14,41 @@ pub(super) struct Metered {
     link: Arc<Link>,
     book: Book,
     counted: u64,
-    /// Both ends were told that nothing was left.
-    is_last_resort: bool,
+    /// What both ends were told that it may carry; `None` if that is not bounded.
+    granted: Option<Bytes>,
 }
 
 impl Metered {
-    pub(super) fn new(task: CarrierTask, link: Arc<Link>, book: Book) -> Metered {
-        let is_last_resort = book.left(&link) == Some(Bytes::new(0));
+    pub(super) fn new(
+        task: CarrierTask,
+        link: Arc<Link>,
+        book: Book,
+        granted: Option<Bytes>,
+    ) -> Metered {
         let mut metered = Metered {
             task,
             link,
             book,
             counted: 0,
-            is_last_resort,
+            granted,
         };
         // Its handshake.
         metered.count();
         metered
     }
 
-    /// Counts what went since the last time. Whether the quota has come to its end since the carrier
-    /// came up, or is whole again.
+    /// Counts what went since the last time. Whether both ends are to be told anew what the link may carry: it may
+    /// nothing more, or what they were told has gone and there is some again.
     pub(super) fn look(&mut self) -> bool {
         self.count();
-        let is_gone = self.book.left(&self.link) == Some(Bytes::new(0));
-        is_gone != self.is_last_resort
+        let Some(granted) = self.granted.map(Bytes::as_u64) else {
+            return false;
+        };
+        match self.book.may_carry(&self.link).map(Bytes::as_u64) {
+            Some(0) => granted > 0,
+            Some(_) => self.counted >= granted,
+            None => false,
+        }
     }
 
     fn count(&mut self) {

@@ -61,8 +61,8 @@ fn carried(network: &Network, interface: &str) -> u64 {
     columns[0] + columns[8]
 }
 
-/// A download of 2 MB/s without end through the proxy; how much has come.
-fn download(network: &Network) -> Arc<AtomicU64> {
+/// A download without end through the proxy, of 20 kB at a time with such a pause between; how much has come.
+fn download(network: &Network, pause: Duration) -> Arc<AtomicU64> {
     let listener = network
         .far
         .make(|| TcpListener::bind((RELAY, 8080)).unwrap());
@@ -70,7 +70,7 @@ fn download(network: &Network) -> Arc<AtomicU64> {
         for mut socket in listener.incoming().map_while(Result::ok) {
             thread::spawn(move || {
                 while socket.write_all(&[7; 20_000]).is_ok() {
-                    thread::sleep(Duration::from_millis(10));
+                    thread::sleep(pause);
                 }
             });
         }
@@ -112,7 +112,8 @@ fn a_backup_carries_nothing_but_while_the_primary_is_dead() {
     let [_relay, proxy] = pair(&network, links);
     proxy.wait_for("link one: up");
     // Neighbours and groups are looked for when an interface comes up; then it is silent.
-    let come = download(&network);
+    // 2 MB/s.
+    let come = download(&network, Duration::from_millis(10));
     let begun = || come.load(Ordering::SeqCst);
     until("4 MB", || begun() > 4_000_000);
     let idle = carried(&network, "link2");
@@ -154,4 +155,58 @@ fn a_backup_carries_nothing_but_while_the_primary_is_dead() {
     println!("interface {used}, counted {counted}");
     let difference = used.abs_diff(counted) as f64 / used as f64;
     assert!(difference < 0.05, "{used} {counted}");
+}
+
+#[test]
+fn at_an_even_pace_a_quota_lasts_its_period() {
+    let Some(network) = Network::new() else {
+        return;
+    };
+    network.add_link(1);
+    network.add_link(2);
+    for link in ["link1", "link2"] {
+        let rule = format!("qdisc add dev {link} root tbf rate 20mbit burst 20kb latency 30ms");
+        let made = network.far.command("tc").args(rule.split(' ')).status();
+        if !made.is_ok_and(|status| status.success()) {
+            println!("skipped: tc makes no tbf here, and one link alone has room for everything");
+            return;
+        }
+    }
+    const QUOTA: u64 = 10_000_000;
+    const PERIOD: Duration = Duration::from_secs(10);
+    let links = "--link one=link1 --link two=link2,quota=10MB,period=10s,pace=even";
+    let [_relay, proxy] = pair(&network, links);
+    proxy.wait_for("link one: up");
+    let _come = download(&network, Duration::ZERO);
+    let used = || {
+        let status = network.status();
+        let links = status["associations"][0]["links"].as_array()?;
+        let two = links.iter().find(|link| link["name"] == "two")?;
+        two["used_bytes"].as_u64()
+    };
+    // Until a period is over, and then through the next, whose beginning is known.
+    let until_over = || {
+        let (mut most, mut nearly_gone) = (0, None);
+        loop {
+            let now = used().unwrap_or(0);
+            if now + QUOTA / 2 < most {
+                return (most, nearly_gone, Instant::now());
+            }
+            most = most.max(now);
+            if most >= QUOTA / 100 * 97 {
+                nearly_gone.get_or_insert_with(Instant::now);
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let (_, _, began) = until_over();
+    let (most, nearly_gone, over) = until_over();
+    println!("{most} of {QUOTA} bytes in {:?}", over - began);
+    assert!(
+        (QUOTA / 100 * 97..=QUOTA / 100 * 103).contains(&most),
+        "{most}"
+    );
+    let nearly_gone = nearly_gone.expect("97 % were used") - began;
+    println!("97 % after {nearly_gone:?}");
+    assert!(nearly_gone > PERIOD * 9 / 10, "{nearly_gone:?}");
 }
