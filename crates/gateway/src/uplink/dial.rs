@@ -31,8 +31,7 @@ pub(super) struct Dialled {
     pub(super) turn: OwnedMutexGuard<()>,
 }
 
-/// `number` counts the link's dials; `joining` is of all dials of the link: one of them asks to join at a time. The relay takes the
-/// newest that has joined for the link's carrier, and so it must be the one that is used.
+/// `number` counts the link's dials; `joining` is the right to send a JOIN.
 pub(super) async fn dial(
     near: &Near,
     link: &Link,

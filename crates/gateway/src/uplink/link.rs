@@ -65,40 +65,64 @@ pub(super) async fn run(weak: Weak<Near>, link: Arc<Link>) {
     }
 }
 
-/// Keeps a carrier of that association until either ends.
+/// Keeps a carrier of that association until the link has none and none is on its way, or the
+/// association ends.
 async fn keep_carrier(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link>) {
-    let Some(mut carrier) = bring_up(near, session, link, Dials::begin()).await else {
-        return;
-    };
-    info!("link {}: up", link.name);
-    let mut replacing = None;
     let mut primary = (link.rank == Rank::Primary).then(|| Primary::new(near));
+    let mut coming = Some(Coming::begin(near, session, link));
+    while let Some(next) = coming {
+        let Some(carrier) = next.carrier.await else {
+            return;
+        };
+        info!("link {}: up", link.name);
+        coming = use_carrier(near, session, link, carrier, &mut primary).await;
+        if let Some(primary) = &mut primary {
+            primary.set_trusted(false);
+        }
+    }
+}
+
+/// Uses a carrier, and those that take its place, until one ends. What was then on its way to take
+/// its place, if anything was: the relay drops a carrier when a newer one of its link has joined,
+/// and that may be known here before the answer to its JOIN.
+async fn use_carrier<'a>(
+    near: &'a Arc<Near>,
+    session: &'a Arc<Session>,
+    link: &'a Arc<Link>,
+    mut carrier: Metered,
+    primary: &mut Option<Primary>,
+) -> Option<Coming<'a>> {
+    let mut coming: Option<Coming<'a>> = None;
+    let mut was_suspected = false;
     loop {
         let mut suspicion = carrier.task.suspicion();
         let is_suspected = *suspicion.borrow_and_update();
-        if let Some(primary) = &mut primary {
+        if let Some(primary) = primary {
             primary.set_trusted(!is_suspected);
         }
-        match &replacing {
-            None if is_suspected => {
-                let dials = Dials::begin();
-                let next = bring_up(near, session, link, dials.clone());
-                replacing = Some((dials, Box::pin(next)));
-            }
-            Some((dials, _)) if !is_suspected && dials.end_when_heard() => replacing = None,
+        match (was_suspected, is_suspected) {
+            (false, true) => info!("link {}: nothing heard, probing", link.name),
+            (true, false) => info!("link {}: heard again", link.name),
+            _ => {}
+        }
+        was_suspected = is_suspected;
+        match &coming {
+            None if is_suspected => coming = Some(Coming::begin(near, session, link)),
+            Some(next) if !is_suspected && next.is_needless() => coming = None,
             _ => {}
         }
         tokio::select! {
             end = carrier.task.ended() => {
-                if !session.association.is_closed() {
-                    warn!("link {}: down: {end}", link.name);
+                if session.association.is_closed() {
+                    return None;
                 }
-                return;
+                warn!("link {}: down: {end}", link.name);
+                return coming;
             }
             _ = session.association.closed() => {
                 // The carrier says so, and ends.
                 let _ = timeout(FAREWELL, carrier.task.ended()).await;
-                return;
+                return None;
             }
             () = sleep(COUNTED_EVERY), if link.allowance.is_metered() => {
                 if !carrier.look() {
@@ -106,29 +130,18 @@ async fn keep_carrier(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link>
                 }
                 if near.book.is_stopped(link) {
                     info!("link {}: not used any more, until its quota is whole again", link.name);
-                    return;
+                    return None;
                 }
                 // The relay learns what is left from a JOIN; the old carrier goes on until then.
-                let next = bring_up(near, session, link, Dials::begin());
-                tokio::select! {
-                    next = next => match next {
-                        Some(next) => carrier = next,
-                        None => return,
-                    },
-                    end = carrier.task.ended() => {
-                        warn!("link {}: down: {end}", link.name);
-                        return;
-                    }
-                }
+                let next = coming.get_or_insert_with(|| Coming::begin(near, session, link));
+                next.is_wanted = true;
             }
-            _ = suspicion.changed() => match is_suspected {
-                true => info!("link {}: heard again", link.name),
-                false => info!("link {}: nothing heard, probing", link.name),
-            },
-            replacement = either(&mut replacing), if replacing.is_some() => {
-                replacing = None;
-                if let Some(replacement) = replacement {
-                    carrier = replacement;
+            _ = suspicion.changed() => {}
+            next = next_carrier(&mut coming) => {
+                coming = None;
+                if let Some(next) = next {
+                    carrier = next;
+                    was_suspected = false;
                     info!("link {}: connected anew", link.name);
                 }
             }
@@ -136,13 +149,36 @@ async fn keep_carrier(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link>
     }
 }
 
-/// What is under way, if anything is.
-async fn either<T>(
-    under_way: &mut Option<(Dials, Pin<Box<impl Future<Output = Option<T>>>>)>,
-) -> Option<T> {
-    match under_way {
-        Some((_, future)) => future.await,
-        None => None,
+/// A carrier that is on its way.
+struct Coming<'a> {
+    /// `None` if the association ends before.
+    carrier: Pin<Box<dyn Future<Output = Option<Metered>> + Send + 'a>>,
+    dials: Dials,
+    /// Even if the carrier that it is to replace is heard again.
+    is_wanted: bool,
+}
+
+impl<'a> Coming<'a> {
+    fn begin(near: &'a Arc<Near>, session: &'a Arc<Session>, link: &'a Arc<Link>) -> Coming<'a> {
+        let dials = Dials::begin();
+        Coming {
+            carrier: Box::pin(bring_up(near, session, link, dials.clone())),
+            dials,
+            is_wanted: false,
+        }
+    }
+
+    /// Now that the carrier that it is to replace is heard again.
+    fn is_needless(&self) -> bool {
+        !self.is_wanted && self.dials.end_when_heard() && !self.dials.is_joining()
+    }
+}
+
+/// The carrier that is on its way; waits for ever if none is.
+async fn next_carrier(coming: &mut Option<Coming<'_>>) -> Option<Metered> {
+    match coming {
+        Some(coming) => coming.carrier.as_mut().await,
+        None => std::future::pending().await,
     }
 }
 
@@ -175,11 +211,14 @@ async fn bring_up(
     Some(Metered::new(carrier, link, book, dialled.granted))
 }
 
-/// When a link's dials are due, by this machine's clock.
+/// When a link's dials are due, by this machine's clock, and which of them may join.
 #[derive(Clone)]
 struct Dials {
     began: Instant,
     dialling: Dialling,
+    /// The right to send a JOIN, which one dial has at a time, until it is answered: the relay takes
+    /// the newest that has joined for the link's carrier, and so it must be the one that is used.
+    joining: Arc<Mutex<()>>,
 }
 
 impl Dials {
@@ -187,6 +226,7 @@ impl Dials {
         Dials {
             began: Instant::now(),
             dialling: Dialling::begin(Time::ZERO, INITIAL_RTO),
+            joining: Arc::default(),
         }
     }
 
@@ -201,6 +241,11 @@ impl Dials {
     fn end_when_heard(&self) -> bool {
         self.dialling.ends_when_heard(self.now())
     }
+
+    /// Whether the relay may have dropped the link's carrier of before for one of these.
+    fn is_joining(&self) -> bool {
+        self.joining.try_lock().is_err()
+    }
 }
 
 /// Several dials at a time; the first that comes through.
@@ -211,7 +256,6 @@ async fn dial_until_up(
     mut dials: Dials,
 ) -> Dialled {
     let mut under_way = JoinSet::new();
-    let joining = Arc::new(Mutex::new(()));
     let mut said = String::new();
     let mut number = 0;
     loop {
@@ -219,7 +263,7 @@ async fn dial_until_up(
             () = sleep_until(dials.due().into()) => {
                 if let Some(begins) = dials.dialling.poll_dial(dials.now(), under_way.len()) {
                     let (near, session, link) = (near.clone(), session.clone(), link.clone());
-                    let joining = Arc::clone(&joining);
+                    let joining = Arc::clone(&dials.joining);
                     let dial_of_link = (number, begins);
                     number += 1;
                     under_way.spawn(async move {
