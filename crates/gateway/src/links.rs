@@ -6,15 +6,16 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
 use ropewalk_quantities::Rate;
+use ropewalk_striping::Pace;
 use rustix::net::netdevice::name_to_index;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::keys::is_name;
-use crate::quota::{Allowance, AtCap, Pace, Period};
+use crate::quota::{Allowance, AtCap, Period};
 
 /// What a link may look like, for error messages.
 const ALLOWED: &str = "NAME=INTERFACE or NAME=ADDRESS, then ,rate=RATE ,cost=NUMBER ,priority=0..255 \
-     ,rank=primary|backup|never ,quota=SIZE ,period=month|30d ,start_day=1..31 ,pace=even ,daily=SIZE ,at_cap=last-resort|stop";
+     ,rank=primary|backup|never ,quota=SIZE ,period=month|30d ,start_day=1..31 ,pace=free|even|priced ,daily=SIZE ,at_cap=last-resort|stop|RATE";
 
 /// A link, as `NAME=INTERFACE|ADDRESS[,rate=20mbit][,cost=1][,quota=5GB][,priority=1]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +28,7 @@ pub struct Link {
     pub rate: Option<Rate>,
     /// Cost of a byte, in any unit, if told.
     pub cost: Option<f64>,
-    /// What it may carry: `,quota=SIZE,period=month|30d,start_day=1..31,pace=even,daily=SIZE,at_cap=stop`.
+    /// What it may carry: `,quota=SIZE,period=month|30d,start_day=1..31,pace=even|priced,daily=SIZE,at_cap=stop|512kbit`.
     pub allowance: Allowance,
     /// Lower ones are used first where the mode looks at it; 0 unless told. It orders links that
     /// are in use; the rank says which these are.
@@ -364,8 +365,13 @@ mod tests {
         };
         assert_eq!(link, expected);
         assert_eq!(link.to_string().parse::<Link>().unwrap(), expected);
-        let link: Link = "lte=wwan0,quota=5GB,period=30d".parse().unwrap();
-        assert_eq!(link.to_string().parse::<Link>().unwrap(), link);
+        for text in [
+            "lte=wwan0,quota=5GB,period=30d",
+            "lte=wwan0,quota=5GB,pace=priced,at_cap=512kbit",
+        ] {
+            let link: Link = text.parse().unwrap();
+            assert_eq!(link.to_string().parse::<Link>().unwrap(), link);
+        }
         let link: Link = "home=fe80::1".parse().unwrap();
         assert_eq!(
             link,
@@ -396,9 +402,13 @@ mod tests {
             ("a=eth0,quota=1GB,period=30d,start_day=3", "start_day is of"),
             ("a=eth0,period=30d", "without quota"),
             ("a=eth0,daily=1GB,pace=even", "pace without quota"),
-            ("a=eth0,quota=1GB,pace=odd", "allowed: free, even"),
+            ("a=eth0,quota=1GB,pace=odd", "allowed: free, even, priced"),
             ("a=eth0,at_cap=stop", "without quota"),
-            ("a=eth0,quota=1GB,at_cap=go", "allowed: last-resort, stop"),
+            ("a=eth0,quota=1GB,at_cap=0mbit", "or a rate"),
+            (
+                "a=eth0,quota=1GB,at_cap=go",
+                "allowed: last-resort, stop, or a rate",
+            ),
             ("a=eth0,rank=first", "not primary, backup or never"),
             ("a=eth0,colour=red", "\"colour\""),
             ("a=eth0,", "\"\""),

@@ -1,6 +1,6 @@
 //! What an association is set to.
 
-use ropewalk_quantities::{Bytes, Time};
+use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_transport::SchedulerConfig;
 use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
 
@@ -78,15 +78,24 @@ impl Default for Config {
 pub struct CarrierConfig {
     /// The driver's number of its link: what was learnt of one carrier of a link serves the next.
     pub link: u32,
-    /// Price of a megabyte; the unit is the user's.
-    pub cost: f64,
-    /// Bytes that it may still carry, both ways together; then it is used only if nothing else
-    /// lives. `None` if they are not counted.
-    pub quota: Option<Bytes>,
+    /// At first; see [`Association::set_terms`](crate::Association::set_terms).
+    pub terms: Terms,
     /// Carriers of a higher number count as dearer than those of a lower one, whatever their cost.
     pub priority: u8,
     /// What it carries is paid for, so that it is not probed more often than it must be.
     pub metered: bool,
     /// Round trip of its handshake, if it was timed: until data are acknowledged, the only estimate.
     pub rtt: Option<Time>,
+}
+
+/// On what terms a carrier is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Terms {
+    /// Price of a megabyte; the unit is the user's.
+    pub cost: f64,
+    /// Bytes that it may still carry, both ways together; then it is used only if nothing else
+    /// lives. `None` if they are not counted.
+    pub quota: Option<Bytes>,
+    /// At most so much is sent on it, each way; `None` if that is not bounded.
+    pub rate: Option<Rate>,
 }

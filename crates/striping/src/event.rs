@@ -88,6 +88,9 @@ pub enum ProtocolError {
     /// It opened streams far beyond those it may have.
     #[error("stream {0} is far beyond those that may be open")]
     TooManyStreams(u32),
+    /// It says on what terms a carrier is used, which the end that dialled does.
+    #[error("terms from the end that did not dial")]
+    Terms,
     /// A stream in so many small pieces that nobody sends them by need.
     #[error("stream {0} in too many small pieces")]
     Pieces(u32),

@@ -25,11 +25,12 @@ pub mod tunnel;
 mod turns;
 
 pub use association::{Association, CarrierStatistics, StreamStatistics};
-pub use config::{CarrierConfig, CarrierId, Config, Role, StreamId};
+pub use config::{CarrierConfig, CarrierId, Config, Role, StreamId, Terms};
 pub use dialling::{Dial, Dialling};
 pub use event::{Event, NO_CARRIER, ProtocolError, TOO_MANY_STREAMS};
 pub use payload::{Length, Payload};
 pub use ropewalk_wire::gateway::{DATA_HEADER_LEN, Frame};
 // What names its schedulers.
 pub use ropewalk_transport::algorithm::Declared;
+pub use ropewalk_transport::scheduling::quota_pace::{Pace, Progress};
 pub use ropewalk_transport::{Deadline, SchedulerConfig};

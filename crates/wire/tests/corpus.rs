@@ -30,7 +30,7 @@ const CONNECTIONS: &[(&str, &str)] = &[
 ];
 
 const GATEWAY_FRAMES: &[(&str, &str)] = &[
-    ("each_type", "8 frames"),
+    ("each_type", "9 frames"),
     ("empty", "0 frames"),
     ("header_cut", "1 frames, then a part of a header"),
     ("join_cut", "a part of a join"),
@@ -64,7 +64,7 @@ const GATEWAY_FRAMES: &[(&str, &str)] = &[
     ),
     ("reserved_flags", "1 frames"),
     ("stream_zero", "0 frames, then: frame of stream 0"),
-    ("unknown_type", "1 frames, then: unknown frame type 9"),
+    ("unknown_type", "1 frames, then: unknown frame type 10"),
     (
         "window_too_far",
         "0 frames, then: offset 4611686018427387904, allowed are those below 2^62",

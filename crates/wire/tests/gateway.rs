@@ -42,6 +42,16 @@ fn literals() -> Vec<(Frame<usize>, &'static [u8])> {
         (Frame::Ping { token: 3 }, &[6, 0, 0, 0, 0, 0, 0, 0, 3]),
         (Frame::Pong { token: 4 }, &[7, 0, 0, 0, 0, 0, 0, 0, 4]),
         (Frame::Close { code: 0x0a0b }, &[8, 0, 0, 0x0a, 0x0b]),
+        (
+            Frame::Terms {
+                cost: 258,
+                quota: Some(3),
+                rate: None,
+            },
+            &[
+                9, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 3, 255, 255, 255, 255, 255, 255, 255, 255,
+            ],
+        ),
     ]
 }
 
@@ -90,6 +100,9 @@ fn what_a_frame_may_say_is_bounded() {
     assert_eq!(data(1, last, 1), Err(MalformedFrame::Offset(last)));
     assert_eq!(data(1, u64::MAX, 1), Err(MalformedFrame::Offset(u64::MAX)));
     assert_eq!(Frame::parse(&[0]), Err(MalformedFrame::Type(0)));
+    let mut terms = literals().last().unwrap().1.to_vec();
+    terms[13..].fill(0);
+    assert_eq!(Frame::parse(&terms), Err(MalformedFrame::Rate));
     let mut window = literals()[2].1.to_vec();
     window[5] = 0x40;
     assert!(matches!(

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use ropewalk_quantities::{Rate, Time};
-use ropewalk_striping::{CarrierConfig, CarrierId, ProtocolError};
+use ropewalk_striping::{CarrierConfig, CarrierId, ProtocolError, Terms};
 use ropewalk_wire::gateway::Frame;
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, watch};
@@ -138,6 +138,12 @@ impl CarrierTask {
     pub(crate) fn carried(&self) -> io::Result<u64> {
         let peer = self.socket.peer_addr()?.ip();
         Ok(tcp_info(&self.socket)?.carried(peer))
+    }
+
+    /// Both ends use it on these terms from now on; only the end that dialled says so.
+    pub(crate) fn set_terms(&self, terms: Terms) {
+        self.shared
+            .step(|state, _| state.core.set_terms(self.id, terms));
     }
 
     /// Whether it is suspected, now and whenever that changes.

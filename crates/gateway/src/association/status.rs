@@ -187,6 +187,9 @@ fn link_document(
         quota_left_bytes: shown
             .and_then(|carrier| carrier.quota_left)
             .map(|bytes| bytes.as_u64()),
+        throttled_mbps: shown
+            .and_then(|carrier| carrier.throttle)
+            .map(Rate::as_mbps),
         used_bytes: None,
         used_today_bytes: None,
         quota_lasts_s: None,

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use jiff::civil::Date;
 use jiff::{Span, Zoned};
-use ropewalk_quantities::{Bytes, Time};
+use ropewalk_quantities::{Bytes, Rate, Time};
+use ropewalk_striping::{Pace, Progress, Terms};
 use serde::{Deserialize, Serialize};
 
-/// Parts into which an even pace divides a period.
-const INSTALMENTS: u128 = 100;
+/// Three hundred years: a clock may say anything.
+const MOST_MILLIS: i64 = 10_000_000_000_000;
 
 const ALLOWED_PERIODS: &str = "month, or days as 30d, or a time of at least 1s as 12h";
 
@@ -32,17 +33,6 @@ pub struct Allowance {
     pub at_cap: AtCap,
 }
 
-/// How soon a quota may be gone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pace {
-    /// As soon as it is used up.
-    #[default]
-    Free,
-    /// No sooner than its period: of both as much has passed, in hundredths. A link that is ahead of that is used
-    /// only while no other lives.
-    Even,
-}
-
 /// How long a quota has to last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Period {
@@ -61,6 +51,8 @@ pub enum AtCap {
     LastResort,
     /// It is not used before the next period, or day.
     Stop,
+    /// It goes on at this rate, each way.
+    Throttle(Rate),
 }
 
 /// What a link has carried in the period and in the day that were current when it last carried
@@ -104,7 +96,7 @@ impl Allowance {
             .then(|| Duration::from_secs(u64::try_from(lasts).unwrap_or(u64::MAX)))
     }
 
-    fn terms(&self) -> String {
+    fn calendar(&self) -> String {
         match self.period {
             Period::Month => format!("month from day {}", self.start_day.max(1)),
             span @ Period::Span(_) => span.to_string(),
@@ -122,23 +114,45 @@ impl Allowance {
         of_both.into_iter().flatten().min().map(Bytes::new)
     }
 
-    /// What the link may carry now: what the account leaves, but no more of the quota than of its period has passed,
-    /// the hundredth under way included, if it is to last; `None` if nothing is counted.
+    /// On what terms a link of that price is used now.
+    ///
+    /// It may carry what the account leaves, but no more than its pace allows; with nothing left it is a last
+    /// resort, or throttled.
     #[must_use]
-    pub fn may_carry(&self, account: &Account, now: &Zoned) -> Option<Bytes> {
-        let left = self.left(account)?;
-        let (Pace::Even, Some(quota)) = (self.pace, self.quota) else {
-            return Some(left);
+    pub fn terms(&self, price: f64, account: &Account, now: &Zoned) -> Terms {
+        let terms = Terms {
+            cost: price,
+            quota: self.left(account),
+            rate: None,
         };
-        let [passed, whole] = self.passed(account, now);
-        let instalments = (passed * INSTALMENTS / whole.max(1) + 1).min(INSTALMENTS);
-        let allowed = u128::from(quota.as_u64()) * instalments / INSTALMENTS;
-        let allowed = u64::try_from(allowed).unwrap_or(u64::MAX);
-        Some(left.min(Bytes::new(allowed.saturating_sub(account.used))))
+        if let (AtCap::Throttle(rate), Some(0)) = (self.at_cap, terms.quota.map(Bytes::as_u64)) {
+            return Terms {
+                quota: None,
+                rate: Some(rate),
+                ..terms
+            };
+        }
+        let Some(quota) = self.quota else {
+            return terms;
+        };
+        let [passed, period] = self.passed(account, now);
+        let progress = Progress {
+            quota,
+            used: Bytes::new(account.used),
+            period,
+            passed,
+        };
+        Terms {
+            cost: price * self.pace.dearer_by(&progress),
+            quota: terms
+                .quota
+                .map(|left| left.min(self.pace.may_carry(&progress))),
+            rate: None,
+        }
     }
 
-    /// Milliseconds of the account's period until now, and all that it has; of the first from when it was counted.
-    fn passed(&self, account: &Account, now: &Zoned) -> [u128; 2] {
+    /// What of the account's period has passed, and how long it is; of the first from when it was counted.
+    fn passed(&self, account: &Account, now: &Zoned) -> [Time; 2] {
         let midnight = |day: i64| {
             let date = Date::constant(1970, 1, 1)
                 .checked_add(Span::new().days(day))
@@ -154,7 +168,7 @@ impl Allowance {
                     let later = began.checked_add(Span::new().days(31)).ok()?;
                     midnight(day_number(month_begins(later, self.start_day.max(1))))
                 });
-                next.map_or(i64::MAX / 1000, |(_, seconds)| seconds)
+                next.map_or(account.since + 31 * 86_400, |(_, seconds)| seconds)
             }
         };
         let began = match self.period {
@@ -163,7 +177,8 @@ impl Allowance {
         };
         let began = began.max(account.since);
         let passed = now.timestamp().as_millisecond() - began * 1000;
-        [passed, (ends - began) * 1000].map(|millis| u128::try_from(millis).unwrap_or(0))
+        let period = (ends - began) * 1000;
+        [passed, period].map(|millis| Time::from_millis(millis.clamp(0, MOST_MILLIS) as u64))
     }
 
     /// Which part of it is gone, in percent; of quota and day what is nearer to its end.
@@ -189,7 +204,7 @@ impl Account {
             self.day = today;
             self.used_today = 0;
         }
-        let terms = allowance.terms();
+        let terms = allowance.calendar();
         let is_new = self.terms != terms;
         if self.terms.is_empty() {
             self.since = now.timestamp().as_second();
@@ -278,28 +293,6 @@ impl fmt::Display for Period {
     }
 }
 
-impl FromStr for Pace {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Pace, String> {
-        match text {
-            "free" => Ok(Pace::Free),
-            "even" => Ok(Pace::Even),
-            _ => Err(format!("{text:?}; allowed: free, even")),
-        }
-    }
-}
-
-/// As it is read.
-impl fmt::Display for Pace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Pace::Free => "free",
-            Pace::Even => "even",
-        })
-    }
-}
-
 impl FromStr for AtCap {
     type Err = String;
 
@@ -307,7 +300,12 @@ impl FromStr for AtCap {
         match text {
             "last-resort" => Ok(AtCap::LastResort),
             "stop" => Ok(AtCap::Stop),
-            _ => Err(format!("{text:?}; allowed: last-resort, stop")),
+            _ => {
+                let rate = text.parse().ok().filter(|rate: &Rate| rate.as_bps() > 0);
+                let wrong =
+                    || format!("{text:?}; allowed: last-resort, stop, or a rate as 512kbit");
+                rate.map(AtCap::Throttle).ok_or_else(wrong)
+            }
         }
     }
 }
@@ -315,9 +313,10 @@ impl FromStr for AtCap {
 /// As it is read.
 impl fmt::Display for AtCap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            AtCap::LastResort => "last-resort",
-            AtCap::Stop => "stop",
-        })
+        match self {
+            AtCap::LastResort => f.write_str("last-resort"),
+            AtCap::Stop => f.write_str("stop"),
+            AtCap::Throttle(rate) => write!(f, "{}bit", rate.as_bps()),
+        }
     }
 }

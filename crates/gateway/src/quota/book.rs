@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use jiff::Zoned;
 use ropewalk_quantities::Bytes;
+use ropewalk_striping::Terms;
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 use tracing::warn;
@@ -97,11 +98,12 @@ impl Book {
         link.allowance.left(self.pages().account(link))
     }
 
-    /// What the link may carry now, as [`Allowance::may_carry`](super::Allowance::may_carry).
+    /// On what terms the link is used now, as [`Allowance::terms`](super::Allowance::terms).
     #[must_use]
-    pub fn may_carry(&self, link: &Link) -> Option<Bytes> {
+    pub fn terms(&self, link: &Link) -> Terms {
         let mut pages = self.pages();
-        link.allowance.may_carry(pages.account(link), &Zoned::now())
+        let account = pages.account(link);
+        link.allowance.terms(link.price(), account, &Zoned::now())
     }
 
     /// What the link has carried in this period, and today.

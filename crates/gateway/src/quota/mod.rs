@@ -5,6 +5,6 @@ mod book;
 #[cfg(test)]
 mod tests;
 
-pub use allowance::{Account, Allowance, AtCap, Pace, Period};
+pub use allowance::{Account, Allowance, AtCap, Period};
 pub use book::Book;
 pub(crate) use book::default_path;

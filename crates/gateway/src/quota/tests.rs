@@ -3,9 +3,10 @@ use std::fs;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use proptest::prelude::*;
-use ropewalk_quantities::{Bytes, Time};
+use ropewalk_quantities::{Bytes, Rate, Time};
+use ropewalk_striping::{Pace, Terms};
 
-use super::{Account, Allowance, Book, Pace, Period};
+use super::{Account, Allowance, AtCap, Book, Period};
 use crate::links::Link;
 
 fn at(text: &str) -> Zoned {
@@ -64,7 +65,10 @@ fn at_an_even_pace_no_more_may_go_than_of_the_period_has_passed() {
         let now = at(now);
         account.advance(&allowance, &now);
         account.charge(charged);
-        allowance.may_carry(&account, &now).map(Bytes::as_u64)
+        allowance
+            .terms(1.0, &account, &now)
+            .quota
+            .map(Bytes::as_u64)
     };
     // It is counted from the middle of a month of 28 days on: 14 days are left.
     assert_eq!(may_carry("2027-02-25T00:00[UTC]", 0), Some(10));
@@ -80,9 +84,56 @@ fn at_an_even_pace_no_more_may_go_than_of_the_period_has_passed() {
     let free = monthly(11);
     let now = at("2027-03-11T00:00[UTC]");
     assert_eq!(
-        free.may_carry(&Account::default(), &now),
+        free.terms(1.0, &Account::default(), &now).quota,
         Some(Bytes::new(1000))
     );
+}
+
+#[test]
+fn with_a_price_a_quota_that_goes_too_soon_is_dear() {
+    let allowance = Allowance {
+        pace: Pace::Priced,
+        ..monthly(1)
+    };
+    let mut account = Account::default();
+    let mut cost = |now: &str, charged: u64| {
+        let now = at(now);
+        account.advance(&allowance, &now);
+        account.charge(charged);
+        let terms = allowance.terms(2.0, &account, &now);
+        assert_eq!(terms.quota, allowance.left(&account));
+        terms.cost
+    };
+    assert_eq!(cost("2027-04-01T00:00[UTC]", 10), 2.0);
+    assert_eq!(cost("2027-04-01T00:00[UTC]", 10), 8.0);
+    // A third has passed, and a half has gone: half as much again, squared.
+    assert_eq!(cost("2027-04-11T00:00[UTC]", 480), 4.5);
+    assert_eq!(cost("2027-04-30T00:00[UTC]", 0), 2.0);
+}
+
+#[test]
+fn at_its_cap_a_link_is_a_last_resort_or_throttled() {
+    let now = at("2027-04-01T00:00[UTC]");
+    let rate = Rate::from_bps(512_000);
+    let at_cap = |at_cap, used| {
+        let allowance = Allowance {
+            at_cap,
+            ..monthly(1)
+        };
+        let mut account = Account::default();
+        account.advance(&allowance, &now);
+        account.charge(used);
+        allowance.terms(2.0, &account, &now)
+    };
+    let terms = |quota: Option<u64>, rate| Terms {
+        cost: 2.0,
+        quota: quota.map(Bytes::new),
+        rate,
+    };
+    let throttle = AtCap::Throttle(rate);
+    assert_eq!(at_cap(throttle, 999), terms(Some(1), None));
+    assert_eq!(at_cap(throttle, 1000), terms(None, Some(rate)));
+    assert_eq!(at_cap(AtCap::LastResort, 1001), terms(Some(0), None));
 }
 
 proptest! {
@@ -101,7 +152,7 @@ proptest! {
             let millis = began * 1000 + span_s * 1000 * look / looks;
             let now = Timestamp::from_millisecond(millis).unwrap().to_zoned(TimeZone::UTC);
             account.advance(&allowance, &now);
-            let most = allowance.may_carry(&account, &now).unwrap().as_u64();
+            let most = allowance.terms(1.0, &account, &now).quota.unwrap().as_u64();
             account.charge(most);
             let share = look as f64 / looks as f64;
             prop_assert!(account.used as f64 <= 1e6 * (share + 0.01) + 1.0, "{share} {}", account.used);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
 use ropewalk_quantities::{Bytes, Rate};
-use ropewalk_striping::{CarrierConfig, Config, Declared, Role, SchedulerConfig, StreamId};
+use ropewalk_striping::{CarrierConfig, Config, Declared, Role, SchedulerConfig, StreamId, Terms};
 use ropewalk_wire::gateway::{Join, JoinAnswer};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -371,8 +371,11 @@ impl Member {
         };
         let config = CarrierConfig {
             link: link_number(&join.link),
-            cost: f64::from(join.cost) / 1000.0,
-            quota: join.quota.map(Bytes::new),
+            terms: Terms {
+                cost: f64::from(join.cost) / 1000.0,
+                quota: join.quota.map(Bytes::new),
+                rate: None,
+            },
             priority: join.priority,
             metered: join.quota.is_some() || join.cost > 1000,
             rtt: None,

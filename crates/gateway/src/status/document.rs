@@ -138,6 +138,9 @@ pub struct Link {
     /// What its quota leaves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota_left_bytes: Option<u64>,
+    /// What its used-up quota bounds it to, each way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_mbps: Option<f64>,
     /// Of a link with a quota: what it has carried in its period, headers included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used_bytes: Option<u64>,

@@ -67,6 +67,7 @@ fn link(name: &str, state: State, rtt_ms: f64) -> Link {
         suspicions: 0,
         cost: 1.0,
         quota_left_bytes: None,
+        throttled_mbps: None,
         used_bytes: None,
         used_today_bytes: None,
         quota_lasts_s: None,

@@ -111,7 +111,7 @@ fn tunnels(out: &mut String, document: &Document) {
 }
 
 fn links(out: &mut String, document: &Document) {
-    const METRICS: [Metric<Link>; 21] = [
+    const METRICS: [Metric<Link>; 22] = [
         (
             "link_last_heard_seconds",
             Kind::Gauge,
@@ -177,6 +177,12 @@ fn links(out: &mut String, document: &Document) {
             Kind::Gauge,
             "What the link's quota leaves.",
             |link| link.quota_left_bytes.map(|bytes| bytes as f64),
+        ),
+        (
+            "link_throttle_bytes_per_second",
+            Kind::Gauge,
+            "What the link's used-up quota bounds it to, each way.",
+            |link| link.throttled_mbps.map(|mbps| mbps * 1e6 / 8.0),
         ),
         (
             "link_used_bytes",

@@ -124,7 +124,7 @@ const fn optional<T>(head: &'static str, show: fn(&T) -> String) -> Column<T> {
     }
 }
 
-const LINK_COLUMNS: [Column<Link>; 23] = [
+const LINK_COLUMNS: [Column<Link>; 24] = [
     text("link", |link| plain(&link.name)),
     text("state", |link| link.state.name().to_owned()),
     number("heard", |link| {
@@ -152,6 +152,7 @@ const LINK_COLUMNS: [Column<Link>; 23] = [
         link.congestion.clone().unwrap_or_default()
     }),
     optional("quota left", |link| maybe(link.quota_left_bytes, bytes)),
+    optional("throttled", |link| decimal(link.throttled_mbps)),
     optional("used", |link| maybe(link.used_bytes, bytes)),
     optional("today", |link| maybe(link.used_today_bytes, bytes)),
     optional("lasts", |link| maybe(link.quota_lasts_s, span)),

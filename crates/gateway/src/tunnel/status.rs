@@ -122,6 +122,7 @@ fn link(link: &PeerLink) -> document::Link {
         suspicions: sent.suspicions,
         cost: 1.0,
         quota_left_bytes: None,
+        throttled_mbps: None,
         used_bytes: None,
         used_today_bytes: None,
         quota_lasts_s: None,

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_striping::{Dial, Dialling};
+use ropewalk_striping::{Dial, Dialling, Terms};
 use ropewalk_wire::gateway::Join;
 use tokio::net::{TcpSocket, TcpStream, lookup_host};
 use tokio::sync::{Mutex, OwnedMutexGuard};
@@ -25,8 +25,8 @@ const RESOLVING: Duration = Duration::from_secs(2);
 pub(super) struct Dialled {
     pub(super) socket: TcpStream,
     pub(super) begun: Begun,
-    /// What the relay was told that the link may carry; `None` if that is not bounded.
-    pub(super) granted: Option<Bytes>,
+    /// On what terms the relay was told to use it.
+    pub(super) terms: Terms,
     /// The right to join, to be kept until the link's other dials are given up.
     pub(super) turn: OwnedMutexGuard<()>,
 }
@@ -59,11 +59,12 @@ async fn dial_patiently(
     let mut socket = timeout(duration(begins.connects_within), connecting)
         .await
         .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+    let terms = near.book.terms(link);
     let join = Join {
         association: session.name,
         resumes: session.has_joined(),
-        cost: (link.price() * 1000.0).round() as u32,
-        quota: near.book.may_carry(link).map(|left| left.as_u64()),
+        cost: (terms.cost * 1000.0).round() as u32,
+        quota: terms.quota.map(Bytes::as_u64),
         priority: link.priority,
         link: link.name.clone(),
         scheduler: config.association.scheduling.name().to_owned(),
@@ -73,7 +74,7 @@ async fn dial_patiently(
     Ok(Dialled {
         socket,
         begun,
-        granted: join.quota.map(Bytes::new),
+        terms,
         turn,
     })
 }

@@ -125,16 +125,11 @@ async fn use_carrier<'a>(
                 return None;
             }
             () = sleep(COUNTED_EVERY), if link.allowance.is_metered() => {
-                if !carrier.look() {
-                    continue;
-                }
+                carrier.look();
                 if near.book.is_stopped(link) {
                     info!("link {}: not used any more, until its quota is whole again", link.name);
                     return None;
                 }
-                // The relay learns what is left from a JOIN; the old carrier goes on until then.
-                let next = coming.get_or_insert_with(|| Coming::begin(near, session, link));
-                next.is_wanted = true;
             }
             _ = suspicion.changed() => {}
             next = next_carrier(&mut coming) => {
@@ -154,8 +149,6 @@ struct Coming<'a> {
     /// `None` if the association ends before.
     carrier: Pin<Box<dyn Future<Output = Option<Metered>> + Send + 'a>>,
     dials: Dials,
-    /// Even if the carrier that it is to replace is heard again.
-    is_wanted: bool,
 }
 
 impl<'a> Coming<'a> {
@@ -164,13 +157,12 @@ impl<'a> Coming<'a> {
         Coming {
             carrier: Box::pin(bring_up(near, session, link, dials.clone())),
             dials,
-            is_wanted: false,
         }
     }
 
     /// Now that the carrier that it is to replace is heard again.
     fn is_needless(&self) -> bool {
-        !self.is_wanted && self.dials.end_when_heard() && !self.dials.is_joining()
+        self.dials.end_when_heard() && !self.dials.is_joining()
     }
 }
 
@@ -198,8 +190,7 @@ async fn bring_up(
     session.set_joined();
     let config = CarrierConfig {
         link: link_number(&link.name),
-        cost: link.price(),
-        quota: dialled.granted,
+        terms: dialled.terms,
         priority: link.priority,
         metered: near.book.left(link).is_some() || link.price() > 1.0,
         rtt: None,
@@ -208,7 +199,7 @@ async fn bring_up(
     let congestion = Congestion::of(near.config.congestion.as_deref());
     let carrier = association.carry(dialled.socket, dialled.begun, config, congestion);
     let (link, book) = (Arc::clone(link), near.book.clone());
-    Some(Metered::new(carrier, link, book, dialled.granted))
+    Some(Metered::new(carrier, link, book, dialled.terms))
 }
 
 /// When a link's dials are due, by this machine's clock, and which of them may join.

@@ -1,6 +1,6 @@
 //! Links with a quota, and links that are a backup: what they carry, and when.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::Command;
 use std::sync::Arc;
 use std::thread;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::world::{BINARY, PATIENCE, World, noise, start_proxy_of, steady};
+use crate::world::{BINARY, PATIENCE, World, echo, noise, start_proxy_of, steady};
 
 const MB: usize = 1_000_000;
 
@@ -83,6 +83,26 @@ fn a_last_resort_is_used_while_nothing_else_lives_and_a_new_period_makes_it_whol
     download(&world, 3, 6 * MB, || world.between.darken(1, true));
     world.proxy.wait_for("link l2: 100 % of its quota is used");
     until(|| link(&world, 0)["quota_left_bytes"].as_u64() > Some(MB as u64 / 2));
+}
+
+#[test]
+fn at_its_cap_a_link_goes_on_at_a_rate_both_ways() {
+    let said = [",quota=1MB,at_cap=8mbit,period=1d", ",rank=never"];
+    let world = World::of_links(&["--allow", "loopback"], said);
+    world.proxy.wait_for("link l2: up");
+    download(&world, 7, 2 * MB, || ());
+    world.proxy.wait_for("link l2: 100 % of its quota is used");
+    assert_eq!(link(&world, 0)["state"], "up");
+    assert_eq!(link(&world, 0)["throttled_mbps"], 8.0);
+    // The proxy itself keeps to it, and so does the relay: there and back.
+    let mut socket = world.connect(echo()).unwrap();
+    let bytes = noise(MB, 8);
+    let began = Instant::now();
+    socket.write_all(&bytes).unwrap();
+    let mut got = vec![0; MB];
+    socket.read_exact(&mut got).unwrap();
+    assert!(got == bytes);
+    assert!(began.elapsed() > Duration::from_millis(900));
 }
 
 #[test]

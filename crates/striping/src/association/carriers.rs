@@ -4,7 +4,7 @@ use ropewalk_quantities::Time;
 
 use super::Association;
 use crate::carrier::{Carrier, Heard};
-use crate::{CarrierConfig, CarrierId, Event, Payload};
+use crate::{CarrierConfig, CarrierId, Event, Payload, Role, Terms};
 
 /// Until anything is known of a carrier, it is given this long to answer (RFC 6298, section 2.1);
 /// twice as long if the last one of its link was not given enough.
@@ -24,8 +24,10 @@ impl<P: Payload> Association<P> {
         let replaced = others.find(|carrier| carrier.config.link == config.link);
         let expected = replaced.map_or(before, Carrier::link);
         let payload = self.config.payload;
-        self.carriers
-            .push(Carrier::new(now, id, config, patience, expected, payload));
+        let mut carrier = Carrier::new(now, id, config, patience, expected, payload);
+        // The other terms come with the carrier.
+        carrier.terms_due = self.role == Role::Initiator && config.terms.rate.is_some();
+        self.carriers.push(carrier);
         self.alone_since = None;
         self.chosen = None;
         self.wake_all();
@@ -49,6 +51,29 @@ impl<P: Payload> Association<P> {
         if self.carriers.is_empty() {
             self.alone_since = Some(now);
         }
+        self.wake_all();
+    }
+
+    /// A carrier is used on other terms from now on, and the other end is told. Only the initiator sets
+    /// them.
+    pub fn set_terms(&mut self, id: CarrierId, terms: Terms) {
+        if let Some(at) = self.position(id).filter(|_| self.role == Role::Initiator) {
+            self.carriers[at].terms_due = true;
+            self.use_on(at, terms);
+        }
+    }
+
+    /// A carrier has carried what it may: what it was chosen for is another's, and others may send now.
+    pub(super) fn on_quota_gone(&mut self) {
+        self.chosen = None;
+        self.wake_all();
+    }
+
+    /// A carrier is used on other terms from now on, which may be for another to say.
+    pub(super) fn use_on(&mut self, at: usize, terms: Terms) {
+        self.due = None;
+        self.carriers[at].set_terms(terms);
+        self.chosen = None;
         self.wake_all();
     }
 

@@ -54,6 +54,7 @@ impl<P: Payload> Association<P> {
             carrier.acknowledgement.due().filter(|_| carrier.asleep),
             carrier.suspicious_at(),
             self.room_at(at),
+            self.opens_at(at),
             self.probe_at(at),
             self.overdue_at(at),
         ];
@@ -89,7 +90,7 @@ impl<P: Payload> Association<P> {
             if is_past(self.carriers[at].acknowledgement.due()) {
                 self.carriers.wake(at, &mut self.events);
             }
-            if is_past(self.room_at(at)) {
+            if is_past(self.room_at(at)) || is_past(self.opens_at(at)) {
                 self.carriers.wake(at, &mut self.events);
             }
             if is_past(self.carriers[at].suspicious_at()) {
@@ -112,6 +113,15 @@ impl<P: Payload> Association<P> {
             return None;
         }
         carrier.room_at().filter(|room| *room > carrier.asked_at)
+    }
+
+    /// When a carrier that was asked in vain may send more by its terms.
+    fn opens_at(&self, at: usize) -> Option<Time> {
+        let carrier = &self.carriers[at];
+        if !carrier.asleep || carrier.blocked || self.turns.len() == 0 || !self.may_send(at) {
+            return None;
+        }
+        carrier.opens_at().filter(|opens| *opens > carrier.asked_at)
     }
 
     /// The association is over, and not by this end's wish.

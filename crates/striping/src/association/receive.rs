@@ -1,6 +1,6 @@
 //! What a frame from the other end does.
 
-use ropewalk_quantities::Time;
+use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_wire::gateway::Frame;
 
 use super::Association;
@@ -9,7 +9,7 @@ use crate::control::Control;
 use crate::event::TOO_MANY_STREAMS;
 use crate::stream::Stream;
 use crate::stream_ids::{index, is_opened_by};
-use crate::{CarrierId, Event, Payload, ProtocolError, StreamId};
+use crate::{CarrierId, Event, Payload, ProtocolError, Role, StreamId, Terms};
 
 /// Streams that may be passed over, and refusals that may wait, beyond what may be open.
 const STRAY: u64 = 65_536;
@@ -33,9 +33,11 @@ impl<P: Payload> Association<P> {
             Frame::Data { payload, .. } => payload.len(),
             _ => 0,
         };
-        let carrier = &mut self.carriers[at];
         let wire_len = (frame.header_len() + payload_len) as u64;
-        carrier.on_received(wire_len);
+        if self.carriers[at].on_received(wire_len) {
+            self.on_quota_gone();
+        }
+        let carrier = &mut self.carriers[at];
         if frame.is_ack_eliciting() {
             carrier.acknowledgement.on_received(wire_len);
             carrier.fed = true;
@@ -86,6 +88,17 @@ impl<P: Payload> Association<P> {
             Frame::Close { code } => {
                 self.end(code);
                 return Ok(());
+            }
+            Frame::Terms { cost, quota, rate } => {
+                if self.role == Role::Initiator {
+                    return Err(ProtocolError::Terms);
+                }
+                let terms = Terms {
+                    cost: f64::from(cost) / 1000.0,
+                    quota: quota.map(Bytes::new),
+                    rate: rate.map(Rate::from_bps),
+                };
+                self.use_on(at, terms);
             }
         }
         self.hear(at, now);

@@ -176,7 +176,7 @@ impl<P: Payload> Association<P> {
 
     /// Whether the cheaper carriers would need too long for what waits.
     fn is_needed(&self, overflow: OverflowConfig, at: usize, waiting: u64) -> bool {
-        let rank = |carrier: &Carrier| (carrier.config.priority, carrier.config.cost);
+        let rank = |carrier: &Carrier| (carrier.config.priority, carrier.config.terms.cost);
         let own = rank(&self.carriers[at]);
         let cheaper = (0..self.carriers.len())
             .filter(|other| rank(&self.carriers[*other]) < own && self.may_send(*other));
@@ -255,7 +255,9 @@ impl<P: Payload> Association<P> {
     fn by_table(&mut self, now: Time, at: usize) -> Option<Next> {
         let stream = self.turns.next(&mut self.streams)?;
         let own = self.carriers[at].id;
-        if self.chosen.is_none() {
+        // Whose quota is gone, or which is behind, may not be any more when others are able.
+        let may_send = |(id, _)| self.position(id).is_some_and(|at| self.may_send(at));
+        if !self.chosen.is_some_and(may_send) {
             self.choose(now, at, stream);
         }
         let (chosen, stream) = self.chosen?;
@@ -361,8 +363,8 @@ impl<P: Payload> Association<P> {
             latest_rtt: carrier.round_trip.latest(),
             rtt_samples: carrier.round_trip.samples(),
             rtt_sum: carrier.round_trip.sum(),
-            delivery_rate: carrier.rate.estimate().unwrap_or(0.0),
-            cost: carrier.config.cost,
+            delivery_rate: carrier.rate_estimate().unwrap_or(0.0),
+            cost: carrier.config.terms.cost,
             priority: carrier.config.priority,
             ..SubflowState::default()
         }

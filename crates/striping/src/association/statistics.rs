@@ -33,6 +33,8 @@ pub struct CarrierStatistics {
     pub resent: Bytes,
     /// What its quota leaves, if it has one.
     pub quota_left: Option<Bytes>,
+    /// What its terms bound it to, each way.
+    pub throttle: Option<Rate>,
 }
 
 /// A stream at a moment.
@@ -77,6 +79,7 @@ impl<P: Payload> Association<P> {
             received: Bytes::new(carrier.received_bytes),
             resent: Bytes::new(carrier.resent_bytes),
             quota_left: carrier.quota_left.map(Bytes::new),
+            throttle: carrier.config.terms.rate,
         })
     }
 

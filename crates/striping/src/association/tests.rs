@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
-use ropewalk_quantities::{Bytes, Time};
+use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_transport::SchedulerConfig;
 use ropewalk_transport::algorithm::Declared;
 use ropewalk_wire::gateway::Frame;
 
 use super::Association;
-use crate::{CarrierConfig, CarrierId, Config, Length, Role};
+use crate::{CarrierConfig, CarrierId, Config, Length, Role, Terms};
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -23,6 +23,8 @@ enum Step {
     Replace(usize),
     Block(usize, usize),
     Unblock(usize, usize),
+    /// A carrier may send so many kilobits per second, or as many as it can.
+    Bound(usize, u64),
     /// The kernel has heard of a carrier just now.
     Hear(usize, usize),
     Wait(u64),
@@ -40,6 +42,7 @@ fn any_step() -> impl Strategy<Value = Step> {
         1 => at().prop_map(|(carrier, end)| Step::Block(carrier, end)),
         1 => at().prop_map(|(carrier, end)| Step::Unblock(carrier, end)),
         1 => at().prop_map(|(carrier, end)| Step::Hear(carrier, end)),
+        1 => (0..CARRIERS, 0..4_u64).prop_map(|(carrier, kbps)| Step::Bound(carrier, 100 * kbps)),
         5 => (1..120_u64).prop_map(Step::Wait),
     ]
 }
@@ -56,7 +59,10 @@ fn come_up(now: Time, ends: &mut [Association<Length>; 2], link: u32) -> Lane {
     let config = CarrierConfig {
         link,
         // The last one soon has none left.
-        quota: (link as usize == CARRIERS - 1).then_some(Bytes::new(100_000)),
+        terms: Terms {
+            quota: (link as usize == CARRIERS - 1).then_some(Bytes::new(100_000)),
+            ..Terms::default()
+        },
         rtt: (link > 0).then_some(Time::from_millis(10 * u64::from(link))),
         ..CarrierConfig::default()
     };
@@ -123,6 +129,10 @@ proptest! {
                 Step::Block(lane, end) => ends[end].blocked(lanes[lane].ids[end]),
                 Step::Unblock(lane, end) => ends[end].writable(lanes[lane].ids[end]),
                 Step::Hear(lane, end) => ends[end].heard(lanes[lane].ids[end], now),
+                Step::Bound(lane, kbps) => {
+                    let rate = (kbps > 0).then(|| Rate::from_bps(1000 * kbps));
+                    ends[0].set_terms(lanes[lane].ids[0], Terms { rate, ..Terms::default() });
+                }
                 Step::Wait(ms) => {
                     now += Time::from_millis(ms);
                     for end in &mut ends {

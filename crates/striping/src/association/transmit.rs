@@ -7,7 +7,16 @@ use super::Association;
 use super::schedule::Next;
 use crate::carrier::in_flight::Content;
 use crate::control::Control;
-use crate::{CarrierId, Payload};
+use crate::{CarrierId, Payload, Terms};
+
+/// What the other end is told of terms: a price in thousandths, and no rate of zero.
+fn terms_frame<P>(terms: &Terms) -> Frame<P> {
+    Frame::Terms {
+        cost: (terms.cost * 1000.0).round() as u32,
+        quota: terms.quota.map(|quota| quota.as_u64().min(u64::MAX - 1)),
+        rate: terms.rate.map(|rate| rate.as_bps().clamp(1, u64::MAX - 1)),
+    }
+}
 
 impl<P: Payload> Association<P> {
     /// The next frame for this carrier; it must then go out on it. `None` if there is nothing for
@@ -24,7 +33,10 @@ impl<P: Payload> Association<P> {
                     Frame::Data { payload, .. } => payload.len(),
                     _ => 0,
                 };
-                self.carriers[at].count_sent((frame.header_len() + payload_len) as u64);
+                let wire_len = (frame.header_len() + payload_len) as u64;
+                if self.carriers[at].count_sent(now, wire_len) {
+                    self.on_quota_gone();
+                }
             }
         }
         frame
@@ -41,6 +53,11 @@ impl<P: Payload> Association<P> {
         if carrier.pong.is_some() {
             let token = self.carriers[at].pong.take()?;
             return Some(Frame::Pong { token });
+        }
+        if carrier.terms_due {
+            let carrier = &mut self.carriers[at];
+            carrier.terms_due = false;
+            return Some(terms_frame(&carrier.config.terms));
         }
         if carrier.acknowledgement.due().is_some_and(|due| due <= now) {
             let count = self.carriers[at].acknowledgement.take(now)?;
@@ -99,7 +116,12 @@ impl<P: Payload> Association<P> {
 
     fn next_data(&mut self, now: Time, at: usize) -> Option<Frame<P>> {
         if !self.carriers[at].has_room(now) {
-            if self.turns.len() > 0 {
+            let is_throttled = self.carriers[at]
+                .opens_at()
+                .is_some_and(|opens| opens > now);
+            if is_throttled {
+                self.carriers.note(at).on_dry();
+            } else if self.turns.len() > 0 {
                 self.carriers.note(at).on_held();
             }
             return None;

@@ -20,6 +20,7 @@ impl Carrier {
             self.probe_at(keepalive),
             self.not_overdue_before(),
             self.no_room_before(),
+            self.opens_at().filter(|_| !self.blocked),
         ];
         own.into_iter().flatten().fold(Time::MAX, Time::min)
     }

@@ -10,12 +10,13 @@ pub(crate) mod round_trip;
 pub(crate) mod slow_start;
 #[cfg(test)]
 mod tests;
+pub(crate) mod throttle;
 pub(crate) mod trim;
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_wire::gateway::MAX_PAYLOAD;
 
-use crate::{CarrierConfig, CarrierId};
+use crate::{CarrierConfig, CarrierId, Terms};
 use acknowledgement::Acknowledgement;
 use delivery_rate::{DeliveryRate, Queue};
 use in_flight::{Content, InFlight, Sent};
@@ -23,6 +24,7 @@ use listening::Listening;
 use round::Rounds;
 use round_trip::RoundTrip;
 use slow_start::SlowStart;
+use throttle::Throttle;
 use trim::{Found, Known, Trim};
 
 /// A frame takes a carrier about this long.
@@ -90,6 +92,9 @@ pub(crate) struct Carrier {
     payload: Option<usize>,
     /// Bytes that the quota leaves.
     pub(crate) quota_left: Option<u64>,
+    throttle: Option<Throttle>,
+    /// The other end is to be told on what terms it is used.
+    pub(crate) terms_due: bool,
     /// Its socket would block.
     pub(crate) blocked: bool,
     /// It was asked and had nothing to send: to be woken when that may have changed.
@@ -155,7 +160,9 @@ impl Carrier {
         Carrier {
             id,
             payload: payload.map(|payload| (payload.as_u64() as usize).clamp(1, MAX_PAYLOAD)),
-            quota_left: config.quota.map(|quota| quota.as_u64()),
+            quota_left: config.terms.quota.map(|quota| quota.as_u64()),
+            throttle: config.terms.rate.map(Throttle::new),
+            terms_due: false,
             round_trip: RoundTrip::new(now, config.rtt),
             config,
             blocked: false,
@@ -200,6 +207,31 @@ impl Carrier {
         self.quota_left != Some(0)
     }
 
+    /// It is used on these terms from now on.
+    pub(crate) fn set_terms(&mut self, terms: Terms) {
+        self.quota_left = terms.quota.map(|quota| quota.as_u64());
+        if self.config.terms.rate != terms.rate {
+            self.throttle = terms.rate.map(Throttle::new);
+        }
+        self.config.terms = terms;
+    }
+
+    /// When its terms let it send more; `None` if they do not bound that.
+    pub(crate) fn opens_at(&self) -> Option<Time> {
+        self.throttle.map(|throttle| throttle.opens_at())
+    }
+
+    /// As much of so many bytes per second as its terms allow.
+    fn at_most(&self, rate: f64) -> f64 {
+        self.throttle
+            .map_or(rate, |throttle| rate.min(throttle.bytes_per_second()))
+    }
+
+    /// Bytes per second that were measured, as far as its terms allow them.
+    pub(crate) fn rate_estimate(&self) -> Option<f64> {
+        Some(self.at_most(self.rate.estimate()?))
+    }
+
     /// Seconds of the least round trip, or a guess.
     pub(crate) fn min_rtt(&self) -> f64 {
         self.round_trip.min().map_or(INITIAL_RTT, Time::as_secs_f64)
@@ -218,8 +250,8 @@ impl Carrier {
 
     /// Bytes per second that were found, or a guess that is surely too low.
     fn found_rate(&self) -> f64 {
-        let guess = || INITIAL_WINDOW / self.min_rtt();
-        self.rate.estimate().unwrap_or_else(guess).max(1.0)
+        let guess = || self.at_most(INITIAL_WINDOW / self.min_rtt());
+        self.rate_estimate().unwrap_or_else(guess).max(1.0)
     }
 
     /// Bytes per second. In start-up, as long as no queue is seen, it is what TCP lets out in a round
@@ -232,7 +264,7 @@ impl Carrier {
         }
         let doubled = slow_start::FACTOR * self.rate.estimate().unwrap_or(0.0);
         let known = doubled.min(self.expected.map_or(0.0, |expected| expected.rate));
-        found.max(known).max(INITIAL_WINDOW / self.min_rtt())
+        self.at_most(found.max(known).max(INITIAL_WINDOW / self.min_rtt()))
     }
 
     /// What is known of its link: once start-up is over, what it has found.
@@ -258,7 +290,7 @@ impl Carrier {
 
     /// Payload of its frames.
     pub(crate) fn payload_len(&self) -> usize {
-        match (self.payload, self.rate.estimate()) {
+        match (self.payload, self.rate_estimate()) {
             (Some(payload), _) => payload,
             (None, None) => LEAST_PAYLOAD,
             (None, Some(rate)) => {
@@ -313,7 +345,8 @@ impl Carrier {
         // Before the oldest frame is due there is no room beyond the cap.
         let is_due = || self.in_flight.oldest().is_some_and(|sent| sent.due <= now);
         let beyond_cap = || is_due() && self.room_at().is_some_and(|room| room <= now);
-        !self.blocked && (in_flight < self.cap() || beyond_cap())
+        let is_open = self.opens_at().is_none_or(|opens| opens <= now);
+        !self.blocked && is_open && (in_flight < self.cap() || beyond_cap())
     }
 
     /// It is asked, something waits, and the cap does not let it have it.
@@ -371,22 +404,28 @@ impl Carrier {
         self.in_flight.push(sent);
     }
 
-    /// A frame of this length goes out.
-    pub(crate) fn count_sent(&mut self, wire_len: u64) {
+    /// A frame of this length goes out. Says whether the quota is gone with it.
+    pub(crate) fn count_sent(&mut self, now: Time, wire_len: u64) -> bool {
         self.sent_bytes += wire_len;
-        self.charge(wire_len);
-    }
-
-    /// A frame of this length came.
-    pub(crate) fn on_received(&mut self, wire_len: u64) {
-        self.received_bytes += wire_len;
-        self.charge(wire_len);
-    }
-
-    fn charge(&mut self, wire_len: u64) {
-        if let Some(left) = &mut self.quota_left {
-            *left = left.saturating_sub(wire_len);
+        if let Some(throttle) = &mut self.throttle {
+            throttle.on_sent(now, wire_len);
         }
+        self.charge(wire_len)
+    }
+
+    /// A frame of this length came. Says whether the quota is gone with it.
+    pub(crate) fn on_received(&mut self, wire_len: u64) -> bool {
+        self.received_bytes += wire_len;
+        self.charge(wire_len)
+    }
+
+    fn charge(&mut self, wire_len: u64) -> bool {
+        let Some(left) = &mut self.quota_left else {
+            return false;
+        };
+        let had_some = *left > 0;
+        *left = left.saturating_sub(wire_len);
+        had_some && *left == 0
     }
 
     /// Frames were acknowledged, `bytes` in all, of which this is the newest.

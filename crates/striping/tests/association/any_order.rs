@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 use proptest::prelude::*;
-use ropewalk_quantities::{Bytes as Amount, Time};
-use ropewalk_striping::{Association, CarrierConfig, CarrierId, Config, Frame, Role};
+use ropewalk_quantities::{Bytes as Amount, Rate, Time};
+use ropewalk_striping::{Association, CarrierConfig, CarrierId, Config, Frame, Role, Terms};
 use ropewalk_transport::algorithm::Declared;
 use ropewalk_transport::{Deadline, SchedulerConfig};
 
@@ -22,6 +22,8 @@ enum Step {
     Replace(usize),
     Block(usize, usize),
     Unblock(usize, usize),
+    /// A carrier may send so much per second, and carry so much more.
+    Terms(usize, Option<u64>, Option<u64>),
     Wait(u64),
 }
 
@@ -34,7 +36,9 @@ fn any_step() -> impl Strategy<Value = Step> {
         2 => Just(Step::Read),
         1 => carrier.clone().prop_map(Step::Replace),
         1 => (carrier.clone(), end.clone()).prop_map(|(c, e)| Step::Block(c, e)),
-        1 => (carrier, end).prop_map(|(c, e)| Step::Unblock(c, e)),
+        1 => (carrier.clone(), end).prop_map(|(c, e)| Step::Unblock(c, e)),
+        1 => (carrier, prop::option::of(300..5_000_u64), prop::option::of(0..60_000_u64))
+            .prop_map(|(c, kbps, quota)| Step::Terms(c, kbps, quota)),
         3 => (1..300_u64).prop_map(Step::Wait),
     ]
 }
@@ -69,7 +73,10 @@ impl Pair {
     fn lane(&mut self, price: usize) -> Lane {
         let now = self.now;
         let config = CarrierConfig {
-            cost: price as f64,
+            terms: Terms {
+                cost: price as f64,
+                ..Terms::default()
+            },
             ..CarrierConfig::default()
         };
         let ids = [0, 1].map(|end: usize| self.ends[end].carrier_up(now, config));
@@ -159,6 +166,14 @@ proptest! {
                 Step::Replace(lane) => pair.replace(lane),
                 Step::Block(lane, end) => pair.ends[end].blocked(pair.lanes[lane].ids[end]),
                 Step::Unblock(lane, end) => pair.ends[end].writable(pair.lanes[lane].ids[end]),
+                Step::Terms(lane, kbps, quota) => {
+                    let terms = Terms {
+                        cost: lane as f64,
+                        quota: quota.map(Amount::new),
+                        rate: kbps.map(|kbps| Rate::from_bps(1000 * kbps)),
+                    };
+                    pair.ends[0].set_terms(pair.lanes[lane].ids[0], terms);
+                }
                 Step::Wait(ms) => pair.wait(ms),
             }
             prop_assert!(read.len() <= written.len());

@@ -11,7 +11,7 @@ fn any_frame() -> impl Strategy<Value = Frame<Bytes>> {
     let stream = prop_oneof![8 => 1..12_u32, 1 => 1..u32::MAX];
     let offset = prop_oneof![8 => 0..200_000_u64, 1 => 0..(1_u64 << 62) - 70_000];
     let number = prop_oneof![8 => 0..20_u64, 1 => any::<u64>()];
-    (0..8, stream, offset, number, any::<bool>(), 0..20_000_usize).prop_map(
+    (0..9, stream, offset, number, any::<bool>(), 0..20_000_usize).prop_map(
         |(kind, stream, offset, number, fin, len)| match kind {
             0 | 1 => Frame::Data {
                 stream,
@@ -34,6 +34,11 @@ fn any_frame() -> impl Strategy<Value = Frame<Bytes>> {
                 code: len as u32,
             },
             6 => Frame::Ping { token: number },
+            7 => Frame::Terms {
+                cost: stream,
+                quota: Some(offset),
+                rate: Some(number.max(1)),
+            },
             _ => Frame::Pong { token: number },
         },
     )

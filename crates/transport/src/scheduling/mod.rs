@@ -12,6 +12,7 @@ pub mod min_rtt;
 pub mod mp_dash;
 pub mod observed_throughput;
 pub mod overflow;
+pub mod quota_pace;
 mod rate;
 pub mod redundant;
 pub mod round_robin;

@@ -10,7 +10,7 @@ pub const MAX_OFFSET: u64 = 1 << 62;
 pub const DATA_HEADER_LEN: usize = 16;
 
 /// What the longest header takes, in bytes.
-pub const MAX_HEADER_LEN: usize = 17;
+pub const MAX_HEADER_LEN: usize = 21;
 
 const DATA: u8 = 1;
 const ACK: u8 = 2;
@@ -20,6 +20,10 @@ const STOP: u8 = 5;
 const PING: u8 = 6;
 const PONG: u8 = 7;
 const CLOSE: u8 = 8;
+const TERMS: u8 = 9;
+
+/// In a [`Frame::Terms`]: not bounded.
+const NO_BOUND: u64 = u64::MAX;
 
 /// In the flags of [`Frame::Data`]: the stream ends with this payload.
 const FIN: u8 = 1;
@@ -86,6 +90,15 @@ pub enum Frame<P> {
         /// Why.
         code: u32,
     },
+    /// On what terms this carrier is used from now on; only the end that dialled says so.
+    Terms {
+        /// Price of a megabyte, in thousandths of whatever the user counts in.
+        cost: u32,
+        /// Bytes that the link may carry from now on, both ways together; `None` if it is not counted.
+        quota: Option<u64>,
+        /// Bits per second that each end may send on it; `None` if that is not bounded.
+        rate: Option<u64>,
+    },
 }
 
 impl Frame<usize> {
@@ -138,8 +151,16 @@ impl Frame<usize> {
             PONG => Frame::Pong {
                 token: u64_at(bytes, 1),
             },
-            _ => Frame::Close {
+            CLOSE => Frame::Close {
                 code: u32_at(bytes, 1),
+            },
+            _ => Frame::Terms {
+                cost: u32_at(bytes, 1),
+                quota: bounded(u64_at(bytes, 5)),
+                rate: match bounded(u64_at(bytes, 13)) {
+                    Some(0) => return Err(MalformedFrame::Rate),
+                    rate => rate,
+                },
             },
         };
         Ok(Some((frame, header_len)))
@@ -176,6 +197,7 @@ impl<P> Frame<P> {
             Frame::Ping { token } => Frame::Ping { token },
             Frame::Pong { token } => Frame::Pong { token },
             Frame::Close { code } => Frame::Close { code },
+            Frame::Terms { cost, quota, rate } => Frame::Terms { cost, quota, rate },
         }
     }
 
@@ -189,6 +211,7 @@ impl<P> Frame<P> {
             Frame::Window { .. } => 13,
             Frame::Reset { .. } => 17,
             Frame::Close { .. } => 5,
+            Frame::Terms { .. } => 21,
         }
     }
 
@@ -249,6 +272,12 @@ impl<P> Frame<P> {
                 out[0] = CLOSE;
                 put(out, 1, code.to_be_bytes())
             }
+            Frame::Terms { cost, quota, rate } => {
+                out[0] = TERMS;
+                let at = put(out, 1, cost.to_be_bytes());
+                let at = put(out, at, quota.unwrap_or(NO_BOUND).to_be_bytes());
+                put(out, at, rate.unwrap_or(NO_BOUND).to_be_bytes())
+            }
         }
     }
 }
@@ -266,8 +295,13 @@ fn header_len(kind: u8) -> Option<usize> {
         WINDOW => 13,
         RESET => 17,
         CLOSE => 5,
+        TERMS => 21,
         _ => return None,
     })
+}
+
+fn bounded(number: u64) -> Option<u64> {
+    Some(number).filter(|number| *number != NO_BOUND)
 }
 
 fn stream_at(bytes: &[u8], at: usize) -> Result<u32, MalformedFrame> {

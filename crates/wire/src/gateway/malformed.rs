@@ -27,6 +27,9 @@ pub enum MalformedFrame {
     /// A place, size or limit beyond what streams can have.
     #[error("offset {0}, allowed are those below 2^62")]
     Offset(u64),
+    /// Terms with a rate of zero.
+    #[error("terms with a rate of 0 bit/s")]
+    Rate,
     /// A join of another version of this protocol.
     #[error("version {0} of the protocol, known is {known}", known = VERSION)]
     Version(u8),

@@ -244,6 +244,7 @@ function linkHeads(of) {
     { key: "path_mtu_bytes", name: "path MTU", title: "longest packet that it carries", show: (link) => String(link.path_mtu_bytes) },
     { key: "congestion", name: "congestion control", show: (link) => link.congestion },
     { key: "quota_left_bytes", name: "quota left", show: (link) => bytes(link.quota_left_bytes) },
+    { key: "throttled_mbps", name: "throttled to", title: "Mbit/s each way, since its quota is used up", show: (link) => mbps(link.throttled_mbps) },
     { key: "used_bytes", name: "used", show: (link) => bytes(link.used_bytes) },
     { key: "used_today_bytes", name: "used today", show: (link) => bytes(link.used_today_bytes) },
     { key: "quota_lasts_s", name: "quota lasts", title: "at the mean rate since it was whole", show: (link) => span(link.quota_lasts_s) },

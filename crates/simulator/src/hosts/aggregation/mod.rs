@@ -16,6 +16,7 @@ use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::Aggregation as AggregationConfig;
 use ropewalk_striping::{
     Association, CarrierConfig, CarrierId, Dialling, Event, Frame, Length, Payload, Role, StreamId,
+    Terms,
 };
 use ropewalk_transport::{Config, Deadline, Event as SocketEvent, Segment};
 
@@ -373,7 +374,10 @@ impl Aggregation {
             now,
             CarrierConfig {
                 link: connection.path as u32,
-                cost: self.costs[connection.path],
+                terms: Terms {
+                    cost: self.costs[connection.path],
+                    ..Terms::default()
+                },
                 rtt: (rtt > Time::ZERO).then_some(rtt),
                 ..CarrierConfig::default()
             },

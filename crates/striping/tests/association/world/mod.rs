@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use ropewalk_network::{Advance, IDLE, Key};
 use ropewalk_quantities::Time;
 use ropewalk_striping::{
-    Association, CarrierConfig, CarrierId, Config, Event, Frame, Payload, Role,
+    Association, CarrierConfig, CarrierId, Config, Event, Frame, Payload, Role, Terms,
 };
 
 pub use link::Link;
@@ -309,7 +309,10 @@ impl<P: Payload> World<P> {
         let config = CarrierConfig {
             link: link as u32,
             rtt: Some(self.links.list[link].delay * 2),
-            cost: (link % 3) as f64,
+            terms: Terms {
+                cost: (link % 3) as f64,
+                ..Terms::default()
+            },
             ..CarrierConfig::default()
         };
         let number = self.carriers.len();
@@ -409,6 +412,7 @@ impl<P: Payload> World<P> {
             Frame::Reset { final_size, .. } => (4, *final_size),
             Frame::Stop { code, .. } | Frame::Close { code } => (5, u64::from(*code)),
             Frame::Ping { token } | Frame::Pong { token } => (6, *token),
+            Frame::Terms { quota, .. } => (7, quota.unwrap_or(u64::MAX)),
         };
         let (carrier, from) = (carrier as u64, from as u64);
         self.hash(&[self.now.as_nanos(), carrier, from, kind, value]);

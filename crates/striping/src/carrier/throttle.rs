@@ -1,0 +1,67 @@
+//! A bound of what a carrier sends per second, by its terms.
+//!
+//! The generic cell rate algorithm (ITU-T I.371, Annex A), which is a token bucket without tokens: one
+//! time says all that has to be known.
+
+use ropewalk_quantities::{Rate, Time};
+
+/// So much may go out at once, at this rate.
+const BURST: Time = Time::from_millis(20);
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Throttle {
+    rate: Rate,
+    /// When all that was sent would have gone out at the rate.
+    until: Time,
+}
+
+impl Throttle {
+    pub(crate) fn new(rate: Rate) -> Throttle {
+        Throttle {
+            rate,
+            until: Time::ZERO,
+        }
+    }
+
+    pub(crate) fn on_sent(&mut self, now: Time, bytes: u64) {
+        let takes = bytes as f64 / self.bytes_per_second();
+        let until = self.until.max(now);
+        self.until = until.saturating_add(Time::from_secs_f64(takes));
+    }
+
+    /// When more may be sent.
+    pub(crate) fn opens_at(&self) -> Time {
+        self.until.saturating_sub(BURST)
+    }
+
+    pub(crate) fn bytes_per_second(&self) -> f64 {
+        (self.rate.as_bps() as f64 / 8.0).max(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn over_a_long_time_it_is_the_rate_and_a_burst() {
+        let mut throttle = Throttle::new(Rate::from_bps(800_000));
+        let (mut sent, end) = (0, Time::from_secs(10));
+        let mut now = Time::from_secs(1);
+        while now < end {
+            throttle.on_sent(now, 1000);
+            sent += 1000;
+            now = now.max(throttle.opens_at());
+        }
+        // 100 kB a second, 20 ms of it at once, and a frame under way.
+        assert!((900_000..=903_000).contains(&sent), "{sent}");
+    }
+
+    #[test]
+    fn what_was_not_sent_is_not_made_up_for() {
+        let mut throttle = Throttle::new(Rate::from_bps(8000));
+        throttle.on_sent(Time::from_secs(1), 1000);
+        throttle.on_sent(Time::from_secs(100), 1000);
+        assert_eq!(throttle.opens_at(), Time::from_millis(100_980));
+    }
+}

@@ -1,0 +1,119 @@
+//! How soon the quota of a link may be gone.
+
+use std::fmt;
+use std::str::FromStr;
+
+use ropewalk_quantities::{Bytes, Time};
+
+/// Parts into which an even pace divides a period; and of a period that has just begun, one is taken to have
+/// passed: a first byte is no waste.
+const INSTALMENTS: u128 = 100;
+
+/// How soon the quota of a link may be gone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pace {
+    /// As soon as it is used up.
+    #[default]
+    Free,
+    /// No sooner than its period: of both as much has passed, in hundredths. A link that is ahead of that is used
+    /// only while no other lives.
+    Even,
+    /// As soon as it is needed, at a price: the sooner it goes, the dearer is the link.
+    Priced,
+}
+
+/// What has gone of a quota, and of its period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// What the link may carry in a period.
+    pub quota: Bytes,
+    /// What it has carried in this one.
+    pub used: Bytes,
+    /// How long this period is; of one that was not counted from its beginning, the part that was.
+    pub period: Time,
+    /// Of that, what has passed.
+    pub passed: Time,
+}
+
+impl Pace {
+    /// What a link may carry now.
+    ///
+    /// ```
+    /// use ropewalk_quantities::{Bytes, Time};
+    /// use ropewalk_transport::scheduling::quota_pace::{Pace, Progress};
+    ///
+    /// let days = |days| Time::from_secs(86_400 * days);
+    /// let [quota, used] = [100, 50].map(Bytes::new);
+    /// let progress = |passed| Progress { quota, used, period: days(30), passed: days(passed) };
+    /// assert_eq!(Pace::Free.may_carry(&progress(5)), Bytes::new(50));
+    /// assert_eq!(Pace::Even.may_carry(&progress(5)), Bytes::new(0));
+    /// // Two thirds have passed, and the hundredth under way counts.
+    /// assert_eq!(Pace::Even.may_carry(&progress(20)), Bytes::new(17));
+    /// ```
+    #[must_use]
+    pub fn may_carry(self, progress: &Progress) -> Bytes {
+        let quota = progress.quota.as_u64();
+        let allowed = match self {
+            Pace::Free | Pace::Priced => quota,
+            Pace::Even => {
+                let [passed, period] = [progress.passed, progress.period].map(Time::as_nanos);
+                let [passed, period] = [passed, period.max(1)].map(u128::from);
+                let instalments = (passed * INSTALMENTS / period + 1).min(INSTALMENTS);
+                let allowed = u128::from(quota) * instalments / INSTALMENTS;
+                u64::try_from(allowed).unwrap_or(u64::MAX)
+            }
+        };
+        Bytes::new(allowed.saturating_sub(progress.used.as_u64()))
+    }
+
+    /// By how much the link is dearer than it says, so that a scheduler that goes by prices spares what will be
+    /// missing later: `max(1, used / quota x period / passed)^2`, if it is priced.
+    ///
+    /// ```
+    /// use ropewalk_quantities::{Bytes, Time};
+    /// use ropewalk_transport::scheduling::quota_pace::{Pace, Progress};
+    ///
+    /// let days = |days| Time::from_secs(86_400 * days);
+    /// let [quota, used] = [100, 50].map(Bytes::new);
+    /// let progress = |passed| Progress { quota, used, period: days(30), passed: days(passed) };
+    /// assert_eq!(Pace::Priced.dearer_by(&progress(5)), 9.0);
+    /// assert_eq!(Pace::Priced.dearer_by(&progress(20)), 1.0);
+    /// assert_eq!(Pace::Even.dearer_by(&progress(5)), 1.0);
+    /// ```
+    #[must_use]
+    pub fn dearer_by(self, progress: &Progress) -> f64 {
+        if self != Pace::Priced {
+            return 1.0;
+        }
+        let part = |of: u64, whole: u64| of as f64 / whole.max(1) as f64;
+        let used = part(progress.used.as_u64(), progress.quota.as_u64());
+        let passed = part(progress.passed.as_nanos(), progress.period.as_nanos());
+        (used / passed.max(1.0 / INSTALMENTS as f64))
+            .max(1.0)
+            .powi(2)
+    }
+}
+
+impl FromStr for Pace {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Pace, String> {
+        match text {
+            "free" => Ok(Pace::Free),
+            "even" => Ok(Pace::Even),
+            "priced" => Ok(Pace::Priced),
+            _ => Err(format!("{text:?}; allowed: free, even, priced")),
+        }
+    }
+}
+
+/// As it is read.
+impl fmt::Display for Pace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Pace::Free => "free",
+            Pace::Even => "even",
+            Pace::Priced => "priced",
+        })
+    }
+}
