@@ -128,9 +128,7 @@ def _summary_lines(
     again = sum(subflow["retransmissions"] for subflow in subflows)
     if sent:
         yield "sent again", f"{again:,.0f} of {sent:,.0f} segments ({again / sent:.2%})"
-    if "cost" in mean:
-        per_gb = f", {mean['cost_per_gb']:,.0f} a GB" if "cost_per_gb" in mean else ""
-        yield "cost", f"{mean['cost']:,.2f} (each link's price times its Mbit/s){per_gb}"
+    yield from _spent(mean)
     if "jain_index" in mean:
         fairness = f"{mean['jain_index']:.3f}{interval('jain_index')}"
         yield "fairness", f"{fairness} of 1, Jain's index over the flows' goodputs"
@@ -141,6 +139,16 @@ def _summary_lines(
         wall = f" in {stats['wall_s']:,.2f} s" if "wall_s" in stats else ""
         yield "simulated", f"{stats['data_packets']:,.0f} data packets{wall}"
     yield from _testbed(results.runs[0], mean)
+
+
+def _spent(mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What links have cost, and what of their quotas is used."""
+    if "cost" in mean:
+        per_gb = f", {mean['cost_per_gb']:,.0f} a GB" if "cost_per_gb" in mean else ""
+        yield "cost", f"{mean['cost']:,.2f} (each link's price times its Mbit/s){per_gb}"
+    for quota in mean.get("quota", []):
+        told = f"{quota['used'] / 1e6:,.1f} MB of {quota['link']} used in the last period,"
+        yield "quota", told + f" {quota['left'] / 1e6:,.1f} left"
 
 
 def _timeliness(results: Results, mean: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -30,6 +30,7 @@ WHERE_KNOWN = {
     "cost_per_gb",
     "delay_ms",
     "longest_gap_s",
+    "quota",
     "competitors",
     "warnings",
 }

@@ -36,7 +36,7 @@ pub use error::{Errors, Place, Problem, ScenarioError};
 pub use limits::{MAX_SCENARIO_BYTES, MAX_TRACE_BYTES, MAX_TRACE_LINES};
 pub use model::{
     Aggregation, Asked, Channel, ChunkSizes, Chunks, Device, Flow, Frames, Ladder, Mesh,
-    MeshWeight, Node, ObjectKind, Origin, Page, PageObject, Path, Preset, Protocol, Quality,
+    MeshWeight, Node, ObjectKind, Origin, Page, PageObject, Path, Preset, Protocol, Quality, Quota,
     RadioLink, Requests, Scenario, Spacing, Think, Thinking, Traffic, Video, VirtualDevice, Web,
     WifiProfile, Wireless,
 };

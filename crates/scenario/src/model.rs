@@ -3,6 +3,7 @@
 mod asked;
 mod mesh;
 mod protocol;
+mod quota;
 mod traffic;
 mod video;
 mod wireless;
@@ -18,6 +19,7 @@ pub use asked::{
 pub use mesh::{Mesh, MeshWeight};
 pub(crate) use protocol::datagram_headers;
 pub use protocol::{Aggregation, Device, Protocol, VirtualDevice};
+pub use quota::Quota;
 pub use traffic::{Spacing, Traffic};
 pub use video::{Frames, Preset, Video};
 pub use wireless::{Channel, Node, RadioLink, WifiProfile, Wireless};
@@ -33,6 +35,8 @@ pub struct Scenario {
     pub warmup: Time,
     /// At least one, names unique.
     pub links: Vec<LinkConfig>,
+    /// What each of them may carry; `None` where that is not counted.
+    pub quotas: Vec<Option<Quota>>,
     /// What of them goes through the air. There, a link's rate, delay and queue say nothing, and its
     /// loss is that of each try of a frame.
     pub wireless: Wireless,
@@ -52,6 +56,12 @@ impl Scenario {
     #[must_use]
     pub fn first(&self) -> &Flow {
         &self.flows[0]
+    }
+
+    /// What a link may carry, if that is counted.
+    #[must_use]
+    pub fn quota(&self, link: usize) -> Option<&Quota> {
+        self.quotas.get(link)?.as_ref()
     }
 
     /// The flows of `[[competitor]]`, in the order of the file.

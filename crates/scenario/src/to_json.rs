@@ -45,6 +45,13 @@ impl Scenario {
             "node": self.nodes(),
             "link": self.links.iter().enumerate().map(|(number, one)| {
                 let mut object = link(one);
+                if let Some(quota) = self.quota(number) {
+                    object["quota"] = quota.size.as_u64().into();
+                    if let Some(period) = quota.period {
+                        object["period"] = period.as_secs_f64().into();
+                        object["pace"] = quota.pace.name().into();
+                    }
+                }
                 if let Some(radio) = self.wireless.link(number) {
                     let channel = &self.wireless.channels[radio.channel].config;
                     object["channel"] = channel.name.as_str().into();

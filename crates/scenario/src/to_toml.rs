@@ -8,7 +8,7 @@ use ropewalk_transport::{Config, CongestionConfig, Profile};
 use crate::air_settings;
 use crate::keys::TRANSPORT;
 use crate::mesh_settings;
-use crate::model::{Flow, Mesh, Node, Origin, Protocol, Scenario, Traffic};
+use crate::model::{Flow, Mesh, Node, Origin, Protocol, Quota, Scenario, Traffic};
 use crate::parsed::Held;
 use crate::traffic_keys;
 
@@ -50,7 +50,7 @@ impl Scenario {
         }
         for (number, link) in self.links.iter().enumerate() {
             match self.wireless.link(number) {
-                None => write_link(out, link),
+                None => write_link(out, link, self.quota(number)),
                 Some(radio) => {
                     let channel = &self.wireless.channels[radio.channel].config;
                     write_radio_link(out, link, &channel.name);
@@ -157,7 +157,7 @@ impl Scenario {
     }
 }
 
-fn write_link(out: &mut String, link: &LinkConfig) {
+fn write_link(out: &mut String, link: &LinkConfig, quota: Option<&Quota>) {
     out.push_str("\n[[link]]\n");
     line(out, "name", &toml_text(&link.name));
     if let Some([from, to]) = &link.ends {
@@ -169,6 +169,13 @@ fn write_link(out: &mut String, link: &LinkConfig) {
     }
     if let Some(cost) = link.cost {
         line(out, "cost", &format!("{cost:?}"));
+    }
+    if let Some(quota) = quota {
+        line(out, "quota", &quota.size.to_parsed().to_toml());
+        if let Some(period) = quota.period {
+            line(out, "period", &period.to_parsed().to_toml());
+            line(out, "pace", &toml_text(quota.pace.name()));
+        }
     }
     let reverse: Vec<String> = direction(&link.reverse)
         .into_iter()

@@ -8,6 +8,7 @@ mod flow;
 mod frames;
 mod hearing;
 mod hosts;
+mod meters;
 mod metrics;
 mod observer;
 mod outcome;
@@ -30,8 +31,8 @@ pub use outcome::{
     AirtimeShares, ApplicationSummary, ChannelSummary, ChunksSummary, CompetitorSummary,
     ConnectionTimeline, DelayBin, DelaySummary, DisjointRoutes, FlowOutcome, FlowSummary,
     LinkShare, LinkSummary, MeshSummary, MessagesSummary, MptcpNs3Summary, NodeSummary, Outcome,
-    RadioSummary, Reordering, ReorderingMetrics, RequestsSummary, Stall, Stats, SubflowSummary,
-    SubflowTimeline, Summary, Timeline, VideoSummary, WebSummary,
+    QuotaSummary, RadioSummary, Reordering, ReorderingMetrics, RequestsSummary, Stall, Stats,
+    SubflowSummary, SubflowTimeline, Summary, Timeline, VideoSummary, WebSummary,
 };
 pub use schedule::Schedule;
 pub use sink::Sink;

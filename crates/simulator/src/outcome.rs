@@ -26,6 +26,17 @@ pub struct FlowOutcome {
     pub delays: Vec<DelayBin>,
 }
 
+/// What a link with a quota has carried in the period at the end of the run, warm-up included.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct QuotaSummary {
+    /// The link's name.
+    pub link: String,
+    /// Bytes of IP packets, both ways, of all flows.
+    pub used: u64,
+    /// Bytes that the quota leaves.
+    pub left: u64,
+}
+
 /// The numbers of one run; its keys are the JSON contract.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Summary {
@@ -56,6 +67,9 @@ pub struct Summary {
     /// What 10^9 bytes cost that the application got, by the same price of a Mbit; absent when it got none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_per_gb: Option<f64>,
+    /// Of each link with a quota; absent when none has one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub quota: Vec<QuotaSummary>,
     /// Application's write to delivery in order; absent when nothing was delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<DelaySummary>,

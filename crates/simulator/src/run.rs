@@ -3,11 +3,13 @@
 use ropewalk_network::{Advance, Agenda, IDLE, Key, Medium, Network, Offer, RouteId};
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
+use ropewalk_striping::Terms;
 use ropewalk_transport::Segment;
 
 use crate::air::{Air, used};
 use crate::application::Application;
 use crate::hosts::{CLIENT, FirstHop, Incoming, SERVER, Sends, send_by};
+use crate::meters::Meters;
 use crate::observer::Observer;
 use crate::packet::Packet;
 use crate::recorder::Recorder;
@@ -22,8 +24,10 @@ pub(crate) struct Run<'o, O: Observer, M> {
     pub(crate) events: u64,
     /// Recorded flows that have not delivered all that they will.
     unfinished: usize,
+    /// What links with a quota have carried.
+    pub(crate) meters: Meters,
     /// What is due besides packets: three sources per flow (client's timer, server's, application),
-    /// then the recorder.
+    /// then the recorder, and meters where there are any.
     timers: Agenda,
     /// Where segments are written before they enter a link.
     outgoing: Packet<O::Tag>,
@@ -42,7 +46,10 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         scenario: &Scenario,
         observer: &'o mut O,
     ) -> Run<'o, O, M> {
-        let sources = 3 * world.flows.len() + 1;
+        let meters = Meters::new(scenario);
+        let metered = meters.next(Time::ZERO);
+        let recorded = 3 * world.flows.len();
+        let sources = recorded + 1 + usize::from(metered.is_some());
         let mut world = world;
         let mut listened = Vec::new();
         if O::WATCHES {
@@ -69,6 +76,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
             now: Time::ZERO,
             recorder,
             events: 0,
+            meters,
             timers: Agenda::new(sources),
             outgoing: Packet {
                 segment: Segment::EMPTY,
@@ -85,7 +93,10 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         };
         // Before the flows, so that nothing of theirs precedes a measurement from the start.
         if let Some(time) = run.recorder.next() {
-            run.schedule(sources - 1, time);
+            run.schedule(recorded, time);
+        }
+        if metered.is_some() {
+            run.schedule(recorded + 1, Time::ZERO);
         }
         for flow in 0..run.world.flows.len() {
             let start = run.world.flows[flow].start;
@@ -135,6 +146,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         }
         self.events += 1;
         match (source / 3, source % 3) {
+            (flow, 1) if flow == self.world.flows.len() => self.meters_due(source),
             (flow, 2) => self.application_due(flow),
             (flow, end) => self.timer_due(flow, end),
         }
@@ -279,6 +291,23 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         if asks {
             self.serve(index, SERVER);
         }
+    }
+
+    /// Links' meters are read: paths are used on the terms that follow.
+    #[inline(never)]
+    fn meters_due(&mut self, source: usize) {
+        self.meters.read(self.now, &mut self.world.network);
+        for index in 0..self.world.flows.len() {
+            let flow = &mut self.world.flows[index];
+            let of_path = |route: &[RouteId; 2]| self.paths[route[CLIENT].index()];
+            let paths = flow.routes.iter().map(of_path);
+            let terms: Vec<Terms> = paths
+                .map(|path| self.meters.terms(self.now, path))
+                .collect();
+            flow.host.set_terms(&terms);
+            self.serve(index, CLIENT);
+        }
+        self.schedule_at(source, self.meters.next(self.now));
     }
 
     /// Something happened at an end of a flow: sends all that is to be sent now, and arms timers.

@@ -39,6 +39,8 @@ pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
     let end = Baseline::take(run.now, &mut run.world);
     // A run that ended within the warm-up has measured nothing.
     let start = run.recorder.baseline.take().unwrap_or_else(|| end.clone());
+    run.meters.read(run.now, &mut run.world.network);
+    let quota = run.meters.summaries(scenario);
     let mut outcomes = take_outcomes(scenario, &mut run.world);
     let first = outcomes.remove(0);
     let span = Span {
@@ -77,6 +79,7 @@ pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
             duration_s: span.end_at.as_secs_f64(),
             cost,
             cost_per_gb: cost.and_then(|cost| cost_per_gb(cost, all[0].goodput_mbps)),
+            quota,
             delay_ms: recorder.and_then(|recorder| recorder.delays.summary()),
             application: span.application(0),
             reordering: Reordering {

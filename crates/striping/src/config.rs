@@ -99,3 +99,23 @@ pub struct Terms {
     /// At most so much is sent on it, each way; `None` if that is not bounded.
     pub rate: Option<Rate>,
 }
+
+/// The other end is told of a price that is another by so much, as a part of it.
+const ANOTHER_PRICE: f64 = 0.1;
+
+impl Terms {
+    /// Whether both ends are to be told of these, who were told others and have used so much since.
+    ///
+    /// Both count down what they were told that a carrier may carry: they are told again when that is gone
+    /// and there is some, or there is none any more.
+    #[must_use]
+    pub fn are_new_after(&self, told: &Terms, used: Bytes) -> bool {
+        let quota = match (told.quota, self.quota) {
+            (Some(told), Some(now)) if now.as_u64() == 0 => told.as_u64() > 0,
+            (Some(told), Some(_)) => used >= told,
+            (told, now) => told.is_some() != now.is_some(),
+        };
+        let price = (self.cost - told.cost).abs() > ANOTHER_PRICE * told.cost;
+        quota || price || self.rate != told.rate
+    }
+}

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
-use ropewalk_simulator::{CompetitorSummary, DelayBin, FlowSummary, LinkSummary, cost_per_gb};
+use ropewalk_simulator::{
+    CompetitorSummary, DelayBin, FlowSummary, LinkSummary, QuotaSummary, cost_per_gb,
+};
 
 use crate::competitors::Delivered;
 use crate::emulator::{Carried, LatenessSummary};
@@ -34,6 +36,9 @@ pub struct Report {
     /// tell, nor of its links.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
+    /// Of each link with a quota that is for the whole run; absent when none has one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub quota: Vec<QuotaSummary>,
     /// What 10^9 bytes cost that the application got, by the same price of a Mbit; absent when it got none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_per_gb: Option<f64>,
@@ -140,10 +145,11 @@ impl Report {
         warnings.append(&mut traffic.warnings);
         let timeline = traffic.timeline.take();
         let delays = std::mem::take(&mut traffic.delays);
-        let (mut links, mut cost) = (Vec::new(), None);
+        let (mut links, mut cost, mut quota) = (Vec::new(), None, Vec::new());
         if let Some(carried) = &measured.carried {
             warnings.extend(emulator_warnings(carried, measured.drops, measured.stolen));
             (links, cost) = self::links(scenario, carried);
+            quota = quotas(scenario, carried);
         }
         if let Some(lost) = measured.counters.server.get("UdpRcvbufErrors") {
             warnings.push(format!(
@@ -159,6 +165,7 @@ impl Report {
             seed,
             traffic,
             cost,
+            quota,
             cost_per_gb,
             links,
             competitors: shares::competitors(scenario, &measured.others),
@@ -187,6 +194,21 @@ impl Report {
             delays: measured.histogram.then_some(delays),
         }
     }
+}
+
+/// What links with a quota have carried both ways, in the whole run.
+fn quotas(scenario: &Scenario, carried: &Carried) -> Vec<QuotaSummary> {
+    let links = scenario.links.iter().zip(&carried.links).enumerate();
+    let quotas = links.filter_map(|(number, (link, ways))| {
+        let quota = scenario.quota(number)?;
+        let used = ways.iter().map(|way| way.after.sent_bytes).sum();
+        quota.period.is_none().then(|| QuotaSummary {
+            link: link.name.clone(),
+            used,
+            left: quota.size.as_u64().saturating_sub(used),
+        })
+    });
+    quotas.collect()
 }
 
 fn links(scenario: &Scenario, carried: &Carried) -> (Vec<LinkSummary>, Option<f64>) {

@@ -1,13 +1,30 @@
 //! Which data leaves next, and on which subflow.
 
+use std::borrow::Cow;
+
 use ropewalk_quantities::Time;
 
+use crate::SubflowState;
 use crate::connection::record;
 use crate::endpoint::Endpoint;
 use crate::event::{Happening, ProbeSent, Recorder, ReductionCause, Window, WindowReduced};
 use crate::scheduling::{Choice, Pending, Scheduler, SubflowSet};
 use crate::scoreboard::Sent;
 use crate::subflow_set::members;
+
+/// The table as schedulers see it: backups are not usable where another subflow is.
+pub(crate) fn regular(table: &[SubflowState], backups: u64) -> Cow<'_, [SubflowState]> {
+    let is_backup = |number: usize| backups >> number & 1 == 1;
+    let mut states = table.iter().enumerate();
+    if backups == 0 || !states.any(|(number, state)| state.usable && !is_backup(number)) {
+        return Cow::Borrowed(table);
+    }
+    let mut table = table.to_vec();
+    for (number, state) in table.iter_mut().enumerate() {
+        state.usable &= !is_backup(number);
+    }
+    Cow::Owned(table)
+}
 
 impl Endpoint {
     /// What of the stream leaves now: lost data first, then new.
@@ -174,9 +191,14 @@ impl Endpoint {
                     acknowledged: self.tx.una(),
                     deadline: next.map(|(deadline, _)| deadline),
                     left_of_write: next.map_or(0, |(_, left)| left),
-                    changed: std::mem::take(&mut self.changed),
+                    changed: match self.backups {
+                        0 => std::mem::take(&mut self.changed),
+                        // What is usable rests on others, too.
+                        _ => SubflowSet::ALL,
+                    },
                 };
-                self.scheduler.choose(&pending, &self.table)
+                let table = regular(&self.table, self.backups);
+                self.scheduler.choose(&pending, &table)
             };
             match choice {
                 Choice::Send(subflow) => {

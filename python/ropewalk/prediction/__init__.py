@@ -79,6 +79,8 @@ def predict(scenario: Scenario | str | os.PathLike[str]) -> Predictions:
             f"the numbers are of {name!r}, one of several flows; models of one connection alone"
             " are left out"
         )
+    if any("quota" in link for link in values["link"]):
+        left_out.append("no formula knows of quotas: links are predicted as if they had none")
     for model in models:
         try:
             made = model(values)

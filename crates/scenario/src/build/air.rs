@@ -54,7 +54,7 @@ pub(super) fn check_keys(section: &Section, report: &mut Report) {
                 Some("a probability such as \"20 %\"".to_owned());
         }
     }
-    for key in ["count", "down"] {
+    for key in ["count", "down", "quota"] {
         if section.has(key) {
             section.complain(key, RATE_OR_TRACE, report);
         }

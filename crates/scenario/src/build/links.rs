@@ -9,6 +9,7 @@ use super::{Traces, air, warnings};
 use crate::error::Problem;
 use crate::keys::LINK;
 use crate::limits::{MAX_LINKS, MAX_NAME_CHARS};
+use crate::model::Quota;
 use crate::numbered::{STAR, fill, numbered};
 use crate::report::Report;
 use crate::section::Section;
@@ -16,14 +17,15 @@ use crate::section::Section;
 /// Price of a link without one beside a link that has one.
 const COST: f64 = 1.0;
 
-/// The links of the file, in its order, and the section of each.
+/// The links of the file, in its order, what each may carry, and the section of each.
 pub(super) fn links<'a>(
     sections: &'a [Section],
     duration: Time,
     traces: &mut Traces,
     report: &mut Report,
-) -> (Vec<LinkConfig>, Vec<&'a Section>) {
+) -> (Vec<LinkConfig>, Vec<Option<Quota>>, Vec<&'a Section>) {
     let mut links: Vec<LinkConfig> = Vec::new();
+    let mut quotas = Vec::new();
     let mut from = Vec::new();
     let mut names = HashSet::new();
     for section in sections {
@@ -37,6 +39,8 @@ pub(super) fn links<'a>(
         if twice {
             section.complain("name", Problem::Duplicate("link"), report);
         }
+        let quota = quota(section, report);
+        quotas.extend(alike.iter().map(|_| quota));
         from.extend(alike.iter().map(|_| section));
         links.extend(alike);
     }
@@ -45,7 +49,20 @@ pub(super) fn links<'a>(
             link.cost.get_or_insert(COST);
         }
     }
-    (links, from)
+    (links, quotas, from)
+}
+
+fn quota(section: &Section, report: &mut Report) -> Option<Quota> {
+    for (key, needs) in [("period", "quota"), ("pace", "period")] {
+        if section.has(key) && !section.has(needs) {
+            section.complain(key, Problem::OnlyWith(needs), report);
+        }
+    }
+    Some(Quota {
+        size: section.get("quota")?,
+        period: section.get("period"),
+        pace: section.value::<String>("pace").parse().unwrap_or_default(),
+    })
 }
 
 /// How many of a part are asked for, where there may be so many in all; one where that is wrong.

@@ -34,7 +34,8 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
         let limit = format!("the duration ({duration})");
         root.complain("warmup", Problem::NotBelow(limit), report);
     }
-    let (mut links, sections) = links::links(root.tables("link"), duration, traces, report);
+    let (mut links, mut quotas, sections) =
+        links::links(root.tables("link"), duration, traces, report);
     let wifi = radios::Wifi::read(root);
     let mut channels = channels::channels(root.tables("channel"), &wifi, traces, report);
     let mesh = mesh::mesh(root, &wifi, &channels, traces, report);
@@ -60,6 +61,8 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
         root.complain("link", problem, report).allowed =
             Some("one or more tables, each under [[link]]".to_owned());
     }
+    // Those that nodes or a mesh made.
+    quotas.resize(links.len(), None);
     air::warn_of_weak_links(&links, &wireless, report);
     let routes = routes.unwrap_or_default();
     let mut paths = paths::Paths::read(root, &links, over_nodes, routes, report);
@@ -75,6 +78,7 @@ pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report)
         duration,
         warmup,
         links,
+        quotas,
         wireless,
         mesh,
         paths: paths.finish(),

@@ -1,6 +1,7 @@
 //! The keys of `[[link]]`.
 
-use ropewalk_quantities::Time;
+use ropewalk_quantities::{Bytes, Time};
+use ropewalk_transport::scheduling::quota_pace::Pace;
 
 use super::{Alternatives, Default, Key, Kind, Shape, key};
 use crate::limits;
@@ -53,6 +54,30 @@ pub(crate) static LINK: Shape = Shape {
             Kind::NotNegative,
             Default::Words("none; 1 where another link has one"),
             "Price per Mbit/s; results have a cost where a link has one.",
+        ),
+        key(
+            "quota",
+            Kind::Bytes {
+                least: Bytes::new(1),
+                most: limits::LARGEST_TRANSFER,
+            },
+            Default::Words("not counted"),
+            "What it may carry both ways, IP packets of all flows together; what has none left is used by mptcp and bas only while nothing else lives.",
+        ),
+        key(
+            "period",
+            Kind::Time {
+                least: Time::from_secs(1),
+                most: limits::LONGEST,
+            },
+            Default::Words("the whole run"),
+            "After which the quota is whole again.",
+        ),
+        key(
+            "pace",
+            Kind::Word(|| Pace::ALL.iter().map(|one| one.name()).collect()),
+            Default::Toml("\"free\""),
+            "How soon the quota may be gone: as it comes (free), no sooner than its period (even), or as it comes at a price that rises with the square of how much sooner (priced).",
         ),
         key(
             "reverse",

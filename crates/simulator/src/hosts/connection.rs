@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
-use ropewalk_quantities::Time;
+use ropewalk_quantities::{Bytes, Time};
+use ropewalk_striping::Terms;
 use ropewalk_transport::{Config, Counters, Endpoint, Event, Segment, SubflowState};
 
 use super::verbs::Sends;
@@ -41,6 +42,16 @@ impl Connection {
         let client = &mut self.ends[CLIENT];
         for subflow in 0..client.subflow_states().len() {
             client.set_price(subflow, costs[subflow % costs.len()], 0);
+        }
+    }
+
+    /// The same of terms: a path whose quota is gone is a backup.
+    pub(crate) fn set_terms(&mut self, terms: &[Terms]) {
+        let client = &mut self.ends[CLIENT];
+        for subflow in 0..client.subflow_states().len() {
+            let Terms { cost, quota, .. } = terms[subflow % terms.len()];
+            client.set_price(subflow, cost, 0);
+            client.set_backup(subflow, quota == Some(Bytes::new(0)));
         }
     }
 

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Device, Flow, Protocol, Scenario, Traffic};
+use ropewalk_striping::Terms;
 use ropewalk_transport::mptcp_ns3::{Coupling, Policy, Settings};
 use ropewalk_transport::{Config, Counters, Segment, SubflowState};
 
@@ -194,7 +195,7 @@ impl Host {
                     Traffic::Asked(_) => SERVER,
                     Traffic::Bulk { .. } | Traffic::Messages { .. } | Traffic::Video(_) => CLIENT,
                 };
-                let host = Aggregation::new(aggregation, config, first, costs, headers, keys);
+                let host = Aggregation::new(aggregation, config, first, &costs, headers, keys);
                 Host::Aggregation(Box::new(host))
             }
         })
@@ -242,6 +243,17 @@ impl Host {
     pub(crate) fn data_packets(&self) -> u64 {
         let segments = (0..self.subflows()).map(|subflow| self.counters(subflow).segments_sent);
         segments.sum::<u64>() + self.datagrams().map_or(0, Datagrams::sent)
+    }
+
+    /// Its paths are used on these terms from now on. Where a host has no choice of paths, or none that goes
+    /// by terms, they change nothing.
+    pub(crate) fn set_terms(&mut self, terms: &[Terms]) {
+        match self {
+            Host::Connection(connection) => connection.set_terms(terms),
+            Host::MptcpNs3(host) => host.set_terms(terms),
+            Host::Aggregation(host) => host.set_terms(terms),
+            Host::Datagrams(_) | Host::Striped(_) | Host::Tunnel(_) => {}
+        }
     }
 
     /// The application begins: connections are opened.

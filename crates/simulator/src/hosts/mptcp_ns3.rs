@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
+use ropewalk_striping::Terms;
 use ropewalk_transport::mptcp_ns3::{Ack, Data, Policy, Receiver, Sender, Settings};
 use ropewalk_transport::{Counters, Flags, Options, SackList, Segment, SubflowState};
 
@@ -83,6 +84,14 @@ impl MptcpNs3 {
             answers: VecDeque::new(),
             headers,
             random,
+        }
+    }
+
+    /// What the module goes by of terms: prices.
+    pub(crate) fn set_terms(&mut self, terms: &[Terms]) {
+        for subflow in 0..self.dials.len() {
+            self.sender
+                .set_cost(subflow, terms[subflow % terms.len()].cost);
         }
     }
 

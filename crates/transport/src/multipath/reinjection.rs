@@ -9,6 +9,7 @@ use crate::endpoint::Endpoint;
 use crate::event::{Happening, Recorder, ReductionCause, Window, WindowReduced};
 use crate::scheduling::{Flying, Rescue, Scheduler};
 use crate::scoreboard::Sent;
+use crate::sending::regular;
 use crate::subflow::State;
 
 /// Between two looks for what will miss its deadline.
@@ -34,6 +35,13 @@ impl Endpoint {
         flow.sender.board_mut().reinject(|start, end| {
             reinject.insert(start.max(una), end.max(una));
         });
+        self.give_back(subflow);
+    }
+
+    /// What was assigned to the subflow and has not been sent may go out on the others.
+    pub(crate) fn give_back(&mut self, subflow: usize) {
+        let (una, reinject) = (self.tx.una(), &mut self.tx.reinject);
+        let flow = &mut self.subflows[subflow];
         for (data_seq, len) in flow.queue.drain(..) {
             reinject.insert(data_seq.max(una), (data_seq + u64::from(len)).max(una));
         }
@@ -65,9 +73,10 @@ impl Endpoint {
     ) -> Option<(usize, Sent)> {
         let has_room =
             |state: &SubflowState| state.usable && state.cwnd >= state.in_flight + state.mss;
-        let subflow = (0..self.table.len())
-            .filter(|&subflow| has_room(&self.table[subflow]))
-            .min_by_key(|&subflow| self.table[subflow].srtt)?;
+        let table = regular(&self.table, self.backups);
+        let subflow = (0..table.len())
+            .filter(|&subflow| has_room(&table[subflow]))
+            .min_by_key(|&subflow| table[subflow].srtt)?;
         let (start, end) = self.tx.reinject.take_first(self.table[subflow].mss)?;
         Some(self.send_data(now, subflow, start, (end - start) as u32, recorder))
     }
@@ -111,7 +120,8 @@ impl Endpoint {
         next: &mut Time,
     ) -> Option<Copy> {
         let (una, mut to) = (self.tx.una(), None);
-        let (tx, table, scheduler) = (&self.tx, &self.table, &mut self.scheduler);
+        let table = regular(&self.table, self.backups);
+        let (tx, table, scheduler) = (&self.tx, &table, &mut self.scheduler);
         let board = self.subflows[on].sender.board_mut();
         let copy = board.copy_first(from, ahead, |sent, ahead| {
             if sent.data_seq < una {

@@ -36,6 +36,19 @@ pub struct Progress {
 }
 
 impl Pace {
+    /// All of them.
+    pub const ALL: [Pace; 3] = [Pace::Free, Pace::Even, Pace::Priced];
+
+    /// As it is written.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Pace::Free => "free",
+            Pace::Even => "even",
+            Pace::Priced => "priced",
+        }
+    }
+
     /// What a link may carry now.
     ///
     /// ```
@@ -98,22 +111,14 @@ impl FromStr for Pace {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Pace, String> {
-        match text {
-            "free" => Ok(Pace::Free),
-            "even" => Ok(Pace::Even),
-            "priced" => Ok(Pace::Priced),
-            _ => Err(format!("{text:?}; allowed: free, even, priced")),
-        }
+        let pace = Pace::ALL.into_iter().find(|pace| pace.name() == text);
+        pace.ok_or_else(|| format!("{text:?}; allowed: free, even, priced"))
     }
 }
 
 /// As it is read.
 impl fmt::Display for Pace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Pace::Free => "free",
-            Pace::Even => "even",
-            Pace::Priced => "priced",
-        })
+        f.write_str(self.name())
     }
 }

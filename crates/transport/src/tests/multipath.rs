@@ -72,6 +72,44 @@ fn what_a_dark_subflow_holds_goes_to_the_other_and_it_returns() {
 }
 
 #[test]
+fn a_backup_carries_new_data_only_while_no_other_is_usable() {
+    for assign_ahead in [false, true] {
+        let config = Config {
+            assign_ahead,
+            ..mptcp()
+        };
+        let mut pair = Pair::connected(&config, &[10, 12]);
+        let (down, up) = (ms(7000), ms(9000));
+        pair.fate = Box::new(move |p| match p.subflow {
+            0 if p.sent >= down && p.sent < up => Fate::Lost,
+            _ => Fate::Arrives,
+        });
+        pair.client.write(u64::MAX);
+        let mut by_the_second = [0_u32; 3];
+        let mut seen = 0;
+        while pair.now < ms(8500) && pair.step(ms(8500)) {
+            pair.client.write(u64::MAX);
+            pair.client.set_backup(1, pair.now >= ms(6000));
+            for p in &pair.sent[seen..] {
+                // Before; as a backup, with what had been assigned given back; after the other's timeout.
+                let span = match p.sent {
+                    sent if sent < ms(6000) => 0,
+                    sent if sent > ms(6100) && sent < down => 1,
+                    sent if sent > ms(8300) => 2,
+                    _ => continue,
+                };
+                by_the_second[span] += p.segment.len * u32::from(p.subflow == 1);
+            }
+            seen = pair.sent.len();
+        }
+        let [before, as_backup, alone] = by_the_second;
+        assert!(before > 10_000, "{before}");
+        assert_eq!(as_backup, 0);
+        assert!(alone > 10_000, "{alone}");
+    }
+}
+
+#[test]
 fn redundant_sends_everything_on_every_subflow() {
     let config = Config {
         scheduler: RedundantConfig::DEFAULT.into(),

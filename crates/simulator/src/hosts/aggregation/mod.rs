@@ -44,8 +44,8 @@ pub(crate) struct Aggregation {
     is_dialling: bool,
     /// Which of `connections` something happened to.
     stirred: Stirred,
-    /// What each path costs.
-    costs: Vec<f64>,
+    /// On what terms each path is used, as both ends were told last.
+    terms: Vec<Terms>,
     /// Of the connections.
     config: Arc<Config>,
     main_buffer: Bytes,
@@ -98,7 +98,7 @@ impl Aggregation {
         aggregation: &AggregationConfig,
         config: &Config,
         first: usize,
-        costs: Vec<f64>,
+        costs: &[f64],
         headers: u32,
         random: Pcg64Mcg,
     ) -> Aggregation {
@@ -114,7 +114,13 @@ impl Aggregation {
             is_dialling: false,
             stirred: Stirred::default(),
             paths: vec![Path::default(); costs.len()],
-            costs,
+            terms: costs
+                .iter()
+                .map(|&cost| Terms {
+                    cost,
+                    ..Terms::default()
+                })
+                .collect(),
             config: Arc::new(Config {
                 // Frames go when they are written (TCP_NODELAY).
                 nagle: false,
@@ -366,6 +372,28 @@ impl Aggregation {
         }
     }
 
+    /// Paths are used on these terms from now on: carriers of which both ends should know are told.
+    pub(crate) fn set_terms(&mut self, terms: &[Terms]) {
+        for (path, terms) in terms.iter().enumerate() {
+            let of_path = |connection: &&Connection| connection.path == path;
+            let mut connections = self.connections.iter().filter(of_path);
+            let id = connections.find_map(|connection| connection.carriers[CLIENT]);
+            let told = self.terms[path];
+            let carrier = id.and_then(|id| self.ends[CLIENT].carrier_statistics(id));
+            let left = carrier.and_then(|carrier| carrier.quota_left);
+            let of = |bytes: Option<Bytes>| bytes.map_or(0, Bytes::as_u64);
+            let used = of(told.quota).saturating_sub(of(left));
+            if let Some(id) = id
+                && terms.are_new_after(&told, Bytes::new(used))
+            {
+                self.ends[CLIENT].set_terms(id, *terms);
+                self.terms[path] = *terms;
+            } else if id.is_none() {
+                self.terms[path] = *terms;
+            }
+        }
+    }
+
     /// A connection is a carrier of an end from now on.
     pub(crate) fn carry(&mut self, now: Time, at: usize, end: usize) {
         let connection = &mut self.connections[at];
@@ -374,10 +402,7 @@ impl Aggregation {
             now,
             CarrierConfig {
                 link: connection.path as u32,
-                terms: Terms {
-                    cost: self.costs[connection.path],
-                    ..Terms::default()
-                },
+                terms: self.terms[connection.path],
                 rtt: (rtt > Time::ZERO).then_some(rtt),
                 ..CarrierConfig::default()
             },

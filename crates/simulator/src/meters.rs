@@ -1,0 +1,124 @@
+//! What links with a quota have carried, and on what terms they are used.
+
+use ropewalk_network::{Direction, LinkId, Medium, Network};
+use ropewalk_quantities::{Bytes, Time};
+use ropewalk_scenario::{Quota, Scenario};
+use ropewalk_striping::Terms;
+
+use crate::outcome::QuotaSummary;
+use crate::packet::Packet;
+
+/// What links carry is looked at so often, as a gateway looks at its sockets: meanwhile a quota may be
+/// exceeded.
+const READ_EVERY: Time = Time::from_millis(50);
+
+/// One for each link with a quota.
+#[derive(Debug, Default)]
+pub(crate) struct Meters {
+    meters: Vec<Meter>,
+    /// Of each path of the scenario, each link: its price, and its meter if it has one.
+    paths: Vec<Vec<(f64, Option<usize>)>>,
+}
+
+#[derive(Debug)]
+struct Meter {
+    link: usize,
+    quota: Quota,
+    period: u64,
+    /// All that had been carried when the period began, and when it was read last.
+    before: u64,
+    now: u64,
+}
+
+impl Meter {
+    fn used(&self) -> Bytes {
+        Bytes::new(self.now - self.before)
+    }
+}
+
+impl Meters {
+    pub(crate) fn new(scenario: &Scenario) -> Meters {
+        let links = 0..scenario.links.len();
+        let meters: Vec<Meter> = links
+            .filter_map(|link| {
+                let quota = *scenario.quota(link)?;
+                let (period, before, now) = (0, 0, 0);
+                Some(Meter {
+                    link,
+                    quota,
+                    period,
+                    before,
+                    now,
+                })
+            })
+            .collect();
+        if meters.is_empty() {
+            return Meters::default();
+        }
+        let hop = |link: &usize| {
+            let price = scenario.links[*link].cost.unwrap_or(0.0);
+            (price, meters.iter().position(|meter| meter.link == *link))
+        };
+        let paths = scenario.paths.iter();
+        let paths = paths.map(|path| path.hops.iter().map(hop).collect());
+        Meters {
+            paths: paths.collect(),
+            meters,
+        }
+    }
+
+    /// When they are to be read after `now`, if there are any.
+    pub(crate) fn next(&self, now: Time) -> Option<Time> {
+        (!self.meters.is_empty()).then_some(now + READ_EVERY)
+    }
+
+    /// Reads what was sent both ways so far, what was lost on the way included.
+    pub(crate) fn read<T: Copy, M: Medium<Packet<T>>>(
+        &mut self,
+        now: Time,
+        network: &mut Network<Packet<T>, M>,
+    ) {
+        for meter in &mut self.meters {
+            let link = LinkId::new(meter.link);
+            let ways = [Direction::Forward, Direction::Reverse];
+            let sent = ways.map(|way| network.link_mut(link, way).transmitted(now).as_u64());
+            let period = meter.quota.period_at(now);
+            if period > meter.period {
+                // What went since the last look is the new one's.
+                meter.period = period;
+                meter.before = meter.now;
+            }
+            meter.now = sent.iter().sum();
+        }
+    }
+
+    /// On what terms a path is used: it costs what its links do together, and may carry what each of them may.
+    pub(crate) fn terms(&self, now: Time, path: usize) -> Terms {
+        let mut terms = Terms::default();
+        for (price, meter) in &self.paths[path] {
+            let Some(meter) = meter.map(|meter| &self.meters[meter]) else {
+                terms.cost += price;
+                continue;
+            };
+            let progress = meter.quota.progress(now, meter.used());
+            let may_carry = meter.quota.pace.may_carry(&progress);
+            terms.cost += price * meter.quota.pace.dearer_by(&progress);
+            terms.quota = Some(terms.quota.map_or(may_carry, |least| least.min(may_carry)));
+        }
+        terms
+    }
+
+    /// What they say.
+    pub(crate) fn summaries(&self, scenario: &Scenario) -> Vec<QuotaSummary> {
+        let meters = self.meters.iter();
+        let summary = |meter: &Meter| {
+            let (used, size) = (meter.used().as_u64(), meter.quota.size.as_u64());
+            QuotaSummary {
+                link: scenario.links[meter.link].name.clone(),
+                used,
+                left: size.saturating_sub(used),
+            }
+        };
+        meters.map(summary).collect()
+    }
+}

@@ -1,0 +1,114 @@
+//! Links that may carry only so much.
+
+use ropewalk_scenario::Scenario;
+use ropewalk_simulator::{Options, Outcome, simulate};
+
+const PROTOCOLS: [&str; 2] = ["mptcp", "bas"];
+
+/// A free link of 6 Mbit/s, and a dear one of 20 with a quota.
+fn text(transport: &str, quota: &str, more: &str) -> String {
+    format!(
+        "duration = \"60 s\"\n\
+         [[link]]\nname = \"wifi\"\nrate = \"6 Mbit/s\"\ndelay = \"10 ms\"\n{more}\n\
+         [[link]]\nname = \"lte\"\nrate = \"20 Mbit/s\"\ndelay = \"30 ms\"\ncost = 5\n{quota}\n\
+         [transport]\n{transport}\n"
+    )
+}
+
+fn run(text: &str) -> Outcome {
+    let mut no_traces = |_: &str| Err("no such file".to_owned());
+    let scenario = Scenario::parse(text, "quota.toml", &[], &mut no_traces)
+        .unwrap_or_else(|errors| panic!("{text}: {errors}"));
+    simulate(&scenario, 1, &Options::default()).unwrap()
+}
+
+/// Bytes that the dear link has used, and what its quota leaves.
+fn used(outcome: &Outcome) -> (u64, u64) {
+    let [quota] = &outcome.summary.quota[..] else {
+        panic!("{:?}", outcome.summary.quota);
+    };
+    assert_eq!(quota.link, "lte");
+    (quota.used, quota.left)
+}
+
+#[test]
+fn what_has_nothing_left_carries_nothing_while_another_lives() {
+    for protocol in PROTOCOLS {
+        let transport = format!("protocol = \"{protocol}\"");
+        let quota = "quota = \"20 MB\"";
+        let outcome = run(&text(&transport, quota, ""));
+        let (used, left) = used(&outcome);
+        // What 20 Mbit/s carry in 50 ms and a round trip is over, and then acknowledgements and probes.
+        assert!(
+            (20_000_000..20_600_000).contains(&used),
+            "{protocol} {used}"
+        );
+        assert_eq!(left, 0);
+        let without = run(&text(&transport, "", ""));
+        assert!(without.summary.quota.is_empty());
+        assert!(without.summary.goodput_mbps > 2.0 * outcome.summary.goodput_mbps);
+    }
+}
+
+#[test]
+fn where_nothing_else_lives_it_is_a_last_resort() {
+    for protocol in PROTOCOLS {
+        let transport = format!("protocol = \"{protocol}\"");
+        let quota = "quota = \"5 MB\"";
+        let dead = "down = [[\"20 s\", \"40 s\"]]";
+        let outcome = run(&text(&transport, quota, dead));
+        let (used, _) = used(&outcome);
+        // 20 s at 20 Mbit/s, but for what it takes to find out. TCP's timer doubles while the other link is dead:
+        // it may run out as late again, where no other connection is dialled.
+        let most = match protocol {
+            "bas" => 56_000_000,
+            _ => 106_000_000,
+        };
+        assert!((44_000_000..most).contains(&used), "{protocol} {used}");
+        let gap = outcome.summary.longest_gap_s.unwrap();
+        assert!(gap < 2.0, "{protocol} {gap}");
+    }
+}
+
+#[test]
+fn at_an_even_pace_it_lasts_each_period() {
+    for protocol in PROTOCOLS {
+        let transport = format!("protocol = \"{protocol}\"");
+        let quota = "quota = \"20 MB\"\nperiod = \"25 s\"\npace = \"even\"";
+        // The run ends within the third.
+        let (used, _) = used(&run(&text(&transport, quota, "")));
+        let wanted = 8_000_000..8_700_000;
+        assert!(wanted.contains(&used), "{protocol} {used}");
+    }
+}
+
+/// Messages that are in time over the free link in four of five: the dear one carries the rest, and less of that
+/// as its price rises, for another that is dear as well.
+#[test]
+fn a_price_that_rises_moves_what_is_dear_to_another_link() {
+    for protocol in PROTOCOLS {
+        let share = |pace: &str| {
+            let scheduler = "scheduler = \"cheapest-in-time\"";
+            let traffic = "[traffic]\nkind = \"cbr\"\nrate = \"8 Mbit/s\"\nmessage = \"20 kB\"\n\
+                           deadline = \"200 ms\"";
+            let quota = format!("quota = \"20 MB\"\nperiod = \"1000 s\"\npace = \"{pace}\"");
+            let third = "[[link]]\nname = \"satellite\"\nrate = \"20 Mbit/s\"\n\
+                         delay = \"40 ms\"\ncost = 20";
+            let transport = format!("protocol = \"{protocol}\"\n{scheduler}\n{traffic}");
+            let outcome = run(&text(&transport, &quota, third));
+            let messages = outcome.summary.application.messages.unwrap();
+            assert!(messages.late_percent < 3.0, "{protocol} {messages:?}");
+            let (used, _) = used(&outcome);
+            used
+        };
+        let [free, priced] = ["free", "priced"].map(share);
+        assert!(free > 15_000_000, "{protocol} {free}");
+        // Its price is that of the other when twice as much of the quota has gone as of the period. Carriers know
+        // less of a link that was not used so far, and move more slowly.
+        let most = match protocol {
+            "bas" => free * 2 / 3,
+            _ => 3_000_000,
+        };
+        assert!((1_500_000..most).contains(&priced), "{protocol} {priced}");
+    }
+}
