@@ -6,6 +6,8 @@
 //! it can take leaves the latest deadlines to the dearer ones: first fit by price, in the order of deadlines, is
 //! optimal unless more is written later. Here rates are estimated, and a guard stands against their errors.
 
+use std::cmp::Ordering;
+
 use ropewalk_quantities::Time;
 
 use super::rate::{Rate, least_rtt};
@@ -63,7 +65,8 @@ impl CheapestInTime {
     }
 
     /// Of a write of so many bytes that is to be there in so many seconds, more than those up to this price can
-    /// deliver: the cheapest of the dearer ones with room, and in how many seconds it must begin.
+    /// deliver: one of the next dearer ones, and in how many seconds these must begin to deliver the rest by
+    /// themselves. Where none of these has room, they deliver what they can, and the next ones are asked.
     fn helper(
         &self,
         price: (u8, f64),
@@ -71,28 +74,38 @@ impl CheapestInTime {
         seconds: f64,
         subflows: &[SubflowState],
     ) -> Option<(usize, f64)> {
-        let (mut excess, mut dearer, mut helper) = (bytes as f64, 0.0, None);
-        for (number, state) in subflows.iter().enumerate() {
-            if !state.usable {
-                continue;
+        let usable = || {
+            let numbered = subflows.iter().enumerate();
+            numbered.filter(|(_, state)| state.usable)
+        };
+        let mut price = price;
+        loop {
+            let delivered = usable()
+                .filter(|(_, state)| state.price() <= price)
+                .map(|(number, state)| self.delivers_in(number, state, seconds));
+            let excess = bytes as f64 - delivered.sum::<f64>();
+            let dearer = usable().filter(|(_, state)| state.price() > price);
+            let next = dearer
+                .map(|(_, state)| state.price())
+                .min_by(|one, other| one.partial_cmp(other).unwrap_or(Ordering::Equal))
+                .filter(|_| excess > 0.0)?;
+            let alike = || usable().filter(|(_, state)| state.price() == next);
+            if let Some((helper, state)) = alike().find(|(_, state)| state.can_send()) {
+                let rates = alike().map(|(number, state)| self.rates[number].or_guess(state));
+                let needed = excess / rates.sum::<f64>() + least_rtt(state) / 2.0;
+                return Some((helper, seconds - needed));
             }
-            let rate = self.rates[number].or_guess(state);
-            if state.price() <= price {
-                let least = least_rtt(state);
-                let flying = (state.in_flight + state.queued) as f64;
-                let queue = (flying - rate * least).max(0.0);
-                excess -= (rate * (seconds - least / 2.0) - queue).max(0.0);
-            } else {
-                dearer += rate;
-                let cheaper = |other: usize| state.price() < subflows[other].price();
-                if state.can_send() && helper.is_none_or(cheaper) {
-                    helper = Some(number);
-                }
-            }
+            price = next;
         }
-        let helper = helper.filter(|_| excess > 0.0)?;
-        let needed = excess / dearer + least_rtt(&subflows[helper]) / 2.0;
-        Some((helper, seconds - needed))
+    }
+
+    /// Bytes that a subflow delivers in so many seconds besides what is in flight.
+    fn delivers_in(&self, number: usize, state: &SubflowState, seconds: f64) -> f64 {
+        let rate = self.rates[number].or_guess(state);
+        let least = least_rtt(state);
+        let flying = (state.in_flight + state.queued) as f64;
+        let queue = (flying - rate * least).max(0.0);
+        (rate * (seconds - least / 2.0) - queue).max(0.0)
     }
 
     /// Seconds until a subflow that is full has room for a segment.

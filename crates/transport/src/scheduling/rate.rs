@@ -10,6 +10,8 @@ pub(super) struct Rate {
     estimate: f64,
     /// The newest sample of the subflow's own, which is of a round trip.
     sample: f64,
+    /// Since when it delivers what it can.
+    busy: Option<Time>,
     /// Since when, and from what was acknowledged by then, a sample of ours is taken.
     since: Option<(Time, u64)>,
 }
@@ -19,6 +21,7 @@ impl Rate {
     pub(super) const UNKNOWN: Rate = Rate {
         estimate: 0.0,
         sample: 0.0,
+        busy: None,
         since: None,
     };
     /// Gain of a sample of ours.
@@ -32,17 +35,22 @@ impl Rate {
 
     /// Takes in what the subflow shows by now. What it delivers is what it can while more is in flight than fills
     /// its least round trip, or while its round trips are longer than that; else there was less to send, and
-    /// only a faster one counts.
+    /// only a faster one counts. What is sent then is acknowledged a round trip later.
     pub(super) fn learn(&mut self, now: Time, state: &SubflowState) {
         let sample = state.delivery_rate;
         if sample != self.sample {
             self.estimate = self.estimate.max(sample);
         }
         self.sample = sample;
-        let fills = state.in_flight as f64 >= self.estimate * least_rtt(state);
-        let busy = fills || state.srtt.as_secs_f64() > Rate::BUSY * least_rtt(state);
+        let most = self.estimate.max(sample);
+        let fills = state.in_flight as f64 >= most * least_rtt(state);
+        let busy = fills || state.latest_rtt.as_secs_f64() > Rate::BUSY * least_rtt(state);
         if self.estimate <= 0.0 || state.in_flight == 0 || state.in_recovery || !busy {
-            self.since = None;
+            (self.busy, self.since) = (None, None);
+            return;
+        }
+        let busy = *self.busy.get_or_insert(now);
+        if now.saturating_sub(busy).as_secs_f64() < least_rtt(state) {
             return;
         }
         let (since, acknowledged) = *self.since.get_or_insert((now, state.acknowledged));
@@ -91,8 +99,10 @@ mod tests {
         rate.learn(Time::from_millis(500), &state);
         rate.learn(Time::from_secs(1), &state);
         assert_eq!(rate.estimate, segments(100));
-        // Two are: of 50 in a second, half of what is missing.
+        // Two are, though less than the subflow says of itself; what they bring is known a round trip later. Of 50 in
+        // a second, half of what is missing.
         state.in_flight = 2 * MSS;
+        rate.learn(Time::from_millis(1980), &state);
         rate.learn(Time::from_secs(2), &state);
         state.acknowledged += 50 * MSS;
         rate.learn(Time::from_secs(3), &state);
