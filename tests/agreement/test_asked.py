@@ -4,7 +4,6 @@ import pytest
 
 import hulls
 import ropewalk
-from ropewalk import emulation
 from tables import ROOT
 
 CHUNKS = """\
@@ -69,18 +68,6 @@ def test_in_time_over_varying_links_no_dearer_than_mp_dash(protocol, tmp_path, m
     assert dear["cheapest-in-time"] <= 1.1 * dear["mp-dash"]
     # Late for the player's deadlines, which are to keep it filled: nothing stalls.
     assert late["cheapest-in-time"] <= late["mp-dash"] + 3.0
-
-
-@pytest.fixture(scope="module")
-def machine():
-    """Skip what this machine cannot, with the reason."""
-    lacking = [
-        f"{check['name']}: {check['detail']}"
-        for check in emulation.doctor()["machine"]["checks"]
-        if not check["works"] and (check["needed"] or check["name"] == "MPTCP")
-    ]
-    if lacking:
-        pytest.skip("; ".join(lacking))
 
 
 @pytest.mark.parametrize("protocol", ["tcp", "mptcp", "bas"])

@@ -68,8 +68,8 @@ pub struct Endpoint {
     pub(crate) full_until: u64,
     /// Those of whose state in the table something may have changed since the scheduler was asked last.
     pub(crate) changed: SubflowSet,
-    /// Subflows that carry new data only while no other is usable.
-    pub(crate) backups: u64,
+    /// Some subflow is a backup.
+    pub(crate) has_backups: bool,
     /// Subflows that owe a tail loss probe.
     pub(crate) probing: u64,
     /// Something changed since data was last found to have to wait.
@@ -146,7 +146,7 @@ impl Endpoint {
             full_until: u64::MAX,
             changed: SubflowSet::ALL,
             cwnd_limited: 0,
-            backups: 0,
+            has_backups: false,
             probing: 0,
             may_send: false,
             timer: Time::MAX,
@@ -208,9 +208,10 @@ impl Endpoint {
     /// A subflow is a backup from now on, or no more: it carries new data only while no other is usable
     /// (RFC 8684, section 3.3.8), and what was assigned to it is another's. The other end, which may see its own way differently, is not asked.
     pub fn set_backup(&mut self, subflow: usize, is_backup: bool) {
-        let backups = self.backups & !(1 << subflow) | u64::from(is_backup) << subflow;
-        if subflow < self.subflows.len() && backups != self.backups {
-            self.backups = backups;
+        let of_subflow = self.table.get_mut(subflow);
+        if let Some(state) = of_subflow.filter(|state| state.backup != is_backup) {
+            state.backup = is_backup;
+            self.has_backups = self.table.iter().any(|state| state.backup);
             if is_backup {
                 self.give_back(subflow);
             }

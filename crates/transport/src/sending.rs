@@ -12,16 +12,14 @@ use crate::scheduling::{Choice, Pending, Scheduler, SubflowSet};
 use crate::scoreboard::Sent;
 use crate::subflow_set::members;
 
-/// The table as schedulers see it: backups are not usable where another subflow is.
-pub(crate) fn regular(table: &[SubflowState], backups: u64) -> Cow<'_, [SubflowState]> {
-    let is_backup = |number: usize| backups >> number & 1 == 1;
-    let mut states = table.iter().enumerate();
-    if backups == 0 || !states.any(|(number, state)| state.usable && !is_backup(number)) {
+/// The table as schedulers see it, where there are backups: these are not usable where another subflow is.
+pub(crate) fn regular(table: &[SubflowState], has_backups: bool) -> Cow<'_, [SubflowState]> {
+    if !has_backups || !table.iter().any(|state| state.usable && !state.backup) {
         return Cow::Borrowed(table);
     }
     let mut table = table.to_vec();
-    for (number, state) in table.iter_mut().enumerate() {
-        state.usable &= !is_backup(number);
+    for state in &mut table {
+        state.usable &= !state.backup;
     }
     Cow::Owned(table)
 }
@@ -191,13 +189,13 @@ impl Endpoint {
                     acknowledged: self.tx.una(),
                     deadline: next.map(|(deadline, _)| deadline),
                     left_of_write: next.map_or(0, |(_, left)| left),
-                    changed: match self.backups {
-                        0 => std::mem::take(&mut self.changed),
+                    changed: match self.has_backups {
+                        false => std::mem::take(&mut self.changed),
                         // What is usable rests on others, too.
-                        _ => SubflowSet::ALL,
+                        true => SubflowSet::ALL,
                     },
                 };
-                let table = regular(&self.table, self.backups);
+                let table = regular(&self.table, self.has_backups);
                 self.scheduler.choose(&pending, &table)
             };
             match choice {

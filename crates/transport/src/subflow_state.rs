@@ -45,6 +45,8 @@ pub struct SubflowState {
     pub cost: f64,
     /// Those of a higher number count as dearer than those of a lower one, whatever their cost.
     pub priority: u8,
+    /// It carries new data only while no other subflow is usable (RFC 8684, section 3.3.8).
+    pub backup: bool,
     /// In loss recovery or after a timeout, with lost data still outstanding.
     pub in_recovery: bool,
 }
@@ -111,6 +113,7 @@ impl Default for SubflowState {
             acked_between_losses: 0,
             cost: 0.0,
             priority: 0,
+            backup: false,
             in_recovery: false,
         }
     }

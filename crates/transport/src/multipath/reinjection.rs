@@ -73,7 +73,7 @@ impl Endpoint {
     ) -> Option<(usize, Sent)> {
         let has_room =
             |state: &SubflowState| state.usable && state.cwnd >= state.in_flight + state.mss;
-        let table = regular(&self.table, self.backups);
+        let table = regular(&self.table, self.has_backups);
         let subflow = (0..table.len())
             .filter(|&subflow| has_room(&table[subflow]))
             .min_by_key(|&subflow| table[subflow].srtt)?;
@@ -120,7 +120,7 @@ impl Endpoint {
         next: &mut Time,
     ) -> Option<Copy> {
         let (una, mut to) = (self.tx.una(), None);
-        let table = regular(&self.table, self.backups);
+        let table = regular(&self.table, self.has_backups);
         let (tx, table, scheduler) = (&self.tx, &table, &mut self.scheduler);
         let board = self.subflows[on].sender.board_mut();
         let copy = board.copy_first(from, ahead, |sent, ahead| {

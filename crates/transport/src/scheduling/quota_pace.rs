@@ -55,7 +55,7 @@ impl Pace {
     /// use ropewalk_quantities::{Bytes, Time};
     /// use ropewalk_transport::scheduling::quota_pace::{Pace, Progress};
     ///
-    /// let days = |days| Time::from_secs(86_400 * days);
+    /// let days = |days: u64| Time::from_secs(86_400 * days);
     /// let [quota, used] = [100, 50].map(Bytes::new);
     /// let progress = |passed| Progress { quota, used, period: days(30), passed: days(passed) };
     /// assert_eq!(Pace::Free.may_carry(&progress(5)), Bytes::new(50));
@@ -86,7 +86,7 @@ impl Pace {
     /// use ropewalk_quantities::{Bytes, Time};
     /// use ropewalk_transport::scheduling::quota_pace::{Pace, Progress};
     ///
-    /// let days = |days| Time::from_secs(86_400 * days);
+    /// let days = |days: u64| Time::from_secs(86_400 * days);
     /// let [quota, used] = [100, 50].map(Bytes::new);
     /// let progress = |passed| Progress { quota, used, period: days(30), passed: days(passed) };
     /// assert_eq!(Pace::Priced.dearer_by(&progress(5)), 9.0);

@@ -1,0 +1,33 @@
+"""Links that may carry only so much, by the kernel and our gateway beside the simulator."""
+
+import pytest
+
+import ropewalk
+
+TEXT = """\
+duration = "12 s"
+[[link]]
+name = "wifi"
+rate = "6 Mbit/s"
+delay = "10 ms"
+[[link]]
+name = "lte"
+rate = "20 Mbit/s"
+delay = "20 ms"
+quota = "6 MB"
+[transport]
+protocol = "bas"
+"""
+
+
+def test_a_quota_is_used_up_and_no_more_simulated_and_by_the_gateway(machine):
+    scenario = ropewalk.Scenario(TEXT, name="quota")
+    simulated = ropewalk.simulate(scenario).runs[0]
+    run = ropewalk.testbed(scenario).runs[0]
+    for results in (simulated, run):
+        [quota] = results["quota"]
+        assert quota["link"] == "lte"
+        # What goes in 50 ms, and what is under way.
+        assert 6e6 <= quota["used"] <= 6.5e6, results["engine"]
+        assert quota["left"] == 0
+    assert run["goodput_mbps"] == pytest.approx(simulated["goodput_mbps"], rel=0.1)
