@@ -6,7 +6,7 @@ use crate::{Bytes, Decimal, QuantityError, QuantityProblem, Rate, Time};
 
 impl Time {
     /// What a time may look like, for error messages.
-    pub const ALLOWED: &'static str = r#"a time such as "10 ms" (units: ns us ms s min h)"#;
+    pub const ALLOWED: &'static str = r#"a time such as "10 ms" (units: ns us ms s min h d)"#;
 
     /// Its units with their nanoseconds; the case matters.
     pub const UNITS: &'static [(&'static str, u64)] = &[

@@ -133,7 +133,7 @@ fn errors_say_what_is_wrong() {
 fn errors_say_what_is_allowed() {
     assert_eq!(
         "10".parse::<Time>().unwrap_err().to_string(),
-        r#"must have a unit; allowed: a time such as "10 ms" (units: ns us ms s min h)"#
+        r#"must have a unit; allowed: a time such as "10 ms" (units: ns us ms s min h d)"#
     );
 }
 

@@ -37,7 +37,7 @@ impl Scenario {
     /// let errors = Scenario::parse(text, "wifi.toml", &[], &mut no_traces).unwrap_err();
     /// assert_eq!(
     ///     errors.to_string(),
-    ///     r#"wifi.toml:5:13: link.wifi.delay = "-5 ms": must not be negative; allowed: a time such as "10 ms" (units: ns us ms s min h)"#
+    ///     r#"wifi.toml:5:13: link.wifi.delay = "-5 ms": must not be negative; allowed: a time such as "10 ms" (units: ns us ms s min h d)"#
     /// );
     /// ```
     pub fn parse(

@@ -64,7 +64,7 @@ def quantity(kind: str, value: str, name: str) -> float:
     >>> quantity("delay", "soon", "--delay")
     Traceback (most recent call last):
     ValueError: --delay "soon": must begin with a number; allowed: a time such as "10 ms" \
-(units: ns us ms s min h)
+(units: ns us ms s min h d)
     """
     key = QUANTITIES[kind]
     try:
