@@ -189,14 +189,12 @@ impl Endpoint {
                     acknowledged: self.tx.una(),
                     deadline: next.map(|(deadline, _)| deadline),
                     left_of_write: next.map_or(0, |(_, left)| left),
-                    changed: match self.has_backups {
-                        false => std::mem::take(&mut self.changed),
-                        // What is usable rests on others, too.
-                        true => SubflowSet::ALL,
-                    },
+                    changed: std::mem::take(&mut self.changed),
                 };
-                let table = regular(&self.table, self.has_backups);
-                self.scheduler.choose(&pending, &table)
+                match self.has_backups {
+                    false => self.scheduler.choose(&pending, &self.table),
+                    true => self.choose_past_backups(pending),
+                }
             };
             match choice {
                 Choice::Send(subflow) => {
@@ -265,6 +263,18 @@ impl Endpoint {
         self.table[subflow].queued += len;
         self.table[subflow].assigned += len;
         self.queueing |= 1 << subflow;
+    }
+
+    /// What the scheduler says where there are backups: apart from the rest, which they are not to cost anything.
+    #[inline(never)]
+    fn choose_past_backups(&mut self, pending: Pending) -> Choice {
+        let table = regular(&self.table, true);
+        let pending = Pending {
+            // What is usable rests on others, too.
+            changed: SubflowSet::ALL,
+            ..pending
+        };
+        self.scheduler.choose(&pending, &table)
     }
 
     /// How much the next segment carries, or that it must wait (RFC 1122, 4.2.3.4).
