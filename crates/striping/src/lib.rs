@@ -21,6 +21,7 @@ mod event;
 mod payload;
 mod stream;
 mod stream_ids;
+mod throttle;
 pub mod tunnel;
 mod turns;
 

@@ -10,12 +10,12 @@ pub(crate) mod round_trip;
 pub(crate) mod slow_start;
 #[cfg(test)]
 mod tests;
-pub(crate) mod throttle;
 pub(crate) mod trim;
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_wire::gateway::MAX_PAYLOAD;
 
+use crate::throttle::Throttle;
 use crate::{CarrierConfig, CarrierId, Terms};
 use acknowledgement::Acknowledgement;
 use delivery_rate::{DeliveryRate, Queue};
@@ -24,7 +24,6 @@ use listening::Listening;
 use round::Rounds;
 use round_trip::RoundTrip;
 use slow_start::SlowStart;
-use throttle::Throttle;
 use trim::{Found, Known, Trim};
 
 /// A frame takes a carrier about this long.

@@ -7,6 +7,8 @@
 //! less brought as much. A rate that falls because the round trip grew does not take the window with
 //! it.
 
+use std::mem;
+
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_wire::gateway::tunnel::Feedback;
 
@@ -16,6 +18,7 @@ use super::losses::Losses;
 use super::outbound::{Outbound, Report};
 use super::selection::Offer;
 use super::windowed::Windowed;
+use crate::throttle::Throttle;
 
 /// What may be on its way before anything is known: 16 full packets.
 const FIRST_WINDOW: u64 = 24_000;
@@ -72,6 +75,8 @@ pub struct RateControl {
     probe_by: Time,
     /// The next datagram goes no sooner.
     free_at: Time,
+    /// What it may be given, by its terms.
+    throttle: Option<Throttle>,
     progress_at: Time,
     asked_at: Time,
     /// When the other end last spoke by the link.
@@ -135,6 +140,7 @@ impl RateControl {
             next_probe: now,
             probe_by: Time::ZERO,
             free_at: now,
+            throttle: None,
             progress_at: now,
             asked_at: Time::ZERO,
             heard_at: Time::ZERO,
@@ -159,6 +165,30 @@ impl RateControl {
         self.is_wire = is_wire;
     }
 
+    /// The link is kept to a rate, or not any more.
+    pub(super) fn throttle(&mut self, rate: Option<Rate>) {
+        self.throttle = rate.map(Throttle::new);
+    }
+
+    /// When that rate allows more; zero without one.
+    pub(super) fn opens_at(&self) -> Time {
+        let throttle = self.throttle.as_ref();
+        throttle.map_or(Time::ZERO, Throttle::opens_at)
+    }
+
+    /// The link was not used for some time: nothing of what was known of it holds, but for what was
+    /// counted.
+    pub(super) fn begin_anew(&mut self, now: Time) {
+        let mut outbound = mem::take(&mut self.outbound);
+        outbound.forget_flying();
+        *self = RateControl {
+            outbound,
+            throttle: self.throttle,
+            suspicions: self.suspicions,
+            ..RateControl::new(now)
+        };
+    }
+
     /// Whether the link may be given something now.
     #[must_use]
     pub fn has_room(&self, now: Time) -> bool {
@@ -174,7 +204,7 @@ impl RateControl {
             true => MOST_UNCONTROLLED,
             false => self.window(),
         };
-        (open && self.outbound.in_flight() < most).then_some(self.free_at)
+        (open && self.outbound.in_flight() < most).then(|| self.free_at.max(self.opens_at()))
     }
 
     /// A datagram of so many bytes, IP header included, goes on the link: its sequence.
@@ -187,6 +217,9 @@ impl RateControl {
             let credit = if startup { STARTUP_CREDIT } else { MOST_CREDIT };
             let from = self.free_at.max(now.saturating_sub(credit));
             self.free_at = from + rate.transmission_time(Bytes::new(u64::from(bytes)));
+        }
+        if let Some(throttle) = &mut self.throttle {
+            throttle.on_sent(now, u64::from(bytes));
         }
         self.outbound.send(now, bytes, answered)
     }

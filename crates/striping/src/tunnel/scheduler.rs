@@ -11,6 +11,7 @@ use ropewalk_transport::scheduling::{
 };
 
 use super::rate_control::RateControl;
+use super::sending::LinkTerms;
 
 /// How links are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,13 +59,6 @@ pub(super) struct Backlog {
     pub(super) room: u64,
     /// Taken so far.
     pub(super) taken: u64,
-}
-
-/// A link as a scheduler of the transport is told of it, beside what its rate control knows.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Price {
-    pub(super) cost: f64,
-    pub(super) priority: u8,
 }
 
 /// Whose turn it is.
@@ -117,10 +111,10 @@ impl Turn {
         backlog: &Backlog,
         usable: &[usize],
         links: &[RateControl],
-        prices: &[Price],
+        terms: &[LinkTerms],
     ) -> Option<usize> {
         if self.other.is_some() {
-            let link = self.ask(now, backlog, usable, links, prices);
+            let link = self.ask(now, backlog, usable, links, terms);
             self.refused_at = link.is_none().then_some(now);
             return link;
         }
@@ -172,7 +166,7 @@ impl Turn {
         backlog: &Backlog,
         usable: &[usize],
         links: &[RateControl],
-        prices: &[Price],
+        terms: &[LinkTerms],
     ) -> Option<usize> {
         self.ask_at = None;
         self.table.clear();
@@ -196,8 +190,8 @@ impl Turn {
                         .smoothed()
                         .map_or(Time::MAX, |_| control.round_trip()),
                     delivery_rate: control.rate().as_bps() as f64 / 8.0,
-                    cost: prices[link].cost,
-                    priority: prices[link].priority,
+                    cost: terms[link].cost,
+                    priority: terms[link].priority,
                     ..SubflowState::default()
                 }
             }));
@@ -251,8 +245,8 @@ mod tests {
         usable: &[usize],
         links: &[RateControl],
     ) -> Option<usize> {
-        let prices = vec![Price::default(); links.len()];
-        turn.pick(scheduler, Time::ZERO, &PACKET, usable, links, &prices)
+        let terms = vec![LinkTerms::default(); links.len()];
+        turn.pick(scheduler, Time::ZERO, &PACKET, usable, links, &terms)
     }
 
     #[test]

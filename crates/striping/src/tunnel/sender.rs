@@ -13,10 +13,11 @@ use super::lanes::Lanes;
 use super::path_mtu::PathMtu;
 use super::queue::{Fifo, Queued};
 use super::rate_control::RateControl;
-use super::scheduler::{Backlog, Price, Scheduler, Turn};
+use super::scheduler::{Backlog, Scheduler, Turn};
 use super::selection::Selection;
-use super::sending::{LinkStatus, Ping, SenderConfig, SenderCounters, Transmit};
+use super::sending::{LinkStatus, LinkTerms, Ping, SenderConfig, SenderCounters, Transmit};
 
+mod terms;
 mod usable;
 
 /// The queue has at least this much room: three of the largest packets that a device with
@@ -57,8 +58,8 @@ pub struct Sender<P> {
     wire: Option<usize>,
     selection: Selection,
     turn: Turn,
-    /// What each costs.
-    prices: Vec<Price>,
+    /// On what terms each is used.
+    terms: Vec<LinkTerms>,
     urgent: Fifo<P>,
     /// What was lost on a link, and goes before what never went.
     repairs: VecDeque<Packet<P>>,
@@ -91,7 +92,7 @@ impl<P: Clone> Sender<P> {
             wire: None,
             selection: Selection::default(),
             turn: Turn::default(),
-            prices: Vec::new(),
+            terms: Vec::new(),
             urgent: Fifo::new(),
             repairs: VecDeque::new(),
             kept: Vec::new(),
@@ -112,12 +113,6 @@ impl<P: Clone> Sender<P> {
         self.turn.follow(scheduler);
     }
 
-    /// What a link costs beside the others, for schedulers that go by it: a price, and a priority
-    /// whose higher numbers count as dearer whatever the price.
-    pub fn set_price(&mut self, link: usize, cost: f64, priority: u8) {
-        self.prices[link] = Price { cost, priority };
-    }
-
     /// One more link: its number, counted from zero.
     pub fn add_link(&mut self, now: Time) -> usize {
         self.packet_at = self.packet_at.max(now);
@@ -127,7 +122,7 @@ impl<P: Clone> Sender<P> {
         self.copies.add_link();
         self.kept.push(Kept::default());
         self.selection.add_link();
-        self.prices.push(Price::default());
+        self.terms.push(LinkTerms::default());
         self.reconsider();
         self.links.len() - 1
     }
@@ -192,7 +187,7 @@ impl<P: Clone> Sender<P> {
             return copy;
         }
         if let Some(first) = self.urgent.packets.front() {
-            let link = self.quickest(now, u64::from(first.bytes))?;
+            let link = self.quickest_open(now, u64::from(first.bytes))?;
             let next = self.urgent.take(link, &mut self.lanes);
             return Some(self.copied(next));
         }
@@ -219,7 +214,7 @@ impl<P: Clone> Sender<P> {
             &backlog,
             &self.usable,
             &self.links,
-            &self.prices,
+            &self.terms,
         );
         let Some(link) = link else {
             self.note_limited(now);
@@ -380,7 +375,7 @@ impl<P: Clone> Sender<P> {
     #[must_use]
     pub fn path_mtu(&self, link: usize) -> Option<u32> {
         let plpmtu = self.path_mtus[link].plpmtu();
-        (self.up[link] && plpmtu > 0).then_some(plpmtu)
+        (self.is_in_use(link) && plpmtu > 0).then_some(plpmtu)
     }
 
     /// Longest datagram, IP header included, that is known to arrive by a link.
@@ -401,13 +396,13 @@ impl<P: Clone> Sender<P> {
     /// a quiet tunnel that link alone, where nothing is urgent.
     pub fn feedback_links(&mut self, now: Time, about: u8) -> impl Iterator<Item = usize> + use<P> {
         let about = usize::from(about);
-        let is_up = self.up.get(about).is_some_and(|&up| up);
-        let is_quiet = is_up && !self.is_busy(now);
+        let is_used = about < self.links.len() && self.is_in_use(about);
+        let is_quiet = is_used && !self.is_busy(now);
         let quickest = match is_quiet {
             true => None,
             false => self.quickest(now, FEEDBACK),
         };
-        let own = is_up && quickest != Some(about);
+        let own = is_used && quickest != Some(about);
         let own = own && (is_quiet || self.links[about].repeat_feedback(now));
         quickest.into_iter().chain(own.then_some(about))
     }
@@ -419,12 +414,13 @@ impl<P: Clone> Sender<P> {
         for number in 0..self.links.len() {
             let due = self.ask_at(number);
             let others = self.usable.iter().any(|&other| other != number);
+            let is_watched = self.is_watched(number);
             let link = &mut self.links[number];
             let was_suspected = link.suspected();
-            if self.up[number] && link.ask(now, due) {
+            if self.up[number] && link.ask(now, due) && !self.terms[number].standby {
                 pings.push(Ping::sign_of_life(number));
             }
-            let late = link.is_late(now) && others;
+            let late = is_watched && link.is_late(now) && others;
             if late {
                 link.hold_back();
             }
@@ -450,8 +446,12 @@ impl<P: Clone> Sender<P> {
         pings
     }
 
-    /// When a link is to be asked for a sign of life.
+    /// When a link is to be asked for a sign of life; on standby it is not, but for as long as
+    /// packets are on their way on it, it may turn out that they are lost.
     fn ask_at(&self, link: usize) -> Time {
+        if !self.is_watched(link) {
+            return Time::MAX;
+        }
         let quiet_at = self.packet_at + QUIET_AFTER;
         let link = &self.links[link];
         let due = link.timeout(None);
@@ -461,12 +461,17 @@ impl<P: Clone> Sender<P> {
         link.timeout(Some(self.config.keepalive)).max(quiet_at)
     }
 
+    /// Whether something is lost if what is on its way on a link does not arrive.
+    fn is_watched(&self, link: usize) -> bool {
+        !self.terms[link].standby || !self.kept[link].is_empty()
+    }
+
     /// Whether the path MTU of a link is looked for: one that is silent has none, and in a quiet
     /// tunnel none is of use.
     fn is_probed(&self, link: usize) -> bool {
         let probing = self.path_mtus[link].poll_timeout();
         let is_of_use = probing.is_none_or(|at| at <= self.packet_at + PROBED_FOR);
-        self.up[link] && !self.links[link].suspected() && is_of_use
+        self.is_in_use(link) && !self.links[link].suspected() && is_of_use
     }
 
     /// When something is to be done without anything having happened. Changes after each call of
@@ -493,16 +498,18 @@ impl<P: Clone> Sender<P> {
             .iter()
             .filter(|&&link| self.copies.waits_for(link));
         let copying = copied.filter_map(|&link| self.links[link].room_at()).min();
-        let late = (0..self.links.len()).filter_map(|link| self.links[link].late_at());
+        let late = (0..self.links.len()).filter(|&link| self.is_watched(link));
+        let late = late.filter_map(|link| self.links[link].late_at());
         let due = asking.into_iter().chain(sending).chain(probing).chain(late);
-        due.chain(copying).min()
+        due.chain(copying).chain(self.urgent_at()).min()
     }
 
-    /// Links that are given no packets of flows, the first in the lowest bit: to be told with feedback.
+    /// Links that are given no packets of flows, or nothing at all, the first in the lowest bit: to be told with feedback.
     #[must_use]
     pub fn left_out(&self) -> u64 {
         let links = 0..self.links.len().min(64);
-        let left_out = links.filter(|&link| self.selection.leaves_out(link));
+        let left_out =
+            links.filter(|&link| self.terms[link].standby || self.selection.leaves_out(link));
         left_out.fold(0, |all, link| all | 1 << link)
     }
 
@@ -534,6 +541,7 @@ impl<P: Clone> Sender<P> {
         let (datagrams, lost) = control.outbound().counts();
         LinkStatus {
             up: self.up[link],
+            standby: self.terms[link].standby,
             suspected: control.suspected(),
             rate: control.rate(),
             least_round_trip: control.round_trip(),

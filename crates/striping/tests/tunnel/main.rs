@@ -2,5 +2,6 @@
 
 mod quiet;
 mod redundant;
+mod terms;
 mod wire;
 mod world;

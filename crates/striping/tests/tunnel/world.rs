@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::{
-    Class, DatagramLengths, Feedback, Flow, Ping, Place, Receiver, ReceiverConfig, Scheduler,
-    Sender, SenderConfig,
+    Class, DatagramLengths, Feedback, Flow, LinkTerms, Ping, Place, Receiver, ReceiverConfig,
+    Scheduler, Sender, SenderConfig,
 };
 
 /// The end that dials, and the other.
@@ -108,6 +108,38 @@ impl World {
     pub fn suspicions(&self, end: usize, link: usize) -> (u64, bool) {
         let link = self.ends[end].sender.link(link);
         (link.suspicions, link.suspected)
+    }
+
+    /// An end uses a link on these terms; one that comes back is asked at once.
+    pub fn set_terms(&mut self, end: usize, link: usize, terms: LinkTerms) {
+        let sender = &mut self.ends[end].sender;
+        let comes_back = sender.terms(link).standby && !terms.standby;
+        sender.set_terms(self.now, link, terms);
+        if comes_back {
+            self.ping(end, Ping::sign_of_life(link));
+        }
+        self.drive(end);
+    }
+
+    /// Whether both ends keep a link silent.
+    pub fn is_on_standby(&self, link: usize) -> bool {
+        let mut ends = self.ends.iter();
+        ends.all(|end| end.sender.terms(link).standby)
+    }
+
+    /// Packets that an end has sent again.
+    pub fn repaired(&self, end: usize) -> u64 {
+        self.ends[end].sender.counters().repaired
+    }
+
+    /// Bytes that wait at an end.
+    pub fn waiting(&self, end: usize) -> u64 {
+        self.ends[end].sender.backlog().0
+    }
+
+    /// Packets may come twice: links that were taken for dark are back.
+    pub fn expect_copies(&mut self) {
+        self.has_copies = true;
     }
 
     /// A packet of a thin flow goes into an end's device.

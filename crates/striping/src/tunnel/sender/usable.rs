@@ -10,7 +10,9 @@ impl<P: Clone> Sender<P> {
         if self.config.scheduler == Scheduler::EarliestArrival && !self.turn.follows_other() {
             let busy = self.queue.bytes > self.room / 4;
             let could = (0..self.links.len()).filter(|&link| {
-                self.up[link] && self.path_mtus[link].plpmtu() > 0 && !self.links[link].suspected()
+                (self.up[link] && !self.terms[link].standby)
+                    && self.path_mtus[link].plpmtu() > 0
+                    && !self.links[link].suspected()
             });
             let offer = |link: usize| self.links[link].offer();
             self.selection.weigh(now, busy, could, offer);
@@ -19,7 +21,8 @@ impl<P: Clone> Sender<P> {
 
     /// Which links may carry packets, and how much may wait for them.
     pub(super) fn reconsider(&mut self) {
-        let there = |link: &usize| self.up[*link] && self.path_mtus[*link].plpmtu() > 0;
+        let in_use = |link: usize| self.up[link] && !self.terms[link].standby;
+        let there = |link: &usize| in_use(*link) && self.path_mtus[*link].plpmtu() > 0;
         let all = 0..self.links.len();
         self.usable.clear();
         self.usable.extend(
@@ -67,7 +70,9 @@ impl<P: Clone> Sender<P> {
         let by_itself =
             self.config.scheduler == Scheduler::EarliestArrival && !self.turn.follows_other();
         let mut others = self.kept.iter().enumerate();
-        let only = self.up.iter().filter(|&&up| up).count() == 1;
+        let others_in_use =
+            (0..self.links.len()).any(|other| other != link && self.is_in_use(other));
+        let only = !others_in_use && self.terms[link].rate.is_none();
         let settled = others.all(|(other, kept)| other == link || kept.is_empty());
         // What a link loses by itself is better sent again here.
         let is_wire = by_itself && settled && only && !self.links[link].is_lossy();

@@ -1,4 +1,4 @@
-//! A bound of what a carrier sends per second, by its terms.
+//! A bound of what a carrier, or a link of a tunnel, sends per second, by its terms.
 //!
 //! The generic cell rate algorithm (ITU-T I.371, Annex A), which is a token bucket without tokens: one
 //! time says all that has to be known.

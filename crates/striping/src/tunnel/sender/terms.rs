@@ -1,0 +1,60 @@
+//! On what terms the links are used: which of them are on standby, and what each may carry.
+
+use ropewalk_quantities::Time;
+
+use super::Sender;
+use crate::tunnel::LinkTerms;
+
+impl<P: Clone> Sender<P> {
+    /// On what terms a link is used.
+    #[must_use]
+    pub fn terms(&self, link: usize) -> LinkTerms {
+        self.terms[link]
+    }
+
+    /// A link is used on these terms from now on; the other end is to be told by the driver.
+    ///
+    /// What is on its way on a link that goes on standby arrives as if it did not. One that comes
+    /// back is measured as if it had never been there, but for its path MTU: the driver sends it a ping.
+    pub fn set_terms(&mut self, now: Time, link: usize, terms: LinkTerms) {
+        let before = std::mem::replace(&mut self.terms[link], terms);
+        if terms.rate != before.rate {
+            self.links[link].throttle(terms.rate);
+        }
+        if before.standby && !terms.standby {
+            self.packet_at = self.packet_at.max(now);
+            self.repairs.extend(self.kept[link].give_up());
+            self.links[link].begin_anew(now);
+        }
+        self.reconsider();
+    }
+
+    /// Whether packets, pings and probes may go by a link: it is there, and not on standby.
+    #[must_use]
+    pub fn is_in_use(&self, link: usize) -> bool {
+        self.up[link] && !self.terms[link].standby
+    }
+
+    /// Whether a link is in use, has been heard since it began or came back, and is trusted.
+    #[must_use]
+    pub fn is_alive(&self, link: usize) -> bool {
+        let control = &self.links[link];
+        let heard = control.smoothed().is_some() && !control.suspected();
+        heard && self.is_in_use(link) && self.path_mtus[link].plpmtu() > 0
+    }
+
+    /// Bytes of so many that may go before others, on the link on which they would arrive first of
+    /// those that are not kept to a rate, or have not used it up.
+    pub(super) fn quickest_open(&self, now: Time, bytes: u64) -> Option<usize> {
+        let usable = self.usable.iter().copied();
+        let open = usable.filter(|&link| self.links[link].opens_at() <= now);
+        open.min_by_key(|&link| self.links[link].arrival(now, bytes))
+    }
+
+    /// When the first of them opens, if something urgent waits for that.
+    pub(super) fn urgent_at(&self) -> Option<Time> {
+        self.urgent.packets.front()?;
+        let usable = self.usable.iter();
+        usable.map(|&link| self.links[link].opens_at()).min()
+    }
+}

@@ -1,0 +1,207 @@
+//! Links on standby, and links that are kept to a rate.
+
+use proptest::prelude::*;
+use ropewalk_quantities::{Rate, Time};
+use ropewalk_striping::tunnel::{Class, LinkTerms};
+
+use crate::world::{CLIENT, RELAY, World};
+
+const MS: fn(u64) -> Time = Time::from_millis;
+const STANDBY: LinkTerms = LinkTerms {
+    standby: true,
+    rate: None,
+    cost: 1.0,
+    priority: 0,
+};
+const IN_USE: LinkTerms = LinkTerms {
+    standby: false,
+    ..STANDBY
+};
+
+fn both(world: &mut World, link: usize, terms: LinkTerms) {
+    for end in [CLIENT, RELAY] {
+        world.set_terms(end, link, terms);
+    }
+}
+
+/// Bytes that a link has carried, both ways.
+fn carried(world: &World, link: usize) -> u64 {
+    world.links[link].bytes.iter().sum()
+}
+
+fn run_for(world: &mut World, time: Time) {
+    let until = world.now + time;
+    world.run_until(until);
+}
+
+#[test]
+fn a_link_on_standby_carries_nothing_in_an_hour_of_whatever() {
+    let mut world = World::new(&[10, 20, 30]);
+    world.expect_copies();
+    run_for(&mut world, MS(500));
+    both(&mut world, 1, STANDBY);
+    run_for(&mut world, MS(100));
+    let before = carried(&world, 1);
+    for packet in 0..2000 {
+        let class = [Class::Thin, Class::InStep, Class::Ordered][packet as usize % 3];
+        world.enqueue_of(class, packet as usize % 2, packet, 1000);
+        run_for(&mut world, MS(2));
+    }
+    run_for(&mut world, Time::from_secs(3600));
+    assert_eq!(world.delivered.len(), 2000);
+    assert_eq!(carried(&world, 1), before);
+    assert_eq!(world.suspicions(CLIENT, 1), (0, false));
+}
+
+#[test]
+fn what_is_on_its_way_when_a_link_goes_on_standby_is_not_sent_again() {
+    let mut world = World::new(&[100, 10]);
+    run_for(&mut world, Time::from_secs(1));
+    both(&mut world, 1, STANDBY);
+    for packet in 0..15 {
+        world.enqueue_of(Class::InStep, CLIENT, packet, 1000);
+    }
+    run_for(&mut world, MS(20));
+    both(&mut world, 0, STANDBY);
+    both(&mut world, 1, IN_USE);
+    run_for(&mut world, Time::from_secs(2));
+    assert_eq!(world.delivered.len(), 15);
+    assert_eq!(world.repaired(CLIENT), 0);
+}
+
+#[test]
+fn what_is_lost_on_a_link_that_goes_on_standby_goes_by_another() {
+    let mut world = World::new(&[100, 10, 110]);
+    run_for(&mut world, Time::from_secs(1));
+    both(&mut world, 1, STANDBY);
+    world.links[0].is_dark = true;
+    for packet in 0..15 {
+        world.enqueue_of(Class::InStep, CLIENT, packet, 1000);
+    }
+    run_for(&mut world, MS(20));
+    both(&mut world, 0, STANDBY);
+    both(&mut world, 1, IN_USE);
+    run_for(&mut world, Time::from_secs(2));
+    let came = world.delivered.iter().map(|&(_, packet, _)| packet);
+    assert!(came.eq(0..15));
+}
+
+#[test]
+fn a_link_that_comes_back_carries_at_once() {
+    let mut world = World::new(&[10, 20]);
+    run_for(&mut world, Time::from_secs(1));
+    both(&mut world, 1, STANDBY);
+    run_for(&mut world, Time::from_secs(7200));
+    world.links[0].is_dark = true;
+    both(&mut world, 0, STANDBY);
+    both(&mut world, 1, IN_USE);
+    let begin = world.now;
+    world.enqueue_of(Class::InStep, CLIENT, 1, 1000);
+    run_for(&mut world, Time::from_secs(1));
+    assert_eq!(world.delivered, [(RELAY, 1, begin + MS(20))]);
+}
+
+#[test]
+fn a_link_is_kept_to_its_rate_whatever_it_is_given() {
+    // Alone, when it is no wire any more, and beside another; packets of every class.
+    for (delays, class) in [
+        (&[10][..], Class::InStep),
+        (&[10][..], Class::Thin),
+        (&[10, 15][..], Class::InStep),
+    ] {
+        let mut world = World::new(delays);
+        world.expect_copies();
+        run_for(&mut world, Time::from_secs(1));
+        let rate = Some(Rate::from_bps(800_000));
+        both(&mut world, 0, LinkTerms { rate, ..IN_USE });
+        let before = world.links[0].bytes[CLIENT];
+        let begin = world.now;
+        let mut packet = 0;
+        while world.now < begin + Time::from_secs(10) {
+            if world.waiting(CLIENT) < 20_000 {
+                packet += 1;
+                world.enqueue_of(class, CLIENT, packet, 1000);
+            }
+            run_for(&mut world, MS(1));
+        }
+        let bytes = world.links[0].bytes[CLIENT] - before;
+        // 100 kB a second; at once 20 ms of it, feedback and probes of the path MTU.
+        assert!(
+            (900_000..1_020_000).contains(&bytes),
+            "{delays:?} {class:?}: {bytes}"
+        );
+    }
+}
+
+/// Something that happens to a link, or a pause.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// An end hears of terms: the other one later.
+    Terms(usize, LinkTerms, u64),
+    Dark(usize, bool),
+    Packets(u32),
+    Wait(u64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let terms = (any::<bool>(), prop::option::of(200_000..5_000_000_u64));
+    let terms = terms.prop_map(|(standby, rate)| LinkTerms {
+        standby,
+        rate: rate.map(Rate::from_bps),
+        ..IN_USE
+    });
+    prop_oneof![
+        (1..3_usize, terms, 0..200_u64)
+            .prop_map(|(link, terms, after)| Step::Terms(link, terms, after)),
+        (0..3_usize, any::<bool>()).prop_map(|(link, dark)| Step::Dark(link, dark)),
+        (1..60_u32).prop_map(Step::Packets),
+        (1..3000_u64).prop_map(Step::Wait),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn whatever_becomes_of_links_packets_come_in_order_once_there_is_one(
+        steps in prop::collection::vec(step(), 1..40),
+        delays in prop::array::uniform3(1..300_u64),
+    ) {
+        let mut world = World::new(&delays);
+        world.expect_copies();
+        run_for(&mut world, Time::from_secs(1));
+        let mut sent = 0;
+        for step in steps {
+            match step {
+                Step::Terms(link, terms, after) => {
+                    world.set_terms(CLIENT, link, terms);
+                    run_for(&mut world, MS(after));
+                    world.set_terms(RELAY, link, terms);
+                }
+                Step::Dark(link, dark) => world.links[link].is_dark = dark,
+                Step::Packets(count) => for _ in 0..count {
+                    if world.waiting(CLIENT) > 150_000 {
+                        break;
+                    }
+                    sent += 1;
+                    world.enqueue_of(Class::InStep, CLIENT, sent, 1000);
+                },
+                Step::Wait(ms) => run_for(&mut world, MS(ms)),
+            }
+        }
+        // One is there, whatever became of the others.
+        world.links[0].is_dark = false;
+        run_for(&mut world, Time::from_secs(30));
+        world.delivered.clear();
+        let silent: Vec<usize> = (1..3).filter(|&link| world.is_on_standby(link)).collect();
+        let before: Vec<u64> = silent.iter().map(|&link| carried(&world, link)).collect();
+        for packet in 0..100 {
+            world.enqueue_of(Class::InStep, CLIENT, 1_000_000 + packet, 1000);
+            run_for(&mut world, MS(5));
+        }
+        run_for(&mut world, Time::from_secs(5));
+        let came = world.delivered.iter().map(|&(_, packet, _)| packet);
+        let wanted = 1_000_000..1_000_100;
+        prop_assert!(came.clone().eq(wanted), "{:?}", came.collect::<Vec<_>>());
+        let after: Vec<u64> = silent.iter().map(|&link| carried(&world, link)).collect();
+        prop_assert_eq!(before, after);
+    }
+}
