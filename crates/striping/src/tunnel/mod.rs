@@ -52,7 +52,7 @@ pub use replay::ReplayWindow;
 pub use resequencer::{Held, Resequencer, ResequencerCounters};
 pub use scheduler::Scheduler;
 pub use sender::Sender;
-pub use sending::{LinkStatus, LinkTerms, Ping, SenderConfig, SenderCounters, Transmit};
+pub use sending::{LinkStatus, Ping, SenderConfig, SenderCounters, Transmit};
 pub use windowed::Windowed;
 
-pub use ropewalk_wire::gateway::tunnel::{Delivery, Feedback, Place};
+pub use ropewalk_wire::gateway::tunnel::{Delivery, Feedback, LinkTerms, Place};

@@ -9,9 +9,9 @@ use ropewalk_transport::scheduling::weighted::{Shares, WeightedConfig};
 use ropewalk_transport::scheduling::{
     Choice, PacketScheduler, Pending, Scheduler as _, SubflowSet,
 };
+use ropewalk_wire::gateway::tunnel::LinkTerms;
 
 use super::rate_control::RateControl;
-use super::sending::LinkTerms;
 
 /// How links are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
 use ropewalk_transport::scheduling::PacketScheduler;
-use ropewalk_wire::gateway::tunnel::{Delivery, Feedback};
+use ropewalk_wire::gateway::tunnel::{Delivery, Feedback, LinkTerms};
 
 use super::copies::Copies;
 use super::flow::{Class, Flow};
@@ -15,7 +15,7 @@ use super::queue::{Fifo, Queued};
 use super::rate_control::RateControl;
 use super::scheduler::{Backlog, Scheduler, Turn};
 use super::selection::Selection;
-use super::sending::{LinkStatus, LinkTerms, Ping, SenderConfig, SenderCounters, Transmit};
+use super::sending::{LinkStatus, Ping, SenderConfig, SenderCounters, Transmit};
 
 mod terms;
 mod usable;

@@ -35,19 +35,6 @@ impl Default for SenderConfig {
     }
 }
 
-/// On what terms one way of a link is used.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct LinkTerms {
-    /// Nothing is sent by it, pings and probes neither.
-    pub standby: bool,
-    /// No more than this is sent by it, IP headers included.
-    pub rate: Option<Rate>,
-    /// What a byte costs, for schedulers that go by it.
-    pub cost: f64,
-    /// Higher numbers count as dearer whatever the cost.
-    pub priority: u8,
-}
-
 /// A packet on the way to a link.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Transmit<P> {

@@ -9,7 +9,13 @@ use ropewalk_quantities::Time;
 
 use super::TAG_LEN;
 use crate::error::Malformed;
-use crate::field::{put, u16_at, u32_at, u64_at};
+use crate::field::{u16_at, u32_at, u64_at};
+
+mod header;
+mod link_terms;
+
+pub use header::TunnelHeader;
+pub use link_terms::LinkTerms;
 
 const PADDING: u8 = 0;
 const PACKET: u8 = 1;
@@ -17,6 +23,8 @@ const FEEDBACK: u8 = 2;
 const PING: u8 = 3;
 const PONG: u8 = 4;
 const CLOSE: u8 = 5;
+const TERMS: u8 = 6;
+const TERMS_SEEN: u8 = 7;
 /// In feedback, beside the number of gaps: links that are left out follow, and what they take.
 const LEFT_OUT: u8 = 0x80;
 const LEFT_OUT_LEN: usize = 8;
@@ -26,56 +34,6 @@ const PARTIAL_CHECKSUM: u8 = 0x40;
 const IN_STEP: u8 = 0x20;
 const AT_ONCE: u8 = 0x10;
 const TYPE: u8 = 0x0f;
-
-/// What stands before the encrypted part of a datagram, and is authenticated with it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TunnelHeader {
-    /// The link that it is on, as the initiator numbers its links.
-    pub link: u8,
-    /// The receiver's number of the session.
-    pub session: u32,
-    /// Counts the datagrams that went this way on this link; below 2^56.
-    pub sequence: u64,
-}
-
-impl TunnelHeader {
-    /// The first byte of a datagram that has this header; others are the handshake's.
-    pub const KIND: u8 = 4;
-    /// What it takes, in bytes.
-    pub const LEN: usize = 14;
-    /// What an initiator may number a link at most.
-    pub const MAX_LINK: u8 = 63;
-
-    /// Its bytes.
-    #[must_use]
-    pub fn to_bytes(self) -> [u8; TunnelHeader::LEN] {
-        let mut out = [0; TunnelHeader::LEN];
-        let at = put(&mut out, 0, [TunnelHeader::KIND, self.link]);
-        let at = put(&mut out, at, self.session.to_be_bytes());
-        put(&mut out, at, self.sequence.to_be_bytes());
-        out
-    }
-
-    /// Reads it from the front of a datagram; `None` if it is none of a session.
-    #[must_use]
-    pub fn parse(datagram: &[u8]) -> Option<TunnelHeader> {
-        if datagram.len() < TunnelHeader::LEN || datagram[0] != TunnelHeader::KIND {
-            return None;
-        }
-        let header = TunnelHeader {
-            link: datagram[1],
-            session: u32_at(datagram, 2),
-            sequence: u64_at(datagram, 6),
-        };
-        (header.link <= TunnelHeader::MAX_LINK && header.sequence >> 56 == 0).then_some(header)
-    }
-
-    /// The number that it is sealed under, which no other datagram of the session has.
-    #[must_use]
-    pub fn number(&self) -> u64 {
-        u64::from(self.link) << 56 | self.sequence
-    }
-}
 
 /// How an inner packet is to be delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,7 +120,7 @@ impl Missing {
 }
 
 /// One frame of a datagram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TunnelFrame<'a> {
     /// An inner packet.
     Packet {
@@ -182,6 +140,22 @@ pub enum TunnelFrame<'a> {
     Pong(u32),
     /// The session ends.
     Close,
+    /// Both ends are to use a link on other terms; repeated until it was seen.
+    Terms {
+        /// Which link.
+        link: u8,
+        /// Higher than that of what was said of the link before.
+        version: u32,
+        /// The terms.
+        terms: LinkTerms,
+    },
+    /// Terms of this version, or newer ones, hold at the other end.
+    TermsSeen {
+        /// Of which link.
+        link: u8,
+        /// Which.
+        version: u32,
+    },
 }
 
 impl TunnelFrame<'_> {
@@ -196,6 +170,10 @@ impl TunnelFrame<'_> {
         TunnelHeader::LEN + Self::CLOCK_LEN + Self::LAST_PACKET_OVERHEAD + TAG_LEN;
     /// What a ping takes, or a pong.
     pub const PING_LEN: usize = 5;
+    /// What a frame of terms takes.
+    pub const TERMS_LEN: usize = 6 + LinkTerms::LEN;
+    /// What its answer takes.
+    pub const TERMS_SEEN_LEN: usize = 6;
     /// What a frame of feedback takes that tells of no gap and of no link that is left out.
     pub const FEEDBACK_LEN: usize = 39;
 
@@ -285,6 +263,19 @@ impl TunnelFrame<'_> {
                 out.extend_from_slice(&token.to_be_bytes());
             }
             TunnelFrame::Close => out.push(CLOSE),
+            TunnelFrame::Terms {
+                link,
+                version,
+                terms,
+            } => {
+                out.extend_from_slice(&[TERMS, link]);
+                out.extend_from_slice(&version.to_be_bytes());
+                out.extend_from_slice(&terms.to_bytes());
+            }
+            TunnelFrame::TermsSeen { link, version } => {
+                out.extend_from_slice(&[TERMS_SEEN, link]);
+                out.extend_from_slice(&version.to_be_bytes());
+            }
         }
     }
 
@@ -394,6 +385,23 @@ fn parse(first: u8, bytes: &[u8]) -> Result<(TunnelFrame<'_>, usize), Malformed>
             Ok((pong, TunnelFrame::PING_LEN))
         }
         CLOSE => Ok((TunnelFrame::Close, 1)),
+        TERMS => {
+            need(TunnelFrame::TERMS_LEN)?;
+            let frame = TunnelFrame::Terms {
+                link: bytes[1],
+                version: u32_at(bytes, 2),
+                terms: LinkTerms::parse(&bytes[6..]),
+            };
+            Ok((frame, TunnelFrame::TERMS_LEN))
+        }
+        TERMS_SEEN => {
+            need(TunnelFrame::TERMS_SEEN_LEN)?;
+            let frame = TunnelFrame::TermsSeen {
+                link: bytes[1],
+                version: u32_at(bytes, 2),
+            };
+            Ok((frame, TunnelFrame::TERMS_SEEN_LEN))
+        }
         _ => Err(Malformed::FrameType(first)),
     }
 }
@@ -401,36 +409,9 @@ fn parse(first: u8, bytes: &[u8]) -> Result<(TunnelFrame<'_>, usize), Malformed>
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use ropewalk_quantities::Rate;
 
     use super::*;
-
-    #[test]
-    fn a_header_is_kind_link_session_sequence() {
-        let header = TunnelHeader {
-            link: 3,
-            session: 0x0102_0304,
-            sequence: 0x0011_2233_4455_6677,
-        };
-        let bytes = [
-            4, 3, 1, 2, 3, 4, 0, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
-        ];
-        assert_eq!(header.to_bytes(), bytes);
-        assert_eq!(TunnelHeader::parse(&bytes), Some(header));
-        assert_eq!(header.number(), 0x0311_2233_4455_6677);
-    }
-
-    #[test]
-    fn what_is_no_header_is_none() {
-        assert_eq!(TunnelHeader::parse(&[4; 13]), None);
-        assert_eq!(TunnelHeader::parse(&[1; 14]), None);
-        let mut link = [0; 14];
-        link[..2].copy_from_slice(&[4, 64]);
-        assert_eq!(TunnelHeader::parse(&link), None);
-        let mut sequence = [0; 14];
-        sequence[0] = 4;
-        sequence[6] = 1;
-        assert_eq!(TunnelHeader::parse(&sequence), None);
-    }
 
     #[test]
     fn frames_follow_each_other() {
@@ -483,6 +464,42 @@ mod tests {
                 Ok(TunnelFrame::Close),
             ]
         );
+    }
+
+    #[test]
+    fn terms_are_told_and_seen() {
+        let terms = TunnelFrame::Terms {
+            link: 3,
+            version: 0x0102_0304,
+            terms: LinkTerms {
+                standby: true,
+                rate: Some(Rate::from_bps(512_000)),
+                cost: 2.5,
+                priority: 7,
+            },
+        };
+        let seen = TunnelFrame::TermsSeen {
+            link: 3,
+            version: 0x0102_0304,
+        };
+        let usual = TunnelFrame::Terms {
+            link: 0,
+            version: 1,
+            terms: LinkTerms::default(),
+        };
+        let mut bytes = Vec::new();
+        for frame in [terms, seen, usual] {
+            frame.emit(&mut bytes);
+        }
+        #[rustfmt::skip]
+        let expected = [
+            6, 3, 1, 2, 3, 4, 1, 7, 0, 0, 0, 0, 0, 0x07, 0xd0, 0, 0, 0, 0x09, 0xc4,
+            7, 3, 1, 2, 3, 4,
+            6, 0, 0, 0, 0, 1, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0x03, 0xe8,
+        ];
+        assert_eq!(bytes, expected);
+        let frames: Vec<_> = TunnelFrame::parse_all(&bytes).collect();
+        assert_eq!(frames, [Ok(terms), Ok(seen), Ok(usual)]);
     }
 
     #[test]

@@ -1,0 +1,86 @@
+//! What each datagram of a session begins with.
+
+use crate::field::{put, u32_at, u64_at};
+
+/// What stands before the encrypted part of a datagram, and is authenticated with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TunnelHeader {
+    /// The link that it is on, as the initiator numbers its links.
+    pub link: u8,
+    /// The receiver's number of the session.
+    pub session: u32,
+    /// Counts the datagrams that went this way on this link; below 2^56.
+    pub sequence: u64,
+}
+
+impl TunnelHeader {
+    /// The first byte of a datagram that has this header; others are the handshake's.
+    pub const KIND: u8 = 4;
+    /// What it takes, in bytes.
+    pub const LEN: usize = 14;
+    /// What an initiator may number a link at most.
+    pub const MAX_LINK: u8 = 63;
+
+    /// Its bytes.
+    #[must_use]
+    pub fn to_bytes(self) -> [u8; TunnelHeader::LEN] {
+        let mut out = [0; TunnelHeader::LEN];
+        let at = put(&mut out, 0, [TunnelHeader::KIND, self.link]);
+        let at = put(&mut out, at, self.session.to_be_bytes());
+        put(&mut out, at, self.sequence.to_be_bytes());
+        out
+    }
+
+    /// Reads it from the front of a datagram; `None` if it is none of a session.
+    #[must_use]
+    pub fn parse(datagram: &[u8]) -> Option<TunnelHeader> {
+        if datagram.len() < TunnelHeader::LEN || datagram[0] != TunnelHeader::KIND {
+            return None;
+        }
+        let header = TunnelHeader {
+            link: datagram[1],
+            session: u32_at(datagram, 2),
+            sequence: u64_at(datagram, 6),
+        };
+        (header.link <= TunnelHeader::MAX_LINK && header.sequence >> 56 == 0).then_some(header)
+    }
+
+    /// The number that it is sealed under, which no other datagram of the session has.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        u64::from(self.link) << 56 | self.sequence
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_kind_link_session_sequence() {
+        let header = TunnelHeader {
+            link: 3,
+            session: 0x0102_0304,
+            sequence: 0x0011_2233_4455_6677,
+        };
+        let bytes = [
+            4, 3, 1, 2, 3, 4, 0, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
+        ];
+        assert_eq!(header.to_bytes(), bytes);
+        assert_eq!(TunnelHeader::parse(&bytes), Some(header));
+        assert_eq!(header.number(), 0x0311_2233_4455_6677);
+    }
+
+    #[test]
+    fn what_is_no_header_is_none() {
+        assert_eq!(TunnelHeader::parse(&[4; 13]), None);
+        assert_eq!(TunnelHeader::parse(&[1; 14]), None);
+        let mut link = [0; 14];
+        link[..2].copy_from_slice(&[4, 64]);
+        assert_eq!(TunnelHeader::parse(&link), None);
+        let mut sequence = [0; 14];
+        sequence[0] = 4;
+        sequence[6] = 1;
+        assert_eq!(TunnelHeader::parse(&sequence), None);
+    }
+}
