@@ -13,13 +13,16 @@ use ropewalk_quantities::Bytes;
 use ropewalk_striping::Terms;
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
+use tokio::time::sleep;
 use tracing::warn;
 
-use super::{Account, AtCap};
+use super::{Account, AtCap, Standing};
 use crate::links::Link;
 
 /// The user is told when so much of a quota is gone, in percent.
 const WARNINGS: [u64; 3] = [75, 95, 100];
+/// Between two writes of the file.
+const SAVED_EVERY: Duration = Duration::from_secs(1);
 
 /// What the file says.
 #[derive(Debug, Default, Deserialize, Serialize)]
@@ -106,19 +109,22 @@ impl Book {
         link.allowance.terms(link.price(), account, &Zoned::now())
     }
 
-    /// What the link has carried in this period, and today.
+    /// How the link stands; `None` if it is not counted.
     #[must_use]
-    pub fn used(&self, link: &Link) -> (Bytes, Bytes) {
+    pub fn standing(&self, link: &Link) -> Option<Standing> {
+        let allowance = &link.allowance;
+        if !allowance.is_metered() {
+            return None;
+        }
         let mut pages = self.pages();
         let account = pages.account(link);
-        (Bytes::new(account.used), Bytes::new(account.used_today))
-    }
-
-    /// For how long its quota lasts, as [`Allowance::lasts`](super::Allowance::lasts).
-    #[must_use]
-    pub fn lasts(&self, link: &Link) -> Option<Duration> {
-        let mut pages = self.pages();
-        link.allowance.lasts(pages.account(link), &Zoned::now())
+        Some(Standing {
+            cost: link.cost,
+            used: Bytes::new(account.used),
+            used_today: Bytes::new(account.used_today),
+            left: allowance.left(account),
+            lasts: allowance.lasts(account, &Zoned::now()),
+        })
     }
 
     /// Whether the link is not to be used now.
@@ -156,6 +162,13 @@ impl Book {
             }
         }
         pages.failed = written.is_err();
+    }
+
+    /// Saves in a second: a kill takes what was counted within so long.
+    pub(crate) async fn save_soon(self) {
+        sleep(SAVED_EVERY).await;
+        // A disk may be slow.
+        let _ = tokio::task::spawn_blocking(move || self.save()).await;
     }
 
     fn pages(&self) -> MutexGuard<'_, Pages> {

@@ -2,9 +2,11 @@
 
 mod allowance;
 mod book;
+mod standing;
 #[cfg(test)]
 mod tests;
 
 pub use allowance::{Account, Allowance, AtCap, Period};
 pub use book::Book;
 pub(crate) use book::default_path;
+pub use standing::Standing;

@@ -243,7 +243,9 @@ fn the_file_outlives_the_book_and_an_unreadable_one_is_kept_aside() {
     let book = Book::open(folder.path().to_owned());
     book.charge(&link, 10);
     book.save();
-    assert_eq!(book.used(&link), (Bytes::new(10), Bytes::new(10)));
+    let standing = book.standing(&link).unwrap();
+    let used = [standing.used, standing.used_today];
+    assert_eq!(used, [Bytes::new(10); 2]);
 }
 
 proptest! {

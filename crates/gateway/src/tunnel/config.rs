@@ -10,6 +10,7 @@ use ropewalk_striping::tunnel::{ENVELOPE, PathMtuConfig, ReceiverConfig, Schedul
 use super::peer::ip_udp_len;
 use crate::Link;
 use crate::keys::{Clients, PublicKey, SecretKey};
+use crate::quota::Book;
 
 /// Either end of a tunnel.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub struct Config {
     pub skew: Time,
     /// Most that waits for the links, and most that waits to be put in order, each per peer.
     pub buffer: Bytes,
+    /// What links with a quota have carried; of the end that calls.
+    pub book: Book,
     /// Whether datagrams are sealed; if not, the handshake still is. Both ends must mean the same.
     pub sealed: bool,
 }
@@ -85,6 +88,7 @@ impl Config {
             scheduler: Scheduler::default(),
             skew: SenderConfig::default().skew,
             buffer: SenderConfig::default().most_queue,
+            book: Book::default(),
             sealed: true,
         }
     }

@@ -4,6 +4,7 @@ mod link_watch;
 mod mtu;
 mod reload;
 mod sessions;
+mod terms;
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -26,6 +27,7 @@ use tracing::info;
 
 use super::coalescer::Coalescer;
 use super::config::{Config, Role};
+use super::contracts::Contracts;
 use super::control::Control;
 use super::device::Device;
 use super::dialer::Dialer;
@@ -39,6 +41,8 @@ use super::socket::Buffers;
 use super::sockets::Sockets;
 use super::status::{PeerStatus, Status};
 use super::super_packet::{Piece, Pool, SuperPacket};
+use super::telling::Telling;
+use crate::Link;
 use crate::keys::PublicKey;
 use crate::refusals::Refusals;
 use link_watch::LinkWatch;
@@ -80,8 +84,9 @@ pub struct Engine {
     coalescer: Coalescer,
     pool: Pool,
     buffers: Option<Buffers>,
-    /// Names of the links, at the end that dials.
-    names: Vec<String>,
+    /// What the links are for, at the end that dials, and what the other is told of that.
+    contracts: Contracts,
+    telling: Telling,
     control: Control,
     published: Instant,
     /// Something has happened since.
@@ -103,10 +108,11 @@ impl Engine {
     ) -> Engine {
         let epoch = Instant::now();
         let configs = (config.sender(), config.receiver());
-        let names = match &config.role {
-            Role::Listen { .. } => Vec::new(),
-            Role::Dial { links, .. } => links.iter().map(|link| link.name.clone()).collect(),
+        let links: &[Link] = match &config.role {
+            Role::Listen { .. } => &[],
+            Role::Dial { links, .. } => links,
         };
+        let contracts = Contracts::new(links, config.book.clone());
         let peers = match &end {
             End::Initiator(_) => vec![Peer::new("relay".to_owned(), None, configs)],
             End::Responder(_) => Vec::new(),
@@ -127,7 +133,8 @@ impl Engine {
             coalescer: Coalescer::default(),
             pool: Pool::default(),
             buffers: Some(Buffers::new()),
-            names,
+            contracts,
+            telling: Telling::default(),
             status: control.status(),
             control,
             published: epoch,
@@ -158,6 +165,7 @@ impl Engine {
                         let (is_to_stop, reload) = self.control.take();
                         if is_to_stop {
                             self.close();
+                            self.count_carried();
                             self.publish();
                             return Ok(());
                         }
@@ -172,6 +180,7 @@ impl Engine {
             }
             self.look_at_links(&epoll)?;
             self.handle_timers();
+            self.follow_terms();
             self.follow_path_mtu();
             self.deliver();
             self.transmit();
@@ -183,8 +192,16 @@ impl Engine {
 
     fn publish(&mut self) {
         let now = self.now();
+        let contracts = &self.contracts;
+        let about = |number| match number < contracts.len() {
+            true => Some((
+                contracts.name(number)?.to_owned(),
+                contracts.standing(number),
+            )),
+            false => Some((number.to_string(), None)),
+        };
         let peers = self.peers.iter();
-        let peers: Vec<PeerStatus> = peers.map(|peer| peer.status(now, &self.names)).collect();
+        let peers: Vec<PeerStatus> = peers.map(|peer| peer.status(now, about)).collect();
         mtu::warn_of_narrow_links(&self.status.peers, &peers, self.configs.0.path_mtu.base);
         self.status.peers = peers;
         self.status.refused = self.refused;
@@ -246,7 +263,9 @@ impl Engine {
             let due = [dialer.due_at(instant, &self.peers[0]), self.watch.due()];
             let due = due.into_iter().flatten().min();
             let due = due.map(|due| due.saturating_duration_since(instant).as_nanos() as u64);
-            left = left.into_iter().chain(due).min();
+            let terms = self.terms_due(self.peers[0].is_open(instant));
+            let terms = terms.map(|at| at.saturating_sub(now).as_nanos());
+            left = left.into_iter().chain(due).chain(terms).min();
         }
         if self.unpublished {
             let due = PUBLISH.saturating_sub(instant - self.published).as_nanos() as u64;
@@ -318,6 +337,8 @@ impl Engine {
             let now = self.now();
             let is_link = matches!(self.end, End::Initiator(_));
             for (from, local, datagram) in buffers.datagrams() {
+                self.sockets
+                    .note_received(socket, &from, datagram.len() as u64);
                 // A link leaves from the address that it has, which is not always that of before.
                 let local = local.filter(|_| !is_link);
                 let path = Path::new(socket, from, local);
@@ -418,11 +439,23 @@ impl Engine {
                 Ok(TunnelFrame::Pong(token)) => {
                     peer.sender.on_pong(now.1, usize::from(header.link), token);
                 }
+                Ok(TunnelFrame::Terms {
+                    link,
+                    version,
+                    terms,
+                }) if matches!(self.end, End::Responder(_)) => {
+                    let said = (link, version, terms);
+                    let taken = terms::on_terms(peer, now.1, said, header.link, &self.sockets);
+                    refused = taken.err().or(refused);
+                }
+                Ok(TunnelFrame::TermsSeen { link, version }) => {
+                    self.telling.on_seen(usize::from(link), version);
+                }
                 Ok(TunnelFrame::Close) => {
                     info!("{}: closed the tunnel", peer.name);
                     is_closed = true;
                 }
-                Err(_) => refused = Some(Refusal::Malformed),
+                Ok(TunnelFrame::Terms { .. }) | Err(_) => refused = Some(Refusal::Malformed),
             }
         }
         if is_answered {

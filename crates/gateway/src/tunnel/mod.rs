@@ -41,6 +41,7 @@
 mod batch;
 mod coalescer;
 mod config;
+mod contracts;
 mod control;
 mod device;
 mod dialer;
@@ -56,8 +57,10 @@ mod peer;
 mod refusal;
 mod socket;
 mod sockets;
+mod standby;
 mod status;
 mod super_packet;
+mod telling;
 
 pub use config::{Config, Interface, Prefix, PrefixError, Role};
 pub use control::{Control, Reload};

@@ -20,8 +20,9 @@ use super::open::{Tunnel, TunnelError};
 use crate::configuration::ConfigurationFile;
 use crate::control::ControlSocket;
 use crate::keys::{Clients, PublicKey, SecretKey, read_public_key, read_secret_key};
-use crate::links::{Rank, families_in_turn};
+use crate::links::families_in_turn;
 use crate::programs::{Here, Programs};
+use crate::quota::{self, Book};
 use crate::runtime::{block_on, unchangeable, until_signal};
 use crate::status::document::{self, Document};
 use crate::status::{self, Meter};
@@ -108,6 +109,11 @@ pub struct Arguments {
     /// it in /run.
     #[arg(long, value_name = "PATH")]
     control: Option<PathBuf>,
+    /// Where it is kept what links with a quota have carried; ropewalk/tunnel-quota.json in
+    /// XDG_STATE_HOME, or in .local/state at home, if it is not said, and in STATE_DIRECTORY of a
+    /// service.
+    #[arg(long, value_name = "FILE", conflicts_with = "listen")]
+    quota_state: Option<PathBuf>,
     /// Seal the handshake alone and send packets as they are, at both ends: for measurements, over
     /// loopback addresses.
     #[arg(long)]
@@ -140,7 +146,8 @@ pub(crate) fn run(
         true => None,
         false => hook_of(&arguments),
     };
-    let config = config(arguments.clone())?;
+    let book = book(&arguments);
+    let config = config(arguments.clone(), book.clone())?;
     let tunnel = Tunnel::open(config).map_err(|error| match error {
         TunnelError::Links(_)
         | TunnelError::NoRelay
@@ -155,11 +162,17 @@ pub(crate) fn run(
     let carrying = carrying.spawn(move || tunnel.run());
     let carrying = carrying.map_err(|error| Failure::run(format!("no thread: {error}")))?;
     let hook = hook.map(|hook| hook.of_device(&control.status().device));
-    let served = block_on(serve((&arguments, again), control.clone(), &carrying, hook));
+    let served = block_on(serve(
+        (&arguments, again),
+        control.clone(),
+        &carrying,
+        (hook, book.clone()),
+    ));
     control.stop();
     let carried = carrying
         .join()
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    book.save();
     served??;
     carried.map_err(|error| Failure::run(format!("the tunnel ends: {error}")))
 }
@@ -194,9 +207,14 @@ async fn serve(
     (arguments, again): (&Arguments, impl Fn() -> Result<Arguments, Failure>),
     control: Control,
     carrying: &thread::JoinHandle<std::io::Result<()>>,
-    hook: Option<Hook>,
+    (hook, book): (Option<Hook>, Book),
 ) -> Result<(), Failure> {
     let mut tasks = JoinSet::new();
+    tasks.spawn(async move {
+        loop {
+            book.clone().save_soon().await;
+        }
+    });
     let began = Instant::now();
     let observed = control.clone();
     let meter = Meter::new(Arc::new(move || Document {
@@ -266,6 +284,7 @@ fn reload(
         ("route", arguments.route != before.route),
         ("status", arguments.status != before.status),
         ("control", arguments.control != before.control),
+        ("quota-state", arguments.quota_state != before.quota_state),
     ]));
     Ok(said)
 }
@@ -291,25 +310,10 @@ fn read(arguments: &Arguments) -> Result<(SecretKey, Known), Failure> {
             warn_of_those_without_addresses(&clients, list)?;
             Known::Clients(clients)
         }
-        (None, Some(key)) => {
-            warn_of_what_is_not_obeyed(&arguments.link);
-            Known::Relay(read_public_key(key).map_err(Failure::input)?)
-        }
+        (None, Some(key)) => Known::Relay(read_public_key(key).map_err(Failure::input)?),
         (None, None) => return Err(Failure::input(ENDS)),
     };
     Ok((secret, known))
-}
-
-/// A file of links may serve a proxy, too; who pays for a link is to know what a tunnel makes of it.
-fn warn_of_what_is_not_obeyed(links: &[Link]) {
-    for link in links {
-        if link.allowance.is_metered() || link.rank != Rank::Primary {
-            warn!(
-                "--link {link}: a tunnel uses every link and counts none: quota, daily and rank are \
-                 for a proxy"
-            );
-        }
-    }
 }
 
 /// What there is to say of a tunnel that would be run.
@@ -343,7 +347,15 @@ pub(crate) fn check(arguments: &Arguments) -> Result<Vec<String>, Failure> {
     Ok(vec![device, far_end, key])
 }
 
-fn config(arguments: Arguments) -> Result<Config, Failure> {
+/// The accounts of the links, at the end that has them.
+fn book(arguments: &Arguments) -> Book {
+    let file = arguments.quota_state.clone();
+    let file = file.or_else(|| quota::default_path("tunnel"));
+    file.filter(|_| arguments.relay.is_some())
+        .map_or_else(Book::default, Book::open)
+}
+
+fn config(arguments: Arguments, book: Book) -> Result<Config, Failure> {
     let (secret, known) = read(&arguments)?;
     let role = match (known, arguments.listen, arguments.relay) {
         (Known::Clients(clients), Some(at), _) => Role::Listen { at, clients },
@@ -379,6 +391,7 @@ fn config(arguments: Arguments) -> Result<Config, Failure> {
         scheduler: arguments.scheduler,
         skew: arguments.skew,
         buffer: arguments.buffer,
+        book,
         sealed: !arguments.plaintext,
     })
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::tunnel::{
-    ENVELOPE, Inbound, Ping, Receiver, ReceiverConfig, Sender, SenderConfig,
+    ENVELOPE, Inbound, LinkTerms, Ping, Receiver, ReceiverConfig, Sender, SenderConfig,
 };
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 
@@ -15,6 +15,7 @@ use super::refusal::Refusal;
 use super::status::{PeerLink, PeerStatus, Received};
 use super::super_packet::Piece;
 use crate::noise::{Session, TAG_LEN};
+use crate::quota::Standing;
 
 /// A key is used for so long, and for so many bytes, before the initiator makes another.
 pub const KEY_LIFE: Duration = Duration::from_secs(120);
@@ -88,6 +89,9 @@ pub struct Peer {
     /// It has confirmed one, and its addresses are to be looked at.
     has_moved: bool,
     paths: Vec<Option<Path>>,
+    /// On what terms links are used, there or not, as far as somebody has said; of a client, with the
+    /// version of what it said.
+    terms: Vec<(u32, LinkTerms)>,
     batches: Vec<Batch>,
     sealed: u64,
 }
@@ -112,6 +116,7 @@ impl Peer {
             next: None,
             has_moved: false,
             paths: Vec::new(),
+            terms: Vec::new(),
             batches: Vec::new(),
             sealed: 0,
         }
@@ -147,6 +152,7 @@ impl Peer {
         self.sender = Sender::new(self.configs.0);
         self.receiver = Receiver::new(self.configs.1);
         self.paths.clear();
+        self.terms.clear();
         self.batches.clear();
     }
 
@@ -165,9 +171,40 @@ impl Peer {
             self.batches.push(Batch::default());
             let number = self.sender.add_link(now);
             self.sender.set_up(number, false);
+            self.sender.set_terms(now, number, self.terms(number));
         }
         self.paths[link] = Some(path);
         self.sender.set_up(link, true);
+    }
+
+    /// On what terms a link is used.
+    #[must_use]
+    pub fn terms(&self, link: usize) -> LinkTerms {
+        let said = self.terms.get(link);
+        said.map_or_else(LinkTerms::default, |(_, terms)| *terms)
+    }
+
+    /// A link is used on these terms from now on, or once it is there.
+    pub fn set_terms(&mut self, now: Time, link: usize, terms: LinkTerms) {
+        self.said_of(link).1 = terms;
+        if link < self.sender.links() {
+            self.sender.set_terms(now, link, terms);
+        }
+    }
+
+    /// Whether a client has said nothing of a link yet that is as new as this version.
+    pub fn is_news(&mut self, link: u8, version: u32) -> bool {
+        let known = &mut self.said_of(usize::from(link)).0;
+        let is_news = version > *known;
+        *known = version.max(*known);
+        is_news
+    }
+
+    fn said_of(&mut self, link: usize) -> &mut (u32, LinkTerms) {
+        if self.terms.len() <= link {
+            self.terms.resize(link + 1, (0, LinkTerms::default()));
+        }
+        &mut self.terms[link]
     }
 
     /// Opens a datagram in place: what is in it after the clock. It is known to be genuine and new
@@ -382,11 +419,17 @@ impl Peer {
             .map(|keys| keys.ours)
     }
 
-    /// What goes to it and comes from it; `names` are those of its links, as far as they are known.
+    /// What goes to it and comes from it; `about` says how a link is called and stands, unless it was
+    /// taken away.
     #[must_use]
-    pub fn status(&self, now: (Instant, Time), names: &[String]) -> PeerStatus {
+    pub fn status(
+        &self,
+        now: (Instant, Time),
+        about: impl Fn(usize) -> Option<(String, Option<Standing>)>,
+    ) -> PeerStatus {
         let (waiting, room) = self.sender.backlog();
-        let links = (0..self.sender.links()).map(|number| {
+        let links = (0..self.sender.links()).filter_map(|number| {
+            let (name, standing) = about(number)?;
             let received = self
                 .receiver
                 .link(number)
@@ -398,11 +441,9 @@ impl Peer {
                         reordered: link.reordered(),
                     }
                 });
-            PeerLink {
-                name: names
-                    .get(number)
-                    .cloned()
-                    .unwrap_or_else(|| number.to_string()),
+            Some(PeerLink {
+                name,
+                standing,
                 sent: self.sender.link(number),
                 received,
                 heard: self
@@ -410,7 +451,7 @@ impl Peer {
                     .link(number)
                     .and_then(Inbound::heard_at)
                     .map(|at| now.0 - Duration::from_nanos(now.1.saturating_sub(at).as_nanos())),
-            }
+            })
         });
         PeerStatus {
             name: self.name.clone(),
@@ -421,8 +462,7 @@ impl Peer {
             received: self.receiver.counters(),
             held: Bytes::new(self.receiver.held()),
             skew: self.receiver.skew(now.1),
-            // One that was taken away has no name.
-            links: links.filter(|link| !link.name.is_empty()).collect(),
+            links: links.collect(),
         }
     }
 }

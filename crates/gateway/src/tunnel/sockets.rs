@@ -1,17 +1,19 @@
 //! The sockets of an end: one where clients are waited for, or one for each link. A link's is made
 //! anew whenever its interface or address has come back or changed.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 
+use ropewalk_quantities::Bytes;
 use rustix::io::Errno;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use tracing::{info, warn};
 
-use super::peer::Path;
+use super::peer::{Path, ip_udp_len};
 use super::socket::{Buffers, UdpSocket};
 use crate::Link;
 use crate::links::Way;
@@ -37,6 +39,8 @@ struct LinkWay {
     relay: usize,
     /// What its socket was made for.
     way: Option<Way>,
+    /// Bytes that it has carried and nobody has counted, the headers of IP and UDP included.
+    carried: Cell<u64>,
 }
 
 /// What has become of a link.
@@ -133,6 +137,10 @@ impl Sockets {
 
     /// Sends as [`UdpSocket::send`] does; by a link that is gone all is lost.
     pub fn send(&self, path: &Path, bytes: &[u8], segment: usize) -> bool {
+        if let Some(link) = self.links.get(path.socket) {
+            let datagrams = bytes.len().div_ceil(segment.max(1)) as u64;
+            link.carry(bytes.len() as u64, datagrams, &path.remote);
+        }
         let socket = self.get(path.socket);
         socket.is_none_or(|socket| socket.send(path.remote, path.local, bytes, segment))
     }
@@ -146,6 +154,25 @@ impl Sockets {
             Some(socket) => socket.receive(buffers),
             None => Ok(false),
         }
+    }
+
+    /// A datagram has come from there by a link.
+    pub fn note_received(&self, number: usize, from: &SocketAddr, bytes: u64) {
+        if let Some(link) = self.links.get(number) {
+            link.carry(bytes, 1, from);
+        }
+    }
+
+    /// What a link has carried since this was asked last, both ways, as its operator counts.
+    pub fn take_carried(&self, number: usize) -> Bytes {
+        let link = self.links.get(number);
+        Bytes::new(link.map_or(0, |link| link.carried.take()))
+    }
+
+    /// Whether there is something of that.
+    #[must_use]
+    pub fn have_carried(&self) -> bool {
+        self.links.iter().any(|link| link.carried.get() > 0)
     }
 
     /// Looks at each link: those that have changed, whose sockets are others now.
@@ -220,7 +247,13 @@ impl LinkWay {
             relays: usable.collect(),
             relay: 0,
             way: None,
+            carried: Cell::new(0),
         }
+    }
+
+    fn carry(&self, bytes: u64, datagrams: u64, peer: &SocketAddr) {
+        let headers = datagrams * u64::from(ip_udp_len(peer));
+        self.carried.set(self.carried.get() + bytes + headers);
     }
 
     /// A socket, if the way is another than before, or if there was none.

@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
-use ropewalk_quantities::{Bytes, Time};
+use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_striping::tunnel::{LinkStatus, ResequencerCounters, SenderCounters};
 
 use super::refusal::Refused;
+use crate::quota::Standing;
 use crate::status::document;
 
 /// A tunnel at one moment.
@@ -48,10 +49,12 @@ pub struct PeerStatus {
 }
 
 /// A link, both ways.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PeerLink {
     /// As the dialling end calls it; its number at the other one.
     pub name: String,
+    /// What it has carried and may still, if that is counted: at the dialling end.
+    pub standing: Option<Standing>,
     /// What this end sends, as the other end's feedback tells.
     pub sent: LinkStatus,
     /// What this end has received.
@@ -100,9 +103,10 @@ impl PeerLink {
 fn link(link: &PeerLink) -> document::Link {
     let (sent, received) = (&link.sent, &link.received);
     let ratio = |part: u64, of: u64| (of > 0).then(|| part as f64 / of as f64);
-    document::Link {
+    let is_used = sent.up && !sent.terms.standby && !link.is_too_narrow();
+    let mut shown = document::Link {
         name: link.name.clone(),
-        state: match (sent.up && !link.is_too_narrow(), sent.suspected) {
+        state: match (is_used, sent.suspected) {
             (false, _) => document::State::Down,
             (true, true) => document::State::Suspected,
             (true, false) => document::State::Up,
@@ -120,9 +124,9 @@ fn link(link: &PeerLink) -> document::Link {
         resent_bytes: None,
         congestion: None,
         suspicions: sent.suspicions,
-        cost: 1.0,
+        cost: sent.terms.cost,
         quota_left_bytes: None,
-        throttled_mbps: None,
+        throttled_mbps: sent.terms.rate.map(Rate::as_mbps),
         used_bytes: None,
         used_today_bytes: None,
         quota_lasts_s: None,
@@ -133,7 +137,11 @@ fn link(link: &PeerLink) -> document::Link {
         loss_ratio: None,
         reordered_ratio: ratio(received.reordered, received.datagrams),
         path_mtu_bytes: Some(sent.path_mtu.into()),
+    };
+    if let Some(standing) = &link.standing {
+        standing.show(&mut shown);
     }
+    shown
 }
 
 #[cfg(test)]

@@ -286,15 +286,8 @@ impl Uplink {
         };
         let mut association = session.association.document(&about);
         for (shown, link) in association.links.iter_mut().zip(&links) {
-            if link.allowance.is_metered() {
-                let (used, used_today) = self.0.book.used(link);
-                let (used, used_today) = (used.as_u64(), used_today.as_u64());
-                shown.used_bytes = Some(used);
-                shown.used_today_bytes = Some(used_today);
-                shown.quota_lasts_s = self.0.book.lasts(link).map(|lasts| lasts.as_secs_f64());
-                let price = |bytes: u64| Some(link.cost? * bytes as f64 / 1e6);
-                (shown.spent, shown.spent_today) = (price(used), price(used_today));
-                shown.quota_left_bytes = self.0.book.left(link).map(|left| left.as_u64());
+            if let Some(standing) = self.0.book.standing(link) {
+                standing.show(shown);
             }
         }
         Document {
@@ -316,18 +309,10 @@ impl Uplink {
     }
 }
 
-/// A kill takes what was counted within so long.
-const SAVED_EVERY: Duration = Duration::from_secs(1);
-
 /// Runs until the uplink is dropped.
 async fn save_often(near: Weak<Near>) {
-    loop {
-        sleep(SAVED_EVERY).await;
-        let Some(book) = near.upgrade().map(|near| near.book.clone()) else {
-            return;
-        };
-        // A disk may be slow.
-        let _ = tokio::task::spawn_blocking(move || book.save()).await;
+    while let Some(book) = near.upgrade().map(|near| near.book.clone()) {
+        book.save_soon().await;
     }
 }
 

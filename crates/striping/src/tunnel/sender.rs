@@ -541,7 +541,7 @@ impl<P: Clone> Sender<P> {
         let (datagrams, lost) = control.outbound().counts();
         LinkStatus {
             up: self.up[link],
-            standby: self.terms[link].standby,
+            terms: self.terms[link],
             suspected: control.suspected(),
             rate: control.rate(),
             least_round_trip: control.round_trip(),

@@ -1,7 +1,7 @@
 //! What a sender is set to, gives and tells.
 
 use ropewalk_quantities::{Bytes, Rate, Time};
-use ropewalk_wire::gateway::tunnel::Place;
+use ropewalk_wire::gateway::tunnel::{LinkTerms, Place};
 
 use super::path_mtu::PathMtuConfig;
 use super::scheduler::Scheduler;
@@ -71,12 +71,12 @@ pub struct SenderCounters {
 }
 
 /// A link as a status shows it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkStatus {
     /// Whether the link is there.
     pub up: bool,
-    /// Whether it is kept silent.
-    pub standby: bool,
+    /// On what terms it is used.
+    pub terms: LinkTerms,
     /// Whether it is taken for dark.
     pub suspected: bool,
     /// The rate at which it delivers at best; zero before anything is known.

@@ -125,9 +125,11 @@ impl Engine {
             (Change::Found, Some(relay)) => {
                 peer.add_path(now, link as u8, Path::new(link, relay, None));
                 peer.sender.on_new_path(now, link);
-                // The relay learns by it where the link comes from now.
-                peer.ping(now, Ping::sign_of_life(link), sending(&self.sockets));
-                peer.flush(sending(&self.sockets));
+                if peer.sender.is_in_use(link) {
+                    // The relay learns by it where the link comes from now.
+                    peer.ping(now, Ping::sign_of_life(link), sending(&self.sockets));
+                    peer.flush(sending(&self.sockets));
+                }
             }
             _ => peer.sender.set_up(link, false),
         }
@@ -145,7 +147,12 @@ impl Engine {
         {
             return;
         }
-        let there: Vec<usize> = self.sockets.iter().map(|(link, _)| link).collect();
+        let there = self.sockets.iter().map(|(link, _)| link);
+        let in_use = there.filter(|&link| !self.contracts.terms(link).standby);
+        // Those that cost nothing first: where all is well, there are no others.
+        let (metered, free): (Vec<_>, Vec<_>) =
+            in_use.partition(|&link| self.contracts.is_metered(link));
+        let there = [free, metered].concat();
         let (link, hello) = dialer.hello(now, &there);
         if let Some(link) = link
             && let Some(relay) = self.sockets.relay(link)

@@ -38,6 +38,9 @@ impl Engine {
             );
             // It will not be told again: by all links, of which some may be dead by now.
             for link in 0..peer.sender.links() {
+                if !peer.sender.is_in_use(link) {
+                    continue;
+                }
                 peer.answer(now, link, &TunnelFrame::Close, sending(&self.sockets));
             }
             peer.flush(sending(&self.sockets));
@@ -53,14 +56,20 @@ impl Engine {
 
     /// Links are known by name: those that stay keep their number, and with it what is known of them.
     fn follow_links(&mut self, links: &[Link]) {
-        for number in 0..self.names.len() {
-            let name = &mut self.names[number];
-            match links.iter().find(|link| link.name == *name) {
-                Some(link) => self.sockets.set_link(number, link),
-                None if name.is_empty() => {}
+        // What was carried so far is of the contracts of before.
+        self.count_carried();
+        for number in 0..self.contracts.len() {
+            let Some(name) = self.contracts.name(number) else {
+                continue;
+            };
+            match links.iter().find(|link| link.name == name) {
+                Some(link) => {
+                    self.sockets.set_link(number, link);
+                    self.contracts.set(number, link);
+                }
                 None => {
                     info!("link {name}: removed");
-                    name.clear();
+                    self.contracts.remove(number);
                     self.sockets.remove_link(number);
                     if number < self.peers[0].sender.links() {
                         self.peers[0].sender.set_up(number, false);
@@ -69,17 +78,17 @@ impl Engine {
             }
         }
         for link in links {
-            if self.names.contains(&link.name) {
+            if self.contracts.has(&link.name) {
                 continue;
             }
-            if self.names.len() > usize::from(TunnelHeader::MAX_LINK) {
+            if self.contracts.len() > usize::from(TunnelHeader::MAX_LINK) {
                 warn!(
                     "link {}: no number is left for it; it takes a restart",
                     link.name
                 );
                 continue;
             }
-            self.names.push(link.name.clone());
+            self.contracts.add(link);
             self.sockets.add_link(link);
         }
         self.watch.hurry();

@@ -72,12 +72,18 @@ impl Engine {
         self.sessions.insert(keys.ours, 0);
         peer.use_keys(keys);
         peer.unanswered = None;
+        for link in 0..self.contracts.len() {
+            peer.set_terms(now.1, link, self.contracts.terms(link));
+        }
+        // A relay that has begun anew knows of none.
+        self.telling.begin_anew(now.1);
         for link in 0..self.sockets.len() {
             let Some(relay) = self.sockets.relay(link) else {
                 continue;
             };
             peer.add_path(now.1, link as u8, Path::new(link, relay, None));
             match self.sockets.get(link) {
+                Some(_) if !peer.sender.is_in_use(link) => {}
                 Some(_) => peer.ping(now.1, Ping::sign_of_life(link), sending(&self.sockets)),
                 None => peer.sender.set_up(link, false),
             }

@@ -1,0 +1,255 @@
+//! What the links of the end that dials are for: ranks and quotas, and who of them lives.
+
+use ropewalk_quantities::{Bytes, Time};
+use ropewalk_striping::tunnel::LinkTerms;
+
+use super::standby::{Candidate, Standby, Tier};
+use crate::links::{Link, Rank};
+use crate::quota::{Book, Standing};
+
+/// What was carried is counted so often while there is something; and a period may begin at any time.
+const COUNTED_EVERY: Time = Time::from_millis(50);
+const LOOKED_AT_EVERY: Time = Time::from_secs(1);
+/// A cost is another one if it differs by more than this part.
+const OTHER_COST: f64 = 0.1;
+
+/// The links, by number, and the terms on which each is used.
+#[derive(Debug)]
+pub struct Contracts {
+    /// One that was taken away leaves its number.
+    links: Vec<Option<Link>>,
+    book: Book,
+    standby: Standby,
+    uses: Vec<Use>,
+    counted_at: Time,
+}
+
+/// What a link's rank and quota say of it now.
+#[derive(Clone, Copy, Debug, Default)]
+struct Use {
+    tier: Option<Tier>,
+    terms: LinkTerms,
+}
+
+impl Contracts {
+    /// Of these links, whose accounts are in that book.
+    #[must_use]
+    pub fn new(links: &[Link], book: Book) -> Contracts {
+        let mut contracts = Contracts {
+            links: Vec::new(),
+            book,
+            standby: Standby::default(),
+            uses: Vec::new(),
+            counted_at: Time::ZERO,
+        };
+        links.iter().for_each(|link| contracts.add(link));
+        contracts
+    }
+
+    /// One more link.
+    pub fn add(&mut self, link: &Link) {
+        self.links.push(Some(link.clone()));
+        self.uses.push(Use::default());
+        self.reconsider(self.links.len() - 1);
+    }
+
+    /// A link has another contract.
+    pub fn set(&mut self, number: usize, link: &Link) {
+        self.links[number] = Some(link.clone());
+        self.reconsider(number);
+    }
+
+    /// A link is used no more; its number stays taken.
+    pub fn remove(&mut self, number: usize) {
+        self.links[number] = None;
+        self.uses[number] = Use::default();
+    }
+
+    /// How many numbers are taken.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.links.len()
+    }
+
+    /// A link's name; `None` if it was taken away.
+    #[must_use]
+    pub fn name(&self, number: usize) -> Option<&str> {
+        let link = self.links.get(number)?.as_ref()?;
+        Some(&link.name)
+    }
+
+    /// Whether a link of that name is there.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.links.iter().flatten().any(|link| link.name == name)
+    }
+
+    /// How a link stands; `None` if it is not counted.
+    #[must_use]
+    pub fn standing(&self, number: usize) -> Option<Standing> {
+        self.book.standing(self.links.get(number)?.as_ref()?)
+    }
+
+    /// Whether every byte of a link is counted.
+    #[must_use]
+    pub fn is_metered(&self, number: usize) -> bool {
+        let link = self.links.get(number).and_then(Option::as_ref);
+        link.is_some_and(|link| link.allowance.is_metered())
+    }
+
+    /// Whether what links have carried is to be counted now.
+    #[must_use]
+    pub fn is_count_due(&self, now: Time) -> bool {
+        now >= self.counted_at + COUNTED_EVERY
+    }
+
+    /// Links have carried so many bytes since the last time.
+    pub fn count(&mut self, now: Time, mut carried: impl FnMut(usize) -> Bytes) {
+        self.counted_at = now;
+        for number in 0..self.links.len() {
+            let bytes = carried(number).as_u64();
+            if let Some(link) = &self.links[number]
+                && link.allowance.is_metered()
+            {
+                self.book.charge(link, bytes);
+                self.reconsider(number);
+            }
+        }
+    }
+
+    /// Follows what has become of the links, in the order of their numbers.
+    pub fn follow(&mut self, now: Time, state: impl Fn(usize) -> (bool, bool) + Copy) {
+        let links = self.uses.iter().enumerate().map(|(number, one)| {
+            let (is_there, is_alive) = state(number);
+            Candidate {
+                tier: one.tier,
+                is_there,
+                is_alive,
+            }
+        });
+        self.standby.follow(now, links);
+    }
+
+    /// On what terms a link is used now.
+    #[must_use]
+    pub fn terms(&self, number: usize) -> LinkTerms {
+        let Use { tier, terms } = self.uses[number];
+        LinkTerms {
+            standby: self.standby.includes(tier),
+            ..terms
+        }
+    }
+
+    /// When time alone changes something; `has_carried` says that there is something to be counted.
+    #[must_use]
+    pub fn due(&self, has_carried: bool) -> Option<Time> {
+        let is_metered = (0..self.links.len()).any(|number| self.is_metered(number));
+        let within = match has_carried {
+            true => COUNTED_EVERY,
+            false => LOOKED_AT_EVERY,
+        };
+        let counting = is_metered.then(|| self.counted_at + within);
+        self.standby.due().into_iter().chain(counting).min()
+    }
+
+    fn reconsider(&mut self, number: usize) {
+        let Some(link) = &self.links[number] else {
+            return;
+        };
+        let terms = self.book.terms(link);
+        let tier = match link.rank {
+            Rank::Never => None,
+            _ if self.book.is_stopped(link) => None,
+            _ if terms.quota == Some(Bytes::new(0)) => Some(Tier::LastResort),
+            Rank::Primary => Some(Tier::Primary),
+            Rank::Backup => Some(Tier::Backup),
+        };
+        let before = self.uses[number].terms.cost;
+        let is_other = (terms.cost - before).abs() > OTHER_COST * before;
+        let terms = LinkTerms {
+            standby: false,
+            rate: terms.rate,
+            cost: if is_other { terms.cost } else { before },
+            priority: link.priority,
+        };
+        self.uses[number] = Use { tier, terms };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ropewalk_quantities::Rate;
+
+    fn contracts(links: &[&str]) -> Contracts {
+        let links: Vec<Link> = links.iter().map(|link| link.parse().unwrap()).collect();
+        Contracts::new(&links, Book::default())
+    }
+
+    fn on_standby(contracts: &Contracts) -> Vec<bool> {
+        let links = 0..contracts.len();
+        links.map(|link| contracts.terms(link).standby).collect()
+    }
+
+    const ALIVE: fn(usize) -> (bool, bool) = |_| (true, true);
+
+    #[test]
+    fn links_without_a_contract_have_the_usual_terms() {
+        let contracts = contracts(&["a=lo", "b=127.0.0.1"]);
+        for link in 0..2 {
+            assert_eq!(contracts.terms(link), LinkTerms::default());
+        }
+        assert_eq!(contracts.due(true), None);
+    }
+
+    #[test]
+    fn ranks_and_what_a_quota_leaves_say_who_is_on_standby() {
+        let mut contracts = contracts(&[
+            "wifi=lo",
+            "lte=lo,rank=backup,cost=5,priority=2",
+            "sim=lo,quota=1MB",
+            "old=lo,rank=never",
+            "pre=lo,quota=1MB,at_cap=stop",
+            "slow=lo,quota=1MB,at_cap=512kbit",
+        ]);
+        contracts.follow(Time::ZERO, ALIVE);
+        let before = [false, true, false, true, false, false];
+        assert_eq!(on_standby(&contracts), before);
+        let lte = contracts.terms(1);
+        assert_eq!((lte.cost, lte.priority), (5.0, 2));
+        contracts.count(Time::from_secs(1), |_| Bytes::new(1_000_000));
+        contracts.follow(Time::from_secs(1), ALIVE);
+        assert_eq!(
+            on_standby(&contracts),
+            [false, true, true, true, true, false]
+        );
+        assert_eq!(contracts.terms(5).rate, Some(Rate::from_bps(512_000)));
+        // The primary ones are gone: the backup lives, and the last resort stays silent.
+        let gone = |link| (link == 1 || link == 2, link == 1 || link == 2);
+        contracts.remove(5);
+        contracts.follow(Time::from_secs(2), gone);
+        assert_eq!(on_standby(&contracts)[1..3], [false, true]);
+    }
+
+    #[test]
+    fn a_cost_that_hardly_changes_is_the_same() {
+        let mut contracts = contracts(&["sim=lo,cost=2,quota=1GB,pace=priced"]);
+        assert_eq!(contracts.terms(0).cost, 2.0);
+        // All at once, which is sooner than the period by far.
+        contracts.count(Time::from_secs(1), |_| Bytes::new(900_000_000));
+        let dear = contracts.terms(0).cost;
+        assert!(dear > 100.0, "{dear}");
+    }
+
+    #[test]
+    fn what_is_metered_is_looked_at_each_second_and_counted_more_often() {
+        let mut contracts = contracts(&["a=lo", "sim=lo,quota=1GB"]);
+        contracts.count(Time::from_secs(5), |_| Bytes::new(10));
+        assert_eq!(contracts.due(false), Some(Time::from_secs(6)));
+        assert_eq!(contracts.due(true), Some(Time::from_millis(5050)));
+        assert!(!contracts.is_count_due(Time::from_millis(5049)));
+        let standing = contracts.standing(1).unwrap();
+        assert_eq!(standing.used, Bytes::new(10));
+        assert_eq!(contracts.standing(0), None);
+    }
+}

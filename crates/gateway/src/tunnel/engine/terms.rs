@@ -1,0 +1,128 @@
+//! Links that go on standby and come back, at both ends: the one that dials says which.
+
+use ropewalk_quantities::Time;
+use ropewalk_striping::tunnel::{LinkTerms, Ping};
+use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
+use tracing::info;
+
+use super::{End, Engine, sending};
+use crate::tunnel::peer::Peer;
+use crate::tunnel::refusal::Refusal;
+use crate::tunnel::sockets::Sockets;
+
+/// What a datagram with terms has at the most.
+const TERMS: u64 = 100;
+
+impl Engine {
+    /// Counts what links have carried so far.
+    pub(super) fn count_carried(&mut self) {
+        let (_, now) = self.now();
+        let sockets = &self.sockets;
+        self.contracts.count(now, |link| sockets.take_carried(link));
+    }
+
+    /// Counts what links have carried, and uses each on the terms of now.
+    pub(super) fn follow_terms(&mut self) {
+        let (instant, now) = self.now();
+        let End::Initiator(dialer) = &mut self.end else {
+            return;
+        };
+        let sockets = &self.sockets;
+        if self.contracts.is_count_due(now) {
+            self.contracts.count(now, |link| sockets.take_carried(link));
+        }
+        let peer = &mut self.peers[0];
+        let is_open = peer.is_open(instant);
+        self.contracts.follow(now, |link| {
+            let is_there = sockets.get(link).is_some();
+            let is_known = is_there && is_open && link < peer.sender.links();
+            (is_there, is_known && peer.sender.is_alive(link))
+        });
+        for link in 0..self.contracts.len() {
+            let (before, terms) = (peer.terms(link), self.contracts.terms(link));
+            if before == terms {
+                continue;
+            }
+            if before.standby != terms.standby
+                && let Some(name) = self.contracts.name(link)
+            {
+                let state = if terms.standby {
+                    "on standby"
+                } else {
+                    "in use"
+                };
+                info!("link {name}: {state}");
+            }
+            self.telling.set(now, link, terms);
+            use_on(peer, now, link, terms, sockets);
+            if !is_open {
+                dialer.hurry(instant);
+            }
+            self.unpublished = true;
+        }
+        if is_open {
+            self.tell_terms(now);
+        }
+    }
+
+    /// Says what is due, by the quickest link and by the one that it is about.
+    fn tell_terms(&mut self, now: Time) {
+        let peer = &mut self.peers[0];
+        for (link, version, terms) in self.telling.poll(now) {
+            let frame = TunnelFrame::Terms {
+                link: link as u8,
+                version,
+                terms,
+            };
+            let quickest = peer.sender.quickest(now, TERMS);
+            let is_in_use = link < peer.sender.links() && peer.sender.is_in_use(link);
+            let own = (is_in_use && quickest != Some(link)).then_some(link);
+            for by in quickest.into_iter().chain(own) {
+                peer.answer(now, by, &frame, sending(&self.sockets));
+            }
+        }
+        peer.flush(sending(&self.sockets));
+    }
+
+    /// When terms may change, or are to be told.
+    pub(super) fn terms_due(&self, is_open: bool) -> Option<Time> {
+        let contracts = self.contracts.due(self.sockets.have_carried());
+        let telling = self.telling.due().filter(|_| is_open);
+        contracts.into_iter().chain(telling).min()
+    }
+}
+
+/// A client says on what terms a link is used.
+pub(super) fn on_terms(
+    peer: &mut Peer,
+    now: Time,
+    (link, version, terms): (u8, u32, LinkTerms),
+    by: u8,
+    sockets: &Sockets,
+) -> Result<(), Refusal> {
+    if link > TunnelHeader::MAX_LINK {
+        return Err(Refusal::Malformed);
+    }
+    if peer.is_news(link, version) {
+        use_on(peer, now, usize::from(link), terms, sockets);
+    }
+    let seen = TunnelFrame::TermsSeen { link, version };
+    let by = usize::from(by);
+    let by = match peer.sender.is_in_use(by) {
+        true => Some(by),
+        false => peer.sender.quickest(now, TERMS),
+    };
+    if let Some(by) = by {
+        peer.answer(now, by, &seen, sending(sockets));
+    }
+    Ok(())
+}
+
+/// Uses a link on other terms; one that comes back is asked whether it lives.
+fn use_on(peer: &mut Peer, now: Time, link: usize, terms: LinkTerms, sockets: &Sockets) {
+    let comes_back = peer.terms(link).standby && !terms.standby;
+    peer.set_terms(now, link, terms);
+    if comes_back && link < peer.sender.links() && peer.sender.is_in_use(link) {
+        peer.ping(now, Ping::sign_of_life(link), sending(sockets));
+    }
+}

@@ -1,0 +1,225 @@
+//! Which links are on standby: those that are for when others do not live.
+
+use ropewalk_quantities::Time;
+
+/// How long a link that was just taken into use has to be heard before others are, too.
+const START: Time = Time::from_secs(1);
+/// A link that is not heard for so long beyond the suspicion is taken for dead: one that only stumbled is
+/// trusted again before.
+const DEAD: Time = Time::from_millis(100);
+/// A link that has been trusted again for so long is relied on.
+const PROVEN: Time = Time::from_secs(1);
+
+/// What a link is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tier {
+    /// Always.
+    Primary,
+    /// While no primary one lives.
+    Backup,
+    /// While no other lives: its quota is gone, or is ahead of its pace.
+    LastResort,
+}
+
+impl Tier {
+    const ALL: [Tier; 3] = [Tier::Primary, Tier::Backup, Tier::LastResort];
+}
+
+/// A link as it is now.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate {
+    /// What it is for; `None`: it is not to be used at all.
+    pub tier: Option<Tier>,
+    /// Whether this machine has it.
+    pub is_there: bool,
+    /// Whether it is in use, and the other end was heard by it.
+    pub is_alive: bool,
+}
+
+/// Up to which tier links are in use.
+#[derive(Clone, Debug)]
+pub struct Standby {
+    level: Tier,
+    /// By tiers, since when a link of it, or of one before, has been alive.
+    alive_since: [Option<Time>; 3],
+    /// Since when none in use has been, while others could be.
+    dead_since: Option<Time>,
+    /// Whether one has been since the level is this.
+    has_lived: bool,
+}
+
+impl Default for Standby {
+    fn default() -> Standby {
+        Standby {
+            level: Tier::Primary,
+            alive_since: [None; 3],
+            dead_since: None,
+            has_lived: false,
+        }
+    }
+}
+
+impl Standby {
+    /// Whether a link of a tier is on standby.
+    #[must_use]
+    pub fn includes(&self, tier: Option<Tier>) -> bool {
+        tier.is_none_or(|tier| tier > self.level)
+    }
+
+    /// Follows the links; to be asked again at [`due`](Standby::due)'s time, and when something has
+    /// happened to them.
+    pub fn follow(&mut self, now: Time, links: impl Iterator<Item = Candidate> + Clone) {
+        let of = |tier| move |link: &Candidate| link.tier.is_some_and(|own| own <= tier);
+        for (tier, since) in Tier::ALL.into_iter().zip(&mut self.alive_since) {
+            let is_alive = links.clone().filter(of(tier)).any(|link| link.is_alive);
+            *since = is_alive.then(|| since.unwrap_or(now));
+        }
+        let proven = |since: &Option<Time>| since.is_some_and(|since| now >= since + PROVEN);
+        let earlier = Tier::ALL.into_iter().zip(&self.alive_since);
+        if let Some((tier, _)) = earlier
+            .take_while(|(tier, _)| *tier < self.level)
+            .find(|(_, since)| proven(since))
+        {
+            (self.level, self.has_lived) = (tier, true);
+        }
+        loop {
+            let is_there = |tier| links.clone().filter(of(tier)).any(|link| link.is_there);
+            let next = Tier::ALL
+                .into_iter()
+                .find(|tier| *tier > self.level && is_there(*tier));
+            let is_alive = self.alive_since[self.level as usize].is_some();
+            self.has_lived |= is_alive;
+            let Some(next) = next.filter(|_| !is_alive) else {
+                self.dead_since = None;
+                return;
+            };
+            let since = *self.dead_since.get_or_insert(now);
+            if is_there(self.level) && now < since + self.patience() {
+                return;
+            }
+            (self.level, self.has_lived, self.dead_since) = (next, false, None);
+        }
+    }
+
+    /// When time alone changes something.
+    #[must_use]
+    pub fn due(&self) -> Option<Time> {
+        let dead = self.dead_since.map(|since| since + self.patience());
+        let earlier = self.alive_since.iter().take(self.level as usize);
+        let proven = earlier.flatten().map(|since| *since + PROVEN);
+        proven.chain(dead).min()
+    }
+
+    fn patience(&self) -> Time {
+        match self.has_lived {
+            true => DEAD,
+            false => START,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Time = Time::from_millis;
+
+    fn link(tier: Tier, is_alive: bool) -> Candidate {
+        Candidate {
+            tier: Some(tier),
+            is_there: true,
+            is_alive,
+        }
+    }
+
+    /// Which tiers are in use at these times, of one link each; `alive` says which of those in use
+    /// answer.
+    fn in_use(at: &[(u64, [bool; 3])]) -> Vec<usize> {
+        let mut standby = Standby::default();
+        let mut levels = Vec::new();
+        for &(ms, alive) in at {
+            let links = Tier::ALL.into_iter().zip(alive);
+            let links = links.map(|(tier, alive)| {
+                let is_alive = alive && !standby.includes(Some(tier));
+                link(tier, is_alive)
+            });
+            let links: Vec<Candidate> = links.collect();
+            standby.follow(MS(ms), links.iter().copied());
+            levels.push(standby.level as usize);
+        }
+        levels
+    }
+
+    #[test]
+    fn a_start_waits_for_the_primary_a_second() {
+        let none = [false; 3];
+        let at = [
+            (0, none),
+            (999, none),
+            (1000, none),
+            (1999, none),
+            (2000, none),
+        ];
+        assert_eq!(in_use(&at), [0, 0, 1, 1, 2]);
+    }
+
+    #[test]
+    fn a_backup_comes_after_a_death_and_goes_after_a_return_and_stumbles_are_passed_over() {
+        let (up, dead) = ([true; 3], [false, true, true]);
+        let at = [
+            (0, up),
+            (50, dead),
+            (149, dead),
+            (150, dead),
+            (160, dead),
+            (300, up),
+            (900, dead),
+            (1000, up),
+            (1999, up),
+            (2000, up),
+        ];
+        assert_eq!(in_use(&at), [0, 0, 0, 1, 1, 1, 1, 1, 1, 0]);
+        let stumble = [
+            (0, up),
+            (50, dead),
+            (140, up),
+            (200, dead),
+            (299, dead),
+            (300, dead),
+        ];
+        assert_eq!(in_use(&stumble), [0, 0, 0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn a_tier_without_links_is_passed_over_and_one_that_is_not_there_is_not_waited_for() {
+        let mut standby = Standby::default();
+        let mut gone = link(Tier::Primary, true);
+        let last = link(Tier::LastResort, false);
+        standby.follow(MS(0), [gone, last].into_iter());
+        assert!(standby.includes(Some(Tier::LastResort)));
+        gone.is_alive = false;
+        gone.is_there = false;
+        standby.follow(MS(10), [gone, last].into_iter());
+        assert!(!standby.includes(Some(Tier::LastResort)));
+        assert!(standby.includes(None));
+        // Its own quota gone, a link that is all there is goes on.
+        let mut standby = Standby::default();
+        standby.follow(MS(0), [link(Tier::LastResort, true)].into_iter());
+        assert!(!standby.includes(Some(Tier::LastResort)));
+    }
+
+    #[test]
+    fn what_is_due_is_when_something_changes() {
+        let mut standby = Standby::default();
+        let links = |alive| [link(Tier::Primary, alive), link(Tier::Backup, false)].into_iter();
+        standby.follow(MS(5), links(false));
+        assert_eq!(standby.due(), Some(MS(1005)));
+        standby.follow(MS(1005), links(false));
+        assert_eq!(standby.due(), None);
+        standby.follow(MS(1100), links(true));
+        assert_eq!(standby.due(), Some(MS(2100)));
+        standby.follow(MS(2100), links(true));
+        assert_eq!(standby.due(), None);
+        assert!(standby.includes(Some(Tier::Backup)));
+    }
+}

@@ -1,0 +1,131 @@
+//! Terms of links that the other end is to be told, until it has seen them.
+
+use ropewalk_quantities::Time;
+use ropewalk_striping::tunnel::LinkTerms;
+
+/// What was not seen is repeated after this, and after twice as long each time.
+const FIRST_WAIT: Time = Time::from_millis(200);
+const MOST_WAIT: Time = Time::from_secs(10);
+
+/// What the other end is told of each link, and whether it has seen that.
+#[derive(Clone, Debug, Default)]
+pub struct Telling {
+    links: Vec<Told>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    terms: LinkTerms,
+    /// Zero of a link of which there is nothing to tell.
+    version: u32,
+    /// When it is to be said, unless it was seen.
+    due: Option<Time>,
+    wait: Time,
+}
+
+impl Telling {
+    /// These are the terms of a link now.
+    pub fn set(&mut self, now: Time, link: usize, terms: LinkTerms) {
+        if self.links.len() <= link {
+            self.links.resize(link + 1, Told::default());
+        }
+        let told = &mut self.links[link];
+        if told.terms != terms {
+            (told.terms, told.version) = (terms, told.version + 1);
+            told.hurry(now);
+        }
+    }
+
+    /// The other end may know nothing of what it was told.
+    pub fn begin_anew(&mut self, now: Time) {
+        for told in self.links.iter_mut().filter(|told| told.version > 0) {
+            told.hurry(now);
+        }
+    }
+
+    /// The other end has seen the terms of a link.
+    pub fn on_seen(&mut self, link: usize, version: u32) {
+        if let Some(told) = self.links.get_mut(link)
+            && told.version == version
+        {
+            told.due = None;
+        }
+    }
+
+    /// When something is to be said.
+    #[must_use]
+    pub fn due(&self) -> Option<Time> {
+        self.links.iter().filter_map(|told| told.due).min()
+    }
+
+    /// What is to be said now: links, versions, terms.
+    pub fn poll(&mut self, now: Time) -> Vec<(usize, u32, LinkTerms)> {
+        let links = self.links.iter_mut().enumerate();
+        let due = links.filter(|(_, told)| told.due.is_some_and(|due| due <= now));
+        let due = due.map(|(link, told)| {
+            told.due = Some(now + told.wait);
+            told.wait = (told.wait * 2).min(MOST_WAIT);
+            (link, told.version, told.terms)
+        });
+        due.collect()
+    }
+}
+
+impl Told {
+    fn hurry(&mut self, now: Time) {
+        (self.due, self.wait) = (Some(now), FIRST_WAIT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Time = Time::from_millis;
+    const STANDBY: LinkTerms = LinkTerms {
+        standby: true,
+        rate: None,
+        cost: 1.0,
+        priority: 0,
+    };
+
+    #[test]
+    fn the_usual_terms_are_not_told() {
+        let mut telling = Telling::default();
+        telling.set(MS(1), 3, LinkTerms::default());
+        assert_eq!(telling.due(), None);
+        telling.begin_anew(MS(2));
+        assert!(telling.poll(MS(9)).is_empty());
+    }
+
+    #[test]
+    fn terms_are_repeated_until_they_are_seen() {
+        let mut telling = Telling::default();
+        telling.set(MS(0), 1, STANDBY);
+        let said = [(1, 1, STANDBY)];
+        assert_eq!(telling.poll(MS(0)), said);
+        assert!(telling.poll(MS(199)).is_empty());
+        assert_eq!(telling.poll(MS(200)), said);
+        assert_eq!(telling.due(), Some(MS(600)));
+        // Of other terms, and of another link.
+        telling.on_seen(1, 2);
+        telling.on_seen(7, 1);
+        assert_eq!(telling.poll(MS(600)), said);
+        telling.on_seen(1, 1);
+        assert_eq!(telling.due(), None);
+    }
+
+    #[test]
+    fn what_changes_meanwhile_is_what_is_told() {
+        let mut telling = Telling::default();
+        telling.set(MS(0), 0, STANDBY);
+        let _ = telling.poll(MS(0));
+        telling.set(MS(50), 0, LinkTerms::default());
+        telling.on_seen(0, 1);
+        assert_eq!(telling.poll(MS(50)), [(0, 2, LinkTerms::default())]);
+        telling.on_seen(0, 2);
+        // After another handshake all is told again.
+        telling.begin_anew(MS(99));
+        assert_eq!(telling.poll(MS(99)), [(0, 2, LinkTerms::default())]);
+    }
+}
