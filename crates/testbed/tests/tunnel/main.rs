@@ -1,6 +1,7 @@
 //! The tunnel between two network namespaces, over emulated links; as root.
 
 mod addresses;
+mod contracts;
 mod path_mtu;
 mod refused;
 

@@ -68,7 +68,7 @@ impl Network {
     }
 }
 
-fn ip(namespace: &Namespace, arguments: impl Into<String>) {
+pub fn ip(namespace: &Namespace, arguments: impl Into<String>) {
     let arguments = arguments.into();
     namespace.run(move || {
         let done = Command::new("ip")
@@ -79,7 +79,7 @@ fn ip(namespace: &Namespace, arguments: impl Into<String>) {
     });
 }
 
-fn sysctl(namespace: &Namespace, name: &str, value: &'static str) {
+pub fn sysctl(namespace: &Namespace, name: &str, value: &'static str) {
     let path = format!("/proc/sys/net/ipv4/{name}");
     namespace.run(move || std::fs::write(path, value).unwrap());
 }
