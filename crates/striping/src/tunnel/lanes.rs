@@ -13,6 +13,18 @@ pub(super) struct Lanes {
     next: [u64; LANES],
     bytes: [u32; LANES],
     second: Time,
+    wired: [Wired; LANES],
+}
+
+/// What became of a lane's packets of which none was kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Wired {
+    #[default]
+    None,
+    /// They went by a link that carries all.
+    Under,
+    /// It died: those that have not arrived do not come any more.
+    Lost,
 }
 
 impl Default for Lanes {
@@ -21,6 +33,7 @@ impl Default for Lanes {
             next: [0; LANES],
             bytes: [0; LANES],
             second: Time::ZERO,
+            wired: [Wired::None; LANES],
         }
     }
 }
@@ -31,6 +44,24 @@ impl Lanes {
         let next = &mut self.next[usize::from(lane)];
         *next += 1;
         (*next - 1) as u32
+    }
+
+    /// The link that carried all carries it no more; if it died, what was on its way is lost.
+    pub(super) fn unwire(&mut self, has_died: bool) {
+        for lane in &mut self.wired {
+            if *lane == Wired::Under {
+                *lane = if has_died { Wired::Lost } else { Wired::None };
+            }
+        }
+    }
+
+    /// Whether what is missing before a lane's next packet does not come again; `by_wire` says that
+    /// the packet itself will not, either.
+    pub(super) fn goes_at_once(&mut self, lane: u8, by_wire: bool) -> bool {
+        let wired = &mut self.wired[usize::from(lane)];
+        let next = if by_wire { Wired::Under } else { Wired::None };
+        let before = std::mem::replace(wired, next);
+        by_wire || before == Wired::Lost
     }
 
     /// Whether a packet of so many bytes is one of a flow that sends little.

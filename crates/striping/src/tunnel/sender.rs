@@ -220,13 +220,21 @@ impl<P: Clone> Sender<P> {
             self.note_limited(now);
             return None;
         };
-        let mut next = self.queue.take(link, &mut self.lanes);
-        if self.wire.is_some() {
+        let next = self.queue.take(link, &mut self.lanes);
+        Some(self.begin(next))
+    }
+
+    /// A packet goes, and is kept if it is to come again once it is lost.
+    fn begin(&mut self, mut next: Transmit<P>) -> Transmit<P> {
+        let by_wire = self.wire.is_some();
+        if self.lanes.goes_at_once(next.place.lane, by_wire) {
             next.place.delivery = Delivery::AtOnce;
         }
         let next = self.copied(next);
-        self.keep(&next);
-        Some(next)
+        if !by_wire {
+            self.keep(&next);
+        }
+        next
     }
 
     /// What goes on a link now, and on the others later if it is to go on all.
@@ -254,7 +262,7 @@ impl<P: Clone> Sender<P> {
 
     /// A packet of a flow is kept until it has arrived.
     fn keep(&mut self, next: &Transmit<P>) {
-        if next.place.lane > 0 && next.place.delivery != Delivery::AtOnce {
+        if next.place.lane > 0 {
             self.begun.push(Packet {
                 packet: next.packet.clone(),
                 bytes: next.bytes,
@@ -290,13 +298,8 @@ impl<P: Clone> Sender<P> {
         if queue.packets.front()?.bytes > most {
             return None;
         }
-        let mut next = queue.take(link, &mut self.lanes);
-        if self.wire.is_some() {
-            next.place.delivery = Delivery::AtOnce;
-        }
-        let next = self.copied(next);
-        self.keep(&next);
-        Some(next)
+        let next = queue.take(link, &mut self.lanes);
+        Some(self.begin(next))
     }
 
     /// A datagram of so many bytes, IP header included, goes on a link: its sequence.

@@ -1,7 +1,7 @@
 //! One link alone is a wire: what goes in comes out a delay later, and nothing comes again.
 
 use ropewalk_quantities::Time;
-use ropewalk_striping::tunnel::Class;
+use ropewalk_striping::tunnel::{Class, LinkTerms};
 
 use crate::world::{CLIENT, RELAY, World};
 
@@ -46,4 +46,38 @@ fn what_is_lost_is_not_waited_for() {
     // Beside another link it goes again.
     let beside = delays(&[DELAY, DELAY], every, 40..60);
     assert!(beside.iter().map(|&(number, _)| number).eq(0..100));
+}
+
+#[test]
+fn what_a_dead_wire_has_lost_is_not_waited_for_on_the_link_that_follows() {
+    for delays in [[DELAY, DELAY], [DELAY, 3 * DELAY]] {
+        let mut world = World::new(&delays);
+        world.run_until(Time::from_secs(2));
+        let terms = |standby| LinkTerms {
+            standby,
+            ..LinkTerms::default()
+        };
+        for end in [CLIENT, RELAY] {
+            world.set_terms(end, 1, terms(true));
+        }
+        let mut sent = Vec::new();
+        for number in 0..600 {
+            world.links[0].is_dark = number >= 100;
+            if number == 500 {
+                for end in [CLIENT, RELAY] {
+                    world.set_terms(end, 1, terms(false));
+                }
+            }
+            world.enqueue_of(Class::InStep, CLIENT, number, 1400);
+            sent.push(world.now);
+            world.run_until(world.now + Time::from_millis(1));
+        }
+        world.run_until(world.now + Time::from_secs(1));
+        assert!(world.suspicions(CLIENT, 0).1);
+        // Those that went into the dark are lost.
+        let came = world.delivered.iter().map(|&(_, number, _)| number);
+        assert!(came.eq((0..100).chain(500..600)), "{:?}", world.delivered);
+        let (_, first, at) = world.delivered[100];
+        assert_eq!(at - sent[first as usize], Time::from_millis(delays[1]));
+    }
 }

@@ -44,8 +44,12 @@ impl<P: Clone> Sender<P> {
             self.usable
                 .retain(|&link| links[link].round_trip() / 2 <= most);
         }
-        self.wire = self.wire();
-        let wire = self.wire;
+        let wire = self.wire();
+        if let Some(before) = self.wire.filter(|_| self.wire != wire) {
+            let has_died = !self.up[before] || self.links[before].suspected();
+            self.lanes.unwire(has_died);
+        }
+        self.wire = wire;
         for (number, link) in self.links.iter_mut().enumerate() {
             link.set_wire(wire == Some(number));
         }
