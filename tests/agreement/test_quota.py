@@ -16,12 +16,13 @@ rate = "20 Mbit/s"
 delay = "20 ms"
 quota = "6 MB"
 [transport]
-protocol = "bas"
 """
+TRANSPORTS = ('protocol = "bas"', 'protocol = "striped-tcp"\ndevice = "tunnel"')
 
 
-def test_a_quota_is_used_up_and_no_more_simulated_and_by_the_gateway(machine):
-    scenario = ropewalk.Scenario(TEXT, name="quota")
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_quota_is_used_up_and_no_more_simulated_and_by_the_gateway(machine, transport):
+    scenario = ropewalk.Scenario(TEXT + transport + "\n", name="quota")
     simulated = ropewalk.simulate(scenario).runs[0]
     run = ropewalk.testbed(scenario).runs[0]
     for results in (simulated, run):

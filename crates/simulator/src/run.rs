@@ -304,7 +304,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
             let terms: Vec<Terms> = paths
                 .map(|path| self.meters.terms(self.now, path))
                 .collect();
-            flow.host.set_terms(&terms);
+            flow.host.set_terms(self.now, &terms);
             self.serve(index, CLIENT);
         }
         self.schedule_at(source, self.meters.next(self.now));

@@ -4,6 +4,7 @@ use ropewalk_scenario::Scenario;
 use ropewalk_simulator::{Options, Outcome, simulate};
 
 const PROTOCOLS: [&str; 2] = ["mptcp", "bas"];
+const WITH_TUNNEL: [&str; 3] = ["mptcp", "bas", "striped-tcp\"\ndevice = \"tunnel"];
 
 /// A free link of 6 Mbit/s, and a dear one of 20 with a quota.
 fn text(transport: &str, quota: &str, more: &str) -> String {
@@ -33,7 +34,7 @@ fn used(outcome: &Outcome) -> (u64, u64) {
 
 #[test]
 fn what_has_nothing_left_carries_nothing_while_another_lives() {
-    for protocol in PROTOCOLS {
+    for protocol in WITH_TUNNEL {
         let transport = format!("protocol = \"{protocol}\"");
         let quota = "quota = \"20 MB\"";
         let outcome = run(&text(&transport, quota, ""));
@@ -52,7 +53,7 @@ fn what_has_nothing_left_carries_nothing_while_another_lives() {
 
 #[test]
 fn where_nothing_else_lives_it_is_a_last_resort() {
-    for protocol in PROTOCOLS {
+    for protocol in WITH_TUNNEL {
         let transport = format!("protocol = \"{protocol}\"");
         let quota = "quota = \"5 MB\"";
         let dead = "down = [[\"20 s\", \"40 s\"]]";
@@ -72,12 +73,18 @@ fn where_nothing_else_lives_it_is_a_last_resort() {
 
 #[test]
 fn at_an_even_pace_it_lasts_each_period() {
-    for protocol in PROTOCOLS {
+    for protocol in WITH_TUNNEL {
         let transport = format!("protocol = \"{protocol}\"");
         let quota = "quota = \"20 MB\"\nperiod = \"25 s\"\npace = \"even\"";
         // The run ends within the third.
         let (used, _) = used(&run(&text(&transport, quota, "")));
-        let wanted = 8_000_000..8_700_000;
+        let least = match protocol {
+            "mptcp" | "bas" => 8_000_000,
+            // A link of the tunnel that comes back is measured anew, for a few round trips of each quarter
+            // of a second in which it gets another hundredth.
+            _ => 7_700_000,
+        };
+        let wanted = least..8_700_000;
         assert!(wanted.contains(&used), "{protocol} {used}");
     }
 }

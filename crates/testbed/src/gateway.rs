@@ -14,19 +14,18 @@ use ropewalk_gateway::Link;
 use ropewalk_gateway::classes::{Class, Classes, LONGEST};
 use ropewalk_gateway::handshake::{AcceptSecurity, DialSecurity};
 use ropewalk_gateway::keys::{Clients, SecretKey};
-use ropewalk_gateway::links::Place;
 use ropewalk_gateway::programs::Programs;
 use ropewalk_gateway::proxy;
-use ropewalk_gateway::quota::{Allowance, Period};
 use ropewalk_gateway::relay::rules::{Rule, Rules};
 use ropewalk_gateway::relay::{DefaultLimits, Relay, RelayConfig};
 use ropewalk_gateway::uplink::{Uplink, UplinkConfig, link_number};
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_scenario::{Quota, Scenario};
+use ropewalk_scenario::Scenario;
 use ropewalk_striping::{CarrierId, Config};
 use tokio::sync::oneshot;
 
 use crate::error::Error;
+use crate::links::links;
 use crate::network::Testbed;
 use crate::traffic::{Subflow, grown, mbps};
 
@@ -210,33 +209,6 @@ fn only(server: IpAddr) -> Rule {
         IpAddr::V6(server) => format!("[{server}]"),
     };
     text.parse().expect("an address is a rule")
-}
-
-fn links(scenario: &Scenario, testbed: &Testbed) -> impl Iterator<Item = Link> {
-    scenario.first().paths.iter().map(|&path| {
-        let place = Place::Address(testbed.plan.paths[path].client[0]);
-        let hops = scenario.paths[path].hops.iter();
-        Link {
-            cost: hops.clone().map(|&hop| scenario.links[hop].cost).sum(),
-            allowance: allowance(hops.filter_map(|&hop| scenario.quota(hop))),
-            ..Link::new(scenario.paths[path].name.clone(), place)
-        }
-    })
-}
-
-/// What a path may carry: the least of what its links may.
-fn allowance<'a>(quotas: impl Iterator<Item = &'a Quota>) -> Allowance {
-    let Some(least) = quotas.min_by_key(|quota| quota.size) else {
-        return Allowance::default();
-    };
-    // Without a period the run ends before.
-    let period = least.period.map_or(Period::default(), Period::Span);
-    Allowance {
-        quota: Some(least.size),
-        period,
-        pace: least.pace,
-        ..Allowance::default()
-    }
 }
 
 fn listen(testbed: &Testbed, at_server: bool, at: SocketAddr) -> Result<TcpListener, Error> {

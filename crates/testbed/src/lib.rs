@@ -36,6 +36,7 @@ mod error;
 mod gateway;
 mod iproute;
 mod kernel;
+mod links;
 mod namespace;
 mod netem;
 mod network;

@@ -9,14 +9,13 @@ use std::panic::resume_unwind;
 use std::thread::{self, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-use ropewalk_gateway::Link;
 use ropewalk_gateway::keys::{Clients, SecretKey};
-use ropewalk_gateway::links::Place;
 use ropewalk_gateway::tunnel::{Config, Control, Prefix, Role, Tunnel as End, TunnelError};
 use ropewalk_scenario::{Device, Flow, Protocol, Scenario};
 use ropewalk_striping::tunnel::Scheduler;
 
 use crate::error::Error;
+use crate::links::links;
 use crate::namespace::Namespace;
 use crate::network::Testbed;
 
@@ -138,13 +137,6 @@ fn config(
         link_mtu: testbed.plan.mtu.try_into().unwrap_or(u16::MAX),
         ..Config::new(secret.clone(), role, vec![address])
     }
-}
-
-fn links(scenario: &Scenario, testbed: &Testbed) -> impl Iterator<Item = Link> {
-    scenario.first().paths.iter().map(|&path| {
-        let place = Place::Address(testbed.plan.paths[path].client[0]);
-        Link::new(scenario.paths[path].name.clone(), place)
-    })
 }
 
 fn open(namespace: &Namespace, config: Config) -> Result<End, TunnelError> {

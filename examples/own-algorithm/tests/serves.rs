@@ -4,7 +4,7 @@ use ropewalk_own_algorithm::{Binomial, Budget, Patience};
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_scenario::{Protocol, Scenario};
 use ropewalk_simulator::{Options, Outcome, simulate};
-use ropewalk_striping::tunnel::{Class, Flow, Sender, SenderConfig};
+use ropewalk_striping::tunnel::{Class, Flow, LinkTerms, Sender, SenderConfig};
 use ropewalk_transport::scheduling::PacketScheduler;
 
 const LINKS: &str = r#"
@@ -75,8 +75,13 @@ fn so_are_the_links_of_a_tunnel() {
     let start = Time::from_millis(1);
     let mut tunnel = Sender::new(SenderConfig::default());
     let links = [tunnel.add_link(start), tunnel.add_link(start)];
-    tunnel.set_price(links[0], 10.0, 0);
-    tunnel.set_price(links[1], 1.0, 0);
+    for (link, cost) in links.into_iter().zip([10.0, 1.0]) {
+        let terms = LinkTerms {
+            cost,
+            ..LinkTerms::default()
+        };
+        tunnel.set_terms(start, link, terms);
+    }
     let slot = Time::from_millis(100);
     let budget = Budget::new(slot, Bytes::new(u64::from(2 * PACKET)));
     tunnel.schedule_by(PacketScheduler::Own(Box::new(budget)));

@@ -1,9 +1,8 @@
 //! What the links of the end that dials are for: ranks and quotas, and who of them lives.
 
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_striping::tunnel::LinkTerms;
+use ropewalk_striping::tunnel::{Candidate, LinkTerms, Standby, Tier};
 
-use super::standby::{Candidate, Standby, Tier};
 use crate::links::{Link, Rank};
 use crate::quota::{Book, Standing};
 

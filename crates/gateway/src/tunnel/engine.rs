@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::{
-    Feedback, Flow, ReceiverConfig, Sender, SenderConfig, Shared, Transmit,
+    Feedback, Flow, ReceiverConfig, Sender, SenderConfig, Shared, Telling, Transmit,
 };
 use ropewalk_wire::IpView;
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
@@ -41,7 +41,6 @@ use super::socket::Buffers;
 use super::sockets::Sockets;
 use super::status::{PeerStatus, Status};
 use super::super_packet::{Piece, Pool, SuperPacket};
-use super::telling::Telling;
 use crate::Link;
 use crate::keys::PublicKey;
 use crate::refusals::Refusals;

@@ -57,10 +57,8 @@ mod peer;
 mod refusal;
 mod socket;
 mod sockets;
-mod standby;
 mod status;
 mod super_packet;
-mod telling;
 
 pub use config::{Config, Interface, Prefix, PrefixError, Role};
 pub use control::{Control, Reload};

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::tunnel::{
-    ENVELOPE, Inbound, LinkTerms, Ping, Receiver, ReceiverConfig, Sender, SenderConfig,
+    ENVELOPE, Inbound, LinkTerms, Ping, Receiver, ReceiverConfig, SaidTerms, Sender, SenderConfig,
 };
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 
@@ -79,6 +79,8 @@ pub struct Peer {
     pub sender: Sender<Piece>,
     /// What comes from there.
     pub receiver: Receiver<Waiting>,
+    /// What a client has said of the terms of links.
+    pub said: SaidTerms,
     /// Since when something is under way that is answered, and nothing genuine was heard.
     pub unanswered: Option<Instant>,
     configs: (SenderConfig, ReceiverConfig),
@@ -89,9 +91,8 @@ pub struct Peer {
     /// It has confirmed one, and its addresses are to be looked at.
     has_moved: bool,
     paths: Vec<Option<Path>>,
-    /// On what terms links are used, there or not, as far as somebody has said; of a client, with the
-    /// version of what it said.
-    terms: Vec<(u32, LinkTerms)>,
+    /// On what terms links are used, there or not, as far as somebody has said.
+    terms: Vec<LinkTerms>,
     batches: Vec<Batch>,
     sealed: u64,
 }
@@ -109,6 +110,7 @@ impl Peer {
             addresses,
             sender: Sender::new(configs.0),
             receiver: Receiver::new(configs.1),
+            said: SaidTerms::default(),
             unanswered: None,
             configs,
             current: None,
@@ -153,6 +155,7 @@ impl Peer {
         self.receiver = Receiver::new(self.configs.1);
         self.paths.clear();
         self.terms.clear();
+        self.said = SaidTerms::default();
         self.batches.clear();
     }
 
@@ -180,31 +183,18 @@ impl Peer {
     /// On what terms a link is used.
     #[must_use]
     pub fn terms(&self, link: usize) -> LinkTerms {
-        let said = self.terms.get(link);
-        said.map_or_else(LinkTerms::default, |(_, terms)| *terms)
+        self.terms.get(link).copied().unwrap_or_default()
     }
 
     /// A link is used on these terms from now on, or once it is there.
     pub fn set_terms(&mut self, now: Time, link: usize, terms: LinkTerms) {
-        self.said_of(link).1 = terms;
+        if self.terms.len() <= link {
+            self.terms.resize(link + 1, LinkTerms::default());
+        }
+        self.terms[link] = terms;
         if link < self.sender.links() {
             self.sender.set_terms(now, link, terms);
         }
-    }
-
-    /// Whether a client has said nothing of a link yet that is as new as this version.
-    pub fn is_news(&mut self, link: u8, version: u32) -> bool {
-        let known = &mut self.said_of(usize::from(link)).0;
-        let is_news = version > *known;
-        *known = version.max(*known);
-        is_news
-    }
-
-    fn said_of(&mut self, link: usize) -> &mut (u32, LinkTerms) {
-        if self.terms.len() <= link {
-            self.terms.resize(link + 1, (0, LinkTerms::default()));
-        }
-        &mut self.terms[link]
     }
 
     /// Opens a datagram in place: what is in it after the clock. It is known to be genuine and new

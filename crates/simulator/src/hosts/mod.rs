@@ -247,12 +247,13 @@ impl Host {
 
     /// Its paths are used on these terms from now on. Where a host has no choice of paths, or none that goes
     /// by terms, they change nothing.
-    pub(crate) fn set_terms(&mut self, terms: &[Terms]) {
+    pub(crate) fn set_terms(&mut self, now: Time, terms: &[Terms]) {
         match self {
             Host::Connection(connection) => connection.set_terms(terms),
             Host::MptcpNs3(host) => host.set_terms(terms),
             Host::Aggregation(host) => host.set_terms(terms),
-            Host::Datagrams(_) | Host::Striped(_) | Host::Tunnel(_) => {}
+            Host::Tunnel(host) => host.set_terms(now, terms),
+            Host::Datagrams(_) | Host::Striped(_) => {}
         }
     }
 

@@ -49,6 +49,18 @@ impl DatagramLengths {
     pub fn ping(self) -> u32 {
         self.outside + AROUND + TunnelFrame::PING_LEN as u32
     }
+
+    /// With the terms of a link.
+    #[must_use]
+    pub fn terms(self) -> u32 {
+        self.outside + AROUND + TunnelFrame::TERMS_LEN as u32
+    }
+
+    /// With what says that terms were seen.
+    #[must_use]
+    pub fn terms_seen(self) -> u32 {
+        self.outside + AROUND + TunnelFrame::TERMS_SEEN_LEN as u32
+    }
 }
 
 /// A datagram that short packets share; a long one has its own.

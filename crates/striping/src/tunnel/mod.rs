@@ -39,6 +39,8 @@ mod seen;
 mod selection;
 mod sender;
 mod sending;
+mod standby;
+mod telling;
 mod windowed;
 
 pub use datagram::{AROUND, DatagramLengths, ENVELOPE, Shared};
@@ -53,6 +55,8 @@ pub use resequencer::{Held, Resequencer, ResequencerCounters};
 pub use scheduler::Scheduler;
 pub use sender::Sender;
 pub use sending::{LinkStatus, Ping, SenderConfig, SenderCounters, Transmit};
+pub use standby::{Candidate, Standby, Tier};
+pub use telling::{SaidTerms, Telling};
 pub use windowed::Windowed;
 
 pub use ropewalk_wire::gateway::tunnel::{Delivery, Feedback, LinkTerms, Place};

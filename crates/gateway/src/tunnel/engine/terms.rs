@@ -10,9 +10,6 @@ use crate::tunnel::peer::Peer;
 use crate::tunnel::refusal::Refusal;
 use crate::tunnel::sockets::Sockets;
 
-/// What a datagram with terms has at the most.
-const TERMS: u64 = 100;
-
 impl Engine {
     /// Counts what links have carried so far.
     pub(super) fn count_carried(&mut self) {
@@ -74,10 +71,7 @@ impl Engine {
                 version,
                 terms,
             };
-            let quickest = peer.sender.quickest(now, TERMS);
-            let is_in_use = link < peer.sender.links() && peer.sender.is_in_use(link);
-            let own = (is_in_use && quickest != Some(link)).then_some(link);
-            for by in quickest.into_iter().chain(own) {
+            for by in peer.sender.terms_links(now, link) {
                 peer.answer(now, by, &frame, sending(&self.sockets));
             }
         }
@@ -103,16 +97,11 @@ pub(super) fn on_terms(
     if link > TunnelHeader::MAX_LINK {
         return Err(Refusal::Malformed);
     }
-    if peer.is_news(link, version) {
+    if peer.said.is_news(link, version) {
         use_on(peer, now, usize::from(link), terms, sockets);
     }
     let seen = TunnelFrame::TermsSeen { link, version };
-    let by = usize::from(by);
-    let by = match peer.sender.is_in_use(by) {
-        true => Some(by),
-        false => peer.sender.quickest(now, TERMS),
-    };
-    if let Some(by) = by {
+    if let Some(by) = peer.sender.answer_link(now, usize::from(by)) {
         peer.answer(now, by, &seen, sending(sockets));
     }
     Ok(())

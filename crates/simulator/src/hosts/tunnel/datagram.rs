@@ -1,6 +1,8 @@
 //! Datagrams between the ends of a tunnel, as far as their packets in the network do not say it.
 
-use ropewalk_striping::tunnel::{DatagramLengths, Feedback, Place, Sender, Shared, Transmit};
+use ropewalk_striping::tunnel::{
+    DatagramLengths, Feedback, LinkTerms, Place, Sender, Shared, Transmit,
+};
 use ropewalk_transport::Segment;
 
 use super::slab::Slab;
@@ -25,6 +27,9 @@ pub(super) enum Content {
     Feedback(Feedback),
     Ping(u32),
     Pong(u32),
+    /// Of a link, with their version.
+    Terms(u8, u32, LinkTerms),
+    TermsSeen(u8, u32),
 }
 
 /// A packet that shares its datagram with one before it.
@@ -94,6 +99,8 @@ impl Datagrams {
             Content::Packets(_, bytes, _) => self.lengths.packet(*bytes),
             Content::Feedback(feedback) => self.lengths.feedback(feedback),
             Content::Ping(_) | Content::Pong(_) => self.lengths.ping(),
+            Content::Terms(..) => self.lengths.terms(),
+            Content::TermsSeen(..) => self.lengths.terms_seen(),
         }
     }
 

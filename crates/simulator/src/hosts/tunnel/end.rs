@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::{
-    Class, Feedback, Flow, Ping, Place, Receiver, ReceiverConfig, Sender, SenderConfig, Transmit,
+    Class, Feedback, Flow, LinkTerms, Ping, Place, Receiver, ReceiverConfig, Sender, SenderConfig,
+    Transmit,
 };
 use ropewalk_transport::event::Recorder;
 use ropewalk_transport::{Endpoint, Event, Flags, Segment};
@@ -32,6 +33,9 @@ pub(super) enum Due {
     Feedback(usize, Feedback),
     Ping(Ping),
     Pong(usize, u32),
+    /// By a link, those of another or its own.
+    Terms(usize, u8, u32, LinkTerms),
+    TermsSeen(usize, u8, u32),
 }
 
 impl End {
@@ -71,6 +75,15 @@ impl End {
     pub(super) fn dial(&mut self, link: usize) {
         self.sender.set_up(link, true);
         self.due.push_back(Due::Ping(Ping::sign_of_life(link)));
+    }
+
+    /// A link is used on these terms from now on; one that comes back is asked whether it lives.
+    pub(super) fn use_on(&mut self, now: Time, link: usize, terms: LinkTerms) {
+        let comes_back = self.sender.terms(link).standby && !terms.standby;
+        self.sender.set_terms(self.clock(now), link, terms);
+        if comes_back {
+            self.due.push_back(Due::Ping(Ping::sign_of_life(link)));
+        }
     }
 
     /// Something is known of each link's delay.

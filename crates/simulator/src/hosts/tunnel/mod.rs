@@ -8,6 +8,7 @@
 mod datagram;
 mod end;
 mod slab;
+mod terms;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +18,7 @@ use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Flow, VirtualDevice};
+use ropewalk_striping::Terms;
 use ropewalk_striping::tunnel::{
     DatagramLengths, ENVELOPE, PathMtuConfig, Ping, SenderConfig, Transmit,
 };
@@ -29,6 +31,7 @@ use crate::application::Application;
 use crate::hearing::Hears;
 use datagram::{Content, Datagram, Datagrams};
 use end::{Due, End};
+use terms::LinksTerms;
 
 /// The ends' clocks began at different times, the server's longer ago than the 2^32 microseconds
 /// after which what datagrams say of it begins anew.
@@ -43,6 +46,7 @@ pub(crate) struct Tunnel {
     ends: [End; 2],
     links: usize,
     datagrams: Datagrams,
+    terms: LinksTerms,
     stage: Stage,
     held_max: u64,
 }
@@ -87,6 +91,7 @@ impl Tunnel {
             ends: [end(client, CLIENT), end(server, SERVER)],
             links: flow.paths.len(),
             datagrams: Datagrams::new(DatagramLengths::behind(overhead - ENVELOPE)),
+            terms: LinksTerms::default(),
             stage: Stage::Idle,
             held_max: 0,
         }
@@ -103,6 +108,18 @@ impl Tunnel {
         }
         for link in 0..self.links {
             self.ends[CLIENT].dial(link);
+        }
+    }
+
+    /// What meters say of the links' quotas.
+    pub(crate) fn set_terms(&mut self, now: Time, terms: &[Terms]) {
+        self.terms.set(terms);
+        self.follow_terms(now);
+    }
+
+    fn follow_terms(&mut self, now: Time) {
+        if !matches!(self.stage, Stage::Idle) {
+            self.terms.follow(now, &mut self.ends[CLIENT]);
         }
     }
 
@@ -169,6 +186,10 @@ impl Tunnel {
                 Content::Ping(0) => {}
                 Content::Ping(token) => end.due.push_back(Due::Pong(usize::from(link), token)),
                 Content::Pong(token) => end.sender.on_pong(clock, usize::from(link), token),
+                Content::Terms(about, version, terms) => {
+                    self.terms.hear(now, end, (about, version, terms), link);
+                }
+                Content::TermsSeen(about, version) => self.terms.on_seen(about, version),
             }
             delivered += end.deliver(now, ear);
             end.take_events();
@@ -254,6 +275,7 @@ impl Sends for Tunnel {
     /// The application writes.
     fn turn(&mut self, now: Time, end: usize, application: &mut Application) {
         if end == CLIENT {
+            self.follow_terms(now);
             self.connect(now);
             application.fill(now, &mut self.ends[CLIENT].endpoint);
         } else {
@@ -277,6 +299,12 @@ impl Sends for Tunnel {
                 Due::Feedback(link, feedback) => (link, Content::Feedback(feedback), None),
                 Due::Pong(link, token) => (link, Content::Pong(token), None),
                 Due::Ping(Ping { link, token, bytes }) => (link, Content::Ping(token), bytes),
+                Due::Terms(link, about, version, terms) => {
+                    (link, Content::Terms(about, version, terms), None)
+                }
+                Due::TermsSeen(link, about, version) => {
+                    (link, Content::TermsSeen(about, version), None)
+                }
             };
             let size = padded.unwrap_or_else(|| self.datagrams.length(&content));
             (link, content, size)
@@ -289,7 +317,10 @@ impl Sends for Tunnel {
         let clock = this.clock(now);
         let sequence = match content {
             Content::Packets(..) | Content::Ping(_) => this.sender.send(clock, link, size),
-            Content::Feedback(_) | Content::Pong(_) => this.sender.send_answer(clock, link, size),
+            Content::Feedback(_)
+            | Content::Pong(_)
+            | Content::Terms(..)
+            | Content::TermsSeen(..) => this.sender.send_answer(clock, link, size),
         };
         let slot = self.datagrams.put(Datagram {
             link: link as u8,
@@ -322,6 +353,8 @@ impl Sends for Tunnel {
             }
             Stage::Dialling(_) | Stage::Up => self.ends[end].poll_timeout(),
         };
+        let terms = self.terms.poll_timeout().filter(|_| end == CLIENT);
+        let due = due.into_iter().chain(terms).min();
         let mut timeouts = [None; 2];
         timeouts[end] = due;
         timeouts

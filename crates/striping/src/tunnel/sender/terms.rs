@@ -5,6 +5,9 @@ use ropewalk_quantities::Time;
 use super::Sender;
 use crate::tunnel::LinkTerms;
 
+/// What a datagram with terms has, about.
+const TERMS: u64 = 100;
+
 impl<P: Clone> Sender<P> {
     /// On what terms a link is used.
     #[must_use]
@@ -41,6 +44,24 @@ impl<P: Clone> Sender<P> {
         let control = &self.links[link];
         let heard = control.smoothed().is_some() && !control.suspected();
         heard && self.is_in_use(link) && self.path_mtus[link].plpmtu() > 0
+    }
+
+    /// The links by which the other end is told on what terms a link is used: the quickest, and that
+    /// one itself, by which it learns that the link is back.
+    pub fn terms_links(&self, now: Time, about: usize) -> impl Iterator<Item = usize> + use<P> {
+        let quickest = self.quickest(now, TERMS);
+        let is_in_use = about < self.links.len() && self.is_in_use(about);
+        let own = (is_in_use && quickest != Some(about)).then_some(about);
+        quickest.into_iter().chain(own)
+    }
+
+    /// The link by which what came by a link is answered: that one, unless it is on standby by now.
+    #[must_use]
+    pub fn answer_link(&self, now: Time, link: usize) -> Option<usize> {
+        match self.is_in_use(link) {
+            true => Some(link),
+            false => self.quickest(now, TERMS),
+        }
     }
 
     /// Bytes of so many that may go before others, on the link on which they would arrive first of

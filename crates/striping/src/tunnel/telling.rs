@@ -1,7 +1,7 @@
 //! Terms of links that the other end is to be told, until it has seen them.
 
 use ropewalk_quantities::Time;
-use ropewalk_striping::tunnel::LinkTerms;
+use ropewalk_wire::gateway::tunnel::LinkTerms;
 
 /// What was not seen is repeated after this, and after twice as long each time.
 const FIRST_WAIT: Time = Time::from_millis(200);
@@ -71,6 +71,25 @@ impl Telling {
     }
 }
 
+/// What of that has been heard: the newest version of each link.
+#[derive(Clone, Debug, Default)]
+pub struct SaidTerms {
+    versions: Vec<u32>,
+}
+
+impl SaidTerms {
+    /// Whether terms of this version are newer than all that was heard of a link.
+    pub fn is_news(&mut self, link: u8, version: u32) -> bool {
+        let link = usize::from(link);
+        if self.versions.len() <= link {
+            self.versions.resize(link + 1, 0);
+        }
+        let is_news = version > self.versions[link];
+        self.versions[link] = self.versions[link].max(version);
+        is_news
+    }
+}
+
 impl Told {
     fn hurry(&mut self, now: Time) {
         (self.due, self.wait) = (Some(now), FIRST_WAIT);
@@ -113,6 +132,14 @@ mod tests {
         assert_eq!(telling.poll(MS(600)), said);
         telling.on_seen(1, 1);
         assert_eq!(telling.due(), None);
+    }
+
+    #[test]
+    fn terms_that_come_late_or_twice_are_no_news() {
+        let mut said = SaidTerms::default();
+        let came = [(1, 1), (1, 3), (1, 2), (1, 3), (0, 1), (1, 4)];
+        let news = came.map(|(link, version)| said.is_news(link, version));
+        assert_eq!(news, [true, true, false, false, true, true]);
     }
 
     #[test]

@@ -83,10 +83,10 @@ impl Standby {
             (self.level, self.has_lived) = (tier, true);
         }
         loop {
-            let is_there = |tier| links.clone().filter(of(tier)).any(|link| link.is_there);
-            let next = Tier::ALL
-                .into_iter()
-                .find(|tier| *tier > self.level && is_there(*tier));
+            let there = links.clone().filter(|link| link.is_there);
+            let tiers = there.filter_map(|link| link.tier);
+            let next = tiers.clone().filter(|tier| *tier > self.level).min();
+            let is_there = tiers.clone().any(|tier| tier <= self.level);
             let is_alive = self.alive_since[self.level as usize].is_some();
             self.has_lived |= is_alive;
             let Some(next) = next.filter(|_| !is_alive) else {
@@ -94,7 +94,7 @@ impl Standby {
                 return;
             };
             let since = *self.dead_since.get_or_insert(now);
-            if is_there(self.level) && now < since + self.patience() {
+            if is_there && now < since + self.patience() {
                 return;
             }
             (self.level, self.has_lived, self.dead_since) = (next, false, None);

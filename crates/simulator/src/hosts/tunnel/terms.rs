@@ -1,0 +1,90 @@
+//! Links with quotas: the client counts, and tells the server on what terms each is used.
+
+use ropewalk_quantities::{Bytes, Time};
+use ropewalk_striping::Terms;
+use ropewalk_striping::tunnel::{Candidate, LinkTerms, SaidTerms, Standby, Telling, Tier};
+
+use super::end::{Due, End};
+
+/// What both ends know of the terms of links.
+#[derive(Debug, Default)]
+pub(super) struct LinksTerms {
+    /// What meters say of each link; none before they were read.
+    uses: Vec<Terms>,
+    standby: Standby,
+    telling: Telling,
+    /// At the server.
+    said: SaidTerms,
+}
+
+impl LinksTerms {
+    /// What meters say now.
+    pub(super) fn set(&mut self, uses: &[Terms]) {
+        self.uses.clear();
+        self.uses.extend_from_slice(uses);
+    }
+
+    /// The client uses each link on the terms of now, and has them told.
+    pub(super) fn follow(&mut self, now: Time, client: &mut End) {
+        if self.uses.is_empty() {
+            return;
+        }
+        let tier = |terms: &Terms| match terms.quota == Some(Bytes::new(0)) {
+            true => Tier::LastResort,
+            false => Tier::Primary,
+        };
+        let links = self.uses.iter().enumerate().map(|(link, terms)| Candidate {
+            tier: Some(tier(terms)),
+            is_there: true,
+            is_alive: client.sender.is_alive(link),
+        });
+        self.standby.follow(now, links);
+        for (link, terms) in self.uses.iter().enumerate() {
+            let terms = LinkTerms {
+                standby: self.standby.includes(Some(tier(terms))),
+                rate: terms.rate,
+                ..LinkTerms::default()
+            };
+            if client.sender.terms(link) != terms {
+                self.telling.set(now, link, terms);
+                client.use_on(now, link, terms);
+            }
+        }
+        let clock = client.clock(now);
+        for (link, version, terms) in self.telling.poll(now) {
+            for by in client.sender.terms_links(clock, link) {
+                client
+                    .due
+                    .push_back(Due::Terms(by, link as u8, version, terms));
+            }
+        }
+    }
+
+    /// The client has said on what terms a link is used, by another maybe.
+    pub(super) fn hear(
+        &mut self,
+        now: Time,
+        server: &mut End,
+        (link, version, terms): (u8, u32, LinkTerms),
+        by: u8,
+    ) {
+        if self.said.is_news(link, version) {
+            server.use_on(now, usize::from(link), terms);
+        }
+        let clock = server.clock(now);
+        if let Some(by) = server.sender.answer_link(clock, usize::from(by)) {
+            server.due.push_back(Due::TermsSeen(by, link, version));
+        }
+    }
+
+    /// The server has seen terms.
+    pub(super) fn on_seen(&mut self, link: u8, version: u32) {
+        self.telling.on_seen(usize::from(link), version);
+    }
+
+    /// When terms may change, or are to be told.
+    pub(super) fn poll_timeout(&self) -> Option<Time> {
+        let due = self.standby.due().into_iter().chain(self.telling.due());
+        due.min().filter(|_| !self.uses.is_empty())
+    }
+}

@@ -1,0 +1,36 @@
+//! Paths of a scenario as the gateway's links.
+
+use ropewalk_gateway::Link;
+use ropewalk_gateway::links::Place;
+use ropewalk_gateway::quota::{Allowance, Period};
+use ropewalk_scenario::{Quota, Scenario};
+
+use crate::network::Testbed;
+
+/// The first flow's paths, each by its own address, with its price and its quota.
+pub(crate) fn links(scenario: &Scenario, testbed: &Testbed) -> impl Iterator<Item = Link> {
+    scenario.first().paths.iter().map(|&path| {
+        let place = Place::Address(testbed.plan.paths[path].client[0]);
+        let hops = scenario.paths[path].hops.iter();
+        Link {
+            cost: hops.clone().map(|&hop| scenario.links[hop].cost).sum(),
+            allowance: allowance(hops.filter_map(|&hop| scenario.quota(hop))),
+            ..Link::new(scenario.paths[path].name.clone(), place)
+        }
+    })
+}
+
+/// What a path may carry: the least of what its links may.
+fn allowance<'a>(quotas: impl Iterator<Item = &'a Quota>) -> Allowance {
+    let Some(least) = quotas.min_by_key(|quota| quota.size) else {
+        return Allowance::default();
+    };
+    // Without a period the run ends before.
+    let period = least.period.map_or(Period::default(), Period::Span);
+    Allowance {
+        quota: Some(least.size),
+        period,
+        pace: least.pace,
+        ..Allowance::default()
+    }
+}
