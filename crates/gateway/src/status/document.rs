@@ -194,8 +194,8 @@ pub enum State {
     Suspected,
     /// Being connected.
     Dialling,
-    /// Its interface or address is missing, it was taken away, its quota is gone, or its path MTU is
-    /// zero.
+    /// Its interface or address is missing, it was taken away, it is on standby, its quota is gone, or
+    /// its path MTU is zero.
     Down,
 }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use ropewalk_quantities::{Bytes, Time};
+use ropewalk_striping::Pace;
 use ropewalk_striping::tunnel::Scheduler;
 use tokio::task::JoinSet;
 use tracing::{info, warn};
@@ -310,10 +311,25 @@ fn read(arguments: &Arguments) -> Result<(SecretKey, Known), Failure> {
             warn_of_those_without_addresses(&clients, list)?;
             Known::Clients(clients)
         }
-        (None, Some(key)) => Known::Relay(read_public_key(key).map_err(Failure::input)?),
+        (None, Some(key)) => {
+            warn_of_prices(&arguments.link);
+            Known::Relay(read_public_key(key).map_err(Failure::input)?)
+        }
         (None, None) => return Err(Failure::input(ENDS)),
     };
     Ok((secret, known))
+}
+
+/// A file of links may serve a proxy, too.
+fn warn_of_prices(links: &[Link]) {
+    for link in links {
+        if link.allowance.pace == Pace::Priced {
+            warn!(
+                "--link {}: pace=priced is for a proxy: no scheduler of a tunnel goes by prices",
+                link.name
+            );
+        }
+    }
 }
 
 /// What there is to say of a tunnel that would be run.

@@ -62,7 +62,7 @@ pub(crate) static LINK: Shape = Shape {
                 most: limits::LARGEST_TRANSFER,
             },
             Default::Words("not counted"),
-            "What it may carry both ways, IP packets of all flows together; what has none left is used by mptcp and bas only while nothing else lives.",
+            "What it may carry both ways, IP packets of all flows together; what has none left is used by mptcp, bas and the tunnel of striped-tcp only while nothing else lives.",
         ),
         key(
             "period",
