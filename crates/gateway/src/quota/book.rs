@@ -98,12 +98,22 @@ impl Book {
     /// What the link may still carry; `None` if it is not counted.
     #[must_use]
     pub fn left(&self, link: &Link) -> Option<Bytes> {
+        if !link.allowance.is_metered() {
+            return None;
+        }
         link.allowance.left(self.pages().account(link))
     }
 
     /// On what terms the link is used now, as [`Allowance::terms`](super::Allowance::terms).
     #[must_use]
     pub fn terms(&self, link: &Link) -> Terms {
+        if !link.allowance.is_metered() {
+            return Terms {
+                cost: link.price(),
+                quota: None,
+                rate: None,
+            };
+        }
         let mut pages = self.pages();
         let account = pages.account(link);
         link.allowance.terms(link.price(), account, &Zoned::now())

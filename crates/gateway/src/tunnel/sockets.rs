@@ -137,12 +137,14 @@ impl Sockets {
 
     /// Sends as [`UdpSocket::send`] does; by a link that is gone all is lost.
     pub fn send(&self, path: &Path, bytes: &[u8], segment: usize) -> bool {
+        let Some(socket) = self.get(path.socket) else {
+            return true;
+        };
         if let Some(link) = self.links.get(path.socket) {
             let datagrams = bytes.len().div_ceil(segment.max(1)) as u64;
             link.carry(bytes.len() as u64, datagrams, &path.remote);
         }
-        let socket = self.get(path.socket);
-        socket.is_none_or(|socket| socket.send(path.remote, path.local, bytes, segment))
+        socket.send(path.remote, path.local, bytes, segment)
     }
 
     /// Takes datagrams as [`UdpSocket::receive`] does.

@@ -1,5 +1,7 @@
 //! The flows of a tunnel, by the hash of their addresses.
 
+use std::mem;
+
 use ropewalk_quantities::Time;
 
 /// A flow without connection that sends more than this in a second is no thin one.
@@ -13,18 +15,19 @@ pub(super) struct Lanes {
     next: [u64; LANES],
     bytes: [u32; LANES],
     second: Time,
-    wired: [Wired; LANES],
+    went: [Went; LANES],
 }
 
-/// What became of a lane's packets of which none was kept.
+/// How the last packets of a lane went.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Wired {
+enum Went {
+    /// Kept until they arrive: what is lost comes again.
     #[default]
-    None,
-    /// They went by a link that carries all.
-    Under,
-    /// It died: those that have not arrived do not come any more.
-    Lost,
+    Kept,
+    /// By a wire, which keeps nothing.
+    ByWire,
+    /// By a wire that has died since: what has not arrived does not come any more.
+    ByDeadWire,
 }
 
 impl Default for Lanes {
@@ -33,7 +36,7 @@ impl Default for Lanes {
             next: [0; LANES],
             bytes: [0; LANES],
             second: Time::ZERO,
-            wired: [Wired::None; LANES],
+            went: [Went::Kept; LANES],
         }
     }
 }
@@ -46,22 +49,24 @@ impl Lanes {
         (*next - 1) as u32
     }
 
-    /// The link that carried all carries it no more; if it died, what was on its way is lost.
-    pub(super) fn unwire(&mut self, has_died: bool) {
-        for lane in &mut self.wired {
-            if *lane == Wired::Under {
-                *lane = if has_died { Wired::Lost } else { Wired::None };
+    /// The wire is none any more, or has died.
+    pub(super) fn end_wire(&mut self, has_died: bool) {
+        for went in &mut self.went {
+            if *went == Went::ByWire {
+                *went = match has_died {
+                    true => Went::ByDeadWire,
+                    false => Went::Kept,
+                };
             }
         }
     }
 
-    /// Whether what is missing before a lane's next packet does not come again; `by_wire` says that
-    /// the packet itself will not, either.
+    /// A packet of a lane goes, `by_wire` or kept: whether what is missing before it is not to be
+    /// waited for.
     pub(super) fn goes_at_once(&mut self, lane: u8, by_wire: bool) -> bool {
-        let wired = &mut self.wired[usize::from(lane)];
-        let next = if by_wire { Wired::Under } else { Wired::None };
-        let before = std::mem::replace(wired, next);
-        by_wire || before == Wired::Lost
+        let next = if by_wire { Went::ByWire } else { Went::Kept };
+        let before = mem::replace(&mut self.went[usize::from(lane)], next);
+        by_wire || before == Went::ByDeadWire
     }
 
     /// Whether a packet of so many bytes is one of a flow that sends little.

@@ -420,7 +420,8 @@ impl<P: Clone> Sender<P> {
             let is_watched = self.is_watched(number);
             let link = &mut self.links[number];
             let was_suspected = link.suspected();
-            if self.up[number] && link.ask(now, due) && !self.terms[number].standby {
+            let is_due = self.up[number] && is_watched && link.ask(now, due);
+            if is_due && !self.terms[number].standby {
                 pings.push(Ping::sign_of_life(number));
             }
             let late = is_watched && link.is_late(now) && others;
@@ -449,12 +450,8 @@ impl<P: Clone> Sender<P> {
         pings
     }
 
-    /// When a link is to be asked for a sign of life; on standby it is not, but for as long as
-    /// packets are on their way on it, it may turn out that they are lost.
+    /// When a link is to be asked for a sign of life.
     fn ask_at(&self, link: usize) -> Time {
-        if !self.is_watched(link) {
-            return Time::MAX;
-        }
         let quiet_at = self.packet_at + QUIET_AFTER;
         let link = &self.links[link];
         let due = link.timeout(None);
@@ -464,7 +461,7 @@ impl<P: Clone> Sender<P> {
         link.timeout(Some(self.config.keepalive)).max(quiet_at)
     }
 
-    /// Whether something is lost if what is on its way on a link does not arrive.
+    /// Whether it matters that a link falls silent: it is in use, or packets are still on their way on it.
     fn is_watched(&self, link: usize) -> bool {
         !self.terms[link].standby || !self.kept[link].is_empty()
     }
@@ -481,7 +478,7 @@ impl<P: Clone> Sender<P> {
     /// the others.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
-        let there = (0..self.links.len()).filter(|&link| self.up[link]);
+        let there = (0..self.links.len()).filter(|&link| self.up[link] && self.is_watched(link));
         let asking = there.map(|link| self.ask_at(link)).min();
         let probed = (0..self.links.len()).filter(|&link| self.is_probed(link));
         let probing = probed.filter_map(|link| self.path_mtus[link].poll_timeout());

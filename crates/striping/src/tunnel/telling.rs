@@ -103,9 +103,7 @@ mod tests {
     const MS: fn(u64) -> Time = Time::from_millis;
     const STANDBY: LinkTerms = LinkTerms {
         standby: true,
-        rate: None,
-        cost: 1.0,
-        priority: 0,
+        ..LinkTerms::USUAL
     };
 
     #[test]

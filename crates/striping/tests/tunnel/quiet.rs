@@ -141,3 +141,22 @@ fn a_link_that_is_dead_while_idle_is_known_to_be_and_asked_ever_less() {
     println!("a dead link: {bytes} bytes a day");
     assert!(bytes < MOST_A_DAY, "{bytes}");
 }
+
+/// docs/tunnel.md, "What is not done", has the figures.
+#[test]
+fn packets_now_and_then_cost_what_the_page_says() {
+    for delays in [&[10, 50][..], &[25, 30], &[50]] {
+        let mut world = World::new(delays);
+        world.run_until(Time::from_secs(5));
+        let carried = |world: &World| world.links[0].bytes.iter().sum::<u64>();
+        let before = carried(&world);
+        for packet in 0..600 {
+            world.enqueue(packet as usize % 2, packet, 100);
+            let next = world.now + Time::from_secs(1);
+            world.run_until(next);
+        }
+        let a_day = (carried(&world) - before) * 144;
+        println!("{delays:?}: {a_day} bytes a day on the quickest link");
+        assert!(a_day < 4_000_000_000, "{delays:?}: {a_day}");
+    }
+}

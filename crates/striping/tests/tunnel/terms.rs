@@ -9,14 +9,9 @@ use crate::world::{CLIENT, RELAY, World};
 const MS: fn(u64) -> Time = Time::from_millis;
 const STANDBY: LinkTerms = LinkTerms {
     standby: true,
-    rate: None,
-    cost: 1.0,
-    priority: 0,
+    ..LinkTerms::USUAL
 };
-const IN_USE: LinkTerms = LinkTerms {
-    standby: false,
-    ..STANDBY
-};
+const IN_USE: LinkTerms = LinkTerms::USUAL;
 
 fn both(world: &mut World, link: usize, terms: LinkTerms) {
     for end in [CLIENT, RELAY] {
@@ -53,18 +48,23 @@ fn a_link_on_standby_carries_nothing_in_an_hour_of_whatever() {
     assert_eq!(world.suspicions(CLIENT, 1), (0, false));
 }
 
+/// The first link goes on standby for the second while 15 packets are on their way.
+fn change_over_while_packets_are_under_way(world: &mut World) {
+    for packet in 0..15 {
+        world.enqueue_of(Class::InStep, CLIENT, packet, 1000);
+    }
+    run_for(world, MS(20));
+    both(world, 0, STANDBY);
+    both(world, 1, IN_USE);
+    run_for(world, Time::from_secs(2));
+}
+
 #[test]
 fn what_is_on_its_way_when_a_link_goes_on_standby_is_not_sent_again() {
     let mut world = World::new(&[100, 10]);
     run_for(&mut world, Time::from_secs(1));
     both(&mut world, 1, STANDBY);
-    for packet in 0..15 {
-        world.enqueue_of(Class::InStep, CLIENT, packet, 1000);
-    }
-    run_for(&mut world, MS(20));
-    both(&mut world, 0, STANDBY);
-    both(&mut world, 1, IN_USE);
-    run_for(&mut world, Time::from_secs(2));
+    change_over_while_packets_are_under_way(&mut world);
     assert_eq!(world.delivered.len(), 15);
     assert_eq!(world.repaired(CLIENT), 0);
 }
@@ -75,13 +75,7 @@ fn what_is_lost_on_a_link_that_goes_on_standby_goes_by_another() {
     run_for(&mut world, Time::from_secs(1));
     both(&mut world, 1, STANDBY);
     world.links[0].is_dark = true;
-    for packet in 0..15 {
-        world.enqueue_of(Class::InStep, CLIENT, packet, 1000);
-    }
-    run_for(&mut world, MS(20));
-    both(&mut world, 0, STANDBY);
-    both(&mut world, 1, IN_USE);
-    run_for(&mut world, Time::from_secs(2));
+    change_over_while_packets_are_under_way(&mut world);
     let came = world.delivered.iter().map(|&(_, packet, _)| packet);
     assert!(came.eq(0..15));
 }

@@ -11,8 +11,8 @@ use ropewalk_gateway::quota::Book;
 use ropewalk_gateway::tunnel::{Config, Control, PeerLink, Reload, Role, Tunnel};
 use ropewalk_testbed::{Namespace, Testbed};
 
-use super::path_mtu::{ip, sysctl};
 use super::refused::until;
+use super::router::{ip, join};
 use super::{CLIENT, RELAY, connect, network, skipped};
 
 /// A client with two ways to a router, behind which the relay is.
@@ -33,28 +33,8 @@ impl TwoWays {
             (&client, "eth2", 2),
             (&relay, "eth0", 9),
         ] {
-            let pid = end.thread_id();
-            ip(
-                &router,
-                format!("link add to{number} type veth peer name {device} netns {pid}"),
-            );
-            ip(
-                &router,
-                format!("addr add 10.56.{number}.254/24 dev to{number}"),
-            );
-            ip(&router, format!("link set to{number} up"));
-            ip(end, format!("addr add 10.56.{number}.1/24 dev {device}"));
-            ip(end, "link set lo up");
-            ip(end, format!("link set {device} up"));
-            let metric = 100 + number;
-            ip(
-                end,
-                format!(
-                    "route add 10.56.0.0/16 via 10.56.{number}.254 dev {device} metric {metric}"
-                ),
-            );
+            join(&router, end, device, 56, number);
         }
-        sysctl(&router, "ip_forward", "1");
         TwoWays {
             relay,
             router,

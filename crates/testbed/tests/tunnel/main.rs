@@ -4,6 +4,7 @@ mod addresses;
 mod contracts;
 mod path_mtu;
 mod refused;
+mod router;
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -13,6 +13,7 @@ use ropewalk_testbed::Namespace;
 use socket2::{Domain, Socket, Type};
 
 use super::refused::until;
+use super::router::{ip, join, sysctl};
 use super::skipped;
 
 /// What a packet of the device has before and after it on a link: IPv4, UDP, the tunnel.
@@ -32,25 +33,8 @@ impl Network {
         let [relay, router, client] =
             ["relay", "router", "client"].map(|name| Namespace::create(name).unwrap());
         for (end, number) in [(&relay, 1), (&client, 2)] {
-            let pid = end.thread_id();
-            ip(
-                &router,
-                format!("link add to{number} type veth peer name eth0 netns {pid}"),
-            );
-            ip(
-                &router,
-                format!("addr add 10.55.{number}.254/24 dev to{number}"),
-            );
-            ip(&router, format!("link set to{number} up"));
-            ip(end, format!("addr add 10.55.{number}.1/24 dev eth0"));
-            ip(end, "link set lo up");
-            ip(end, "link set eth0 up");
-            ip(
-                end,
-                format!("route add 10.55.0.0/16 via 10.55.{number}.254"),
-            );
+            join(&router, end, "eth0", 55, number);
         }
-        sysctl(&router, "ip_forward", "1");
         Network {
             relay,
             router,
@@ -66,22 +50,6 @@ impl Network {
             ip(&self.router, format!("link set {device} mtu {mtu}"));
         }
     }
-}
-
-pub fn ip(namespace: &Namespace, arguments: impl Into<String>) {
-    let arguments = arguments.into();
-    namespace.run(move || {
-        let done = Command::new("ip")
-            .args(arguments.split(' '))
-            .output()
-            .unwrap();
-        assert!(done.status.success(), "ip {arguments}: {done:?}");
-    });
-}
-
-pub fn sysctl(namespace: &Namespace, name: &str, value: &'static str) {
-    let path = format!("/proc/sys/net/ipv4/{name}");
-    namespace.run(move || std::fs::write(path, value).unwrap());
 }
 
 /// Both ends of a tunnel by one link, with these addresses, the relay's first.

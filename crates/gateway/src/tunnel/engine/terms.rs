@@ -57,7 +57,7 @@ impl Engine {
             }
             self.unpublished = true;
         }
-        if is_open {
+        if is_open && self.telling.due().is_some_and(|due| due <= now) {
             self.tell_terms(now);
         }
     }

@@ -17,7 +17,7 @@ impl<P: Clone> Sender<P> {
 
     /// A link is used on these terms from now on; the other end is to be told by the driver.
     ///
-    /// What is on its way on a link that goes on standby arrives as if it did not. One that comes
+    /// What is on its way on a link that goes on standby still arrives, or is found to be lost. One that comes
     /// back is measured as if it had never been there, but for its path MTU: the driver sends it a ping.
     pub fn set_terms(&mut self, now: Time, link: usize, terms: LinkTerms) {
         let before = std::mem::replace(&mut self.terms[link], terms);
@@ -64,15 +64,14 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// Bytes of so many that may go before others, on the link on which they would arrive first of
-    /// those that are not kept to a rate, or have not used it up.
+    /// The link on which so many bytes would arrive first, of those whose throttle lets them go now.
     pub(super) fn quickest_open(&self, now: Time, bytes: u64) -> Option<usize> {
         let usable = self.usable.iter().copied();
         let open = usable.filter(|&link| self.links[link].opens_at() <= now);
         open.min_by_key(|&link| self.links[link].arrival(now, bytes))
     }
 
-    /// When the first of them opens, if something urgent waits for that.
+    /// When the first throttle lets something go, if urgent packets wait for that.
     pub(super) fn urgent_at(&self) -> Option<Time> {
         self.urgent.packets.front()?;
         let usable = self.usable.iter();

@@ -47,7 +47,7 @@ impl<P: Clone> Sender<P> {
         let wire = self.wire();
         if let Some(before) = self.wire.filter(|_| self.wire != wire) {
             let has_died = !self.up[before] || self.links[before].suspected();
-            self.lanes.unwire(has_died);
+            self.lanes.end_wire(has_died);
         }
         self.wire = wire;
         for (number, link) in self.links.iter_mut().enumerate() {

@@ -26,18 +26,19 @@ pub struct LinkTerms {
 }
 
 impl Default for LinkTerms {
-    /// Those of a link of which nothing was said.
     fn default() -> LinkTerms {
-        LinkTerms {
-            standby: false,
-            rate: None,
-            cost: 1.0,
-            priority: 0,
-        }
+        LinkTerms::USUAL
     }
 }
 
 impl LinkTerms {
+    /// Those of a link of which nothing was said.
+    pub const USUAL: LinkTerms = LinkTerms {
+        standby: false,
+        rate: None,
+        cost: 1.0,
+        priority: 0,
+    };
     /// What they take in a frame: flags, priority, rate in bit/s, cost.
     pub(super) const LEN: usize = 14;
 
