@@ -345,7 +345,7 @@ impl Peer {
         });
     }
 
-    /// A ping; one that is a probe of the path MTU leaves by itself.
+    /// A ping; a long one, a probe of the path MTU or of a packet train, leaves by itself.
     pub fn ping(
         &mut self,
         now: Time,
@@ -374,7 +374,7 @@ impl Peer {
         };
         self.seal(now, ping.link, padded, &mut send);
         self.flush(send);
-        if !fits {
+        if !fits && ping.token != 0 {
             self.sender.on_too_long(now, ping.link);
         }
     }

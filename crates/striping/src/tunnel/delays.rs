@@ -68,8 +68,8 @@ impl Delays {
         let span = self.round_trip() / 8;
         self.recent_one_way.set_span(span.max(REPORT_INTERVAL));
         self.recent_one_way.insert(now, Reverse(report.one_way));
-        let least = |of: &Windowed<Reverse<i64>>| of.best().map_or(0, |Reverse(least)| least);
-        let above = least(&self.recent_one_way) - least(&self.least_one_way);
+        let recent = self.recent_one_way.best().map_or(0, |Reverse(least)| least);
+        let above = recent - self.least_one_way();
         self.queueing = Time::from_micros(above.max(0) as u64);
         self.note_mean(now, round_trip);
         match self.srtt {
@@ -100,6 +100,11 @@ impl Delays {
             let typical = self.typical.map(|typical| (typical * 3 + taken) / 4);
             self.typical = typical.or(Some(taken));
         }
+    }
+
+    /// The least delay one way of late, in microseconds; only differences mean something.
+    pub(super) fn least_one_way(&self) -> i64 {
+        self.least_one_way.best().map_or(0, |Reverse(least)| least)
     }
 
     /// How long datagrams waited in the link's queue, as far as is known.

@@ -41,6 +41,7 @@ mod sender;
 mod sending;
 mod standby;
 mod telling;
+mod train;
 mod windowed;
 
 pub use datagram::{AROUND, DatagramLengths, ENVELOPE, Shared};

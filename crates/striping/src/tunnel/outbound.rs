@@ -131,7 +131,7 @@ impl Outbound {
         let mark = Mark {
             clock: feedback.clock,
             bytes: feedback.bytes,
-            sent_bytes: self.sent_bytes - self.in_flight,
+            sent_bytes: self.told_bytes(),
             sent_at: newest.at,
         };
         Some(Report {
@@ -206,6 +206,11 @@ impl Outbound {
     #[must_use]
     pub fn arrived_bytes(&self) -> u64 {
         self.known.map_or(0, |known| known.bytes)
+    }
+
+    /// Bytes that were sent up to the newest datagram that feedback has told of.
+    pub(super) fn told_bytes(&self) -> u64 {
+        self.sent_bytes - self.in_flight
     }
 
     /// Bytes sent so far, IP headers included.

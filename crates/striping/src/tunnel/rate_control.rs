@@ -17,6 +17,7 @@ use super::inbound::{REPORT_INTERVAL, SPARSE_INTERVAL};
 use super::losses::Losses;
 use super::outbound::{Outbound, Report};
 use super::selection::Offer;
+use super::train::Train;
 use super::windowed::Windowed;
 use crate::throttle::Throttle;
 
@@ -63,6 +64,7 @@ pub struct RateControl {
     rate: Windowed<u64>,
     delays: Delays,
     losses: Losses,
+    train: Train,
     /// Whether it takes all that it is given at once.
     is_wire: bool,
     /// The most that was allowed on its way, in bytes, since more was last found to bring nothing: a
@@ -134,6 +136,7 @@ impl RateControl {
             rate: Windowed::new(Time::from_secs(1)),
             delays: Delays::default(),
             losses: Losses::default(),
+            train: Train::default(),
             is_wire: false,
             held: 0,
             near_least_at: now,
@@ -221,7 +224,28 @@ impl RateControl {
         if let Some(throttle) = &mut self.throttle {
             throttle.on_sent(now, u64::from(bytes));
         }
-        self.outbound.send(now, bytes, answered)
+        let sent = self.outbound.sent_bytes();
+        let sequence = self.outbound.send(now, bytes, answered);
+        if self.train.on_sent(now, sequence, bytes, sent) {
+            // It is short: what arrives of it in a while is not the link's rate.
+            self.outbound.note_limited();
+        }
+        sequence
+    }
+
+    /// When its train is due, if that has not left, on a link that is there.
+    pub(super) fn train_at(&self) -> Option<Time> {
+        self.train.due_at()
+    }
+
+    /// Whether its train leaves now.
+    pub(super) fn poll_train(&mut self, now: Time) -> bool {
+        self.train.poll(now)
+    }
+
+    /// Whether its train has told what it can.
+    pub(super) fn is_measured(&self) -> bool {
+        self.train.is_over()
     }
 
     /// The other end speaks by the link.
@@ -277,6 +301,7 @@ impl RateControl {
             self.free_at = now;
         }
         self.delays.note(now, &report);
+        self.note_train(now, feedback.highest, report.one_way);
         let queueing = self.delays.queueing();
         self.losses
             .note(now, report.lost, queueing, self.delays.floor());
@@ -287,6 +312,8 @@ impl RateControl {
             let rate = rate.as_bps();
             self.rate
                 .set_span((self.round_trip() * 8).max(Time::from_millis(500)));
+            // Behind a queue that stands a link is busy, however little there is for it.
+            let limited = limited && queueing <= self.short_queue() * 2;
             if !limited || self.rate.best().is_none_or(|best| rate > best) {
                 self.rate.insert(now, rate);
             }
@@ -302,9 +329,31 @@ impl RateControl {
         }
     }
 
+    /// A link begins with what its train has shown.
+    fn note_train(&mut self, now: Time, highest: u64, one_way: i64) {
+        let waited = one_way - self.delays.least_one_way();
+        let sent = self.outbound.told_bytes();
+        if let Some(rate) = self.train.on_feedback(highest, sent, waited) {
+            self.rate.clear();
+            self.rate.insert(now, rate.as_bps());
+            if let Phase::Startup { window, .. } = &mut self.phase {
+                *window = rate
+                    .bytes_in(self.delays.floor())
+                    .as_u64()
+                    .max(FIRST_WINDOW);
+            }
+        }
+    }
+
+    /// So much may queue in the link and be a burst of ours.
+    fn short_queue(&self) -> Time {
+        (self.delays.floor() / 8).clamp(LEAST_QUEUE * 2, MOST_QUEUE * 2)
+    }
+
     fn advance(&mut self, now: Time, report: &Report) {
         let round_trip = self.delays.floor();
         let best = self.rate.best();
+        let short_queue = self.short_queue();
         match &mut self.phase {
             Phase::Startup {
                 window,
@@ -322,8 +371,7 @@ impl RateControl {
                 *sent += report.datagrams;
                 *lost += report.lost;
                 let unlimited = matches!(report.rate, Some((_, false)));
-                let allowed = (round_trip / 8).clamp(LEAST_QUEUE * 2, MOST_QUEUE * 2);
-                let queue = self.delays.queueing() > allowed;
+                let queue = self.delays.queueing() > short_queue;
                 let lossy = *lost * 20 > *sent as i64 && *lost > 2;
                 if now >= *round_end {
                     if let (Some(rate), true) = (best, unlimited) {

@@ -16,6 +16,7 @@ use super::rate_control::RateControl;
 use super::scheduler::{Backlog, Scheduler, Turn};
 use super::selection::Selection;
 use super::sending::{LinkStatus, Ping, SenderConfig, SenderCounters, Transmit};
+use super::train;
 
 mod terms;
 mod usable;
@@ -418,18 +419,26 @@ impl<P: Clone> Sender<P> {
             let due = self.ask_at(number);
             let others = self.usable.iter().any(|&other| other != number);
             let is_watched = self.is_watched(number);
+            let may_send = self.is_in_use(number);
             let link = &mut self.links[number];
             let was_suspected = link.suspected();
             let is_due = self.up[number] && is_watched && link.ask(now, due);
-            if is_due && !self.terms[number].standby {
+            if is_due && may_send {
                 pings.push(Ping::sign_of_life(number));
+            }
+            if may_send && link.poll_train(now) {
+                pings.extend((0..train::LENGTH).map(|_| Ping::of_train(number)));
             }
             let late = is_watched && link.is_late(now) && others;
             if late {
                 link.hold_back();
             }
             if link.suspected() && !was_suspected || late {
-                self.repairs.extend(self.kept[number].give_up());
+                let given_up = self.kept[number].give_up();
+                // Others have carried what went on all, or are about to.
+                if !others || self.config.scheduler != Scheduler::Redundant {
+                    self.repairs.extend(given_up);
+                }
             }
             if !self.is_probed(number) {
                 continue;
@@ -480,6 +489,8 @@ impl<P: Clone> Sender<P> {
     pub fn poll_timeout(&self) -> Option<Time> {
         let there = (0..self.links.len()).filter(|&link| self.up[link] && self.is_watched(link));
         let asking = there.map(|link| self.ask_at(link)).min();
+        let trains = (0..self.links.len()).filter(|&link| self.is_in_use(link));
+        let trains = trains.filter_map(|link| self.links[link].train_at());
         let probed = (0..self.links.len()).filter(|&link| self.is_probed(link));
         let probing = probed.filter_map(|link| self.path_mtus[link].poll_timeout());
         let room = || {
@@ -501,7 +512,10 @@ impl<P: Clone> Sender<P> {
         let late = (0..self.links.len()).filter(|&link| self.is_watched(link));
         let late = late.filter_map(|link| self.links[link].late_at());
         let due = asking.into_iter().chain(sending).chain(probing).chain(late);
-        due.chain(copying).chain(self.urgent_at()).min()
+        due.chain(copying)
+            .chain(trains)
+            .chain(self.urgent_at())
+            .min()
     }
 
     /// Links that are given no packets of flows, or nothing at all, the first in the lowest bit: to be told with feedback.
@@ -553,6 +567,12 @@ impl<P: Clone> Sender<P> {
             suspicions: control.suspicions(),
             path_mtu: self.path_mtus[link].plpmtu(),
         }
+    }
+
+    /// Whether what a link carries was measured, as far as that can be done beforehand.
+    #[must_use]
+    pub fn is_measured(&self, link: usize) -> bool {
+        self.links[link].is_measured()
     }
 
     /// How many links there are, up or not.

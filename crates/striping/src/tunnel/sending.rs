@@ -5,6 +5,7 @@ use ropewalk_wire::gateway::tunnel::{LinkTerms, Place};
 
 use super::path_mtu::PathMtuConfig;
 use super::scheduler::Scheduler;
+use super::train;
 
 /// What a sender is set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +56,7 @@ pub struct Ping {
     pub link: usize,
     /// What the answer repeats; zero of a mere sign of life.
     pub token: u32,
-    /// A probe of the path MTU is padded to this, IP header included.
+    /// A probe of the path MTU, or one of a packet train, is padded to this, IP header included.
     pub bytes: Option<u32>,
 }
 
@@ -108,6 +109,15 @@ impl Ping {
             link,
             token: 0,
             bytes: None,
+        }
+    }
+
+    /// One of a packet train.
+    pub(super) fn of_train(link: usize) -> Ping {
+        Ping {
+            link,
+            token: 0,
+            bytes: Some(train::BYTES),
         }
     }
 }

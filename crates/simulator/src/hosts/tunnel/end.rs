@@ -86,10 +86,9 @@ impl End {
         }
     }
 
-    /// Something is known of each link's delay.
+    /// What each link carries is known, as far as it can be beforehand.
     pub(super) fn knows_all_links(&self) -> bool {
-        let mut links = (0..self.sender.links()).map(|link| self.sender.link(link));
-        links.all(|link| link.smoothed_round_trip.is_some())
+        (0..self.sender.links()).all(|link| self.sender.is_measured(link))
     }
 
     /// A datagram has come by a link: if none had before, it leads back.

@@ -177,9 +177,10 @@ fn datagrams_are_as_long_as_the_gateways() {
             lengths
         };
         assert_eq!(lengths(CLIENT, true).last(), Some(&1500));
-        // Pings and pongs, feedback, and probes of the path MTU.
-        assert_eq!(lengths(CLIENT, false), [outside + 39, outside + 73, 1500]);
-        assert_eq!(lengths(SERVER, false), [outside + 39, outside + 73, 1500]);
+        // Pings and pongs, feedback, packet trains, and probes of the path MTU.
+        let expected = [outside + 39, outside + 73, 1200, 1500];
+        assert_eq!(lengths(CLIENT, false), expected);
+        assert_eq!(lengths(SERVER, false), expected);
         // An acknowledgement has its own length in its frame, since others may follow.
         let alone = outside + 42 + if outside == 28 { 52 } else { 72 };
         assert!(lengths(SERVER, true).contains(&alone));

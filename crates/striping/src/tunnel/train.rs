@@ -1,0 +1,219 @@
+//! A packet train: what a link carries is measured before it is used.
+//!
+//! Datagrams that leave at once arrive as far apart as the bottleneck sends them (packet dispersion:
+//! Dovrolis, Ramanathan and Moore, IEEE/ACM Transactions on Networking 12(6), 2004). A start-up that
+//! knows nothing gives all links the same, while a connection inside doubles what it sends: the
+//! slowest then has a queue, which ends the connection's slow start (HyStart) long before the others
+//! are full. So a link begins with what its train has shown.
+//!
+//! A train is no proof: jitter and turns of a radio spread it, and what lets packets out together
+//! hides it. The start-up goes on from there.
+
+use ropewalk_quantities::{Rate, Time};
+
+use super::path_mtu::BASE_PLPMTU;
+
+/// As many as TCP sends at once when it knows nothing (RFC 6928), of a length that every link carries.
+pub(super) const LENGTH: u64 = 10;
+pub(super) const BYTES: u32 = BASE_PLPMTU;
+/// What goes on the link first tells its delay without a queue, and has left the queue by now.
+const AFTER: Time = Time::from_millis(25);
+/// The driver sends what it was given within this.
+const LEAVES_WITHIN: Time = Time::from_millis(5);
+/// A shorter wait says nothing: clocks count microseconds.
+const LEAST_WAIT: i64 = 100;
+
+/// The train of one link, one way.
+#[derive(Clone, Debug)]
+pub(super) struct Train {
+    stage: Stage,
+    /// The least that its packets have shown.
+    rate: Option<Rate>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    /// It leaves then; `None` before the link is there.
+    Due(Option<Time>),
+    /// It was asked for at this time, and so many of its packets have not left. The first of the
+    /// others, and how many bytes were sent on the link before it.
+    Leaving {
+        at: Time,
+        left: u64,
+        first: u64,
+        before: u64,
+    },
+    Sent {
+        first: u64,
+        last: u64,
+        before: u64,
+    },
+    Over,
+}
+
+impl Default for Train {
+    fn default() -> Train {
+        Train {
+            stage: Stage::Due(None),
+            rate: None,
+        }
+    }
+}
+
+impl Train {
+    /// When it is to be asked for, on a link that is there.
+    pub(super) fn due_at(&self) -> Option<Time> {
+        match self.stage {
+            Stage::Due(at) => Some(at.unwrap_or(Time::ZERO)),
+            _ => None,
+        }
+    }
+
+    /// Whether it is to leave now, on a link that is there.
+    pub(super) fn poll(&mut self, now: Time) -> bool {
+        match self.stage {
+            Stage::Due(None) => self.stage = Stage::Due(Some(now + AFTER)),
+            Stage::Due(Some(at)) if at <= now => {
+                self.stage = Stage::Leaving {
+                    at: now,
+                    left: LENGTH,
+                    first: 0,
+                    before: 0,
+                };
+                return true;
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// A datagram leaves, after so many bytes on the link. Says whether it was the train's last.
+    pub(super) fn on_sent(&mut self, now: Time, sequence: u64, bytes: u32, sent: u64) -> bool {
+        let Stage::Leaving {
+            at,
+            left,
+            first,
+            before,
+        } = &mut self.stage
+        else {
+            return false;
+        };
+        if now > *at + LEAVES_WITHIN {
+            self.stage = Stage::Over;
+            return false;
+        }
+        if bytes != BYTES {
+            return false;
+        }
+        if *left == LENGTH {
+            (*first, *before) = (sequence, sent);
+        }
+        *left -= 1;
+        if *left > 0 {
+            return false;
+        }
+        self.stage = Stage::Sent {
+            first: *first,
+            last: sequence,
+            before: *before,
+        };
+        true
+    }
+
+    /// Feedback about all up to `highest`, of which the link was sent so many bytes, and which waited
+    /// in it for so many microseconds: the rate, if that says more than was known.
+    pub(super) fn on_feedback(&mut self, highest: u64, sent: u64, waited: i64) -> Option<Rate> {
+        let Stage::Sent {
+            first,
+            last,
+            before,
+        } = self.stage
+        else {
+            return None;
+        };
+        if highest >= last {
+            self.stage = Stage::Over;
+        }
+        // What is sent later finds less of a queue, or none.
+        let tells = (first + LENGTH / 2..=last).contains(&highest) && waited >= LEAST_WAIT;
+        if !tells {
+            return None;
+        }
+        let rate = Rate::from_bps((sent - before) * 8_000_000 / waited.unsigned_abs());
+        let is_less = self.rate.is_none_or(|least| rate < least);
+        self.rate = self.rate.filter(|_| !is_less).or(Some(rate));
+        is_less.then_some(rate)
+    }
+
+    /// Nothing more is to come of it.
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.stage, Stage::Over)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Time = Time::from_millis;
+
+    /// One that has left, after a small datagram of 100 bytes.
+    fn sent() -> Train {
+        let mut train = Train::default();
+        assert_eq!(train.due_at(), Some(Time::ZERO));
+        assert!(!train.poll(MS(100)));
+        assert_eq!(train.due_at(), Some(MS(125)));
+        assert!(train.poll(MS(125)) && !train.poll(MS(125)));
+        assert_eq!(train.due_at(), None);
+        for number in 0..LENGTH {
+            let before = 100 + number * u64::from(BYTES);
+            let is_last = train.on_sent(MS(125), 1 + number, BYTES, before);
+            assert_eq!(is_last, number + 1 == LENGTH);
+        }
+        train
+    }
+
+    /// Bytes sent up to the train's packet of this number, from one on.
+    fn up_to(number: u64) -> u64 {
+        100 + number * u64::from(BYTES)
+    }
+
+    /// At 8 Mbit/s a packet takes 1.2 ms.
+    #[test]
+    fn its_dispersion_is_the_links_rate() {
+        let mut train = sent();
+        assert_eq!(train.on_feedback(3, up_to(3), 3_600), None);
+        let eight = Rate::from_bps(8_000_000);
+        assert_eq!(train.on_feedback(6, up_to(6), 7_200), Some(eight));
+        // The same is no news, and more than that is less of a train.
+        assert_eq!(train.on_feedback(8, up_to(8), 9_600), None);
+        assert_eq!(train.on_feedback(9, up_to(9), 5_000), None);
+        assert!(!train.is_over());
+        let less = Rate::from_bps(6_000_000);
+        assert_eq!(train.on_feedback(10, up_to(10), 16_000), Some(less));
+        assert!(train.is_over());
+    }
+
+    #[test]
+    fn what_is_sent_later_says_nothing_of_it() {
+        let mut train = sent();
+        assert_eq!(train.on_feedback(11, up_to(10) + 50, 1_000), None);
+        assert!(train.is_over());
+    }
+
+    #[test]
+    fn without_a_wait_nothing_is_known() {
+        let mut train = sent();
+        assert_eq!(train.on_feedback(10, up_to(10), LEAST_WAIT - 1), None);
+        assert_eq!(train.on_feedback(10, up_to(10), 12_000), None);
+    }
+
+    #[test]
+    fn one_that_the_driver_did_not_send_is_over() {
+        let mut train = Train::default();
+        train.poll(MS(0));
+        assert!(train.poll(MS(25)));
+        assert!(!train.on_sent(MS(40), 7, BYTES, 0));
+        assert!(train.is_over());
+    }
+}
