@@ -3,6 +3,7 @@
 //!
 //! Slow start stays as it is on each subflow (RFC 6356, section 3).
 
+use super::real::{greater, real, whole};
 use super::{Acked, SlowStart};
 use crate::SubflowState;
 
@@ -62,8 +63,8 @@ fn with_window(state: &SubflowState, window: u64) -> Option<Path<'_>> {
     let rtt = state.srtt.as_nanos();
     (state.usable && rtt > 0).then(|| Path {
         state,
-        window: window.max(state.mss) as f64,
-        per_rtt: 1.0 / rtt as f64,
+        window: real(window.max(state.mss)),
+        per_rtt: 1.0 / real(rtt),
     })
 }
 
@@ -124,15 +125,16 @@ impl Coupling {
         if grown.left == 0 {
             return grown.cwnd;
         }
-        let bytes = self.slow_start.counted(grown.left, mss) as f64;
+        let bytes = real(self.slow_start.counted(grown.left, mss));
         let per_byte = match growing(state) {
             Some(path) => increase(&path),
             None => mss as f64 / cwnd as f64,
         };
         let fraction = &mut self.fractions[subflow];
-        let exact = (grown.cwnd as f64 + *fraction + bytes * per_byte).max(mss as f64);
-        let cwnd = exact as u64;
-        *fraction = exact - cwnd as f64;
+        let exact = real(grown.cwnd) + *fraction + bytes * per_byte;
+        let exact = greater(exact, real(mss));
+        let cwnd = whole(exact);
+        *fraction = exact - real(cwnd);
         cwnd
     }
 

@@ -7,6 +7,7 @@
 
 use ropewalk_quantities::Time;
 
+use super::real::{greater, lesser, real, whole};
 use super::{Acked, Congestion, HyStart, Settings, SinglePathControl, SlowStart};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
@@ -208,11 +209,11 @@ impl Cubic {
     #[inline]
     fn avoid_congestion(&mut self, cwnd: u64, bytes: u64, now: Time, state: &SubflowState) -> u64 {
         // Two divisions in all: they are what this costs.
-        let mss = state.mss as f64;
+        let mss = real(state.mss);
         let per_mss = 1.0 / mss;
-        let window = (cwnd as f64 + self.fraction) * per_mss;
+        let window = (real(cwnd) + self.fraction) * per_mss;
         let per_window = 1.0 / window;
-        let segments = bytes as f64 * per_mss;
+        let segments = real(bytes) * per_mss;
         let w_max = self.history.w_max;
         let c = self.config.c;
         let epoch = self
@@ -229,18 +230,19 @@ impl Cubic {
         };
         epoch.w_est += alpha * segments * per_window;
 
-        let t = seconds(now.saturating_sub(epoch.start));
+        let t = real(now.saturating_sub(epoch.start).as_nanos()) * 1e-9;
         // Section 4.3, the Reno-friendly region: cwnd = W_est, though no faster than in
         // slow start, should the sender have cut cwnd (on idling, or as a penalty).
         let friendly = epoch.w_est.clamp(window, window + segments);
-        let counted = self.slow_start.counted(bytes, state.mss) as f64 * per_mss;
+        let counted = real(self.slow_start.counted(bytes, state.mss)) * per_mss;
         // Sections 4.2, 4.4 and 4.5: (target - cwnd) / cwnd for each segment acknowledged.
-        let towards = |target: f64| (window + (target - window) * per_window * counted).min(target);
+        let towards =
+            |target: f64| lesser(window + (target - window) * per_window * counted, target);
         let most = 1.5 * window;
         let next = if self.as_linux {
             let least = if w_max == 0.0 { LEAST_BEFORE_LOSS } else { 1.0 };
             let ahead = epoch.w_cubic(t + seconds(state.min_rtt), c);
-            towards(ahead.clamp(least * window, most)).max(friendly)
+            greater(towards(ahead.clamp(least * window, most)), friendly)
         } else if epoch.w_cubic(t, c) < epoch.w_est {
             friendly
         } else {
@@ -250,9 +252,9 @@ impl Cubic {
                     .clamp(window, most),
             )
         };
-        let exact = (next * mss).max(cwnd as f64);
-        let cwnd = exact as u64;
-        self.fraction = exact - cwnd as f64;
+        let exact = greater(next * mss, real(cwnd));
+        let cwnd = whole(exact);
+        self.fraction = exact - real(cwnd);
         cwnd
     }
 

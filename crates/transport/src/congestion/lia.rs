@@ -7,6 +7,7 @@
 use ropewalk_quantities::Time;
 
 use super::coupling::{Coupling, Path, paths, paths_from};
+use super::real::{greater, lesser, real};
 use super::{Acked, Congestion, CongestionControl, Settings};
 use crate::SubflowState;
 use crate::algorithm::algorithm;
@@ -62,7 +63,7 @@ impl Sums {
         for path in paths {
             let rate = path.window * path.per_rtt;
             sums.total += path.window;
-            sums.best = sums.best.max(rate * path.per_rtt);
+            sums.best = greater(sums.best, rate * path.per_rtt);
             sums.rate += rate;
         }
         sums
@@ -85,7 +86,7 @@ impl CongestionControl for Lia {
             // RFC 6356, equation (1), for each byte acknowledged:
             // min(alpha * MSS_i / cwnd_total, MSS_i / cwnd_i).
             let linked = Sums::of(paths_from(subflow, subflows)).alpha_over_total();
-            own.state.mss as f64 * linked.min(1.0 / own.window)
+            real(own.state.mss) * lesser(linked, 1.0 / own.window)
         })
     }
 

@@ -14,6 +14,7 @@ pub mod lia;
 pub mod linked_increases;
 pub mod newreno;
 pub mod olia;
+mod real;
 mod slow_start;
 #[cfg(test)]
 mod testing;

@@ -80,7 +80,9 @@ impl LingerTime {
                 .all(|((state, own), &time)| linger(state, own.rate) == time),
             "a change was not told"
         );
-        let least = (self.times.iter()).fold(f64::INFINITY, |least, &time| least.min(time));
+        // By comparison: `min` would look for what is no number, too, of which there is none.
+        let lesser = |least: f64, &time: &f64| if time < least { time } else { least };
+        let least = self.times.iter().fold(f64::INFINITY, lesser);
         let best = match least < f64::INFINITY {
             true => self.times.iter().position(|&time| time == least),
             false => None,
