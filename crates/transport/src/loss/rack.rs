@@ -113,15 +113,18 @@ impl Rack {
     /// them, that has not arrived was sent before it.
     #[inline]
     pub(crate) fn none_is_overtaken_by(&self, sent: &Sent, next: Option<&Sent>) -> bool {
-        let newest = self.newest.max((sent.sent, sent.end()));
-        next.is_none_or(|next| (next.sent, next.end()) >= newest)
+        let sent = (sent.sent, sent.end());
+        next.is_none_or(|next| !self.is_overtaken(next) && !next.was_sent_before(sent))
     }
 
     /// [`on_delivered`](Rack::on_delivered) and [`judge`](Rack::judge) where none was overtaken.
     #[inline]
     pub(crate) fn take_newest(&mut self, now: Time, sent: Time, end: u64) {
         self.rtt = now.saturating_sub(sent);
-        self.newest = self.newest.max((sent, end));
+        let (newest, newest_end) = self.newest;
+        if newest < sent || newest == sent && newest_end < end {
+            self.newest = (sent, end);
+        }
     }
 
     /// A D-SACK that does not answer a tail loss probe: a retransmission was for nothing, as
@@ -200,23 +203,51 @@ impl Rack {
         let window = self.reordering_window(around, board.sacked_segments());
         let lost_before = board.lost_bytes();
         let mut found = Found::default();
+        // Those that were sent once stand in the order in which they left: behind one that has time left
+        // all have, and the last has most.
         let mut name = board.first_unjudged();
-        while let Some(sent) = board.at(name).copied() {
-            if !self.is_overtaken(&sent) && !sent.was_retransmitted() {
-                break;
-            }
-            if sent.is_in_flight() && !sent.was_retransmitted() {
-                match self.time_left(&sent, now, window) {
-                    Some(left) => found.wait = found.wait.max(Some(left)),
-                    None => board.mark_lost(name, lost),
-                }
-            }
-            name += 1;
+        while let Some(late) = self.next_late(now, window, board, &mut name) {
+            board.mark_lost(late, lost);
         }
+        let waits = |sent: &&Sent| sent.is_in_flight() && !sent.was_retransmitted();
+        let last = self.overtaken(board, name).filter(waits).last();
+        found.wait = last.and_then(|sent| self.time_left(sent, now, window));
         self.search_copies(now, board, window, &mut found, lost);
         found.loss = board.lost_bytes() > 0;
         found.more = board.lost_bytes() > lost_before || found.copy_lost;
         found
+    }
+
+    /// The segments from `name` on that were overtaken, and among them such as were sent again.
+    #[inline]
+    fn overtaken<'a>(
+        &'a self,
+        board: &'a Scoreboard,
+        name: u64,
+    ) -> impl Iterator<Item = &'a Sent> + 'a {
+        board
+            .from(name)
+            .take_while(|sent| sent.was_retransmitted() || self.is_overtaken(sent))
+    }
+
+    /// The next from `name` on that was sent once, was overtaken, and has no time left, unless one that has
+    /// comes before it; `name` is moved behind it, or to that one.
+    #[inline]
+    fn next_late(
+        &self,
+        now: Time,
+        window: Time,
+        board: &Scoreboard,
+        name: &mut u64,
+    ) -> Option<u64> {
+        for sent in self.overtaken(board, *name) {
+            if sent.is_in_flight() && !sent.was_retransmitted() {
+                let late = self.time_left(sent, now, window).is_none();
+                return late.then(|| std::mem::replace(name, *name + 1));
+            }
+            *name += 1;
+        }
+        None
     }
 
     fn search_copies(
@@ -252,7 +283,7 @@ impl Rack {
     /// RACK_sent_after(): one that was sent later, or with it and behind it, has arrived.
     #[inline]
     fn is_overtaken(&self, sent: &Sent) -> bool {
-        (sent.sent, sent.end()) < self.newest
+        sent.was_sent_before(self.newest)
     }
 
     /// How long it may still take to arrive; `None` if it is lost.

@@ -340,6 +340,13 @@ impl Scoreboard {
         self.segments.get(name.checked_sub(self.base)? as usize)
     }
 
+    /// The segments from this lasting name on, but for those that are acknowledged.
+    #[inline]
+    pub(crate) fn from(&self, name: u64) -> impl Iterator<Item = &Sent> {
+        let at = name.saturating_sub(self.base) as usize;
+        self.segments.range(at.min(self.segments.len())..)
+    }
+
     /// The lasting name of the segment at this index.
     #[inline]
     pub(crate) fn name(&self, at: usize) -> u64 {

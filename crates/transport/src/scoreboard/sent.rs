@@ -61,6 +61,12 @@ impl Sent {
         self.seq + u64::from(self.len)
     }
 
+    /// It was sent before one that was sent then and ends there, or with it and before it in the stream.
+    #[inline]
+    pub(crate) fn was_sent_before(&self, (sent, end): (Time, u64)) -> bool {
+        self.sent < sent || self.sent == sent && self.end() < end
+    }
+
     /// Neither acknowledged nor taken for lost, unless a copy of it was sent since.
     #[inline]
     pub(crate) fn is_in_flight(&self) -> bool {
