@@ -95,7 +95,10 @@ impl RangeSet {
             Some(_) => {}
         }
         // Ranges from `first` up to, not including, `after` touch or overlap the new one.
-        let first = self.ranges.partition_point(|&(_, e)| e < start);
+        let first = match self.ranges.front() {
+            Some(&(_, e)) if e >= start => 0,
+            _ => self.ranges.partition_point(|&(_, e)| e < start),
+        };
         let mut after = first;
         let mut merged = (start, end);
         let mut known = 0;
@@ -111,7 +114,9 @@ impl RangeSet {
             self.ranges.insert(first, merged);
         } else {
             self.ranges[first] = merged;
-            self.ranges.drain(first + 1..after);
+            if after > first + 1 {
+                self.ranges.drain(first + 1..after);
+            }
         }
         let new = (merged.1 - merged.0) - known;
         self.covered += new;
