@@ -194,7 +194,7 @@ impl Receiver {
 
     /// RFC 7323, 4.3: only a segment that covers the last acknowledgement sets the echo. One that ends
     /// before it is not acceptable, and does not (5.3, R2; Linux's `tcp_sequence`).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn note_timestamp(&mut self, segment: &Segment) {
         let covers = segment.seq <= self.last_ack_sent && segment.end() >= self.last_ack_sent;
         if covers && segment.ts_val >= self.ts_recent {
@@ -211,7 +211,7 @@ impl Receiver {
     }
 
     /// Data came in order: it is acknowledged now, or with what follows.
-    #[inline]
+    #[inline(always)]
     fn count_in_order(&mut self, now: Time, len: u32) {
         self.unacknowledged += 1;
         let pushed = self.quick_ack && len < self.usual;

@@ -96,6 +96,9 @@ impl Segment {
         } else if self.flags.contains(Flags::OUT_OF_ORDER) {
             options += 4;
         }
+        if matches!(self.options, Options::None) {
+            return 20 + options;
+        }
         options += match &self.options {
             Options::None => 0,
             Options::Sack(list) => 4 + 8 * list.len() as u32,

@@ -23,6 +23,8 @@ pub(crate) struct DataReceiver {
     edge: u64,
     /// Window scale (RFC 7323, 2.2), if it was agreed.
     scale: Option<u8>,
+    /// What the scale cannot say of a window: the bits below.
+    below_scale: u16,
 }
 
 /// Greatest window scale (RFC 7323, 2.3).
@@ -47,6 +49,7 @@ impl DataReceiver {
             charge_waiting: config.charge_reordered,
             edge: capacity,
             scale: Some(scale as u8),
+            below_scale: (1 << scale) - 1,
         }
     }
 
@@ -58,6 +61,7 @@ impl DataReceiver {
     /// The peer does not scale windows: neither do we.
     pub(crate) fn forgo_scale(&mut self) {
         self.scale = None;
+        self.below_scale = 0;
         self.capacity = self.capacity.min(u64::from(u16::MAX));
         self.edge = self.edge.min(self.capacity);
     }
@@ -186,10 +190,10 @@ impl DataReceiver {
     /// say its edge, it says a little more (RFC 7323, 2.4; Linux does so, too).
     #[inline]
     pub(crate) fn window(&mut self, multipath: bool) -> u64 {
-        let unit = 1 << self.scale.unwrap_or(0);
+        let below = u64::from(self.below_scale);
         let open = self.edge - self.nxt;
         let room = self.right_edge(multipath).saturating_sub(self.nxt);
-        let window = (room & !(unit - 1)).max((open + unit - 1) & !(unit - 1));
+        let window = (room & !below).max((open + below) & !below);
         self.edge = self.nxt + window;
         window
     }

@@ -24,8 +24,9 @@ pub(crate) struct DataSender {
     window_max: u64,
     /// The send buffer, in bytes.
     capacity: u64,
-    /// Who found no room in it writes again when a third is free (`sk_stream_is_writeable`).
-    waits_for_a_third: bool,
+    /// It grows with the congestion window, and who found no room in it writes again when a third is
+    /// free (`sk_stream_is_writeable`).
+    grows: bool,
     /// Memory that what is sent takes beside its payload, in 1024ths.
     overhead: u64,
     /// The application would have written more.
@@ -62,7 +63,7 @@ impl DataSender {
             edge: 0,
             window_max: 0,
             capacity,
-            waits_for_a_third: grows,
+            grows,
             overhead,
             blocked: false,
             reinject: RangeSet::default(),
@@ -104,6 +105,12 @@ impl DataSender {
         self.nxt == self.written
     }
 
+    /// The send buffer grows with the congestion window.
+    #[inline]
+    pub(crate) fn grows(&self) -> bool {
+        self.grows
+    }
+
     /// The send buffer is at least of this size from now on.
     pub(crate) fn expand(&mut self, capacity: u64) {
         self.capacity = self.capacity.max(capacity);
@@ -117,7 +124,7 @@ impl DataSender {
         }
         let beside = ((self.nxt - self.una) * self.overhead) >> 10;
         let held = self.written - self.una + beside;
-        if self.blocked && self.waits_for_a_third && 3 * held > 2 * self.capacity {
+        if self.blocked && self.grows && 3 * held > 2 * self.capacity {
             return 0;
         }
         self.capacity.saturating_sub(held)
