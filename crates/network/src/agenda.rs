@@ -38,77 +38,91 @@ impl Key {
 /// flight; a change is played again on the way up, and the winner stands at the top.
 #[derive(Clone, Debug)]
 pub struct Agenda {
-    /// Node 1 is the top, the children of node `n` are `2 n` and `2 n + 1`.
-    nodes: Vec<Node>,
-    leaves: usize,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Node {
-    key: Key,
-    source: u32,
+    /// By the source; as many as a power of two, and two at least.
+    keys: Vec<Key>,
+    /// Who won in each node. Node 1 is the top, below node `n` are `2 n` and `2 n + 1`, and below the
+    /// last of them the sources by twos.
+    winners: Vec<u32>,
+    /// The winner of all.
+    first: (u32, Key),
 }
 
 impl Agenda {
     /// For so many sources, numbered from zero, all idle.
     pub fn new(sources: usize) -> Agenda {
-        let leaves = sources.next_power_of_two();
-        let idle = |node| Node {
-            key: IDLE,
-            source: (node % leaves) as u32,
-        };
+        let leaves = sources.next_power_of_two().max(2);
         Agenda {
-            nodes: (0..2 * leaves).map(idle).collect(),
-            leaves,
+            keys: vec![IDLE; leaves],
+            winners: (0..leaves as u32)
+                .map(|node| first_below(node, leaves))
+                .collect(),
+            first: (0, IDLE),
         }
     }
 
     /// Makes room for so many sources; those that were there keep their times.
     pub fn grow(&mut self, sources: usize) {
-        if sources <= self.leaves {
+        if sources <= self.keys.len() {
             return;
         }
         let mut grown = Agenda::new(sources);
-        for source in 0..self.leaves {
-            grown.set(source, self.key(source));
+        for (source, key) in self.keys.iter().enumerate() {
+            grown.set(source, *key);
         }
         *self = grown;
+    }
+
+    /// For how many sources there is room.
+    pub(crate) fn sources(&self) -> usize {
+        self.keys.len()
     }
 
     /// When the source is due.
     #[inline]
     pub fn key(&self, source: usize) -> Key {
-        self.nodes[self.leaves + source].key
+        self.keys[source]
     }
 
     /// The source is due then, whatever was said before.
     #[inline]
     pub fn set(&mut self, source: usize, key: Key) {
-        let mut winner = Node {
-            key,
-            source: source as u32,
-        };
-        let mut at = self.leaves + source;
-        self.nodes[at] = winner;
-        while at > 1 {
-            let rival = self.nodes[at ^ 1];
-            if rival.key.before(&winner.key) {
-                winner = rival;
+        self.keys[source] = key;
+        let (mut winner, mut earliest) = (source, key);
+        let mut rival = source ^ 1;
+        let mut node = (self.keys.len() + source) / 2;
+        loop {
+            let other = &self.keys[rival];
+            if other.before(&earliest) {
+                (winner, earliest) = (rival, *other);
             }
-            at /= 2;
-            if self.nodes[at] == winner {
+            let before = &mut self.winners[node];
+            if *before == winner as u32 && winner != source {
                 // Nobody above hears of the change.
                 return;
             }
-            self.nodes[at] = winner;
+            *before = winner as u32;
+            if node == 1 {
+                break;
+            }
+            rival = self.winners[node ^ 1] as usize;
+            node /= 2;
         }
+        self.first = (winner as u32, earliest);
     }
 
     /// The earliest source, and when it is due.
     #[inline]
     pub fn first(&self) -> (usize, Key) {
-        let top = &self.nodes[1];
-        (top.source as usize, top.key)
+        let (source, key) = self.first;
+        (source as usize, key)
+    }
+}
+
+/// The first of the sources below a node, which wins while all are idle.
+fn first_below(node: u32, leaves: usize) -> u32 {
+    match node {
+        0 => 0,
+        _ => (node << (leaves.ilog2() - node.ilog2())) - leaves as u32,
     }
 }
 

@@ -46,6 +46,7 @@
 mod agenda;
 mod build;
 mod config;
+mod due;
 mod id;
 mod link;
 mod medium;
@@ -59,6 +60,7 @@ mod streams;
 mod topology;
 mod uniform;
 mod watch;
+mod wheel;
 
 pub use agenda::{Agenda, IDLE, Key};
 pub use build::{MakeMedium, MediumPlan};

@@ -4,10 +4,11 @@ use std::convert::Infallible;
 
 use ropewalk_quantities::Time;
 
-use crate::agenda::{Agenda, IDLE, Key};
+use crate::agenda::{IDLE, Key};
 use crate::config::LinkConfig;
+use crate::due::Due;
 use crate::id::{Direction, HopId, InterfaceId, LinkId, NodeId};
-use crate::link::Link;
+use crate::link::{Link, Popped, Pushed};
 use crate::medium::{Carried, Happened, Medium};
 use crate::offer::{DropReason, Offer};
 use crate::route::{Heading, Route, RouteId};
@@ -30,7 +31,7 @@ pub struct Network<P, M = Infallible> {
     carriers: Vec<Carrier<P>>,
     media: Vec<Shared<M>>,
     /// Its sources are the hops; a medium is due at the first of its own.
-    agenda: Agenda,
+    due: Due,
     order: u64,
     /// The last packet that a medium gave back or that was dropped on its way, while it is shown.
     shown: Option<P>,
@@ -114,7 +115,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
             routes: Vec::new(),
             carriers: Vec::new(),
             media: Vec::new(),
-            agenda: Agenda::new(0),
+            due: Due::new(),
             order: 0,
             shown: None,
             left_first: None,
@@ -136,7 +137,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     pub fn add_directions(&mut self, ends: [NodeId; 2], directions: [Link<P>; 2]) -> LinkId {
         let id = self.topology.add_link(ends);
         self.carriers.extend(directions.map(Carrier::Wire));
-        self.agenda.grow(self.carriers.len());
+        self.due.grow(self.carriers.len());
         id
     }
 
@@ -165,7 +166,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
             first: *hops.first().expect("a medium has a hop"),
             medium: make(&hops),
         });
-        self.agenda.grow(self.carriers.len());
+        self.due.grow(self.carriers.len());
         hops
     }
 
@@ -191,7 +192,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
             first: *hops.first().expect("a medium has a hop"),
             medium: make(&hops),
         });
-        self.agenda.grow(self.carriers.len());
+        self.due.grow(self.carriers.len());
     }
 
     /// A link whose hops come with its medium.
@@ -291,7 +292,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     /// When something happens next, and its place among what happens then.
     #[inline]
     pub fn next(&self) -> Option<Key> {
-        let (_, key) = self.agenda.first();
+        let (_, key) = self.due.first();
         (key != IDLE).then_some(key)
     }
 
@@ -322,7 +323,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     /// Lets happen what is due first, if that is not after `now`: it happens at its own time.
     #[inline]
     pub fn advance<W: Watch<P>>(&mut self, now: Time, watch: &mut W) -> Advance<'_, P> {
-        let (source, Key { time, .. }) = self.agenda.first();
+        let (source, Key { time, .. }) = self.due.first();
         if time > now {
             return Advance::Nothing;
         }
@@ -334,37 +335,72 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
             }
         };
         let hop = HopId::new(source);
-        self.agenda.set(source, link.second().unwrap_or(IDLE));
-        match link.heading() {
-            None => Advance::Nothing,
-            Some(heading) if heading.hops_left() == 0 => {
-                // Taken again, since what is returned is borrowed only on this way out.
-                let Carrier::Wire(link) = &mut self.carriers[source] else {
-                    return Advance::Nothing;
-                };
-                let Some(first) = link.pop() else {
-                    return Advance::Nothing;
-                };
-                if W::WATCHES {
-                    let crossing = crossing(&self.topology, &self.routes, time, hop, heading);
-                    watch.leaves(&crossing, &mut first.packet);
-                }
-                Advance::Arrived(Arrival {
-                    time,
-                    route: self.routes[heading.route()].id(),
-                    hop,
-                    size: first.size,
-                    packet: &first.packet,
-                })
-            }
-            Some(heading) => {
-                let Some(first) = link.pop() else {
-                    return Advance::Nothing;
-                };
-                let (size, mut packet) = (first.size, first.packet);
-                self.forward(time, hop, heading, size, &mut packet, watch)
-            }
+        let Some(popped) = link.pop() else {
+            return Advance::Nothing;
+        };
+        let next = link.head().unwrap_or(IDLE);
+        self.due.set_from(time, source, next);
+        let Popped {
+            slot,
+            size,
+            heading,
+        } = popped;
+        if heading.hops_left() > 0 {
+            return self.pass_on(time, hop, slot, size, heading, watch);
         }
+        // Taken again, since what is returned is borrowed only on this way out.
+        let Carrier::Wire(link) = &mut self.carriers[source] else {
+            return Advance::Nothing;
+        };
+        let packet = link.packet(slot);
+        if W::WATCHES {
+            let crossing = crossing(&self.topology, &self.routes, time, hop, heading);
+            watch.leaves(&crossing, packet);
+        }
+        Advance::Arrived(Arrival {
+            time,
+            route: self.routes[heading.route()].id(),
+            hop,
+            size,
+            packet,
+        })
+    }
+
+    /// The packet that a wire has just let out has more of its route before it. From wire to wire it is
+    /// copied once.
+    #[inline(never)]
+    fn pass_on<W: Watch<P>>(
+        &mut self,
+        now: Time,
+        hop: HopId,
+        slot: u32,
+        size: u32,
+        heading: Heading,
+        watch: &mut W,
+    ) -> Advance<'_, P> {
+        let next = self.routes[heading.route()].with_left(heading.hops_left());
+        let both = self.carriers.get_disjoint_mut([hop.index(), next.index()]);
+        if !W::WATCHES
+            && let Ok([Carrier::Wire(from), Carrier::Wire(to)]) = both
+        {
+            self.order += 1;
+            let (order, after) = (self.order, heading.after_hop());
+            let packet = from.packet(slot);
+            match to.push(now, size, order, after, packet) {
+                Pushed::First(key) => self.due.set(next.index(), key),
+                Pushed::Behind => {}
+                Pushed::Dropped(reason) => {
+                    let packet = *packet;
+                    return self.departed(now, next, heading.route(), reason, packet);
+                }
+            }
+            return Advance::Passed;
+        }
+        let Carrier::Wire(link) = &mut self.carriers[hop.index()] else {
+            return Advance::Nothing;
+        };
+        let mut packet = *link.packet(slot);
+        self.forward(now, hop, heading, size, &mut packet, watch)
     }
 
     /// A packet came out of a hop with more of its route before it.
@@ -399,7 +435,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         watch: &mut W,
     ) -> Advance<'_, P> {
         let happened = self.media[number].medium.advance(now);
-        self.schedule(number);
+        self.schedule(now, number);
         if let Happened::Out(carried) | Happened::Dropped(carried, _) = &happened {
             let heading = carried.heading;
             let hops = self.routes[heading.route()].hops();
@@ -479,18 +515,16 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         self.order += 1;
         let order = self.order;
         let offer = match &mut self.carriers[hop.index()] {
-            Carrier::Wire(link) => {
-                let offer = link.push(now, size, order, heading, packet);
-                // Only a link's head is scheduled: the newcomer is it if the link was empty, or it
-                // overtook.
-                if offer == Offer::Accepted
-                    && let Some(head) = link.head()
-                    && head.order == order
-                {
-                    self.agenda.set(hop.index(), head);
+            // Only a link's head is scheduled: the newcomer is it if the link was empty, or it
+            // overtook.
+            Carrier::Wire(link) => match link.push(now, size, order, heading, packet) {
+                Pushed::First(key) => {
+                    self.due.set(hop.index(), key);
+                    Offer::Accepted
                 }
-                offer
-            }
+                Pushed::Behind => Offer::Accepted,
+                Pushed::Dropped(reason) => Offer::Dropped(reason),
+            },
             Carrier::Medium(number) => {
                 let number = *number as usize;
                 let carried = Carried {
@@ -500,7 +534,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
                     packet: *packet,
                 };
                 let offer = self.media[number].medium.offer(now, &carried);
-                self.schedule(number);
+                self.schedule(Time::ZERO, number);
                 offer
             }
         };
@@ -513,17 +547,18 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         offer
     }
 
-    /// A medium's next event; it keeps its place among equal times while its time stays.
-    fn schedule(&mut self, number: usize) {
+    /// A medium's next event, where nothing will be due before `reached` any more; it keeps its place
+    /// among equal times while its time stays.
+    fn schedule(&mut self, reached: Time, number: usize) {
         let Shared { first, medium } = &self.media[number];
         let (source, next) = (first.index(), medium.next());
         let Some(time) = next else {
-            self.agenda.set(source, IDLE);
+            self.due.set_from(reached, source, IDLE);
             return;
         };
-        if self.agenda.key(source).time != time {
+        if self.due.key(source).time != time {
             let order = self.next_order();
-            self.agenda.set(source, Key::new(time, order));
+            self.due.set_from(reached, source, Key::new(time, order));
         }
     }
 }

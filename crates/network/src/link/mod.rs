@@ -24,17 +24,16 @@ use ropewalk_quantities::{Bytes, Time};
 
 use crate::agenda::Key;
 use crate::config::{DirectionConfig, Outage};
-use crate::offer::{DropReason, Offer};
+use crate::offer::DropReason;
 use crate::route::Heading;
 use capacity::Transmitter;
 use jitter::Delay;
 use loss::LossModel;
 use outage::Outages;
 use queue::Queue;
+pub(crate) use ring::Popped;
 use ring::Ring;
 use slot::Slots;
-
-pub(crate) use ring::InFlight;
 
 /// What a link has done since it was made.
 ///
@@ -56,6 +55,17 @@ pub struct Counters {
     pub delivered_packets: u64,
     /// Their bytes.
     pub delivered_bytes: u64,
+}
+
+/// What became of a packet that a link was offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pushed {
+    /// It comes out next, then.
+    First(Key),
+    /// It comes out after others.
+    Behind,
+    /// It will not come out.
+    Dropped(DropReason),
 }
 
 /// One direction of a link, carrying packets of type `P`.
@@ -132,14 +142,14 @@ impl<P: Copy> Link<P> {
         order: u64,
         heading: Heading,
         packet: &P,
-    ) -> Offer {
+    ) -> Pushed {
         let (true, Transmitter::Rate(rate)) = (self.plain, &mut self.transmitter) else {
             return self.push_through(now, size, order, heading, packet);
         };
         let start = rate.start(now);
         if start > now && !self.queue.admit(now, start, size) {
             self.counters.dropped_packets += 1;
-            return Offer::Dropped(DropReason::QueueFull);
+            return Pushed::Dropped(DropReason::QueueFull);
         }
         // No earlier than the exit before: departures follow each other, and all take as long.
         let exit = rate.send(start, size).saturating_add(self.delay.nominal());
@@ -149,9 +159,13 @@ impl<P: Copy> Link<P> {
             return self.lose(DropReason::Outage);
         }
         self.last_exit = exit;
-        self.in_flight
-            .push(Key::new(exit, order), size, heading, packet);
-        Offer::Accepted
+        let key = Key::new(exit, order);
+        let first = self.in_flight.is_empty();
+        self.in_flight.push(key, size, heading, packet);
+        match first {
+            true => Pushed::First(key),
+            false => Pushed::Behind,
+        }
     }
 
     /// The same through all parts, whichever there are.
@@ -163,7 +177,7 @@ impl<P: Copy> Link<P> {
         order: u64,
         heading: Heading,
         packet: &P,
-    ) -> Offer {
+    ) -> Pushed {
         if self.outages.start() <= now {
             self.pass_outages(now);
             if self.outages.start() <= now {
@@ -175,7 +189,7 @@ impl<P: Copy> Link<P> {
         let start = self.transmitter.start(now);
         if start > now && !self.queue.admit(now, start, size) {
             self.counters.dropped_packets += 1;
-            return Offer::Dropped(DropReason::QueueFull);
+            return Pushed::Dropped(DropReason::QueueFull);
         }
         let departure = self.transmitter.send(start, size);
         self.count_sent(size);
@@ -197,7 +211,10 @@ impl<P: Copy> Link<P> {
         if reorders {
             self.in_flight.sort_last();
         }
-        Offer::Accepted
+        match self.in_flight.head() == Some(key) {
+            true => Pushed::First(key),
+            false => Pushed::Behind,
+        }
     }
 
     /// When the next packet comes out; `None` when the link is empty.
@@ -206,25 +223,19 @@ impl<P: Copy> Link<P> {
         self.in_flight.head()
     }
 
-    /// When the packet after the next comes out.
+    /// Takes the next packet out.
     #[inline]
-    pub(crate) fn second(&self) -> Option<Key> {
-        self.in_flight.second()
-    }
-
-    /// Where the next packet goes from here; `None` when the link is empty.
-    #[inline]
-    pub(crate) fn heading(&self) -> Option<Heading> {
-        self.in_flight.heading()
-    }
-
-    /// Takes the next packet out. It stands in the ring until the next [`push`](Link::push).
-    #[inline]
-    pub(crate) fn pop(&mut self) -> Option<&mut InFlight<P>> {
-        let first = self.in_flight.pop()?;
+    pub(crate) fn pop(&mut self) -> Option<Popped> {
+        let popped = self.in_flight.pop()?;
         self.counters.delivered_packets += 1;
-        self.counters.delivered_bytes += u64::from(first.size);
-        Some(first)
+        self.counters.delivered_bytes += u64::from(popped.size);
+        Some(popped)
+    }
+
+    /// The packet that was taken out of this slot. It stands in the ring until the next [`push`](Link::push).
+    #[inline]
+    pub(crate) fn packet(&mut self, slot: u32) -> &mut P {
+        self.in_flight.packet(slot)
     }
 
     /// How many packets will come out: those that wait, are being sent, or are on their way.
@@ -308,9 +319,9 @@ impl<P: Copy> Link<P> {
     }
 
     #[inline]
-    fn lose(&mut self, reason: DropReason) -> Offer {
+    fn lose(&mut self, reason: DropReason) -> Pushed {
         self.counters.lost_packets += 1;
-        Offer::Dropped(reason)
+        Pushed::Dropped(reason)
     }
 }
 

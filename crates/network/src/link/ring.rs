@@ -5,11 +5,20 @@ use crate::route::Heading;
 
 /// A packet on its way.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct InFlight<P> {
+struct InFlight<P> {
     key: Key,
+    size: u32,
+    heading: Heading,
+    packet: P,
+}
+
+/// A packet that was taken, but for itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Popped {
+    pub(crate) slot: u32,
     pub(crate) size: u32,
+    /// Where it goes from here.
     pub(crate) heading: Heading,
-    pub(crate) packet: P,
 }
 
 /// A ring buffer whose length is a power of two, and which grows only when it is full.
@@ -46,28 +55,31 @@ impl<P: Copy> Ring<P> {
         (self.front != self.back).then(|| self.slots[self.slot(self.front)].key)
     }
 
-    /// When the packet after it does.
     #[inline]
-    pub(crate) fn second(&self) -> Option<Key> {
-        let position = self.front.wrapping_add(1);
-        (self.len() > 1).then(|| self.slots[self.slot(position)].key)
+    pub(crate) fn is_empty(&self) -> bool {
+        self.front == self.back
     }
 
-    /// Where the first packet goes from here.
+    /// Takes the first packet.
     #[inline]
-    pub(crate) fn heading(&self) -> Option<Heading> {
-        (self.front != self.back).then(|| self.slots[self.slot(self.front)].heading)
-    }
-
-    /// Takes the first packet; it stands in its slot until the next push.
-    #[inline]
-    pub(crate) fn pop(&mut self) -> Option<&mut InFlight<P>> {
-        if self.front == self.back {
+    pub(crate) fn pop(&mut self) -> Option<Popped> {
+        if self.is_empty() {
             return None;
         }
         let slot = self.slot(self.front);
+        let InFlight { size, heading, .. } = self.slots[slot];
         self.front = self.front.wrapping_add(1);
-        Some(&mut self.slots[slot])
+        Some(Popped {
+            slot: slot as u32,
+            size,
+            heading,
+        })
+    }
+
+    /// The packet that was taken out of this slot, where it stands until the next push.
+    #[inline]
+    pub(crate) fn packet(&mut self, slot: u32) -> &mut P {
+        &mut self.slots[slot as usize].packet
     }
 
     /// Puts a packet behind all others.
@@ -155,7 +167,8 @@ mod tests {
         for order in 0..10_000 {
             push(&mut ring, order, order);
             if order >= 10 {
-                assert_eq!(ring.pop().unwrap().packet, order - 10);
+                let popped = ring.pop().unwrap();
+                assert_eq!(*ring.packet(popped.slot), order - 10);
             }
         }
         assert_eq!(ring.slots.len(), FIRST_CAPACITY);
@@ -185,7 +198,7 @@ mod tests {
                         let first = (!model.is_empty()).then(|| model.remove(0));
                         let head = ring.head();
                         prop_assert_eq!(head, first);
-                        let popped = ring.pop().map(|item| item.packet);
+                        let popped = ring.pop().map(|popped| *ring.packet(popped.slot));
                         prop_assert_eq!(popped, first.map(|key| key.order));
                     }
                 }

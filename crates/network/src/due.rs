@@ -1,0 +1,89 @@
+//! When each hop is due.
+
+use ropewalk_quantities::Time;
+
+use crate::agenda::{Agenda, IDLE, Key};
+use crate::wheel::Wheel;
+
+/// The next time of each hop, and the earliest of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Due {
+    /// The earliest, at hand: it is asked for more often than it changes.
+    first: (u32, Key),
+    all: All,
+}
+
+/// Of few hops a tournament, of many a wheel.
+#[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one in a network, and it is read with every packet"
+)]
+enum All {
+    Few(Agenda),
+    Many(Wheel),
+}
+
+/// Up to so many hops a tournament is quicker.
+const FEW: usize = 128;
+
+impl Due {
+    /// Of no hop yet.
+    pub(crate) fn new() -> Due {
+        Due {
+            first: (0, IDLE),
+            all: All::Few(Agenda::new(0)),
+        }
+    }
+
+    /// Makes room for so many hops; those that were there keep their times.
+    pub(crate) fn grow(&mut self, hops: usize) {
+        match &mut self.all {
+            All::Few(agenda) if hops <= FEW => agenda.grow(hops),
+            All::Few(agenda) => {
+                let mut wheel = Wheel::new(hops);
+                (0..agenda.sources()).for_each(|hop| wheel.set(hop, agenda.key(hop)));
+                self.all = All::Many(wheel);
+            }
+            All::Many(wheel) => wheel.grow(hops),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn key(&self, hop: usize) -> Key {
+        match &self.all {
+            All::Few(agenda) => agenda.key(hop),
+            All::Many(wheel) => wheel.key(hop),
+        }
+    }
+
+    /// The hop is due then, whatever was said before.
+    #[inline]
+    pub(crate) fn set(&mut self, hop: usize, key: Key) {
+        self.set_from(Time::ZERO, hop, key);
+    }
+
+    /// The same, and no hop will be due before `now` any more.
+    #[inline(always)]
+    pub(crate) fn set_from(&mut self, now: Time, hop: usize, key: Key) {
+        let (first, key) = match &mut self.all {
+            All::Few(agenda) => {
+                agenda.set(hop, key);
+                agenda.first()
+            }
+            All::Many(wheel) => {
+                wheel.reach(now);
+                wheel.set(hop, key);
+                wheel.first()
+            }
+        };
+        self.first = (first as u32, key);
+    }
+
+    /// The earliest hop, and when it is due.
+    #[inline]
+    pub(crate) fn first(&self) -> (usize, Key) {
+        let (hop, key) = self.first;
+        (hop as usize, key)
+    }
+}
