@@ -178,27 +178,34 @@ impl Application {
     /// Fills the send buffer.
     #[inline]
     pub(crate) fn fill(&mut self, now: Time, sink: &mut impl Sink) {
-        match &mut self.source {
-            Source::Bulk { left } => {
-                if self.closed {
-                    return;
-                }
-                let taken = sink.write(left.unwrap_or(u64::MAX));
-                if taken > 0 {
-                    self.written += taken;
-                    if self.measured {
-                        self.log.push_back((self.written, now));
-                    }
-                    self.first_write.get_or_insert(now);
-                }
-                if let Some(left) = left {
-                    *left -= taken;
-                    if *left == 0 {
-                        self.closed = true;
-                        sink.close();
-                    }
-                }
+        let Source::Bulk { left } = &mut self.source else {
+            return self.fill_with_messages(sink);
+        };
+        if self.closed {
+            return;
+        }
+        let taken = sink.write(left.unwrap_or(u64::MAX));
+        if taken > 0 {
+            self.written += taken;
+            if self.measured {
+                self.log.push_back((self.written, now));
             }
+            self.first_write.get_or_insert(now);
+        }
+        if let Some(left) = left {
+            *left -= taken;
+            if *left == 0 {
+                self.closed = true;
+                sink.close();
+            }
+        }
+    }
+
+    /// The same of messages, and of answers.
+    #[inline(never)]
+    fn fill_with_messages(&mut self, sink: &mut impl Sink) {
+        match &mut self.source {
+            Source::Bulk { .. } => {}
             Source::Asked(conversation) => conversation.answer(sink),
             Source::Messages(_) if self.deadline.is_some() => {
                 while let Some((bytes, due)) = self.due.front_mut() {

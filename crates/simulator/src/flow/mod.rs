@@ -53,11 +53,19 @@ impl Flow {
             return self.note_datagram(now);
         }
         let end = self.host.delivered();
-        if let Some(conversation) = self.application.conversation() {
-            conversation.delivered(now, end);
+        if self.application.conversation().is_some() {
+            self.note_answers(now, end);
         }
         let recorder = self.recorder.as_mut();
         recorder.is_some_and(|recorder| recorder.delivered(now, end, &mut self.application))
+    }
+
+    /// Answers up to there were delivered in order to whoever asked.
+    #[inline(never)]
+    fn note_answers(&mut self, now: Time, end: u64) {
+        if let Some(conversation) = self.application.conversation() {
+            conversation.delivered(now, end);
+        }
     }
 
     /// Bytes of requests were delivered in order to the client.

@@ -376,7 +376,16 @@ impl Host {
     }
 
     /// Bytes that arrived in order.
+    #[inline]
     pub(crate) fn delivered(&self) -> u64 {
+        match self {
+            Host::Connection(connection) => connection.delivered(),
+            others => others.delivered_apart(),
+        }
+    }
+
+    #[inline(never)]
+    fn delivered_apart(&self) -> u64 {
         each!(self, host => host.delivered())
     }
 

@@ -37,7 +37,7 @@ impl Histogram {
     /// Counts one delay.
     #[inline]
     pub fn record(&mut self, delay: Time) {
-        *self.at(bucket_of(delay.as_nanos())) += 1;
+        self.add(bucket_of(delay.as_nanos()), 1);
         self.count += 1;
         self.sum_nanos += u128::from(delay.as_nanos());
         self.max = self.max.max(delay);
@@ -46,7 +46,7 @@ impl Histogram {
     /// Counts what another has counted, too.
     pub fn merge(&mut self, other: &Histogram) {
         for (bucket, count) in other.counts() {
-            *self.at(bucket) += count;
+            self.add(bucket, count);
         }
         self.count += other.count;
         self.sum_nanos += other.sum_nanos;
@@ -102,22 +102,19 @@ impl Histogram {
     /// All bins that are not empty, from the least delay on, at the finest
     /// power-of-two number of bins an octave that gives at most 200 of them.
     pub fn bins(&self) -> Vec<DelayBin> {
-        let bins = |merged: u32| {
-            let mut bins: Vec<(usize, u64)> = Vec::new();
-            for (bucket, count) in self.counts() {
-                match bins.last_mut() {
-                    Some((bin, sum)) if *bin == bucket >> merged => *sum += count,
-                    _ => bins.push((bucket >> merged, count)),
-                }
-            }
-            bins
-        };
         let mut merged = 0;
-        let mut found = bins(merged);
+        let mut found: Vec<(usize, u64)> = self.counts().collect();
         while found.len() > MOST_BINS && merged < PRECISION {
             merged += 1;
-            found = bins(merged);
+            found.iter_mut().for_each(|(bin, _)| *bin /= 2);
+            found.dedup_by(|(next, count), (bin, sum)| {
+                let joins = next == bin;
+                *sum += if joins { *count } else { 0 };
+                joins
+            });
         }
+        // What is given stands in the same room.
+        found.shrink_to_fit();
         let bin = |(bin, count): (usize, u64)| DelayBin {
             up_to_ms: lower_edge((bin + 1) << merged) / 1e6,
             count,
@@ -135,15 +132,26 @@ impl Histogram {
         counts.filter(|(_, count)| *count > 0)
     }
 
-    /// The count of a bucket.
+    /// So many more in a bucket.
     #[inline]
-    fn at(&mut self, bucket: usize) -> &mut u64 {
-        let (number, place) = (bucket / PAGE, bucket % PAGE);
+    fn add(&mut self, bucket: usize, more: u64) {
+        match self.pages.get_mut(bucket / PAGE) {
+            Some(Some(page)) => page[bucket % PAGE] += more,
+            _ => self.add_page(bucket, more),
+        }
+    }
+
+    /// The same of one that is the first of its page.
+    #[cold]
+    #[inline(never)]
+    fn add_page(&mut self, bucket: usize, more: u64) {
+        let number = bucket / PAGE;
         if number >= self.pages.len() {
             self.pages.resize_with(number + 1, || None);
         }
-        let page = self.pages[number].get_or_insert_with(|| Box::new([0; PAGE]));
-        &mut page[place]
+        let mut page = Box::new([0; PAGE]);
+        page[bucket % PAGE] = more;
+        self.pages[number] = Some(page);
     }
 }
 
