@@ -7,7 +7,9 @@
 mod connection;
 mod counted;
 mod dialling;
+mod marks;
 mod stirred;
+mod timers;
 
 use std::sync::Arc;
 
@@ -267,6 +269,7 @@ impl Aggregation {
     }
 
     /// Gives a carrier frames until its socket is full or there are none for it.
+    #[inline(never)]
     fn give(&mut self, now: Time, at: usize, end: usize) {
         self.give_frames(now, at, end);
         let connection = &self.connections[at];
@@ -327,24 +330,41 @@ impl Aggregation {
         }
     }
 
+    #[inline(always)]
     fn take_events(&mut self, now: Time, end: usize) {
         while let Some(event) = self.ends[end].poll_event() {
-            match event {
-                Event::CarrierWake(id) => {
-                    if let Some(at) = self.of_carrier(end, id) {
-                        let connection = &mut self.connections[at];
-                        connection.awake[end] = true;
-                        self.stirred.note_ready(at, end, connection);
-                    }
+            self.take_event(now, end, &event);
+        }
+    }
+
+    /// Apart from the asking, as mostly there is none.
+    #[inline(never)]
+    fn take_event(&mut self, now: Time, end: usize, event: &Event) {
+        match *event {
+            Event::CarrierWake(id) => {
+                if let Some(at) = self.of_carrier(end, id) {
+                    let connection = &mut self.connections[at];
+                    connection.awake[end] = true;
+                    self.stirred.note_ready(at, end, connection);
                 }
-                Event::CarrierSuspected(id) if end == CLIENT => self.on_suspected(now, id),
-                Event::CarrierTrusted(id) if end == CLIENT => self.on_trusted(now, id),
-                Event::StreamFinished(stream) if end == SERVER => {
-                    self.ends[SERVER].finish(stream);
-                }
-                Event::StreamClosed(_) if end == CLIENT => self.close_connections(),
-                _ => {}
             }
+            Event::CarrierSuspected(id) if end == CLIENT => self.on_suspected(now, id),
+            Event::CarrierTrusted(id) if end == CLIENT => self.on_trusted(now, id),
+            Event::StreamFinished(stream) if end == SERVER => {
+                self.ends[SERVER].finish(stream);
+            }
+            Event::StreamClosed(_) if end == CLIENT => self.close_connections(),
+            _ => {}
+        }
+    }
+
+    /// Carriers of an end are given what the association has for them, until none takes more.
+    #[inline(always)]
+    fn give_all(&mut self, now: Time, end: usize) {
+        self.take_events(now, end);
+        while let Some(at) = self.stirred.first_ready(end) {
+            self.give(now, at, end);
+            self.take_events(now, end);
         }
     }
 
@@ -432,16 +452,14 @@ impl Aggregation {
         }
     }
 
-    fn poll_timeout(&mut self, end: usize) -> Option<Time> {
-        let socket = self.stirred.read_timers(end, &self.connections);
-        let own = self.ends[end].poll_timeout();
+    /// When the first dial is to be looked at; never, where none is under way.
+    fn dial_due(&self) -> Time {
+        if !self.is_dialling {
+            return Time::MAX;
+        }
         let dialling = |path: &Path| path.dialling.as_ref().map(Dialling::poll_timeout);
-        let dials = self.paths.iter().map(dialling);
-        let dial = match end == CLIENT && self.is_dialling {
-            true => dials.flatten().min(),
-            false => None,
-        };
-        [socket, own, dial].into_iter().flatten().min()
+        let dials = self.paths.iter().filter_map(dialling);
+        dials.min().unwrap_or(Time::MAX)
     }
 
     /// One or more timers of an end may have run out.
@@ -486,13 +504,8 @@ impl Sends for Aggregation {
             host: self,
             end: SERVER,
         });
-        for end in [CLIENT, SERVER] {
-            self.take_events(now, end);
-            while let Some(at) = self.stirred.first_ready(end) {
-                self.give(now, at, end);
-                self.take_events(now, end);
-            }
-        }
+        self.give_all(now, CLIENT);
+        self.give_all(now, SERVER);
         self.pass = Pass::default();
         self.stirred.begin_pass();
     }
@@ -544,7 +557,14 @@ impl Sends for Aggregation {
 
     #[inline(never)]
     fn poll_timeouts(&mut self, _: usize) -> [Option<Time>; 2] {
-        [CLIENT, SERVER].map(|end| self.poll_timeout(end))
+        let [client, server] = self.stirred.read_timers(&self.connections);
+        let mut due = |end: usize, at: Time| {
+            let own = self.ends[end].poll_timeout().unwrap_or(Time::MAX);
+            at.min(own)
+        };
+        let (client, server) = (due(CLIENT, client), due(SERVER, server));
+        let client = client.min(self.dial_due());
+        [client, server].map(|at| (at < Time::MAX).then_some(at))
     }
 }
 

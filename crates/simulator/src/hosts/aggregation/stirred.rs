@@ -5,30 +5,30 @@
 //! ([`read_timers`](Stirred::read_timers)), and so are its events ([`heed`](Stirred::heed)). To be marked
 //! means that it may have changed: who is asked in vain says so.
 
-use fixedbitset::FixedBitSet;
 use ropewalk_quantities::Time;
 use ropewalk_striping::CarrierId;
 
 use super::connection::Connection;
+use super::marks::Marks;
+use super::timers::Timers;
 use crate::hosts::{CLIENT, SERVER};
 
 /// Marks and timers of connections, by their places; what is there twice is of client and server.
 #[derive(Debug, Default)]
 pub(crate) struct Stirred {
     /// To be asked in the next pass, and in this one.
-    touched: FixedBitSet,
+    touched: Marks,
     is_any_touched: bool,
-    passing: FixedBitSet,
+    passing: Marks,
     /// May have events.
-    eventful: [FixedBitSet; 2],
+    eventful: [Marks; 2],
     /// Have had a segment of which the association was not told.
-    heard: [FixedBitSet; 2],
+    heard: [Marks; 2],
     /// The association has something for them, or may have, and their sockets take it.
-    ready: [FixedBitSet; 2],
+    ready: [Marks; 2],
     /// When a timer runs out, but for those that were touched since they were read.
-    timers: [Vec<Time>; 2],
-    untimed: FixedBitSet,
-    earliest: [Option<Time>; 2],
+    timers: [Timers; 2],
+    untimed: Marks,
     /// By the carrier's number.
     places: [Vec<usize>; 2],
 }
@@ -37,20 +37,15 @@ impl Stirred {
     /// There are others, or they stand elsewhere: all are marked.
     pub(crate) fn look_anew(&mut self, connections: &[Connection]) {
         let len = connections.len();
-        let all = || {
-            let mut all = FixedBitSet::with_capacity(len);
-            all.insert_range(..);
-            all
-        };
-        self.touched = all();
+        self.touched = Marks::all_of(len);
         self.is_any_touched = true;
-        self.untimed = all();
-        self.passing = FixedBitSet::with_capacity(len);
+        self.untimed = Marks::all_of(len);
+        self.passing = Marks::none_of(len);
         for end in [CLIENT, SERVER] {
-            self.eventful[end] = all();
-            self.heard[end] = all();
-            self.ready[end] = FixedBitSet::with_capacity(len);
-            self.timers[end].resize(len, Time::MAX);
+            self.eventful[end] = Marks::all_of(len);
+            self.heard[end] = Marks::all_of(len);
+            self.ready[end] = Marks::none_of(len);
+            self.timers[end] = Timers::of(len);
             for (at, connection) in connections.iter().enumerate() {
                 self.note_ready(at, end, connection);
                 if let Some(id) = connection.carriers[end] {
@@ -73,15 +68,13 @@ impl Stirred {
     /// All that were touched are to be asked what they send.
     pub(crate) fn begin_pass(&mut self) {
         if std::mem::take(&mut self.is_any_touched) {
-            self.passing.union_with(&self.touched);
-            self.touched.clear();
+            self.passing.take_all(&mut self.touched);
         }
     }
 
     /// The next one of the pass, in their order. What it sends may make events.
     pub(crate) fn next_to_send(&mut self) -> Option<usize> {
-        let at = self.passing.minimum()?;
-        self.passing.remove(at);
+        let at = self.passing.take_first()?;
         self.untimed.insert(at);
         for eventful in &mut self.eventful {
             eventful.insert(at);
@@ -96,16 +89,12 @@ impl Stirred {
 
     /// The next one that has had one of which the association was not told, and is told now.
     pub(crate) fn next_heard(&mut self, end: usize) -> Option<usize> {
-        let at = self.heard[end].minimum()?;
-        self.heard[end].remove(at);
-        Some(at)
+        self.heard[end].take_first()
     }
 
     /// Whether it may have events, which are then taken.
     pub(crate) fn heed(&mut self, at: usize, end: usize) -> bool {
-        let eventful = self.eventful[end].contains(at);
-        self.eventful[end].remove(at);
-        eventful
+        self.eventful[end].remove(at)
     }
 
     pub(crate) fn note_ready(&mut self, at: usize, end: usize, connection: &Connection) {
@@ -115,7 +104,7 @@ impl Stirred {
 
     /// The first that the association may have something for.
     pub(crate) fn first_ready(&self, end: usize) -> Option<usize> {
-        self.ready[end].minimum()
+        self.ready[end].first()
     }
 
     pub(crate) fn note_carrier(&mut self, at: usize, end: usize, id: CarrierId) {
@@ -131,26 +120,19 @@ impl Stirred {
         self.places[end].get(id.0 as usize).copied()
     }
 
-    /// When the first timer of an end runs out.
-    pub(crate) fn read_timers(&mut self, end: usize, connections: &[Connection]) -> Option<Time> {
-        if !self.untimed.is_clear() {
-            for at in self.untimed.ones() {
-                for end in [CLIENT, SERVER] {
-                    let timer = connections[at].poll_timeout(end);
-                    self.timers[end][at] = timer.unwrap_or(Time::MAX);
-                }
-            }
-            self.untimed.clear();
-            self.earliest = [CLIENT, SERVER].map(|end| {
-                let earliest = self.timers[end].iter().min().copied();
-                earliest.filter(|at| *at < Time::MAX)
-            });
+    /// When the first timer of client and server run out, or [`Time::MAX`].
+    pub(crate) fn read_timers(&mut self, connections: &[Connection]) -> [Time; 2] {
+        let [client, server] = &mut self.timers;
+        while let Some(at) = self.untimed.take_first() {
+            let timer = |end| connections[at].poll_timeout(end).unwrap_or(Time::MAX);
+            client.set(at, timer(CLIENT));
+            server.set(at, timer(SERVER));
         }
-        self.earliest[end]
+        [client.earliest(), server.earliest()]
     }
 
     /// Whether a timer of it may have run out.
     pub(crate) fn may_be_due(&self, now: Time, at: usize, end: usize) -> bool {
-        self.untimed.contains(at) || self.timers[end][at] <= now
+        self.untimed.contains(at) || self.timers[end].at(at) <= now
     }
 }

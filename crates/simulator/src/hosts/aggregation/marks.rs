@@ -1,0 +1,115 @@
+//! A set of places, few of which are in it at a time.
+
+/// Which places are marked: a bit for each, and one word for all where they are few.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Marks {
+    words: Vec<u64>,
+}
+
+const BITS: usize = u64::BITS as usize;
+
+impl Marks {
+    /// None of so many places.
+    pub(super) fn none_of(places: usize) -> Marks {
+        Marks {
+            words: vec![0; places.div_ceil(BITS)],
+        }
+    }
+
+    /// All of them.
+    pub(super) fn all_of(places: usize) -> Marks {
+        let mut all = Marks::none_of(places);
+        (0..places).for_each(|place| all.insert(place));
+        all
+    }
+
+    #[inline]
+    pub(super) fn insert(&mut self, place: usize) {
+        self.words[place / BITS] |= 1 << (place % BITS);
+    }
+
+    #[inline]
+    pub(super) fn set(&mut self, place: usize, is_marked: bool) {
+        let word = &mut self.words[place / BITS];
+        *word = *word & !(1 << (place % BITS)) | u64::from(is_marked) << (place % BITS);
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, place: usize) -> bool {
+        self.words[place / BITS] >> (place % BITS) & 1 == 1
+    }
+
+    /// Takes a mark away; says whether it was there.
+    #[inline]
+    pub(super) fn remove(&mut self, place: usize) -> bool {
+        let was_marked = self.contains(place);
+        self.words[place / BITS] &= !(1 << (place % BITS));
+        was_marked
+    }
+
+    /// The first that is marked.
+    #[inline]
+    pub(super) fn first(&self) -> Option<usize> {
+        let mut words = self.words.iter().enumerate();
+        let (number, word) = words.find(|(_, word)| **word != 0)?;
+        Some(number * BITS + word.trailing_zeros() as usize)
+    }
+
+    /// Takes the first mark away, and says where it was.
+    #[inline]
+    pub(super) fn take_first(&mut self) -> Option<usize> {
+        let mut words = self.words.iter_mut().enumerate();
+        let (number, word) = words.find(|(_, word)| **word != 0)?;
+        let place = word.trailing_zeros() as usize;
+        *word &= *word - 1;
+        Some(number * BITS + place)
+    }
+
+    /// Takes all marks of another set over.
+    #[inline]
+    pub(super) fn take_all(&mut self, of: &mut Marks) {
+        for (own, other) in self.words.iter_mut().zip(&mut of.words) {
+            *own |= std::mem::take(other);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn they_are_a_set(
+            places in 1_usize..200,
+            changes in prop::collection::vec((0_usize..200, 0..5), 0..100),
+        ) {
+            let (mut marks, mut model) = (Marks::none_of(places), BTreeSet::new());
+            for (place, change) in changes {
+                let place = place % places;
+                match change {
+                    0 | 1 => {
+                        marks.insert(place);
+                        model.insert(place);
+                    }
+                    2 => prop_assert_eq!(marks.remove(place), model.remove(&place)),
+                    3 => prop_assert_eq!(marks.take_first(), model.pop_first()),
+                    _ => {
+                        let mut others = std::mem::replace(&mut marks, Marks::none_of(places));
+                        marks.set(place, true);
+                        marks.take_all(&mut others);
+                        prop_assert_eq!(others.first(), None);
+                        model.insert(place);
+                    }
+                }
+                prop_assert_eq!(marks.first(), model.first().copied());
+                prop_assert!((0..places).all(|at| marks.contains(at) == model.contains(&at)));
+            }
+            prop_assert!((0..places).all(|at| Marks::all_of(places).contains(at)));
+        }
+    }
+}

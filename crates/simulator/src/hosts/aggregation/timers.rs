@@ -1,0 +1,75 @@
+//! When a timer of each connection runs out, and the earliest of them.
+
+use ropewalk_quantities::Time;
+
+/// One end's, by the connections' places; [`Time::MAX`] where none runs.
+#[derive(Debug, Default)]
+pub(super) struct Timers {
+    of_each: Vec<Time>,
+    /// Where the earliest stands, unless that is to be found.
+    first: Option<usize>,
+}
+
+impl Timers {
+    /// Of so many connections, none of which runs.
+    pub(super) fn of(connections: usize) -> Timers {
+        Timers {
+            of_each: vec![Time::MAX; connections],
+            first: None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn at(&self, place: usize) -> Time {
+        self.of_each[place]
+    }
+
+    /// Only if the earliest is put off, another may be it.
+    #[inline]
+    pub(super) fn set(&mut self, place: usize, time: Time) {
+        let before = std::mem::replace(&mut self.of_each[place], time);
+        match self.first {
+            Some(first) if first == place && time > before => self.first = None,
+            Some(first) if time < self.of_each[first] => self.first = Some(place),
+            _ => {}
+        }
+    }
+
+    /// When the first of them runs out, or [`Time::MAX`].
+    #[inline]
+    pub(super) fn earliest(&mut self) -> Time {
+        if self.first.is_none() {
+            self.find();
+        }
+        self.first.map_or(Time::MAX, |first| self.of_each[first])
+    }
+
+    fn find(&mut self) {
+        let timers = self.of_each.iter().enumerate();
+        self.first = timers.min_by_key(|(_, time)| **time).map(|(at, _)| at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_earliest_is_the_least(
+            connections in 1_usize..20,
+            changes in prop::collection::vec((0_usize..20, 0_u64..30, any::<bool>()), 0..100),
+        ) {
+            let mut timers = Timers::of(connections);
+            for (place, time, asks) in changes {
+                timers.set(place % connections, Time::from_millis(time));
+                if asks {
+                    let least = timers.of_each.iter().min().copied();
+                    prop_assert_eq!(Some(timers.earliest()), least);
+                }
+            }
+        }
+    }
+}
