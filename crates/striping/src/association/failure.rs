@@ -241,11 +241,11 @@ impl<P: Payload> Association<P> {
         self.give_up_where(at, |sent| is_meant(sent.due));
     }
 
-    fn give_up_where(&mut self, at: usize, is_meant: impl Fn(&Sent) -> bool) {
+    pub(super) fn give_up_where(&mut self, at: usize, mut is_meant: impl FnMut(&Sent) -> bool) {
         let mut in_flight = mem::take(&mut self.carriers[at].in_flight);
         let mut bytes = 0;
         for sent in in_flight.iter_mut() {
-            if sent.elsewhere || !is_meant(sent) {
+            if !is_meant(sent) || sent.elsewhere {
                 continue;
             }
             sent.elsewhere = true;

@@ -136,9 +136,12 @@ impl<P: Payload> Association<P> {
         }
         if let Some(newest) = newest {
             let carrier = &mut self.carriers[at];
-            carrier.on_acknowledged(now, bytes, &newest);
+            let has_slowed = carrier.on_acknowledged(now, bytes, &newest);
             self.impatience.remove(&carrier.config.link);
             self.bound_queues();
+            if has_slowed {
+                self.shed(at);
+            }
             self.wake_all();
         }
         Ok(())

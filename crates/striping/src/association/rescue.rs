@@ -5,6 +5,8 @@
 //! it, who gets nothing new until that is acknowledged (as MPTCP's opportunistic retransmission and
 //! penalisation: Raiciu et al., NSDI 2012, section 4.2). So a link that holds up the reassembly buffer
 //! costs what it brings, and no more.
+//!
+//! Where a link has slowed down, that is not waited for: what fills the window for too long is known then.
 
 use ropewalk_quantities::Time;
 
@@ -40,5 +42,29 @@ impl<P: Payload> Association<P> {
         let until = now + Time::from_secs_f64(own + back);
         self.give_up_if(holder, |due| due <= now || due > until);
         true
+    }
+
+    /// The link of a carrier has slowed down. What that holds and brings only when the reassembly buffer is
+    /// full of what the others bring meanwhile goes over them at once, if they are faster than it is.
+    ///
+    /// To wait until each of its frames is overdue would stop the stream for as long as they take at the new
+    /// rate; to send them again takes the others as much less as they are faster.
+    pub(super) fn shed(&mut self, at: usize) {
+        let carrier = &self.carriers[at];
+        let own = self.carriers.lane(at).rate;
+        let most = carrier.absorbed_now();
+        let judged = carrier.in_flight.oldest().map(|sent| sent.content);
+        if carrier.in_flight.bytes() <= most
+            || !carrier.is_good()
+            || judged.is_some_and(|content| self.judged_by(&content).is_some())
+            || self.carriers.rates() - own < own
+        {
+            return;
+        }
+        let mut ahead = 0;
+        self.give_up_where(at, |sent| {
+            ahead += sent.wire_len;
+            ahead > most
+        });
     }
 }

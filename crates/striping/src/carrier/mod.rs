@@ -5,6 +5,7 @@ pub(crate) mod deadline;
 pub(crate) mod delivery_rate;
 pub(crate) mod in_flight;
 pub(crate) mod listening;
+pub(crate) mod present_rate;
 pub(crate) mod round;
 pub(crate) mod round_trip;
 pub(crate) mod slow_start;
@@ -18,9 +19,11 @@ use ropewalk_wire::gateway::MAX_PAYLOAD;
 use crate::throttle::Throttle;
 use crate::{CarrierConfig, CarrierId, Terms};
 use acknowledgement::Acknowledgement;
+use deadline::OVERDUE;
 use delivery_rate::{DeliveryRate, Queue};
 use in_flight::{Content, InFlight, Sent};
 use listening::Listening;
+use present_rate::PresentRate;
 use round::Rounds;
 use round_trip::RoundTrip;
 use slow_start::SlowStart;
@@ -103,6 +106,8 @@ pub(crate) struct Carrier {
     pub(crate) in_flight: InFlight,
     pub(crate) round_trip: RoundTrip,
     pub(crate) rate: DeliveryRate,
+    /// What it brings now, where that is much less.
+    present: PresentRate,
     pub(crate) acknowledgement: Acknowledgement,
     pub(crate) listening: Listening,
     /// The oldest frame is overdue; it has been sent again elsewhere.
@@ -169,6 +174,7 @@ impl Carrier {
             asked_at: Time::ZERO,
             in_flight: InFlight::default(),
             rate: DeliveryRate::default(),
+            present: PresentRate::new(now, 0),
             acknowledgement: Acknowledgement::default(),
             listening: Listening::new(now),
             late: false,
@@ -250,7 +256,8 @@ impl Carrier {
     /// Bytes per second that were found, or a guess that is surely too low.
     fn found_rate(&self) -> f64 {
         let guess = || self.at_most(INITIAL_WINDOW / self.min_rtt());
-        self.rate_estimate().unwrap_or_else(guess).max(1.0)
+        let found = self.rate_estimate().unwrap_or_else(guess);
+        self.present.at_most(found).max(1.0)
     }
 
     /// Bytes per second. In start-up, as long as no queue is seen, it is what TCP lets out in a round
@@ -324,7 +331,7 @@ impl Carrier {
             let doubled = pipe(rate, SLOW_START_GAIN).min(known);
             pipe(rate, STARTUP_GAIN).max(doubled).max(INITIAL_WINDOW)
         };
-        cap.min(self.absorbed(rate)) as u64
+        cap.min(self.absorbed(self.present.at_most(rate))) as u64
     }
 
     /// Bytes that may be in flight, at such a rate, before others wait for them longer than the
@@ -363,6 +370,7 @@ impl Carrier {
     /// It could have taken more than there was for it.
     pub(crate) fn on_dry(&mut self) {
         self.rounds.on_dry();
+        self.present.on_dry();
         self.rate.on_app_limited(self.in_flight.bytes());
     }
 
@@ -427,14 +435,15 @@ impl Carrier {
         had_some && *left == 0
     }
 
-    /// Frames were acknowledged, `bytes` in all, of which this is the newest.
-    pub(crate) fn on_acknowledged(&mut self, now: Time, bytes: u64, newest: &Sent) {
+    /// Frames were acknowledged, `bytes` in all, of which this is the newest. Says whether that shows
+    /// how far its link has slowed down.
+    pub(crate) fn on_acknowledged(&mut self, now: Time, bytes: u64, newest: &Sent) -> bool {
         self.late = false;
         self.answered = true;
         if self.in_flight.acknowledged() <= self.repaired_at {
             // Sent again by TCP: when the first copy left says nothing (RFC 6298, section 3).
             self.rate.on_stale(now, bytes);
-            return;
+            return false;
         }
         let rtt = now.saturating_sub(newest.at);
         self.round_trip.sample(now, rtt, self.is_trimmed());
@@ -493,6 +502,25 @@ impl Carrier {
             self.trim
                 .on_full(now, &known, self.found_rate(), is_found_again);
         }
+        self.has_slowed(now, newest)
+    }
+
+    /// Whether that this frame was acknowledged shows how far the link has slowed down. In start-up, frames
+    /// come when TCP lets them out.
+    fn has_slowed(&mut self, now: Time, newest: &Sent) -> bool {
+        let delivered = self.rate.delivered();
+        if !self.rate.is_full() {
+            self.present = PresentRate::new(now, delivered);
+            return false;
+        }
+        let is_late = now > newest.due + OVERDUE;
+        let min_rtt = self.round_trip.min().unwrap_or_default();
+        (self.present).on_acknowledged(now, delivered, is_late, min_rtt)
+    }
+
+    /// Bytes that may be in flight at what it brings now: see [`absorbed`](Carrier::absorbed).
+    pub(crate) fn absorbed_now(&self) -> u64 {
+        self.absorbed(self.found_rate()) as u64
     }
 
     /// Whether the round under way tells the rate well enough.
@@ -525,6 +553,7 @@ impl Carrier {
         self.repaired_at = self.in_flight.sent();
         self.expected = self.link();
         self.rate.restart();
+        self.present = PresentRate::new(at, self.rate.delivered());
         self.trim = Trim::starting(self.expected.and_then(|expected| expected.trim));
         Heard::AfterTimeout
     }

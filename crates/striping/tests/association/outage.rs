@@ -1,4 +1,5 @@
-//! A link falls silent under a bulk stream: the longest time without a byte, and the way back.
+//! A link falls silent under a bulk stream: the longest time without a byte, and the way back. Or it slows
+//! down.
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::{Association, Config, Event, Length, StreamId};
@@ -11,6 +12,7 @@ struct Bulk {
     read_at: Time,
     from: Time,
     longest: Time,
+    read: u64,
 }
 
 impl Bulk {
@@ -26,7 +28,8 @@ impl Apps<Length> for Bulk {
         match event {
             Event::Writable(_) if end == NEAR => self.fill(own),
             Event::Readable(stream) if end == FAR => {
-                while own.read(now, stream).is_some() {
+                while let Some(piece) = own.read(now, stream) {
+                    self.read += piece.0 as u64;
                     if now >= self.from {
                         self.longest = self.longest.max(now - self.read_at);
                     }
@@ -64,6 +67,7 @@ fn outage(list: &[(f64, u64)], link: usize) -> (Time, f64) {
         read_at: Time::ZERO,
         from: Time::from_secs(5),
         longest: Time::ZERO,
+        read: 0,
     };
     world.at(Time::from_millis(1), 0);
     world.run(&mut apps, Time::from_secs(9));
@@ -92,5 +96,37 @@ fn an_outage_is_bridged_and_the_link_used_again() {
             "{list:?} {link}: {longest}"
         );
         assert!(share > 0.7, "{list:?} {link}: {share}");
+    }
+}
+
+/// Bytes per second that the far end gets in order in the two seconds after a link has fallen to a tenth,
+/// by what the other brings alone.
+fn slowed(list: &[(f64, u64)], link: usize) -> f64 {
+    let mut world = World::new(links(list), [Config::default(), Config::default()]);
+    let mut apps = Bulk {
+        stream: None,
+        read_at: Time::ZERO,
+        from: Time::ZERO,
+        longest: Time::ZERO,
+        read: 0,
+    };
+    world.at(Time::from_millis(1), 0);
+    world.run(&mut apps, Time::from_secs(5));
+    world.slow(link, 10);
+    let before = apps.read;
+    world.run(&mut apps, Time::from_secs(7));
+    assert_eq!(world.violations, [""; 0]);
+    (apps.read - before) as f64 * 4.0 / (list[1 - link].0 * 1e6)
+}
+
+#[test]
+fn a_link_that_falls_to_a_tenth_costs_the_other_little() {
+    for (list, link) in [
+        (&[(20.0, 20), (20.0, 20)], 0),
+        (&[(20.0, 20), (10.0, 200)], 1),
+    ] {
+        let share = slowed(list, link);
+        println!("{list:?}, link {link}: {share:.3}");
+        assert!(share > 0.9, "{list:?} {link}: {share}");
     }
 }
