@@ -53,6 +53,9 @@ const STARTUP_CREDIT: Time = Time::from_millis(12);
 const MOST_UNCONTROLLED: u64 = 16 << 20;
 /// Rounds without growth by a quarter that end the start-up.
 const FLAT_ROUNDS: u32 = 3;
+/// A link of which nothing is known carries this, and none carries less than that.
+const UNKNOWN_RATE: Rate = Rate::from_bps(1_000_000);
+const LEAST_RATE: Rate = Rate::from_bps(50_000);
 /// A rate is measured over a round trip, but no longer.
 const MOST_MEASURE: Time = Time::from_millis(500);
 
@@ -594,7 +597,8 @@ impl RateControl {
     /// When a packet of so many bytes would arrive if it were sent now.
     #[must_use]
     pub fn arrival(&self, now: Time, bytes: u64) -> Time {
-        let rate = self.rate().max(Rate::from_bps(1_000_000));
+        let known = self.rate.best().map(Rate::from_bps);
+        let rate = known.map_or(UNKNOWN_RATE, |rate| rate.max(LEAST_RATE));
         let sending = rate.transmission_time(Bytes::new(self.outbound.in_flight() + bytes));
         let half = self.round_trip() / 2;
         // What is on its way for a round trip has left the link's queue.
