@@ -415,6 +415,7 @@ impl<P: Clone> Sender<P> {
     /// and probes of the path MTU.
     pub fn handle_timeout(&mut self, now: Time) -> Vec<Ping> {
         let mut pings = Vec::new();
+        let shares = self.shares();
         for number in 0..self.links.len() {
             let due = self.ask_at(number);
             let others = self.usable.iter().any(|&other| other != number);
@@ -426,7 +427,7 @@ impl<P: Clone> Sender<P> {
             if is_due && may_send {
                 pings.push(Ping::sign_of_life(number));
             }
-            if may_send && link.poll_train(now) {
+            if shares && may_send && link.poll_train(now) {
                 pings.extend((0..train::LENGTH).map(|_| Ping::of_train(number)));
             }
             let late = is_watched && link.is_late(now) && others;
@@ -489,7 +490,8 @@ impl<P: Clone> Sender<P> {
     pub fn poll_timeout(&self) -> Option<Time> {
         let there = (0..self.links.len()).filter(|&link| self.up[link] && self.is_watched(link));
         let asking = there.map(|link| self.ask_at(link)).min();
-        let trains = (0..self.links.len()).filter(|&link| self.is_in_use(link));
+        let shares = self.shares();
+        let trains = (0..self.links.len()).filter(|&link| shares && self.is_in_use(link));
         let trains = trains.filter_map(|link| self.links[link].train_at());
         let probed = (0..self.links.len()).filter(|&link| self.is_probed(link));
         let probing = probed.filter_map(|link| self.path_mtus[link].poll_timeout());
@@ -569,10 +571,17 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// Whether what a link carries was measured, as far as that can be done beforehand.
+    /// Whether what a link carries was measured, as far as that can be done beforehand: what a packet train
+    /// shows, or of the only link its round trip.
     #[must_use]
     pub fn is_measured(&self, link: usize) -> bool {
-        self.links[link].is_measured()
+        let control = &self.links[link];
+        control.is_measured() || !self.shares() && control.smoothed().is_some()
+    }
+
+    /// Whether there are several links to share what is to be carried.
+    fn shares(&self) -> bool {
+        self.links.len() > 1
     }
 
     /// How many links there are, up or not.
