@@ -517,7 +517,12 @@ impl Carrier {
         }
         let is_late = now > newest.due + OVERDUE;
         let min_rtt = self.round_trip.min().unwrap_or_default();
-        (self.present).on_acknowledged(now, delivered, is_late, min_rtt)
+        let is_told = (self.present).on_acknowledged(now, delivered, is_late, min_rtt);
+        // A frame that comes a little late on a steady link is no fall.
+        is_told
+            && self
+                .present
+                .has_fallen_from(self.rate.estimate().unwrap_or(0.0))
     }
 
     /// Bytes that may be in flight at what it brings now: see [`absorbed`](Carrier::absorbed).

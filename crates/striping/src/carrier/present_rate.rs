@@ -48,7 +48,7 @@ impl PresentRate {
     }
 
     /// So much is delivered in all, the newest of it late or not, over a carrier of this least round trip.
-    /// Says whether a span has ended that shows how far the link has slowed down.
+    /// Says whether a span has ended that shows what the link brings now.
     pub(crate) fn on_acknowledged(
         &mut self,
         now: Time,
@@ -81,8 +81,13 @@ impl PresentRate {
 
     /// Of so many bytes per second, those that it brings now.
     pub(crate) fn at_most(&self, rate: f64) -> f64 {
-        let fallen = self.bound.filter(|bound| *bound < FALL * rate);
+        let fallen = self.bound.filter(|_| self.has_fallen_from(rate));
         fallen.unwrap_or(rate)
+    }
+
+    /// Whether it brings much less than so many bytes per second.
+    pub(crate) fn has_fallen_from(&self, rate: f64) -> bool {
+        self.bound.is_some_and(|bound| bound < FALL * rate)
     }
 }
 
