@@ -321,10 +321,8 @@ impl Carrier {
         let trimmed = pipe(rate, CAP_GAIN).max((CAP_FRAMES * self.payload_len()) as f64);
         let cap = if self.rate.is_full() {
             trimmed
-        } else if self.filling && self.slow_start.goes_on() {
-            f64::INFINITY
         } else if self.filling {
-            trimmed
+            trimmed.max(self.slow_start.bytes())
         } else {
             // As fast as TCP, as far as the link is known to go.
             let known = self

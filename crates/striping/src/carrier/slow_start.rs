@@ -2,10 +2,8 @@
 //!
 //! A round trip that is much longer than the least one says in start-up that a queue has been filled. On
 //! a link with jitter, or one that serves in bursts, it says nothing, and who keeps to the least round
-//! trip stays at ten segments. So as long as more in flight has brought as much more, TCP's own slow start
-//! goes on alone. To bound it by twice what was seen would hold it back: acknowledgements of frames come after
-//! TCP's, and what follows them spreads a round over the round trip, which HyStart takes for a full link
-//! (Ha and Rhee, 2011).
+//! trip stays at ten segments. So as long as more in flight has brought as much more, twice as much may
+//! follow, as TCP's slow start has it.
 
 use super::round::Round;
 
@@ -23,7 +21,7 @@ pub(crate) struct SlowStart {
     filled: f64,
     /// A round without a queue has brought more than the one before: if a queue is seen now, it is ours.
     has_grown: bool,
-    goes_on: bool,
+    bytes: f64,
 }
 
 impl SlowStart {
@@ -32,13 +30,17 @@ impl SlowStart {
         let (more, faster) = (round.filled / self.filled, round.rate / self.rate);
         let is_elastic = more >= MORE && faster >= ELASTIC * more;
         self.has_grown |= faster >= MORE && !is_long;
-        self.goes_on = is_long && (is_elastic || !self.has_grown);
+        self.bytes = if is_long && (is_elastic || !self.has_grown) {
+            FACTOR * round.filled
+        } else {
+            0.0
+        };
         (self.rate, self.filled) = (round.rate, round.filled);
     }
 
-    /// That round trips are long says nothing of a queue.
-    pub(crate) fn goes_on(&self) -> bool {
-        self.goes_on
+    /// So many bytes may be in flight though round trips are long.
+    pub(crate) fn bytes(&self) -> f64 {
+        self.bytes
     }
 }
 
@@ -46,7 +48,7 @@ impl SlowStart {
 mod tests {
     use super::*;
 
-    fn goes_on_after(rounds: &[(f64, f64, bool)]) -> Vec<bool> {
+    fn bytes(rounds: &[(f64, f64, bool)]) -> Vec<f64> {
         let mut slow_start = SlowStart::default();
         let each = rounds.iter().map(|(filled, rate, is_long)| {
             let round = Round {
@@ -59,18 +61,18 @@ mod tests {
                 drained: false,
             };
             slow_start.on_round(&round, *is_long);
-            slow_start.goes_on()
+            slow_start.bytes()
         });
         each.collect()
     }
 
     #[test]
-    fn with_jitter_it_goes_on_until_the_link_is_full() {
+    fn with_jitter_each_round_is_twice_the_one_before_until_the_link_is_full() {
         let rounds = [(10.0, 1.0), (20.0, 1.9), (40.0, 3.7), (80.0, 4.0)];
         let rounds = rounds.map(|(filled, rate)| (filled, rate, true));
-        assert_eq!(goes_on_after(&rounds)[..3], [true; 3]);
+        assert_eq!(bytes(&rounds)[..3], [20.0, 40.0, 80.0]);
         // Once a round without a queue has grown, one that did not is the last.
         let clean = [(10.0, 1.0, false), (20.0, 2.0, false), (40.0, 2.4, true)];
-        assert_eq!(goes_on_after(&clean), [false; 3]);
+        assert_eq!(bytes(&clean), [0.0; 3]);
     }
 }
