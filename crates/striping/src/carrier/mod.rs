@@ -517,10 +517,8 @@ impl Carrier {
         let min_rtt = self.round_trip.min().unwrap_or_default();
         let is_told = (self.present).on_acknowledged(now, delivered, is_late, min_rtt);
         // A frame that comes a little late on a steady link is no fall.
-        is_told
-            && self
-                .present
-                .has_fallen_from(self.rate.estimate().unwrap_or(0.0))
+        let rate = self.rate.estimate().unwrap_or(0.0);
+        is_told && self.present.has_fallen_from(rate)
     }
 
     /// Bytes that may be in flight at what it brings now: see [`absorbed`](Carrier::absorbed).

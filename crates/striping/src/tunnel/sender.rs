@@ -411,8 +411,8 @@ impl<P: Clone> Sender<P> {
         quickest.into_iter().chain(own.then_some(about))
     }
 
-    /// Call it at [`poll_timeout`](Sender::poll_timeout)'s time: signs of life that are asked for,
-    /// and probes of the path MTU.
+    /// Call it at [`poll_timeout`](Sender::poll_timeout)'s time: signs of life that are asked for, packet
+    /// trains, and probes of the path MTU.
     pub fn handle_timeout(&mut self, now: Time) -> Vec<Ping> {
         let mut pings = Vec::new();
         let shares = self.shares();
