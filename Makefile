@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds hulls reproductions faults real-faults bench instructions clean tools capture-tools encoder
+.PHONY: help setup wheel preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds hulls reproductions faults real-faults bench instructions clean tools capture-tools encoder browser
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -97,7 +97,7 @@ build: setup build-tests ## make what lint and test need
 build-tests: lint-rust preload
 	$(CARGO) test --workspace --exclude ropewalk-python --locked --no-run
 
-test-python: setup $(MADE)/test capture-tools ## run the Python tests, doctests included
+test-python: setup $(MADE)/test capture-tools browser ## run the Python tests, doctests included
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 	$(BIN)/python -m pytest tests/agreement --ignore tests/agreement/test_kernel.py
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/captures
@@ -191,6 +191,15 @@ capture-tools:
 			&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends tshark tcptrace >/dev/null; } \
 		|| echo "make: tshark or tcptrace is missing: the tests that ask them are skipped" >&2
 
+# What shows reports to the tests. Without it those that ask it are skipped, and say so.
+browser:
+	@for name in chromium chromium-browser google-chrome google-chrome-stable; do \
+			command -v $$name >/dev/null && exit 0; done; \
+		{ test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+			&& apt-get update -qq \
+			&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
+		|| echo "make: chromium is missing: the tests that show reports in it are skipped (apt install chromium)" >&2
+
 # Without root what needs it is skipped, and says so.
 encoder:
 	@command -v ffmpeg >/dev/null && command -v ffprobe >/dev/null \
@@ -218,6 +227,6 @@ $(MADE)/package: $(MADE)/venv pyproject.toml $(RUST_SOURCES) | tools
 	$(BIN)/maturin develop --release --locked
 	@touch $@
 
-$(MADE)/test $(MADE)/lint: $(MADE)/%: $(MADE)/venv pyproject.toml
+$(MADE)/test $(MADE)/lint $(MADE)/report: $(MADE)/%: $(MADE)/venv pyproject.toml
 	@$(PIP) install --quiet --group $*
 	@touch $@

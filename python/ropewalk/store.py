@@ -43,6 +43,7 @@ PLOTS = {
 RESULT = "result.json"
 SCENARIO = "scenario.toml"
 PICTURE = "picture.png"
+REPORT = "report.html"
 PREDICTED = "models.parquet"
 TABLES_FOLDER = "tables"
 SCENARIOS_FOLDER = "scenarios"
@@ -56,6 +57,7 @@ OURS = {
     *PLOTS,
     *(f"{name}.parquet" for name in TABLES),
     PICTURE,
+    REPORT,
     PREDICTED,
     TABLES_FOLDER,
     SCENARIOS_FOLDER,

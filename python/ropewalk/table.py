@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -12,11 +13,63 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from .results import Results
+    from .scenario import Scenario
 
 MOST_SHARED = 4  # links whose shares there is room for
 FIRST_ROWS, LAST_ROWS = 48, 16  # of a table with more; --json has them all
 
 Columns: TypeAlias = Mapping[str, tuple[str, float, str]]  # heading: key, times, format
+
+
+class Runs(Protocol):
+    """Runs of one scenario, from this process or from a folder."""
+
+    @property
+    def scenario(self) -> Scenario:
+        """What was run."""
+
+    @property
+    def runs(self) -> Sequence[dict[str, Any]]:
+        """Each run's JSON object."""
+
+    @property
+    def mean(self) -> dict[str, Any]:
+        """Mean over the runs of each number."""
+
+    @property
+    def ci95(self) -> dict[str, Any]:
+        """Half the width of the 95 % confidence interval of each mean."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Entries of one kind, such as links, and the numbers that a table shows of each.
+
+    Attributes
+    ----------
+    what : str
+        What an entry is.
+    label : str
+        The key of its name.
+    entries : list of dict
+        In the shape of a run's JSON object.
+    columns : mapping of str to tuple
+        By heading: the key, what its value is multiplied by, and the format.
+    """
+
+    what: str
+    label: str
+    entries: list[dict[str, Any]]
+    columns: Columns
+
+    @property
+    def known(self) -> Columns:
+        """The columns that an entry has something in."""
+        return {
+            heading: cell
+            for heading, cell in self.columns.items()
+            if not self.entries or any(cell[0] in entry for entry in self.entries)
+        }
 
 
 def table(results: Results) -> RenderableType:
@@ -40,30 +93,58 @@ def table(results: Results) -> RenderableType:
     >>> rich.print(table(results))  # doctest: +ELLIPSIS
     Two unequal links...
     """
-    mean, ci95 = results.mean, results.ci95
-    parts: list[RenderableType] = [_heading(results), _summary(results, mean, ci95)]
-    if mean.get("subflows"):
-        parts.append(_subflows(mean["subflows"]))
-    if mean.get("links"):
-        parts.append(_links(mean["links"]))
-    if mean.get("radios"):
-        parts += [_channels(mean["channels"]), _radios(mean["radios"])]
-    if mean.get("flows"):
-        parts.append(_flows(mean["flows"], mean.get("links", [])))
-    elif mean.get("competitors"):
-        parts.append(_competitors(mean["competitors"]))
+    parts: list[RenderableType] = [_heading(results), _summary(results)]
+    parts += [_entries(listing) for listing in listings(results.mean)]
     for warning in results.runs[0].get("warnings", []):
         parts.append(Text(f"warning: {warning}", style="yellow"))
     return Group(*parts)
 
 
+def listings(mean: dict[str, Any]) -> list[Listing]:
+    """Return what there are tables of: subflows, links, channels, radios, flows, competitors.
+
+    Parameters
+    ----------
+    mean : dict
+        Means over runs, or half their intervals, in the shape of a run's JSON object.
+
+    Examples
+    --------
+    >>> [listing.what for listing in listings({"links": [{"name": "dsl", "sent_packets": 3}]})]
+    ['link']
+    """
+    found = []
+    if mean.get("subflows"):
+        found.append(_subflows(mean["subflows"]))
+    if mean.get("links"):
+        found.append(_links(mean["links"]))
+    if mean.get("radios"):
+        found += [_channels(mean["channels"]), _radios(mean["radios"])]
+    if mean.get("flows"):
+        found.append(_flows(mean["flows"], mean.get("links", [])))
+    elif mean.get("competitors"):
+        found.append(_competitors(mean["competitors"]))
+    return found
+
+
+def runs_told(runs: Sequence[dict[str, Any]]) -> str:
+    """Say how many runs numbers are of, and what stands beside them.
+
+    Examples
+    --------
+    >>> runs_told([{"seed": 1, "goodput_mbps": 9.0}, {"seed": 2, "goodput_mbps": 8.0}])
+    'mean of 2 runs, seeds 1 to 2, ± 95 % interval'
+    """
+    first, last = runs[0]["seed"], runs[-1]["seed"]
+    if len(runs) == 1:
+        return f"seed {first}"
+    if all(_drawn(run) == _drawn(runs[0]) for run in runs):
+        return f"{len(runs)} runs, all the same: nothing in this scenario is random"
+    return f"mean of {len(runs)} runs, seeds {first} to {last}, ± 95 % interval"
+
+
 def _heading(results: Results) -> Text:
-    seeds = results.seeds
-    runs = f"seed {seeds[0]}"
-    if len(seeds) > 1:
-        runs = f"mean of {len(seeds)} runs, seeds {seeds[0]} to {seeds[-1]}, ± 95 % interval"
-        if all(_drawn(run) == _drawn(results.runs[0]) for run in results.runs):
-            runs = f"{len(seeds)} runs, all the same: nothing in this scenario is random"
+    runs = runs_told(results.runs)
     return Text.assemble((results.scenario.title, "bold"), (f"  ({runs})", "dim"))
 
 
@@ -71,18 +152,32 @@ def _drawn(run: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in run.items() if key not in ("seed", "stats")}
 
 
-def _summary(results: Results, mean: dict[str, Any], ci95: dict[str, Any]) -> Table:
+def _summary(results: Results) -> Table:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim")
     grid.add_column()
-    for name, value in _summary_lines(results, mean, ci95):
+    for name, value in summary_lines(results):
         grid.add_row(name, value)
     return grid
 
 
-def _summary_lines(
-    results: Results, mean: dict[str, Any], ci95: dict[str, Any]
-) -> Iterator[tuple[str, str]]:
+def summary_lines(results: Runs) -> Iterator[tuple[str, str]]:
+    """Yield what runs came to: a name, and the numbers in words.
+
+    Parameters
+    ----------
+    results : Results
+        Or what has their scenario, runs, means and intervals.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> lines = dict(summary_lines(ropewalk.simulate("scenarios/start/two-links.toml")))
+    >>> lines["longest gap"]  # doctest: +ELLIPSIS
+    '... s without a delivery'
+    """
+    mean, ci95 = results.mean, results.ci95
+
     def interval(key: str) -> str:
         return f" ± {ci95[key]:,.2f}" if key in ci95 else ""
 
@@ -151,7 +246,7 @@ def _spent(mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "quota", told + f" {quota['left'] / 1e6:,.1f} left"
 
 
-def _timeliness(results: Results, mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _timeliness(results: Runs, mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """What came before its deadline, how a video played, and how long answers and pages took."""
     late_after = results.scenario.values["traffic"].get("deadline", 0.0)
     for key, counted in (("messages", "count"), ("video", "frames")):
@@ -215,7 +310,7 @@ def _testbed(run: dict[str, Any], mean: dict[str, Any]) -> Iterator[tuple[str, s
         yield f"tc, {end}", "\n".join(lines)
 
 
-def _subflows(entries: list[dict[str, Any]]) -> Table:
+def _subflows(entries: list[dict[str, Any]]) -> Listing:
     columns = {
         "goodput\nMbit/s": ("goodput_mbps", 1, ",.2f"),
         "share": ("share", 1, ".1%"),
@@ -226,10 +321,10 @@ def _subflows(entries: list[dict[str, Any]]) -> Table:
         "time-\nouts": ("timeouts", 1, ",.0f"),
         "srtt\nms": ("srtt_ms", 1, ",.1f"),
     }
-    return _entries("subflow", "link", entries, columns)
+    return Listing("subflow", "link", entries, columns)
 
 
-def _links(entries: list[dict[str, Any]]) -> Table:
+def _links(entries: list[dict[str, Any]]) -> Listing:
     columns = {
         "packets\nsent": ("sent_packets", 1, ",.0f"),
         "lost": ("lost_packets", 1, ",.0f"),
@@ -239,7 +334,7 @@ def _links(entries: list[dict[str, Any]]) -> Table:
         "frames\nsent": ("attempts", 1, ",.0f"),
         "in\nerror": ("frame_error_ratio", 1, ".1%"),
     }
-    return _entries("link", "name", entries, columns)
+    return Listing("link", "name", entries, columns)
 
 
 AIRTIME = {
@@ -252,15 +347,15 @@ AIRTIME = {
 }
 
 
-def _channels(entries: list[dict[str, Any]]) -> Table:
+def _channels(entries: list[dict[str, Any]]) -> Listing:
     columns = {
         "busy": ("busy_ratio", 1, ".1%"),
         "collided": ("collision_ratio", 1, ".1%"),
     }
-    return _entries("channel", "name", entries, columns)
+    return Listing("channel", "name", entries, columns)
 
 
-def _radios(entries: list[dict[str, Any]]) -> Table:
+def _radios(entries: list[dict[str, Any]]) -> Listing:
     """Show where each radio's time went, and what it dropped."""
     columns = {
         **AIRTIME,
@@ -273,15 +368,15 @@ def _radios(entries: list[dict[str, Any]]) -> Table:
     ]
     if not any(row["rts"] for row in rows):
         del columns["RTS,\nCTS"]
-    return _entries("radio", "radio", rows, columns)
+    return Listing("radio", "radio", rows, columns)
 
 
-def _competitors(entries: list[dict[str, Any]]) -> Table:
+def _competitors(entries: list[dict[str, Any]]) -> Listing:
     columns = {"flows": ("count", 1, ",.0f"), "each\nMbit/s": ("goodput_mbps", 1, ",.2f")}
-    return _entries("competitor", "name", entries, columns)
+    return Listing("competitor", "name", entries, columns)
 
 
-def _flows(entries: list[dict[str, Any]], links: list[dict[str, Any]]) -> Table:
+def _flows(entries: list[dict[str, Any]], links: list[dict[str, Any]]) -> Listing:
     """Show who got what: of all that was delivered, and of each link if they are few."""
     columns = {
         "protocol": ("protocol", 1, ""),
@@ -304,20 +399,17 @@ def _flows(entries: list[dict[str, Any]], links: list[dict[str, Any]]) -> Table:
             if entry["name"] in of_link:
                 row[f"of {link['name']}"] = of_link[entry["name"]]
         rows.append(row)
-    return _entries("flow", "name", rows, columns)
+    return Listing("flow", "name", rows, columns)
 
 
-def _entries(what: str, label: str, entries: list[dict[str, Any]], columns: Columns) -> Table:
+def _entries(listing: Listing) -> Table:
     """One row an entry, as far as one would read; one column a number that an entry knows."""
+    entries, label = listing.entries, listing.label
     more = len(entries) - FIRST_ROWS - LAST_ROWS
     shown = Table(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=True)
     longest = max((len(entry[label]) for entry in entries), default=0)
-    shown.add_column(what, overflow="fold", min_width=min(longest, 16))
-    known = {
-        heading: cell
-        for heading, cell in columns.items()
-        if not entries or any(cell[0] in entry for entry in entries)
-    }
+    shown.add_column(listing.what, overflow="fold", min_width=min(longest, 16))
+    known = listing.known
     for heading in known:
         shown.add_column(heading, justify="right", vertical="bottom", no_wrap=True)
     for number, entry in enumerate(entries):

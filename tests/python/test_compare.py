@@ -9,6 +9,7 @@ import ropewalk
 from places import ROOT, TWO_LINKS
 from ropewalk import plot
 from ropewalk.comparison.picture import draw
+from ropewalk.report.kept import KeptRuns
 
 MODELLED = ["--ways", "predict,simulate"]
 
@@ -188,3 +189,20 @@ def test_every_option_is_in_the_guide(command):
     for option in ("--ways", "--runs", "--seed", "--set", "--json", "--out", "--plot"):
         assert option in help_text
         assert option in section
+
+
+def test_runs_of_the_testbed_that_warn_of_nothing_are_explained(compared):
+    def slower(result):
+        return {**result, "goodput_mbps": 0.5 * result["goodput_mbps"]}
+
+    kernel = {"release": "6.1", "counters": {"client": {}, "server": {}}}
+    simulated = compared.simulated
+    assert "warnings" not in simulated.runs[0]
+    measured = KeptRuns(
+        simulated.scenario,
+        [slower(run) | {"engine": "testbed", "kernel": kernel} for run in simulated.runs],
+        slower(simulated.mean),
+        simulated.ci95,
+    )
+    told = ropewalk.Comparison(simulated.scenario, None, simulated, measured).explanation
+    assert told[0].startswith("simulate is 100.0% above testbed")

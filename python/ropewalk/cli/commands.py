@@ -16,6 +16,7 @@ from . import (
     gateway,
     mesh,
     predict,
+    report,
     reproduce,
     schema,
     simulate,
@@ -70,5 +71,6 @@ app.command("compare")(compare.compare)
 app.command("advise")(advise.advise)
 app.command("explain")(explain.explain)
 app.command("mesh")(mesh.mesh)
+app.command("report")(report.report)
 app.command("schema")(schema.schema)
 gateway.add_to(app)

@@ -152,8 +152,9 @@ def _kernel(compared: Compared) -> Iterator[str]:
             f" {len(untrusted)} of {len(runs)} runs: the machine was too busy to trust them."
         )
     simulated = [] if compared.simulated is None else compared.simulated.runs
-    known = {warning for run in simulated for warning in run["warnings"]}
-    said = (warning for run in runs for warning in run["warnings"] if warning not in known)
+    known = {warning for run in simulated for warning in run.get("warnings", ())}
+    told = (warning for run in runs for warning in run.get("warnings", ()))
+    said = (warning for warning in told if warning not in known)
     yield from (f"The testbed says: {warning}." for warning in said)
     counted = [
         f"{count:,.0f} {what}"

@@ -1,0 +1,61 @@
+"""``ropewalk report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..replacing import check_file
+from ..store import REPORT
+from .failures import failures, wrong_input
+from .options import Json
+from .output import print_json
+
+
+def report(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Folders that --out of other verbs has made.",
+            show_default=False,
+            metavar="folder",
+        ),
+    ],
+    as_json: Json = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help=f"Write to this file: .html; default: {REPORT} in the first folder.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Make one HTML file of results, with pictures and tables, that needs no network.
+
+    Several folders give one report with a section for each.
+
+    Example: ropewalk simulate scenarios/start/two-links.toml --runs 10 --out results/two-links
+    && ropewalk report results/two-links
+    """
+    from .. import report as reporting
+
+    with wrong_input():
+        file = folders[0] / REPORT if out is None else out
+        if file.suffix.lower() not in (".html", ".htm"):
+            raise ValueError(f"--out {file}: a report's name ends in .html")
+        sections = reporting.sections(folders)
+        check_file(file)
+    with failures():
+        try:
+            reporting.write_sections(sections, file)
+        except ImportError as error:
+            raise RuntimeError(str(error)) from None
+    size = file.stat().st_size
+    if as_json:
+        named = [{"title": each.title, "kind": each.kind} for each in sections]
+        print_json({"engine": "report", "report": str(file), "bytes": size, "sections": named})
+    else:
+        print(f"report:  {file} ({size / 1e6:.1f} MB)")

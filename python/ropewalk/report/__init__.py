@@ -1,0 +1,106 @@
+"""A report: one file of HTML, without a network, of folders that verbs have kept.
+
+Examples
+--------
+>>> import ropewalk, tempfile
+>>> from pathlib import Path
+>>> results = ropewalk.simulate("scenarios/start/two-links.toml", step="100 ms")
+>>> with tempfile.TemporaryDirectory() as folder:
+...     _ = ropewalk.store.keep(results, Path(folder) / "two-links")
+...     made = ropewalk.report.write([Path(folder) / "two-links"], f"{folder}/two-links.html")
+...     "Models that apply" in made.read_text()
+True
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ..replacing import replace
+from ..store import REPORT, RESULT
+from . import runs
+from .kept import Kept
+from .page import check_installed, page
+from .section import Section
+
+__all__ = ["check_installed", "sections", "write", "write_sections"]
+
+SECTIONS: dict[str, Callable[[Kept], Section]] = {
+    "simulate": runs.section,
+    "testbed": runs.section,
+}
+
+
+def write(
+    folders: Sequence[str | os.PathLike[str]], file: str | os.PathLike[str] | None = None
+) -> Path:
+    """Write a report of folders of results, a section for each.
+
+    Parameters
+    ----------
+    folders : sequence of path
+        Folders that a verb's ``--out`` has made, one or several.
+    file : path, optional
+        Where to; ``report.html`` in the first folder if not given.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    ValueError
+        A folder has no results, or some that cannot be understood, or there is no folder.
+    ImportError
+        What pages are made with is not installed: ``pip install "ropewalk[report]"`` does.
+    OSError
+        A folder cannot be read or the file not be written.
+    """
+    check_installed()
+    path = Path(folders[0]) / REPORT if file is None and folders else Path(file or REPORT)
+    write_sections(sections(folders), path)
+    return path
+
+
+def sections(folders: Sequence[str | os.PathLike[str]]) -> list[Section]:
+    """Return what is to be said of each folder.
+
+    Raises
+    ------
+    ValueError, OSError
+        As `write`.
+    """
+    if not folders:
+        raise ValueError("no folder to report of")
+    return [_section(Kept.read(Path(folder))) for folder in folders]
+
+
+def write_sections(made: Sequence[Section], path: Path) -> None:
+    """Write a page of sections.
+
+    Raises
+    ------
+    ImportError, OSError
+        As `write`.
+    """
+    title = made[0].title if len(made) == 1 else f"{made[0].title}, and {len(made) - 1} more"
+    replace(path, page(title, made).encode())
+
+
+def _section(kept: Kept) -> Section:
+    make = SECTIONS.get(kept.engine)
+    if make is None:
+        raise ValueError(
+            f"{kept.folder}: results of {kept.engine!r}; there are reports of"
+            f" {', '.join(SECTIONS)}"
+        )
+    try:
+        return make(kept)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"{kept.folder / RESULT}: not as this version of ropewalk writes it"
+            f" ({type(error).__name__}: {error})"
+        ) from error

@@ -1,0 +1,148 @@
+"""What was asked, the scenario of it drawn, and where results come from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..explanation import explain
+from ..scenario import Scenario
+from . import drawing
+from .kept import Kept
+from .section import Drawing, Facts, Part, Piece, Source, Table, Text
+from .tables import cut, value
+
+DRAWN = "The links, and the ways of the flows"
+FLOW = ("protocol", "congestion", "scheduler", "reordering")
+NO_ORIGIN = (
+    "Version, date, command and machine are not known: these results were kept before Ropewalk"
+    " wrote them down."
+)
+
+
+def question(kept: Kept, told: Mapping[str, str] | None = None) -> Part:
+    """Return what was asked: what the scenario says of itself, the command, more.
+
+    Parameters
+    ----------
+    kept : Kept
+        Results of a scenario.
+    told : mapping of str to str, optional
+        What else was asked, by name.
+    """
+    pieces: list[Piece] = [Text(paragraph) for paragraph in preface(kept.scenario.text)]
+    pairs = [("scenario", kept.scenario.title)]
+    if "command" in (origin := kept.result.get("origin", {})):
+        pairs.append(("command", str(origin["command"])))
+    pieces.append(Facts((*pairs, *(told or {}).items())))
+    return Part("What was asked", tuple(pieces))
+
+
+def preface(text: str) -> list[str]:
+    r"""Return the paragraphs of comments that a scenario file begins with.
+
+    Examples
+    --------
+    >>> preface("# Two links.\n# One is slow.\n#\n#     ropewalk simulate two.toml\n\ntitle = 'x'")
+    ['Two links. One is slow.', '    ropewalk simulate two.toml']
+    """
+    lines = []
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            break
+        lines.append(line[1:].removeprefix(" ").rstrip())
+    paragraphs = "\n".join(lines).strip("\n").split("\n\n")
+    return [_flowing(each) for each in paragraphs if each.strip()]
+
+
+def _flowing(paragraph: str) -> str:
+    """Return a paragraph as one line, but for what is set in: commands and tables."""
+    return re.sub(r"\n(?=\S)", " ", paragraph)
+
+
+def drawn(scenario: Scenario) -> Part:
+    """Return the scenario: drawn, its flows, and all that is in force."""
+    svg, caption = drawing.draw(scenario)
+    text, _ = scenario.self_contained()
+    pieces = (
+        Drawing(DRAWN, svg, caption),
+        _flows(scenario),
+        Source("The scenario file", text),
+        *_settings(scenario),
+    )
+    return Part("The scenario", pieces)
+
+
+def whence(kept: Kept) -> Part:
+    """Return where results come from: version, date, command, machine, time, seeds."""
+    origin = kept.result.get("origin")
+    pieces: list[Piece] = []
+    if isinstance(origin, Mapping):
+        pieces.append(Facts(tuple(_flat(origin))))
+    else:
+        pieces.append(Text(NO_ORIGIN, "faint"))
+    pieces.append(Facts((("folder", str(kept.folder)),)))
+    return Part("Origin", tuple(pieces))
+
+
+def _flat(origin: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    for key, held in origin.items():
+        name = f"{before}{key}".replace("_", " ")
+        if isinstance(held, Mapping):
+            yield from _flat(held, f"{name}, ")
+        elif isinstance(held, list):
+            yield name, ", ".join(map(str, held))
+        else:
+            yield name, str(held)
+
+
+def _flows(scenario: Scenario) -> Table:
+    """Return who sends what over which paths, and by which algorithms."""
+    values = scenario.values
+    first = values["transport"] | {"traffic": values["traffic"]}
+    rows = []
+    for flow in (first, *values["flow"], *values["competitor"]):
+        count = flow.get("count", 1)
+        name = flow["name"] if count == 1 else f"{flow['name']} ({count:,} of them)"
+        of = [_name(flow.get(key)) for key in FLOW]
+        cells = [name, *of, _traffic(flow["traffic"]), ", ".join(flow["paths"])]
+        rows.append(tuple(value(cell) for cell in cells))
+    return cut("Flows", ("flow", *FLOW, "traffic", "paths"), rows, "scenario.toml")
+
+
+def _name(algorithm: Any) -> str | None:
+    """Return an algorithm with its parameters, as one reads it."""
+    if isinstance(algorithm, Mapping):
+        more = ", ".join(f"{key} {each}" for key, each in algorithm.items() if key != "name")
+        return f"{algorithm.get('name', '')} ({more})"
+    return None if algorithm is None else str(algorithm)
+
+
+def _traffic(traffic: Mapping[str, Any]) -> str:
+    told = [str(traffic["kind"])]
+    if "size" in traffic:
+        told.append(f"{traffic['size'] / 1e6:,.4g} MB")
+    if "rate" in traffic:
+        told.append(f"{traffic['rate'] / 1e6:,.4g} Mbit/s")
+    if "deadline" in traffic:
+        told.append(f"within {1e3 * traffic['deadline']:,.4g} ms")
+    return ", ".join(told)
+
+
+def _settings(scenario: Scenario) -> Iterator[Piece]:
+    """Yield every key in force, and what there is to know of radios."""
+    explained = explain(scenario)
+    for hop, node in explained.hidden:
+        yield Text(
+            f"{node} is hidden: on channel {hop.channel} it does not hear {hop.sender}, and"
+            f" reaches {hop.receiver}.",
+            "warning",
+        )
+    lines = [
+        f"{each.table}.{each.key} = {each.value}  ({each.source})"
+        if each.table
+        else f"{each.key} = {each.value}  ({each.source})"
+        for each in explained.settings
+    ]
+    yield Source("Every key in force, and whence it is", "\n".join(lines))

@@ -1,0 +1,133 @@
+"""What to believe of results, and why: warnings, runs, intervals, formulas beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from .._core import ScenarioError
+from ..comparison import Comparison
+from ..prediction import Predictions, predict
+from ..prediction.coverage import uncovered
+from ..scenario import Scenario
+from ..table import runs_told
+from .kept import KeptRuns
+from .section import Facts, Part, Piece, Table, Text
+from .tables import value
+
+if TYPE_CHECKING:
+    from ..results import Results
+
+TITLE = "What to believe, and why"
+ONE_RUN = "One run has no interval; --runs 10 gives one."
+SAME = "all the same"
+INTERVALS = (
+    "What stands after ± is half the width of the 95 % confidence interval of a mean over runs"
+    " that differ in their seed alone, by Student's t."
+)
+NOW = "Formulas were asked when this report was made, of the scenario as it is drawn above."
+
+
+def of_runs(ran: KeptRuns) -> Part:
+    """Return what to believe of runs, with what formulas say of the same scenario."""
+    pieces = [*warned(ran.runs), *_certainty(ran), *_emulated(ran)]
+    predictions = _asked(ran.scenario)
+    if predictions is None or predictions.best is None:
+        reasons = uncovered(ran.scenario.values)
+        told = f": {'; '.join(reasons)}" if reasons else ""
+        pieces.append(Text(f"No formula gives the goodput of this scenario{told}."))
+    else:
+        pieces += _beside(ran, predictions)
+    return Part(TITLE, tuple(pieces))
+
+
+def warned(runs: Sequence[dict[str, Any]]) -> list[Piece]:
+    """Return the warnings that are stored with runs, each once."""
+    each = dict.fromkeys(warning for run in runs for warning in run.get("warnings", []))
+    return [Text(f"Warning: {warning}.", "warning") for warning in each]
+
+
+def explained(comparison: Comparison) -> list[Piece]:
+    """Return how near ways come to each other, and why they differ."""
+    told: list[tuple[str, str]] = [
+        (pair.replace("_", " "), f"{near:.1%}") for pair, near in comparison.accuracy.items()
+    ]
+    pieces: list[Piece] = []
+    if told:
+        pieces.append(Text("How near the goodput of one comes to that of the other:"))
+        pieces.append(Facts(tuple(told)))
+    pieces += [Text(sentence) for sentence in comparison.explanation]
+    return pieces
+
+
+def models(predictions: Predictions) -> list[Piece]:
+    """Return which models apply to a scenario, what each says, and where it holds."""
+    rows = [
+        (
+            value(each.name),
+            value(each.goodput_mbps, digits=2),
+            value(each.delay_ms.get("mean"), digits=1),
+            value(each.bottleneck),
+            value("not quite" if each.warnings else "yes"),
+        )
+        for each in predictions.models
+    ]
+    strong = [
+        at for at, each in enumerate(predictions.models) if each.name == predictions.believed
+    ]
+    headings = ("model", "goodput, Mbit/s", "mean delay, ms", "bottleneck", "holds here")
+    pieces: list[Piece] = [Table("Models that apply", headings, tuple(rows), tuple(strong))]
+    for each in predictions.models:
+        pieces.append(Text(f"{each.name} holds for {each.validity}. {each.source}."))
+        pieces += [
+            Text(f"Where {each.name} does not hold: {warning}.") for warning in each.warnings
+        ]
+    return pieces
+
+
+def _certainty(ran: KeptRuns) -> Iterator[Piece]:
+    told = runs_told(ran.runs)
+    yield Facts((("runs", told),))
+    if len(ran.runs) == 1:
+        yield Text(ONE_RUN)
+    elif SAME not in told:
+        yield Text(INTERVALS)
+        mean, half = ran.mean.get("goodput_mbps"), ran.ci95.get("goodput_mbps")
+        if mean and half:
+            yield Text(f"Goodput's interval is ± {half / mean:.1%} of it.")
+
+
+def _emulated(ran: KeptRuns) -> Iterator[Piece]:
+    """Say whether a testbed's links kept their time."""
+    links = [run["emulator"] for run in ran.runs if "emulator" in run]
+    late = [each for each in links if not each.get("trusted", True)]
+    if late:
+        worst = max(each["lateness_ms"]["p99"] for each in late)
+        yield Text(
+            f"The emulator handed packets on up to {worst:,.1f} ms late at 99 % in {len(late)} of"
+            f" {len(links)} runs: the machine was too busy to trust them.",
+            "warning",
+        )
+    elif links:
+        yield Text(f"The emulator kept its time in all of {len(links)} runs.")
+
+
+def _asked(scenario: Scenario) -> Predictions | None:
+    try:
+        return predict(scenario)
+    except ScenarioError:
+        return None
+
+
+def _beside(ran: KeptRuns, predictions: Predictions) -> Iterator[Piece]:
+    # What comparisons ask of results is what is kept of them.
+    results = cast("Results", ran)
+    if ran.runs[0].get("engine") == "testbed":
+        compared = Comparison(ran.scenario, predictions, measured=results)
+    else:
+        compared = Comparison(ran.scenario, predictions, simulated=results)
+    yield Text(NOW, "faint")
+    if predictions.reason is not None:
+        yield Text(f"To believe: {predictions.believed}, {predictions.reason}")
+    yield from explained(compared)
+    yield from models(predictions)

@@ -1,0 +1,183 @@
+"""Pictures that answer to the mouse, in the language of Vega-Lite.
+
+Data stand in them by columns, a third as long as rows, which the page makes of them. Fields have
+short names of their own (``x``, ``y``, ``of``, ``low``, ``high``), since those of a scenario may
+have dots and brackets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Spec: TypeAlias = dict[str, Any]
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+HEIGHT = 260
+ROW = 22  # height of a bar with what is around it
+BAND = 0.25
+DIGITS = 5  # more than a picture shows
+INK = "#7f7f7f"  # readable on white and on black
+
+# A name in the legend shows what is its alone; the next click on it shows all again.
+CHOSEN: Spec = {
+    "name": "chosen",
+    "select": {"type": "point", "fields": ["of"], "toggle": "true"},
+    "bind": "legend",
+}
+# With the mouse, not with a finger, which moves the page.
+MOVED: Spec = {
+    "name": "moved",
+    "select": {
+        "type": "interval",
+        "encodings": ["x"],
+        "translate": "[mousedown, window:mouseup] > window:mousemove!",
+        "zoom": "wheel![event.shiftKey]",
+        "clear": "dblclick",
+    },
+    "bind": "scales",
+}
+MOVING = "Drag to move, shift and wheel to zoom, double click for all of it."
+CHOOSING = "Click names in the legend to see them alone."
+FADED: Spec = {"condition": {"param": "chosen", "value": 1}, "value": 0.1}
+
+
+def values(frame: pl.DataFrame) -> Spec:
+    """Return data for a specification: columns, of which the page makes the rows.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> values(pl.DataFrame({"x": [0.1234567, None], "of": ["dsl", "lte"]}))
+    {'columns': {'x': [0.12346, None], 'of': ['dsl', 'lte']}}
+    """
+    import polars as pl
+
+    floats = pl.selectors.float()
+    finite = frame.with_columns(floats.fill_nan(None).round_sig_figs(DIGITS))
+    return {"columns": finite.to_dict(as_series=False)}
+
+
+def chart(data: pl.DataFrame, body: Mapping[str, Any], height: int = HEIGHT) -> Spec:
+    """Return a whole specification, as wide as the page."""
+    return {
+        "$schema": SCHEMA,
+        "width": "container",
+        "height": height,
+        "data": values(data),
+        **body,
+    }
+
+
+def axis(field: str, title: str, kind: str = "quantitative", **more: Any) -> Spec:
+    """Return the encoding of an axis."""
+    return {"field": field, "type": kind, "title": title, **more}
+
+
+def colour(order: Sequence[str], title: str | None = None) -> Spec:
+    """Return the encoding of colours: names in their order, as everywhere on the page."""
+    return {
+        "field": "of",
+        "type": "nominal",
+        "title": title,
+        "sort": list(order),
+        "scale": {"domain": list(order)},
+    }
+
+
+def hints(title: str, *fields: tuple[str, str]) -> list[Spec]:
+    """Return what is told of the point under the mouse: whose it is, and some fields."""
+    return [
+        {"field": "of", "type": "nominal", "title": title},
+        *(
+            {"field": field, "type": "quantitative", "title": name, "format": ",.4~r"}
+            for field, name in fields
+        ),
+    ]
+
+
+def lines(
+    data: pl.DataFrame, order: Sequence[str], x: str, y: str, *, what: str, steps: bool = False
+) -> Spec:
+    """Return a line for each name, with a band where there is one.
+
+    Parameters
+    ----------
+    data : polars.DataFrame
+        Columns ``x``, ``y``, ``of``; for bands also ``low`` and ``high``.
+    order : sequence of str
+        The names.
+    x, y : str
+        Titles of the axes.
+    what : str
+        What names are of.
+    steps : bool
+        Whether a value holds up to the next one.
+    """
+    mark = {"type": "line", "strokeWidth": 1.6, "interpolate": "step-after" if steps else "linear"}
+    line: Spec = {
+        "mark": mark,
+        "params": [CHOSEN, MOVED],
+        "encoding": {
+            "y": axis("y", y),
+            "opacity": FADED,
+            "tooltip": hints(what, ("x", x), ("y", y)),
+        },
+    }
+    layers = [line]
+    if "low" in data.columns:
+        band: Spec = {
+            "mark": {"type": "area", "interpolate": mark["interpolate"]},
+            "encoding": {
+                "y": axis("low", y),
+                "y2": {"field": "high"},
+                "opacity": {"condition": {"param": "chosen", "value": BAND}, "value": 0.03},
+            },
+        }
+        layers.insert(0, band)
+    shared = {"x": axis("x", x, scale={"nice": False}), "color": colour(order)}
+    return chart(data, {"encoding": shared, "layer": layers})
+
+
+def bars(data: pl.DataFrame, order: Sequence[str], x: str, *, what: str) -> Spec:
+    """Return a bar for each name, with its interval where there is one.
+
+    Parameters
+    ----------
+    data : polars.DataFrame
+        Columns ``x`` and ``of``, and ``group`` for bars that stand together; for intervals also
+        ``low`` and ``high``.
+    order : sequence of str
+        The names.
+    x : str
+        Title of the axis.
+    what : str
+        What names are of.
+    """
+    grouped = "group" in data.columns
+    place = "group" if grouped else "of"
+    groups = list(dict.fromkeys(data[place].to_list())) if grouped else list(order)
+    shared: Spec = {
+        "y": axis(place, "", "nominal", sort=groups, axis={"labelLimit": 260}),
+    }
+    shown: Spec = {"color": colour(order) if grouped else {"value": INK}}
+    if grouped:
+        shared["yOffset"] = {"field": "of", "sort": list(order)}
+    bar: Spec = {
+        "mark": {"type": "bar"},
+        "encoding": {"x": axis("x", x), "tooltip": hints(what, ("x", x)), **shown},
+    }
+    layers = [bar]
+    if "low" in data.columns:
+        layers.append(
+            {
+                "mark": {"type": "rule", "color": INK, "strokeWidth": 2},
+                "encoding": {"x": axis("low", x), "x2": {"field": "high"}},
+            }
+        )
+    of_each = len(order) if grouped else 1
+    height = max(60, ROW * len(groups) * min(of_each, 3))
+    return chart(data, {"encoding": shared, "layer": layers}, height)

@@ -1,0 +1,120 @@
+"""One file of HTML that needs no network: sections, a style, scripts, Vega."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from ..panels import COLOURS
+from ..printable import without_controls
+from .section import Chart, Drawing, Facts, Image, Piece, Section, Source, Table, Text
+
+NEEDED = 'ropewalk report needs {name}: pip install "ropewalk[report]"'
+TEMPLATE, STYLE, SCRIPT = "page.html", "page.css", "page.js"
+KINDS = {
+    kind: kind.__name__.lower() for kind in (Chart, Drawing, Facts, Image, Source, Table, Text)
+}
+LIGHTER = 0.35  # part of white in colours that stand on black
+
+
+def page(title: str, sections: Sequence[Section]) -> str:
+    """Return the file's content.
+
+    Parameters
+    ----------
+    title : str
+        Of the page.
+    sections : sequence of Section
+        What is on it.
+
+    Raises
+    ------
+    ImportError
+        What is needed is not installed; the text says how to install it.
+    """
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+        from markupsafe import Markup
+    except ImportError as error:
+        raise ImportError(NEEDED.format(name=error.name), name=error.name) from None
+    environment = Environment(
+        loader=PackageLoader("ropewalk.report", "assets"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+    )
+    environment.filters |= {"base64": _base64, "inert": Markup}
+    environment.tests["of"] = lambda piece, kind: KINDS[type(piece)] == kind
+    charted = any(isinstance(piece, Chart) for piece in _pieces(sections))
+    scripts = [*([_vega()] if charted else []), _asset(SCRIPT)]
+    return environment.get_template(TEMPLATE).render(
+        title=title,
+        sections=sections,
+        style=Markup(_asset(STYLE)),
+        scripts=[Markup(script) for script in scripts],
+        policy=_policy(scripts),
+        colours={"light": COLOURS, "dark": [_lighter(colour) for colour in COLOURS]},
+    )
+
+
+def check_installed() -> None:
+    """Make sure, before the work, that a page can be made.
+
+    Raises
+    ------
+    ImportError
+        Something is not installed; the text says how to install it.
+    """
+    from importlib.util import find_spec
+
+    for name in ("jinja2", "vl_convert"):
+        if find_spec(name) is None:
+            raise ImportError(NEEDED.format(name=name), name=name)
+
+
+@cache
+def _vega() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one script."""
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise ImportError(NEEDED.format(name=error.name), name=error.name) from None
+    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return script.replace("</script", r"<\/script")
+
+
+def _asset(name: str) -> str:
+    return files("ropewalk.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _policy(scripts: Sequence[str]) -> str:
+    """Return what a browser is to let the page do: run these scripts, and load nothing."""
+    hashes = (base64.b64encode(hashlib.sha256(each.encode()).digest()) for each in scripts)
+    allowed = " ".join(f"'sha256-{each.decode()}'" for each in hashes)
+    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:"
+
+
+def _pieces(sections: Sequence[Section]) -> Iterator[Piece]:
+    for section in sections:
+        for part in section.parts:
+            yield from part.pieces
+
+
+def _shown(value: Any) -> Any:
+    """Leave out of texts what acts on terminals and is not allowed in HTML."""
+    return without_controls(value) if type(value) is str else value
+
+
+def _base64(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+def _lighter(colour: str) -> str:
+    parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(each + LIGHTER * (255 - each)):02x}" for each in parts)

@@ -1,0 +1,65 @@
+"""The section of runs, simulated or on the testbed."""
+
+from __future__ import annotations
+
+from ..table import listings, summary_lines
+from . import asked, belief
+from .kept import Kept, KeptRuns
+from .over_time import Frames, pictures, pieces_of
+from .section import Facts, Part, Section, Table
+from .tables import of_listing
+
+KINDS = {
+    "simulate": "Simulated packet by packet, in virtual time",
+    "testbed": "Measured on this kernel's own TCP and MPTCP, over emulated links",
+}
+
+
+def section(kept: Kept) -> Section:
+    """Return what is to be said of runs of one scenario."""
+    ran = KeptRuns.of(kept.result, kept.scenario)
+    shown = pictures(frames(kept, ran), ran.runs[0].get("radios", ()))
+    return Section(
+        kept.scenario.title,
+        KINDS.get(kept.engine, kept.engine),
+        (
+            asked.question(kept),
+            Part("In short", (Facts(tuple(summary_lines(ran))),)),
+            asked.drawn(kept.scenario),
+            Part("Pictures", tuple(shown)),
+            Part("Numbers", tuple(tables(ran))),
+            belief.of_runs(ran),
+            asked.whence(kept),
+        ),
+    )
+
+
+def frames(kept: Kept, ran: KeptRuns, before: str = "") -> Frames:
+    """Return what runs recorded.
+
+    Parameters
+    ----------
+    kept : Kept
+        The folder.
+    ran : KeptRuns
+        Its runs.
+    before : str
+        What the names of the tables begin with.
+    """
+    flows = ran.runs[0].get("flows", [])
+    first = None
+    if flows:
+        first = f"{flows[0]['name']} (1)" if "count" in flows[0] else str(flows[0]["name"])
+    return Frames(
+        kept.table(f"{before}timeline"),
+        kept.table(f"{before}connection"),
+        kept.table(f"{before}delays"),
+        first,
+        pieces_of(ran.scenario.values["traffic"]),
+    )
+
+
+def tables(ran: KeptRuns) -> list[Table]:
+    """Return what there are numbers of: subflows, links, flows, radios."""
+    halves = {each.what: each for each in listings(ran.ci95)} if ran.ci95 else {}
+    return [of_listing(each, halves.get(each.what)) for each in listings(ran.mean)]

@@ -1,0 +1,191 @@
+"""What a page of a report is made of: sections, and in them text, tables and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One place of a table.
+
+    Attributes
+    ----------
+    text : str
+        What is read there.
+    value : float or None
+        What rows are sorted by; None to sort them by the text.
+    """
+
+    text: str
+    value: float | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows that can be sorted by each column.
+
+    Attributes
+    ----------
+    caption : str
+        What the rows are.
+    headings : tuple of str
+        Of the columns, units included. The first column names the row.
+    rows : tuple of tuple of Cell
+        Each as long as the headings.
+    strong : tuple of int
+        Numbers of rows that stand out.
+    note : str
+        What is left out, and where it is; empty where nothing is.
+    """
+
+    caption: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    strong: tuple[int, ...] = ()
+    note: str = ""
+
+    @property
+    def numeric(self) -> tuple[bool, ...]:
+        """Which columns have numbers, and so stand to the right."""
+        columns = zip(*self.rows, strict=True) if self.rows else ((),) * len(self.headings)
+        return tuple(any(cell.value is not None for cell in column) for column in columns)
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A picture that answers to the mouse.
+
+    Attributes
+    ----------
+    title : str
+        What it shows.
+    spec : mapping
+        In the language of Vega-Lite.
+    caption : str
+        What to know when looking at it.
+    """
+
+    title: str
+    spec: Mapping[str, Any]
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A drawing of lines, in SVG.
+
+    Attributes
+    ----------
+    title : str
+        What it shows.
+    svg : str
+        An ``<svg>`` element whose texts are escaped.
+    caption : str
+        What to know when looking at it.
+    """
+
+    title: str
+    svg: str
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Image:
+    """A picture as it was drawn before.
+
+    Attributes
+    ----------
+    title : str
+        What it shows.
+    png : bytes
+        The picture.
+    """
+
+    title: str
+    png: bytes
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names, and beside each what is so.
+
+    Attributes
+    ----------
+    pairs : tuple of (str, str)
+        Name and text.
+    """
+
+    pairs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph.
+
+    Attributes
+    ----------
+    text : str
+        What is said.
+    weight : str
+        ``"plain"``, ``"strong"``, ``"faint"`` or ``"warning"``.
+    """
+
+    text: str
+    weight: str = "plain"
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a file, shown on demand.
+
+    Attributes
+    ----------
+    name : str
+        Of the file.
+    text : str
+        What is in it.
+    """
+
+    name: str
+    text: str
+
+
+Piece: TypeAlias = Table | Chart | Drawing | Image | Facts | Text | Source
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a section, with a heading.
+
+    Attributes
+    ----------
+    title : str
+        The heading.
+    pieces : tuple of Piece
+        What is in it, in its order.
+    """
+
+    title: str
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """What a folder of results has to say.
+
+    Attributes
+    ----------
+    title : str
+        What was looked at.
+    kind : str
+        By which means, in words.
+    parts : tuple of Part
+        In the order in which they are read; those without pieces are left out.
+    """
+
+    title: str
+    kind: str
+    parts: tuple[Part, ...]

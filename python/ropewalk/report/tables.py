@@ -1,0 +1,188 @@
+"""Tables of a report: from entries of the JSON object, and from data frames."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..table import Listing
+from .section import Cell, Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_ROWS = 400
+# How a column's name ends, and what that means: the unit, and what a value is multiplied by.
+UNITS = {
+    "_mbps": ("Mbit/s", 1.0),
+    "_kbps": ("kbit/s", 1.0),
+    "_ms": ("ms", 1.0),
+    "_s": ("s", 1.0),
+    "_bytes": ("kB", 1e-3),
+    "_ratio": ("%", 100.0),
+    "_percent": ("%", 1.0),
+    "_m": ("m", 1.0),
+}
+
+
+def heading(name: str) -> str:
+    """Return a column's name in words, with its unit.
+
+    Examples
+    --------
+    >>> heading("delay_p95_ms"), heading("out_of_order_ratio"), heading("seed")
+    ('delay p95, ms', 'out of order, %', 'seed')
+    """
+    for ending, (unit, _) in UNITS.items():
+        if name.endswith(ending):
+            return f"{name.removesuffix(ending).replace('_', ' ')}, {unit}"
+    return name.replace("_", " ")
+
+
+def number(value: float, digits: int | None = None) -> str:
+    """Return a number with thousands set apart; about four digits if not told how many.
+
+    Examples
+    --------
+    >>> number(12345.678), number(0.0123), number(3.0), number(2.5, 2)
+    ('12,346', '0.01230', '3', '2.50')
+    """
+    if not math.isfinite(value):
+        return str(value)
+    if digits is not None:
+        return f"{value:,.{digits}f}"
+    if float(value).is_integer() and abs(value) < 1e15:
+        return f"{value:,.0f}"
+    before = math.floor(math.log10(abs(value))) + 1
+    if before < -3:
+        return f"{value:.3e}"
+    return f"{value:,.{max(0, 4 - max(before, 0)) + max(0, -before)}f}"
+
+
+def of_listing(listing: Listing, intervals: Listing | None) -> Table:
+    """Return a table of entries, each mean with half its interval where there is one.
+
+    Parameters
+    ----------
+    listing : Listing
+        Of means, or of one run.
+    intervals : Listing, optional
+        The same of half the widths of their 95 % intervals.
+    """
+    known = listing.known
+    halves: Sequence[Mapping[str, Any]] = [{}] * len(listing.entries)
+    if intervals is not None and len(intervals.entries) == len(listing.entries):
+        halves = intervals.entries
+    rows = [
+        (Cell(str(entry[listing.label])), *(_cell(entry, half, *each) for each in known.values()))
+        for entry, half in zip(listing.entries, halves, strict=True)
+    ]
+    return cut(
+        f"{listing.what.capitalize()}s",
+        (listing.what, *map(joined, known)),
+        rows,
+        "result.json",
+    )
+
+
+def of_frame(
+    frame: pl.DataFrame,
+    caption: str,
+    rest: str,
+    headings: Mapping[str, str] | None = None,
+) -> Table:
+    """Return a table of a data frame, its columns named in words.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Numbers, texts, or lists, which are left out.
+    caption : str
+        What the rows are.
+    rest : str
+        The file that has the rows for which there is no room.
+    headings : mapping of str to str, optional
+        Of columns that have others than `heading` gives.
+    """
+    shown = [name for name in frame.columns if not frame[name].dtype.is_nested()]
+    of = dict(headings or {})
+    scales = {name: _scale(name) for name in shown}
+    rows = [
+        tuple(value(row[name], scales[name]) for name in shown)
+        for row in frame.head(MOST_ROWS).iter_rows(named=True)
+    ]
+    named = tuple(of.get(name, heading(name)) for name in shown)
+    return cut(caption, named, rows, rest, frame.height)
+
+
+def cut(
+    caption: str,
+    headings: tuple[str, ...],
+    rows: Sequence[tuple[Cell, ...]],
+    rest: str,
+    there_are: int | None = None,
+) -> Table:
+    """Return a table of the first rows, and say where the others are.
+
+    Parameters
+    ----------
+    caption, headings, rows
+        Of the table.
+    rest : str
+        The file that has all rows.
+    there_are : int, optional
+        How many rows there are, if these are not all.
+    """
+    more = (len(rows) if there_are is None else there_are) - MOST_ROWS
+    note = f"The first {MOST_ROWS} rows; {more:,} more are in {rest}." if more > 0 else ""
+    return Table(caption, headings, tuple(rows[:MOST_ROWS]), note=note)
+
+
+def joined(title: str) -> str:
+    r"""Return a heading of a terminal's table on one line.
+
+    Examples
+    --------
+    >>> joined("spu-\nrious"), joined("goodput\nMbit/s")
+    ('spurious', 'goodput Mbit/s')
+    """
+    return title.replace("-\n", "").replace("\n", " ")
+
+
+def value(of: object, scale: float = 1.0, digits: int | None = None) -> Cell:
+    """Return a cell of whatever a table may have; empty of what is not known.
+
+    Examples
+    --------
+    >>> value(1234.5), value(None).text, value("lte").text
+    (Cell(text='1,234', value=1234.5), '', 'lte')
+    """
+    if of is None:
+        return Cell("")
+    if isinstance(of, bool):
+        return Cell("yes" if of else "no", float(of))
+    if isinstance(of, (int, float)):
+        return Cell(number(scale * of, digits), scale * of if math.isfinite(of) else None)
+    return Cell(str(of))
+
+
+def _scale(name: str) -> float:
+    return next((scale for ending, (_, scale) in UNITS.items() if name.endswith(ending)), 1.0)
+
+
+def _cell(
+    entry: Mapping[str, Any], half: Mapping[str, Any], key: str, times: float, digits: str
+) -> Cell:
+    if key not in entry:
+        return Cell("")
+    known = entry[key]
+    if isinstance(known, str):
+        return Cell(known)
+    text = f"{times * known:{digits}}"
+    interval = half.get(key)
+    if isinstance(interval, (int, float)):
+        half_width = f"{times * interval:{digits}}"
+        text += f" ± {half_width}" if re.search("[1-9]", half_width) else ""
+    return Cell(text, times * known)

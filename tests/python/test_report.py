@@ -1,0 +1,214 @@
+"""A report is one file without a network, and what others wrote stays text in it."""
+
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+
+import pytest
+
+import browser
+import ropewalk
+from places import ROOT, TWO_LINKS
+
+TOLD = "has no browser: make browser, or apt install chromium"
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """Folders of results, by kind."""
+    folder = tmp_path_factory.mktemp("kept")
+    lossy = ropewalk.Scenario.load(TWO_LINKS).with_({"link.dsl.loss": "0.5 %"})
+    results = ropewalk.simulate(lossy, runs=3, step="100 ms")
+    ropewalk.store.keep(results, folder / "runs")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def reports(kept, tmp_path_factory):
+    """A report of each kind."""
+    folder = tmp_path_factory.mktemp("reports")
+    return {
+        each.name: ropewalk.report.write([each], folder / f"{each.name}.html")
+        for each in sorted(kept.iterdir())
+    }
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """A browser's page, without a network."""
+    if browser.found() is None:
+        pytest.skip(f"this machine {TOLD}")
+    with browser.page(tmp_path_factory.mktemp("browser")) as opened:
+        yield opened
+
+
+KINDS = ["runs"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("width", "dark"), [(1200, False), (390, True)])
+def test_a_browser_shows_all_of_it_without_a_network(page, reports, kind, width, dark):
+    page.requests.clear()
+    page.complaints.clear()
+    page.open(reports[kind], width=width, dark=dark)
+    assert page.requests == [reports[kind].as_uri()], "nothing but the file itself was asked for"
+    assert page.complaints == []
+    charts = page.value("document.querySelectorAll('figure.chart').length")
+    marks = [f"svg .mark-{mark} path" for mark in ("line", "area", "rect", "symbol")]
+    count = f"each.querySelectorAll('{', '.join(marks)}').length"
+    drawn = page.value(f"[...document.querySelectorAll('figure.chart')].map(each => {count})")
+    assert charts > 0
+    assert all(count > 0 for count in drawn), "each picture has something in it"
+    assert page.value("document.documentElement.scrollWidth") <= width, "it fits the screen"
+    assert page.value("document.querySelectorAll('figure.drawing svg').length") == 1
+
+
+def test_a_table_is_sorted_by_the_column_that_is_clicked(page, reports):
+    page.open(reports["runs"])
+    table = "[...document.querySelectorAll('table')]"
+    table += ".find(each => each.caption.textContent === 'Subflows')"
+    column = f"[...{table}.tBodies[0].rows].map(row => row.cells[%d].textContent)"
+    click = f"{table}.tHead.rows[0].cells[%d].querySelector('button').click()"
+
+    def numbers():
+        return [float(re.match(r"[\d.,]+", each)[0]) for each in page.value(column % 1)]
+
+    assert page.value(column % 0) == ["dsl", "cable"]
+    page.value(click % 1)
+    assert numbers() == sorted(numbers(), reverse=True), "the largest first"
+    page.value(click % 1)
+    assert numbers() == sorted(numbers())
+    page.value(click % 0)
+    assert page.value(column % 0) == ["cable", "dsl"]
+    sorted_by = "[...document.querySelectorAll('th[aria-sort]')].map(each => each.textContent)"
+    assert page.value(sorted_by) == ["subflow"], "assistive technology is told, of one column"
+
+
+def test_it_has_the_numbers_of_the_results(reports, kept):
+    result = json.loads((kept / "runs/result.json").read_text())
+    text = reports["runs"].read_text()
+    mean, half = result["mean"]["goodput_mbps"], result["ci95"]["goodput_mbps"]
+    assert f"{mean:,.2f} ± {half:,.2f} Mbit/s" in text
+    assert "mean of 3 runs, seeds 1 to 3" in text
+    dsl = result["mean"]["links"][0]
+    assert f"{dsl['sent_packets']:,.0f}" in text
+    assert "Models that apply" in text
+
+
+class Tags(HTMLParser):
+    """What elements a page has, each with its attributes."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+
+def test_it_is_one_file_below_5_mb_that_may_load_nothing(reports):
+    for report in reports.values():
+        assert report.stat().st_size < 5e6
+        tags = Tags(report.read_text()).found
+        policies = [of["content"] for _, of in tags if "http-equiv" in of]
+        assert [policy.startswith("default-src 'none'; ") for policy in policies] == [True]
+        named = [of[key] for _, of in tags for key in ("src", "href", "data") if key in of]
+        assert [each for each in named if not each.startswith(("data:image/png", "#"))] == []
+
+
+HOSTILE = '</script><script>document.title="taken"</script><img src=x onerror="document.title=1">'
+
+
+def test_what_files_say_stays_text(page, tmp_path):
+    scenario = ropewalk.Scenario(
+        f"""# {HOSTILE}
+        title = '{HOSTILE}'
+        duration = "1 s"
+        [[link]]
+        name = '<img src=x onerror="title=1">'
+        rate = "4 Mbit/s"
+        [[link]]
+        name = "b]x['{{{{ 1 }}}}"
+        rate = "4 Mbit/s"
+        """
+    )
+    ropewalk.store.keep(ropewalk.simulate(scenario, step="100 ms"), tmp_path / "kept")
+    report = ropewalk.report.write([tmp_path / "kept"])
+    assert report == tmp_path / "kept/report.html"
+    page.complaints.clear()
+    page.open(report)
+    assert page.complaints == []
+    assert page.value("document.title") == HOSTILE
+    assert page.value("document.querySelectorAll('img, script[src]').length") == 0
+    assert page.value("document.body.textContent.includes('b]x[\\'{{ 1 }}')")
+    # A folder with a report in it can be made again.
+    ropewalk.store.keep(ropewalk.simulate(scenario), tmp_path / "kept")
+
+
+def test_the_command_says_where_it_is(command, kept, tmp_path):
+    done = command("report", kept / "runs", "--out", tmp_path / "a.html")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"report:  {tmp_path / 'a.html'} (")
+    both = command("report", kept / "runs", kept / "runs", "--out", tmp_path / "b.html", "--json")
+    told = json.loads(both.stdout)
+    assert [each["title"] for each in told["sections"]] == ["Two unequal links"] * 2
+    assert (tmp_path / "b.html").read_text().count("<section id=") == 2
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        (lambda folder: None, "no such folder"),
+        (lambda folder: folder.mkdir(), "holds no result.json"),
+        (lambda folder: _result(folder, "{"), "result.json: line 1: "),
+        (lambda folder: _result(folder, "[]"), "has no key engine"),
+        (lambda folder: _result(folder, '{"engine": "guess"}'), "results of 'guess'"),
+        (lambda folder: _result(folder, '{"engine": "simulate"}'), "scenario.toml"),
+    ],
+)
+def test_a_folder_without_results_is_wrong_input(command, tmp_path, made, told):
+    made(tmp_path / "kept")
+    done = command("report", tmp_path / "kept", "--out", tmp_path / "a.html")
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+    assert str(tmp_path / "kept") in done.stderr
+    assert not (tmp_path / "a.html").exists()
+
+
+def test_what_is_broken_in_a_folder_is_named(command, kept, tmp_path):
+    shutil.copytree(kept / "runs", tmp_path / "cut")
+    (tmp_path / "cut/timeline.parquet").write_bytes(b"PAR1")
+    done = command("report", tmp_path / "cut")
+    assert done.returncode == 2
+    assert "timeline.parquet" in done.stderr
+    ropewalk.store.keep(ropewalk.simulate(TWO_LINKS), tmp_path / "short")
+    (tmp_path / "short/result.json").write_text('{"engine": "simulate", "seed": 1}')
+    done = command("report", tmp_path / "short")
+    assert done.returncode == 2
+    assert "short/result.json: not as this version of ropewalk writes it" in done.stderr
+
+
+def test_it_is_written_to_a_page(command, kept, tmp_path):
+    done = command("report", kept / "runs", "--out", tmp_path / "a.txt")
+    assert done.returncode == 2
+    assert "ends in .html" in done.stderr
+
+
+def test_without_the_extra_it_says_how_to_install_it(kept, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r'pip install "ropewalk\[report\]"'):
+        ropewalk.report.write([kept / "runs"])
+
+
+def test_the_scenario_of_every_kind_is_drawn():
+    for file in sorted((ROOT / "scenarios").rglob("*.toml")):
+        svg, _ = ropewalk.report.drawing.draw(ropewalk.Scenario.load(file))
+        assert svg.startswith("<svg"), file
+
+
+def _result(folder, text):
+    folder.mkdir()
+    (folder / "result.json").write_text(text)
