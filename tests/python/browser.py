@@ -31,7 +31,7 @@ class Page:
     Attributes
     ----------
     requests : list of str
-        Addresses that it has asked for.
+        Addresses that it has asked for; what stands in the file itself is none.
     complaints : list of str
         Errors and warnings on its console.
     """
@@ -115,7 +115,7 @@ class Page:
     def _note(self, message: dict[str, Any]) -> None:
         of = message.get("params", {})
         match message.get("method"):
-            case "Network.requestWillBeSent":
+            case "Network.requestWillBeSent" if not of["request"]["url"].startswith("data:"):
                 self.requests.append(of["request"]["url"])
             case "Runtime.exceptionThrown":
                 self.complaints.append(str(of["exceptionDetails"]))

@@ -1,5 +1,6 @@
 """A report is one file without a network, and what others wrote stays text in it."""
 
+import html
 import json
 import re
 import shutil
@@ -10,6 +11,11 @@ import pytest
 import browser
 import ropewalk
 from places import ROOT, TWO_LINKS
+from ropewalk.advice.store import keep as keep_advice
+from ropewalk.comparison.store import keep as keep_comparison
+from ropewalk.mesh.store import keep as keep_census
+from ropewalk.prediction.store import keep as keep_prediction
+from ropewalk.reproduction.keeping import keep as keep_reproduction
 
 TOLD = "has no browser: make browser, or apt install chromium"
 
@@ -21,6 +27,14 @@ def kept(tmp_path_factory):
     lossy = ropewalk.Scenario.load(TWO_LINKS).with_({"link.dsl.loss": "0.5 %"})
     results = ropewalk.simulate(lossy, runs=3, step="100 ms")
     ropewalk.store.keep(results, folder / "runs")
+    scenario = ropewalk.Scenario.load(TWO_LINKS)
+    compared = ropewalk.compare(scenario, ways=["predict", "simulate"], runs=3, step="100 ms")
+    keep_comparison(compared, folder / "comparison")
+    keep_prediction(ropewalk.predict(scenario), scenario, folder / "prediction")
+    short = scenario.with_({"duration": "2 s"})
+    keep_advice(ropewalk.advise(short, runs=2), folder / "advice")
+    keep_reproduction(ropewalk.reproduce("song-2018", "fig10"), folder / "reproduction")
+    keep_census(ropewalk.mesh.census(nodes=[40, 48], graphs=10), folder / "census")
     return folder
 
 
@@ -43,7 +57,7 @@ def page(tmp_path_factory):
         yield opened
 
 
-KINDS = ["runs"]
+KINDS = ["advice", "census", "comparison", "prediction", "reproduction", "runs"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -61,7 +75,8 @@ def test_a_browser_shows_all_of_it_without_a_network(page, reports, kind, width,
     assert charts > 0
     assert all(count > 0 for count in drawn), "each picture has something in it"
     assert page.value("document.documentElement.scrollWidth") <= width, "it fits the screen"
-    assert page.value("document.querySelectorAll('figure.drawing svg').length") == 1
+    shown = page.value("document.querySelectorAll('figure.drawing svg, figure.image img').length")
+    assert shown == 1, "the scenario is drawn, or the paper's figure is there"
 
 
 def test_a_table_is_sorted_by_the_column_that_is_clicked(page, reports):
@@ -94,6 +109,31 @@ def test_it_has_the_numbers_of_the_results(reports, kept):
     dsl = result["mean"]["links"][0]
     assert f"{dsl['sent_packets']:,.0f}" in text
     assert "Models that apply" in text
+
+
+def test_a_comparison_says_why_ways_differ(reports, kept):
+    result = json.loads((kept / "comparison/result.json").read_text())
+    text = html.unescape(reports["comparison"].read_text())
+    assert result["explanation"][0] in text
+    assert f"{result['accuracy']['predict_against_simulate']:.1%}" in text
+
+
+def test_advice_has_each_question_in_words_with_its_answer(reports, kept):
+    result = json.loads((kept / "advice/result.json").read_text())
+    text = html.unescape(reports["advice"].read_text())
+    assert len(result["advice"]) > 3
+    for each in result["advice"]:
+        assert f"<h3>{each['title']}</h3>" in text
+        assert each["answer"] in text
+
+
+def test_a_reproduction_has_what_is_printed_and_why_ours_differs(reports, kept):
+    result = json.loads((kept / "reproduction/result.json").read_text())
+    text = html.unescape(reports["reproduction"].read_text())
+    assert result["source"] in text
+    for each in result["comparisons"]:
+        assert each["quantity"] in text
+        assert each.get("reason", "") in text
 
 
 class Tags(HTMLParser):

@@ -75,7 +75,11 @@ class Advice:
 
     def json(self) -> dict[str, Any]:
         """Return it as an object of ``advice`` in what ``--json`` prints."""
-        known: dict[str, Any] = {"question": self.question, "answer": self.answer}
+        known: dict[str, Any] = {
+            "question": self.question,
+            "title": self.title,
+            "answer": self.answer,
+        }
         if self.settings:
             known["settings"] = dict(self.settings)
         known |= self.numbers

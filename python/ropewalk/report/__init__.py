@@ -20,7 +20,7 @@ from pathlib import Path
 
 from ..replacing import replace
 from ..store import REPORT, RESULT
-from . import runs
+from . import advised, compared, counted, predicted, reproduced, runs
 from .kept import Kept
 from .page import check_installed, page
 from .section import Section
@@ -30,6 +30,11 @@ __all__ = ["check_installed", "sections", "write", "write_sections"]
 SECTIONS: dict[str, Callable[[Kept], Section]] = {
     "simulate": runs.section,
     "testbed": runs.section,
+    "predict": predicted.section,
+    "compare": compared.section,
+    "advise": advised.section,
+    "reproduce": reproduced.section,
+    "mesh": counted.section,
 }
 
 

@@ -31,7 +31,10 @@ def question(kept: Kept, told: Mapping[str, str] | None = None) -> Part:
     told : mapping of str to str, optional
         What else was asked, by name.
     """
-    pieces: list[Piece] = [Text(paragraph) for paragraph in preface(kept.scenario.text)]
+    pieces: list[Piece] = [
+        Text(each.strip(), "code" if each.startswith("    ") else "plain")
+        for each in preface(kept.scenario.text)
+    ]
     pairs = [("scenario", kept.scenario.title)]
     if "command" in (origin := kept.result.get("origin", {})):
         pairs.append(("command", str(origin["command"])))

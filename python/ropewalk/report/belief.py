@@ -28,17 +28,38 @@ INTERVALS = (
 NOW = "Formulas were asked when this report was made, of the scenario as it is drawn above."
 
 
-def of_runs(ran: KeptRuns) -> Part:
+def of_runs(runs: KeptRuns) -> Part:
     """Return what to believe of runs, with what formulas say of the same scenario."""
-    pieces = [*warned(ran.runs), *_certainty(ran), *_emulated(ran)]
-    predictions = _asked(ran.scenario)
+    pieces = [*ran(runs)]
+    predictions = _asked(runs.scenario)
     if predictions is None or predictions.best is None:
-        reasons = uncovered(ran.scenario.values)
+        reasons = uncovered(runs.scenario.values)
         told = f": {'; '.join(reasons)}" if reasons else ""
         pieces.append(Text(f"No formula gives the goodput of this scenario{told}."))
     else:
-        pieces += _beside(ran, predictions)
+        pieces += _beside(runs, predictions)
     return Part(TITLE, tuple(pieces))
+
+
+def beside(scenario: Scenario) -> list[Piece]:
+    """Return which formulas apply to a scenario, asked now."""
+    predictions = _asked(scenario)
+    if predictions is None or not predictions.models:
+        return []
+    return [Text(NOW, "faint"), *models(predictions)]
+
+
+def ran(runs: KeptRuns, way: str = "") -> list[Piece]:
+    """Return what to know of runs themselves: warnings, how many, whether links kept time.
+
+    Parameters
+    ----------
+    runs : KeptRuns
+        Which.
+    way : str
+        Their way, where there are several.
+    """
+    return [*warned(runs.runs), *_certainty(runs, way), *_emulated(runs)]
 
 
 def warned(runs: Sequence[dict[str, Any]]) -> list[Piece]:
@@ -85,9 +106,9 @@ def models(predictions: Predictions) -> list[Piece]:
     return pieces
 
 
-def _certainty(ran: KeptRuns) -> Iterator[Piece]:
+def _certainty(ran: KeptRuns, way: str) -> Iterator[Piece]:
     told = runs_told(ran.runs)
-    yield Facts((("runs", told),))
+    yield Facts(((f"runs, {way}" if way else "runs", told),))
     if len(ran.runs) == 1:
         yield Text(ONE_RUN)
     elif SAME not in told:

@@ -20,7 +20,9 @@ HEIGHT = 260
 ROW = 22  # height of a bar with what is around it
 BAND = 0.25
 DIGITS = 5  # more than a picture shows
+MOST_POINTS = 5000
 INK = "#7f7f7f"  # readable on white and on black
+STRONG = "#2f9d8a"
 
 # A name in the legend shows what is its alone; the next click on it shows all again.
 CHOSEN: Spec = {
@@ -79,12 +81,14 @@ def axis(field: str, title: str, kind: str = "quantitative", **more: Any) -> Spe
 
 def colour(order: Sequence[str], title: str | None = None) -> Spec:
     """Return the encoding of colours: names in their order, as everywhere on the page."""
+    alone = {"legend": None} if len(order) == 1 else {}
     return {
         "field": "of",
         "type": "nominal",
         "title": title,
         "sort": list(order),
         "scale": {"domain": list(order)},
+        **alone,
     }
 
 
@@ -100,7 +104,14 @@ def hints(title: str, *fields: tuple[str, str]) -> list[Spec]:
 
 
 def lines(
-    data: pl.DataFrame, order: Sequence[str], x: str, y: str, *, what: str, steps: bool = False
+    data: pl.DataFrame,
+    order: Sequence[str],
+    x: str,
+    y: str,
+    *,
+    what: str,
+    steps: bool = False,
+    dots: bool = False,
 ) -> Spec:
     """Return a line for each name, with a band where there is one.
 
@@ -116,8 +127,16 @@ def lines(
         What names are of.
     steps : bool
         Whether a value holds up to the next one.
+    dots : bool
+        Whether the values are marked.
     """
-    mark = {"type": "line", "strokeWidth": 1.6, "interpolate": "step-after" if steps else "linear"}
+    mark: Spec = {
+        "type": "line",
+        "strokeWidth": 1.6,
+        "interpolate": "step-after" if steps else "linear",
+    }
+    if dots:
+        mark |= {"point": {"size": 50, "filled": True}}
     line: Spec = {
         "mark": mark,
         "params": [CHOSEN, MOVED],
@@ -142,6 +161,37 @@ def lines(
     return chart(data, {"encoding": shared, "layer": layers})
 
 
+def points(data: pl.DataFrame, order: Sequence[str], x: str, y: str, *, what: str) -> Spec:
+    """Return a mark for each row.
+
+    Parameters
+    ----------
+    data : polars.DataFrame
+        Columns ``x``, ``y``, ``of``, and ``what``, which is told under the mouse.
+    order : sequence of str
+        The names of kinds.
+    x, y : str
+        Titles of the axes.
+    what : str
+        What names are of.
+    """
+    body: Spec = {
+        "mark": {"type": "point", "filled": True, "size": 45},
+        "params": [CHOSEN],
+        "encoding": {
+            "x": axis("x", x),
+            "y": axis("y", y),
+            "color": colour(order),
+            "opacity": {"condition": {"param": "chosen", "value": 0.8}, "value": 0.05},
+            "tooltip": [
+                {"field": "what", "type": "nominal", "title": " "},
+                *hints(what or " ", ("x", x), ("y", y)),
+            ],
+        },
+    }
+    return chart(data, body)
+
+
 def bars(data: pl.DataFrame, order: Sequence[str], x: str, *, what: str) -> Spec:
     """Return a bar for each name, with its interval where there is one.
 
@@ -149,7 +199,7 @@ def bars(data: pl.DataFrame, order: Sequence[str], x: str, *, what: str) -> Spec
     ----------
     data : polars.DataFrame
         Columns ``x`` and ``of``, and ``group`` for bars that stand together; for intervals also
-        ``low`` and ``high``.
+        ``low`` and ``high``, and ``strong`` for those that stand out.
     order : sequence of str
         The names.
     x : str
@@ -163,7 +213,10 @@ def bars(data: pl.DataFrame, order: Sequence[str], x: str, *, what: str) -> Spec
     shared: Spec = {
         "y": axis(place, "", "nominal", sort=groups, axis={"labelLimit": 260}),
     }
-    shown: Spec = {"color": colour(order) if grouped else {"value": INK}}
+    plain: Spec = {"value": INK}
+    if "strong" in data.columns:
+        plain["condition"] = {"test": "datum.strong", "value": STRONG}
+    shown: Spec = {"color": colour(order) if grouped else plain}
     if grouped:
         shared["yOffset"] = {"field": "of", "sort": list(order)}
     bar: Spec = {
@@ -174,7 +227,7 @@ def bars(data: pl.DataFrame, order: Sequence[str], x: str, *, what: str) -> Spec
     if "low" in data.columns:
         layers.append(
             {
-                "mark": {"type": "rule", "color": INK, "strokeWidth": 2},
+                "mark": {"type": "rule", "style": "interval"},
                 "encoding": {"x": axis("low", x), "x2": {"field": "high"}},
             }
         )

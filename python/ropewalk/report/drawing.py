@@ -92,7 +92,8 @@ def _told(value: object) -> str:
     """Return a value as one reads it: of a table its entries."""
     if isinstance(value, Mapping):
         return " ".join(f"{key} {_told(each)}" for key, each in value.items() if key != "model")
-    return str(value)
+    # A loss without a unit is a share.
+    return f"{100 * value:g} %" if isinstance(value, float) else str(value)
 
 
 def colour(links: Sequence[str], name: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import store
+from ..prediction import Prediction, Predictions
 from ..scenario import Scenario
 
 if TYPE_CHECKING:
@@ -137,3 +138,32 @@ class KeptRuns:
         if "runs" in result and isinstance(result["runs"], list):
             return cls(scenario, result["runs"], result["mean"], result["ci95"])
         return cls(scenario, [dict(result)], dict(result), {})
+
+
+def predictions_of(result: Mapping[str, Any]) -> Predictions:
+    """Take predictions from what ``--json`` prints of them.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> made = ropewalk.predict("scenarios/start/two-links.toml")
+    >>> predictions_of(made.json()).json() == made.json()
+    True
+    """
+    models = tuple(_model(each) for each in result["models"])
+    believed = result.get("best")
+    own = next((each.warnings for each in models if each.name == believed), ())
+    warnings = result.get("warnings", [])
+    return Predictions(
+        result["scenario"],
+        models,
+        result.get("asymmetry", {}),
+        believed,
+        result.get("reason"),
+        # The object ends with the believed model's own.
+        tuple(warnings[: len(warnings) - len(own)]),
+    )
+
+
+def _model(known: Mapping[str, Any]) -> Prediction:
+    return Prediction(**{**known, "warnings": tuple(known.get("warnings", ()))})

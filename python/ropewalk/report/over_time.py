@@ -90,6 +90,11 @@ def pictures(frames: Frames, radios: Sequence[dict[str, Any]] = ()) -> Iterator[
         yield _airtime(radios)
 
 
+def first(frames: Frames, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return what a frame has of the first flow."""
+    return frame if "flow" not in frame.columns else frame.filter(flow=frames.flow)
+
+
 def delivered(frames: dict[str, pl.DataFrame]) -> Chart:
     """Return goodput over time of several ways, means over their runs with 95 % bands.
 
@@ -151,7 +156,7 @@ def _goodput(frames: Frames) -> Chart:
     """Return what arrives by each subflow, stacked, what is delivered, and what links carry."""
     import polars as pl
 
-    timeline, connection = _first(frames, frames.timeline), _first(frames, frames.connection)
+    timeline, connection = first(frames, frames.timeline), first(frames, frames.connection)
     total = _banded(connection, "goodput_mbps", MOST_DELIVERED)
     capacity = _thin(connection, ["capacity_mbps"], MOST_STEPS)
     most = float(capacity["capacity_mbps"].max() or 0)  # type: ignore[arg-type]
@@ -264,7 +269,7 @@ def _state(frames: Frames) -> Chart:
     """Return a quantity of each subflow's state over time, of the first run, to choose from."""
     import polars as pl
 
-    timeline = _first(frames, frames.timeline)
+    timeline = first(frames, frames.timeline)
     seed = timeline["seed"][0]
     timeline = timeline.filter(seed=seed)
     order = timeline["link"].unique(maintain_order=True).to_list()
@@ -316,7 +321,7 @@ def _buffers(frames: Frames) -> Iterator[Chart]:
     """Yield what waits at the receiver, and what a player holds."""
     import polars as pl
 
-    connection = _first(frames, frames.connection)
+    connection = first(frames, frames.connection)
     told = _sentences([_bands([connection]), charts.MOVING])
     shown = (
         ("reorder_buffer_bytes", 1e-3, "What waits for a gap to close", "reorder buffer, kB"),
@@ -359,10 +364,6 @@ def _airtime(radios: Sequence[dict[str, Any]]) -> Chart:
     data = data.with_columns(places.alias("place"))
     height = max(80, charts.ROW * len(radios))
     return Chart("Where each radio's time goes", charts.chart(data, body, height), charts.CHOOSING)
-
-
-def _first(frames: Frames, frame: pl.DataFrame) -> pl.DataFrame:
-    return frame if "flow" not in frame.columns else frame.filter(flow=frames.flow)
 
 
 def _by_flow(frames: Frames) -> dict[str, pl.DataFrame]:

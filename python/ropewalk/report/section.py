@@ -130,7 +130,7 @@ class Text:
     text : str
         What is said.
     weight : str
-        ``"plain"``, ``"strong"``, ``"faint"`` or ``"warning"``.
+        ``"plain"``, ``"strong"``, ``"faint"``, ``"warning"``, or ``"code"`` of a command.
     """
 
     text: str

@@ -62,7 +62,7 @@ function config(width) {
     axisX: { grid: false },
     legend: { orient: "bottom", direction: "horizontal", labelFontSize: 12, titleFontSize: 12, labelLimit: 220, symbolLimit: 60, columns: Math.max(1, Math.floor(width / 150)) },
     line: { strokeCap: "round" },
-    style: { delivered: { stroke: mark, strokeWidth: 1.6 }, capacity: { stroke: mark, strokeWidth: 1.2 } },
+    style: { delivered: { stroke: mark, strokeWidth: 1.6 }, capacity: { stroke: mark, strokeWidth: 1.2 }, interval: { stroke: mark, strokeWidth: 2 } },
   };
 }
 

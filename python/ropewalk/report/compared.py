@@ -1,0 +1,134 @@
+"""The section of a comparison: one scenario, run in several ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, cast
+
+from ..comparison import Comparison
+from ..comparison.numbers import entries
+from ..comparison.table import FLOW, LINK, SUBFLOW, SUMMARY
+from . import asked, belief, charts, over_time
+from .kept import Kept, KeptRuns, predictions_of
+from .over_time import Frames
+from .runs import frames
+from .section import Cell, Chart, Part, Piece, Section, Table, Text
+from .tables import cut, value
+
+if TYPE_CHECKING:
+    from ..results import Results
+
+KIND = "Compared: one scenario, run in several ways"
+EACH = (("subflows", "Subflows", SUBFLOW), ("links", "Links", LINK), ("flows", "Flows", FLOW))
+
+
+def section(kept: Kept) -> Section:
+    """Return what is to be said of a comparison."""
+    ways = kept.result["ways"]
+    ran = {way: KeptRuns.of(of, kept.scenario) for way, of in ways.items() if way != "predict"}
+    # What comparisons ask of results is what is kept of them.
+    results = {way: cast("Results", of) for way, of in ran.items()}
+    compared = Comparison(
+        kept.scenario,
+        predictions_of(ways["predict"]) if "predict" in ways else None,
+        results.get("simulate"),
+        results.get("testbed"),
+        kept.result.get("left_out", {}),
+    )
+    recorded = {way: frames(kept, of, f"tables/{way}-") for way, of in ran.items()}
+    return Section(
+        kept.scenario.title,
+        KIND,
+        (
+            asked.question(kept, {"ways": ", ".join(compared.ways)}),
+            Part("In short", (_summary(compared), *belief.explained(compared))),
+            asked.drawn(kept.scenario),
+            Part("Pictures", tuple(_pictures(compared, recorded))),
+            Part("Numbers", tuple(_tables(compared))),
+            Part(belief.TITLE, tuple(_believed(compared, ran))),
+            asked.whence(kept),
+        ),
+    )
+
+
+def _believed(compared: Comparison, ran: dict[str, KeptRuns]) -> Iterator[Piece]:
+    for way, reason in compared.left_out.items():
+        yield Text(f"Left out: {way}: {reason}.")
+    for way, of in ran.items():
+        yield from belief.ran(of, way)
+    if compared.predictions is not None:
+        yield from belief.models(compared.predictions)
+
+
+def _summary(compared: Comparison) -> Table:
+    rows = []
+    for label, (key, scale, digits) in SUMMARY.items():
+        cells = [_cell(compared, way, key, scale, digits) for way in compared.ways]
+        if any(cell.text for cell in cells):
+            # Delays stand under one heading in a terminal; here rows move.
+            name = f"delay, ms: {label}" if key.startswith("delay") and ":" not in label else label
+            rows.append((Cell(name), *cells))
+    return cut("The ways side by side", ("", *compared.ways), rows, "result.json")
+
+
+def _tables(compared: Comparison) -> Iterator[Table]:
+    for kind, caption, columns in EACH:
+        names = dict.fromkeys(
+            name for way in compared.ways for name in entries(compared.means[way], kind)
+        )
+        headings, filled = [kind.removesuffix("s")], [[Cell(name) for name in names]]
+        for title, (key, scale, digits) in columns.items():
+            for way in compared.ways:
+                cells = [
+                    _cell(compared, way, f"{kind}.{name}.{key}", scale, digits) for name in names
+                ]
+                if any(cell.text for cell in cells):
+                    headings.append(f"{title}, {way}")
+                    filled.append(cells)
+        if len(headings) > 1:
+            yield cut(caption, tuple(headings), [*zip(*filled, strict=True)], "result.json")
+
+
+def _pictures(compared: Comparison, recorded: dict[str, Frames]) -> Iterator[Chart]:
+    yield _goodputs(compared)
+    over = {way: of for way, of in recorded.items() if of.connection.height}
+    if over:
+        yield over_time.delivered(
+            {way: over_time.first(of, of.connection) for way, of in over.items()}
+        )
+    delays = {way: of for way, of in recorded.items() if of.delays.height}
+    if delays:
+        first = next(iter(delays.values()))
+        yield over_time.delays(
+            {way: over_time.first(of, of.delays) for way, of in delays.items()}, first
+        )
+
+
+def _goodputs(compared: Comparison) -> Chart:
+    """Return bars of goodput: of all, and of each subflow, a bar for each way."""
+    import polars as pl
+
+    rows: list[dict[str, Any]] = []
+    for way in compared.ways:
+        known, half = compared.means[way], compared.ci95[way]
+        keys = {"all": "goodput_mbps"}
+        keys |= {name: f"subflows.{name}.goodput_mbps" for name in entries(known, "subflows")}
+        for name, key in keys.items():
+            if key in known:
+                by = half.get(key, 0.0)
+                mean = known[key]
+                rows.append(
+                    {"group": name, "of": way, "x": mean, "low": mean - by, "high": mean + by}
+                )
+    spec = charts.bars(pl.DataFrame(rows), compared.ways, "goodput, Mbit/s", what="way")
+    told = "Lines on bars are 95 % intervals." if any(compared.ci95.values()) else ""
+    return Chart("Goodput, by way", spec, told)
+
+
+def _cell(compared: Comparison, way: str, key: str, scale: float, digits: str) -> Cell:
+    known = compared.means[way].get(key)
+    if known is None:
+        return value(None)
+    text = f"{scale * known:{digits}}"
+    half = compared.ci95[way].get(key)
+    return Cell(text if half is None else f"{text} ± {scale * half:{digits}}", scale * known)

@@ -1,0 +1,154 @@
+"""The section of a reproduction: what a paper printed, and what comes out here."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .. import store
+from ..scenario import Scenario
+from . import asked, charts, drawing
+from .kept import Kept
+from .section import Cell, Chart, Drawing, Facts, Image, Part, Piece, Section, Source, Table, Text
+from .tables import cut, of_frame, value
+
+KIND = "Reproduced: a table or figure of a paper, made again"
+TITLE = "What to believe, and why"
+WITHIN = "How far ours is from what is printed, in % of it, where both are numbers."
+
+
+def section(kept: Kept) -> Section:
+    """Return what is to be said of a reproduction."""
+    result = kept.result
+    compared = result["comparisons"]
+    facts = [("paper", result["paper"]), ("item", result["item"]), ("source", result["source"])]
+    if "runs" in result:
+        seed, runs = result["seed"], result["runs"]
+        facts.append(("simulated", f"{runs} of each scenario, seeds {seed} to {seed + runs - 1}"))
+    if "command" in (origin := result.get("origin", {})):
+        facts.append(("command", origin["command"]))
+    return Section(
+        result["title"],
+        KIND,
+        (
+            Part("What was asked", (Facts(tuple(facts)),)),
+            Part("Pictures", tuple(_pictures(kept, compared))),
+            Part("Published beside ours", (_table(compared),) if compared else ()),
+            Part(
+                "What the paper leaves open, and what each choice gives", tuple(_choices(result))
+            ),
+            Part(TITLE, tuple(_believed(result, compared))),
+            Part("What was simulated", tuple(_scenarios(kept))),
+            Part("The data", tuple(_data(kept))),
+            asked.whence(kept),
+        ),
+    )
+
+
+def _pictures(kept: Kept, compared: list[dict[str, Any]]) -> Iterator[Piece]:
+    picture = kept.folder / store.PICTURE
+    if picture.exists():
+        yield Image(str(kept.result["title"]), picture.read_bytes())
+    rows = [
+        {"of": each["quantity"], "x": 100 * each["difference"] / each["published"]}
+        for each in compared
+        if each.get("difference") is not None and each["published"]
+    ]
+    if rows:
+        import polars as pl
+
+        data = pl.DataFrame(rows).unique("of", keep="first", maintain_order=True)
+        spec = charts.bars(data, data["of"].to_list(), "difference, %", what="quantity")
+        yield Chart("How far ours is from what is printed", spec, WITHIN)
+
+
+def _table(compared: list[dict[str, Any]]) -> Table:
+    reasons = _reasons(compared)
+    rows = []
+    for each in compared:
+        why = each.get("reason")
+        rows.append(
+            (
+                value(each["quantity"]),
+                _printed(each.get("published")),
+                value(each["ours"]),
+                value(each.get("difference")),
+                value(each.get("unit", "")),
+                Cell("" if why is None else f"({reasons.index(why) + 1})"),
+            )
+        )
+    headings = ("quantity", "published", "ours", "difference", "unit", "why")
+    return cut("Published, and ours", headings, rows, "result.json")
+
+
+def _printed(published: float | str | None) -> Cell:
+    """Return what is published with the digits that it has in print."""
+    if isinstance(published, (int, float)):
+        return Cell(str(published), float(published))
+    return value(published)
+
+
+def _believed(result: Mapping[str, Any], compared: list[dict[str, Any]]) -> Iterator[Piece]:
+    numbers = [each for each in compared if each.get("difference") is not None]
+    near = [
+        each
+        for each in numbers
+        if each["published"] and abs(each["difference"]) <= 0.05 * abs(each["published"])
+    ]
+    if numbers:
+        yield Text(
+            f"Of {len(numbers)} numbers that the paper prints, ours is within 5 % of {len(near)}."
+        )
+    for number, reason in enumerate(_reasons(compared), start=1):
+        yield Text(f"({number}) {reason}")
+    for warning in result.get("warnings", ()):
+        yield Text(f"Warning: {warning}.", "warning")
+
+
+def _reasons(compared: list[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(each["reason"] for each in compared if "reason" in each))
+
+
+def _choices(result: Mapping[str, Any]) -> Iterator[Piece]:
+    for choice in result["choices"]:
+        alternatives = choice["alternatives"]
+        names = list(dict.fromkeys(name for each in alternatives for name in each["numbers"]))
+        yield Text(choice["question"], "strong")
+        chosen = [at for at, each in enumerate(alternatives) if each["name"] == choice["chosen"]]
+        if not chosen:
+            yield Text(choice["chosen"])
+        rows = tuple(
+            (value(each["name"]), *(value(each["numbers"].get(name)) for name in names))
+            for each in alternatives
+        )
+        yield Table(
+            "What each gives; the one that is taken stands out", ("", *names), rows, tuple(chosen)
+        )
+
+
+def _scenarios(kept: Kept) -> Iterator[Piece]:
+    """Yield the first scenario drawn, and all of them as files."""
+    folder = kept.folder / store.SCENARIOS_FOLDER
+    files = sorted(folder.glob("*.toml")) if folder.is_dir() else []
+    for number, file in enumerate(files):
+        text = file.read_text()
+        if number == 0 and not _names_files(text):
+            svg, caption = drawing.draw(Scenario(text, name=str(file), folder=folder))
+            yield Drawing(f"The links of {file.stem}, and the ways of the flows", svg, caption)
+        yield Source(file.name, text)
+
+
+def _names_files(text: str) -> bool:
+    """Whether a scenario needs files that are not kept beside it."""
+    links = tomllib.loads(text).get("link", ())
+    return any("trace" in link or "trace" in link.get("reverse", {}) for link in links)
+
+
+def _data(kept: Kept) -> Iterator[Piece]:
+    folder = kept.folder / store.TABLES_FOLDER
+    for file in sorted(folder.glob("*.parquet")) if folder.is_dir() else ():
+        name = f"{store.TABLES_FOLDER}/{file.stem}"
+        frame = kept.table(name)
+        if frame.height and frame.width:
+            yield of_frame(frame, file.stem.replace("-", " ").capitalize(), f"{name}.parquet")
