@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from .connection import connect
     from .emulation import testbed
     from .explanation import Explanation, explain
+    from .loading import load
+    from .origin import Origin
     from .prediction import Prediction, Predictions, predict
     from .registry import Algorithm, algorithms
     from .reproduction import reproduce
@@ -38,6 +40,7 @@ __all__ = [
     "Comparison",
     "Counsel",
     "Explanation",
+    "Origin",
     "Prediction",
     "Predictions",
     "Results",
@@ -49,6 +52,7 @@ __all__ = [
     "compare",
     "connect",
     "explain",
+    "load",
     "plot",
     "predict",
     "reproduce",
@@ -64,6 +68,7 @@ _HOMES = {
     "Comparison": "comparison",
     "Counsel": "advice",
     "Explanation": "explanation",
+    "Origin": "origin",
     "Prediction": "prediction",
     "Predictions": "prediction",
     "Results": "results",
@@ -75,6 +80,7 @@ _HOMES = {
     "compare": "comparison",
     "connect": "connection",
     "explain": "explanation",
+    "load": "loading",
     "predict": "prediction",
     "reproduce": "reproduction",
     "schema": "scenario",

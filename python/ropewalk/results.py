@@ -8,12 +8,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 from . import statistics
+from .origin import with_origin
 from .scenario import Scenario
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     from numpy.typing import NDArray
+
+    from .origin import Origin
 
 
 Frame: TypeAlias = Literal[
@@ -28,6 +31,10 @@ Frame: TypeAlias = Literal[
     "delays",
     "reordering",
 ]
+
+
+# What its runs' objects do not have; from these frames results are made again.
+RECORDED = ("subflows", "timeline", "connection", "delays")
 
 
 class Recorded(Protocol):
@@ -85,6 +92,8 @@ class Results:
         What was run.
     runs : sequence of Run
         What each recorded.
+    origin : Origin, optional
+        Where they come from.
 
     Examples
     --------
@@ -96,10 +105,59 @@ class Results:
     ['seed', 'time_s', 'subflow', 'link']
     """
 
-    def __init__(self, scenario: Scenario, runs: Sequence[Run]) -> None:
+    def __init__(
+        self, scenario: Scenario, runs: Sequence[Run], origin: Origin | None = None
+    ) -> None:
         self.scenario = scenario
+        self.origin = origin
         self.runs: list[dict[str, Any]] = [json.loads(run.summary_json()) for run in runs]
         self._recorded = list(runs)
+        self._captured = self._recorded[0].captured_packets
+
+    @classmethod
+    def restored(
+        cls,
+        scenario: Scenario,
+        runs: Sequence[Mapping[str, Any]],
+        frames: Mapping[str, pl.DataFrame],
+        *,
+        origin: Origin | None = None,
+        captured_packets: int | None = None,
+    ) -> Results:
+        """Return results that were kept: in a folder, or pickled.
+
+        Parameters
+        ----------
+        scenario : Scenario
+            What was run.
+        runs : sequence of mapping
+            Each run's object, as `runs` has it.
+        frames : mapping of str to polars.DataFrame
+            ``"subflows"``, ``"timeline"``, ``"connection"`` and ``"delays"``, as far as they
+            were not empty.
+        origin : Origin, optional
+            Where they come from.
+        captured_packets : int, optional
+            How many packets of the first run are in its capture.
+
+        Returns
+        -------
+        Results
+            Equal to what was kept.
+        """
+        import polars as pl
+
+        made = cls.__new__(cls)
+        made.scenario, made.origin = scenario, origin
+        made.runs = [dict(run) for run in runs]
+        made._recorded, made._captured = [], captured_packets
+        # Where a cached property keeps what it has computed.
+        made.__dict__.update({name: frames.get(name, pl.DataFrame()) for name in RECORDED})
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        frames = {name: getattr(self, name) for name in RECORDED}
+        return _restored, (self.scenario, self.runs, frames, self.origin, self._captured)
 
     @property
     def seeds(self) -> list[int]:
@@ -109,7 +167,7 @@ class Results:
     @property
     def captured_packets(self) -> int | None:
         """How many packets of the first run are in its capture; None without one."""
-        return self._recorded[0].captured_packets
+        return self._captured
 
     @cached_property
     def mean(self) -> dict[str, Any]:
@@ -125,14 +183,15 @@ class Results:
         """Return what ``--json`` prints: a run's object, or all of them with their mean."""
         first = self.runs[0]
         if len(self.runs) == 1:
-            return first
+            return with_origin(first, self.origin)
         head = {key: first[key] for key in ("engine", "scenario", "seed")}
-        return head | {"runs": self.runs, "mean": self.mean, "ci95": self.ci95}
+        known = head | {"runs": self.runs, "mean": self.mean, "ci95": self.ci95}
+        return with_origin(known, self.origin)
 
     @cached_property
     def summary(self) -> pl.DataFrame:
         """One row per run."""
-        return _frame([_flat(run) for run in self.runs])
+        return _frame([flat(run) for run in self.runs])
 
     @cached_property
     def links(self) -> pl.DataFrame:
@@ -145,7 +204,7 @@ class Results:
 
         What stands for ``count`` flows has their mean goodput, and the rest of them together.
         """
-        return _frame([_flat(_named("flow", row)) for row in self._entries("flows")])
+        return _frame([flat(_named("flow", row)) for row in self._entries("flows")])
 
     @cached_property
     def link_flows(self) -> pl.DataFrame:
@@ -311,6 +370,18 @@ class Results:
                 yield {"seed": run["seed"], **entry}
 
 
+def _restored(
+    scenario: Scenario,
+    runs: Sequence[Mapping[str, Any]],
+    frames: Mapping[str, pl.DataFrame],
+    origin: Origin | None,
+    captured_packets: int | None,
+) -> Results:
+    return Results.restored(
+        scenario, runs, frames, origin=origin, captured_packets=captured_packets
+    )
+
+
 def _first_name(run: dict[str, Any]) -> str:
     """Name the first of several flows as those after it are named."""
     first = run["flows"][0]
@@ -323,8 +394,14 @@ def _named(what: str, entry: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in told if key not in ("flows", "subflows")}
 
 
-def _flat(run: dict[str, Any]) -> dict[str, Any]:
-    """One row of plain columns: ``delay_ms.p95`` becomes ``delay_p95_ms``."""
+def flat(run: dict[str, Any]) -> dict[str, Any]:
+    """Return a run's object as a row of plain columns: ``delay_ms.p95`` as ``delay_p95_ms``.
+
+    Examples
+    --------
+    >>> flat({"goodput_mbps": 9.5, "delay_ms": {"p95": 12.0}, "links": []})
+    {'goodput_mbps': 9.5, 'delay_p95_ms': 12.0}
+    """
     row: dict[str, Any] = {k: v for k, v in run.items() if isinstance(v, (str, int, float))}
     delay = run.get("delay_ms", {})
     row |= {f"delay_{name}_ms": value for name, value in delay.items()}

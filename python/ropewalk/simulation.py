@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 
 from . import _core
+from .origin import Beginning
 from .results import Results
 from .scenario import Scenario
 
@@ -84,6 +85,7 @@ def simulate(
     >>> results.summary["seed"].to_list()
     [1, 2, 3]
     """
+    began = Beginning()
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(scenario)
     check_runs(seed, runs)
@@ -91,9 +93,10 @@ def simulate(
         raise ValueError(f"threads = {threads}; at least 1 is needed")
     if snaplen is not None and not 1 <= snaplen <= SNAPLEN_MAX:
         raise ValueError(f"snaplen = {snaplen}; 1 to {SNAPLEN_MAX} bytes")
+    seeds = range(seed, seed + runs)
     finished = _core.simulate(
         scenario._core,
-        range(seed, seed + runs),
+        seeds,
         step=step,
         reordering=reordering,
         threads=threads,
@@ -103,7 +106,7 @@ def simulate(
         snaplen=snaplen,
         qlog=qlog,
     )
-    return Results(scenario, finished)
+    return Results(scenario, finished, began.origin(scenario, seeds=seeds))
 
 
 def check_runs(seed: int, runs: int) -> None:

@@ -358,6 +358,7 @@ def test_runs_are_several_only_where_something_is_random(scenario):
 def test_the_same_seed_gives_the_same_advice(scenario):
     lossy = scenario.with_({"link.near.loss": "0.5 %", "duration": "2 s"})
     first, second = (ropewalk.advise(lossy, seed=7, runs=2).json() for _ in range(2))
+    del first["origin"], second["origin"]
     assert first == second
     assert first["runs"] == 2
 
@@ -394,7 +395,7 @@ def test_what_is_kept_can_be_read_again(command, file, tmp_path):
     kept = json.loads((out / "result.json").read_text())
     assert evidence.height == sum(len(each["evidence"]) for each in kept["advice"])
     assert ropewalk.Scenario.load(out / "scenario.toml").duration_s == 2.0
-    assert (out / "picture.png").stat().st_size > 1000
+    assert (out / "pictures/advise.png").stat().st_size > 1000
     assert picture.read_text().startswith("<?xml")
 
 

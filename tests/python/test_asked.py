@@ -93,7 +93,7 @@ def test_out_keeps_the_picture(command, tmp_path):
         "simulate", path, "--set", "duration=10s", "--step", "1s", "--out", tmp_path / "kept"
     )
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "kept/player-buffer.png").stat().st_size > 4000
+    assert (tmp_path / "kept/pictures/player-buffer.png").stat().st_size > 4000
 
 
 def test_a_film_in_a_file_is_played(tmp_path):

@@ -26,6 +26,7 @@ def test_json_is_the_same_twice_but_for_the_time_it_took(command):
     printed = [json.loads(command("simulate", TWO_LINKS, "--json").stdout) for _ in range(2)]
     for run in printed:
         assert run["stats"].pop("wall_s") > 0
+        assert run.pop("origin")["wall_s"] > 0
     assert printed[0] == printed[1]
 
 
@@ -75,23 +76,23 @@ def test_out_keeps_everything_and_replaces_it(command, tmp_path):
             *("--out", folder),
         )
         assert done.returncode == 0, done.stderr
-        assert f"picture: {folder}/goodput.png" in done.stdout
-    assert {file.name for file in folder.iterdir()} == {
-        "connection.parquet",
-        "delays.parquet",
-        "delays.png",
-        "goodput.png",
-        "links.parquet",
-        "reorder-buffer.png",
+        assert f"picture: {folder}/pictures/goodput.png" in done.stdout
+    assert {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()} == {
+        "pictures/delays.png",
+        "pictures/goodput.png",
+        "pictures/reorder-buffer.png",
+        "pictures/windows.png",
         "result.json",
         "scenario.toml",
-        "subflows.parquet",
-        "summary.parquet",
-        "timeline.parquet",
-        "windows.png",
+        "tables/connection.parquet",
+        "tables/delays.parquet",
+        "tables/links.parquet",
+        "tables/subflows.parquet",
+        "tables/summary.parquet",
+        "tables/timeline.parquet",
     }
     assert json.loads((folder / "result.json").read_text())["seed"] == 2
-    assert pl.read_parquet(folder / "summary.parquet")["seed"].to_list() == [2]
+    assert pl.read_parquet(folder / "tables/summary.parquet")["seed"].to_list() == [2]
     assert 'delay = "30ms"' in (folder / "scenario.toml").read_text()
     assert ropewalk.Scenario.load(folder / "scenario.toml").title == "Two unequal links"
     assert [path.name for path in folder.parent.iterdir()] == ["results"]
@@ -107,7 +108,8 @@ def test_the_scenario_that_out_keeps_runs_again(command, tmp_path):
     first = json.loads((tmp_path / "first" / "result.json").read_text())
     second = json.loads(again.stdout)
     # Recording a timeline takes events and time of its own.
-    del first["stats"], second["stats"]
+    for run in (first, second):
+        del run["stats"], run["origin"]
     assert first == second
 
 

@@ -118,8 +118,8 @@ def test_flows_are_kept_and_drawn(tmp_path):
     results = ropewalk.simulate(THREE, step="500 ms")
     plots = keep(results, tmp_path / "kept")
     assert "flows.png" in [path.name for path in plots]
-    assert (tmp_path / "kept" / "flows.parquet").exists()
-    assert (tmp_path / "kept" / "link_flows.parquet").exists()
+    assert (tmp_path / "kept/tables/flows.parquet").exists()
+    assert (tmp_path / "kept/tables/link_flows.parquet").exists()
     labels = plot.flows(results).axes[0].get_legend_handles_labels()[1]
     assert labels == ["backup", "download", "sync"]
     assert plot.overview(results).axes[0].get_ylabel() == "each flow's goodput (Mbit/s)"

@@ -220,7 +220,7 @@ def test_a_folder_without_results_is_wrong_input(command, tmp_path, made, told):
 
 def test_what_is_broken_in_a_folder_is_named(command, kept, tmp_path):
     shutil.copytree(kept / "runs", tmp_path / "cut")
-    (tmp_path / "cut/timeline.parquet").write_bytes(b"PAR1")
+    (tmp_path / "cut/tables/timeline.parquet").write_bytes(b"PAR1")
     done = command("report", tmp_path / "cut")
     assert done.returncode == 2
     assert "timeline.parquet" in done.stderr

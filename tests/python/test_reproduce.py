@@ -196,7 +196,7 @@ def test_a_difference_needs_two_numbers():
     assert Comparison("a", 2.0, published=1.5).difference == 0.5
     assert Comparison("a", 2.0).difference is None
     assert Comparison("a", "no", published="yes").difference is None
-    assert Comparison("a", 2.0).json() == {"quantity": "a", "ours": 2.0}
+    assert Comparison("a", 2.0).json() == {"quantity": "a", "ours": 2.0, "digits": 2}
     row = next(cells([Comparison("a", 2.001, published=2.002, digits=2)]))
     assert row == ("a", "2.002", "2.00", "0.00", "", "")
 
@@ -248,7 +248,7 @@ def test_json_is_one_object_and_knows_no_null(command):
     assert printed["engine"] == "reproduce"
     assert (printed["paper"], printed["item"]) == ("song-2018", "fig9")
     assert {"published", "ours", "difference", "reason"} <= printed["comparisons"][0].keys()
-    assert {"question", "chosen", "alternatives"} == printed["choices"][0].keys()
+    assert {"question", "chosen", "alternatives", "digits"} == printed["choices"][0].keys()
     assert not {"seed", "runs"} & printed.keys()
 
 
@@ -266,7 +266,7 @@ def test_out_keeps_all_or_nothing(command, tmp_path):
         assert done.returncode == 0, done.stderr
     kept = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     assert kept == {
-        "picture.png",
+        "pictures/fig10.png",
         "result.json",
         "tables/choices.parquet",
         "tables/throughput.parquet",

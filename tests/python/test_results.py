@@ -105,13 +105,15 @@ def test_the_numbers_of_a_run_agree_with_each_other(results):
 
 def test_one_run_is_printed_as_its_object(two_links):
     results = ropewalk.simulate(two_links, seed=9)
-    assert results.json() == results.runs[0]
-    assert results.json()["seed"] == 9
+    printed = results.json()
+    assert printed.pop("origin")["seeds"] == [9]
+    assert printed == results.runs[0]
+    assert printed["seed"] == 9
 
 
 def test_many_runs_are_printed_with_mean_and_interval(results):
     printed = results.json()
-    assert printed.keys() == {"engine", "scenario", "seed", "runs", "mean", "ci95"}
+    assert printed.keys() == {"engine", "scenario", "seed", "runs", "mean", "ci95", "origin"}
     assert [run["seed"] for run in printed["runs"]] == [5, 6, 7]
     goodputs = [run["goodput_mbps"] for run in printed["runs"]]
     assert printed["mean"]["goodput_mbps"] == pytest.approx(sum(goodputs) / 3)

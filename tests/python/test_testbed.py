@@ -152,9 +152,9 @@ def test_the_command_prints_one_object_and_writes_the_capture(machine, command, 
     assert printed["delivered_bytes"] == 1_000_000
     assert "null" not in done.stdout
     assert capture.read_bytes()[:4] == PCAPNG
-    assert not pl.read_parquet(tmp_path / "kept/connection.parquet").is_empty()
-    assert (tmp_path / "kept/goodput.png").stat().st_size > 10_000
-    assert not (tmp_path / "kept/reorder-buffer.png").exists()
+    assert not pl.read_parquet(tmp_path / "kept/tables/connection.parquet").is_empty()
+    assert (tmp_path / "kept/pictures/goodput.png").stat().st_size > 10_000
+    assert not (tmp_path / "kept/pictures/reorder-buffer.png").exists()
 
 
 def test_the_table_names_kernel_and_lateness(machine, command):

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import Executor
 
+from ..origin import Beginning
 from ..registry import is_coupled
 from ..scenario import Scenario
 from ..simulation import SEED_MAX
@@ -100,6 +101,7 @@ def advise(
     >>> [advice.question for advice in counsel.advice]
     ['links', 'weakest', 'scheduler', 'congestion', 'buffers', 'together']
     """
+    began = Beginning()
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(scenario)
     check_short_form(scenario)
@@ -136,6 +138,7 @@ def advise(
     if check:
         tally.ask()
     checked = checking.check(bench, judge, predictor, paths, chosen.paths) if check else None
+    last = seed + bench.runs - 1 if anew is bench else seed + 2 * runs - 1
     return Counsel(
         scenario=scenario,
         seed=seed,
@@ -146,6 +149,7 @@ def advise(
         advised=chosen.paths,
         model=predictor.name,
         check=checked,
+        origin=began.origin(scenario, seeds=range(seed, last + 1)),
     )
 
 

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..origin import with_origin
 from ..scenario import Value
 
 if TYPE_CHECKING:
+    from ..origin import Origin
     from ..scenario import Scenario
     from .bench import Measured
 
@@ -173,6 +175,8 @@ class Counsel:
         Which model predicted; None if none gives a goodput.
     check : Check or None
         How good the advised links are among all subsets, if that was asked for.
+    origin : Origin or None
+        Where it comes from.
 
     Examples
     --------
@@ -191,6 +195,7 @@ class Counsel:
     advised: tuple[str, ...]
     model: str | None = None
     check: Check | None = None
+    origin: Origin | None = field(default=None, compare=False)
 
     def about(self, question: str) -> Advice:
         """Return the advice on one question.
@@ -230,8 +235,10 @@ buffers, together
         }
         if self.model is not None:
             known["model"] = self.model
+        known["advised"] = list(self.advised)
         known["advice"] = [each.json() for each in self.advice]
         if self.check is not None:
             known["check"] = self.check.json()
         warnings = self.scenario.warnings
-        return known | ({"warnings": list(warnings)} if warnings else {})
+        known |= {"warnings": list(warnings)} if warnings else {}
+        return with_origin(known, self.origin)

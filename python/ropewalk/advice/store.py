@@ -1,14 +1,20 @@
-"""Keep advice in a folder: all of it, or nothing."""
+"""Advice in a folder, and back."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .. import plot, store
+from .. import folders
 from ..scenario import spelled
 from .picture import draw
-from .results import Counsel
+from .results import Advice, Check, Counsel, Evidence, Subset
+
+PICTURE = "advise"
+EVIDENCE = "evidence"
+SUBSETS = "subsets"
 
 
 def keep(counsel: Counsel, folder: Path) -> Path:
@@ -54,21 +60,87 @@ def keep(counsel: Counsel, folder: Path) -> Path:
         for each in advice.evidence
     ]
     subsets = {
-        "paths": [", ".join(each.paths) for each in counsel.subsets],
+        "paths": [list(each.paths) for each in counsel.subsets],
         "links": [len(each.paths) for each in counsel.subsets],
         "predicted_mbps": [each.predicted_mbps for each in counsel.subsets],
         "simulated_mbps": [each.simulated_mbps for each in counsel.subsets],
     }
-    schema = {"predicted_mbps": pl.Float64, "simulated_mbps": pl.Float64}
-    with store.in_place_of(folder) as made:
-        store.write_head(made, counsel.json(), counsel.scenario)
-        tables = made / store.TABLES_FOLDER
-        tables.mkdir()
-        store.write_table(
-            pl.DataFrame(evidence, infer_schema_length=None), tables / "evidence.parquet"
-        )
-        store.write_table(
-            pl.DataFrame(subsets, schema_overrides=schema), tables / "subsets.parquet"
-        )
-        plot.save(draw(counsel), made / store.PICTURE)
-    return folder / store.PICTURE
+    schema: dict[str, Any] = {
+        "paths": pl.List(pl.String),
+        "predicted_mbps": pl.Float64,
+        "simulated_mbps": pl.Float64,
+    }
+    tables = {
+        EVIDENCE: pl.DataFrame(evidence, infer_schema_length=None),
+        SUBSETS: pl.DataFrame(subsets, schema_overrides=schema),
+    }
+    (picture,) = folders.keep(
+        folder, counsel.json(), counsel.scenario, tables, {PICTURE: partial(draw, counsel)}
+    )
+    return picture
+
+
+def restore(kept: folders.Kept) -> Counsel:
+    """Return the advice that a folder holds; of a check without what each subset gave.
+
+    Examples
+    --------
+    >>> import ropewalk, tempfile
+    >>> counsel = ropewalk.advise("scenarios/start/two-links.toml")
+    >>> with tempfile.TemporaryDirectory() as temporary:
+    ...     _ = keep(counsel, Path(temporary) / "advice")
+    ...     again = restore(folders.open_kept(Path(temporary) / "advice"))
+    >>> again.json() == counsel.json(), again.subsets == counsel.subsets
+    (True, True)
+    """
+    known = kept.result
+    return Counsel(
+        scenario=kept.scenario,
+        seed=known["seed"],
+        runs=known["runs"],
+        simulated=known["simulated"],
+        advice=tuple(_advice(each) for each in known["advice"]),
+        subsets=tuple(_subset(row) for row in kept.table(SUBSETS).to_dicts()),
+        advised=tuple(known["advised"]),
+        model=known.get("model"),
+        check=_check(known["check"]) if "check" in known else None,
+        origin=kept.origin,
+    )
+
+
+def _advice(known: Mapping[str, Any]) -> Advice:
+    of_its_own = ("question", "title", "answer", "settings", "evidence", "notes")
+    return Advice(
+        question=known["question"],
+        title=known["title"],
+        answer=known["answer"],
+        settings=known.get("settings", {}),
+        numbers={key: value for key, value in known.items() if key not in of_its_own},
+        evidence=tuple(_evidence(each) for each in known["evidence"]),
+        notes=tuple(known.get("notes", ())),
+    )
+
+
+def _evidence(known: Mapping[str, Any]) -> Evidence:
+    of_its_own = ("what", "settings", "remarks")
+    return Evidence(
+        what=known["what"],
+        numbers={key: value for key, value in known.items() if key not in of_its_own},
+        settings=known.get("settings", {}),
+        remarks=tuple(known.get("remarks", ())),
+    )
+
+
+def _check(known: Mapping[str, Any]) -> Check:
+    return Check(
+        subsets=known["subsets"],
+        rank=known["rank"],
+        ratio=known["ratio"],
+        best=_evidence(known["best"]),
+        advised=_evidence(known["advised"]),
+        model=known.get("model", {}),
+    )
+
+
+def _subset(row: Mapping[str, Any]) -> Subset:
+    return Subset(tuple(row["paths"]), row["predicted_mbps"], row["simulated_mbps"])

@@ -122,7 +122,7 @@ def check_outputs(out: Path | None, files: list[Path]) -> None:
         A folder or file cannot be written.
     """
     if out is not None:
-        from ..store import check_folder
+        from ..folders import check_folder
 
         check_folder(out)
     for file in files:

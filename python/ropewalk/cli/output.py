@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from .. import plot, store
+from .. import folders, plot, store
 from ..printable import without_controls
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def keep_made(
     """Write what was asked for, of what has one picture; say what is where."""
     written = _save(made, pictures, draw)
     if out is not None:
-        written += [f"picture: {keep(made, out)}", f"tables:  {out / store.TABLES_FOLDER}"]
+        written += [f"picture: {keep(made, out)}", f"tables:  {out / folders.TABLES}"]
     return written
 
 
@@ -49,7 +49,7 @@ def keep_results(results: Results, out: Path | None, pictures: list[Path]) -> li
         first, *others = store.keep(results, out)
         also = ", ".join(path.name for path in others)
         written.append(f"picture: {first}" + (f" (beside it: {also})" if also else ""))
-        written.append(f"tables:  {out}")
+        written.append(f"tables:  {out / folders.TABLES}")
     return written
 
 

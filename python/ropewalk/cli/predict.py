@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from .. import prediction
+from .. import folders, prediction
 from ..prediction.store import keep
 from .failures import failures, wrong_input
 from .options import (
@@ -45,7 +45,7 @@ def predict(
         written = []
         if out is not None:
             keep(predictions, loaded, out)
-            written.append(f"tables:  {out}")
+            written.append(f"tables:  {out / folders.TABLES}")
     answer(predictions, _table, written, as_json=as_json)
 
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ..folders import REPORT
 from ..replacing import check_file
-from ..store import REPORT
 from .failures import failures, wrong_input
 from .options import Json
 from .output import print_json

@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import emulation
 from .._core import ScenarioError
+from ..origin import Beginning
 from ..prediction import Predictions, predict
 from ..prediction.coverage import uncovered
 from ..scenario import Scenario
@@ -72,6 +73,7 @@ def compare(
     >>> sorted(comparison.accuracy)
     ['predict_against_simulate']
     """
+    began = Beginning()
     asked = wanted(ways)
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(scenario)
@@ -95,7 +97,8 @@ def compare(
             left_out[way] = str(error).partition("\n")[0]
             if ways is not None or len(left_out) == len(asked):
                 raise
-    return Comparison(scenario, predictions, simulated, measured, left_out)
+    origin = began.origin(scenario, seeds=range(seed, seed + runs))
+    return Comparison(scenario, predictions, simulated, measured, left_out, origin)
 
 
 def wanted(ways: Sequence[str] | None) -> tuple[str, ...]:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..origin import with_origin, without_origin
 from .numbers import flat, predicted
 from .reasons import reasons
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from ..origin import Origin
     from ..prediction import Predictions
     from ..results import Results
     from ..scenario import Scenario
@@ -37,6 +39,8 @@ class Comparison:
         What the testbed gave; None if it was not asked or cannot run this here.
     left_out : mapping of str to str
         Ways that do not apply, each with the reason in one line.
+    origin : Origin or None
+        Where it comes from.
 
     Examples
     --------
@@ -54,6 +58,7 @@ class Comparison:
     simulated: Results | None = None
     measured: Results | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
+    origin: Origin | None = field(default=None, compare=False)
 
     @property
     def ran(self) -> dict[str, Results]:
@@ -125,15 +130,17 @@ class Comparison:
 
     def json(self) -> dict[str, Any]:
         """Return what ``--json`` prints: each way's own object, and the accuracy."""
-        ways = {} if self.predictions is None else {"predict": self.predictions.json()}
+        made = {} if self.predictions is None else {"predict": self.predictions.json()}
+        made |= {way: results.json() for way, results in self.ran.items()}
         known: dict[str, Any] = {
             "engine": "compare",
             "scenario": self.scenario.title,
-            "ways": ways | {way: results.json() for way, results in self.ran.items()},
+            "ways": {way: without_origin(each) for way, each in made.items()},
             "accuracy": self.accuracy,
         }
         optional = {"explanation": list(self.explanation), "left_out": dict(self.left_out)}
-        return known | {key: value for key, value in optional.items() if value}
+        known |= {key: value for key, value in optional.items() if value}
+        return with_origin(known, self.origin)
 
     def __repr__(self) -> str:
         said = ", ".join(

@@ -1,13 +1,18 @@
-"""Keep a comparison in a folder: all of it, or nothing."""
+"""A comparison in a folder, and back."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
-from .. import plot, store
+from .. import folders
+from ..prediction.store import of_json
+from ..results import RECORDED, Results
 from .picture import draw
 from .results import Comparison
 
+PICTURE = "compare"
+NUMBERS = "numbers"
 TABLES = ("summary", "links", "subflows", "timeline", "connection", "delays")
 
 
@@ -39,17 +44,51 @@ def keep(comparison: Comparison, folder: Path) -> Path:
     >>> comparison = ropewalk.compare(scenario, ways=["predict", "simulate"])
     >>> with tempfile.TemporaryDirectory() as temporary:
     ...     keep(comparison, Path(temporary) / "two-links").name
-    'picture.png'
+    'compare.png'
     """
-    with store.in_place_of(folder) as made:
-        store.write_head(made, comparison.json(), comparison.scenario)
-        tables = made / store.TABLES_FOLDER
-        tables.mkdir()
-        store.write_table(comparison.numbers, tables / "numbers.parquet")
-        for way, results in comparison.ran.items():
-            for name in TABLES:
-                frame = getattr(results, name)
-                if not frame.is_empty():
-                    store.write_table(frame, tables / f"{way}-{name}.parquet")
-        plot.save(draw(comparison), made / store.PICTURE)
-    return folder / store.PICTURE
+    tables = {NUMBERS: comparison.numbers}
+    for way, results in comparison.ran.items():
+        tables |= {f"{way}-{name}": getattr(results, name) for name in TABLES}
+    (picture,) = folders.keep(
+        folder,
+        comparison.json(),
+        comparison.scenario,
+        tables,
+        {PICTURE: partial(draw, comparison)},
+    )
+    return picture
+
+
+def restore(kept: folders.Kept) -> Comparison:
+    """Return the comparison that a folder holds.
+
+    Examples
+    --------
+    >>> import ropewalk, tempfile
+    >>> scenario = "scenarios/start/two-links.toml"
+    >>> comparison = ropewalk.compare(scenario, ways=["predict", "simulate"])
+    >>> with tempfile.TemporaryDirectory() as temporary:
+    ...     _ = keep(comparison, Path(temporary) / "two-links")
+    ...     again = restore(folders.open_kept(Path(temporary) / "two-links"))
+    >>> again.json() == comparison.json()
+    True
+    """
+    ways = kept.result["ways"]
+    scenario = kept.scenario
+    ran = {
+        way: Results.restored(
+            scenario,
+            ways[way].get("runs", [ways[way]]),
+            kept.several(RECORDED, f"{way}-"),
+        )
+        for way in ways
+        if way != "predict"
+    }
+    return Comparison(
+        scenario,
+        of_json(ways["predict"]) if "predict" in ways else None,
+        ran.get("simulate"),
+        ran.get("testbed"),
+        kept.result.get("left_out", {}),
+        kept.origin,
+    )

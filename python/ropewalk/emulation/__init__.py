@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ..origin import Beginning
 from ..results import Results
 from ..scenario import Scenario
 from ..simulation import check_runs
@@ -84,6 +85,7 @@ def testbed(
     >>> results.links["link"].to_list()  # doctest: +SKIP
     ['dsl', 'cable']
     """
+    began = Beginning()
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(scenario)
     check_runs(seed, runs)
@@ -108,7 +110,8 @@ def testbed(
         finished.append(Run(ask("run", asked, seconds=each, progress=tell, folder=folder)))
     if progress is not None:
         progress(total, total)
-    return Results(scenario, finished)
+    origin = began.origin(scenario, seeds=range(seed, seed + runs))
+    return Results(scenario, finished, origin)
 
 
 def doctor(scenario: Scenario | str | os.PathLike[str] | None = None) -> dict[str, Any]:

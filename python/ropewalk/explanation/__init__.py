@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from ..origin import Beginning
 from ..scenario import Scenario
 from .results import Explanation
 from .settings import Setting, settings
@@ -39,12 +40,13 @@ def explain(scenario: Scenario | str | os.PathLike[str]) -> Explanation:
     >>> [each.value for each in explanation.settings if each.source == "file"][:2]
     ['Two unequal links', '30 s']
     """
+    began = Beginning()
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(scenario)
     values = scenario.values
     found = tuple(settings(scenario))
     if not any("channel" in link for link in values["link"]):
-        return Explanation(scenario, found)
+        return Explanation(scenario, found, origin=began.origin(scenario))
     from ..wireless.budget import budgets
     from ..wireless.reading import place_of
 
@@ -58,4 +60,5 @@ def explain(scenario: Scenario | str | os.PathLike[str]) -> Explanation:
         place,
         tuple(budgets(place, packet, payload)),
         tuple(place.hidden()),
+        began.origin(scenario),
     )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..origin import with_origin
 from ..scenario import Scenario
 from .settings import Setting
 
 if TYPE_CHECKING:
     from ..model.wifi import Hop
+    from ..origin import Origin
     from ..wireless.budget import Budget
     from ..wireless.place import Place
 
@@ -30,6 +32,8 @@ class Explanation:
         Of its wireless links, both ways of each.
     hidden : tuple of (Hop, str)
         Hops, and for each a station that does not hear its sender and reaches its receiver.
+    origin : Origin or None
+        Where it comes from.
 
     Examples
     --------
@@ -44,6 +48,7 @@ class Explanation:
     place: Place | None = None
     budgets: tuple[Budget, ...] = ()
     hidden: tuple[tuple[Hop, str], ...] = ()
+    origin: Origin | None = field(default=None, compare=False)
 
     def json(self) -> dict[str, Any]:
         """Return what ``--json`` prints."""
@@ -58,4 +63,5 @@ class Explanation:
             ],
             "warnings": list(self.scenario.warnings),
         }
-        return {key: value for key, value in known.items() if value}
+        known = {key: value for key, value in known.items() if value}
+        return with_origin(known, self.origin)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from ..origin import Beginning
 from ..scenario import Scenario
 from .results import Census, Counted
 
@@ -81,6 +82,7 @@ def census(
     >>> census(nodes=[40], graphs=10, seed=1).counts[0].graphs
     10
     """
+    began = Beginning()
     if scenario is None:
         scenario = Scenario(DEFAULT, name="mesh.toml")
     elif not isinstance(scenario, Scenario):
@@ -100,7 +102,7 @@ def census(
                 progress(before + count, len(wanted) * graphs)
 
         counts.append(_counted(scenario, of, graphs, seed, optimal, keep, finished))
-    return Census(scenario, seed, tuple(counts))
+    return Census(scenario, seed, tuple(counts), began.origin(scenario, seeds=[seed]))
 
 
 def _counted(

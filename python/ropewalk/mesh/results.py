@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..origin import with_origin
 from ..scenario import Scenario
 from ..statistics import wilson
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from ..origin import Origin
 
 ROUTINGS = ("link", "node", "zone")
 METHODS = ("greedy", "optimal")
@@ -135,20 +138,24 @@ class Census:
         Of all of them.
     counts : tuple of Counted
         One for each number of nodes.
+    origin : Origin or None
+        Where it comes from.
     """
 
     scenario: Scenario
     seed: int
     counts: tuple[Counted, ...]
+    origin: Origin | None = field(default=None, compare=False)
 
     def json(self) -> dict[str, Any]:
         """Return what ``--json`` prints."""
-        return {
+        known = {
             "engine": "mesh",
             "scenario": self.scenario.title,
             "seed": self.seed,
             "mesh": [each.json() for each in self.counts],
         }
+        return with_origin(known, self.origin)
 
     @property
     def graphs(self) -> pl.DataFrame:

@@ -6,6 +6,7 @@ import os
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from ..origin import Beginning
 from ..scenario import Scenario
 from .results import NoFormulaError, Prediction, Predictions
 
@@ -56,6 +57,7 @@ def predict(scenario: Scenario | str | os.PathLike[str]) -> Predictions:
     from .coverage import is_one_of_several, is_wireless, uncovered
     from .models import MODELS
 
+    began = Beginning()
     if not isinstance(scenario, Scenario):
         scenario = Scenario.load(scenario)
     values = scenario.values
@@ -105,6 +107,7 @@ def predict(scenario: Scenario | str | os.PathLike[str]) -> Predictions:
         believed=best,
         reason=reason,
         warnings=(*scenario.warnings, *left_out),
+        origin=began.origin(scenario),
     )
 
 

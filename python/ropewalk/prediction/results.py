@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from ..origin import with_origin
+
+if TYPE_CHECKING:
+    from ..origin import Origin
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,8 @@ class Predictions:
     warnings : tuple of str
         The scenario's own, and which models are left out because they have no formula for one of
         its algorithms.
+    origin : Origin or None
+        Where they come from.
 
     Examples
     --------
@@ -101,6 +108,7 @@ class Predictions:
     believed: str | None = None
     reason: str | None = None
     warnings: tuple[str, ...] = ()
+    origin: Origin | None = field(default=None, repr=False, compare=False)
 
     @property
     def best(self) -> Prediction | None:
@@ -147,4 +155,4 @@ class Predictions:
             known["asymmetry"] = dict(self.asymmetry)
         known["models"] = [prediction.json() for prediction in self.models]
         warned = (*self.warnings, *(best.warnings if best is not None else ()))
-        return known | ({"warnings": list(warned)} if warned else {})
+        return with_origin(known | ({"warnings": list(warned)} if warned else {}), self.origin)

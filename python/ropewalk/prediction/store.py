@@ -1,12 +1,19 @@
-"""Keep predictions in a folder: all of it, or nothing."""
+"""Predictions in a folder, and back."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from .. import folders
 from ..scenario import Scenario
-from ..store import PREDICTED, in_place_of, write_head, write_table
-from .results import Predictions
+from .results import Prediction, Predictions
+
+if TYPE_CHECKING:
+    from ..origin import Origin
+
+MODELS = "models"
 
 
 def keep(predictions: Predictions, scenario: Scenario, folder: Path) -> None:
@@ -19,7 +26,7 @@ def keep(predictions: Predictions, scenario: Scenario, folder: Path) -> None:
     scenario : Scenario
         What they are of.
     folder : Path
-        New, empty, or one that holds results of before, which are replaced.
+        New, empty, or with results of before, which are replaced.
 
     Raises
     ------
@@ -33,7 +40,7 @@ def keep(predictions: Predictions, scenario: Scenario, folder: Path) -> None:
     >>> with tempfile.TemporaryDirectory() as temporary:
     ...     keep(ropewalk.predict(scenario), scenario, Path(temporary) / "two-links")
     ...     sorted(file.name for file in (Path(temporary) / "two-links").iterdir())
-    ['models.parquet', 'result.json', 'scenario.toml']
+    ['result.json', 'scenario.toml', 'tables']
     """
     import polars as pl
 
@@ -43,6 +50,43 @@ def keep(predictions: Predictions, scenario: Scenario, folder: Path) -> None:
         delay = row.pop("delay_ms", {})
         row["warnings"] = "\n".join(row.get("warnings", []))
         rows.append(row | {f"delay_{part}_ms": value for part, value in delay.items()})
-    with in_place_of(folder) as made:
-        write_head(made, predictions.json(), scenario)
-        write_table(pl.DataFrame(rows, infer_schema_length=None), made / PREDICTED)
+    tables = {MODELS: pl.DataFrame(rows, infer_schema_length=None)}
+    folders.keep(folder, predictions.json(), scenario, tables, {})
+
+
+def restore(kept: folders.Kept) -> Predictions:
+    """Return the predictions that a folder holds.
+
+    Examples
+    --------
+    >>> import ropewalk, tempfile
+    >>> scenario = ropewalk.Scenario.load("scenarios/start/two-links.toml")
+    >>> predictions = ropewalk.predict(scenario)
+    >>> with tempfile.TemporaryDirectory() as temporary:
+    ...     keep(predictions, scenario, Path(temporary) / "two-links")
+    ...     restore(folders.open_kept(Path(temporary) / "two-links")) == predictions
+    True
+    """
+    return of_json(kept.result, kept.origin)
+
+
+def of_json(known: Mapping[str, Any], origin: Origin | None = None) -> Predictions:
+    """Return the predictions that ``--json`` prints so."""
+    models = tuple(_model(each) for each in known["models"])
+    best = [each for each in models if each.name == known.get("best")]
+    # The object's end with the warnings of the model to believe.
+    warnings = tuple(known.get("warnings", ()))
+    of_best = len(best[0].warnings) if best else 0
+    return Predictions(
+        scenario=known["scenario"],
+        models=models,
+        asymmetry=known.get("asymmetry", {}),
+        believed=known.get("best"),
+        reason=known.get("reason"),
+        warnings=warnings[: len(warnings) - of_best],
+        origin=origin,
+    )
+
+
+def _model(known: Mapping[str, Any]) -> Prediction:
+    return Prediction(**{**known, "warnings": tuple(known.get("warnings", ()))})

@@ -18,10 +18,9 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ..folders import REPORT, RESULT, Kept, open_kept
 from ..replacing import replace
-from ..store import REPORT, RESULT
 from . import advised, compared, counted, predicted, reproduced, runs
-from .kept import Kept
 from .page import check_installed, page
 from .section import Section
 
@@ -80,7 +79,7 @@ def sections(folders: Sequence[str | os.PathLike[str]]) -> list[Section]:
     """
     if not folders:
         raise ValueError("no folder to report of")
-    return [_section(Kept.read(Path(folder))) for folder in folders]
+    return [_section(open_kept(Path(folder))) for folder in folders]
 
 
 def write_sections(made: Sequence[Section], path: Path) -> None:

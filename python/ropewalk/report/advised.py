@@ -7,8 +7,8 @@ from typing import Any
 
 from ..advice.results import Advice
 from ..advice.table import COLUMNS, options
+from ..folders import Kept
 from . import asked, belief, charts
-from .kept import Kept
 from .section import Chart, Part, Piece, Section, Table, Text
 from .tables import cut, joined, number, value
 
@@ -105,7 +105,7 @@ def _subsets(kept: Kept) -> Iterator[Piece]:
     """Yield goodput of every subset of links, by how many links it has."""
     import polars as pl
 
-    subsets = kept.table("tables/subsets")
+    subsets = kept.table("subsets")
     if subsets.height < 4:
         return
     parts = []
@@ -116,7 +116,7 @@ def _subsets(kept: Kept) -> Iterator[Piece]:
                 pl.col("links").cast(pl.Float64).alias("x"),
                 pl.col(column).alias("y"),
                 pl.lit(column.removesuffix("_mbps")).alias("of"),
-                pl.col("paths").alias("what"),
+                pl.col("paths").list.join(", ").alias("what"),
             )
         )
     data = pl.concat(parts).head(charts.MOST_POINTS)

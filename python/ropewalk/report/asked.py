@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..explanation import explain
+from ..folders import Kept
 from ..scenario import Scenario
 from . import drawing
-from .kept import Kept
 from .section import Drawing, Facts, Part, Piece, Source, Table, Text
 from .tables import cut, value
 

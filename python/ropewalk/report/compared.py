@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 from ..comparison import Comparison
 from ..comparison.numbers import entries
 from ..comparison.table import FLOW, LINK, SUBFLOW, SUMMARY
+from ..folders import Kept
+from ..prediction.store import of_json
 from . import asked, belief, charts, over_time
-from .kept import Kept, KeptRuns, predictions_of
+from .kept import KeptRuns
 from .over_time import Frames
 from .runs import frames
 from .section import Cell, Chart, Part, Piece, Section, Table, Text
@@ -30,12 +32,12 @@ def section(kept: Kept) -> Section:
     results = {way: cast("Results", of) for way, of in ran.items()}
     compared = Comparison(
         kept.scenario,
-        predictions_of(ways["predict"]) if "predict" in ways else None,
+        of_json(ways["predict"]) if "predict" in ways else None,
         results.get("simulate"),
         results.get("testbed"),
         kept.result.get("left_out", {}),
     )
-    recorded = {way: frames(kept, of, f"tables/{way}-") for way, of in ran.items()}
+    recorded = {way: frames(kept, of, f"{way}-") for way, of in ran.items()}
     return Section(
         kept.scenario.title,
         KIND,

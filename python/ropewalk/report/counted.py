@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..folders import Kept
 from ..mesh.results import ROUTINGS
 from . import asked, charts
 from .belief import TITLE
-from .kept import Kept
 from .section import Cell, Chart, Part, Section, Table, Text
 from .tables import value
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..folders import Kept
 from ..prediction import Predictions
 from ..prediction.coverage import uncovered
+from ..prediction.store import of_json
 from . import asked, belief, charts
-from .kept import Kept, predictions_of
 from .section import Chart, Facts, Part, Piece, Section, Table, Text
 from .tables import heading, value
 
@@ -16,7 +17,7 @@ KIND = "Predicted by formulas"
 
 def section(kept: Kept) -> Section:
     """Return what is to be said of a prediction."""
-    predictions = predictions_of(kept.result)
+    predictions = of_json(kept.result)
     reasons = uncovered(kept.scenario.values) if predictions.best is None else []
     short: list[Piece] = [Facts(tuple(_short(predictions)))] if predictions.models else []
     short += [Text(f"No formula gives a goodput: {reason}.") for reason in reasons]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .. import store
-from ..scenario import Scenario
+from .. import folders
+from ..folders import Kept
 from . import asked, charts, drawing
-from .kept import Kept
 from .section import Cell, Chart, Drawing, Facts, Image, Part, Piece, Section, Source, Table, Text
 from .tables import cut, of_frame, value
 
@@ -47,7 +45,7 @@ def section(kept: Kept) -> Section:
 
 
 def _pictures(kept: Kept, compared: list[dict[str, Any]]) -> Iterator[Piece]:
-    picture = kept.folder / store.PICTURE
+    picture = kept.folder / folders.PICTURES / f"{kept.result['item']}.png"
     if picture.exists():
         yield Image(str(kept.result["title"]), picture.read_bytes())
     rows = [
@@ -129,26 +127,16 @@ def _choices(result: Mapping[str, Any]) -> Iterator[Piece]:
 
 def _scenarios(kept: Kept) -> Iterator[Piece]:
     """Yield the first scenario drawn, and all of them as files."""
-    folder = kept.folder / store.SCENARIOS_FOLDER
-    files = sorted(folder.glob("*.toml")) if folder.is_dir() else []
-    for number, file in enumerate(files):
-        text = file.read_text()
-        if number == 0 and not _names_files(text):
-            svg, caption = drawing.draw(Scenario(text, name=str(file), folder=folder))
-            yield Drawing(f"The links of {file.stem}, and the ways of the flows", svg, caption)
-        yield Source(file.name, text)
-
-
-def _names_files(text: str) -> bool:
-    """Whether a scenario needs files that are not kept beside it."""
-    links = tomllib.loads(text).get("link", ())
-    return any("trace" in link or "trace" in link.get("reverse", {}) for link in links)
+    for number, (name, scenario) in enumerate(kept.scenarios.items()):
+        if number == 0:
+            svg, caption = drawing.draw(scenario)
+            yield Drawing(f"The links of {name}, and the ways of the flows", svg, caption)
+        yield Source(f"{name}.toml", scenario.text)
 
 
 def _data(kept: Kept) -> Iterator[Piece]:
-    folder = kept.folder / store.TABLES_FOLDER
-    for file in sorted(folder.glob("*.parquet")) if folder.is_dir() else ():
-        name = f"{store.TABLES_FOLDER}/{file.stem}"
+    for name in kept.tables:
         frame = kept.table(name)
         if frame.height and frame.width:
-            yield of_frame(frame, file.stem.replace("-", " ").capitalize(), f"{name}.parquet")
+            caption = name.replace("-", " ").capitalize()
+            yield of_frame(frame, caption, f"{folders.TABLES}/{name}.parquet")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ..folders import Kept
 from ..table import listings, summary_lines
 from . import asked, belief
-from .kept import Kept, KeptRuns
+from .kept import KeptRuns
 from .over_time import Frames, pictures, pieces_of
 from .section import Facts, Part, Section, Table
 from .tables import of_listing

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import mesh
+from ..folders import deployment
 from ..panels import COLOURS
 from ..scenario import Scenario
 from ..simulation import simulate
-from ..store import deployment
 from .gomez2014_diamond import (
     COMPENSATED,
     MODULE_COMPENSATED,

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .. import mesh
+from ..folders import deployment
 from ..mesh import Census, Counted, place
 from ..mesh.picture import feasible, hops, routes
 from ..scenario import Scenario
-from ..store import deployment
 from .pictures import picture
 from .published import published
 from .reproduction import Comparison, Reproduction

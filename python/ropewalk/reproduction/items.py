@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ..origin import Beginning
 from ..simulation import SEED_MAX
 
 if TYPE_CHECKING:
@@ -130,6 +131,7 @@ def reproduce(
     >>> made.comparisons[0].published
     1.8
     """
+    began = Beginning()
     found = find(paper, item)
     make = getattr(import_module(f"{__package__}.{found.module}"), found.function)
     made: Reproduction
@@ -138,7 +140,7 @@ def reproduce(
             if value is not None:
                 raise ValueError(f"{name} is {value}: nothing in {paper} {item} is simulated")
         made = make()
-        return made
+        return replace(made, origin=began.origin())
     seed = 1 if seed is None else seed
     runs = found.runs if runs is None else runs
     if runs < 1:
@@ -146,7 +148,8 @@ def reproduce(
     if not 0 <= seed <= SEED_MAX - (runs - 1):
         raise ValueError(f"seed is {seed} with runs {runs}: seeds go from 0 to 2^64 - 1")
     made = make(seed=seed, runs=runs, progress=progress)
-    return made
+    seeds = range(seed, seed + runs)
+    return replace(made, origin=began.of_several(made.scenarios, seeds))
 
 
 def find(paper: str, item: str) -> Item:

@@ -1,12 +1,13 @@
-"""Keep a reproduction in a folder: all of it, or nothing."""
+"""A reproduction in a folder, and back."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from .. import plot, store
-from .reproduction import Reproduction
+from .. import folders
+from .reproduction import Alternative, Choice, Comparison, Drawn, Reproduction
 
 
 def keep(made: Reproduction, folder: Path) -> Path:
@@ -35,16 +36,49 @@ def keep(made: Reproduction, folder: Path) -> Path:
     >>> made = ropewalk.reproduce("song-2018", "fig10")
     >>> with tempfile.TemporaryDirectory() as temporary:
     ...     keep(made, Path(temporary) / "fig10").name
-    'picture.png'
+    'fig10.png'
     """
-    with store.in_place_of(folder) as new:
-        (new / store.RESULT).write_text(json.dumps(made.json(), indent=2) + "\n")
-        (new / store.TABLES_FOLDER).mkdir()
-        for name, table in made.tables.items():
-            store.write_table(table, new / store.TABLES_FOLDER / f"{name}.parquet")
-        if made.scenarios:
-            (new / store.SCENARIOS_FOLDER).mkdir()
-        for name, scenario in made.scenarios.items():
-            (new / store.SCENARIOS_FOLDER / f"{name}.toml").write_text(scenario.effective())
-        plot.save(made.figure, new / store.PICTURE)
-    return folder / store.PICTURE
+    (picture,) = folders.keep(
+        folder, made.json(), made.scenarios, made.tables, {made.item: lambda: made.figure}
+    )
+    return picture
+
+
+def restore(kept: folders.Kept) -> Reproduction:
+    """Return the reproduction that a folder holds; its picture is the one that was kept.
+
+    Examples
+    --------
+    >>> import ropewalk, tempfile
+    >>> made = ropewalk.reproduce("song-2018", "fig10")
+    >>> with tempfile.TemporaryDirectory() as temporary:
+    ...     _ = keep(made, Path(temporary) / "fig10")
+    ...     again = restore(folders.open_kept(Path(temporary) / "fig10"))
+    >>> again.json() == made.json()
+    True
+    """
+    known = kept.result
+    picture = kept.folder / folders.PICTURES / f"{known['item']}.png"
+    return Reproduction(
+        paper=known["paper"],
+        item=known["item"],
+        title=known["title"],
+        source=known["source"],
+        comparisons=tuple(_comparison(each) for each in known["comparisons"]),
+        draw=Drawn(picture.read_bytes()),
+        choices=tuple(_choice(each) for each in known["choices"]),
+        tables={name: kept.table(name) for name in kept.tables},
+        scenarios=kept.scenarios,
+        seed=known.get("seed"),
+        runs=known.get("runs"),
+        origin=kept.origin,
+    )
+
+
+def _comparison(known: Mapping[str, Any]) -> Comparison:
+    return Comparison(**{key: value for key, value in known.items() if key != "difference"})
+
+
+def _choice(known: Mapping[str, Any]) -> Choice:
+    alternatives = tuple(Alternative(**each) for each in known["alternatives"])
+    return Choice(known["question"], known["chosen"], alternatives, known["digits"])

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..origin import with_origin
+
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
+    from ..origin import Origin
     from ..scenario import Scenario
+
+
+DPI = 120  # of pictures that are kept
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,7 @@ class Comparison:
             "ours": self.ours,
             "difference": self.difference,
             "unit": self.unit or None,
+            "digits": self.digits,
             "reason": self.reason,
         }
         return {key: value for key, value in values.items() if value is not None}
@@ -113,7 +121,34 @@ class Choice:
             "alternatives": [
                 {"name": each.name, "numbers": dict(each.numbers)} for each in self.alternatives
             ],
+            "digits": self.digits,
         }
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A picture that was drawn before, as what draws it.
+
+    Attributes
+    ----------
+    png : bytes
+        The picture.
+    """
+
+    png: bytes
+
+    def __call__(self) -> Figure:
+        """Return a figure that shows it."""
+        from matplotlib.figure import Figure
+        from matplotlib.image import imread
+
+        pixels = imread(io.BytesIO(self.png))
+        height, width = pixels.shape[:2]
+        figure = Figure(figsize=(width / DPI, height / DPI), dpi=DPI)
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.imshow(pixels)
+        axes.set_axis_off()
+        return figure
 
 
 @dataclass(frozen=True)
@@ -141,6 +176,8 @@ class Reproduction:
     seed, runs : int or None
         Seed of the first simulated run and how many there were of each scenario;
         None where nothing was simulated.
+    origin : Origin or None
+        Where it comes from.
 
     Examples
     --------
@@ -161,11 +198,28 @@ class Reproduction:
     scenarios: Mapping[str, Scenario] = field(default_factory=dict)
     seed: int | None = None
     runs: int | None = None
+    origin: Origin | None = field(default=None, compare=False)
 
     @cached_property
     def figure(self) -> Figure:
         """The picture."""
         return self.draw()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What draws it may be a function that no other process has.
+        state = {**self.__dict__, "draw": Drawn(self._png())}
+        state.pop("figure", None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def _png(self) -> bytes:
+        if isinstance(self.draw, Drawn):
+            return self.draw.png
+        drawn = io.BytesIO()
+        self.figure.savefig(drawn, format="png", dpi=DPI)
+        return drawn.getvalue()
 
     def json(self) -> dict[str, Any]:
         """Return what ``--json`` prints."""
@@ -178,7 +232,8 @@ class Reproduction:
             "seed": self.seed,
             "runs": self.runs,
         }
-        return {key: value for key, value in head.items() if value is not None} | {
+        known = {key: value for key, value in head.items() if value is not None} | {
             "comparisons": [each.json() for each in self.comparisons],
             "choices": [each.json() for each in self.choices],
         }
+        return with_origin(known, self.origin)
