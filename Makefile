@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds hulls reproductions faults real-faults bench instructions clean tools capture-tools encoder browser
+.PHONY: help setup wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds hulls reproductions faults real-faults bench instructions clean tools capture-tools encoder browser
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -41,10 +41,18 @@ encoded-video: setup encoder ## encode a short video with ffmpeg; simulate it, f
 			--out results/encoded-video/run; \
 	fi
 
-wheel: $(MADE)/venv ## build a wheel into target/wheels, optimised by a profile of runs
-	$(CARGO) build --release --locked -p ropewalk-preload
-	@cp "$${CARGO_TARGET_DIR:-target}/release/libropewalk_preload.so" python/ropewalk/
-	MATURIN=$(BIN)/maturin PYTHON=$(BIN)/python packaging/wheel.sh
+wheel: sdist ## build a wheel, optimised by a profile of runs, and an sdist into target/wheels
+	@rm -f target/wheels/*.whl
+	PYTHON=$(BIN)/python packaging/wheel.sh
+	@ls -l target/wheels
+
+sdist: $(MADE)/venv ## build an sdist into target/wheels, of which pip makes a wheel where cargo is
+	@rm -f target/wheels/*.tar.gz
+	$(BIN)/maturin sdist --out target/wheels
+
+wheel-test: ## install the wheel in fresh environments elsewhere; run demo, gateway and its own tests
+	@test -n "$$(ls target/wheels/*.whl 2>/dev/null)" || $(MAKE) --no-print-directory wheel
+	PYTHON=$(PYTHON) packaging/demo/installed.sh target/wheels/*.whl
 
 # TARGET names another kind of machine, as rustup does.
 TARGET ?=
@@ -120,10 +128,10 @@ lint-python: setup $(MADE)/lint $(MADE)/test ## the Python half of it
 docs: setup ## write docs/keys.md from the schema
 	$(BIN)/python docs/make_keys.py
 
-reference: setup ## print our numbers beside ns-3's, Linux's, htsim's and the formulas'
+reference: setup models ## print our numbers beside ns-3's, Linux's, htsim's and the formulas'
 	$(BIN)/python tests/agreement
 
-kernel: setup ## print our numbers beside those of this machine's kernel, in half an hour
+kernel: setup models ## print our numbers beside those of this machine's kernel, in half an hour
 	$(BIN)/python tests/agreement/kernel.py
 	$(BIN)/python tests/agreement/reordering_kernel.py
 	$(BIN)/python -m pytest tests/agreement/test_kernel.py
@@ -139,10 +147,10 @@ WORLDS ?= 1000
 worlds: setup ## simulate 1000 random worlds: the gateway beside MPTCP and each link alone; ten minutes
 	$(BIN)/python tests/agreement/worlds.py --worlds $(WORLDS)
 
-hulls: setup ## simulate videos over cheap and dear links: cost over lateness of each scheduler; docs/traffic-split.md
+hulls: setup models ## simulate videos over cheap and dear links: cost over lateness of each scheduler; docs/traffic-split.md
 	$(BIN)/python tests/agreement/hulls.py --write
 
-reproductions: setup ## make the papers' tables and figures again; write docs/reproductions.md
+reproductions: setup models ## make the papers' tables and figures again; write docs/reproductions.md
 	$(BIN)/python docs/make_reproductions.py
 
 faults: tools ## run 10,000 seeds of fault plans against the gateway's association
@@ -157,7 +165,7 @@ real-faults: tools ## kill, cut and stop running gateways by 200 plans, as root,
 
 # AGAINST names a commit: its build and this one run the simulator's cases in turn.
 AGAINST ?=
-bench: setup ## measure the simulator, the association, captures, formulas; AGAINST=COMMIT beside that one
+bench: setup models ## measure the simulator, the association, captures, formulas; AGAINST=COMMIT beside that one
 	$(BIN)/python benches/simulator.py rates $(if $(AGAINST),--against $(AGAINST))
 	$(BIN)/python benches/cores.py
 	$(CARGO) run --release --locked -p ropewalk-striping --example carrying
@@ -208,6 +216,9 @@ encoder:
 			&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ffmpeg >/dev/null; } \
 		|| echo "make: ffmpeg is missing: no video is encoded (apt install ffmpeg)" >&2
 
+# What only some models need.
+models: $(MADE)/models
+
 # Debian and Ubuntu keep a part of Python's venv module in a package of its own.
 $(MADE)/venv: constraints.txt | tools
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
@@ -225,6 +236,10 @@ $(MADE)/package: $(MADE)/venv pyproject.toml $(RUST_SOURCES) | tools
 	$(CARGO) build --release --locked -p ropewalk-preload
 	@cp "$${CARGO_TARGET_DIR:-target}/release/libropewalk_preload.so" python/ropewalk/
 	$(BIN)/maturin develop --release --locked
+	@touch $@
+
+$(MADE)/models: $(MADE)/package
+	@$(PIP) install --quiet "ropewalk[models]"
 	@touch $@
 
 $(MADE)/test $(MADE)/lint $(MADE)/report: $(MADE)/%: $(MADE)/venv pyproject.toml

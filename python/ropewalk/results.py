@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 from . import statistics
+from .needs import need
 from .origin import with_origin
 from .scenario import Scenario
 
@@ -325,7 +326,7 @@ class Results:
         ------
         ValueError
             There is no such frame.
-        ImportError
+        MissingLibraryError
             pandas is not installed: ``pip install "ropewalk[pandas]"`` does.
 
         Examples
@@ -337,13 +338,7 @@ class Results:
         """
         if frame not in get_args(Frame):
             raise ValueError(f"frame = {frame!r}; allowed: {', '.join(get_args(Frame))}")
-        try:
-            import pandas  # noqa: F401
-            import pyarrow  # type: ignore[import-untyped]  # noqa: F401
-        except ImportError as error:
-            raise ImportError(
-                f'{error.name} is not installed: pip install "ropewalk[pandas]"', name=error.name
-            ) from None
+        need("to_pandas", "pandas", "pyarrow")
         found: pl.DataFrame = getattr(self, frame)
         return found.to_pandas()
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
-from . import _core
+from . import _core, ready
 
 Value: TypeAlias = str | int | float | bool | Sequence[Any] | Mapping[str, Any]
 
@@ -79,7 +79,8 @@ class Scenario:
         Parameters
         ----------
         path : path
-            The file. Trace files are looked for beside it.
+            The file, or the name of a ready scenario, such as ``start/two-links``. Trace
+            files are looked for beside it.
         overrides : sequence of (str, str)
             Keys set to other values, as ``--set`` does it.
 
@@ -100,7 +101,7 @@ class Scenario:
         >>> Scenario.load("scenarios/start/two-links.toml").links
         ['dsl', 'cable']
         """
-        path = Path(path)
+        path = ready.found(Path(path))
         with path.open("rb") as file:
             return cls.read(file, name=str(path), folder=path.parent, overrides=overrides)
 

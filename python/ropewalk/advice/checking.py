@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..scenario import Scenario
+from ..statistics import rank_correlation
 from .bench import Bench
 from .judging import Judge
 from .links import evidence_of
@@ -65,10 +66,7 @@ def check(bench: Bench, judge: Judge, predictor: Predictor, paths: Paths, advise
         asked = [each for each in subsets if each in known]
         goodputs = [made[each].goodput for each in asked]
         if len({*goodputs}) > 1 and len({known[each] for each in asked}) > 1:
-            from scipy.stats import spearmanr
-
-            found = spearmanr([known[each] for each in asked], goodputs)
-            model["rank_correlation"] = float(found.statistic)
+            model["rank_correlation"] = rank_correlation([known[each] for each in asked], goodputs)
     winner = next(each for each in subsets if made[each] is best)
     return Check(
         subsets=len(subsets),

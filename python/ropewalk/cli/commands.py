@@ -18,6 +18,7 @@ from . import (
     predict,
     report,
     reproduce,
+    scenarios,
     schema,
     simulate,
     testbed,
@@ -72,5 +73,6 @@ app.command("advise")(advise.advise)
 app.command("explain")(explain.explain)
 app.command("mesh")(mesh.mesh)
 app.command("report")(report.report)
+app.command("scenarios")(scenarios.scenarios)
 app.command("schema")(schema.schema)
 gateway.add_to(app)

@@ -10,6 +10,7 @@ from typing import NoReturn
 import typer
 
 from .._core import ScenarioError
+from ..needs import MissingLibraryError
 from ..printable import printable
 from .statuses import FAILED, WRONG_INPUT
 
@@ -21,7 +22,7 @@ def wrong_input() -> Iterator[None]:
         yield
     except OSError as error:
         fail(_told(error), WRONG_INPUT)
-    except ValueError as error:
+    except (ValueError, MissingLibraryError) as error:
         fail(str(error), WRONG_INPUT)
 
 
@@ -32,7 +33,7 @@ def failures() -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise
-    except (ScenarioError, ValueError) as error:
+    except (ScenarioError, ValueError, MissingLibraryError) as error:
         fail(str(error), WRONG_INPUT)
     except OSError as error:
         fail(_told(error), FAILED)

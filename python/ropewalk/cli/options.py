@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from ..needs import need
 from ..replacing import check_file
 from ..scenario import Scenario
 from ..simulation import SEED_MAX
@@ -16,7 +17,11 @@ from .completion import keys
 STEP = "100 ms"
 
 ScenarioFile: TypeAlias = Annotated[
-    Path, typer.Argument(help="The scenario file; - is standard input.", show_default=False)
+    Path,
+    typer.Argument(
+        help="The scenario file, or the name of a ready one; - is standard input.",
+        show_default=False,
+    ),
 ]
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print one JSON object and nothing else.")
@@ -122,6 +127,7 @@ def check_outputs(out: Path | None, files: list[Path]) -> None:
         A folder or file cannot be written.
     """
     if out is not None:
+        need("--out", "polars", "matplotlib")
         from ..folders import check_folder
 
         check_folder(out)
@@ -138,6 +144,7 @@ def check_pictures(pictures: list[Path]) -> None:
         A name ends in no format of pictures.
     """
     if pictures:
+        need("--plot", "polars", "matplotlib")
         from ..plot import check_format
 
         for picture in pictures:

@@ -11,6 +11,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..needs import need
 from .arguments import Vector, number, numbers
 
 
@@ -328,6 +329,7 @@ def lia_windows(losses: ArrayLike, rtts: ArrayLike) -> Vector:
     >>> (windows / windows.sum()).round(6).tolist()
     [0.8, 0.2]
     """
+    need("LIA's balance", "scipy")
     from scipy.optimize import brentq  # slow to load, and nothing else here needs it
 
     p = numbers("losses", losses, above=0, below=1)

@@ -44,9 +44,8 @@ from itertools import accumulate
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
-from scipy.special import gammainc, gammaincc, gammaln, xlogy
 
+from ..needs import need
 from .elahi2011_states import Queue, departure_rate, log_probability
 
 GREATEST_GROWTH = 200.0  # exp() of it, and of its power 1.4, is far from overflow
@@ -81,6 +80,9 @@ class SojournTime:
     """
 
     queue: Queue
+
+    def __post_init__(self) -> None:
+        need("the sojourn time of Elahi et al. 2011", "scipy")
 
     @property
     def mean(self) -> float:
@@ -118,6 +120,7 @@ class SojournTime:
         >>> delay.pdf([0.0, 1.0]).round(6).tolist()
         [2.0, 0.270671]
         """
+        from scipy.special import gammaln, xlogy
 
         def at(time: float) -> float:
             stages = self._stages
@@ -155,6 +158,7 @@ class SojournTime:
         >>> delay.cdf([0.0, 1.0]).round(6).tolist()
         [0.0, 0.864665]
         """
+        from scipy.special import gammainc
 
         def at(time: float) -> float:
             stages, (waited, _, weights) = self._stages, self._late
@@ -191,6 +195,7 @@ class SojournTime:
         >>> f"{float(delay.sf(50.0)):.4g}"
         '3.72e-44'
         """
+        from scipy.special import gammaincc
 
         def at(time: float) -> float:
             stages, (waited, _, weights) = self._stages, self._late
@@ -225,6 +230,8 @@ class SojournTime:
         >>> delay.quantile([0.0, 0.5]).round(6).tolist()
         [0.0, 0.346574]
         """
+        from scipy.optimize import brentq
+
         wanted = np.asarray(probability, dtype=np.float64)
         if not np.all((wanted >= 0) & (wanted < 1)):
             raise ValueError(f"probability is {probability!r}: must be from 0 to below 1")
@@ -302,6 +309,8 @@ class SojournTime:
 
     def _unserved(self, time: float) -> NDArray[np.float64]:
         """For each late rate the probability that at `time` all stages are over but not it."""
+        from scipy.special import gammainc
+
         waited, rates, _ = self._late
         growth = np.exp(-rates * time - waited * np.log1p(-rates / self._total))
         return np.asarray(growth * gammainc(waited, (self._total - rates) * time))

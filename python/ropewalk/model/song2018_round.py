@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import digamma
 
+from ..needs import need
 from .arguments import Floats, array, shared_shape, whole, wholes
 from .song2018_arrival import with_links
 
@@ -419,6 +419,9 @@ def acknowledged_first_mean(segments: Floats, ack_every: int) -> Floats:
 
 def acknowledged_not_first_mean(segments: Floats) -> Floats:
     """Return (11) for arguments that are known to be good."""
+    need("the model of Song et al. 2018", "scipy")
+    from scipy.special import digamma
+
     c = np.maximum(segments, 2.0)
     mean: Floats = np.minimum(segments, (c * (digamma(c + 1) + np.euler_gamma) - 1) / (c - 1))
     return mean

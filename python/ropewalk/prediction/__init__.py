@@ -6,6 +6,7 @@ import os
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from ..needs import MissingLibraryError
 from ..origin import Beginning
 from ..scenario import Scenario
 from .results import NoFormulaError, Prediction, Predictions
@@ -83,17 +84,16 @@ def predict(scenario: Scenario | str | os.PathLike[str]) -> Predictions:
         )
     if any("quota" in link for link in values["link"]):
         left_out.append("no formula knows of quotas: links are predicted as if they had none")
+    if models and not is_one_of_several(values) and not is_wireless(values):
+        models = (*models, lambda _: in_time.predict(scenario))
     for model in models:
         try:
             made = model(values)
-        except NoFormulaError as error:
+        except (NoFormulaError, MissingLibraryError) as error:
             left_out.append(str(error))
             continue
         if made is not None:
             found[made.name] = made
-    if models and not is_one_of_several(values) and not is_wireless(values):
-        bound = in_time.predict(scenario)
-        found |= {} if bound is None else {bound.name: bound}
     best = reason = None
     for name, why in BELIEVED.get(values["transport"]["protocol"], OTHERS):
         if name in found and found[name].goodput_mbps is not None:

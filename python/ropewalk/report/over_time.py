@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..panels import PIECES
+from ..statistics import student_t
 from ..table import AIRTIME
 from . import charts
 from .section import Chart
@@ -397,9 +398,7 @@ def _banded(frame: pl.DataFrame, column: str, most: int) -> pl.DataFrame:
     runs = thin["seed"].n_unique()
     if runs < 2:
         return thin.group_by("time_s", maintain_order=True).agg(mean).rename({"time_s": "x"})
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(runs - 1, 0.975)) / runs**0.5 * pl.col(column).std()
+    half = student_t(runs - 1) / runs**0.5 * pl.col(column).std()
     low, high = (mean.name.map(lambda name: name) - half, mean + half)
     found = thin.group_by("time_s", maintain_order=True).agg(
         mean,

@@ -15,6 +15,7 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from math import log2, sqrt
 from typing import NamedTuple
@@ -24,6 +25,10 @@ from numpy.typing import ArrayLike
 
 from ..arguments import Floats, array, number, whole
 from .radio import DSSS, Radio
+
+# Those of the C library, element by element: SciPy's would be all that wants SciPy here.
+_erf = np.vectorize(math.erf, otypes=[np.float64])
+_erfc = np.vectorize(math.erfc, otypes=[np.float64])
 
 DSSS_HEADER_BITS = 48  # at 1 Mbit/s
 OFDM_SIGNAL_BITS = 24  # at 6 Mbit/s
@@ -149,25 +154,24 @@ def snr_needed_db(radio: Radio, mpdu_bytes: int, most: float = 0.1) -> float:
     >>> [round(snr_needed_db(radio(rate_mbps=r), 1536), 1) for r in (1, 2, 5.5, 11)]
     [-3.0, 1.6, 4.2, 7.2]
     """
-    from scipy.optimize import brentq
-
     share = number("most", most, above=0, below=1)
-    return float(
-        brentq(lambda snr_db: float(frame_error(radio, snr_db, mpdu_bytes)) - share, -20, 60)
-    )
+    low, high = -20.0, 60.0
+    while high - low > 1e-12:
+        middle = (low + high) / 2
+        too_many = float(frame_error(radio, middle, mpdu_bytes)) > share
+        low, high = (middle, high) if too_many else (low, middle)
+    return high
 
 
 def _union_bound(snr: Floats, points: int, code: Code) -> Floats:
     """Return the least of 1 and sum_k c_k D^k / 2k', D from the error ratio of coded bits."""
-    from scipy.special import erfc
-
     if points == 2:
-        coded = 0.5 * erfc(np.sqrt(snr))
+        coded = 0.5 * _erfc(np.sqrt(snr))
     elif points == 4:
-        coded = 0.5 * erfc(np.sqrt(snr / 2))
+        coded = 0.5 * _erfc(np.sqrt(snr / 2))
     else:
         side = sqrt(points)
-        coded = (side - 1) / (side * log2(side)) * erfc(np.sqrt(3 * snr / (2 * (points - 1))))
+        coded = (side - 1) / (side * log2(side)) * _erfc(np.sqrt(3 * snr / (2 * (points - 1))))
     d = np.sqrt(4 * coded * (1 - coded))
     powers = code.free_distance + code.step * np.arange(len(code.weights))
     bound = (np.array(code.weights) * d[..., np.newaxis] ** powers).sum(axis=-1)
@@ -188,12 +192,10 @@ def _biorthogonal_16(energy: Floats) -> Floats:
     :math:`b = \sqrt{2 e}` (Proakis, "Digital Communications"), written as a sum of what is
     small, so that small ratios keep their digits.
     """
-    from scipy.special import erf, ndtr
-
     nodes, weights = np.polynomial.legendre.leggauss(160)
     b = np.sqrt(2 * energy)[..., np.newaxis]
     least, most = np.maximum(-b, -9.0), 9.0
     x = (most + least) / 2 + (most - least) / 2 * nodes
-    missed = -np.expm1(7 * np.log(erf((x + b) / np.sqrt(2)))) * np.exp(-(x**2) / 2)
+    missed = -np.expm1(7 * np.log(_erf((x + b) / np.sqrt(2)))) * np.exp(-(x**2) / 2)
     integral = (missed * weights).sum(axis=-1) * ((most - least) / 2)[..., 0]
-    return np.asarray(integral / np.sqrt(2 * np.pi) + ndtr(-b[..., 0]))
+    return np.asarray(integral / np.sqrt(2 * np.pi) + _erfc(b[..., 0] / np.sqrt(2)) / 2)

@@ -1,0 +1,108 @@
+"""The build backend (PEP 517): maturin's, and beside the extension what else a wheel has.
+
+pip calls it for `pip install .`, `pip wheel .` and for what `make sdist` made. As a program it
+passes its arguments on to maturin, with everything in its place:
+
+    python packaging/backend.py build --release --locked --out target/wheels
+
+EXTENSION_RUSTFLAGS are flags for the extension alone, where a profile has been made of it.
+
+What is put in place: the library that `ropewalk exec` preloads, the gateway's own program, the
+ready scenarios, and the licences of the crates. Cargo is needed, as for the extension.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import licences
+import maturin
+from maturin import (  # noqa: F401
+    build_sdist,
+    get_requires_for_build_editable,
+    get_requires_for_build_sdist,
+    get_requires_for_build_wheel,
+    prepare_metadata_for_build_editable,
+    prepare_metadata_for_build_wheel,
+)
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "python" / "ropewalk"
+LIBRARY = "libropewalk_preload.so"
+# The folder whose content maturin puts into a wheel's *.data, if it is there.
+DATA = ROOT / "ropewalk._core.data"
+
+
+def build_wheel(
+    wheel_directory: str,
+    config_settings: dict[str, Any] | None = None,
+    metadata_directory: str | None = None,
+) -> str:
+    """Build a wheel that has everything; return the name of its file."""
+    with everything():
+        return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
+
+
+def build_editable(
+    wheel_directory: str,
+    config_settings: dict[str, Any] | None = None,
+    metadata_directory: str | None = None,
+) -> str:
+    """Build for work in a clone, which has the scenarios itself; return the file's name."""
+    build_library()
+    return maturin.build_editable(wheel_directory, config_settings, metadata_directory)
+
+
+@contextmanager
+def everything() -> Iterator[None]:
+    """Have in place what a wheel holds beside the extension, until it is built."""
+    build_library()
+    scenarios = PACKAGE / "scenarios"
+    try:
+        shutil.rmtree(scenarios, ignore_errors=True)
+        shutil.copytree(ROOT / "scenarios", scenarios)
+        shutil.rmtree(DATA, ignore_errors=True)
+        (DATA / "scripts").mkdir(parents=True)
+        shutil.copy2(cargo("ropewalk-gateway") / "ropewalk-gateway", DATA / "scripts")
+        told = DATA / "data" / "share" / "doc" / "ropewalk"
+        told.mkdir(parents=True)
+        licences.main(told / "licences-of-crates.txt")
+        yield
+    finally:
+        shutil.rmtree(scenarios, ignore_errors=True)
+        shutil.rmtree(DATA, ignore_errors=True)
+
+
+def build_library() -> None:
+    """Build the library that `ropewalk exec` preloads, and put it into the package."""
+    shutil.copy2(cargo("ropewalk-preload") / LIBRARY, PACKAGE)
+
+
+def cargo(crate: str) -> Path:
+    """Build a crate, optimised; return the folder where its files are."""
+    program = os.environ.get("CARGO", "cargo")
+    if shutil.which(program) is None:
+        raise SystemExit(f"ropewalk: {program} is missing: install stable Rust (rustup)")
+    command = [program, "build", "--release", "--locked", "--package", crate]
+    if subprocess.run(command, cwd=ROOT, check=False).returncode:
+        raise SystemExit(f"ropewalk: the wheel is not built: {' '.join(command)} has failed")
+    return ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release"
+
+
+if __name__ == "__main__":
+    with everything():
+        flags = f"{os.environ.get('RUSTFLAGS', '')} {os.environ.get('EXTENSION_RUSTFLAGS', '')}"
+        done = subprocess.run(
+            [sys.executable, "-m", "maturin", *sys.argv[1:]],
+            cwd=ROOT,
+            env=os.environ | {"RUSTFLAGS": flags.strip()},
+            check=False,
+        )
+    sys.exit(done.returncode)

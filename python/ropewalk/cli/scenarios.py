@@ -1,0 +1,61 @@
+"""``ropewalk scenarios``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .. import ready
+from .failures import failures, wrong_input
+from .options import Json
+from .output import answer
+
+COPY_HELP = "Copy them, with their traces, to a folder of your own; nothing is written over."
+
+
+class _Listed:
+    """The ready scenarios: where they are, and what each is called."""
+
+    def json(self) -> dict[str, Any]:
+        return {"folder": str(ready.FOLDER), "scenarios": ready.titles()}
+
+
+def scenarios(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="Ready scenarios to print or to copy."),
+    ] = None,
+    as_json: Json = False,
+    copy: Annotated[
+        Path | None, typer.Option(metavar="DIR", help=COPY_HELP, show_default=False)
+    ] = None,
+) -> None:
+    """List the scenarios that come with Ropewalk; print them, or copy them.
+
+    Every verb takes a name in place of a file: ropewalk simulate start/two-links
+
+    Example: ropewalk scenarios start/two-links --copy mine
+    """
+    with wrong_input():
+        if as_json and (names or copy):
+            raise ValueError("--json: lists all; not with names or --copy")
+        files = [ready.file(name) for name in names or ()]
+    with failures():
+        if copy is not None:
+            for path in ready.copy(copy, names or ()):
+                print(path)
+        elif files:
+            print("\n".join(file.read_text() for file in files), end="")
+        else:
+            answer(_Listed(), _table, [], as_json=as_json)
+
+
+def _table(_: _Listed) -> Any:
+    from rich.table import Table
+
+    table = Table("name", "title", box=None, padding=(0, 2, 0, 0))
+    for name, title in ready.titles().items():
+        table.add_row(name, title)
+    return table

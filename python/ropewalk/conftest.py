@@ -1,0 +1,38 @@
+"""For ``pytest --pyargs ropewalk``: the package's examples, wherever it is installed.
+
+They run in a new folder that has the ready scenarios as a clone has them, in ``scenarios``.
+"""
+
+from __future__ import annotations
+
+import doctest
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from . import ready
+from .needs import MissingLibraryError
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Run examples, which are all the tests that the package has within."""
+    config.option.doctestmodules = True
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "scenarios").symlink_to(ready.FOLDER, target_is_directory=True)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    """Skip an example that takes a library which is not installed."""
+    try:
+        return (yield)
+    except doctest.UnexpectedException as error:
+        missing = error.exc_info[1]
+        if isinstance(missing, MissingLibraryError):
+            pytest.skip(str(missing))
+        raise

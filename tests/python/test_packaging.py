@@ -1,0 +1,220 @@
+"""What an installed Ropewalk has and needs: ready scenarios, libraries, licences, an sdist."""
+
+import importlib.util
+import json
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+
+import pytest
+from scipy.special import stdtrit
+from scipy.stats import spearmanr
+
+import ropewalk
+from places import ROOT
+from ropewalk import needs, ready, statistics
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def without(libraries, *arguments, cwd=ROOT):
+    """Run the command where these libraries cannot be imported."""
+    code = (
+        "import sys\n"
+        f"sys.modules.update(dict.fromkeys({libraries!r}))\n"
+        "from ropewalk.cli import main\n"
+        "main()\n"
+    )
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+
+
+ABSENT = ["scipy", "polars", "matplotlib", "pandas", "pyarrow", "distributed"]
+
+
+@pytest.mark.parametrize("name", ready.names())
+def test_every_ready_scenario_is_known_by_its_name(name):
+    assert ready.file(name) == ROOT / "scenarios" / f"{name}.toml"
+    loaded = ropewalk.Scenario.load(name)
+    assert loaded.title == ready.titles()[name]
+
+
+def test_a_name_runs_from_anywhere_and_a_file_goes_before_it(command, tmp_path):
+    by_name = command("simulate", "start/two-links", "--json", cwd=tmp_path)
+    by_file = command("simulate", ROOT / "scenarios/start/two-links.toml", "--json")
+    numbers = [json.loads(done.stdout) for done in (by_name, by_file)]
+    for each in numbers:
+        del each["stats"]["wall_s"]
+    assert numbers[0] == numbers[1]
+    (tmp_path / "start").mkdir()
+    own = (ROOT / "scenarios/start/two-links.toml").read_text().replace("Two unequal", "My own")
+    (tmp_path / "start/two-links").write_text(own)
+    assert "My own links" in command("simulate", "start/two-links", cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        (
+            "start/two-link",
+            "start/two-link: no such file, and no ready scenario; start/two-links?",
+        ),
+        ("nothing", "nothing: no such file, and no ready scenario; `ropewalk scenarios`"),
+        ("start/two-link.toml", "start/two-link.toml: no such file or directory"),
+        ("../start/two-links", "../start/two-links: no such file, and no ready scenario;"),
+    ],
+)
+def test_a_name_of_nothing_is_told_with_what_is_near(command, tmp_path, name, told):
+    done = command("explain", name, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(told)
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_verb_lists_prints_and_copies(command, tmp_path):
+    listed = json.loads(command("scenarios", "--json").stdout)
+    assert list(listed["scenarios"]) == ready.names()
+    assert all(title in command("scenarios").stdout for title in listed["scenarios"].values())
+    text = (ROOT / "scenarios/start/two-links.toml").read_text()
+    assert command("scenarios", "start/two-links").stdout == text
+
+    copied = command("scenarios", "start/wifi-lte-traces", "--copy", tmp_path / "mine")
+    files = sorted(path.name for path in (tmp_path / "mine").rglob("*") if path.is_file())
+    assert files == ["lte.down", "lte.up", "wifi-lte-traces.toml", "wifi.down", "wifi.up"]
+    assert copied.stdout == f"{tmp_path}/mine/start/wifi-lte-traces.toml\n"
+    assert command("explain", copied.stdout.strip()).returncode == 0
+
+    again = command("scenarios", "--copy", tmp_path / "mine")
+    assert (again.returncode, again.stdout) == (1, "")
+    assert again.stderr == f"{tmp_path}/mine/start/wifi-lte-traces.toml: file exists\n"
+    assert len([*(tmp_path / "mine").rglob("*.toml")]) == 1  # nothing of the others
+    assert command("scenarios", "start/two-link").returncode == 2
+    assert command("scenarios", "start/two-links", "--json").returncode == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["simulate", "start/two-links", "--runs", "2"],
+        ["simulate", "wifi/two-hops", "--set", "duration=3s", "--json"],
+        ["predict", "start/two-links"],
+        ["predict", "papers/elahi-2011"],
+        ["predict", "wifi/saturated-cell"],
+        ["predict", "video/wifi-lte"],
+        ["explain", "wifi/access-point"],
+        ["scenarios"],
+        ["schema"],
+        ["relay", "--help"],
+    ],
+    ids=" ".join,
+)
+def test_what_computes_needs_neither_tables_nor_pictures_nor_models(arguments):
+    done = without(ABSENT, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_what_is_left_out_says_what_to_install():
+    told = " ".join(without(["scipy"], "predict", "papers/elahi-2011").stdout.split())
+    assert 'needs scipy, which is not installed: pip install "ropewalk[models]"' in told
+    assert "needs scipy" not in without([], "predict", "papers/elahi-2011").stdout
+
+
+@pytest.mark.parametrize(
+    ("library", "arguments"),
+    [
+        ("polars", ["--out", "kept"]),
+        ("matplotlib", ["--out", "kept"]),
+        ("matplotlib", ["--plot", "kept.png"]),
+    ],
+    ids=lambda each: each if isinstance(each, str) else " ".join(each),
+)
+def test_tables_and_pictures_are_refused_before_the_work(tmp_path, library, arguments):
+    done = without([library], "simulate", "start/two-links", *arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"{arguments[0]} needs {library}, which is not installed: pip install {library}\n"
+    )
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_an_error_names_an_extra_that_there_is():
+    extras = PROJECT["optional-dependencies"]
+    ordinary = " ".join(PROJECT["dependencies"])
+    for library, how in needs.INSTALLED_BY.items():
+        if found := re.search(r"ropewalk\[(\w+)\]", how):
+            assert any(each.startswith(library) for each in extras[found[1]])
+            assert library not in ordinary
+        else:
+            assert how == f"pip install {library}"
+            assert library in ordinary
+    pinned = (ROOT / "constraints.txt").read_text()
+    for each in (*PROJECT["dependencies"], *(one for many in extras.values() for one in many)):
+        assert re.search(rf"^{re.split('[>=<]', each)[0]}==", pinned, re.MULTILINE), each
+
+
+@pytest.mark.parametrize("freedom", [*range(1, 40), 99, 500, 999, 1000, 1001, 2000, 10**6])
+def test_the_quantile_of_student_is_scipys(freedom):
+    exact = float(stdtrit(freedom, 0.975))
+    assert statistics.student_t(freedom) == pytest.approx(exact, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "other", [[1, 2, 3, 4, 5], [5, 4, 3, 2, 1], [2, 2, 1, 7, 7], [9, 1, 9, 1, 3]]
+)
+def test_the_rank_correlation_is_scipys(other):
+    one = [3.0, 1.0, 4.0, 1.0, 5.0]
+    expected = float(spearmanr(one, other).statistic)
+    assert statistics.rank_correlation(one, other) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_licences_are_of_every_crate_that_is_linked(tmp_path):
+    licences = runpy.run_path(str(ROOT / "packaging/licences.py"))
+    licences["main"](tmp_path / "licences.txt")
+    text = (tmp_path / "licences.txt").read_text()
+    tree = subprocess.run(
+        ["cargo", "tree", "--locked", "--edges", "normal", "--prefix", "none", "--format", "{p}"]
+        + [each for crate in licences["BUILT"] for each in ("--package", crate)],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    crates = {
+        tuple(line.split()[:2]) for line in tree.splitlines() if line and "/crates/" not in line
+    }
+    assert len(crates) > 50
+    for name, version in crates:
+        assert f"  {name} {version.removeprefix('v')}: " in text
+    assert text.count("TERMS AND CONDITIONS FOR USE") < len(crates) / 8  # not once a crate
+    assert "LLVM Exceptions to the Apache 2.0 License" in text
+
+
+@pytest.mark.skipif(
+    not importlib.util.find_spec("maturin") or not shutil.which("git"),
+    reason="it takes maturin, git",
+)
+def test_the_sdist_has_all_that_a_wheel_is_made_of(tmp_path):
+    subprocess.run(
+        [sys.executable, "-m", "maturin", "sdist", "--out", tmp_path],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
+    (file,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(file) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    needed = {"PKG-INFO", "Cargo.toml", "Cargo.lock", "LICENSE-MIT", "LICENSE-APACHE", "README.md"}
+    needed |= {"packaging/backend.py", "packaging/licences.py", "pyproject.toml"}
+    for folder in ("crates", "scenarios", "python/ropewalk"):
+        tracked = subprocess.run(
+            ["git", "ls-files", folder], cwd=ROOT, check=True, capture_output=True, text=True
+        )
+        needed |= set(tracked.stdout.splitlines())
+    assert len(needed) > 400
+    assert needed - names == set()
