@@ -221,8 +221,8 @@ def test_runs_that_are_all_the_same_are_called_so(command):
 def test_help_and_json_load_nothing_heavy():
     code = (
         "import sys\n"
-        "from ropewalk.cli.commands import app\n"
-        f"app(['simulate', {str(TWO_LINKS)!r}, '--json'], standalone_mode=False)\n"
+        "from ropewalk.cli.commands import application\n"
+        f"application()(['simulate', {str(TWO_LINKS)!r}, '--json'], standalone_mode=False)\n"
         "heavy = {'polars', 'matplotlib', 'scipy', 'numpy'} & sys.modules.keys()\n"
         "sys.exit(str(heavy) if heavy else 0)\n"
     )

@@ -291,8 +291,8 @@ def test_wrong_input_ends_with_status_2(command, arguments, word):
 def test_a_bulk_prediction_without_loss_loads_nothing_heavy():
     code = (
         "import sys\n"
-        "from ropewalk.cli.commands import app\n"
-        f"app(['predict', {str(TWO_LINKS)!r}, '--json', '--set', 'link.cable.loss=0'],"
+        "from ropewalk.cli.commands import application\n"
+        f"application()(['predict', {str(TWO_LINKS)!r}, '--json', '--set', 'link.cable.loss=0'],"
         " standalone_mode=False)\n"
         "heavy = {'polars', 'matplotlib', 'scipy', 'numpy'} & sys.modules.keys()\n"
         "sys.exit(str(heavy) if heavy else 0)\n"

@@ -1,42 +1,59 @@
-"""The verbs of the command, and what stands before them."""
+"""The verbs of the command, and what stands before them.
+
+A verb's module is imported when its verb is asked for, and all of them when the help lists them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from .._core import __version__
-from . import (
-    advise,
-    compare,
-    emulate,
-    explain,
-    gateway,
-    mesh,
-    predict,
-    report,
-    reproduce,
-    scenarios,
-    schema,
-    simulate,
-    testbed,
-)
+from . import gateway
 
+# In which module the function of each verb is, in the order of the help.
+VERBS = {
+    "simulate": "simulate",
+    "reproduce": "reproduce",
+    "predict": "predict",
+    "testbed": "testbed",
+    "testbed doctor": "testbed",
+    "emulate": "emulate",
+    "compare": "compare",
+    "advise": "advise",
+    "explain": "explain",
+    "mesh": "mesh",
+    "report": "report",
+    "scenarios": "scenarios",
+    "schema": "schema",
+}
 TWO_WORDS = ["testbed", "doctor"]
-
-app = typer.Typer(
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 
 
 def run(arguments: Sequence[str]) -> None:
     """Run a verb with these arguments."""
-    app(_verb_first(list(arguments)))
+    words = _verb_first(list(arguments))
+    verb = words[0] if words else ""
+    application([verb] if verb in VERBS else VERBS)(words)
+
+
+def application(verbs: Iterable[str] = VERBS) -> typer.Typer:
+    """Return the command with these verbs, and with those of the gateway."""
+    app = typer.Typer(
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_common)
+    for verb in verbs:
+        module = import_module(f".{VERBS[verb]}", __package__)
+        app.command(verb)(getattr(module, verb.split()[-1]))
+    gateway.add_to(app)
+    return app
 
 
 def _verb_first(arguments: list[str]) -> list[str]:
@@ -52,7 +69,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _common(
     version: Annotated[
         bool,
@@ -60,19 +76,3 @@ def _common(
     ] = False,
 ) -> None:
     """What several unequal network links give together."""
-
-
-app.command("simulate")(simulate.simulate)
-app.command("reproduce")(reproduce.reproduce)
-app.command("predict")(predict.predict)
-app.command("testbed")(testbed.testbed)
-app.command(" ".join(TWO_WORDS))(testbed.doctor)
-app.command("emulate")(emulate.emulate)
-app.command("compare")(compare.compare)
-app.command("advise")(advise.advise)
-app.command("explain")(explain.explain)
-app.command("mesh")(mesh.mesh)
-app.command("report")(report.report)
-app.command("scenarios")(scenarios.scenarios)
-app.command("schema")(schema.schema)
-gateway.add_to(app)
