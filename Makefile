@@ -48,7 +48,7 @@ wheel: sdist ## build a wheel, optimised by a profile of runs, and an sdist into
 
 sdist: $(MADE)/venv ## build an sdist into target/wheels, of which pip makes a wheel where cargo is
 	@rm -f target/wheels/*.tar.gz
-	$(BIN)/maturin sdist --out target/wheels
+	$(BIN)/python packaging/backend.py sdist --out target/wheels
 
 wheel-test: ## install the wheel in fresh environments elsewhere; run demo, gateway and its own tests
 	@test -n "$$(ls target/wheels/*.whl 2>/dev/null)" || $(MAKE) --no-print-directory wheel

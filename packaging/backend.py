@@ -8,7 +8,8 @@ passes its arguments on to maturin, with everything in its place:
 EXTENSION_RUSTFLAGS are flags for the extension alone, where a profile has been made of it.
 
 What is put in place: the library that `ropewalk exec` preloads, the gateway's own program, the
-ready scenarios, and the licences of the crates. Cargo is needed, as for the extension.
+ready scenarios, the licences of the crates, and the commit, which results name as their origin.
+Cargo is needed, as for the extension.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from typing import Any
 import licences
 import maturin
 from maturin import (  # noqa: F401
-    build_sdist,
     get_requires_for_build_editable,
     get_requires_for_build_sdist,
     get_requires_for_build_wheel,
@@ -38,6 +38,14 @@ PACKAGE = ROOT / "python" / "ropewalk"
 LIBRARY = "libropewalk_preload.so"
 # The folder whose content maturin puts into a wheel's *.data, if it is there.
 DATA = ROOT / "ropewalk._core.data"
+
+COMMIT = PACKAGE / "commit.txt"
+
+
+def build_sdist(sdist_directory: str, config_settings: dict[str, Any] | None = None) -> str:
+    """Pack the sources; return the name of the file."""
+    with commit():
+        return maturin.build_sdist(sdist_directory, config_settings)
 
 
 def build_wheel(
@@ -63,21 +71,59 @@ def build_editable(
 @contextmanager
 def everything() -> Iterator[None]:
     """Have in place what a wheel holds beside the extension, until it is built."""
+    # Of all three binaries, so that they share what is compiled.
+    os.environ.setdefault("CARGO_PROFILE_RELEASE_STRIP", "symbols")
     build_library()
     scenarios = PACKAGE / "scenarios"
-    try:
-        shutil.rmtree(scenarios, ignore_errors=True)
+    with commit(), removed(scenarios, DATA):
         shutil.copytree(ROOT / "scenarios", scenarios)
-        shutil.rmtree(DATA, ignore_errors=True)
         (DATA / "scripts").mkdir(parents=True)
         shutil.copy2(cargo("ropewalk-gateway") / "ropewalk-gateway", DATA / "scripts")
         told = DATA / "data" / "share" / "doc" / "ropewalk"
         told.mkdir(parents=True)
         licences.main(told / "licences-of-crates.txt")
         yield
+
+
+@contextmanager
+def commit() -> Iterator[None]:
+    """Have the commit in its file, where git knows one; an sdist has the file of its own."""
+    if not (ROOT / ".git").exists():
+        yield
+        return
+    known = git("rev-parse", "HEAD")
+    sources = ("python", "crates", "Cargo.toml", "Cargo.lock")
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", *sources)
+    with removed(COMMIT):
+        if known:
+            COMMIT.write_text(f"{known}{'+changes' if changed else ''}\n")
+        yield
+
+
+def git(*arguments: str) -> str:
+    """Ask git; return nothing where it does not answer."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+@contextmanager
+def removed(*paths: Path) -> Iterator[None]:
+    """Have none of these before and after."""
+
+    def remove() -> None:
+        for path in paths:
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+    remove()
+    try:
+        yield
     finally:
-        shutil.rmtree(scenarios, ignore_errors=True)
-        shutil.rmtree(DATA, ignore_errors=True)
+        remove()
 
 
 def build_library() -> None:
@@ -97,7 +143,7 @@ def cargo(crate: str) -> Path:
 
 
 if __name__ == "__main__":
-    with everything():
+    with commit() if sys.argv[1:2] == ["sdist"] else everything():
         flags = f"{os.environ.get('RUSTFLAGS', '')} {os.environ.get('EXTENSION_RUSTFLAGS', '')}"
         done = subprocess.run(
             [sys.executable, "-m", "maturin", *sys.argv[1:]],

@@ -4,7 +4,6 @@ import importlib.util
 import json
 import re
 import runpy
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -195,26 +194,32 @@ def test_the_licences_are_of_every_crate_that_is_linked(tmp_path):
     assert "LLVM Exceptions to the Apache 2.0 License" in text
 
 
+COMMIT = "python/ropewalk/commit.txt"
+
+
 @pytest.mark.skipif(
-    not importlib.util.find_spec("maturin") or not shutil.which("git"),
-    reason="it takes maturin, git",
+    not importlib.util.find_spec("maturin") or not (ROOT / ".git").exists(),
+    reason="it takes maturin and a clone",
 )
 def test_the_sdist_has_all_that_a_wheel_is_made_of(tmp_path):
-    subprocess.run(
-        [sys.executable, "-m", "maturin", "sdist", "--out", tmp_path],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-    )
+    clone = tmp_path / "clone"
+
+    def run(*command):
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    run("git", "clone", "--quiet", ROOT, clone)
+    run(sys.executable, clone / "packaging/backend.py", "sdist", "--out", tmp_path)
     (file,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(file) as archive:
-        names = {name.partition("/")[2] for name in archive.getnames()}
+        files = {name.partition("/")[2]: name for name in archive.getnames()}
+        commit = archive.extractfile(files[COMMIT]).read().decode()
+    assert commit == run("git", "-C", clone, "rev-parse", "HEAD")
+    assert not (clone / COMMIT).exists()
     needed = {"PKG-INFO", "Cargo.toml", "Cargo.lock", "LICENSE-MIT", "LICENSE-APACHE", "README.md"}
     needed |= {"packaging/backend.py", "packaging/licences.py", "pyproject.toml"}
     for folder in ("crates", "scenarios", "python/ropewalk"):
-        tracked = subprocess.run(
-            ["git", "ls-files", folder], cwd=ROOT, check=True, capture_output=True, text=True
-        )
-        needed |= set(tracked.stdout.splitlines())
+        needed |= set(run("git", "-C", clone, "ls-files", folder).splitlines())
     assert len(needed) > 400
-    assert needed - names == set()
+    assert needed - files.keys() == set()
