@@ -165,12 +165,13 @@ real-faults: tools ## kill, cut and stop running gateways by 200 plans, as root,
 
 # AGAINST names a commit: its build and this one run the simulator's cases in turn.
 AGAINST ?=
-bench: setup models ## measure the simulator, the association, captures, formulas; AGAINST=COMMIT beside that one
+bench: setup models ## measure the simulator, the association, captures, formulas, starts; AGAINST=COMMIT beside that one
 	$(BIN)/python benches/simulator.py rates $(if $(AGAINST),--against $(AGAINST))
 	$(BIN)/python benches/cores.py
 	$(CARGO) run --release --locked -p ropewalk-striping --example carrying
 	$(CARGO) run --release --locked -p ropewalk-capture --example writing
 	$(BIN)/python benches/models.py
+	$(BIN)/python benches/starts.py
 
 instructions: tools ## count instructions and cache misses per data packet, beside benches/instructions.csv
 	$(PYTHON) benches/simulator.py instructions

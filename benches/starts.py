@@ -3,13 +3,13 @@
     python benches/starts.py [PROGRAM]... [--rounds N]
 
 A program is the ``ropewalk`` of an environment, this one's if none is named; several run in turn,
-side by side. The time is the median over the rounds, on the clock; below it stands what the
-environments take on disk.
+side by side, with what their environments take on disk.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import subprocess
 import sys
@@ -41,11 +41,16 @@ CASES = [
 ]
 
 
-def took(program: str, case: list[str]) -> float:
-    """Run a verb; return how long it took, in milliseconds."""
+def took(program: str, case: list[str]) -> tuple[float, float]:
+    """Run a verb; return how long it took on the clock and of processors, in milliseconds."""
     start = time.perf_counter()
-    subprocess.run([program, *case], stdout=subprocess.DEVNULL, check=True)
-    return 1e3 * (time.perf_counter() - start)
+    running = subprocess.Popen([program, *case], stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(running.pid, 0)
+    clock = time.perf_counter() - start
+    running.returncode = os.waitstatus_to_exitcode(status)
+    if running.returncode:
+        sys.exit(f"{program} {' '.join(case)}: exit status {running.returncode}")
+    return 1e3 * clock, 1e3 * (used.ru_utime + used.ru_stime)
 
 
 def megabytes(program: str) -> int:
@@ -62,21 +67,22 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     asked = parser.parse_args()
     programs = asked.programs or [str(Path(sys.executable).with_name("ropewalk"))]
-    times: dict[tuple[int, int], list[float]] = {}
+    times: dict[tuple[int, int], list[tuple[float, float]]] = {}
     for number in range(-1, asked.rounds):  # the first one fills the caches, and does not count
         for row, case in enumerate(CASES):
             for column, program in enumerate(programs):
-                ms = took(program, case)
+                both = took(program, case)
                 if number >= 0:
-                    times.setdefault((row, column), []).append(ms)
-    print(
-        f"{'median of ' + str(asked.rounds) + ', in ms':48}", *(f"{p[-28:]:>30}" for p in programs)
-    )
+                    times.setdefault((row, column), []).append(both)
+    for column, program in enumerate(programs):
+        print(f"{column + 1}: {program}, an environment of {megabytes(program)} MB")
+    print(f"\nmedian of {asked.rounds}, in ms: on the clock, and of processors")
+    print(f"{'':48}", *(f"{column + 1:>9} clock    cpu" for column in range(len(programs))))
     for row, case in enumerate(CASES):
         words = " ".join(Path(word).stem if word == SCENARIO else word for word in case)
-        medians = (statistics.median(times[row, column]) for column in range(len(programs)))
-        print(f"{words:48}", *(f"{median:30.0f}" for median in medians))
-    print(f"{'the environment, in MB':48}", *(f"{megabytes(each):30}" for each in programs))
+        each = [zip(*times[row, column], strict=True) for column in range(len(programs))]
+        medians = [map(statistics.median, of) for of in each]
+        print(f"{words:48}", *(f"{clock:15.0f} {cpu:6.0f}" for clock, cpu in medians))
 
 
 if __name__ == "__main__":
