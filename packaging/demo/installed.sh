@@ -26,7 +26,7 @@ type_() {
     echo "\$ $*"
     "$@"
 }
-# Both must be told with exit status 2, in one line that has these words.
+# The command must end with exit status 2 and one line that has these words.
 refused() {
     words=$1
     shift
@@ -46,6 +46,17 @@ environment() {
     PATH=$work/$1/bin:$plain_path
 }
 plain_path=$PATH
+
+case $file in
+*.tar.gz)
+    say "$(basename "$file"), $(du -k "$file" | cut -f 1) kB, made into a wheel"
+    environment building
+    began=$(date +%s)
+    type_ pip wheel --quiet --no-deps --wheel-dir built "$file"
+    echo "in $(($(date +%s) - began)) s"
+    file=$(echo "$work"/built/*.whl)
+    ;;
+esac
 
 say "$(basename "$file"), $(du -k "$file" | cut -f 1) kB, installed in a new environment"
 environment full
