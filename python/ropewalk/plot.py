@@ -1,47 +1,59 @@
-"""Pictures of results: goodput, windows, delays, the reorder buffer, radios' airtime.
+"""Pictures of results: goodput, windows, delays, buffers, airtime, who gets what.
 
-Each function takes `Results` and returns a matplotlib figure of its own, so
-that it works without a display and changes no global state. `save` writes a
-figure as PNG, SVG or PDF. All but `delays` and `airtime` need a timeline: run with ``step``.
+Each function takes `Results` and returns a matplotlib figure of its own, which shows itself in
+a notebook; it works without a display and changes no global state. `save` writes a figure as
+PNG, SVG or PDF. All but `delays`, `shares` and `airtime` need a timeline: run with ``step``.
+
+Of several runs a picture shows means, with bands: the 95 % interval of the mean by Student's t.
+``seed`` shows one of them. ``ax`` draws on axes of yours and returns them; ``width`` draws for
+a paper, ``"column"`` or ``"page"`` wide.
 """
 
 from __future__ import annotations
 
-import io
-import os
-import warnings
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from . import panels
-from .replacing import replace
+from . import overviews, panels, whole_runs
+from .saving import FORMATS, check_format, save
+from .style import WIDTHS, on_axes, picture
+from .timelines import subflows_of
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from typing_extensions import TypeVar
 
     from .results import Results
+    from .style import Width
 
-FORMATS = (".png", ".svg", ".pdf")
+    # What is drawn on is what is returned: a new figure, or the axes that were given.
+    On = TypeVar("On", Figure, Axes, default=Figure)
 
-STYLE: Any = {
-    "axes.axisbelow": True,
-    "axes.grid": True,
-    "axes.labelcolor": panels.INK,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.titlelocation": "left",
-    "axes.titlesize": "medium",
-    "figure.dpi": 120,
-    "font.size": 9,
-    "grid.color": "#e4e4e4",
-    "grid.linewidth": 0.7,
-    "legend.frameon": False,
-    "svg.hashsalt": "ropewalk",
-    "text.parse_math": False,  # a title may have prices in it
-}
+__all__ = [
+    "FORMATS",
+    "airtime",
+    "check_format",
+    "delays",
+    "flows",
+    "goodput",
+    "overview",
+    "player_buffer",
+    "reorder_buffer",
+    "save",
+    "shares",
+    "windows",
+]
 
 
-def goodput(results: Results, *, seed: int | None = None) -> Figure:
+def goodput(
+    results: Results,
+    *,
+    seed: int | None = None,
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
     """Goodput over time, per subflow and stacked, with the total and the links' capacity.
 
     Parameters
@@ -49,12 +61,16 @@ def goodput(results: Results, *, seed: int | None = None) -> Figure:
     results : Results
         Runs with a timeline.
     seed : int, optional
-        Which run to show; the first if not given.
+        Which run to show; means of all if not given.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
 
     Returns
     -------
-    matplotlib.figure.Figure
-        The picture.
+    matplotlib.figure.Figure or matplotlib.axes.Axes
+        The picture, or `ax`.
 
     Raises
     ------
@@ -69,14 +85,18 @@ def goodput(results: Results, *, seed: int | None = None) -> Figure:
     >>> figure.axes[0].get_ylabel()
     'goodput (Mbit/s)'
     """
-    figure = _figure(9, 4)
-    with _style():
-        panels.goodput(figure.subplots(), results, _seed(results, seed))
-        figure.suptitle(results.scenario.title, x=0.01, ha="left")
-    return figure
+    seeds = _timed(results, seed)
+    return _alone(results, ax, width, (9, 4), lambda axes: panels.goodput(axes, results, seeds))
 
 
-def windows(results: Results, *, seed: int | None = None) -> Figure:
+def windows(
+    results: Results,
+    *,
+    seed: int | None = None,
+    subflow: str | None = None,
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
     """Congestion window, slow-start threshold and bytes in flight over time, per subflow.
 
     Parameters
@@ -84,17 +104,24 @@ def windows(results: Results, *, seed: int | None = None) -> Figure:
     results : Results
         Runs with a timeline.
     seed : int, optional
-        Which run to show; the first if not given.
+        Which run to show; means of all if not given.
+    subflow : str, optional
+        Show this one alone; named as its panel is.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these, with `subflow`; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
 
     Returns
     -------
-    matplotlib.figure.Figure
-        The picture; a panel for each subflow.
+    matplotlib.figure.Figure or matplotlib.axes.Axes
+        The picture, a panel for each subflow; or `ax`.
 
     Raises
     ------
     ValueError
-        There is no such run, or it has no timeline.
+        There is no such run or subflow, or no timeline, or several subflows are to go on one
+        `ax`.
 
     Examples
     --------
@@ -103,27 +130,61 @@ def windows(results: Results, *, seed: int | None = None) -> Figure:
     >>> [axes.get_title("left") for axes in windows(results).axes]
     ['dsl', 'cable']
     """
-    seed = _seed(results, seed)
-    count = len(panels.subflows_of(results, seed))
-    figure = _figure(9, 1.2 + 1.7 * panels.grid(count)[0])
-    with _style():
-        panels.windows(figure, results, seed)
-        figure.suptitle(results.scenario.title, x=0.01, ha="left")
-    return figure
+    seeds = _timed(results, seed)
+    subflows = subflows_of(results, seeds)
+    names = [name for _, name, _ in subflows]
+    if subflow is not None and subflow not in names:
+        raise ValueError(f"subflow = {subflow!r}; allowed: {', '.join(names)}")
+    if subflow is not None or ax is not None:
+        if subflow is None and len(names) > 1:
+            raise ValueError(f"one ax shows one subflow; subflow = one of {', '.join(names)}")
+        index, name, rows = subflows[names.index(subflow) if subflow else 0]
+
+        def draw(axes: Axes) -> None:
+            panels.window(axes, panels.steps_of(results, seeds), index, rows)
+            axes.legend(fontsize="small")
+            if ax is None:
+                axes.set_title(name)
+
+        return _alone(results, ax, width, (9, 4), draw)
+    columns = _columns(len(names), width)
+    height = 1.2 + 1.7 * math.ceil(len(names) / columns)
+    size = (9.0, height) if width != "column" else (WIDTHS[width], 0.5 + 1.3 * len(names))
+    title, letters = _told(results)
+    with picture(*size, title=title, letters=letters, paper=width) as figure:
+        panels.windows(figure, results, seeds, columns)
+    return figure  # type: ignore[return-value]
 
 
-def delays(results: Results) -> Figure:
+def delays(
+    results: Results,
+    *,
+    seed: int | None = None,
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
     """Distribution of the delay from the application's write to delivery in order.
 
     Parameters
     ----------
     results : Results
-        Runs; all of them count.
+        Runs.
+    seed : int, optional
+        Which run to show; means of all if not given.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
 
     Returns
     -------
-    matplotlib.figure.Figure
-        The picture.
+    matplotlib.figure.Figure or matplotlib.axes.Axes
+        The picture, or `ax`.
+
+    Raises
+    ------
+    ValueError
+        There is no such run.
 
     Examples
     --------
@@ -132,14 +193,17 @@ def delays(results: Results) -> Figure:
     >>> figure.axes[0].get_xlabel()
     'delay from write to delivery in order (ms)'
     """
-    figure = _figure(6, 4)
-    with _style():
-        panels.delays(figure.subplots(), results)
-        figure.suptitle(results.scenario.title, x=0.01, ha="left")
-    return figure
+    seeds = _seeds(results, seed)
+    return _alone(results, ax, width, (6, 4), lambda axes: whole_runs.delays(axes, results, seeds))
 
 
-def reorder_buffer(results: Results, *, seed: int | None = None) -> Figure:
+def reorder_buffer(
+    results: Results,
+    *,
+    seed: int | None = None,
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
     """Bytes that wait at the receiver for a gap to close, over time.
 
     Parameters
@@ -147,12 +211,16 @@ def reorder_buffer(results: Results, *, seed: int | None = None) -> Figure:
     results : Results
         Runs with a timeline.
     seed : int, optional
-        Which run to show; the first if not given.
+        Which run to show; means of all if not given.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
 
     Returns
     -------
-    matplotlib.figure.Figure
-        The picture.
+    matplotlib.figure.Figure or matplotlib.axes.Axes
+        The picture, or `ax`.
 
     Raises
     ------
@@ -167,17 +235,21 @@ def reorder_buffer(results: Results, *, seed: int | None = None) -> Figure:
     >>> reorder_buffer(results).axes[0].get_xlabel()
     'time (s)'
     """
-    seed = _seed(results, seed)
+    seeds = _timed(results, seed)
     if not panels.has_reorder_buffer(results):
         raise ValueError("the timeline has no reorder buffer")
-    figure = _figure(9, 3)
-    with _style():
-        panels.reorder_buffer(figure.subplots(), results, seed)
-        figure.suptitle(results.scenario.title, x=0.01, ha="left")
-    return figure
+    return _alone(
+        results, ax, width, (9, 3), lambda axes: panels.reorder_buffer(axes, results, seeds)
+    )
 
 
-def player_buffer(results: Results, *, seed: int | None = None) -> Figure:
+def player_buffer(
+    results: Results,
+    *,
+    seed: int | None = None,
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
     """Seconds that a video's player can go on with what it holds, over time.
 
     Parameters
@@ -185,12 +257,16 @@ def player_buffer(results: Results, *, seed: int | None = None) -> Figure:
     results : Results
         Runs with a timeline.
     seed : int, optional
-        Which run to show; the first if not given.
+        Which run to show; means of all if not given.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
 
     Returns
     -------
-    matplotlib.figure.Figure
-        The picture.
+    matplotlib.figure.Figure or matplotlib.axes.Axes
+        The picture, or `ax`.
 
     Raises
     ------
@@ -205,30 +281,38 @@ def player_buffer(results: Results, *, seed: int | None = None) -> Figure:
     >>> player_buffer(results).axes[0].get_ylabel()
     "player's buffer (s)"
     """
-    seed = _seed(results, seed)
+    seeds = _timed(results, seed)
     if not panels.has_player_buffer(results):
         raise ValueError("the timeline has no player")
-    figure = _figure(9, 3)
-    with _style():
-        panels.player_buffer(figure.subplots(), results, seed)
-        figure.suptitle(results.scenario.title, x=0.01, ha="left")
-    return figure
+    return _alone(
+        results, ax, width, (9, 3), lambda axes: panels.player_buffer(axes, results, seeds)
+    )
 
 
-def flows(results: Results, *, seed: int | None = None) -> Figure:
+def flows(
+    results: Results,
+    *,
+    seed: int | None = None,
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
     """Goodput of each flow but competitors over time, stacked.
 
     Parameters
     ----------
     results : Results
-        Runs of several flows with a timeline.
+        Runs with a timeline.
     seed : int, optional
-        Which run to show; the first if not given.
+        Which run to show; means of all if not given.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
 
     Returns
     -------
-    matplotlib.figure.Figure
-        The picture.
+    matplotlib.figure.Figure or matplotlib.axes.Axes
+        The picture, or `ax`.
 
     Raises
     ------
@@ -243,30 +327,82 @@ def flows(results: Results, *, seed: int | None = None) -> Figure:
     >>> names
     ['backup', 'download', 'sync']
     """
-    seed = _seed(results, seed)
+    seeds = _timed(results, seed)
     if not panels.has_flows(results):
         raise ValueError("the timeline is of one flow")
-    figure = _figure(9, 4)
-    with _style():
-        panels.flows(figure.subplots(), results, seed)
-        figure.suptitle(results.scenario.title, x=0.01, ha="left")
-    return figure
+    return _alone(results, ax, width, (9, 4), lambda axes: panels.flows(axes, results, seeds))
 
 
-def airtime(results: Results, *, seed: int | None = None) -> Figure:
+def shares(
+    results: Results,
+    *,
+    seed: int | None = None,
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
+    """Who gets how much of each link: all flows, competitors among them, and the rest.
+
+    Parameters
+    ----------
+    results : Results
+        Runs.
+    seed : int, optional
+        Which run to show; means of all if not given.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
+
+    Returns
+    -------
+    matplotlib.figure.Figure or matplotlib.axes.Axes
+        The picture, or `ax`.
+
+    Raises
+    ------
+    ValueError
+        There is no such run, or one flow alone.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> figure = shares(ropewalk.simulate("scenarios/start/three-flows.toml"))
+    >>> figure.axes[0].get_xlabel()
+    'share of what the link carries (%)'
+    """
+    seeds = _seeds(results, seed)
+    if not whole_runs.has_shares(results):
+        raise ValueError("there is one flow alone, and nobody to share links with")
+    height = 1.6 + 0.4 * results.link_flows["link"].n_unique()
+    return _alone(
+        results, ax, width, (9, height), lambda axes: whole_runs.shares(axes, results, seeds)
+    )
+
+
+def airtime(
+    results: Results,
+    *,
+    seed: int | None = None,
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
     """What the time of each 802.11 radio goes to, stacked to the whole.
 
     Parameters
     ----------
     results : Results
-        Runs over 802.11 channels.
+        Runs.
     seed : int, optional
-        Which run to show; the first if not given.
+        Which run to show; means of all if not given.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
 
     Returns
     -------
-    matplotlib.figure.Figure
-        The picture; a bar for each radio.
+    matplotlib.figure.Figure or matplotlib.axes.Axes
+        The picture, or `ax`.
 
     Raises
     ------
@@ -280,17 +416,15 @@ def airtime(results: Results, *, seed: int | None = None) -> Figure:
     Traceback (most recent call last):
     ValueError: there are no radios: all links are wired
     """
-    run = _run(results, seed)
-    if not panels.has_radios(run):
+    seeds = _seeds(results, seed)
+    runs = [run for run in results.runs if run["seed"] in seeds]
+    if not whole_runs.has_radios(runs[0]):
         raise ValueError("there are no radios: all links are wired")
-    figure = _figure(9, 1.4 + 0.45 * len(run["radios"]))
-    with _style():
-        panels.airtime(figure.subplots(), run)
-        figure.suptitle(results.scenario.title, x=0.01, ha="left")
-    return figure
+    height = 1.4 + 0.45 * len(runs[0]["radios"])
+    return _alone(results, ax, width, (9, height), lambda axes: whole_runs.airtime(axes, runs))
 
 
-def overview(results: Results, *, seed: int | None = None) -> Figure:
+def overview(results: Results, *, seed: int | None = None, width: Width | None = None) -> Figure:
     """All pictures of the results on one page.
 
     Parameters
@@ -298,7 +432,9 @@ def overview(results: Results, *, seed: int | None = None) -> Figure:
     results : Results
         Runs with a timeline.
     seed : int, optional
-        Which run to show over time; the first if not given.
+        Which run to show; means of all if not given.
+    width : {"column", "page"}, optional
+        Draw it for a paper.
 
     Returns
     -------
@@ -317,123 +453,61 @@ def overview(results: Results, *, seed: int | None = None) -> Figure:
     >>> len(overview(results).axes)
     5
     """
-    seed = _seed(results, seed)
-    subflows = panels.subflows_of(results, seed)
-    heights = [3.6, 0.6 + 1.6 * panels.grid(len(subflows))[0], 3.2] if subflows else [3.6, 3.2]
-    plays = panels.has_player_buffer(results)
-    if plays:
-        heights.insert(1, 2.4)
-    several = panels.has_flows(results)
-    if several:
-        heights.insert(0, 2.8)
-    run = _run(results, seed)
-    if panels.has_radios(run):
-        heights.append(1.2 + 0.4 * len(run["radios"]))
-    figure = _figure(9, sum(heights) + 0.3)
-    with _style():
-        parts = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
-        if panels.has_radios(run):
-            panels.airtime(parts[-1].subplots(), run)
-            parts = parts[:-1]
-        above, (top, *middle, bottom) = parts[: int(several)], parts[int(several) :]
-        for part in above:
-            panels.flows(part.subplots(), results, seed)
-        if several:
-            top.suptitle(f"the first flow, {results.scenario.flows[0]}", x=0.01, ha="left")
-        panels.goodput(top.subplots(), results, seed)
-        for part in middle[: int(plays)]:
-            panels.player_buffer(part.subplots(), results, seed)
-        for part in middle[int(plays) :]:
-            part.suptitle("windows", x=0.01, ha="left")
-            panels.windows(part, results, seed)
-        left, *right = bottom.subplots(1, 1 + panels.has_reorder_buffer(results), squeeze=False)[0]
-        panels.delays(left, results)
-        for axes in right:
-            panels.reorder_buffer(axes, results, seed)
-        figure.suptitle(results.scenario.title, x=0.01, ha="left")
+    seeds = _timed(results, seed)
+    columns = _columns(len(subflows_of(results, seeds)), width)
+    parts = overviews.parts(results, seeds, columns)
+    heights = [part.height for part in parts]
+    title, letters = _told(results)
+    with picture(9, sum(heights) + 0.3, title=title, letters=letters, paper=width) as figure:
+        rooms = figure.subfigures(len(parts), 1, height_ratios=heights, squeeze=False)[:, 0]
+        for room, part in zip(rooms, parts, strict=True):
+            part.draw(room)
     return figure
 
 
-def save(figure: Figure, path: str | os.PathLike[str]) -> Path:
-    """Write a figure to a file; the same figure gives the same bytes.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        The picture.
-    path : path
-        A file that ends in ``.png``, ``.svg`` or ``.pdf``.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    ValueError
-        The ending is none of these.
-    OSError
-        The file cannot be written: then it is as it was.
-
-    Examples
-    --------
-    >>> import ropewalk, tempfile
-    >>> figure = delays(ropewalk.simulate("scenarios/start/two-links.toml"))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(figure, f"{folder}/delays.svg").name
-    'delays.svg'
-    """
-    path = check_format(path)
-    drawn = io.BytesIO()
-    dates = {".svg": "Date", ".pdf": "CreationDate"}
-    undated = {dates[path.suffix.lower()]: None} if path.suffix.lower() in dates else {}
-    with _style(), warnings.catch_warnings():
-        # What the font lacks is drawn as a box, and nobody can do anything about it.
-        warnings.filterwarnings("ignore", "Glyph .* missing")
-        figure.savefig(drawn, format=path.suffix[1:].lower(), metadata=undated)
-    replace(path, drawn.getvalue())
-    return path
+def _alone(
+    results: Results,
+    ax: On | None,
+    width: Width | None,
+    size: tuple[float, float],
+    draw: Callable[[Axes], None],
+) -> On:
+    """Draw on the axes that are given, or on a figure of its own."""
+    if ax is not None:
+        if width is not None:
+            raise ValueError("width is of a figure: ax has its own")
+        with on_axes():
+            draw(ax)  # type: ignore[arg-type]
+        return ax
+    title, letters = _told(results)
+    with picture(*size, title=title, letters=letters, paper=width) as figure:
+        draw(figure.subplots())
+    return figure  # type: ignore[return-value]
 
 
-def check_format(path: str | os.PathLike[str]) -> Path:
-    """Return the path if a picture can be written to a file of that name.
-
-    Examples
-    --------
-    >>> check_format("a.txt")
-    Traceback (most recent call last):
-    ValueError: a.txt: a picture's name ends in .png, .svg, .pdf
-    """
-    path = Path(path)
-    if path.suffix.lower() not in FORMATS:
-        raise ValueError(f"{path}: a picture's name ends in {', '.join(FORMATS)}")
-    return path
+def _told(results: Results) -> tuple[str, str]:
+    """Return the title, and a text with all letters that may be written."""
+    return results.scenario.title, results.scenario.effective()
 
 
-def _figure(width: float, height: float) -> Figure:
-    from matplotlib.figure import Figure
-
-    with _style():
-        return Figure(figsize=(width, height), layout="constrained")
-
-
-def _style() -> Any:
-    from matplotlib import rc_context
-
-    return rc_context(STYLE)
+def _columns(count: int, width: Width | None) -> int:
+    """How many of so many panels stand beside each other."""
+    if width == "column":
+        return 1
+    return min(max(count, 1), 4 if count > 6 else 3)
 
 
-def _run(results: Results, seed: int | None) -> dict[str, Any]:
-    wanted = results.seeds[0] if seed is None else seed
-    for run in results.runs:
-        if run["seed"] == wanted:
-            return run
-    raise ValueError(f"no run has the seed {wanted}; there are {results.seeds}")
+def _seeds(results: Results, seed: int | None) -> Sequence[int]:
+    """Return the runs that are shown."""
+    if seed is None:
+        return results.seeds
+    if seed not in results.seeds:
+        raise ValueError(f"no run has the seed {seed}; there are {results.seeds}")
+    return [seed]
 
 
-def _seed(results: Results, seed: int | None) -> int:
-    wanted: int = _run(results, seed)["seed"]
+def _timed(results: Results, seed: int | None) -> Sequence[int]:
+    seeds = _seeds(results, seed)
     if results.connection.is_empty():
         raise ValueError("there is no timeline: run with a step, such as step='100 ms'")
-    return wanted
+    return seeds

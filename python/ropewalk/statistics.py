@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 LABELS = ("name", "link", "protocol", "node", "channel")  # what an entry of a list is called
 CONFIDENCE = 0.95
@@ -115,6 +119,62 @@ def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:
         return (np.cumsum(counts) - (counts - 1) / 2)[which]
 
     return float(np.corrcoef(ranks(one), ranks(other))[0, 1])
+
+
+def alike(runs: Sequence[dict[str, Any]]) -> bool:
+    """Whether several runs came to the same in all but their seed and the time that they took.
+
+    Examples
+    --------
+    >>> alike([{"seed": 1, "goodput_mbps": 9.0}, {"seed": 2, "goodput_mbps": 9.0}])
+    True
+    """
+
+    def drawn(run: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in run.items() if key not in ("seed", "stats")}
+
+    return len(runs) > 1 and all(drawn(run) == drawn(runs[0]) for run in runs)
+
+
+def band(
+    values: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Return the mean of each column, and half the width of its 95 % interval.
+
+    Parameters
+    ----------
+    values : array of shape (runs, n)
+        NaN where a run does not know it: means are over the others.
+
+    Returns
+    -------
+    mean : array of shape (n,)
+        NaN where no run knows it.
+    half : array of shape (n,), or None
+        By Student's t, NaN where fewer than two runs know it; None of one run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mean, half = band(np.array([[10.0, 1.0], [12.0, np.nan], [11.0, np.nan]]))
+    >>> mean.tolist(), half.round(3).tolist()
+    ([11.0, 1.0], [2.484, nan])
+    """
+    import numpy as np
+
+    known = ~np.isnan(values)
+    counts = known.sum(axis=0)
+    zeros = np.where(known, values, 0.0)
+    unknown = np.full(values.shape[1], math.nan)
+    mean = np.divide(zeros.sum(axis=0), counts, out=unknown.copy(), where=counts > 0)
+    if len(values) < 2:
+        return mean, None
+    squares = (np.where(known, values - np.nan_to_num(mean), 0.0) ** 2).sum(axis=0)
+    several = counts > 1
+    error = unknown.copy()
+    error[several] = np.sqrt(squares[several] / (counts[several] - 1) / counts[several])
+    quantiles = {int(count): student_t(int(count) - 1) for count in np.unique(counts[several])}
+    return mean, error * [quantiles.get(int(count), math.nan) for count in counts]
 
 
 def wilson(count: int, of: int) -> tuple[float, float]:

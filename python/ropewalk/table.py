@@ -11,6 +11,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from . import statistics
+
 if TYPE_CHECKING:
     from .results import Results
     from .scenario import Scenario
@@ -138,7 +140,7 @@ def runs_told(runs: Sequence[dict[str, Any]]) -> str:
     first, last = runs[0]["seed"], runs[-1]["seed"]
     if len(runs) == 1:
         return f"seed {first}"
-    if all(_drawn(run) == _drawn(runs[0]) for run in runs):
+    if statistics.alike(runs):
         return f"{len(runs)} runs, all the same: nothing in this scenario is random"
     return f"mean of {len(runs)} runs, seeds {first} to {last}, ± 95 % interval"
 
@@ -146,10 +148,6 @@ def runs_told(runs: Sequence[dict[str, Any]]) -> str:
 def _heading(results: Results) -> Text:
     runs = runs_told(results.runs)
     return Text.assemble((results.scenario.title, "bold"), (f"  ({runs})", "dim"))
-
-
-def _drawn(run: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in run.items() if key not in ("seed", "stats")}
 
 
 def _summary(results: Results) -> Table:

@@ -12,7 +12,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 import ropewalk
-from ropewalk import panels
+from ropewalk import style
 from tables import Table
 
 Row = dict[str, Any]
@@ -143,7 +143,7 @@ class Report:
             method, _, against = ratio.partition(" / ")
             values = np.sort(self.worse(ratio))
             share = (np.arange(len(values)) + 1) / len(values)
-            colour = panels.COLOURS[(0, 2, 4)[list(BUFFERS).index(method)]]
+            colour = style.COLOURS[(0, 2, 4)[list(BUFFERS).index(method)]]
             axes[against].step(values, share, where="post", label=method, color=colour)
         for against, title in titles.items():
             here = axes[against]
@@ -157,7 +157,7 @@ class Report:
             here.set_xlabel("goodput, of it")
             if against != "sum":
                 here.set_xscale("log")
-                here.axvline(1, color=panels.FAINT, linewidth=0.8)
+                here.axvline(1, color=style.FAINT, linewidth=0.8)
                 ticks = (0.01, 0.03, 0.1, 0.3, 1, 3, 10)
                 here.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
                 here.set_xlim(0.01, 20)

@@ -44,8 +44,11 @@ def test_goodput_names_subflows_total_and_capacity(results):
     (axes,) = plot.goodput(results).axes
     names = [text.get_text() for text in axes.get_legend().get_texts()]
     assert names[0].startswith("delivered in order")
-    assert names[1] == "sum of link rates"
-    assert names[2:] == ["cable", "dsl"]
+    assert names[1:] == ["95 % interval", "sum of link rates", "cable", "dsl"]
+    assert axes.get_legend().get_title().get_text() == "means of 3 runs"
+    (axes,) = plot.goodput(results, seed=6).axes
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert names[1:] == ["sum of link rates", "cable", "dsl"]
 
 
 @pytest.mark.parametrize("draw", OVER_TIME, ids=lambda draw: draw.__name__)

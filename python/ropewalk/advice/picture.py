@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import panels
-from ..reproduction.pictures import picture
+from .. import style
+from ..style import picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +68,7 @@ def _dots(axes: Axes, counsel: Counsel) -> None:
         axes,
         [(x, each.predicted_mbps) for x, each in dots],
         s=9,
-        color=panels.FAINT,
+        color=style.FAINT,
         alpha=0.35,
         linewidths=0,
         label=f"predicted ({counsel.model})",
@@ -78,7 +78,7 @@ def _dots(axes: Axes, counsel: Counsel) -> None:
         [(x, each.simulated_mbps) for x, each in dots],
         s=16,
         facecolors="none",
-        edgecolors=panels.COLOURS[0],
+        edgecolors=style.COLOURS[0],
         linewidths=0.9,
         label="simulated",
     )
@@ -87,7 +87,7 @@ def _dots(axes: Axes, counsel: Counsel) -> None:
         [(x, each.simulated_mbps) for x, each in dots if each.paths == counsel.advised],
         s=90,
         marker="*",
-        color=panels.COLOURS[4],
+        color=style.COLOURS[4],
         linewidths=0,
         zorder=3,
         label=textwrap.fill(f"advised: {', '.join(counsel.advised)}", 30),

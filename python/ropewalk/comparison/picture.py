@@ -5,29 +5,28 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .. import panels
-from ..reproduction.pictures import picture
-from .results import Comparison
+from ..panels import ABOVE, CAPACITY, delivered, means_told, stepped
+from ..style import DASHED, INK, WAYS, Width, legend, note, picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = {
-    "predict": panels.COLOURS[3],
-    "simulate": panels.COLOURS[0],
-    "testbed": panels.COLOURS[4],
-}
+    from .results import Comparison
+
+BACKLOG = "with what had waited behind a gap since the warm-up"
 QUANTILES = {"mean": "mean", "p50": "50 %", "p95": "95 %", "p99": "99 %"}
 
 
-def draw(comparison: Comparison) -> Figure:
+def draw(comparison: Comparison, *, width: Width | None = None) -> Figure:
     """Draw goodput and delay of each way as bars, and goodput over time.
 
     Parameters
     ----------
     comparison : Comparison
         Of one scenario; the timelines are there if it ran with a step.
+    width : {"column", "page"}, optional
+        Draw for a paper.
 
     Returns
     -------
@@ -43,14 +42,22 @@ def draw(comparison: Comparison) -> Figure:
     ['goodput (Mbit/s)', 'delay (ms)', 'delivered (Mbit/s)']
     """
     timed = [way for way, results in comparison.ran.items() if not results.connection.is_empty()]
-    with picture(9, 6.8 if timed else 3.6) as figure:
-        top, *bottom = figure.subfigures(1 + bool(timed), 1, squeeze=False)[:, 0]
-        left, right = top.subplots(1, 2, width_ratios=(1, 1.6))
+    narrow = width == "column"
+    heights = [3.2, 3.2] if narrow else [3.4]
+    heights += [3.4] * bool(timed)
+    scenario = comparison.scenario
+    title, letters = scenario.title + _runs(comparison), scenario.effective()
+    size = (4.8 if narrow else 9, sum(heights))
+    with picture(*size, title=title, letters=letters, paper=width) as figure:
+        rooms = list(figure.subfigures(len(heights), 1, squeeze=False)[:, 0])
+        if narrow:
+            left, right = (room.subplots() for room in rooms[:2])
+        else:
+            left, right = rooms[0].subplots(1, 2, width_ratios=(1, 1.6))
         _goodput(left, comparison)
         _delay(right, comparison)
-        for below in bottom:
-            _timelines(below.subplots(), comparison, timed)
-        figure.suptitle(comparison.scenario.title + _runs(comparison), x=0.01, ha="left")
+        if timed:
+            _timelines(rooms[-1].subplots(), comparison, timed)
     return figure
 
 
@@ -61,21 +68,26 @@ def _runs(comparison: Comparison) -> str:
 
 
 def _goodput(axes: Axes, comparison: Comparison) -> None:
-    for place, way in enumerate(comparison.ways):
-        goodput = comparison.means[way].get("goodput_mbps", math.nan)
+    goodputs = [comparison.means[way].get("goodput_mbps", math.nan) for way in comparison.ways]
+    for place, (way, goodput) in enumerate(zip(comparison.ways, goodputs, strict=True)):
         axes.bar(
             place,
             goodput,
             yerr=comparison.ci95[way].get("goodput_mbps"),
             width=0.62,
-            color=COLOURS[way],
-            ecolor=panels.INK,
+            color=WAYS[way],
+            ecolor=INK,
             capsize=4,
         )
-    capacity = comparison.scenario.capacity_mbps
-    if capacity is not None:
-        axes.axhline(capacity, color=panels.INK, linewidth=1.1, linestyle=(0, (4, 2)))
-        axes.set_title(f"dashed: the links' {capacity:,.4g} Mbit/s", fontsize="small")
+    rates = comparison.scenario.capacity_mbps
+    if rates is not None:
+        axes.axhline(rates, color=INK, linewidth=1.1, linestyle=DASHED)
+        axes.set_title(f"dashed: the links' {rates:,.4g} Mbit/s", fontsize="small")
+        ran = zip(comparison.ways, goodputs, strict=True)
+        if comparison.scenario.warmup_s and any(
+            way in comparison.ran and goodput > rates for way, goodput in ran
+        ):
+            note(axes, f"Above the {CAPACITY}: {BACKLOG}.")
     axes.set_xticks(range(len(comparison.ways)), comparison.ways)
     axes.set_ylabel("goodput (Mbit/s)")
     axes.grid(visible=False, axis="x")
@@ -92,8 +104,8 @@ def _delay(axes: Axes, comparison: Comparison) -> None:
             [value for _, value in bars],
             yerr=[half[place] for place, _ in bars],
             width=0.9 * width,
-            color=COLOURS[way],
-            ecolor=panels.INK,
+            color=WAYS[way],
+            ecolor=INK,
             capsize=3,
             label=way,
         )
@@ -113,17 +125,20 @@ def _delay(axes: Axes, comparison: Comparison) -> None:
 
 
 def _timelines(axes: Axes, comparison: Comparison, timed: list[str]) -> None:
-    """What the application gets of the first run of each way."""
+    """What the application gets of each way, over time."""
+    above, rates = False, comparison.scenario.capacity_mbps
     for way in timed:
         results = comparison.ran[way]
-        edges, delivered, _ = panels.delivered(results, results.seeds[0])
-        axes.stairs(delivered, edges, baseline=None, color=COLOURS[way], linewidth=1.3, label=way)
+        curve = delivered(results, results.seeds)
+        stepped(axes, curve, WAYS[way], way, linewidth=1.3)
+        above |= curve.most > (rates or math.inf)
     axes.set(xlabel="time (s)", ylabel="delivered (Mbit/s)")
     axes.set_ylim(bottom=0)
     axes.set_xlim(left=0)
-    first = min(comparison.ran[way].seeds[0] for way in timed)
-    axes.set_title(
-        f"seed {first}; what waited for a missing packet is delivered at once when that comes",
-        fontsize="small",
-    )
-    axes.legend(loc="lower right", ncols=len(timed), fontsize="small")
+    if rates is not None:
+        axes.axhline(rates, color=INK, linewidth=1.1, linestyle=DASHED, label=CAPACITY)
+    if above:
+        note(axes, f"Above the {CAPACITY}: {ABOVE}.")
+    results = comparison.ran[timed[0]]
+    told = means_told(results, results.seeds)
+    legend(axes, *axes.get_legend_handles_labels(), title=told)

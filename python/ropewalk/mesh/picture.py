@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..panels import COLOURS
-from ..reproduction.pictures import picture
+from ..style import COLOURS, picture
 from .results import ROUTINGS, Census, Counted
 
 if TYPE_CHECKING:

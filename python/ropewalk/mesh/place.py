@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..model.wifi import exchange
-from ..panels import COLOURS, FAINT, INK
-from ..reproduction.pictures import picture
 from ..scenario import Scenario
+from ..style import COLOURS, FAINT, INK, picture
 from ..wireless.reading import place_of
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 from xml.etree import ElementTree
 
-from ..panels import COLOURS
 from ..printable import without_controls
+from ..style import COLOURS
 from .place import Place, place
 from .ways import Way, rows, ways
 

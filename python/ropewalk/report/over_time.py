@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..panels import PIECES
 from ..statistics import student_t
 from ..table import AIRTIME
+from ..whole_runs import PIECES
 from . import charts
 from .section import Chart
 from .tables import joined

@@ -9,8 +9,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ..panels import COLOURS
 from ..printable import without_controls
+from ..style import COLOURS
 from .section import Chart, Drawing, Facts, Image, Piece, Section, Source, Table, Text
 
 NEEDED = 'ropewalk report needs {name}: pip install "ropewalk[report]"'

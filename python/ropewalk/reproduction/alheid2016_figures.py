@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..panels import COLOURS, INK
+from ..style import COLOURS, INK, picture
 from .alheid2016_network import (
     COUPLINGS,
     DISTANCES_M,
@@ -18,7 +18,6 @@ from .alheid2016_network import (
     simulated,
 )
 from .alheid2016_tables import table
-from .pictures import picture
 from .published import published
 from .reproduction import Alternative, Choice, Comparison, Reproduction
 

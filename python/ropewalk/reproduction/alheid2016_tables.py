@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..panels import COLOURS, INK
+from ..style import COLOURS, INK, picture
 from .alheid2016_network import (
     COUPLINGS,
     PACKET,
@@ -18,7 +18,6 @@ from .alheid2016_network import (
     Progress,
     simulated,
 )
-from .pictures import picture
 from .published import published
 from .reproduction import Alternative, Choice, Comparison, Reproduction
 

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.elahi2011 import Queue
-from ..panels import COLOURS
+from ..style import COLOURS, LINES, picture
 from .elahi2011_rows import queue, rows
-from .pictures import LINES, picture
 
 if TYPE_CHECKING:
     import polars as pl

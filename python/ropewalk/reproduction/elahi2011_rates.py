@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..model.elahi2011 import goodput, throughput
-from ..panels import COLOURS, FAINT, INK
+from ..style import COLOURS, FAINT, INK, picture
 from .elahi2011_rows import queue, rows, system
 from .elahi2011_simulated import ETHERNET, EXACT, HEADER, PER_MBIT, Links
-from .pictures import picture
 from .published import printed_digits
 from .reproduction import Comparison
 

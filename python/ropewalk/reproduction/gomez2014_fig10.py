@@ -10,9 +10,9 @@ import numpy as np
 
 from .. import mesh
 from ..folders import deployment
-from ..panels import COLOURS
 from ..scenario import Scenario
 from ..simulation import simulate
+from ..style import COLOURS, picture
 from .gomez2014_diamond import (
     COMPENSATED,
     MODULE_COMPENSATED,
@@ -22,7 +22,6 @@ from .gomez2014_diamond import (
 )
 from .gomez2014_diamond import TCP as OVER_ONE_RELAY
 from .gomez2014_mesh import all_feasible
-from .pictures import picture
 from .published import published
 from .reproduction import Comparison, Reproduction
 

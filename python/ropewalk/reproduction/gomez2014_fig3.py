@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..panels import COLOURS, INK
+from ..style import COLOURS, INK, picture
 from .gomez2014_diamond import (
     AS_PUBLISHED,
     COMPENSATED,
@@ -25,7 +25,6 @@ from .gomez2014_diamond import (
     simulated,
     table,
 )
-from .pictures import picture
 from .published import published
 from .reproduction import Alternative, Choice, Comparison, Reproduction
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ..panels import COLOURS
+from ..style import COLOURS, picture
 from .gomez2014_diamond import (
     COMPENSATED,
     MODULE_COMPENSATED,
@@ -20,7 +20,6 @@ from .gomez2014_diamond import (
     table,
 )
 from .gomez2014_fig3 import OF_MODULE
-from .pictures import picture
 from .published import published
 from .reproduction import Comparison, Reproduction
 

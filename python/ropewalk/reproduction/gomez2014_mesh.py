@@ -10,7 +10,7 @@ from ..folders import deployment
 from ..mesh import Census, Counted, place
 from ..mesh.picture import feasible, hops, routes
 from ..scenario import Scenario
-from .pictures import picture
+from ..style import picture
 from .published import published
 from .reproduction import Comparison, Reproduction
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..style import LINES, picture
 from .park2014_splits import KINDS
-from .pictures import LINES, picture
 
 if TYPE_CHECKING:
     import polars as pl

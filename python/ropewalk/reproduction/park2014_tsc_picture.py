@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .pictures import LINES, picture
+from ..style import LINES, picture
 
 if TYPE_CHECKING:
     import polars as pl

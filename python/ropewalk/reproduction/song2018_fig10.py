@@ -18,8 +18,7 @@ from ..model.song2018 import (
     transfer_time,
     with_asymmetry,
 )
-from ..panels import COLOURS, FAINT, INK
-from .pictures import LINES, picture
+from ..style import COLOURS, FAINT, INK, LINES, picture
 from .published import published
 from .reproduction import Alternative, Choice, Comparison, Reproduction
 from .song2018_open import QUESTIONS, worded

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from ..model.song2018 import prediction_accuracy
-from ..panels import COLOURS, FAINT, INK
-from .pictures import picture
+from ..style import COLOURS, FAINT, INK, picture
 from .published import published
 from .reproduction import Alternative, Choice, Comparison, Reproduction
 from .song2018_groups import Drawn, groups

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.song2018 import Queue, Spread, Start, throughput, with_asymmetry
-from .pictures import picture
+from ..style import picture
 from .published import published
 from .reproduction import Alternative, Choice, Comparison, Reproduction
 from .song2018_open import QUESTIONS, worded

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..model.wifi import snr_needed_db
 from ..model.wifi.radio import MAC_BYTES
-from ..panels import COLOURS, FAINT, INK
-from ..reproduction.pictures import picture
+from ..style import COLOURS, FAINT, INK, picture
 from .budget import MOST_IN_ERROR, radio_on
 from .place import Place, Station
 
