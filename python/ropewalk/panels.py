@@ -27,6 +27,7 @@ MOST_STEPS = (
     150  # finer than a picture's dots shows nothing but the bursts in which losses are repaired
 )
 MOST_DELIVERED = 60
+MOST_AVERAGED = 30  # of several runs, whose gaps close at other moments
 ROOM = 1.3  # of the axis, above what links carry
 CAPACITY = "sum of link rates"
 # Why the application gets more, for a while, than links bring.
@@ -54,18 +55,19 @@ def goodput(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
             linewidth=1.1,
             linestyle=DASHED if steady else "-",
             label=CAPACITY,
+            zorder=3,
         )
         top = max(top, float(most))
     total = delivered(results, seeds)
-    together = steps.together(MOST_DELIVERED)
+    together = steps.together(_most_delivered(seeds))
     # Far above what the links carry goes a line that is delivered at a stroke; means over some
     # steps keep it readable, and the frame at the links' height.
-    highest, top = total.most, ROOM * top
+    highest, top = float(np.nanmax(total.mean, initial=0.0)), ROOM * top
     span = together * (steps.edges[1] - steps.edges[0])
     notes = [f"mean over {span:.3g} s"] if together > 1 else []
-    notes += [f"up to {np.nanmax(total.mean):,.0f}"] if np.nanmax(total.mean) > top else []
+    notes += [f"up to {highest:,.0f}"] if highest > top else []
     told = f"\n({', '.join(notes)})" if notes else ""
-    stepped(axes, total, INK, f"delivered in order{told}")
+    stepped(axes, total, INK, f"delivered in order{told}", over=True)
     axes.set_ylim(0, top)
     _over_time(axes, steps, "goodput (Mbit/s)")
     if not np.isnan(capacity.mean).all() and highest > np.nanmax(capacity.mean):
@@ -78,7 +80,7 @@ def goodput(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
 def delivered(results: Results, seeds: Sequence[int]) -> Curve:
     """What the application gets in order, 10^6 bit/s."""
     steps = steps_of(results, seeds)
-    return steps.curve(steps.values("goodput_mbps"), MOST_DELIVERED)
+    return steps.curve(steps.values("goodput_mbps"), _most_delivered(seeds))
 
 
 def flows(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
@@ -194,7 +196,7 @@ def reorder_buffer(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     axes.stairs(
         waiting.mean, waiting.edges, fill=True, color=COLOURS[1], linewidth=0, label="waiting"
     )
-    _band(axes, waiting, INK)
+    _band(axes, waiting, INK, over=True)
     axes.axhline(
         most, color=FAINT, linewidth=0.9, linestyle="--", label=f"greatest: {most:,.0f} kB"
     )
@@ -286,9 +288,11 @@ def means_told(results: Results, seeds: Sequence[int]) -> str | None:
     return f"means of {len(seeds)} runs"
 
 
-def stepped(axes: Axes, curve: Curve, ink: str, label: str, **more: Any) -> None:
+def stepped(
+    axes: Axes, curve: Curve, ink: str, label: str, *, over: bool = False, **more: Any
+) -> None:
     """Draw a line in steps, and its band."""
-    _band(axes, curve, ink)
+    _band(axes, curve, ink, over=over)
     axes.stairs(
         curve.mean,
         curve.edges,
@@ -297,6 +301,10 @@ def stepped(axes: Axes, curve: Curve, ink: str, label: str, **more: Any) -> None
         label=label,
         **{"linewidth": 1.0, **more},
     )
+
+
+def _most_delivered(seeds: Sequence[int]) -> int:
+    return MOST_DELIVERED if len(seeds) == 1 else MOST_AVERAGED
 
 
 def _stacked(
@@ -309,19 +317,22 @@ def _stacked(
     return Curve(curve.edges, top)
 
 
-def _band(axes: Axes, curve: Curve, ink: str, label: str = INTERVAL) -> None:
+def _band(
+    axes: Axes, curve: Curve, ink: str, label: str = INTERVAL, *, over: bool = False
+) -> None:
     """Draw the interval around a mean, where runs differ."""
     if curve.half is None or not curve.differs:
         return
     low, high = np.maximum(curve.mean - curve.half, 0), curve.mean + curve.half
+    # Over coloured areas: what is below stays to be seen.
     axes.fill_between(
         curve.edges,
         np.append(low, low[-1]),
         np.append(high, high[-1]),
         step="post",
-        color=ink,
-        alpha=BAND,
-        linewidth=0,
+        facecolor=("white" if over else ink, 0.45 if over else BAND),
+        edgecolor=(ink, 0.6) if over else "none",
+        linewidth=0.5 if over else 0,
         label=label,
     )
 

@@ -138,18 +138,19 @@ def windows(
     if subflow is not None or ax is not None:
         if subflow is None and len(names) > 1:
             raise ValueError(f"one ax shows one subflow; subflow = one of {', '.join(names)}")
-        index, name, rows = subflows[names.index(subflow) if subflow else 0]
+        index, name, frame = subflows[names.index(subflow) if subflow else 0]
 
         def draw(axes: Axes) -> None:
-            panels.window(axes, panels.steps_of(results, seeds), index, rows)
+            panels.window(axes, panels.steps_of(results, seeds), index, frame)
             axes.legend(fontsize="small")
             if ax is None:
                 axes.set_title(name)
 
         return _alone(results, ax, width, (9, 4), draw)
     columns = _columns(len(names), width)
-    height = 1.2 + 1.7 * math.ceil(len(names) / columns)
-    size = (9.0, height) if width != "column" else (WIDTHS[width], 0.5 + 1.3 * len(names))
+    rows = math.ceil(len(names) / columns)
+    height = 1.2 + 1.7 * rows
+    size = (9.0, height) if width != "column" else (WIDTHS[width], 0.5 + 1.3 * rows)
     title, letters = _told(results)
     with picture(*size, title=title, letters=letters, paper=width) as figure:
         panels.windows(figure, results, seeds, columns)
@@ -493,7 +494,7 @@ def _told(results: Results) -> tuple[str, str]:
 def _columns(count: int, width: Width | None) -> int:
     """How many of so many panels stand beside each other."""
     if width == "column":
-        return 1
+        return 1 + (count > 4)
     return min(max(count, 1), 4 if count > 6 else 3)
 
 

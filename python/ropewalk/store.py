@@ -7,8 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import get_args
 
-from . import folders, panels, plot
-from .results import Frame, Results
+from . import folders, plot
+from .origin import without_origin
+from .results import RECORDED, Frame, Results
 
 PICTURES = {
     "goodput": plot.goodput,
@@ -16,6 +17,7 @@ PICTURES = {
     "reorder-buffer": plot.reorder_buffer,
     "player-buffer": plot.player_buffer,
     "flows": plot.flows,
+    "shares": plot.shares,
     "airtime": plot.airtime,
     "delays": plot.delays,
 }
@@ -50,6 +52,8 @@ def keep(results: Results, folder: str | os.PathLike[str]) -> list[Path]:
     ...     sorted(file.name for file in (Path(temporary) / "two-links").iterdir())
     ['pictures', 'result.json', 'scenario.toml', 'tables']
     """
+    from . import panels, whole_runs
+
     has_steps = not results.connection.is_empty()
     shown = {
         "goodput": has_steps,
@@ -57,7 +61,8 @@ def keep(results: Results, folder: str | os.PathLike[str]) -> list[Path]:
         "reorder-buffer": has_steps and panels.has_reorder_buffer(results),
         "player-buffer": has_steps and panels.has_player_buffer(results),
         "flows": has_steps and panels.has_flows(results),
-        "airtime": has_steps and panels.has_radios(results.runs[0]),
+        "shares": whole_runs.has_shares(results),
+        "airtime": whole_runs.has_radios(results.runs[0]),
         "delays": True,
     }
     return folders.keep(
@@ -82,6 +87,9 @@ def restore(kept: folders.Kept) -> Results:
     >>> again.runs == results.runs, again.timeline.equals(results.timeline)
     (True, True)
     """
-
-
-from . import plot
+    return Results.restored(
+        kept.scenario,
+        kept.result.get("runs", [without_origin(kept.result)]),
+        kept.several(RECORDED),
+        origin=kept.origin,
+    )

@@ -40,6 +40,7 @@ WIDTHS = {"column": 3.5, "page": 7.16}  # inches; of a column and of the page of
 FONT_SIZES = {None: 9.0, "column": 7.0, "page": 8.0}
 LEAST_ASPECT = 0.62  # of height to width, in a column
 LETTER = 0.0071  # inches that a letter is wide in the mean, a point of its size
+MOST_INSIDE = 6  # names in a legend inside of axes that stand below each other
 BESIDE = 6.0  # inches of axes from which on a legend stands beside them
 FALLBACK = "DejaVu Sans"  # comes with matplotlib
 LAST_RESORT = "Last Resort"  # a font of boxes
@@ -214,7 +215,9 @@ def legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str], **more: An
     size = 0.833 * float(axes.xaxis.label.get_fontsize())  # what "small" is
     place: dict[str, Any]
     if figure.get_layout_engine() is None:
-        place = {"loc": "best", "frameon": True, "framealpha": 0.85}
+        many = len(labels) > MOST_INSIDE
+        place = {"loc": "best", "frameon": True, "framealpha": 0.85, "ncols": 1 + many}
+        place |= {"fontsize": "x-small" if many else "small"}
     elif wide >= BESIDE:
         place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0}
     else:
@@ -233,7 +236,7 @@ def note(axes: Axes, text: str) -> None:
     """Write above all that is drawn on axes, in lines as long as the axes are wide."""
     wide, high = _inches(axes)
     size = 0.833 * float(axes.xaxis.label.get_fontsize())
-    lines = textwrap.wrap(text, max(24, int(wide / (LETTER * size))))
+    lines = textwrap.wrap(text, max(24, int(wide / (1.05 * LETTER * size))))
     part = len(lines) * 1.3 * size / 72 / high + 0.03
     bottom, top = axes.get_ylim()
     axes.set_ylim(bottom, bottom + (top - bottom) / (1 - min(part, 0.5)))
@@ -246,15 +249,18 @@ def note(axes: Axes, text: str) -> None:
         fontsize=size,
         color=FAINT,
         zorder=5,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 1.0},
     )
 
 
 def _inches(axes: Axes) -> tuple[float, float]:
     """Return about how wide and high axes are when all is laid out."""
-    room = axes.get_figure(root=False)
+    figure, room = axes.get_figure(root=True), axes.get_figure(root=False)
+    assert figure is not None
     assert room is not None
+    grown = 1.0 if figure.get_layout_engine() is None else 1.08
     place, dots = axes.get_position(), room.get_dpi()
-    return 1.13 * place.width * room.bbox.width / dots, place.height * room.bbox.height / dots
+    return grown * place.width * room.bbox.width / dots, place.height * room.bbox.height / dots
 
 
 def fonts_with(letters: str) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..panels import ABOVE, CAPACITY, delivered, means_told, stepped
 from ..style import DASHED, INK, WAYS, Width, legend, note, picture
 
@@ -126,15 +128,16 @@ def _delay(axes: Axes, comparison: Comparison) -> None:
 
 def _timelines(axes: Axes, comparison: Comparison, timed: list[str]) -> None:
     """What the application gets of each way, over time."""
-    above, rates = False, comparison.scenario.capacity_mbps
+    above, longest, rates = False, 0.0, comparison.scenario.capacity_mbps
     for way in timed:
         results = comparison.ran[way]
         curve = delivered(results, results.seeds)
         stepped(axes, curve, WAYS[way], way, linewidth=1.3)
-        above |= curve.most > (rates or math.inf)
+        longest = max(longest, float(curve.edges[-1]))
+        above |= float(np.nanmax(curve.mean, initial=0.0)) > (rates or math.inf)
     axes.set(xlabel="time (s)", ylabel="delivered (Mbit/s)")
     axes.set_ylim(bottom=0)
-    axes.set_xlim(left=0)
+    axes.set_xlim(0, longest)
     if rates is not None:
         axes.axhline(rates, color=INK, linewidth=1.1, linestyle=DASHED, label=CAPACITY)
     if above:
