@@ -95,7 +95,8 @@ RunsFolder: TypeAlias = Annotated[
     Path | None, out_option("tables (Parquet), plots, the scenario used")
 ]
 RunsPage: TypeAlias = Annotated[
-    list[Path] | None, plot_option("all plots of the first run on one page")
+    list[Path] | None,
+    plot_option("all on one page; of several runs means, with 95 % bands"),
 ]
 PictureFolder: TypeAlias = Annotated[
     Path | None, out_option("tables (Parquet), the picture, the scenario used")
