@@ -190,7 +190,8 @@ def window(axes: Axes, steps: Steps, subflow: int, rows: pl.DataFrame) -> None:
 def reorder_buffer(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     """Bytes that wait for a gap to close."""
     steps = steps_of(results, seeds)
-    waiting = steps.curve(steps.values("reorder_buffer_bytes") / 1e3)
+    fewer = None if len(seeds) == 1 else MOST_DELIVERED
+    waiting = steps.curve(steps.values("reorder_buffer_bytes") / 1e3, fewer)
     runs = [run for run in results.runs if run["seed"] in seeds]
     most = max(run["reordering"]["buffer_max_bytes"] for run in runs) / 1e3
     axes.stairs(
@@ -200,7 +201,7 @@ def reorder_buffer(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     axes.axhline(
         most, color=FAINT, linewidth=0.9, linestyle="--", label=f"greatest: {most:,.0f} kB"
     )
-    axes.set_ylim(0, 1.05 * max(most, waiting.most, 1))
+    axes.set_ylim(0, 1.05 * max(most, 1))
     _over_time(axes, steps, "reorder buffer (kB)")
     _legend_above(axes)
 
