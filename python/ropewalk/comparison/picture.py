@@ -5,9 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ..panels import ABOVE, CAPACITY, delivered, means_told, stepped
 from ..style import DASHED, INK, WAYS, Width, legend, note, picture
 
 if TYPE_CHECKING:
@@ -70,6 +67,8 @@ def _runs(comparison: Comparison) -> str:
 
 
 def _goodput(axes: Axes, comparison: Comparison) -> None:
+    from ..panels import CAPACITY
+
     goodputs = [comparison.means[way].get("goodput_mbps", math.nan) for way in comparison.ways]
     for place, (way, goodput) in enumerate(zip(comparison.ways, goodputs, strict=True)):
         axes.bar(
@@ -128,6 +127,10 @@ def _delay(axes: Axes, comparison: Comparison) -> None:
 
 def _timelines(axes: Axes, comparison: Comparison, timed: list[str]) -> None:
     """What the application gets of each way, over time."""
+    import numpy as np
+
+    from ..panels import ABOVE, CAPACITY, delivered, means_told, stepped
+
     above, longest, rates = False, 0.0, comparison.scenario.capacity_mbps
     for way in timed:
         results = comparison.ran[way]
