@@ -8,15 +8,14 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
 import ropewalk
+from ropewalk import ready
 from ropewalk.model.song2018 import throughput
 from ropewalk.model.striped_cycle import transfer
 
-SCENARIOS = Path(__file__).parents[1] / "scenarios"
 MILLION = 1_000_000
 MBPS = 125_000.0
 RATES = np.array([35.9, 18.4, 33.3, 14.7, 14.8, 4.4, 22.5, 12.5])  # song-2018, section 5.1.3
@@ -43,10 +42,9 @@ def main() -> None:
     delays = random.uniform(0.01, 0.2, (20, 8))
     seconds = best(lambda: [transfer(RATES * MBPS, each) for each in delays], 3) / len(delays)
     print(f"the cycle of 8 striped links, 1 MB: {seconds * 1e3:.1f} ms each")
-    for path in sorted(SCENARIOS.glob("*/*.toml")):
-        scenario = ropewalk.Scenario.load(path)
+    for name in ready.names():
+        scenario = ropewalk.Scenario.load(ready.file(name))
         seconds = best(lambda s=scenario: ropewalk.predict(s))
-        name = path.relative_to(SCENARIOS)
         print(f"predict {name}: {seconds * 1e3:.1f} ms")
     sys.stdout.flush()
 

@@ -9,11 +9,13 @@ from importlib.util import find_spec
 # are, but for whoever asks pip to leave them out.
 INSTALLED_BY = {
     "distributed": 'pip install "ropewalk[dask]"',
+    "jinja2": 'pip install "ropewalk[report]"',
     "matplotlib": "pip install matplotlib",
     "pandas": 'pip install "ropewalk[pandas]"',
     "polars": "pip install polars",
     "pyarrow": 'pip install "ropewalk[pandas]"',
     "scipy": 'pip install "ropewalk[models]"',
+    "vl_convert": 'pip install "ropewalk[report]"',
 }
 
 

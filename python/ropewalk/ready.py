@@ -22,6 +22,7 @@ FOLDER = next(
     ),
     _PACKAGE / "scenarios",
 )
+STUDY = "*.study.toml"  # what varies a scenario's keys, and is none itself
 
 
 def names() -> list[str]:
@@ -32,7 +33,7 @@ def names() -> list[str]:
     >>> "start/two-links" in names()
     True
     """
-    files = sorted(FOLDER.rglob("*.toml"))
+    files = sorted(file for file in FOLDER.rglob("*.toml") if not file.match(STUDY))
     return [file.relative_to(FOLDER).with_suffix("").as_posix() for file in files]
 
 

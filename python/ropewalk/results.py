@@ -34,6 +34,8 @@ Frame: TypeAlias = Literal[
 ]
 
 
+# What tells whether an application got its data in time.
+TIMELY = ("messages", "video", "chunks", "requests", "web")
 # What its runs' objects do not have; from these frames results are made again.
 RECORDED = ("subflows", "timeline", "connection", "delays")
 
@@ -406,7 +408,22 @@ def flat(run: dict[str, Any]) -> dict[str, Any]:
     if "reordered_ratio" in metrics:
         row["reordered_ratio"] = metrics["reordered_ratio"]
     row |= run.get("stats", {})
+    for key in TIMELY:
+        row |= dict(_within(key, run.get(key, {})))
     return row
+
+
+def _within(key: str, of: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Yield an object's numbers: ``video.frame_delay_ms.p95`` as ``video_frame_delay_p95_ms``."""
+    for name, value in of.items():
+        if isinstance(value, Mapping):
+            stem, unit = name, ""
+            for ending in ("_ms", "_s"):
+                if name.endswith(ending):
+                    stem, unit = name.removesuffix(ending), ending
+            yield from ((f"{key}_{stem}_{part}{unit}", each) for part, each in value.items())
+        elif isinstance(value, (int, float)):
+            yield f"{key}_{name}", value
 
 
 def _frame(rows: list[dict[str, Any]]) -> pl.DataFrame:

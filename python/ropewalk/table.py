@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -15,32 +15,11 @@ from . import statistics
 
 if TYPE_CHECKING:
     from .results import Results
-    from .scenario import Scenario
 
 MOST_SHARED = 4  # links whose shares there is room for
 FIRST_ROWS, LAST_ROWS = 48, 16  # of a table with more; --json has them all
 
 Columns: TypeAlias = Mapping[str, tuple[str, float, str]]  # heading: key, times, format
-
-
-class Runs(Protocol):
-    """Runs of one scenario, from this process or from a folder."""
-
-    @property
-    def scenario(self) -> Scenario:
-        """What was run."""
-
-    @property
-    def runs(self) -> Sequence[dict[str, Any]]:
-        """Each run's JSON object."""
-
-    @property
-    def mean(self) -> dict[str, Any]:
-        """Mean over the runs of each number."""
-
-    @property
-    def ci95(self) -> dict[str, Any]:
-        """Half the width of the 95 % confidence interval of each mean."""
 
 
 @dataclass(frozen=True)
@@ -159,13 +138,13 @@ def _summary(results: Results) -> Table:
     return grid
 
 
-def summary_lines(results: Runs) -> Iterator[tuple[str, str]]:
+def summary_lines(results: Results) -> Iterator[tuple[str, str]]:
     """Yield what runs came to: a name, and the numbers in words.
 
     Parameters
     ----------
     results : Results
-        Or what has their scenario, runs, means and intervals.
+        Of one scenario.
 
     Examples
     --------
@@ -244,7 +223,7 @@ def _spent(mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "quota", told + f" {quota['left'] / 1e6:,.1f} left"
 
 
-def _timeliness(results: Runs, mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _timeliness(results: Results, mean: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """What came before its deadline, how a video played, and how long answers and pages took."""
     late_after = results.scenario.values["traffic"].get("deadline", 0.0)
     for key, counted in (("messages", "count"), ("video", "frames")):

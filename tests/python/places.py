@@ -2,5 +2,8 @@
 
 from pathlib import Path
 
+from ropewalk import ready
+
 ROOT = Path(__file__).parents[2]
 TWO_LINKS = ROOT / "scenarios/start/two-links.toml"
+READY = [ready.file(name) for name in ready.names()]

@@ -9,7 +9,6 @@ import ropewalk
 from places import ROOT, TWO_LINKS
 from ropewalk import plot
 from ropewalk.comparison.picture import draw
-from ropewalk.report.kept import KeptRuns
 
 MODELLED = ["--ways", "predict,simulate"]
 
@@ -200,11 +199,7 @@ def test_runs_of_the_testbed_that_warn_of_nothing_are_explained(compared):
     kernel = {"release": "6.1", "counters": {"client": {}, "server": {}}}
     simulated = compared.simulated
     assert "warnings" not in simulated.runs[0]
-    measured = KeptRuns(
-        simulated.scenario,
-        [slower(run) | {"engine": "testbed", "kernel": kernel} for run in simulated.runs],
-        slower(simulated.mean),
-        simulated.ci95,
-    )
+    runs = [slower(run) | {"engine": "testbed", "kernel": kernel} for run in simulated.runs]
+    measured = ropewalk.Results.restored(simulated.scenario, runs, {})
     told = ropewalk.Comparison(simulated.scenario, None, simulated, measured).explanation
     assert told[0].startswith("simulate is 100.0% above testbed")

@@ -5,9 +5,7 @@ import json
 import pytest
 
 import ropewalk
-from places import ROOT, TWO_LINKS
-
-READY = sorted((ROOT / "scenarios").rglob("*.toml"))
+from places import READY, ROOT, TWO_LINKS
 
 
 def sources(explanation):

@@ -10,9 +10,8 @@ import polars as pl
 import pytest
 
 import ropewalk
-from places import ROOT, TWO_LINKS
+from places import READY, ROOT, TWO_LINKS
 
-READY = sorted((ROOT / "scenarios").rglob("*.toml"))
 STREAM = {
     "transport.protocol": "mptcp",
     "traffic.kind": "poisson",

@@ -8,9 +8,7 @@ import jsonschema
 import pytest
 
 import ropewalk
-from places import ROOT
-
-READY = sorted((ROOT / "scenarios").rglob("*.toml"))
+from places import READY, ROOT
 
 
 def test_there_are_some():

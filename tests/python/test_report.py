@@ -4,16 +4,18 @@ import html
 import json
 import re
 import shutil
+import sys
 from html.parser import HTMLParser
 
 import pytest
 
 import browser
 import ropewalk
-from places import ROOT, TWO_LINKS
+from places import READY, TWO_LINKS
 from ropewalk.advice.store import keep as keep_advice
 from ropewalk.comparison.store import keep as keep_comparison
 from ropewalk.mesh.store import keep as keep_census
+from ropewalk.needs import MissingLibraryError
 from ropewalk.prediction.store import keep as keep_prediction
 from ropewalk.reproduction.keeping import keep as keep_reproduction
 
@@ -238,13 +240,14 @@ def test_it_is_written_to_a_page(command, kept, tmp_path):
 
 
 def test_without_the_extra_it_says_how_to_install_it(kept, monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r'pip install "ropewalk\[report\]"'):
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    monkeypatch.setattr("ropewalk.needs.find_spec", lambda name: None)
+    with pytest.raises(MissingLibraryError, match=r'pip install "ropewalk\[report\]"'):
         ropewalk.report.write([kept / "runs"])
 
 
 def test_the_scenario_of_every_kind_is_drawn():
-    for file in sorted((ROOT / "scenarios").rglob("*.toml")):
+    for file in READY:
         svg, _ = ropewalk.report.drawing.draw(ropewalk.Scenario.load(file))
         assert svg.startswith("<svg"), file
 

@@ -46,13 +46,11 @@ def report(
         file = folders[0] / REPORT if out is None else out
         if file.suffix.lower() not in (".html", ".htm"):
             raise ValueError(f"--out {file}: a report's name ends in .html")
+        reporting.check_installed()
         sections = reporting.sections(folders)
         check_file(file)
     with failures():
-        try:
-            reporting.write_sections(sections, file)
-        except ImportError as error:
-            raise RuntimeError(str(error)) from None
+        reporting.write_sections(sections, file)
     size = file.stat().st_size
     if as_json:
         named = [{"title": each.title, "kind": each.kind} for each in sections]

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from ..folders import REPORT, RESULT, Kept, open_kept
 from ..replacing import replace
-from . import advised, compared, counted, predicted, reproduced, runs
+from . import advised, compared, counted, predicted, reproduced, runs, swept
 from .page import check_installed, page
 from .section import Section
 
@@ -34,6 +34,7 @@ SECTIONS: dict[str, Callable[[Kept], Section]] = {
     "advise": advised.section,
     "reproduce": reproduced.section,
     "mesh": counted.section,
+    "sweep": swept.section,
 }
 
 
@@ -58,7 +59,7 @@ def write(
     ------
     ValueError
         A folder has no results, or some that cannot be understood, or there is no folder.
-    ImportError
+    MissingLibraryError
         What pages are made with is not installed: ``pip install "ropewalk[report]"`` does.
     OSError
         A folder cannot be read or the file not be written.
@@ -87,7 +88,7 @@ def write_sections(made: Sequence[Section], path: Path) -> None:
 
     Raises
     ------
-    ImportError, OSError
+    MissingLibraryError, OSError
         As `write`.
     """
     title = made[0].title if len(made) == 1 else f"{made[0].title}, and {len(made) - 1} more"

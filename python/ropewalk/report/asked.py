@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..explanation import explain
@@ -36,8 +36,8 @@ def question(kept: Kept, told: Mapping[str, str] | None = None) -> Part:
         for each in preface(kept.scenario.text)
     ]
     pairs = [("scenario", kept.scenario.title)]
-    if "command" in (origin := kept.result.get("origin", {})):
-        pairs.append(("command", str(origin["command"])))
+    if kept.origin is not None:
+        pairs.append(("command", kept.origin.command))
     pieces.append(Facts((*pairs, *(told or {}).items())))
     return Part("What was asked", tuple(pieces))
 
@@ -79,25 +79,35 @@ def drawn(scenario: Scenario) -> Part:
 
 def whence(kept: Kept) -> Part:
     """Return where results come from: version, date, command, machine, time, seeds."""
-    origin = kept.result.get("origin")
-    pieces: list[Piece] = []
-    if isinstance(origin, Mapping):
-        pieces.append(Facts(tuple(_flat(origin))))
-    else:
-        pieces.append(Text(NO_ORIGIN, "faint"))
-    pieces.append(Facts((("folder", str(kept.folder)),)))
-    return Part("Origin", tuple(pieces))
+    known = kept.origin
+    folder = ("folder", str(kept.folder))
+    if known is None:
+        return Part("Origin", (Text(NO_ORIGIN, "faint"), Facts((folder,))))
+    commit = f", commit {known.commit}" if known.commit else ""
+    pairs = [
+        ("Ropewalk", f"{known.version}{commit}"),
+        ("date", known.date.replace("T", " ").replace("Z", " UTC")),
+        ("command", known.command),
+        ("machine", known.machine),
+        ("took", f"{known.wall_s:,.2f} s"),
+    ]
+    if known.seeds:
+        pairs.append(("seeds", _seeds(known.seeds)))
+    return Part("Origin", (Facts((*pairs, folder)),))
 
 
-def _flat(origin: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    for key, held in origin.items():
-        name = f"{before}{key}".replace("_", " ")
-        if isinstance(held, Mapping):
-            yield from _flat(held, f"{name}, ")
-        elif isinstance(held, list):
-            yield name, ", ".join(map(str, held))
-        else:
-            yield name, str(held)
+def _seeds(seeds: Sequence[int]) -> str:
+    """Return seeds in a row as their ends, and others as they are.
+
+    Examples
+    --------
+    >>> _seeds([1, 2, 3]), _seeds([4]), _seeds([1, 5])
+    ('1 to 3', '4', '1, 5')
+    """
+    first, last = seeds[0], seeds[-1]
+    if len(seeds) > 1 and list(seeds) == list(range(first, last + 1)):
+        return f"{first} to {last}"
+    return ", ".join(map(str, seeds))
 
 
 def _flows(scenario: Scenario) -> Table:

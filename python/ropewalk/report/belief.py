@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from .._core import ScenarioError
 from ..comparison import Comparison
 from ..prediction import Predictions, predict
 from ..prediction.coverage import uncovered
+from ..results import Results
 from ..scenario import Scenario
 from ..table import runs_told
-from .kept import KeptRuns
 from .section import Facts, Part, Piece, Table, Text
 from .tables import value
-
-if TYPE_CHECKING:
-    from ..results import Results
 
 TITLE = "What to believe, and why"
 ONE_RUN = "One run has no interval; --runs 10 gives one."
@@ -28,7 +25,7 @@ INTERVALS = (
 NOW = "Formulas were asked when this report was made, of the scenario as it is drawn above."
 
 
-def of_runs(runs: KeptRuns) -> Part:
+def of_runs(runs: Results) -> Part:
     """Return what to believe of runs, with what formulas say of the same scenario."""
     pieces = [*ran(runs)]
     predictions = _asked(runs.scenario)
@@ -49,12 +46,12 @@ def beside(scenario: Scenario) -> list[Piece]:
     return [Text(NOW, "faint"), *models(predictions)]
 
 
-def ran(runs: KeptRuns, way: str = "") -> list[Piece]:
+def ran(runs: Results, way: str = "") -> list[Piece]:
     """Return what to know of runs themselves: warnings, how many, whether links kept time.
 
     Parameters
     ----------
-    runs : KeptRuns
+    runs : Results
         Which.
     way : str
         Their way, where there are several.
@@ -106,7 +103,7 @@ def models(predictions: Predictions) -> list[Piece]:
     return pieces
 
 
-def _certainty(ran: KeptRuns, way: str) -> Iterator[Piece]:
+def _certainty(ran: Results, way: str) -> Iterator[Piece]:
     told = runs_told(ran.runs)
     yield Facts(((f"runs, {way}" if way else "runs", told),))
     if len(ran.runs) == 1:
@@ -118,7 +115,7 @@ def _certainty(ran: KeptRuns, way: str) -> Iterator[Piece]:
             yield Text(f"Goodput's interval is ± {half / mean:.1%} of it.")
 
 
-def _emulated(ran: KeptRuns) -> Iterator[Piece]:
+def _emulated(ran: Results) -> Iterator[Piece]:
     """Say whether a testbed's links kept their time."""
     links = [run["emulator"] for run in ran.runs if "emulator" in run]
     late = [each for each in links if not each.get("trusted", True)]
@@ -140,13 +137,11 @@ def _asked(scenario: Scenario) -> Predictions | None:
         return None
 
 
-def _beside(ran: KeptRuns, predictions: Predictions) -> Iterator[Piece]:
-    # What comparisons ask of results is what is kept of them.
-    results = cast("Results", ran)
+def _beside(ran: Results, predictions: Predictions) -> Iterator[Piece]:
     if ran.runs[0].get("engine") == "testbed":
-        compared = Comparison(ran.scenario, predictions, measured=results)
+        compared = Comparison(ran.scenario, predictions, measured=ran)
     else:
-        compared = Comparison(ran.scenario, predictions, simulated=results)
+        compared = Comparison(ran.scenario, predictions, simulated=ran)
     yield Text(NOW, "faint")
     if predictions.reason is not None:
         yield Text(f"To believe: {predictions.believed}, {predictions.reason}")

@@ -7,6 +7,7 @@ have dots and brackets.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -79,17 +80,59 @@ def axis(field: str, title: str, kind: str = "quantitative", **more: Any) -> Spe
     return {"field": field, "type": kind, "title": title, **more}
 
 
-def colour(order: Sequence[str], title: str | None = None) -> Spec:
+def colour(order: Sequence[str]) -> Spec:
     """Return the encoding of colours: names in their order, as everywhere on the page."""
-    alone = {"legend": None} if len(order) == 1 else {}
+    # Bands are faint, and share the legend.
+    legend = {"symbolOpacity": 1} if len(order) > 1 else None
     return {
         "field": "of",
         "type": "nominal",
-        "title": title,
+        "title": None,
         "sort": list(order),
         "scale": {"domain": list(order)},
-        **alone,
+        "legend": legend,
     }
+
+
+def choice(titles: Sequence[str], fields: Sequence[str]) -> tuple[list[Spec], list[Spec]]:
+    """Return what lets a reader choose which of several quantities is shown.
+
+    Parameters
+    ----------
+    titles : sequence of str
+        Of the quantities; their data are in ``y0``, ``y1``, ...
+    fields : sequence of str
+        Those of each quantity, such as ``("y", "low", "high")``.
+
+    Returns
+    -------
+    list, list
+        Parameters and transforms of the specification; the chosen quantity is in the fields.
+
+    Examples
+    --------
+    >>> _, transforms = choice(["goodput", "delay"], ["y"])
+    >>> transforms[0]["calculate"]
+    'chosen_y == "goodput" ? datum.y0 : chosen_y == "delay" ? datum.y1 : null'
+    """
+    named = [json.dumps(title) for title in titles]
+    transforms = [
+        {
+            "calculate": "".join(
+                f"chosen_y == {title} ? datum.{field}{at} : " for at, title in enumerate(named)
+            )
+            + "null",
+            "as": field,
+        }
+        for field in fields
+    ]
+    return [select("chosen_y", titles, "shown: ")], transforms
+
+
+def select(name: str, options: Sequence[str], label: str) -> Spec:
+    """Return a parameter that a reader chooses from a list."""
+    bind = {"input": "select", "options": list(options), "name": label}
+    return {"name": name, "value": options[0], "bind": bind}
 
 
 def hints(title: str, *fields: tuple[str, str]) -> list[Spec]:
@@ -227,7 +270,7 @@ def bars(data: pl.DataFrame, order: Sequence[str], x: str, *, what: str) -> Spec
     if "low" in data.columns:
         layers.append(
             {
-                "mark": {"type": "rule", "style": "interval"},
+                "mark": {"type": "rule"},
                 "encoding": {"x": axis("low", x), "x2": {"field": "high"}},
             }
         )

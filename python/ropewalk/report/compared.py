@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from ..comparison import Comparison
 from ..comparison.numbers import entries
+from ..comparison.store import restore
 from ..comparison.table import FLOW, LINK, SUBFLOW, SUMMARY
 from ..folders import Kept
-from ..prediction.store import of_json
 from . import asked, belief, charts, over_time
-from .kept import KeptRuns
 from .over_time import Frames
 from .runs import frames
 from .section import Cell, Chart, Part, Piece, Section, Table, Text
 from .tables import cut, value
-
-if TYPE_CHECKING:
-    from ..results import Results
 
 KIND = "Compared: one scenario, run in several ways"
 EACH = (("subflows", "Subflows", SUBFLOW), ("links", "Links", LINK), ("flows", "Flows", FLOW))
@@ -26,18 +22,8 @@ EACH = (("subflows", "Subflows", SUBFLOW), ("links", "Links", LINK), ("flows", "
 
 def section(kept: Kept) -> Section:
     """Return what is to be said of a comparison."""
-    ways = kept.result["ways"]
-    ran = {way: KeptRuns.of(of, kept.scenario) for way, of in ways.items() if way != "predict"}
-    # What comparisons ask of results is what is kept of them.
-    results = {way: cast("Results", of) for way, of in ran.items()}
-    compared = Comparison(
-        kept.scenario,
-        of_json(ways["predict"]) if "predict" in ways else None,
-        results.get("simulate"),
-        results.get("testbed"),
-        kept.result.get("left_out", {}),
-    )
-    recorded = {way: frames(kept, of, f"{way}-") for way, of in ran.items()}
+    compared = restore(kept)
+    recorded = {way: frames(results) for way, results in compared.ran.items()}
     return Section(
         kept.scenario.title,
         KIND,
@@ -47,17 +33,17 @@ def section(kept: Kept) -> Section:
             asked.drawn(kept.scenario),
             Part("Pictures", tuple(_pictures(compared, recorded))),
             Part("Numbers", tuple(_tables(compared))),
-            Part(belief.TITLE, tuple(_believed(compared, ran))),
+            Part(belief.TITLE, tuple(_believed(compared))),
             asked.whence(kept),
         ),
     )
 
 
-def _believed(compared: Comparison, ran: dict[str, KeptRuns]) -> Iterator[Piece]:
+def _believed(compared: Comparison) -> Iterator[Piece]:
     for way, reason in compared.left_out.items():
         yield Text(f"Left out: {way}: {reason}.")
-    for way, of in ran.items():
-        yield from belief.ran(of, way)
+    for way, results in compared.ran.items():
+        yield from belief.ran(results, way)
     if compared.predictions is not None:
         yield from belief.models(compared.predictions)
 

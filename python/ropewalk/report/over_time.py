@@ -187,7 +187,7 @@ def _goodput(frames: Frames) -> Chart:
         layers.append(area)
     top = MOST_ROOM * max(most, 1e-3)
     if capacity["capacity_mbps"].drop_nulls().len():
-        layers.append(_line(capacity, "capacity_mbps", CAPACITY, "capacity"))
+        layers.append(_line(capacity, "capacity_mbps", CAPACITY, 1.2))
     layers += _total(total)
     shared = {
         "x": charts.axis("x", "time, s", scale={"nice": False}),
@@ -217,16 +217,16 @@ def _total(total: pl.DataFrame) -> list[charts.Spec]:
                 "encoding": {"y": charts.axis("low", "Mbit/s"), "y2": {"field": "high"}},
             }
         )
-    layers.append(_line(None, "y", DELIVERED, "delivered"))
+    layers.append(_line(None, "y", DELIVERED, 1.6))
     return layers
 
 
-def _line(data: pl.DataFrame | None, field: str, name: str, style: str) -> charts.Spec:
+def _line(data: pl.DataFrame | None, field: str, name: str, width: float) -> charts.Spec:
     """Return a line that is told of in the picture, and not in the legend of subflows."""
     own = {} if data is None else {"data": charts.values(data.rename({"time_s": "x"}))}
     return {
         **own,
-        "mark": {"type": "line", "interpolate": "step-after", "clip": True, "style": style},
+        "mark": {"type": "line", "interpolate": "step-after", "clip": True, "strokeWidth": width},
         "encoding": {
             "y": charts.axis(field, "Mbit/s"),
             "strokeDash": {
@@ -289,21 +289,10 @@ def _state(frames: Frames) -> Chart:
         pl.col("link").alias("of"),
         *(pl.col(name).alias(f"y{at}") for at, name in enumerate(known)),
     )
-    choices = [STATE[name] for name in known]
-    picked = "".join(
-        f"chosen_state == {choice!r} ? datum.y{at} : " for at, choice in enumerate(choices)
-    )
+    params, transforms = charts.choice([STATE[name] for name in known], ("y",))
     body: charts.Spec = {
-        "params": [
-            {
-                "name": "chosen_state",
-                "value": choices[0],
-                "bind": {"input": "select", "options": choices, "name": "shown: "},
-            },
-            charts.CHOSEN,
-            charts.MOVED,
-        ],
-        "transform": [{"calculate": f"{picked}null", "as": "y"}],
+        "params": [*params, charts.CHOSEN, charts.MOVED],
+        "transform": transforms,
         "mark": {"type": "line", "strokeWidth": 1.4, "interpolate": "step-after"},
         "encoding": {
             "x": charts.axis("x", "time, s", scale={"nice": False}),

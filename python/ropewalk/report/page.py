@@ -9,14 +9,15 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from ..needs import need
 from ..printable import without_controls
 from ..style import COLOURS
-from .section import Chart, Drawing, Facts, Image, Piece, Section, Source, Table, Text
+from .section import Chart, Drawing, Facts, Image, Link, Piece, Section, Source, Table, Text
 
-NEEDED = 'ropewalk report needs {name}: pip install "ropewalk[report]"'
 TEMPLATE, STYLE, SCRIPT = "page.html", "page.css", "page.js"
 KINDS = {
-    kind: kind.__name__.lower() for kind in (Chart, Drawing, Facts, Image, Source, Table, Text)
+    kind: kind.__name__.lower()
+    for kind in (Chart, Drawing, Facts, Image, Link, Source, Table, Text)
 }
 LIGHTER = 0.35  # part of white in colours that stand on black
 
@@ -33,14 +34,13 @@ def page(title: str, sections: Sequence[Section]) -> str:
 
     Raises
     ------
-    ImportError
-        What is needed is not installed; the text says how to install it.
+    MissingLibraryError
+        What pages are made with is not installed.
     """
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-        from markupsafe import Markup
-    except ImportError as error:
-        raise ImportError(NEEDED.format(name=error.name), name=error.name) from None
+    check_installed()
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
     environment = Environment(
         loader=PackageLoader("ropewalk.report", "assets"),
         autoescape=True,
@@ -68,23 +68,17 @@ def check_installed() -> None:
 
     Raises
     ------
-    ImportError
-        Something is not installed; the text says how to install it.
+    MissingLibraryError
+        Something is not installed; the error says what installs it.
     """
-    from importlib.util import find_spec
-
-    for name in ("jinja2", "vl_convert"):
-        if find_spec(name) is None:
-            raise ImportError(NEEDED.format(name=name), name=name)
+    need("a report", "jinja2", "vl_convert")
 
 
 @cache
 def _vega() -> str:
     """Return Vega, Vega-Lite and Vega-Embed as one script."""
-    try:
-        import vl_convert
-    except ImportError as error:
-        raise ImportError(NEEDED.format(name=error.name), name=error.name) from None
+    import vl_convert
+
     script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return script.replace("</script", r"<\/script")
 

@@ -24,8 +24,8 @@ def section(kept: Kept) -> Section:
     if "runs" in result:
         seed, runs = result["seed"], result["runs"]
         facts.append(("simulated", f"{runs} of each scenario, seeds {seed} to {seed + runs - 1}"))
-    if "command" in (origin := result.get("origin", {})):
-        facts.append(("command", origin["command"]))
+    if kept.origin is not None:
+        facts.append(("command", kept.origin.command))
     return Section(
         result["title"],
         KIND,

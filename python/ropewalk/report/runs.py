@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..folders import Kept
+from ..results import Results
+from ..store import restore
 from ..table import listings, summary_lines
 from . import asked, belief
-from .kept import KeptRuns
 from .over_time import Frames, pictures, pieces_of
 from .section import Facts, Part, Section, Table
 from .tables import of_listing
@@ -18,8 +19,8 @@ KINDS = {
 
 def section(kept: Kept) -> Section:
     """Return what is to be said of runs of one scenario."""
-    ran = KeptRuns.of(kept.result, kept.scenario)
-    shown = pictures(frames(kept, ran), ran.runs[0].get("radios", ()))
+    ran = restore(kept)
+    shown = pictures(frames(ran), ran.runs[0].get("radios", ()))
     return Section(
         kept.scenario.title,
         KINDS.get(kept.engine, kept.engine),
@@ -35,32 +36,17 @@ def section(kept: Kept) -> Section:
     )
 
 
-def frames(kept: Kept, ran: KeptRuns, before: str = "") -> Frames:
-    """Return what runs recorded.
-
-    Parameters
-    ----------
-    kept : Kept
-        The folder.
-    ran : KeptRuns
-        Its runs.
-    before : str
-        What the names of the tables begin with.
-    """
+def frames(ran: Results) -> Frames:
+    """Return what runs recorded."""
     flows = ran.runs[0].get("flows", [])
     first = None
     if flows:
         first = f"{flows[0]['name']} (1)" if "count" in flows[0] else str(flows[0]["name"])
-    return Frames(
-        kept.table(f"{before}timeline"),
-        kept.table(f"{before}connection"),
-        kept.table(f"{before}delays"),
-        first,
-        pieces_of(ran.scenario.values["traffic"]),
-    )
+    pieces = pieces_of(ran.scenario.values["traffic"])
+    return Frames(ran.timeline, ran.connection, ran.delays, first, pieces)
 
 
-def tables(ran: KeptRuns) -> list[Table]:
+def tables(ran: Results) -> list[Table]:
     """Return what there are numbers of: subflows, links, flows, radios."""
     halves = {each.what: each for each in listings(ran.ci95)} if ran.ci95 else {}
     return [of_listing(each, halves.get(each.what)) for each in listings(ran.mean)]

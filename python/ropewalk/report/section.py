@@ -153,7 +153,23 @@ class Source:
     text: str
 
 
-Piece: TypeAlias = Table | Chart | Drawing | Image | Facts | Text | Source
+@dataclass(frozen=True)
+class Link:
+    """A way to another page.
+
+    Attributes
+    ----------
+    text : str
+        What is read.
+    to : str
+        The other file, relative to the page.
+    """
+
+    text: str
+    to: str
+
+
+Piece: TypeAlias = Table | Chart | Drawing | Image | Facts | Text | Source | Link
 
 
 @dataclass(frozen=True)

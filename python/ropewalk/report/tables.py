@@ -108,7 +108,7 @@ def of_frame(
     """
     shown = [name for name in frame.columns if not frame[name].dtype.is_nested()]
     of = dict(headings or {})
-    scales = {name: _scale(name) for name in shown}
+    scales = {name: scale_of(name) for name in shown}
     rows = [
         tuple(value(row[name], scales[name]) for name in shown)
         for row in frame.head(MOST_ROWS).iter_rows(named=True)
@@ -168,7 +168,8 @@ def value(of: object, scale: float = 1.0, digits: int | None = None) -> Cell:
     return Cell(str(of))
 
 
-def _scale(name: str) -> float:
+def scale_of(name: str) -> float:
+    """Return what a column's values are multiplied by for the unit of its `heading`."""
     return next((scale for ending, (_, scale) in UNITS.items() if name.endswith(ending)), 1.0)
 
 

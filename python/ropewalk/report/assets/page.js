@@ -52,7 +52,7 @@ function withRows(spec) {
 }
 
 function config(width) {
-  const mark = dark.matches ? "#b9b9c6" : "#5a5a66";
+  const mark = dark.matches ? "#d8d8e0" : "#333339";
   return {
     background: "transparent",
     font: "system-ui, sans-serif",
@@ -61,8 +61,8 @@ function config(width) {
     axis: { labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", labelLimit: Math.max(90, width / 3), tickCount: width < 500 ? 4 : 7 },
     axisX: { grid: false },
     legend: { orient: "bottom", direction: "horizontal", labelFontSize: 12, titleFontSize: 12, labelLimit: 220, symbolLimit: 60, columns: Math.max(1, Math.floor(width / 150)) },
-    line: { strokeCap: "round" },
-    style: { delivered: { stroke: mark, strokeWidth: 1.6 }, capacity: { stroke: mark, strokeWidth: 1.2 }, interval: { stroke: mark, strokeWidth: 2 } },
+    line: { strokeCap: "round", color: mark },
+    rule: { color: mark, strokeWidth: 2 },
   };
 }
 
