@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .results import Results
     from .scenario import Scenario, schema
     from .simulation import simulate
+    from .studies import StudyResults, study
     from .sweeps import sweep
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "Results",
     "Scenario",
     "ScenarioError",
+    "StudyResults",
     "__version__",
     "advise",
     "algorithms",
@@ -58,6 +60,7 @@ __all__ = [
     "reproduce",
     "schema",
     "simulate",
+    "study",
     "sweep",
     "testbed",
 ]
@@ -74,6 +77,7 @@ _HOMES = {
     "Results": "results",
     "Scenario": "scenario",
     "ScenarioError": "_core",
+    "StudyResults": "studies",
     "__version__": "_core",
     "advise": "advice",
     "algorithms": "registry",
@@ -85,6 +89,7 @@ _HOMES = {
     "reproduce": "reproduction",
     "schema": "scenario",
     "simulate": "simulation",
+    "study": "studies",
     "sweep": "sweeps",
     "testbed": "emulation",
 }

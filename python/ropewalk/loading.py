@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from .prediction import Predictions
     from .reproduction import Reproduction
     from .results import Results
+    from .studies import StudyResults
 
-    Loaded: TypeAlias = Results | Predictions | Comparison | Counsel | Census | Reproduction
+    Loaded: TypeAlias = (
+        Results | Predictions | Comparison | Counsel | Census | Reproduction | StudyResults
+    )
 
 # What restores the results of an engine, as `engine` in their JSON object names it.
 RESTORING = {
@@ -28,6 +31,7 @@ RESTORING = {
     "advise": "advice.store",
     "mesh": "mesh.store",
     "reproduce": "reproduction.keeping",
+    "sweep": "studies.folder",
 }
 
 
@@ -41,10 +45,10 @@ def load(folder: str | os.PathLike[str]) -> Loaded:
 
     Returns
     -------
-    Results, Predictions, Comparison, Counsel, Census or Reproduction
+    Results, Predictions, Comparison, Counsel, Census, Reproduction or StudyResults
         What the verb returns in Python, with its origin: of ``simulate`` and ``testbed``,
-        ``predict``, ``compare``, ``advise``, ``mesh`` and ``reproduce``. The picture of a
-        reproduction is the kept one; all others are drawn anew from the numbers.
+        ``predict``, ``compare``, ``advise``, ``mesh``, ``reproduce`` and ``sweep``. The picture
+        of a reproduction is the kept one; all others are drawn anew from the numbers.
 
     Raises
     ------

@@ -41,14 +41,25 @@ def ci95(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """
     if len(runs) < 2:
         return {}
-    quantile = student_t(len(runs) - 1)
-
-    def half_width(numbers: Sequence[float]) -> float:
-        middle = math.fsum(numbers) / len(numbers)
-        variance = math.fsum((x - middle) ** 2 for x in numbers) / (len(numbers) - 1)
-        return quantile * math.sqrt(variance / len(numbers))
-
     return _each_number(runs, half_width)
+
+
+def half_width(numbers: Sequence[float]) -> float:
+    """Return half the width of the 95 % confidence interval of the mean, by Student's t.
+
+    Parameters
+    ----------
+    numbers : sequence of float
+        Two or more.
+
+    Examples
+    --------
+    >>> round(half_width([10.0, 12.0, 11.0]), 3)
+    2.484
+    """
+    middle = math.fsum(numbers) / len(numbers)
+    variance = math.fsum((x - middle) ** 2 for x in numbers) / (len(numbers) - 1)
+    return student_t(len(numbers) - 1) * math.sqrt(variance / len(numbers))
 
 
 @cache

@@ -23,6 +23,7 @@ VERBS = {
     "testbed doctor": "testbed",
     "emulate": "emulate",
     "compare": "compare",
+    "sweep": "sweep",
     "advise": "advise",
     "explain": "explain",
     "mesh": "mesh",

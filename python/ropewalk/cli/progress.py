@@ -13,7 +13,7 @@ EVERY_S = 10.0  # between two lines
 
 @contextmanager
 def progress(
-    doing: str, total: int | None = None, *, every_s: float = EVERY_S
+    doing: str, total: int | None = None, *, every_s: float = EVERY_S, rate: bool = False
 ) -> Iterator[Callable[..., object]]:
     """Show how much of the work is done.
 
@@ -28,6 +28,8 @@ def progress(
         Of how many parts the work is, if that is known before.
     every_s : float
         Seconds between two lines.
+    rate : bool
+        Whether to say how many parts are done in a second.
 
     Yields
     ------
@@ -35,13 +37,16 @@ def progress(
         To be called with the number of finished parts, and of how many if `total` did not
         tell.
     """
-    shown = _bar(doing, total) if sys.stderr.isatty() else _lines(doing, total, every_s)
+    if sys.stderr.isatty():
+        shown = _bar(doing, total, rate)
+    else:
+        shown = _lines(doing, total, every_s, rate)
     with shown as update:
         yield update
 
 
 @contextmanager
-def _bar(doing: str, total: int | None) -> Iterator[Callable[..., object]]:
+def _bar(doing: str, total: int | None, rate: bool) -> Iterator[Callable[..., object]]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -53,14 +58,23 @@ def _bar(doing: str, total: int | None) -> Iterator[Callable[..., object]]:
     )
 
     times = TimeElapsedColumn(), TimeRemainingColumn()
-    columns = TextColumn(doing), BarColumn(), MofNCompleteColumn(), *times
+    rates = [TextColumn("{task.fields[rate]}")] if rate else []
+    columns = TextColumn(doing), BarColumn(), MofNCompleteColumn(), *rates, *times
+    began = time.monotonic()
+
+    def update(finished: float, of: float | None = total) -> None:
+        told = _rate(finished, time.monotonic() - began)
+        shown.update(task, completed=finished, total=of, rate=told)
+
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task(doing, total=total)
-        yield lambda finished, of=total: shown.update(task, completed=finished, total=of)
+        task = shown.add_task(doing, total=total, rate="")
+        yield update
 
 
 @contextmanager
-def _lines(doing: str, total: int | None, every_s: float) -> Iterator[Callable[..., object]]:
+def _lines(
+    doing: str, total: int | None, every_s: float, rate: bool
+) -> Iterator[Callable[..., object]]:
     known: list[tuple[float, float | None]] = [(0, total)]
     ended = threading.Event()
     began = time.monotonic()
@@ -71,6 +85,8 @@ def _lines(doing: str, total: int | None, every_s: float) -> Iterator[Callable[.
             of_all = "" if of is None else f" of {of:,.0f}"
             elapsed = time.monotonic() - began
             line = f"{doing}: {finished:,.0f}{of_all} after {elapsed:,.0f} s"
+            if rate and finished > 0:
+                line += f", {_rate(finished, elapsed)}"
             if of is not None and finished > 0:
                 line += f", about {elapsed * (of - finished) / finished:,.0f} s left"
             print(line, file=sys.stderr, flush=True)
@@ -85,3 +101,8 @@ def _lines(doing: str, total: int | None, every_s: float) -> Iterator[Callable[.
     finally:
         ended.set()
         teller.join()
+
+
+def _rate(finished: float, elapsed_s: float) -> str:
+    per_s = finished / max(elapsed_s, 1e-9)
+    return f"{per_s:,.0f} a second" if per_s >= 10 else f"{60 * per_s:,.1f} a minute"

@@ -1,0 +1,229 @@
+"""``ropewalk sweep``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .failures import failures, wrong_input
+from .options import Changes, Json, load, override, runs_option, seed_option
+from .output import answer
+from .progress import progress
+from .statuses import FAILED, INTERRUPTED
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from ..studies import Definition, StudyResults
+    from ..studies.lanes import On
+
+RESULTS = Path("results")
+
+
+def sweep(
+    study: Annotated[
+        Path,
+        typer.Argument(
+            help="A study file, or a scenario with --vary; - is a scenario on standard input.",
+            show_default=False,
+        ),
+    ],
+    as_json: Json = False,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=A,B,C",
+            help="Values of a key, or a range: KEY=FROM..TO:STEPS, KEY=FROM..TO:STEPS:log;"
+            " several keys are crossed.",
+            show_default=False,
+        ),
+    ] = None,
+    zipped: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--zip",
+            metavar="KEY,KEY",
+            help="Keys of --vary that step together instead.",
+            show_default=False,
+        ),
+    ] = None,
+    verb: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VERB",
+            help="What is run: simulate, predict, compare, testbed, advise; default: simulate.",
+            show_default=False,
+        ),
+    ] = None,
+    runs: Annotated[
+        int | None, runs_option("How many seeds of each combination; default: 1.")
+    ] = None,
+    seed: Annotated[int | None, seed_option("The first seed; default: 1.")] = None,
+    ci95: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Go on with seeds until half the 95 % interval of the goodput is at most this"
+            " share of its mean, such as 2%.",
+            show_default=False,
+        ),
+    ] = None,
+    at_most: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            metavar="N",
+            help="How many runs --ci95 makes at the most; default: 100.",
+            show_default=False,
+        ),
+    ] = None,
+    changes: Changes = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Keep the runs here, and go on with those that are there;"
+            " default: results/ and the file's name.",
+            show_default=False,
+        ),
+    ] = None,
+    on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHERE",
+            help="Where: so many processes, local (a Dask cluster of this machine), or a Dask"
+            " scheduler, tcp://HOST:PORT; default: here, on all cores.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Run a scenario with keys varied; what is there already is not run again.
+
+    Whatever ends it, the same command goes on where it was. The exit status is 1 where a run
+    has failed; the others are there.
+
+    Example: ropewalk sweep scenarios/start/two-links.toml
+    --vary link.dsl.delay=10ms,50ms,100ms --vary transport.scheduler=min-rtt,blest --runs 10
+    """
+    from .. import studies
+    from ..studies.folder import check_folder
+    from ..studies.lanes import check_on
+
+    with wrong_input():
+        until = _until(ci95, at_most)
+        defined = _defined(
+            study,
+            changes,
+            vary=dict(map(_varied, vary)) if vary else None,
+            zipped=[_split(group, ",") for group in zipped] if zipped else None,
+            verb=verb,
+            runs=runs,
+            seed=seed,
+            until=until,
+        )
+        where = _on(on)
+        check_on(where)
+        folder = out or RESULTS / (study.stem if str(study) != "-" else "study")
+        check_folder(folder)
+    shown = _Shown(folder)
+    try:
+        with failures(), progress("running", rate=True) as finished:
+            made = studies.run(defined, folder, on=where, progress=finished, begun=shown.begun)
+    except ImportError as error:
+        with wrong_input():
+            raise ValueError(str(error)) from None
+    except KeyboardInterrupt:
+        print(f"interrupted; the same command goes on: {folder}", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
+    written = [f"points:  {folder / 'points'}", f"tables:  {folder / 'tables'}"]
+    answer(made, _table, written, as_json=as_json)
+    if made.failed.height:
+        first = made.failed["error"][0]
+        count = f"{made.failed.height} of {made.points.height}"
+        print(f"{count} runs failed; the first: {first}", file=sys.stderr)
+        raise typer.Exit(FAILED)
+
+
+class _Shown:
+    """Says at the beginning what is there."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def begun(self, there: int, missing: int) -> None:
+        """Say how many runs are there already, if any are."""
+        if there:
+            told = f"{there:,} runs are there, {missing:,} are missing: {self._folder}"
+            print(told, file=sys.stderr, flush=True)
+
+
+def _defined(study: Path, changes: list[str] | None, **others: Any) -> Definition:
+    from ..studies import definition
+
+    if str(study) != "-" and definition.is_study(study):
+        overrides = [override(change) for change in changes or []]
+        return definition.load(study, overrides, **others)
+    scenario = load(study, changes)
+    if others["vary"] is None:
+        raise ValueError(f"{study}: is a scenario: --vary says what to vary; or name a study file")
+    given = {key: value for key, value in others.items() if value is not None}
+    return definition.define(scenario, given.pop("vary"), **given)
+
+
+def _until(ci95: str | None, at_most: int | None) -> dict[str, Any] | None:
+    if ci95 is None:
+        if at_most is not None:
+            raise ValueError(f"--at-most {at_most}: only with --ci95")
+        return None
+    return {"ci95": ci95, "at_most": at_most or 100}
+
+
+def _on(on: str | None) -> On:
+    if on is not None and on.isdecimal():
+        return int(on)
+    return on
+
+
+def _varied(text: str) -> tuple[str, Any]:
+    key, equals, values = text.partition("=")
+    if not equals or not key.strip() or not values.strip():
+        raise ValueError(f"--vary {text}: expected KEY=A,B,C or KEY=FROM..TO:STEPS")
+    low, dots, rest = values.partition("..")
+    if not dots:
+        return key.strip(), _split(values, ",")
+    high, _, steps = rest.partition(":")
+    count, _, scale = steps.partition(":")
+    if not count.strip().isdecimal():
+        raise ValueError(f"--vary {text}: how many steps? Expected KEY=FROM..TO:STEPS")
+    known: dict[str, Any] = {"from": low.strip(), "to": high.strip(), "steps": int(count)}
+    return key.strip(), known | ({"scale": scale.strip()} if scale else {})
+
+
+def _split(text: str, at: str) -> list[str]:
+    """Split at commas that stand in no brackets and no quotes.
+
+    Examples
+    --------
+    >>> _split('min-rtt, { name = "blest", lambda = 1.2 }', ",")
+    ['min-rtt', '{ name = "blest", lambda = 1.2 }']
+    """
+    parts, depth, quoted, word = [], 0, False, ""
+    for letter in text:
+        quoted ^= letter == '"'
+        if not quoted:
+            depth += (letter in "[{") - (letter in "]}")
+        if letter == at and depth == 0 and not quoted:
+            parts.append(word.strip())
+            word = ""
+        else:
+            word += letter
+    return [*parts, word.strip()]
+
+
+def _table(made: StudyResults) -> RenderableType:
+    from ..studies.table import table
+
+    return table(made)

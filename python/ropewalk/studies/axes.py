@@ -1,0 +1,294 @@
+"""What a study varies: keys with their values, crossed or stepping together."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from ..scenario import Scenario, Value, spelled
+
+Changes: TypeAlias = tuple[tuple[str, str], ...]
+
+RANGE_KEYS = ("from", "to", "steps", "scale")
+SCALES = ("linear", "log")
+MOST_STEPS = 100_000
+RANGE = 'a list of values, or { from = "10 ms", to = "100 ms", steps = 10, scale = "linear" }'
+_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A key, and the values that it takes.
+
+    Attributes
+    ----------
+    key : str
+        Such as ``"link.dsl.delay"``.
+    values : tuple of str
+        As a scenario file spells them.
+    numbers : tuple of float or None
+        The same in base units (seconds, bit/s, bytes, shares of one), where they are numbers.
+    files : mapping of str to str
+        Content of the further files that the values name.
+    """
+
+    key: str
+    values: tuple[str, ...]
+    numbers: tuple[float | None, ...]
+    files: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def values_of(scenario: Scenario, key: str, given: object) -> tuple[str, ...]:
+    """Return the values that a key is to take, as a scenario file spells them.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What is changed.
+    key : str
+        Which key.
+    given : sequence, or mapping
+        The values, or ``from``, ``to``, ``steps`` and ``scale`` of a range.
+
+    Raises
+    ------
+    ScenarioError
+        The key is unknown, or an end of a range is wrong.
+    ValueError
+        It is neither a list of values nor a range; the message begins with what is given.
+
+    Examples
+    --------
+    >>> scenario = Scenario.load("scenarios/start/two-links.toml")
+    >>> values_of(scenario, "link.dsl.rate", {"from": "1 Mbit/s", "to": "9 Mbit/s", "steps": 3})
+    ('1 Mbit/s', '5 Mbit/s', '9 Mbit/s')
+    """
+    if isinstance(given, Mapping):
+        values = _of_range(scenario, key, given)
+    elif isinstance(given, Sequence) and not isinstance(given, str) and given:
+        values = tuple(spelled(each) for each in given)
+    else:
+        raise ValueError(f"{_shown(given)}: allowed: {RANGE}")
+    seen: set[str] = set()
+    for value in values:
+        if value in seen:
+            raise ValueError(f"{_shown(given)}: {value} is there twice")
+        seen.add(value)
+    return values
+
+
+def axes_of(
+    scenario: Scenario, given: Mapping[str, Sequence[str]], zipped: Sequence[Sequence[str]]
+) -> tuple[Axis, ...]:
+    """Return axes, each value of which was tried, with the first value of each other key.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What is changed.
+    given : mapping of str to sequence of str
+        Values by key.
+    zipped : sequence of sequence of str
+        Keys that step together.
+
+    Raises
+    ------
+    ScenarioError
+        A key is unknown or a value is wrong.
+
+    Examples
+    --------
+    >>> scenario = Scenario.load("scenarios/start/two-links.toml")
+    >>> [axis] = axes_of(scenario, {"link.dsl.delay": ["10 ms", "1 s"]}, [])
+    >>> axis.numbers
+    (0.01, 1.0)
+    """
+    first = {key: values[0] for key, values in given.items()}
+    found = []
+    for key, values in given.items():
+        partners = next((group for group in zipped if key in group), (key,))
+        numbers = []
+        files: dict[str, str] = {}
+        for at, value in enumerate(values):
+            step = {partner: given[partner][at] for partner in partners}
+            tried = changed(scenario, {**first, **step, key: value})
+            numbers.append(number(tried, key))
+            files |= {name: each for name, each in tried.files.items() if name in value}
+        found.append(Axis(key, tuple(values), tuple(numbers), files))
+    return tuple(found)
+
+
+def changed(scenario: Scenario, changes: Mapping[str, str]) -> Scenario:
+    """Return a scenario with keys set in the order of their names, whatever order they came in."""
+    return scenario.with_(dict(sorted(changes.items())))
+
+
+def number(scenario: Scenario, key: str) -> float | None:
+    """Return the value of a key in base units; None where it is no number.
+
+    Examples
+    --------
+    >>> scenario = Scenario.load("scenarios/start/two-links.toml")
+    >>> number(scenario, "link.dsl.rate"), number(scenario, "transport.scheduler")
+    (16000000.0, None)
+    """
+    found: Any = scenario.values
+    parts = key.split(".")
+    if parts[:2] == ["flow", found["transport"]["name"]]:
+        # The first flow stands apart from those after it.
+        parts = parts[2:] if "traffic" in parts else ["transport", *parts[2:]]
+    for part in parts:
+        found = _within(found, part)
+    if isinstance(found, bool) or not isinstance(found, (int, float)):
+        return None
+    return float(found)
+
+
+def combinations(axes: Sequence[Axis], zipped: Sequence[Sequence[str]]) -> Iterator[Changes]:
+    """Yield each combination of the axes' values, the last axis varying fastest.
+
+    Parameters
+    ----------
+    axes : sequence of Axis
+        What is varied.
+    zipped : sequence of sequence of str
+        Keys that step together, in the place of the first of them.
+
+    Examples
+    --------
+    >>> two = [Axis("a", ("1", "2"), (1.0, 2.0)), Axis("b", ("x", "y"), (None, None))]
+    >>> [dict(each) for each in combinations(two, [["a", "b"]])]
+    [{'a': '1', 'b': 'x'}, {'a': '2', 'b': 'y'}]
+    >>> len(list(combinations(two, [])))
+    4
+    """
+    of = {each.key: [(each.key, value) for value in each.values] for each in axes}
+    steps: list[list[Changes]] = []
+    together = {key: tuple(group) for group in zipped for key in group}
+    for each in axes:
+        group = together.get(each.key, (each.key,))
+        if group[0] == each.key:
+            steps.append(list(zip(*(of[key] for key in group), strict=True)))
+    for chosen in itertools.product(*steps):
+        yield tuple(pair for pairs in chosen for pair in pairs)
+
+
+def count(axes: Sequence[Axis], zipped: Sequence[Sequence[str]]) -> int:
+    """Return how many combinations there are.
+
+    Examples
+    --------
+    >>> count([Axis("a", ("1", "2"), (1.0, 2.0)), Axis("b", ("x", "y"), (None, None))], [])
+    4
+    """
+    behind = {key for group in zipped for key in group[1:]}
+    return math.prod(len(each.values) for each in axes if each.key not in behind)
+
+
+def check_zipped(axes: Sequence[Axis], zipped: Sequence[Sequence[str]]) -> None:
+    """Make sure that keys which step together are varied, each once, and have as many values.
+
+    Raises
+    ------
+    ValueError
+        They are not; the message begins with the group.
+    """
+    lengths = {each.key: len(each.values) for each in axes}
+    seen: set[str] = set()
+    for group in zipped:
+        shown = ", ".join(group)
+        if len(group) < 2:
+            raise ValueError(f"{shown or 'nothing'}: allowed: two varied keys or more")
+        for key in group:
+            if key not in lengths:
+                raise ValueError(f"{shown}: {key} is not varied; varied are {', '.join(lengths)}")
+            if key in seen:
+                raise ValueError(f"{shown}: {key} is there twice")
+            seen.add(key)
+        if len({lengths[key] for key in group}) > 1:
+            told = ", ".join(f"{key} has {lengths[key]}" for key in group)
+            raise ValueError(f"{shown}: must have as many values each; {told}")
+
+
+def is_range(given: object) -> bool:
+    """Whether a table is a range, and not a table of keys that are varied.
+
+    Examples
+    --------
+    >>> is_range({"from": 1, "to": 2, "steps": 2}), is_range({"from": ["a", "b"]})
+    (True, False)
+    """
+    return (
+        isinstance(given, Mapping)
+        and any(key in given for key in RANGE_KEYS)
+        and not any(isinstance(value, (list, Mapping)) for value in given.values())
+    )
+
+
+def _of_range(scenario: Scenario, key: str, given: Mapping[str, Any]) -> tuple[str, ...]:
+    shown = _shown(given)
+    for name in given:
+        if name not in RANGE_KEYS:
+            raise ValueError(f"{shown}: no such key {name}; allowed: {', '.join(RANGE_KEYS)}")
+    for name in ("from", "to", "steps"):
+        if name not in given:
+            raise ValueError(f"{shown}: {name} is missing; allowed: {RANGE}")
+    steps, scale = given["steps"], given.get("scale", "linear")
+    if isinstance(steps, bool) or not isinstance(steps, int) or not 2 <= steps <= MOST_STEPS:
+        allowed = f"a whole number from 2 to {MOST_STEPS}"
+        raise ValueError(f"{shown}: steps = {steps!r}: allowed: {allowed}")
+    if scale not in SCALES:
+        allowed = ", ".join(map(repr, SCALES))
+        raise ValueError(f"{shown}: scale = {scale!r}: allowed: {allowed}")
+    ends = [spelled(given["from"]), spelled(given["to"])]
+    taken = [_NUMBER.fullmatch(end) for end in ends]
+    units = [match[2] if match else None for match in taken]
+    plain = [float(match[1]) if match else None for match in taken]
+    low, high = plain
+    if low is None or high is None:
+        raise ValueError(f"{shown}: from and to must begin with numbers")
+    if units[0] != units[1]:
+        # In the first one's unit, whatever the second one's is.
+        bases = [number(scenario.with_({key: end}), key) for end in ends]
+        if None in bases or not bases[0] or not low:
+            raise ValueError(f"{shown}: from and to must have the same unit here")
+        high = float(bases[1] or 0) / (bases[0] / low)
+    if scale == "log" and (low <= 0 or high <= 0):
+        raise ValueError(f'{shown}: scale = "log": from and to must be greater than zero')
+    whole = all(match and re.fullmatch(r"[+-]?\d+", match[1]) for match in taken) and not units[0]
+    values = []
+    for step in range(steps):
+        share = step / (steps - 1)
+        at = low * (high / low) ** share if scale == "log" else low + (high - low) * share
+        exact = low if step == 0 else high if step == steps - 1 else at
+        text = f"{exact:.6g}" if not whole or exact % 1 else f"{exact:.0f}"
+        values.append(f"{text} {units[0]}" if units[0] else text)
+    return tuple(values)
+
+
+def _within(found: Any, part: str) -> Any:
+    """Return what a table has by a name: a key, an entry of that name, a link's way."""
+    if isinstance(found, list):
+        return next(
+            (each for each in found if isinstance(each, Mapping) and each.get("name") == part),
+            None,
+        )
+    if not isinstance(found, Mapping):
+        return None
+    if part in found:
+        return found[part]
+    forward = found.get("forward")
+    if isinstance(forward, Mapping):
+        return forward.get(part)
+    return None
+
+
+def _shown(given: object) -> str:
+    if isinstance(given, (str, int, float, bool, list, tuple, Mapping)):
+        value: Value = given if not isinstance(given, tuple) else list(given)
+        return spelled(value) if not isinstance(given, str) else f'"{given}"'
+    return repr(given)

@@ -1,0 +1,130 @@
+"""Run points on lanes, in packs; run again what a dead worker had."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future
+from itertools import islice
+from queue import Empty, SimpleQueue
+from typing import TypeAlias
+
+from .lanes import Lane, is_death
+from .work import Point, Row, failed
+
+Pack: TypeAlias = tuple[Point, ...]
+
+PACK_S = 0.1  # how long a pack is to take
+MOST_IN_A_PACK = 256
+DEATHS = 3  # of workers that ran a point alone, before it has failed
+DEATHS_AT_FIRST = 10  # of workers, before any has run anything
+WAIT_S = 1.0  # between two looks at whether an interrupt came
+
+
+class Driver:
+    """Runs points, as many at a time as the lanes take.
+
+    Parameters
+    ----------
+    lanes : sequence of Lane
+        Where they run.
+    keep : callable
+        Is given points with their rows as they come, in no order.
+    """
+
+    def __init__(
+        self, lanes: Sequence[Lane], keep: Callable[[Sequence[Point], Sequence[Row]], object]
+    ) -> None:
+        self._lanes = lanes
+        self._keep = keep
+        self._finished: SimpleQueue[Future[list[Row]]] = SimpleQueue()
+        self._flying: dict[Future[list[Row]], tuple[Lane, Pack, float]] = {}
+        self._busy = {id(lane): 0 for lane in lanes}
+        self._again: deque[Pack] = deque()
+        self._deaths: dict[str, int] = {}
+        self._dead = 0
+        self._point_s: float | None = None  # how long a point takes
+
+    def run(self, points: Iterable[Point]) -> None:
+        """Run points until all have a row.
+
+        Raises
+        ------
+        BrokenExecutor
+            A worker died of an executor that cannot be made anew.
+        """
+        coming = iter(points)
+        try:
+            while self._fill(coming) or self._flying:
+                try:
+                    future = self._finished.get(timeout=WAIT_S)
+                except Empty:
+                    continue
+                self._take(future)
+        finally:
+            for future in self._flying:
+                future.cancel()
+
+    def _fill(self, coming: Iterator[Point]) -> bool:
+        """Give the lanes what they take; whether there may be more."""
+        for lane in self._lanes:
+            while self._busy[id(lane)] < lane.width:
+                pack = self._again.popleft() if self._again else self._pack(coming)
+                if not pack:
+                    return False
+                future = self._submit(lane, pack)
+                self._flying[future] = (lane, pack, time.monotonic())
+                self._busy[id(lane)] += 1
+                future.add_done_callback(self._finished.put)
+        return bool(self._again)
+
+    def _submit(self, lane: Lane, pack: Pack) -> Future[list[Row]]:
+        try:
+            return lane.submit(pack)
+        except Exception as error:
+            if not is_death(error):
+                raise
+        # It died with nothing to do.
+        lane.renew()
+        return lane.submit(pack)
+
+    def _pack(self, coming: Iterator[Point]) -> Pack:
+        of = 1 if self._point_s is None else int(PACK_S / max(self._point_s, 1e-6))
+        return tuple(islice(coming, min(max(of, 1), MOST_IN_A_PACK)))
+
+    def _take(self, future: Future[list[Row]]) -> None:
+        lane, pack, began = self._flying.pop(future)
+        self._busy[id(lane)] -= 1
+        try:
+            rows = future.result()
+        except CancelledError:
+            self._again.extend((point,) for point in pack)
+            return
+        except Exception as error:
+            if not is_death(error):
+                raise
+            lane.renew()
+            self._bury(pack, error)
+            return
+        took = (time.monotonic() - began) / len(pack)
+        # The first pack of a process waits for it to start: what is shorter is believed at once.
+        before = took if self._point_s is None else self._point_s
+        self._point_s = took if took < before else 0.7 * before + 0.3 * took
+        self._keep(pack, rows)
+
+    def _bury(self, pack: Pack, error: BaseException) -> None:
+        """Run again what a dead worker had, each point alone, to find whose fault it is."""
+        if len(pack) > 1:
+            self._again.extend((point,) for point in pack)
+            return
+        self._dead += 1
+        if self._point_s is None and self._dead >= DEATHS_AT_FIRST:
+            raise RuntimeError(f"workers die before they have run anything: {error}") from error
+        (point,) = pack
+        self._deaths[point.key] = self._deaths.get(point.key, 0) + 1
+        if self._deaths[point.key] < DEATHS:
+            self._again.append(pack)
+        else:
+            told = f"{type(error).__name__}: {DEATHS} workers died that ran this point alone"
+            self._keep(pack, [failed(told)])

@@ -1,0 +1,102 @@
+"""By what a point is known again: a hash of everything that decides what it gives."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+
+from .. import _core
+from .axes import Changes
+from .definition import Definition
+
+BYTES = 16  # of a key
+PACKAGE = Path(_core.__file__).parent
+# What of the package decides the numbers of a verb, beside the compiled half of it.
+SHARED = ("results.py", "scenario.py", "simulation.py", "studies/work.py", "studies/axes.py")
+PARTS = {
+    "simulate": (),
+    "testbed": ("emulation",),
+    "predict": ("prediction", "model", "wireless"),
+    "compare": ("comparison", "emulation", "prediction", "model", "wireless", "statistics.py"),
+    "advise": ("advice", "prediction", "model", "wireless", "registry.py", "statistics.py"),
+}
+
+
+class Keys:
+    """Makes the keys of a study's points.
+
+    A key is the hash of the verb, of the program (its version, its compiled half and the files
+    of the package that the verb uses), of the scenario as data with its changes, of the content
+    of each further file that it names, and of the seed.
+
+    Parameters
+    ----------
+    study : Definition
+        Of which.
+
+    Examples
+    --------
+    >>> from ropewalk import Scenario
+    >>> from ropewalk.studies.definition import define
+    >>> scenario = Scenario.load("scenarios/start/two-links.toml")
+    >>> study = define(scenario, {"duration": ["5 s", "9 s"]})
+    >>> keys = Keys(study)
+    >>> keys.key((("duration", "5 s"),), 1) == keys.key((("duration", "9 s"),), 1)
+    False
+    """
+
+    def __init__(self, study: Definition) -> None:
+        scenario = study.scenario
+        # As data: comments, blanks and the order of keys decide nothing.
+        written = tomllib.loads(scenario.effective())
+        shared = {
+            "verb": study.verb,
+            "program": program(study.verb),
+            "scenario": written,
+            "files": {name: _digest(text) for name, text in scenario.files.items()},
+        }
+        self._shared = blake2b(_canonical(shared), digest_size=BYTES)
+        self._files = {
+            name: _digest(text) for each in study.axes for name, text in each.files.items()
+        }
+
+    def key(self, changes: Changes, seed: int) -> str:
+        """Return the key of the point with these changes and this seed."""
+        made = self._shared.copy()
+        named = {
+            name: digest
+            for name, digest in self._files.items()
+            if any(name in value for _, value in changes)
+        }
+        made.update(_canonical([sorted(changes), named, seed]))
+        return made.hexdigest()
+
+
+@cache
+def program(verb: str) -> str:
+    """Return the hash of what decides a verb's numbers beside the scenario and the seed.
+
+    Examples
+    --------
+    >>> program("simulate") == program("simulate")
+    True
+    """
+    made = blake2b(_core.__version__.encode(), digest_size=BYTES)
+    made.update(Path(_core.__file__).read_bytes())
+    for part in (*SHARED, *PARTS[verb]):
+        at = PACKAGE / part
+        for file in sorted(at.rglob("*.py")) if at.is_dir() else [at]:
+            made.update(file.read_bytes())
+    return made.hexdigest()
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=BYTES).hexdigest()
+
+
+def _canonical(data: Mapping[str, object] | list[object]) -> bytes:
+    return json.dumps(data, sort_keys=True, default=str).encode()

@@ -1,0 +1,273 @@
+"""Where points run: threads of this process, processes of this machine, or a cluster's."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from queue import SimpleQueue
+from typing import Any, Protocol, TypeAlias
+
+from .work import Job, Point, Row, work
+
+On: TypeAlias = "int | str | Executor | None"
+
+LOCAL = "local"
+SCHEMES = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
+# What says that whoever ran points is dead; Dask's is known by its name, not to import it.
+DEAD = ("KilledWorker",)
+ASK_S = 2.0  # between two looks at how many workers a cluster has
+AHEAD = 2  # packs for each worker of a cluster: one under way, one at hand
+
+
+class Lane(Protocol):
+    """Something that runs packs of points, several at a time."""
+
+    @property
+    def width(self) -> int:
+        """How many packs at a time."""
+
+    def submit(self, points: Sequence[Point]) -> Future[list[Row]]:
+        """Begin with a pack."""
+
+    def renew(self) -> None:
+        """Be as new after a worker's death.
+
+        Raises
+        ------
+        BrokenExecutor
+            It cannot.
+        """
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def check_on(on: On) -> None:
+    """Make sure that points can run there.
+
+    Raises
+    ------
+    ValueError
+        They cannot.
+
+    Examples
+    --------
+    >>> check_on("far away")
+    Traceback (most recent call last):
+    ValueError: on = 'far away': allowed: a number of processes, 'local', the address of a Dask \
+scheduler such as 'tcp://host:8786', an executor of concurrent.futures
+    """
+    if on is None or isinstance(on, Executor):
+        return
+    if isinstance(on, int) and not isinstance(on, bool) and on >= 1:
+        return
+    if isinstance(on, str) and (on == LOCAL or on.startswith(SCHEMES)):
+        return
+    allowed = (
+        f"a number of processes, {LOCAL!r}, the address of a Dask scheduler such as"
+        " 'tcp://host:8786', an executor of concurrent.futures"
+    )
+    raise ValueError(f"on = {on!r}: allowed: {allowed}")
+
+
+@contextmanager
+def lanes_on(on: On, job: Job) -> Iterator[list[Lane]]:
+    """Give the lanes on which the points of a job run; whatever they are is gone at the end.
+
+    Raises
+    ------
+    ImportError
+        Dask is asked for and not installed.
+    OSError
+        A scheduler cannot be reached.
+    """
+    if on is None:
+        yield from _in_process(job)
+    elif isinstance(on, int):
+        yield from _processes(job, on)
+    elif isinstance(on, Executor):
+        yield [_Foreign(on, job, getattr(on, "_max_workers", None) or cores())]
+    else:
+        yield from _dask(job, on)
+
+
+def is_death(error: BaseException) -> bool:
+    """Whether whoever ran points is dead, and the points may be all right."""
+    return isinstance(error, BrokenExecutor) or type(error).__name__ in DEAD
+
+
+def _in_process(job: Job) -> Iterator[list[Lane]]:
+    # The kernel's clock is the machine's: two runs at a time would slow each other down.
+    width = 1 if job.verb == "testbed" else cores()
+    threads = _Threads(width)
+    try:
+        yield [_Foreign(threads, job, width)]
+    finally:
+        threads.shutdown()
+
+
+def _processes(job: Job, count: int) -> Iterator[list[Lane]]:
+    lanes = [_Process(job) for _ in range(count)]
+    try:
+        yield [*lanes]
+    finally:
+        for lane in lanes:
+            lane.end()
+
+
+def _dask(job: Job, on: str) -> Iterator[list[Lane]]:
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise ImportError(
+            f'{error.name} is not installed: pip install "ropewalk[dask]"', name=error.name
+        ) from None
+    if on == LOCAL:
+        with (
+            LocalCluster(
+                n_workers=cores(), threads_per_worker=1, dashboard_address=None
+            ) as cluster,
+            Client(cluster) as client,
+        ):
+            yield [_Dask(client, job)]
+    else:
+        try:
+            client = Client(on, timeout=10)
+        except (OSError, TimeoutError) as error:
+            raise OSError(f"{on}: no Dask scheduler answers: {error}") from None
+        with client:
+            yield [_Dask(client, job)]
+
+
+class _Threads(Executor):
+    """Threads that an interrupt need not wait for, unlike those of the standard library."""
+
+    def __init__(self, count: int) -> None:
+        self._todo: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        self._count = count
+        for _ in range(count):
+            threading.Thread(target=self._serve, daemon=True).start()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self._todo.put((future, lambda: fn(*args, **kwargs)))
+        return future
+
+    def shutdown(self, wait: bool = False, *, cancel_futures: bool = True) -> None:
+        for _ in range(self._count):
+            self._todo.put(None)
+
+    def _serve(self) -> None:
+        while (task := self._todo.get()) is not None:
+            future, call = task
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(call())
+                except BaseException as error:
+                    future.set_exception(error)
+
+
+class _Foreign:
+    """An executor that somebody else has made."""
+
+    def __init__(self, executor: Executor, job: Job, width: int) -> None:
+        self._executor = executor
+        self._job = job
+        self.width = width
+
+    def submit(self, points: Sequence[Point]) -> Future[list[Row]]:
+        return self._executor.submit(work, self._job, points)
+
+    def renew(self) -> None:
+        raise BrokenExecutor("a worker of the executor died, and it takes nothing more")
+
+
+class _Process:
+    """A process of its own: when it dies, no other one's points are lost."""
+
+    width = 1
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._pool: ProcessPoolExecutor | None = None
+
+    def submit(self, points: Sequence[Point]) -> Future[list[Row]]:
+        if self._pool is None:
+            from multiprocessing import get_context
+
+            # A fork would have the locks that other threads hold just now.
+            self._pool = ProcessPoolExecutor(
+                1, mp_context=get_context("spawn"), initializer=_begin, initargs=(self._job,)
+            )
+        return self._pool.submit(_work_here, points)
+
+    def renew(self) -> None:
+        self.end()
+
+    def end(self) -> None:
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            workers = list((pool._processes or {}).values())
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in workers:
+                process.kill()
+
+
+class _Dask:
+    """A cluster, as a client knows it; it runs again what dead workers had."""
+
+    def __init__(self, client: Any, job: Job) -> None:
+        self._client = client
+        self._executor = client.get_executor(pure=False)
+        self._job = job
+        self._width, self._asked = 1, float("-inf")
+
+    @property
+    def width(self) -> int:
+        """How many packs at a time: as many as the workers can take that there are now."""
+        now = time.monotonic()
+        if now - self._asked > ASK_S:
+            self._width = max(AHEAD * sum(self._client.ncores().values()), 1)
+            self._asked = now
+        return self._width
+
+    def submit(self, points: Sequence[Point]) -> Future[list[Row]]:
+        future: Future[list[Row]] = self._executor.submit(work, self._job, points)
+        return future
+
+    def renew(self) -> None:
+        """Have nothing to do: Dask starts workers by itself."""
+
+
+_job: Job | None = None
+
+
+def _begin(job: Job) -> None:
+    """Begin a process: it leaves interrupts to whom it works for, and does not outlive it."""
+    global _job  # noqa: PLW0603
+    _job = job
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+    os._exit(1)
+
+
+def _work_here(points: Sequence[Point]) -> list[Row]:
+    assert _job is not None, "_begin was called"
+    return work(_job, points)

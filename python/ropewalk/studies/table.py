@@ -1,0 +1,67 @@
+"""The table of a study: a row for each combination."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from .results import StudyResults
+
+MOST_ROWS = 40
+# What is shown of each combination, as far as it is known: heading, column, digits.
+SHOWN = (
+    ("goodput Mbit/s", "goodput_mbps", 2),
+    ("predicted", "predict_goodput_mbps", 2),
+    ("simulated", "simulate_goodput_mbps", 2),
+    ("measured", "testbed_goodput_mbps", 2),
+    ("accuracy", "accuracy_predict_against_simulate", 3),
+    ("advised", "advised", 0),
+    ("delay p95 ms", "delay_p95_ms", 1),
+    ("completion s", "completion_s", 2),
+    ("cost", "cost", 2),
+)
+
+
+def table(made: StudyResults) -> RenderableType:
+    """Return the table of a study: means of each combination, with 95 % intervals.
+
+    Parameters
+    ----------
+    made : StudyResults
+        What it gave.
+    """
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    known = made.combinations
+    counts = f"{made.points.height - made.failed.height:,} runs"
+    if made.failed.height:
+        counts += f", {made.failed.height:,} failed"
+    if made.missing:
+        counts += f", {made.missing:,} missing"
+    head = Text(f"{made.scenario.title}: {known.height:,} combinations, {counts}")
+    shown = Table(box=None, pad_edge=False, header_style="bold")
+    for key in made.keys:
+        shown.add_column(key, overflow="fold")
+    shown.add_column("runs", justify="right")
+    columns = [each for each in SHOWN if each[1] in known.columns]
+    for heading, name, _ in columns:
+        shown.add_column(heading, justify="left" if name == "advised" else "right")
+    for row in known.head(MOST_ROWS).to_dicts():
+        cells = [_cell(row, name, digits) for _, name, digits in columns]
+        shown.add_row(*(str(row[key]) for key in made.keys), str(row["runs"]), *cells)
+    more = []
+    if known.height > MOST_ROWS:
+        more.append(Text(f"and {known.height - MOST_ROWS:,} more combinations in the tables"))
+    return Group(head, Text(), shown, *more)
+
+
+def _cell(row: dict[str, Any], name: str, digits: int) -> str:
+    value = row[name]
+    if value is None or isinstance(value, str):
+        return value or ""
+    half = row.get(f"ci95_{name}")
+    return f"{value:,.{digits}f}" + ("" if half is None else f" ± {half:,.{digits}f}")
