@@ -130,7 +130,7 @@ def _killed_of_dask(study: Path, out: Path, points: int) -> pl.DataFrame:
     """Run on a Dask cluster of two workers, and kill one of them."""
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         command = _command(study, out, ["--on", cluster.scheduler_address])
         began = time.monotonic()
         running = subprocess.Popen(command, stdout=subprocess.DEVNULL)

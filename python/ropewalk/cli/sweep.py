@@ -125,7 +125,10 @@ def sweep(
             until=until,
         )
         where = _on(on)
-        check_on(where)
+        try:
+            check_on(where)
+        except ValueError as error:
+            raise ValueError(str(error).replace("on = ", "--on ", 1)) from None
         folder = out or RESULTS / (study.stem if str(study) != "-" else "study")
         check_folder(folder)
     shown = _Shown(folder)

@@ -15,7 +15,7 @@ from ..scenario import Scenario
 from . import definition, folder
 from .definition import Definition, Until, define
 from .lanes import On, check_on
-from .points import KEY, frame_of, known_of
+from .points import KEY, frame_of, known_of, tidy
 from .results import StudyResults
 from .running import Runner
 from .work import Row
@@ -144,7 +144,10 @@ def run(
         order = runner.order
         rows.sort(key=lambda row: order[row[KEY]])
         return StudyResults(
-            defined.scenario, defined.json(), frame_of(rows), 0, folder.origin_of(defined, began)
+            defined.scenario,
+            defined.json(),
+            tidy(frame_of(rows), defined.columns),
+            origin=folder.origin_of(defined, began),
         )
     with folder.opened(out, defined) as kept:
         known = known_of(kept.rows(), None if defined.until is None else defined.until.of)

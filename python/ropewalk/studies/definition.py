@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from .._core import ScenarioError
 from ..scenario import Scenario
 from ..simulation import SEED_MAX, check_runs
 from .axes import Axis, Changes, axes_of, check_zipped, combinations, count, is_range, values_of
@@ -89,6 +90,11 @@ class Definition:
         """The keys that are varied."""
         return [each.key for each in self.axes]
 
+    @property
+    def columns(self) -> list[str]:
+        """The columns that stand first in the table of its runs."""
+        return [*self.keys, *(f"{key}_value" for key in self.keys), "seed", "status", "error"]
+
     def numbers(self, changes: Changes) -> dict[str, float | None]:
         """Return the ``_value`` columns of a combination: numbers in base units."""
         numbers = self._numbers
@@ -144,9 +150,14 @@ def define(
     for key, values in vary.items():
         try:
             given[key] = values_of(scenario, key, values)
+        except ScenarioError as error:
+            raise _of_vary(error) from None
         except ValueError as error:
-            raise _of_key(error, f"vary: {key} = ") from None
-    axes = axes_of(scenario, given, _zipped_of_one_length(given, zipped))
+            raise ValueError(f"vary: {key} = {error}") from None
+    try:
+        axes = axes_of(scenario, given, _zipped_of_one_length(given, zipped))
+    except ScenarioError as error:
+        raise _of_vary(error) from None
     groups = tuple(tuple(group) for group in zipped)
     try:
         check_zipped(axes, groups)
@@ -305,14 +316,14 @@ def _zipped_of_one_length(
     ]
 
 
-def _of_key(error: ValueError, before: str) -> ValueError:
-    """Say of which key an error is, unless it says so itself, as those of scenarios do."""
-    return error if type(error) is not ValueError else ValueError(f"{before}{error}")
+def _of_vary(error: ScenarioError) -> ScenarioError:
+    """Say that a key is one of those that are varied, which the scenario has as changed."""
+    return ScenarioError(str(error).replace("--set: ", "vary: "))
 
 
 def _placed(message: str, path: Path, lines: str) -> str:
     """Put file and line before what is wrong."""
-    match = re.match(r"vary: (\S+) = |(verb|runs|seed|until|zip)\b", message)
+    match = re.match(r"vary: ([^\s:]+)(?: =|:)|(verb|runs|seed|until|zip)\b", message)
     if match is None:
         return message
     where = _line(lines, *(match[1].split(".") if match[1] else [match[2]]))

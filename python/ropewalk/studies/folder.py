@@ -58,12 +58,7 @@ class Opened:
     def finish(self, order: Mapping[str, int], origin: Origin) -> StudyResults:
         """Put in order what is there, and say what came of it."""
         self._parts.flush()
-        first = [
-            *self._study.keys,
-            *(f"{key}_value" for key in self._study.keys),
-            *("seed", "status", "error"),
-        ]
-        points = settle(self._folder, order, first, self.rows())
+        points = settle(self._folder, order, self._study.columns, self.rows())
         missing = len(order) - points.height
         made = StudyResults(self._study.scenario, self._study.json(), points, missing, origin)
         tables = self._folder / folders.TABLES

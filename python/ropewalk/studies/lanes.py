@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
+from importlib import import_module
 from queue import SimpleQueue
 from typing import Any, Protocol, TypeAlias
 
@@ -126,22 +127,22 @@ def _processes(job: Job, count: int) -> Iterator[list[Lane]]:
 
 def _dask(job: Job, on: str) -> Iterator[list[Lane]]:
     try:
-        from distributed import Client, LocalCluster
+        distributed: Any = import_module("distributed")
     except ImportError as error:
         raise ImportError(
             f'{error.name} is not installed: pip install "ropewalk[dask]"', name=error.name
         ) from None
     if on == LOCAL:
         with (
-            LocalCluster(
-                n_workers=cores(), threads_per_worker=1, dashboard_address=None
+            distributed.LocalCluster(
+                n_workers=cores(), threads_per_worker=1, dashboard_address=":0"
             ) as cluster,
-            Client(cluster) as client,
+            distributed.Client(cluster) as client,
         ):
             yield [_Dask(client, job)]
     else:
         try:
-            client = Client(on, timeout=10)
+            client = distributed.Client(on, timeout=10)
         except (OSError, TimeoutError) as error:
             raise OSError(f"{on}: no Dask scheduler answers: {error}") from None
         with client:
@@ -249,12 +250,14 @@ class _Dask:
 
 
 _job: Job | None = None
+_thread: _Threads | None = None
 
 
 def _begin(job: Job) -> None:
     """Begin a process: it leaves interrupts to whom it works for, and does not outlive it."""
-    global _job  # noqa: PLW0603
-    _job = job
+    global _job, _thread
+    # A run that need not look for interrupts is made by the thread that asks for it.
+    _job, _thread = job, _Threads(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -270,4 +273,6 @@ def _end_with_parent() -> None:
 
 def _work_here(points: Sequence[Point]) -> list[Row]:
     assert _job is not None, "_begin was called"
-    return work(_job, points)
+    assert _thread is not None, "_begin was called"
+    rows: list[Row] = _thread.submit(work, _job, points).result()
+    return rows

@@ -123,10 +123,25 @@ def settle(
     ours = placed.filter(pl.col("_place").is_not_null()).sort("_place").drop("_place")
     others = placed.filter(pl.col("_place").is_null()).drop("_place")
     _replace_all(folder / EARLIER, _without_empty(others))
-    ours = _without_empty(ours)
-    ours = ours.select(*(name for name in first if name in ours.columns), pl.exclude(*first))
+    ours = tidy(ours, first)
     _replace_all(folder / POINTS, ours)
     return ours
+
+
+def tidy(frame: pl.DataFrame, first: Sequence[str]) -> pl.DataFrame:
+    """Return rows with their columns in one order, whatever order they came in.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The rows.
+    first : sequence of str
+        Columns that are to stand first; the others follow by their names, the key at the end.
+    """
+    known = _without_empty(frame)
+    ours = [name for name in first if name in known.columns]
+    others = sorted(set(known.columns) - {*ours, KEY})
+    return known.select(*ours, *others, *([KEY] if KEY in known.columns else []))
 
 
 def _replace_all(folder: Path, frame: pl.DataFrame) -> None:
@@ -144,11 +159,10 @@ def _replace_all(folder: Path, frame: pl.DataFrame) -> None:
 
 def _without_empty(frame: pl.DataFrame) -> pl.DataFrame:
     """Return a frame without columns of which no row knows anything."""
-    return frame.select(
-        name
-        for name in frame.columns
-        if frame[name].null_count() < frame.height or name == "error"
-    )
+    if frame.is_empty():
+        return frame
+    empty = [name for name in frame.columns if frame[name].null_count() == frame.height]
+    return frame.drop(name for name in empty if name != "error")
 
 
 def _number(file: Path) -> int:

@@ -1,0 +1,464 @@
+"""Studies: kept as they come, gone on with, in one process, in many, on a cluster."""
+
+import json
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import ropewalk
+from places import ROOT, TWO_LINKS
+from ropewalk.studies import axes, definition, lanes, work
+from ropewalk.studies.driver import DEATHS, Driver
+from ropewalk.studies.points import read
+from ropewalk.studies.running import wanted
+
+VARY = {"link.dsl.delay": ["10 ms", "80 ms"], "transport.scheduler": ["min-rtt", "round-robin"]}
+LOSSY = {"link.dsl.loss": "1 %", "duration": "2 s"}
+
+
+@pytest.fixture(scope="module")
+def lossy():
+    return ropewalk.Scenario.load(TWO_LINKS).with_(LOSSY)
+
+
+def same(one, other):
+    """Whether two studies gave the same; how long each run took aside."""
+    return one.points.drop("wall_s").equals(other.points.drop("wall_s"))
+
+
+def count_runs(monkeypatch):
+    """Count the runs that are made from now on."""
+    made = []
+    inner = work.RUNNING["simulate"]
+
+    def counted(scenario, seed):
+        made.append(seed)
+        return inner(scenario, seed)
+
+    monkeypatch.setattr(work, "RUNNING", {**work.RUNNING, "simulate": counted})
+    return made
+
+
+def test_a_row_a_run_with_numbers_in_base_units(lossy):
+    made = ropewalk.study(lossy, VARY, runs=2)
+    assert made.points.select(*VARY, "seed").rows() == [
+        (delay, scheduler, seed)
+        for delay in ("10 ms", "80 ms")
+        for scheduler in ("min-rtt", "round-robin")
+        for seed in (1, 2)
+    ]
+    assert made.points["link.dsl.delay_value"].unique().sort().to_list() == [0.01, 0.08]
+    assert "transport.scheduler_value" not in made.points.columns
+    assert set(made.points["status"]) == {"done"}
+    assert made.points["point"].n_unique() == 8
+    alone = ropewalk.simulate(lossy.with_({"link.dsl.delay": "80 ms"}), seed=2)
+    rows = made.points.filter(
+        (pl.col("link.dsl.delay") == "80 ms")
+        & (pl.col("transport.scheduler") == "min-rtt")
+        & (pl.col("seed") == 2)
+    )
+    assert rows["goodput_mbps"].to_list() == alone.summary["goodput_mbps"].to_list()
+
+
+def test_the_means_are_those_of_results(lossy):
+    made = ropewalk.study(lossy, {"link.dsl.delay": ["10 ms"]}, runs=4)
+    alone = ropewalk.simulate(lossy.with_({"link.dsl.delay": "10 ms"}), runs=4)
+    row = made.combinations.row(0, named=True)
+    assert row["runs"] == 4
+    assert row["goodput_mbps"] == pytest.approx(alone.mean["goodput_mbps"])
+    assert row["ci95_goodput_mbps"] == pytest.approx(alone.ci95["goodput_mbps"])
+
+
+def test_a_second_call_makes_what_is_missing(lossy, tmp_path, monkeypatch):
+    made = count_runs(monkeypatch)
+    first = ropewalk.study(lossy, VARY, runs=2, out=tmp_path)
+    assert len(made) == 8
+    again = ropewalk.study(lossy, VARY, runs=2, out=tmp_path)
+    assert len(made) == 8
+    assert again.points.equals(first.points)
+    more = VARY | {"link.dsl.delay": ["10 ms", "30 ms", "80 ms"]}
+    wider = ropewalk.study(lossy, more, runs=3, out=tmp_path)
+    assert len(made) == 8 + 10
+    assert same(wider, ropewalk.study(lossy, more, runs=3))
+
+
+def test_what_is_no_longer_asked_for_is_put_aside_and_found_again(lossy, tmp_path, monkeypatch):
+    made = count_runs(monkeypatch)
+    first = ropewalk.study(lossy, {"link.dsl.delay": ["1 ms", "2 ms"]}, out=tmp_path)
+    less = ropewalk.study(lossy, {"link.dsl.delay": ["2 ms", "3 ms"]}, out=tmp_path)
+    assert less.points["link.dsl.delay"].to_list() == ["2 ms", "3 ms"]
+    assert pl.read_parquet(tmp_path / "points/*.parquet").height == 2
+    back = ropewalk.study(lossy, {"link.dsl.delay": ["1 ms", "2 ms"]}, out=tmp_path)
+    assert len(made) == 3
+    assert back.points.equals(first.points)
+
+
+def test_whatever_decides_a_point_makes_it_another(tmp_path, monkeypatch):
+    made = count_runs(monkeypatch)
+    trace = tmp_path / "rate.trace"
+    trace.write_text("10\n20\n")
+    text = '[[link]]\nname = "a"\ntrace = "rate.trace"\n[traffic]\nsize = "10 kB"\n'
+    file = tmp_path / "scenario.toml"
+
+    def go(content, seed=1):
+        file.write_text(content)
+        ropewalk.study(file, {"link.a.delay": ["1 ms"]}, seed=seed, out=tmp_path / "out")
+        return len(made)
+
+    assert go(text) == 1
+    assert go(f"# A comment decides nothing.\n{text}") == 1
+    assert go(text.replace("10 kB", "11 kB")) == 2
+    trace.write_text("10\n25\n")
+    assert go(text) == 3
+    assert go(text, seed=2) == 4
+    monkeypatch.setattr("ropewalk.studies.identity.program", lambda verb: "another")
+    assert go(text) == 5
+
+
+def test_a_trace_that_is_varied_is_known_by_its_content(tmp_path, monkeypatch):
+    made = count_runs(monkeypatch)
+    text = '[[link]]\nname = "a"\nrate = "1 Mbit/s"\n[traffic]\nsize = "10 kB"\n'
+    (tmp_path / "scenario.toml").write_text(text)
+    for content in ("10\n20\n", "10\n20\n", "10\n25\n"):
+        (tmp_path / "one.trace").write_text(content)
+        ropewalk.study(
+            tmp_path / "scenario.toml", {"link.a.trace": ["one.trace"]}, out=tmp_path / "out"
+        )
+    assert len(made) == 2
+
+
+def test_a_point_that_fails_says_so_and_the_rest_goes_on(lossy, tmp_path):
+    # Each is right with the first of the other: no warm-up lasts longer than the run.
+    vary = {"duration": ["2 s", "9 s"], "warmup": ["1 s", "5 s"]}
+    made = ropewalk.study(lossy, {**vary, "duration": ["9 s", "2 s"]}, out=tmp_path)
+    assert made.points["status"].to_list() == ["done", "done", "done", "failed"]
+    assert "warmup" in made.failed["error"][0]
+    assert made.combinations["runs"].to_list() == [1, 1, 1, 0]
+    assert made.combinations["failed"].to_list() == [0, 0, 0, 1]
+    assert ropewalk.load(tmp_path).json() == made.json()
+    assert made.json()["points"] == {"done": 3, "failed": 1, "missing": 0}
+
+
+@pytest.mark.parametrize(
+    "on",
+    [
+        lambda: 2,
+        lambda: ThreadPoolExecutor(2),
+        lambda: ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")),
+    ],
+    ids=["processes", "threads", "an executor of processes"],
+)
+def test_it_gives_the_same_wherever_it_runs(lossy, on):
+    assert same(ropewalk.study(lossy, VARY, on=on()), ropewalk.study(lossy, VARY))
+
+
+def test_a_cluster_of_dask_gives_the_same_though_a_worker_dies(lossy, tmp_path):
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    vary = {"link.dsl.delay": {"from": "1 ms", "to": "40 ms", "steps": 40}}
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0"
+    ) as cluster:
+        victims = [worker.pid for worker in cluster.workers.values()]
+        killed = []
+
+        def progress(finished, of):
+            if not killed:
+                killed.append(victims[0])
+                os.kill(victims[0], signal.SIGKILL)
+
+        made = ropewalk.study(
+            lossy, vary, runs=4, out=tmp_path, on=cluster.scheduler_address, progress=progress
+        )
+    assert killed
+    assert same(made, ropewalk.study(lossy, vary, runs=4))
+
+
+def test_a_killed_worker_costs_nothing_but_time(lossy):
+    vary = {"link.dsl.delay": {"from": "1 ms", "to": "100 ms", "steps": 100}}
+    killed = []
+
+    def progress(finished, of):
+        if not killed:
+            victim = multiprocessing.active_children()[0]
+            os.kill(victim.pid, signal.SIGKILL)
+            killed.append(victim.pid)
+
+    made = ropewalk.study(lossy, vary, runs=3, on=2, progress=progress)
+    assert killed
+    assert same(made, ropewalk.study(lossy, vary, runs=3))
+
+
+class Dying:
+    """A lane whose worker dies of some points."""
+
+    width = 1
+
+    def __init__(self, of):
+        self.of, self.pool, self.packs = of, ThreadPoolExecutor(1), []
+
+    def submit(self, points):
+        self.packs.append(len(points))
+        return self.pool.submit(self.work, points)
+
+    def work(self, points):
+        if self.of & {point.seed for point in points}:
+            raise lanes.BrokenExecutor("gone")
+        return [{"status": "done"} for _ in points]
+
+    def renew(self):
+        pass
+
+
+def test_a_point_that_kills_its_worker_again_and_again_has_failed():
+    lane, rows = Dying({7, 450}), {}
+
+    def keep(points, given):
+        rows.update((point.seed, row) for point, row in zip(points, given, strict=True))
+
+    Driver([lane], keep).run(work.Point((), seed, str(seed)) for seed in range(600))
+    assert len(rows) == 600
+    failed = {seed for seed, row in rows.items() if row["status"] == "failed"}
+    assert failed == {7, 450}
+    assert f"{DEATHS} workers died" in rows[450]["error"]
+    assert max(lane.packs) > 1, "short points run several at a time"
+
+
+def test_workers_that_cannot_even_begin_end_the_study():
+    lane = Dying(set(range(1000)))
+    with pytest.raises(RuntimeError, match="die before they have run anything"):
+        Driver([lane], lambda points, rows: None).run(
+            work.Point((), seed, str(seed)) for seed in range(1000)
+        )
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT], ids=["kill -9", "Ctrl-C"])
+def test_a_study_that_was_ended_is_gone_on_with(tmp_path, ending):
+    # Rows are written more often than else, so that there are some before all are.
+    often = "import ropewalk.studies.points as points; points.FIRST_S = 0.05"
+    start = "import sys; sys.argv[0] = 'ropewalk'; from ropewalk.cli import main; main()"
+    program = [sys.executable, "-c", f"{often}; {start}", "sweep", str(TWO_LINKS)]
+    program += ["--vary", "link.dsl.delay=1ms..100ms:100", "--runs", "20"]
+    program += ["--set", "link.dsl.loss=1%", "--set", "duration=2s", "--on", "2"]
+    out = ["--out", str(tmp_path / "ended")]
+    with subprocess.Popen(
+        [*program, *out], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        until = time.monotonic() + 100
+        while not list((tmp_path / "ended").glob("points/part-*")):
+            assert running.poll() is None, running.stderr.read()
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        workers = [
+            int(pid)
+            for children in Path(f"/proc/{running.pid}/task").glob("*/children")
+            for pid in children.read_text().split()
+        ]
+        running.send_signal(ending)
+        _, said = running.communicate(timeout=60)
+    assert "Traceback" not in said
+    if ending == signal.SIGINT:
+        assert running.returncode == 130
+        assert "the same command goes on" in said
+    there = ropewalk.load(tmp_path / "ended")
+    assert 0 < there.points.height < 2000
+    assert there.points.height + there.missing == 2000
+    for worker in workers:
+        _wait_until_gone(worker)
+    done = subprocess.run([*program, *out], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"{there.points.height:,} runs are there" in done.stderr
+    whole = ropewalk.load(tmp_path / "ended")
+    assert whole.points["point"].n_unique() == whole.points.height == 2000
+    lossy = ropewalk.Scenario.load(TWO_LINKS, [("link.dsl.loss", "1%"), ("duration", "2s")])
+    vary = {"link.dsl.delay": {"from": "1ms", "to": "100ms", "steps": 100}}
+    assert same(whole, ropewalk.study(lossy, vary, runs=20))
+
+
+def _wait_until_gone(pid):
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z":
+                return
+        except FileNotFoundError:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{pid} is still there")
+
+
+def test_two_studies_do_not_write_to_one_folder(lossy, tmp_path):
+    def progress(finished, of):
+        with pytest.raises(OSError, match="another study is being run in it"):
+            ropewalk.study(lossy, VARY, out=tmp_path)
+
+    ropewalk.study(lossy, VARY, out=tmp_path, progress=progress)
+
+
+def test_seeds_go_on_until_the_interval_is_narrow(lossy):
+    until = {"ci95": "4 %", "at_most": 60}
+    vary = {"link.dsl.loss": ["0 %", "1 %"]}
+    made = ropewalk.study(lossy, vary, until=until)
+    steady, drawn = made.combinations.to_dicts()
+    assert steady["runs"] == definition.FIRST_RUNS
+    assert definition.FIRST_RUNS < drawn["runs"] <= 60
+    narrow = drawn["ci95_goodput_mbps"] <= 0.04 * drawn["goodput_mbps"]
+    assert narrow or drawn["runs"] == 60
+    assert same(made, ropewalk.study(lossy, vary, until=until, on=2))
+
+
+def test_as_many_more_runs_as_the_interval_needs():
+    until = definition.Until(ci95=0.01, at_most=1000)
+    assert wanted([10.0, 10.0, 10.0], 3, until) == 3
+    assert wanted([10.0, 12.0, 8.0], 3, until) == 6
+    assert wanted([10.0, None, None], 3, until) == 4
+    assert wanted([None] * 3, 3, until) == 3
+    assert wanted([10.0, 12.0, 8.0], 3, definition.Until(ci95=0.01, at_most=4)) == 4
+
+
+@pytest.mark.parametrize(
+    ("verb", "column"),
+    [
+        ("predict", "goodput_mbps"),
+        ("compare", "simulate_goodput_mbps"),
+        ("advise", "links_gain_over_all"),
+    ],
+)
+def test_other_verbs_can_be_what_is_run(lossy, tmp_path, verb, column):
+    short = lossy.with_({"duration": "1 s"})
+    if verb == "compare":
+        # Without a kernel's run, which takes its time and not every machine can.
+        short = short.with_({"transport.congestion": "lia"})
+    made = ropewalk.study(short, {"link.dsl.delay": ["10 ms", "50 ms"]}, verb=verb, out=tmp_path)
+    assert made.failed.is_empty(), made.failed["error"].to_list()
+    assert column in made.points.columns
+    assert ropewalk.load(tmp_path).study["verb"] == verb
+
+
+def test_a_range_is_spelled_in_the_unit_of_its_beginning(lossy):
+    delays = {"from": "500 us", "to": "2 ms", "steps": 4}
+    assert axes.values_of(lossy, "link.dsl.delay", delays) == (
+        "500 us", "1000 us", "1500 us", "2000 us",
+    )  # fmt: skip
+    log = {"from": "1 Mbit/s", "to": "100 Mbit/s", "steps": 3, "scale": "log"}
+    assert axes.values_of(lossy, "link.dsl.rate", log) == ("1 Mbit/s", "10 Mbit/s", "100 Mbit/s")
+    whole = {"from": 1, "to": 5, "steps": 3}
+    assert axes.values_of(lossy, "transport.delayed_ack", whole) == ("1", "3", "5")
+
+
+STUDY = """\
+scenario = "two-links.toml"
+verb = "simulate"
+runs = 2
+seed = 3
+zip = [["link.dsl.rate", "link.cable.rate"]]
+
+[vary]
+duration = ["2 s"]
+link.dsl.rate = ["1 Mbit/s", "2 Mbit/s"]
+"link.cable.rate" = ["3 Mbit/s", "4 Mbit/s"]
+
+[vary.link.dsl]
+delay = { from = "10 ms", to = "30 ms", steps = 3 }
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    (tmp_path / "two-links.toml").write_text(TWO_LINKS.read_text())
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY.replace('link.dsl.rate = ["', '"link.dsl.rate" = ["'))
+    return path
+
+
+def test_a_study_file_says_all_of_it(command, file, tmp_path):
+    done = command("sweep", file, "--out", tmp_path / "out", "--json")
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    assert printed["engine"] == "sweep"
+    assert printed["points"] == {"done": 12, "failed": 0, "missing": 0}
+    assert printed["origin"]["seeds"] == [3, 4]
+    made = ropewalk.load(tmp_path / "out")
+    rates = made.points.select("link.dsl.rate", "link.cable.rate").unique().sort(by=pl.all())
+    assert rates.rows() == [("1 Mbit/s", "3 Mbit/s"), ("2 Mbit/s", "4 Mbit/s")]
+    assert made.points["link.dsl.delay_value"].unique().sort().to_list() == [0.01, 0.02, 0.03]
+    assert {each.name for each in (tmp_path / "out").iterdir()} == {
+        ".lock", "points", "result.json", "scenario.toml", "tables",
+    }  # fmt: skip
+    assert pickle.loads(pickle.dumps(made)).json() == printed
+    done = command("sweep", file, "--out", tmp_path / "out", "--runs", 3)
+    assert "12 runs are there, 6 are missing" in done.stderr
+    assert "link.dsl.delay" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('"2 s"', '"soon"', r'study.toml:8: vary: duration = "soon": must begin with a number'),
+        ("duration", "durration", r"study.toml:8: vary: durration: unknown key"),
+        ('["2 s"]', '"2 s"', r'study.toml:8: vary: duration = "2 s": allowed: a list of values'),
+        ("steps = 3", "steps = 1", r"study.toml:13: vary: link.dsl.delay = .*steps = 1: allowed"),
+        ("steps = 3", 'scale = "x"', r"study.toml:13: .*: steps is missing"),
+        ("runs = 2", "runs = 0", r"study.toml:3: runs = 0; at least 1"),
+        ("runs = 2", "rums = 2", r"study.toml:3: rums: .*did you mean runs"),
+        ("seed = 3", "seed = -3", r"study.toml:4: seed = -3"),
+        ('"simulate"', '"stimulate"', r"study.toml:2: verb = 'stimulate': allowed: simulate, "),
+        ('"simulate"', '"predict"', r"study.toml:3: runs = 2: formulas draw nothing"),
+        ('"4 Mbit/s"]', '"4 Mbit/s", "5 Mbit/s"]', r"study.toml:5: zip: .*as many values each"),
+        ('"link.cable.rate"]]', '"link.x"]]', r"study.toml:5: zip: .*link.x is not varied"),
+        ("two-links.toml", "three.toml", r"study.toml:1: scenario = .three.toml.: no such file"),
+        ("runs = 2", "runs = 2\nuntil = 5", r"study.toml:4: until = 5: allowed: { ci95"),
+        (
+            "runs = 2",
+            'runs = 2\nuntil = { ci95 = "2", at_most = 9 }',
+            r"study.toml:4: until: ci95 = '2': allowed: a share",
+        ),
+        ("runs = 2", "runs 2", r"study.toml:3:6: not TOML"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_in_a_study_file_is_named(command, file, tmp_path, old, new, says):
+    import re
+
+    file.write_text(file.read_text().replace(old, new, 1))
+    done = command("sweep", file, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert re.search(says, done.stderr), done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "is a scenario: --vary says what to vary"),
+        (["--vary", "duration"], "--vary duration: expected KEY=A,B,C"),
+        (["--vary", "duration=1s..2s"], "--vary duration=1s..2s: how many steps?"),
+        (["--vary", "duration=1s", "--on", "mars"], "--on 'mars': allowed: a number of processes"),
+        (["--vary", "duration=1s", "--at-most", 9], "--at-most 9: only with --ci95"),
+        (["--vary", "duration=1s", "--out", ROOT], "which is no study"),
+        (["--vary", "duration=1s", "--verb", "guess"], "verb = 'guess': allowed: simulate"),
+    ],
+)
+def test_wrong_options_are_named(command, tmp_path, arguments, says):
+    done = command("sweep", TWO_LINKS, *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_run_makes_the_command_fail(command, tmp_path):
+    done = command(
+        *("sweep", TWO_LINKS, "--vary", "duration=9s,2s", "--vary", "warmup=1s,5s"),
+        *("--out", tmp_path / "out"),
+    )
+    assert done.returncode == 1
+    assert "1 of 4 runs failed; the first: ScenarioError: " in done.stderr
+    assert read(tmp_path / "out/points").height == 4
