@@ -201,6 +201,7 @@ class Dying:
     """A lane whose worker dies of some points."""
 
     width = 1
+    pack_s = 0.1
 
     def __init__(self, of):
         self.of, self.pool, self.packs = of, ThreadPoolExecutor(1), []

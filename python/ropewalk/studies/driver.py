@@ -15,7 +15,6 @@ from .work import Point, Row, failed
 
 Pack: TypeAlias = tuple[Point, ...]
 
-PACK_S = 0.1  # how long a pack is to take
 MOST_IN_A_PACK = 256
 DEATHS = 3  # of workers that ran a point alone, before it has failed
 DEATHS_AT_FIRST = 10  # of workers, before any has run anything
@@ -70,7 +69,7 @@ class Driver:
         """Give the lanes what they take; whether there may be more."""
         for lane in self._lanes:
             while self._busy[id(lane)] < lane.width:
-                pack = self._again.popleft() if self._again else self._pack(coming)
+                pack = self._again.popleft() if self._again else self._pack(coming, lane.pack_s)
                 if not pack:
                     return False
                 future = self._submit(lane, pack)
@@ -89,8 +88,8 @@ class Driver:
         lane.renew()
         return lane.submit(pack)
 
-    def _pack(self, coming: Iterator[Point]) -> Pack:
-        of = 1 if self._point_s is None else int(PACK_S / max(self._point_s, 1e-6))
+    def _pack(self, coming: Iterator[Point], pack_s: float) -> Pack:
+        of = 1 if self._point_s is None else int(pack_s / max(self._point_s, 1e-6))
         return tuple(islice(coming, min(max(of, 1), MOST_IN_A_PACK)))
 
     def _take(self, future: Future[list[Row]]) -> None:

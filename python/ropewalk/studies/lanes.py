@@ -21,6 +21,8 @@ LOCAL = "local"
 SCHEMES = ("tcp://", "tls://", "ws://", "wss://", "ucx://")
 # What says that whoever ran points is dead; Dask's is known by its name, not to import it.
 DEAD = ("KilledWorker",)
+PACK_S = 0.1
+PACK_OF_CLUSTER_S = 2.0
 ASK_S = 2.0  # between two looks at how many workers a cluster has
 AHEAD = 2  # packs for each worker of a cluster: one under way, one at hand
 
@@ -31,6 +33,10 @@ class Lane(Protocol):
     @property
     def width(self) -> int:
         """How many packs at a time."""
+
+    @property
+    def pack_s(self) -> float:
+        """How long a pack is to take: much longer than it takes to hand it over."""
 
     def submit(self, points: Sequence[Point]) -> Future[list[Row]]:
         """Begin with a pack."""
@@ -180,6 +186,8 @@ class _Threads(Executor):
 class _Foreign:
     """An executor that somebody else has made."""
 
+    pack_s = PACK_S
+
     def __init__(self, executor: Executor, job: Job, width: int) -> None:
         self._executor = executor
         self._job = job
@@ -196,6 +204,7 @@ class _Process:
     """A process of its own: when it dies, no other one's points are lost."""
 
     width = 1
+    pack_s = PACK_S
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -225,6 +234,8 @@ class _Process:
 
 class _Dask:
     """A cluster, as a client knows it; it runs again what dead workers had."""
+
+    pack_s = PACK_OF_CLUSTER_S
 
     def __init__(self, client: Any, job: Job) -> None:
         self._client = client
