@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds hulls reproductions faults real-faults bench instructions clean tools capture-tools encoder browser
+.PHONY: help setup wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds hulls reproductions faults real-faults bench bench-studies instructions clean tools capture-tools encoder browser
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -172,6 +172,9 @@ bench: setup models ## measure the simulator, the association, captures, formula
 	$(CARGO) run --release --locked -p ropewalk-capture --example writing
 	$(BIN)/python benches/models.py
 	$(BIN)/python benches/starts.py
+
+bench-studies: setup $(MADE)/test ## measure studies of 10,000 short runs, whose workers are killed; ten minutes
+	$(BIN)/python benches/studies.py --dask
 
 instructions: tools ## count instructions and cache misses per data packet, beside benches/instructions.csv
 	$(PYTHON) benches/simulator.py instructions

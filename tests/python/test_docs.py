@@ -12,7 +12,15 @@ PAGES = [
     ROOT / "README.md",
     *(
         ROOT / "docs" / f"{name}.md"
-        for name in ("guide", "captures", "wireless", "mesh", "reordering", "traffic-split")
+        for name in (
+            "guide",
+            "studies",
+            "captures",
+            "wireless",
+            "mesh",
+            "reordering",
+            "traffic-split",
+        )
     ),
 ]
 
@@ -56,3 +64,11 @@ def test_every_key_of_the_results_is_in_the_guide(results):
     keys = {*run, *run["delay_ms"], *run["reordering"], *run["links"][0], *run["subflows"][0]}
     keys |= {*run["stats"], *run["reordering"]["metrics"]}
     assert [key for key in sorted(keys) if key not in guide] == []
+
+
+def test_every_option_of_sweep_is_in_its_page(command):
+    options = re.findall(r"^  (--[a-z0-9-]+)", command("sweep", "--help").stdout, re.MULTILINE)
+    page = (ROOT / "docs/studies.md").read_text()
+    known = {"--json", "--set", "--help", "--out"}  # as everywhere
+    assert len(options) > 8
+    assert [option for option in options if option not in page and option not in known] == []
