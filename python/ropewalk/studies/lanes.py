@@ -261,7 +261,6 @@ class _Dask:
 
 
 _job: Job | None = None
-_thread: _Threads | None = None
 
 
 def _begin(job: Job) -> None:
@@ -284,6 +283,4 @@ def _end_with_parent() -> None:
 
 def _work_here(points: Sequence[Point]) -> list[Row]:
     assert _job is not None, "_begin was called"
-    assert _thread is not None, "_begin was called"
-    rows: list[Row] = _thread.submit(work, _job, points).result()
-    return rows
+    return work(_job, points)
