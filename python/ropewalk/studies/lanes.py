@@ -260,14 +260,12 @@ class _Dask:
         """Have nothing to do: Dask starts workers by itself."""
 
 
-_job: Job | None = None
+_jobs: list[Job] = []  # the one of this process, where it is a worker
 
 
 def _begin(job: Job) -> None:
     """Begin a process: it leaves interrupts to whom it works for, and does not outlive it."""
-    global _job, _thread
-    # A run that need not look for interrupts is made by the thread that asks for it.
-    _job, _thread = job, _Threads(1)
+    _jobs.append(job)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -282,5 +280,5 @@ def _end_with_parent() -> None:
 
 
 def _work_here(points: Sequence[Point]) -> list[Row]:
-    assert _job is not None, "_begin was called"
-    return work(_job, points)
+    (job,) = _jobs
+    return work(job, points)
