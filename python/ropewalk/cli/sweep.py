@@ -135,9 +135,6 @@ def sweep(
     try:
         with failures(), progress("running", rate=True) as finished:
             made = studies.run(defined, folder, on=where, progress=finished, begun=shown.begun)
-    except ImportError as error:
-        with wrong_input():
-            raise ValueError(str(error)) from None
     except KeyboardInterrupt:
         print(f"interrupted; the same command goes on: {folder}", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None

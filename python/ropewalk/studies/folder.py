@@ -43,6 +43,7 @@ class Opened:
         self._folder = folder
         self._study = study
         self._parts = Parts(folder / POINTS)
+        self._has_more = False
 
     def rows(self) -> pl.DataFrame:
         """Return the rows of all runs that were ever made here, each once."""
@@ -54,6 +55,7 @@ class Opened:
     def add(self, rows: Sequence[Row]) -> None:
         """Keep rows."""
         self._parts.add(rows)
+        self._has_more = True
 
     def finish(self, order: Mapping[str, int], origin: Origin) -> StudyResults:
         """Put in order what is there, and say what came of it."""
@@ -66,6 +68,9 @@ class Opened:
         if points.height:
             folders.write_table(made.combinations, tables / f"{COMBINATIONS}.parquet")
         _write_result(self._folder, made.json())
+        if self._has_more:
+            # A report of before tells of fewer runs.
+            (self._folder / folders.REPORT).unlink(missing_ok=True)
         return made
 
 

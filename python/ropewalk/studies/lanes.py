@@ -13,6 +13,7 @@ from importlib import import_module
 from queue import SimpleQueue
 from typing import Any, Protocol, TypeAlias
 
+from ..needs import need
 from .work import Job, Point, Row, work
 
 On: TypeAlias = "int | str | Executor | None"
@@ -132,12 +133,8 @@ def _processes(job: Job, count: int) -> Iterator[list[Lane]]:
 
 
 def _dask(job: Job, on: str) -> Iterator[list[Lane]]:
-    try:
-        distributed: Any = import_module("distributed")
-    except ImportError as error:
-        raise ImportError(
-            f'{error.name} is not installed: pip install "ropewalk[dask]"', name=error.name
-        ) from None
+    need("a cluster", "distributed")
+    distributed: Any = import_module("distributed")
     if on == LOCAL:
         with (
             distributed.LocalCluster(
