@@ -46,6 +46,10 @@ def sweep(
     progress : callable, optional
         Called with the number of finished combinations after each.
 
+    See Also
+    --------
+    ropewalk.study : keeps runs as they come, and goes on with what is missing.
+
     Returns
     -------
     polars.DataFrame

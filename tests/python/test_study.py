@@ -316,6 +316,12 @@ def test_seeds_go_on_until_the_interval_is_narrow(lossy):
     assert same(made, ropewalk.study(lossy, vary, until=until, on=2))
 
 
+def test_a_number_that_no_run_has_decides_nothing(lossy):
+    until = {"ci95": 0.1, "at_most": 9, "of": "goodputt_mbps"}
+    with pytest.raises(ValueError, match="until: of = 'goodputt_mbps': no run has such a number"):
+        ropewalk.study(lossy, {"link.dsl.delay": ["1 ms"]}, until=until)
+
+
 def test_as_many_more_runs_as_the_interval_needs():
     until = definition.Until(ci95=0.01, at_most=1000)
     assert wanted([10.0, 10.0, 10.0], 3, until) == 3
