@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds hulls reproductions faults real-faults bench bench-studies instructions clean tools capture-tools encoder browser
+.PHONY: help setup wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds hulls reproductions gallery faults real-faults bench bench-studies instructions clean tools capture-tools encoder browser
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -125,8 +125,9 @@ lint-python: setup $(MADE)/lint $(MADE)/test ## the Python half of it
 	$(BIN)/mypy
 	$(BIN)/stubtest ropewalk._core
 
-docs: setup ## write docs/keys.md from the schema
+docs: setup ## write docs/keys.md from the schema, docs/gallery.md from its list
 	$(BIN)/python docs/make_keys.py
+	$(BIN)/python docs/make_gallery.py --page
 
 reference: setup models ## print our numbers beside ns-3's, Linux's, htsim's and the formulas'
 	$(BIN)/python tests/agreement
@@ -162,6 +163,11 @@ real-faults: tools ## kill, cut and stop running gateways by 200 plans, as root,
 	$(CARGO) build --release --locked -p ropewalk-testbed --example real_faults
 	@release="$$(realpath "$${CARGO_TARGET_DIR:-target}")/release"; \
 		"$$release/examples/real_faults" gateway="$$release/ropewalk-gateway" seeds=200
+
+# STUDIES names some of them.
+STUDIES ?=
+gallery: setup $(MADE)/report ## run twelve ready studies, make a report of each and a page that leads to them
+	$(BIN)/python docs/make_gallery.py $(STUDIES)
 
 # AGAINST names a commit: its build and this one run the simulator's cases in turn.
 AGAINST ?=

@@ -6,7 +6,9 @@ import re
 import shutil
 import sys
 from html.parser import HTMLParser
+from itertools import product
 
+import polars as pl
 import pytest
 
 import browser
@@ -17,6 +19,7 @@ from ropewalk.comparison.store import keep as keep_comparison
 from ropewalk.mesh.store import keep as keep_census
 from ropewalk.needs import MissingLibraryError
 from ropewalk.prediction.store import keep as keep_prediction
+from ropewalk.report.combined import Axis, Combined, pictures
 from ropewalk.reproduction.keeping import keep as keep_reproduction
 
 TOLD = "has no browser: make browser, or apt install chromium"
@@ -37,6 +40,9 @@ def kept(tmp_path_factory):
     keep_advice(ropewalk.advise(short, runs=2), folder / "advice")
     keep_reproduction(ropewalk.reproduce("song-2018", "fig10"), folder / "reproduction")
     keep_census(ropewalk.mesh.census(nodes=[40, 48], graphs=10), folder / "census")
+    lossy = scenario.with_({"link.dsl.loss": "0.5 %", "duration": "2 s"})
+    vary = {"link.dsl.delay": ["10 ms", "80 ms"], "transport.scheduler": ["min-rtt", "blest"]}
+    ropewalk.study(lossy, vary, runs=3, out=folder / "study")
     return folder
 
 
@@ -59,7 +65,7 @@ def page(tmp_path_factory):
         yield opened
 
 
-KINDS = ["advice", "census", "comparison", "prediction", "reproduction", "runs"]
+KINDS = ["advice", "census", "comparison", "prediction", "reproduction", "runs", "study"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -127,6 +133,42 @@ def test_advice_has_each_question_in_words_with_its_answer(reports, kept):
     for each in result["advice"]:
         assert f"<h3>{each['title']}</h3>" in text
         assert each["answer"] in text
+
+
+def test_a_study_has_each_combination_with_its_interval(page, reports, kept):
+    result = json.loads((kept / "study/result.json").read_text())
+    page.open(reports["study"])
+    rows = page.value(
+        "[...document.querySelectorAll('table')].find(each => each.caption.textContent =="
+        " 'Combinations').tBodies[0].innerText.split('\\n')"
+    )
+    assert len(result["combinations"]) == len(rows) == 4
+    for row, each in zip(rows, result["combinations"], strict=True):
+        goodput, half = each["goodput_mbps"], each["ci95_goodput_mbps"]
+        assert row.split("\t")[:3] == [each["link.dsl.delay"], each["transport.scheduler"], "3"]
+        assert f"{goodput:.2f} ± {half:.2f}" in row
+    options = "[...document.querySelectorAll('figure.chart select option')].map(each => each.text)"
+    assert page.value(options)[:2] == ["goodput, Mbit/s", "delay p95, ms"]
+
+
+def test_studies_are_drawn_by_what_is_varied():
+    def drawn(*axes):
+        rows = [
+            dict(zip([key for key, _ in axes], each, strict=True))
+            for each in product(*[v for _, v in axes])
+        ]
+        frame = pl.DataFrame(
+            [{**row, "runs": 1, "goodput_mbps": float(at)} for at, row in enumerate(rows)]
+        )
+        study = Combined(tuple(Axis(key, values) for key, values in axes), frame)
+        return [chart.title for chart in pictures(study)]
+
+    delays, names = ("delay", ("1 ms", "2 ms")), ("scheduler", ("blest", "ecf"))
+    rates = ("rate", ("1 Mbit/s", "800 kbit/s"))
+    assert drawn(delays, names) == ["Over delay, by scheduler"]
+    assert drawn(delays, ("loss", ("1 %", "2 %")), names) == ["Over delay and loss"]
+    assert drawn(names) == ["By scheduler"]
+    assert drawn(rates) == ["By rate"], "values of several units are names"
 
 
 def test_a_reproduction_has_what_is_printed_and_why_ours_differs(reports, kept):

@@ -14,6 +14,7 @@ True
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -103,7 +104,8 @@ def _section(kept: Kept) -> Section:
             f" {', '.join(SECTIONS)}"
         )
     try:
-        return make(kept)
+        command = "" if kept.origin is None else kept.origin.command
+        return dataclasses.replace(make(kept), command=command)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(
             f"{kept.folder / RESULT}: not as this version of ropewalk writes it"

@@ -15,6 +15,10 @@ from .tables import cut, value
 
 DRAWN = "The links, and the ways of the flows"
 FLOW = ("protocol", "congestion", "scheduler", "reordering")
+HIDDEN = (
+    "Hidden stations: {count}. Each reaches the receiver of a hop and does not hear its sender, so"
+    " that their frames collide."
+)
 NO_ORIGIN = (
     "Version, date, command and machine are not known: these results were kept before Ropewalk"
     " wrote them down."
@@ -146,12 +150,13 @@ def _traffic(traffic: Mapping[str, Any]) -> str:
 def _settings(scenario: Scenario) -> Iterator[Piece]:
     """Yield every key in force, and what there is to know of radios."""
     explained = explain(scenario)
-    for hop, node in explained.hidden:
-        yield Text(
-            f"{node} is hidden: on channel {hop.channel} it does not hear {hop.sender}, and"
-            f" reaches {hop.receiver}.",
-            "warning",
-        )
+    hidden = [
+        f"{node} on channel {hop.channel}: does not hear {hop.sender}, reaches {hop.receiver}"
+        for hop, node in explained.hidden
+    ]
+    if hidden:
+        yield Text(HIDDEN.format(count=len(hidden)), "warning")
+        yield Source("Hidden stations", "\n".join(hidden))
     lines = [
         f"{each.table}.{each.key} = {each.value}  ({each.source})"
         if each.table

@@ -254,7 +254,7 @@ def bars(data: pl.DataFrame, order: Sequence[str], x: str, *, what: str) -> Spec
     place = "group" if grouped else "of"
     groups = list(dict.fromkeys(data[place].to_list())) if grouped else list(order)
     shared: Spec = {
-        "y": axis(place, "", "nominal", sort=groups, axis={"labelLimit": 260}),
+        "y": axis(place, "", "nominal", sort=groups),
     }
     plain: Spec = {"value": INK}
     if "strong" in data.columns:

@@ -200,8 +200,11 @@ class Section:
         By which means, in words.
     parts : tuple of Part
         In the order in which they are read; those without pieces are left out.
+    command : str
+        What made it, which tells it from others of the same title; empty where nobody knows.
     """
 
     title: str
     kind: str
     parts: tuple[Part, ...]
+    command: str = ""

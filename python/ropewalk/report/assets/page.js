@@ -58,7 +58,7 @@ function config(width) {
     font: "system-ui, sans-serif",
     view: { stroke: null },
     range: { category: dark.matches ? colours.dark : colours.light, heatmap: { scheme: "viridis" } },
-    axis: { labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", labelLimit: Math.max(90, width / 3), tickCount: width < 500 ? 4 : 7 },
+    axis: { labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", labelLimit: Math.max(100, 0.35 * width), tickCount: width < 500 ? 4 : 7 },
     axisX: { grid: false },
     legend: { orient: "bottom", direction: "horizontal", labelFontSize: 12, titleFontSize: 12, labelLimit: 220, symbolLimit: 60, columns: Math.max(1, Math.floor(width / 150)) },
     line: { strokeCap: "round", color: mark },
