@@ -421,7 +421,7 @@ def test_a_study_file_says_all_of_it(command, file, tmp_path):
         ('"simulate"', '"predict"', r"study.toml:3: runs = 2: formulas draw nothing"),
         ('"4 Mbit/s"]', '"4 Mbit/s", "5 Mbit/s"]', r"study.toml:5: zip: .*as many values each"),
         ('"link.cable.rate"]]', '"link.x"]]', r"study.toml:5: zip: .*link.x is not varied"),
-        ("two-links.toml", "three.toml", r"study.toml:1: scenario = .three.toml.: no such file"),
+        ("two-links.toml", "three.toml", r"study.toml:1: scenario = .three.toml.: no such"),
         ("runs = 2", "runs = 2\nuntil = 5", r"study.toml:4: until = 5: allowed: { ci95"),
         (
             "runs = 2",
@@ -459,6 +459,15 @@ def test_wrong_options_are_named(command, tmp_path, arguments, says):
     assert done.returncode == 2
     assert says in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_ready_scenarios_are_known_by_name(command, tmp_path):
+    file = tmp_path / "short.study.toml"
+    file.write_text('scenario = "start/two-links"\n[vary]\nduration = ["1 s"]\n')
+    for named in (["start/two-links", "--vary", "duration=1s"], [file]):
+        done = command("sweep", *named, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert {each.name for each in (tmp_path / "results").iterdir()} == {"two-links", "short"}
 
 
 def test_a_failed_run_makes_the_command_fail(command, tmp_path):

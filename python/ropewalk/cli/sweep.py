@@ -129,7 +129,7 @@ def sweep(
             check_on(where)
         except ValueError as error:
             raise ValueError(str(error).replace("on = ", "--on ", 1)) from None
-        folder = out or RESULTS / (study.stem if str(study) != "-" else "study")
+        folder = out or RESULTS / (_stem(study) if str(study) != "-" else "study")
         check_folder(folder)
     shown = _Shown(folder)
     try:
@@ -171,6 +171,10 @@ def _defined(study: Path, changes: list[str] | None, **others: Any) -> Definitio
         raise ValueError(f"{study}: is a scenario: --vary says what to vary; or name a study file")
     given = {key: value for key, value in others.items() if value is not None}
     return definition.define(scenario, given.pop("vary"), **given)
+
+
+def _stem(study: Path) -> str:
+    return study.name.removesuffix(".toml").removesuffix(".study")
 
 
 def _until(ci95: str | None, at_most: int | None) -> dict[str, Any] | None:

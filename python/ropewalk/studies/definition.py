@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from .. import ready
 from .._core import ScenarioError
 from ..scenario import Scenario
 from ..simulation import SEED_MAX, check_runs
@@ -184,7 +185,7 @@ def load(path: Path, overrides: Sequence[tuple[str, str]] = (), **others: Any) -
     Parameters
     ----------
     path : Path
-        The file; a scenario that it names is looked for beside it.
+        The file; the scenario that it names is looked for beside it, then among the ready ones.
     overrides : sequence of (str, str)
         Keys of the scenario set to other values.
     **others
@@ -216,11 +217,12 @@ def load(path: Path, overrides: Sequence[tuple[str, str]] = (), **others: Any) -
     if not isinstance(at, str):
         told = "is missing" if at is None else f"= {at!r}"
         raise ValueError(f"{path}: scenario {told}: allowed: the name of a scenario file")
-    file = path.parent / at
-    if not file.is_file():
-        raise ValueError(
-            f'{path}:{_line(lines, "scenario")}: scenario = "{at}": no such file: {file}'
-        )
+    beside = path.parent / at
+    try:
+        file = beside if beside.is_file() else ready.file(at)
+    except ValueError:
+        told = f'scenario = "{at}": no such file, and no ready scenario: {beside}'
+        raise ValueError(f"{path}:{_line(lines, 'scenario')}: {told}") from None
     scenario = Scenario.load(file, overrides)
     if not isinstance(known.get("vary", {}), dict):
         raise ValueError(f"{path}:{_line(lines, 'vary')}: vary: allowed: a table of keys: [vary]")
@@ -248,14 +250,11 @@ def load(path: Path, overrides: Sequence[tuple[str, str]] = (), **others: Any) -
 def is_study(path: Path) -> bool:
     """Whether a file is a study, and not a scenario: it names a scenario.
 
-    Raises
-    ------
-    OSError
-        It cannot be read.
+    Of what cannot be read, reading the scenario says more.
     """
     try:
         known = tomllib.loads(path.read_bytes().decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         return False
     return "scenario" in known or "vary" in known
 
