@@ -142,6 +142,17 @@ def test_tables_and_pictures_are_refused_before_the_work(tmp_path, library, argu
     assert [*tmp_path.iterdir()] == []
 
 
+def test_a_study_of_a_ready_scenario_needs_polars_and_says_so(command, tmp_path):
+    arguments = ["start/two-links", "--vary", "link.dsl.delay=10ms", "--set", "duration=1s"]
+    done = without(["polars"], "sweep", *arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "sweep needs polars, which is not installed: pip install polars\n"
+    assert [*tmp_path.iterdir()] == []
+    done = command("sweep", *arguments, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "results/two-links").is_dir()
+
+
 def test_an_error_names_an_extra_that_there_is():
     extras = PROJECT["optional-dependencies"]
     ordinary = " ".join(PROJECT["dependencies"])

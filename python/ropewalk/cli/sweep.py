@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .. import ready
+from ..needs import need
 from .failures import failures, wrong_input
 from .options import Changes, Json, load, override, runs_option, seed_option
 from .output import answer
@@ -113,6 +115,7 @@ def sweep(
     from ..studies.lanes import check_on
 
     with wrong_input():
+        need("sweep", "polars")
         until = _until(ci95, at_most)
         defined = _defined(
             study,
@@ -163,7 +166,7 @@ class _Shown:
 def _defined(study: Path, changes: list[str] | None, **others: Any) -> Definition:
     from ..studies import definition
 
-    if str(study) != "-" and definition.is_study(study):
+    if str(study) != "-" and definition.is_study(ready.found(study)):
         overrides = [override(change) for change in changes or []]
         return definition.load(study, overrides, **others)
     scenario = load(study, changes)
