@@ -11,6 +11,7 @@ from . import statistics
 from .needs import need
 from .origin import with_origin
 from .scenario import Scenario
+from .shown import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +81,7 @@ class Run(Recorded, Protocol):
         """Return its numbers with the keys of the JSON contract, as JSON text."""
 
 
-class Results:
+class Results(Shown):
     """What runs of one scenario gave.
 
     Every frame has a column ``seed`` that tells the runs apart; columns have
@@ -107,6 +108,9 @@ class Results:
     >>> results.timeline.columns[:4]
     ['seed', 'time_s', 'subflow', 'link']
     """
+
+    table_by = "table:table"
+    picture_by = "plot.page:draw"
 
     def __init__(
         self, scenario: Scenario, runs: Sequence[Run], origin: Origin | None = None

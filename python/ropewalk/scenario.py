@@ -345,6 +345,12 @@ class Scenario:
         text = _core.effective(self.text, self.name, [*self.overrides, *moved])
         return text, {new: self._files[old] for old, new in names.items()}
 
+    def _repr_html_(self) -> str:
+        from .links_table import table
+        from .notebook import html
+
+        return html(table(self))
+
     def __repr__(self) -> str:
         changed = "".join(f", {key}={value}" for key, value in self.overrides)
         return f"<Scenario {self.title!r} from {self.name}{changed}>"

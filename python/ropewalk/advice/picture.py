@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import style
-from ..style import picture
+from ..style import Width, picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SPREAD = 0.34  # how far dots of one number of links lie apart to either side
 
 
-def draw(counsel: Counsel) -> Figure:
+def draw(counsel: Counsel, *, width: Width | None = None) -> Figure:
     """Draw every subset: faint as predicted, marked where it was simulated.
 
     Parameters
@@ -38,7 +38,9 @@ def draw(counsel: Counsel) -> Figure:
     >>> figure.axes[0].get_xlabel()
     'number of links'
     """
-    with picture(8, 4.6) as figure:
+    with picture(
+        8, 4.6, title=counsel.scenario.title, letters=counsel.scenario.effective(), paper=width
+    ) as figure:
         axes = figure.subplots()
         _dots(axes, counsel)
         axes.set_xlabel("number of links")
@@ -47,7 +49,6 @@ def draw(counsel: Counsel) -> Figure:
         axes.set_xticks(sorted({len(each.paths) for each in counsel.subsets}))
         axes.grid(visible=False, axis="x")
         axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
-        figure.suptitle(counsel.scenario.title, x=0.01, ha="left")
     return figure
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..origin import with_origin
 from ..scenario import Value
+from ..shown import Shown
 
 if TYPE_CHECKING:
     from ..origin import Origin
@@ -152,7 +153,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Counsel:
+class Counsel(Shown):
     """All advice on one scenario.
 
     Attributes
@@ -185,6 +186,9 @@ class Counsel:
     >>> counsel.advised, counsel.about("links").numbers["links"]
     (('dsl', 'cable'), 2)
     """
+
+    table_by = "advice.table:table"
+    picture_by = "advice.picture:draw"
 
     scenario: Scenario
     seed: int

@@ -42,18 +42,11 @@ def explain(
 
 
 def _draw(explained: Explanation, pictures: list[Path]) -> list[Path]:
-    if not pictures or explained.place is None:
+    if not pictures:
         return []
     from ..plot import save
 
-    if "mesh" in explained.scenario.values:
-        from ..mesh import place
-
-        figure = place.draw(explained.scenario)
-    else:
-        from ..wireless.picture import draw
-
-        figure = draw(explained.place, explained.scenario.title)
+    figure = explained.plot()
     return [save(figure, path) for path in pictures]
 
 

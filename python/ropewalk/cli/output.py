@@ -28,6 +28,14 @@ class Made(Protocol):
 M = TypeVar("M", bound=Made)
 
 
+def save_pictures(made: M, pictures: list[Path], draw: Callable[[M], Figure]) -> list[str]:
+    """Write the pictures that were asked for; say where they are."""
+    if not pictures:
+        return []
+    figure = draw(made)
+    return [f"picture: {plot.save(figure, picture)}" for picture in pictures]
+
+
 def keep_made(
     made: M,
     out: Path | None,
@@ -36,7 +44,7 @@ def keep_made(
     keep: Callable[[M, Path], Path],
 ) -> list[str]:
     """Write what was asked for, of what has one picture; say what is where."""
-    written = _save(made, pictures, draw)
+    written = save_pictures(made, pictures, draw)
     if out is not None:
         written += [f"picture: {keep(made, out)}", f"tables:  {out / folders.TABLES}"]
     return written
@@ -44,7 +52,7 @@ def keep_made(
 
 def keep_results(results: Results, out: Path | None, pictures: list[Path]) -> list[str]:
     """Write what was asked for, of runs, which have several pictures; say what is where."""
-    written = _save(results, pictures, plot.overview)
+    written = save_pictures(results, pictures, plot.overview)
     if out is not None:
         first, *others = store.keep(results, out)
         also = ", ".join(path.name for path in others)
@@ -109,10 +117,3 @@ class _Printable:
 
         for text, style, control in console.render(self.shown, options):
             yield Segment(text if control else without_controls(text), style, control)
-
-
-def _save(made: M, pictures: list[Path], draw: Callable[[M], Figure]) -> list[str]:
-    if not pictures:
-        return []
-    figure = draw(made)
-    return [f"picture: {plot.save(figure, picture)}" for picture in pictures]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from .. import folders, prediction
+from ..prediction.results import Predictions
 from ..prediction.store import keep
 from .failures import failures, wrong_input
 from .options import (
@@ -13,15 +14,15 @@ from .options import (
     Json,
     ScenarioFile,
     check_outputs,
+    check_pictures,
     load,
     out_option,
+    plot_option,
 )
-from .output import answer
+from .output import answer, save_pictures
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-
-    from ..prediction import Predictions
 
 
 def predict(
@@ -29,7 +30,11 @@ def predict(
     as_json: Json = False,
     changes: Changes = None,
     out: Annotated[
-        Path | None, out_option("the models' table (Parquet), the scenario used")
+        Path | None, out_option("the models' table (Parquet), the picture, the scenario used")
+    ] = None,
+    pictures: Annotated[
+        list[Path] | None,
+        plot_option("what each model says, also of each link"),
     ] = None,
 ) -> None:
     """Ask formulas what a scenario gives, in milliseconds.
@@ -37,12 +42,14 @@ def predict(
     Example: ropewalk predict scenarios/start/two-links.toml
     --set transport.receive_buffer=256KiB
     """
+    pictures = pictures or []
     with wrong_input():
         loaded = load(scenario, changes)
-        check_outputs(out, [])
+        check_outputs(out, pictures)
+        check_pictures(pictures)
     with failures():
         predictions = prediction.predict(loaded)
-        written = []
+        written = save_pictures(predictions, pictures, Predictions.plot)
         if out is not None:
             keep(predictions, loaded, out)
             written.append(f"tables:  {out / folders.TABLES}")

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..origin import with_origin, without_origin
+from ..shown import Shown
 from .numbers import flat, predicted
 from .reasons import reasons
 
@@ -24,7 +25,7 @@ PAIRS = (("predict", "simulate"), ("simulate", "testbed"), ("predict", "testbed"
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Shown):
     """One scenario, predicted, simulated, and measured on the kernel.
 
     Attributes
@@ -52,6 +53,9 @@ class Comparison:
     >>> comparison.accuracy["predict_against_simulate"] > 0.9
     True
     """
+
+    table_by = "comparison.table:table"
+    picture_by = "comparison.picture:draw"
 
     scenario: Scenario
     predictions: Predictions | None = None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..origin import with_origin
 from ..scenario import Scenario
+from ..shown import Shown
 from .settings import Setting
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Shown):
     """A scenario with all that its file leaves to defaults.
 
     Attributes
@@ -42,6 +43,9 @@ class Explanation:
     >>> explanation.json()["engine"]
     'explain'
     """
+
+    table_by = "explanation.table:table"
+    picture_by = "explanation.picture:draw"
 
     scenario: Scenario
     settings: tuple[Setting, ...]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..style import COLOURS, picture
+from ..style import COLOURS, Width, picture
 from .results import ROUTINGS, Census, Counted
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 OF_ROUTING = dict(zip(ROUTINGS, COLOURS, strict=False))
 
 
-def draw(census: Census) -> Figure:
+def draw(census: Census, *, width: Width | None = None) -> Figure:
     """Draw feasibility over the number of nodes, and distributions for the last of them.
 
     Examples
@@ -28,13 +28,14 @@ def draw(census: Census) -> Figure:
     """
     last = census.counts[-1]
     distributed = bool(last.all_feasible.any())
-    with picture(4.6 * (1 + 2 * distributed), 4.2) as figure:
+    with picture(
+        4.6 * (1 + 2 * distributed), 4.2, title=census.scenario.title, paper=width
+    ) as figure:
         axes = figure.subplots(1, 1 + 2 * distributed, squeeze=False)[0]
         feasible(axes[0], census)
         if distributed:
             routes(axes[1], last)
             hops(axes[2], last)
-        figure.suptitle(census.scenario.title, x=0.01, ha="left")
     return figure
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.wifi import exchange
 from ..scenario import Scenario
-from ..style import COLOURS, FAINT, INK, picture
+from ..style import COLOURS, FAINT, INK, Width, picture
 from ..wireless.reading import place_of
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ DISTURBED = "#cc3344"
 PACKET_BYTES = 1500
 
 
-def draw(scenario: Scenario) -> Figure:
+def draw(scenario: Scenario, *, width: Width | None = None) -> Figure:
     """Draw the mesh of a scenario.
 
     Around each inner node of a route is the range of its links: another route's inner nodes in
@@ -44,7 +44,7 @@ def draw(scenario: Scenario) -> Figure:
     mesh = scenario.values.get("mesh")
     if mesh is None:
         raise ValueError(f"{scenario.name}: has no [mesh]")
-    with picture(7, 6.4) as figure:
+    with picture(7, 6.4, title=scenario.title, paper=width) as figure:
         axes = figure.subplots()
         at = {f"n{number}": place for number, place in enumerate(mesh["nodes"])}
         for one, other in mesh["links"]:
@@ -55,7 +55,6 @@ def draw(scenario: Scenario) -> Figure:
         axes.set(xlabel="x (m)", ylabel="y (m)", aspect="equal")
         axes.grid(visible=False)
         figure.legend(loc="outside lower center", ncols=1, fontsize="small")
-        figure.suptitle(scenario.title, x=0.01, ha="left")
     return figure
 
 

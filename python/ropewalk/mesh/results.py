@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..origin import with_origin
 from ..scenario import Scenario
+from ..shown import Shown
 from ..statistics import wilson
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Census:
+class Census(Shown):
     """Deployments of several numbers of nodes.
 
     Attributes
@@ -141,6 +142,9 @@ class Census:
     origin : Origin or None
         Where it comes from.
     """
+
+    table_by = "mesh.table:table"
+    picture_by = "mesh.picture:draw"
 
     scenario: Scenario
     seed: int

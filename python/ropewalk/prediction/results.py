@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..origin import with_origin
+from ..shown import Shown
 
 if TYPE_CHECKING:
     from ..origin import Origin
@@ -70,7 +71,7 @@ class NoFormulaError(Exception):
 
 
 @dataclass(frozen=True)
-class Predictions:
+class Predictions(Shown):
     """What all models say of one scenario that apply to it.
 
     Attributes
@@ -101,6 +102,12 @@ class Predictions:
     >>> predictions.json()["engine"]
     'predict'
     """
+
+    table_by = "prediction.table:table"
+    picture_by = "prediction.picture:draw"
+
+    table_by = "prediction.table:table"
+    picture_by = "prediction.picture:draw"
 
     scenario: str
     models: tuple[Prediction, ...]

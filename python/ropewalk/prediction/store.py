@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from .. import folders
 from ..scenario import Scenario
+from .picture import drawable
 from .results import Prediction, Predictions
 
 if TYPE_CHECKING:
     from ..origin import Origin
 
 MODELS = "models"
+PICTURE = "models"
 
 
 def keep(predictions: Predictions, scenario: Scenario, folder: Path) -> None:
-    """Write the models' table (Parquet), the scenario with its traces, and the JSON object.
+    """Write the models' table (Parquet), the picture, the scenario and the JSON object.
 
     Parameters
     ----------
@@ -40,7 +42,7 @@ def keep(predictions: Predictions, scenario: Scenario, folder: Path) -> None:
     >>> with tempfile.TemporaryDirectory() as temporary:
     ...     keep(ropewalk.predict(scenario), scenario, Path(temporary) / "two-links")
     ...     sorted(file.name for file in (Path(temporary) / "two-links").iterdir())
-    ['result.json', 'scenario.toml', 'tables']
+    ['pictures', 'result.json', 'scenario.toml', 'tables']
     """
     import polars as pl
 
@@ -51,7 +53,8 @@ def keep(predictions: Predictions, scenario: Scenario, folder: Path) -> None:
         row["warnings"] = "\n".join(row.get("warnings", []))
         rows.append(row | {f"delay_{part}_ms": value for part, value in delay.items()})
     tables = {MODELS: pl.DataFrame(rows, infer_schema_length=None)}
-    folders.keep(folder, predictions.json(), scenario, tables, {})
+    pictures = {PICTURE: predictions.plot} if drawable(predictions) else {}
+    folders.keep(folder, predictions.json(), scenario, tables, pictures)
 
 
 def restore(kept: folders.Kept) -> Predictions:

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..origin import with_origin
+from ..shown import Shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from ..origin import Origin
     from ..scenario import Scenario
+    from ..style import Width
 
 
 DPI = 120  # of pictures that are kept
@@ -152,7 +154,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Reproduction:
+class Reproduction(Shown):
     """A table or figure of a paper, made again.
 
     Attributes
@@ -187,6 +189,8 @@ class Reproduction:
     'throughput (kbit/s)'
     """
 
+    table_by = "reproduction.report:report"
+
     paper: str
     item: str
     title: str
@@ -202,13 +206,23 @@ class Reproduction:
 
     @cached_property
     def figure(self) -> Figure:
-        """The picture."""
-        return self.draw()
+        """The picture, with the paper and the figure above it."""
+        figure = self.draw()
+        if not isinstance(self.draw, Drawn) and not figure.get_suptitle():
+            figure.suptitle(self.title, x=0.01, ha="left")
+        return figure
+
+    def plot(self, *, width: Width | None = None) -> Figure:
+        """Return the picture; it has the width that it was made with."""
+        if width is not None:
+            raise ValueError(f"width = {width!r}: the picture of a reproduction has its own")
+        return self.figure
 
     def __getstate__(self) -> dict[str, Any]:
         # What draws it may be a function that no other process has.
         state = {**self.__dict__, "draw": Drawn(self._png())}
-        state.pop("figure", None)
+        for drawn in ("figure", "_drawn"):
+            state.pop(drawn, None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

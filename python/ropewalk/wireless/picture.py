@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..model.wifi import snr_needed_db
 from ..model.wifi.radio import MAC_BYTES
-from ..style import COLOURS, FAINT, INK, picture
+from ..style import COLOURS, FAINT, INK, Width, picture
 from .budget import MOST_IN_ERROR, radio_on
 from .place import Place, Station
 
@@ -23,7 +23,9 @@ LABELLED = 24  # links, both ways counted, up to which each has its SNR beside i
 FURTHEST_M = 1e5
 
 
-def draw(place: Place, title: str, packet_bytes: int = 1500) -> Figure:
+def draw(
+    place: Place, title: str, packet_bytes: int = 1500, *, width: Width | None = None
+) -> Figure:
     """Draw where the radios of each channel stand and what reaches what.
 
     Parameters
@@ -41,7 +43,9 @@ def draw(place: Place, title: str, packet_bytes: int = 1500) -> Figure:
         A panel for each channel.
     """
     channels = list(place.channels)
-    with picture(1.2 + 4.6 * len(channels), 5.4) as figure:
+    with picture(
+        1.2 + 4.6 * len(channels), 5.4, title=title, letters="".join(place.nodes), paper=width
+    ) as figure:
         panels = figure.subplots(1, len(channels), squeeze=False, sharex=True, sharey=True)[0]
         for axes, channel in zip(panels, channels, strict=True):
             _zones(axes, place, channel)
@@ -51,7 +55,6 @@ def draw(place: Place, title: str, packet_bytes: int = 1500) -> Figure:
             axes.set(title=f"channel {channel}", xlabel="x (m)", aspect="equal")
         panels[0].set_ylabel("y (m)")
         figure.legend(handles=_legend(), loc="outside lower center", ncols=3, fontsize="small")
-        figure.suptitle(title, x=0.01, ha="left")
     return figure
 
 

@@ -1,0 +1,43 @@
+"""The picture of an explained scenario: where its radios stand, or its routes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ..style import Width
+    from .results import Explanation
+
+
+def draw(explained: Explanation, *, width: Width | None = None) -> Figure:
+    """Draw the place of a scenario with radios.
+
+    Parameters
+    ----------
+    explained : Explanation
+        Of a scenario.
+    width : {"column", "page"}, optional
+        Draw for a paper.
+
+    Raises
+    ------
+    ValueError
+        All its links are wired.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> draw(ropewalk.explain("scenarios/start/two-links.toml"))
+    Traceback (most recent call last):
+    ValueError: all links of the scenario are wired
+    """
+    from ..mesh import place
+    from ..wireless.picture import draw as draw_place
+
+    if explained.place is None:
+        raise ValueError("all links of the scenario are wired")
+    if "mesh" in explained.scenario.values:
+        return place.draw(explained.scenario, width=width)
+    return draw_place(explained.place, explained.scenario.title, width=width)

@@ -1,0 +1,79 @@
+"""Results that show themselves in a notebook: as a table and a picture, without a network."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from .style import Width
+
+
+class Shown:
+    """What shows itself.
+
+    Attributes
+    ----------
+    table_by, picture_by : str or None
+        Functions of the object that give what `rich.print` shows, and a figure; as
+        ``"module:function"`` in this package. They stand beyond the results that they show.
+    """
+
+    table_by: ClassVar[str | None] = None
+    picture_by: ClassVar[str | None] = None
+
+    def plot(self, *, width: Width | None = None) -> Figure:
+        """Draw it: the picture that a notebook shows.
+
+        Parameters
+        ----------
+        width : {"column", "page"}, optional
+            Draw for a paper.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            `ropewalk.plot.save` writes it.
+
+        Raises
+        ------
+        ValueError
+            There is nothing to draw.
+
+        Examples
+        --------
+        >>> import ropewalk
+        >>> figure = ropewalk.predict("scenarios/start/two-links.toml").plot()
+        >>> figure.axes[0].get_xlabel()
+        'goodput (Mbit/s)'
+        """
+        if self.picture_by is None:
+            raise ValueError(f"there is no picture of {type(self).__name__}")
+        made: Figure = _function(self.picture_by)(self, width=width)
+        return made
+
+    @cached_property
+    def _drawn(self) -> bytes | None:
+        from .figures import drawn
+
+        try:
+            return drawn(self.plot(), "png")
+        except ValueError:  # there is nothing to draw
+            return None
+
+    def _repr_png_(self) -> bytes | None:
+        return self._drawn
+
+    def _repr_html_(self) -> str:
+        from .notebook import html, picture
+
+        table = "" if self.table_by is None else html(_function(self.table_by)(self))
+        return table + ("" if self._drawn is None else picture(self._drawn))
+
+
+def _function(name: str) -> Any:
+    module, _, function = name.partition(":")
+    return getattr(import_module(f"ropewalk.{module}"), function)
