@@ -20,13 +20,14 @@ def table(scenario: Scenario) -> RenderableType:
     Examples
     --------
     >>> import rich, ropewalk
-    >>> rich.print(table(ropewalk.Scenario.load("scenarios/start/two-links.toml")))
+    >>> scenario = ropewalk.Scenario.load("scenarios/start/two-links.toml")
+    >>> rich.print(table(scenario))  # doctest: +NORMALIZE_WHITESPACE
     Two unequal links  (30 s)
     <BLANKLINE>
-      link      rate        delay   loss     queue
-     ────────────────────────────────────────────────
-      dsl       16 Mbit/s   20 ms            80 kB
-      cable     50 Mbit/s    8 ms   0.01 %   100 kB
+      link         rate   delay     loss    queue
+     ─────────────────────────────────────────────
+      dsl     16 Mbit/s   20 ms             80 kB
+      cable   50 Mbit/s    8 ms   0.01 %   100 kB
     <BLANKLINE>
     measured: mptcp, bulk, over dsl, cable
     """

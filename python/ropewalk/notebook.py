@@ -114,7 +114,7 @@ def _text(text: Text) -> str:
     console = Console(color_system=None, width=10**6)
     pieces = []
     for part, style, _ in text.render(console):
-        css = _css(style)
+        css = _css(style or text.style)
         said = escape(without_controls(part))
         pieces.append(f'<span style="{css}">{said}</span>' if css else said)
     return "".join(pieces)

@@ -12,6 +12,7 @@ a paper, ``"column"`` or ``"page"`` wide.
 from ..saving import FORMATS, check_format, save
 from .of_runs import airtime, delays, shares
 from .over_time import flows, goodput, overview, player_buffer, reorder_buffer, windows
+from .sweeps import heat_map, hull, series
 
 __all__ = [
     "FORMATS",
@@ -20,10 +21,13 @@ __all__ = [
     "delays",
     "flows",
     "goodput",
+    "heat_map",
+    "hull",
     "overview",
     "player_buffer",
     "reorder_buffer",
     "save",
+    "series",
     "shares",
     "windows",
 ]

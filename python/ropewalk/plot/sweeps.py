@@ -1,0 +1,404 @@
+"""Pictures of sweeps: lines over a varied key, a map over two, what cost buys."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..style import BAND, INK, colour, legend, line, on_axes, picture
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.axes import Axes
+
+    from ..style import Width
+    from .drawing import On
+
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
+# By quantity: units as scenario files spell them, each with how many of the first it is.
+SPELLED = (
+    {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0},
+    {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9},
+    {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1024.0, "MiB": 1024.0**2, "GiB": 1024.0**3},
+    {"%": 1.0},
+    {"": 1.0},
+)
+NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*")
+MOST_TOLD = 150  # cells of a map up to which each has its number in it
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The values of a column, as an axis has them.
+
+    Attributes
+    ----------
+    label : str
+        Of the axis.
+    places : dict
+        Where each value stands.
+    names : list of str or None
+        What stands at 0, 1, 2, ...; None where values are numbers.
+    """
+
+    label: str
+    places: dict[Any, float]
+    names: list[str] | None = None
+
+
+def series(
+    points: pl.DataFrame,
+    x: str,
+    y: str = "goodput_mbps",
+    *,
+    by: str | Sequence[str] = (),
+    title: str = "",
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
+    """A line for each series over a varied key: means over runs, with 95 % intervals.
+
+    Parameters
+    ----------
+    points : polars.DataFrame
+        A row a run, as `ropewalk.sweep` gives them.
+    x : str
+        A column, such as a varied key; values with units, such as ``"10 ms"``, are numbers.
+    y : str
+        Which numbers.
+    by : str or sequence of str
+        Columns whose values are a series each.
+    title : str
+        Above the picture.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
+
+    Returns
+    -------
+    Figure or Axes
+        The picture, or `ax`.
+
+    Raises
+    ------
+    ValueError
+        There is no such column, or it has no numbers.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> scenario = ropewalk.Scenario.load("scenarios/start/two-links.toml")
+    >>> points = ropewalk.sweep(scenario, {"link.dsl.delay": ["10 ms", "50 ms"]}, runs=2)
+    >>> series(points, "link.dsl.delay").axes[0].get_xlabel()
+    'link.dsl.delay, ms'
+    """
+    keys: list[str] = [by] if isinstance(by, str) else list(by)
+    _check(points, [x, *keys], y)
+
+    def draw(axes: Axes) -> None:
+        across = _scale(points, x)
+        groups = points.partition_by(keys, maintain_order=True) if keys else [points]
+        several = False
+        for number, group in enumerate(groups):
+            places, means, halves = _means(group, across.places, x, y)
+            several |= not all(map(math.isnan, halves))  # as of one run each
+            style: dict[str, Any] = {
+                "color": colour(number),
+                "linestyle": line(number),
+                "marker": MARKS[number % len(MARKS)],
+            }
+            label = ", ".join(str(group[key][0]) for key in keys)
+            axes.plot(places, means, markersize=4, linewidth=1.3, label=label, **style)
+            if several:
+                low = [mean - half for mean, half in zip(means, halves, strict=True)]
+                high = [mean + half for mean, half in zip(means, halves, strict=True)]
+                axes.fill_between(places, low, high, color=colour(number), alpha=BAND, linewidth=0)
+        _axis(axes, across, "x")
+        axes.set_ylabel(_heading(y))
+        told = ", ".join(keys) + (" (bands: 95 %)" if several else "")
+        if keys:
+            legend(axes, *axes.get_legend_handles_labels(), title=told)
+        elif several and ax is None:
+            axes.set_title("band: the mean's 95 % interval", fontsize="small")
+
+    return _drawn(points, title, ax, width, (7, 4), draw)
+
+
+def heat_map(
+    points: pl.DataFrame,
+    x: str,
+    y: str,
+    of: str = "goodput_mbps",
+    *,
+    title: str = "",
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
+    """A map over two varied keys: the mean over runs in colours, and in numbers if they are few.
+
+    Parameters
+    ----------
+    points : polars.DataFrame
+        A row a run, as `ropewalk.sweep` gives them.
+    x, y : str
+        Columns, such as varied keys.
+    of : str
+        Which numbers.
+    title : str
+        Above the picture.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
+
+    Returns
+    -------
+    Figure or Axes
+        The picture, or `ax`.
+
+    Raises
+    ------
+    ValueError
+        There is no such column, or it has no numbers.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> scenario = ropewalk.Scenario.load("scenarios/start/two-links.toml")
+    >>> keys = {"link.dsl.delay": ["10 ms", "50 ms"], "transport.scheduler": ["min-rtt", "blest"]}
+    >>> figure = heat_map(ropewalk.sweep(scenario, keys), "link.dsl.delay", "transport.scheduler")
+    >>> [axes.get_ylabel() for axes in figure.axes]
+    ['transport.scheduler', 'goodput, Mbit/s']
+    """
+    _check(points, [x, y], of)
+
+    def draw(axes: Axes) -> None:
+        import numpy as np
+
+        columns, rows = (_ordered(points, name) for name in (x, y))
+        cells = np.full((len(rows), len(columns)), np.nan)
+        for group in points.drop_nulls(of).partition_by([x, y], maintain_order=True):
+            at = rows.index(group[y][0]), columns.index(group[x][0])
+            cells[at] = group[of].cast(float).mean()
+        low, high = float(np.nanmin(cells)), float(np.nanmax(cells))
+        image = axes.imshow(cells, aspect="auto", origin="lower", cmap="viridis")
+        axes.set_xticks(range(len(columns)), [str(each) for each in columns])
+        axes.set_yticks(range(len(rows)), [str(each) for each in rows])
+        axes.set(xlabel=x, ylabel=y)
+        axes.grid(visible=False)
+        figure = axes.get_figure(root=True)
+        assert figure is not None
+        figure.colorbar(image, ax=axes, label=_heading(of))
+        if cells.size <= MOST_TOLD:
+            for row, column in np.ndindex(cells.shape):
+                value = float(cells[row, column])
+                if not math.isnan(value):
+                    ink = "white" if value < low + 0.6 * (high - low) else INK
+                    told = f"{value:#.3g}" if 0.001 < abs(value) < 1000 else f"{value:,.0f}"
+                    axes.text(
+                        column, row, told, ha="center", va="center", color=ink, fontsize="small"
+                    )
+
+    height = max(3.0, 1.4 + 0.42 * points[y].n_unique())
+    return _drawn(points, title, ax, width, (7, height), draw)
+
+
+def hull(
+    points: pl.DataFrame,
+    x: str,
+    y: str,
+    *,
+    by: str,
+    title: str = "",
+    ax: On | None = None,
+    width: Width | None = None,
+) -> On:
+    """What less of one costs in the other: means, and the lower convex hull of each series.
+
+    What lies on the hull's line between two dots is had by using each for a part of the time.
+
+    Parameters
+    ----------
+    points : polars.DataFrame
+        A row a run, as `ropewalk.sweep` gives them.
+    x, y : str
+        Which numbers, such as the share of late frames and the cost; less is better of both.
+    by : str
+        The column whose values are a series each, such as ``"transport.scheduler"``.
+    title : str
+        Above the picture.
+    ax : matplotlib.axes.Axes, optional
+        Draw on these; they keep their settings.
+    width : {"column", "page"}, optional
+        Draw a figure for a paper.
+
+    Returns
+    -------
+    Figure or Axes
+        The picture, or `ax`.
+
+    Raises
+    ------
+    ValueError
+        There is no such column, or it has no numbers.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> points = pl.DataFrame(
+    ...     {"scheduler": list("aaaa"), "late": [9, 5, 5, 1], "cost": [1, 6, 3, 5]}
+    ... )
+    >>> hull(points, "late", "cost", by="scheduler").axes[0].lines[0].get_xydata().tolist()
+    [[1.0, 5.0], [5.0, 3.0], [9.0, 1.0]]
+    """
+    _check(points, [by], x)
+    _check(points, [by], y)
+
+    def draw(axes: Axes) -> None:
+        import polars as pl
+
+        varied: list[str] = [
+            name for name in points.columns if "." in name and not name.endswith("_value")
+        ]
+        alike = list(dict.fromkeys([by, *varied]))
+        means = points
+        if varied:
+            means = points.group_by(alike, maintain_order=True).agg(pl.col(x, y).mean())
+        for number, group in enumerate(means.partition_by(by, maintain_order=True)):
+            dots = sorted(group.select(pl.col(x, y).cast(float)).drop_nulls().rows())
+            under = lower_hull(dots)
+            label, of = str(group[by][0]), colour(number)
+            axes.plot(*zip(*under, strict=True), color=of, linestyle=line(number), linewidth=1.2)
+            axes.plot(
+                *zip(*dots, strict=True),
+                color=of,
+                linestyle="",
+                marker=MARKS[number % len(MARKS)],
+                markersize=4,
+                label=label,
+            )
+        axes.set(xlabel=_heading(x), ylabel=_heading(y))
+        legend(axes, *axes.get_legend_handles_labels(), title=by)
+
+    return _drawn(points, title, ax, width, (7, 4), draw)
+
+
+def lower_hull(dots: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the dots of the lower convex hull, down to the lowest one (Andrew 1979).
+
+    Examples
+    --------
+    >>> lower_hull([(0.0, 4.0), (1.0, 3.0), (2.0, 1.0), (3.0, 2.0)])
+    [(0.0, 4.0), (2.0, 1.0)]
+    """
+    found: list[tuple[float, float]] = []
+    for x, y in dots:
+        while len(found) > 1 and _turns_right(found[-2], found[-1], (x, y)):
+            found.pop()
+        found.append((x, y))
+    lowest = min(range(len(found)), key=lambda at: found[at][1], default=-1)
+    return found[: lowest + 1]
+
+
+def _turns_right(
+    first: tuple[float, float], second: tuple[float, float], third: tuple[float, float]
+) -> bool:
+    (a, b), (c, d), (e, f) = first, second, third
+    return (c - a) * (f - b) < (d - b) * (e - a)
+
+
+def _check(points: pl.DataFrame, columns: Sequence[str], numbers: str) -> None:
+    for name in (*columns, numbers):
+        if name not in points.columns:
+            raise ValueError(f"no column {name!r}; there are: {', '.join(points.columns)}")
+    if not points[numbers].dtype.is_numeric():
+        raise ValueError(f"column {numbers!r} has no numbers")
+
+
+def _means(
+    group: pl.DataFrame, places: dict[Any, float], x: str, y: str
+) -> tuple[list[float], list[float], list[float]]:
+    """Where a series has values, their means over runs, and half the intervals."""
+    from ..statistics import half_width
+
+    found = []
+    for same in group.drop_nulls(y).partition_by(x, maintain_order=True):
+        numbers = same[y].cast(float).to_list()
+        half = half_width(numbers) if len(numbers) > 1 else math.nan
+        found.append((places[same[x][0]], math.fsum(numbers) / len(numbers), half))
+    found.sort()
+    first, second, third = zip(*found, strict=True) if found else ((), (), ())
+    return list(first), list(second), list(third)
+
+
+def _scale(points: pl.DataFrame, name: str) -> Scale:
+    values = points[name].unique(maintain_order=True).to_list()
+    if points[name].dtype.is_numeric():
+        return Scale(_heading(name), {value: float(value) for value in values})
+    spelled = _numbers([str(value) for value in values])
+    if spelled is None:
+        places = {value: float(at) for at, value in enumerate(values)}
+        return Scale(name, places, [str(value) for value in values])
+    numbers, unit = spelled
+    label = f"{name}, {unit}" if unit else name
+    return Scale(label, dict(zip(values, numbers, strict=True)))
+
+
+def _ordered(points: pl.DataFrame, name: str) -> list[Any]:
+    """The values of a column by their size, or in their order where they are no numbers."""
+    places = _scale(points, name).places
+    return sorted(places, key=lambda value: places[value])
+
+
+def _numbers(values: Sequence[str]) -> tuple[list[float], str] | None:
+    """Return what texts with units say, in the unit of the first one; None where one is none.
+
+    Examples
+    --------
+    >>> _numbers(["10 ms", "0.1 s"]), _numbers(["min-rtt"])
+    (([10.0, 100.0], 'ms'), None)
+    """
+    parts = [NUMBER.fullmatch(value) for value in values]
+    for units in SPELLED:
+        if parts and all(part and part[2] in units for part in parts):
+            unit = parts[0][2] if parts[0] else ""
+            return [float(part[1]) * units[part[2]] / units[unit] for part in parts if part], unit
+    return None
+
+
+def _axis(axes: Axes, scale: Scale, which: str) -> None:
+    axes.set(**{f"{which}label": scale.label})
+    if scale.names is not None:
+        axes.set(**{f"{which}ticks": range(len(scale.names)), f"{which}ticklabels": scale.names})
+
+
+def _heading(name: str) -> str:
+    from ..report.tables import heading
+
+    return heading(name)
+
+
+def _drawn(
+    points: pl.DataFrame,
+    title: str,
+    ax: On | None,
+    width: Width | None,
+    size: tuple[float, float],
+    draw: Any,
+) -> On:
+    if ax is not None:
+        if width is not None:
+            raise ValueError("width is of a figure: ax has its own")
+        with on_axes():
+            draw(ax)
+        return ax
+    letters = "".join(
+        str(value) for name in points.columns if "." in name for value in points[name].unique()
+    )
+    with picture(*size, title=title, letters=letters, paper=width) as figure:
+        draw(figure.subplots())
+    return figure  # type: ignore[return-value]
