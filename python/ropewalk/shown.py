@@ -57,11 +57,11 @@ class Shown:
 
     @cached_property
     def _drawn(self) -> bytes | None:
-        from .figures import drawn
-
         try:
+            from .figures import drawn
+
             return drawn(self.plot(), "png")
-        except ValueError:  # there is nothing to draw
+        except (ImportError, ValueError):  # matplotlib is left out, or there is nothing to draw
             return None
 
     def _repr_png_(self) -> bytes | None:
