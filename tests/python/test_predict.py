@@ -262,22 +262,41 @@ def test_out_keeps_everything_and_replaces_what_simulate_kept(command, tmp_path)
     done = command("predict", TWO_LINKS, "--set", "link.dsl.delay=30ms", "--out", folder)
     assert done.returncode == 0, done.stderr
     kept = {file.name for file in folder.iterdir()}
-    assert kept == {"result.json", "scenario.toml", "tables"}
+    assert kept == {"result.json", "scenario.toml", "tables", "pictures"}
+    assert (folder / "pictures/models.png").read_bytes().startswith(b"\x89PNG")
     assert json.loads((folder / "result.json").read_text())["engine"] == "predict"
     assert "fluid" in pl.read_parquet(folder / "tables/models.parquet")["name"].to_list()
     assert 'delay = "30ms"' in (folder / "scenario.toml").read_text()
+
+
+def test_plot_shows_each_model_beside_the_others_and_each_link(command, tmp_path):
+    picture = tmp_path / "models.svg"
+    done = command("predict", TWO_LINKS, "--plot", picture)
+    assert done.returncode == 0, done.stderr
+    assert f"picture: {picture}" in done.stdout.replace("\n", "")
+    assert picture.read_bytes().startswith(b"<?xml")
+    predictions = ropewalk.predict(TWO_LINKS)
+    goodput, _, of_links = predictions.plot().axes
+    assert [bar.get_width() for bar in goodput.patches] == [
+        model.goodput_mbps for model in predictions.models
+    ]
+    subflows = predictions.best.quantities["subflows"]
+    assert [bar.get_width() for bar in of_links.containers[0]] == [
+        entry["goodput_mbps"] for entry in subflows
+    ]
 
 
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
         (["none.toml"], "none.toml"),
+        ([TWO_LINKS, "--plot", "models.txt"], "models.txt"),
         ([TWO_LINKS, "--set", "link.dsl.rate=0 Mbit/s"], "greater than zero"),
         ([TWO_LINKS, "--set", "link.dsl.rat=1"], "rat"),
         ([TWO_LINKS, "--out", TWO_LINKS], "two-links.toml"),
         ([TWO_LINKS, "--seed", "1"], "--seed"),
     ],
-    ids=["no file", "no rate", "no key", "no folder", "no option"],
+    ids=["no file", "no picture", "no rate", "no key", "no folder", "no option"],
 )
 def test_wrong_input_ends_with_status_2(command, arguments, word):
     done = command("predict", *arguments)
