@@ -19,7 +19,8 @@ from ropewalk.comparison.store import keep as keep_comparison
 from ropewalk.mesh.store import keep as keep_census
 from ropewalk.needs import MissingLibraryError
 from ropewalk.prediction.store import keep as keep_prediction
-from ropewalk.report.combined import Axis, Combined, pictures
+from ropewalk.report.combined import Axis, Combined, pictures, table
+from ropewalk.report.section import Part, Section
 from ropewalk.reproduction.keeping import keep as keep_reproduction
 
 TOLD = "has no browser: make browser, or apt install chromium"
@@ -169,6 +170,25 @@ def test_studies_are_drawn_by_what_is_varied():
     assert drawn(delays, ("loss", ("1 %", "2 %")), names) == ["Over delay and loss"]
     assert drawn(names) == ["By scheduler"]
     assert drawn(rates) == ["By rate"], "values of several units are names"
+
+
+def test_a_study_of_ten_thousand_combinations_stays_below_5_mb(page, tmp_path):
+    axes = [Axis(key, tuple(f"{at} ms" for at in range(1, 101))) for key in ("one", "two")]
+    rows = [*product(*(axis.values for axis in axes))]
+    numbers = {
+        f"number_{at}_ms": [at + 1 / (7 + row) for row in range(len(rows))] for at in range(16)
+    }
+    frame = pl.DataFrame({"one": [a for a, _ in rows], "two": [b for _, b in rows], **numbers})
+    frame = frame.with_columns(pl.lit(1).alias("runs"))
+    study = Combined(tuple(axes), frame)
+    part = Part("Pictures", (*pictures(study), table(study, "rows.parquet")))
+    file = tmp_path / "large.html"
+    ropewalk.report.write_sections([Section("Large", "study", (part,))], file)
+    assert file.stat().st_size < 5e6
+    assert "9,600 more are in rows.parquet" in file.read_text()
+    page.open(file)
+    drawn = page.value("document.querySelectorAll('svg .mark-rect.role-mark path').length")
+    assert drawn == len(rows) == 10_000
 
 
 def test_a_reproduction_has_what_is_printed_and_why_ours_differs(reports, kept):

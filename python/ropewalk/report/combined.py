@@ -29,7 +29,9 @@ FIRST = (
 # Numbers of a run that are none of what it is about.
 ASIDE = ("seed", "runs", "failed", "events", "data_packets", "wall_s", "duration_s")
 HALF = "ci95_"
+MEAN, INTERVAL = ("y",), ("y", "low", "high")
 MOST_METRICS = 16
+MOST_VALUES = 200_000  # in a picture, so that a page of 10 000 combinations stays below 5 MB
 MOST_SERIES = 24
 LOGARITHMIC = 20.0  # the largest value over the smallest, from which on an axis is logarithmic
 SPELLED = re.compile(r"\s*([+-]?[\d.]+(?:[eE][+-]?\d+)?)\s*(\D*?)\s*")
@@ -173,22 +175,31 @@ def _cell(row: Mapping[str, Any], name: str) -> Cell:
     return Cell(f"{text} ± {told}" if re.search("[1-9]", told) else text, scale * mean)
 
 
-def _wide(study: Combined, columns: Mapping[str, str]) -> pl.DataFrame:
+def _shown(study: Combined, fields: Sequence[str]) -> list[str]:
+    """Return the quantities that a picture has room for, with so many fields of each."""
+    room = MOST_VALUES // (len(fields) * max(1, study.rows.height))
+    return study.metrics[: max(1, room)]
+
+
+def _wide(study: Combined, columns: Mapping[str, str], fields: Sequence[str]) -> pl.DataFrame:
     """Return means with short names: keys by `columns`, quantities ``y0``, ``low0``, ``high0``."""
     import polars as pl
 
     parts = [pl.col(key).alias(name) for key, name in columns.items()]
-    for at, name in enumerate(study.metrics):
+    for at, name in enumerate(_shown(study, fields)):
+        parts.append(pl.col(name).alias(f"y{at}"))
+        if "low" not in fields:
+            continue
         half = study.half(name)
         low = pl.col(name) - half
         if float(study.rows[name].min() or 0) >= 0:  # type: ignore[arg-type]
             low = low.clip(lower_bound=0.0)
-        parts += [
-            pl.col(name).alias(f"y{at}"),
-            low.alias(f"low{at}"),
-            (pl.col(name) + half).alias(f"high{at}"),
-        ]
+        parts += [low.alias(f"low{at}"), (pl.col(name) + half).alias(f"high{at}")]
     return study.rows.select(parts)
+
+
+def _choice(study: Combined, fields: Sequence[str]) -> tuple[list[charts.Spec], list[charts.Spec]]:
+    return charts.choice([heading(name) for name in _shown(study, fields)], fields)
 
 
 def _series(study: Combined, of: Sequence[Axis]) -> pl.Series:
@@ -207,11 +218,11 @@ def _lines(study: Combined, axis: Axis) -> Chart:
 
     others = [each for each in study.axes if each is not axis]
     spelled = dict(zip(axis.values, axis.numbers or (), strict=True))
-    data = _wide(study, {axis.key: "x"}).with_columns(
+    data = _wide(study, {axis.key: "x"}, INTERVAL).with_columns(
         pl.col("x").replace_strict(spelled, return_dtype=pl.Float64), _series(study, others)
     )
     order = data["of"].unique(maintain_order=True).to_list()[:MOST_SERIES]
-    params, transforms = charts.choice(list(map(heading, study.metrics)), ("y", "low", "high"))
+    params, transforms = _choice(study, INTERVAL)
     numbers = axis.numbers or ()
     scale: charts.Spec = {"nice": False, "zero": False}
     if min(numbers) > 0 and max(numbers) / min(numbers) >= LOGARITHMIC:
@@ -257,7 +268,7 @@ def _heat_map(study: Combined, across: Axis, up: Axis) -> Chart:
     others = [each for each in study.axes if each is not across and each is not up]
     columns = {across.key: "x", up.key: "z"}
     columns |= {each.key: f"k{at}" for at, each in enumerate(others)}
-    params, transforms = charts.choice(list(map(heading, study.metrics)), ("y",))
+    params, transforms = _choice(study, MEAN)
     for at, each in enumerate(others):
         params.append(charts.select(f"key{at}", list(each.values), f"{each.key}: "))
         transforms.append({"filter": f"datum.k{at} == key{at}"})
@@ -283,15 +294,15 @@ def _heat_map(study: Combined, across: Axis, up: Axis) -> Chart:
     }
     height = max(180, min(30 * len(up.values), 460))
     title = f"Over {across.key} and {up.key}"
-    return Chart(title, charts.chart(_wide(study, columns), body, height))
+    return Chart(title, charts.chart(_wide(study, columns, MEAN), body, height))
 
 
 def _bars(study: Combined) -> Chart:
     """Return bars for keys whose values are names: those of the first key stand together."""
     first, *others = study.axes
-    data = _wide(study, {first.key: "group"}).with_columns(_series(study, others))
+    data = _wide(study, {first.key: "group"}, INTERVAL).with_columns(_series(study, others))
     order = data["of"].unique(maintain_order=True).to_list()
-    params, transforms = charts.choice(list(map(heading, study.metrics)), ("y", "low", "high"))
+    params, transforms = _choice(study, INTERVAL)
     color = charts.colour(order) if others else {"value": charts.STRONG}
     bar: charts.Spec = {
         "mark": {"type": "bar"},
