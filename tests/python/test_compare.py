@@ -8,6 +8,7 @@ import pytest
 import ropewalk
 from places import ROOT, TWO_LINKS
 from ropewalk import plot
+from ropewalk.comparison.agreement import agreements
 from ropewalk.comparison.picture import draw
 
 MODELLED = ["--ways", "predict,simulate"]
@@ -62,8 +63,10 @@ def test_subflows_on_one_path_stay_apart(two_links):
 
 def test_ways_that_agree_need_no_explanation(two_links):
     compared = ropewalk.compare(two_links, ways=["predict", "simulate"])
-    one, other = (compared.means[way]["goodput_mbps"] for way in compared.ways)
-    assert bool(compared.explanation) == (abs(one - other) > 0.05 * other)
+    far = [
+        each for each in compared.agreements if each.of != "sent again" and each.accuracy < 0.95
+    ]
+    assert bool(compared.explanation) == bool(far)
 
 
 def test_ways_that_differ_are_explained(two_links):
@@ -87,7 +90,9 @@ def test_a_difference_within_the_intervals_is_none(two_links):
     one, other = (compared.means[way]["goodput_mbps"] for way in compared.ways)
     half = compared.ci95["simulate"]["goodput_mbps"]
     assert abs(one - other) < half, "the case is not as meant"
-    assert compared.explanation == ()
+    far = [each.of for each in compared.agreements if each.differs]
+    assert far == []
+    assert not any(said.startswith("predict is") for said in compared.explanation)
 
 
 def test_what_delivers_nothing_has_no_accuracy(two_links):
@@ -129,7 +134,12 @@ def test_the_picture_shows_each_way_and_the_capacity(compared, tmp_path):
 def test_the_picture_of_several_runs_says_what_its_intervals_are(two_links):
     compared = ropewalk.compare(two_links, ways=["predict", "simulate"], runs=2)
     figure = draw(compared)
-    assert figure.get_suptitle() == "Two unequal links: means of 2 runs, with 95 % intervals"
+    title = "Two unequal links: means of 2 runs (dots), with 95 % intervals"
+    assert figure.get_suptitle() == title
+    left, right = figure.axes
+    # A dot for each run of the simulator; the formulas have none.
+    assert 2 in [len(dots.get_offsets()) for dots in left.collections]
+    assert right.collections
     _, delays = figure.axes
     assert delays.get_ylim()[0] == 0
     # The formulas know the mean of the delay alone.
@@ -142,6 +152,11 @@ def test_json_is_one_object_and_nothing_else(command):
     printed = json.loads(done.stdout)
     assert list(printed["ways"]) == ["predict", "simulate"]
     assert list(printed["accuracy"]) == ["predict_against_simulate"]
+    of = {each["of"]: each for each in printed["agreements"]}
+    assert {"goodput", "mean delay", "share of dsl", "share of cable"} <= set(of)
+    near = printed["accuracy"]["predict_against_simulate"]
+    assert of["goodput"]["accuracy"] == pytest.approx(near, abs=1e-12)
+    assert "differs" not in of["goodput"], "one run a side tells nothing"
     assert "null" not in done.stdout
 
 
@@ -150,6 +165,32 @@ def test_the_table_names_ways_subflows_links_and_accuracy(command):
     assert (done.returncode, done.stderr) == (0, "")
     for word in ("predict", "simulate", "goodput", "dsl", "cable", "±", "accuracy of predict"):
         assert word in done.stdout
+
+
+def test_runs_that_differ_beyond_chance_say_so():
+    near = [{"goodput_mbps": value, "delay_ms.p99": 100.0} for value in (9.0, 9.1, 9.2, 9.3)]
+    far = [{"goodput_mbps": value, "delay_ms.p99": 100.0} for value in (9.9, 9.8, 9.7, 9.6)]
+    goodput, delay = agreements("simulate", "testbed", {"simulate": near, "testbed": far})
+    assert (goodput.of, goodput.differs, delay.of, delay.differs) == (
+        "goodput",
+        True,
+        "99 % delay",
+        False,
+    )
+    assert delay.accuracy == 1
+    # Three runs a side lie as far apart as they can in one of ten draws.
+    few = agreements("simulate", "testbed", {"simulate": near[:3], "testbed": far[:3]})
+    assert few[0].differs is None
+
+
+def test_shares_are_compared_in_points():
+    runs = {
+        way: [{"subflows.a.goodput_mbps": a, "subflows.b.goodput_mbps": 10 - a}]
+        for way, a in (("simulate", 6.0), ("testbed", 5.0))
+    }
+    shares = {each.of: each for each in agreements("simulate", "testbed", runs)}
+    assert shares["share of a"].ones == (60.0,)
+    assert shares["share of a"].accuracy == pytest.approx(0.9)
 
 
 def test_out_keeps_numbers_of_all_ways(command, tmp_path):
@@ -187,7 +228,7 @@ def test_every_option_is_in_the_guide(command):
     help_text = command("compare", "--help").stdout
     guide = (ROOT / "docs/guide.md").read_text()
     section = guide.partition("\n## Compare\n")[2].partition("\n## ")[0]
-    for option in ("--ways", "--runs", "--seed", "--set", "--json", "--out", "--plot"):
+    for option in ("--again", "--ways", "--runs", "--seed", "--set", "--json", "--out", "--plot"):
         assert option in help_text
         assert option in section
 

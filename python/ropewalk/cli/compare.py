@@ -12,6 +12,7 @@ from ..comparison.picture import draw
 from ..comparison.store import keep
 from .failures import failures, wrong_input
 from .options import (
+    Again,
     Changes,
     Json,
     PictureFolder,
@@ -51,6 +52,7 @@ def compare(
     pictures: Annotated[
         list[Path] | None, plot_option("bars with intervals, and goodput over time")
     ] = None,
+    again: Again = 0,
 ) -> None:
     """Run a scenario in several ways; show how near they come, and why they differ.
 
@@ -70,6 +72,7 @@ def compare(
             runs=runs,
             step=step_wanted(None, out, pictures),
             progress=finished,
+            again=again,
         )
     with failures():
         written = keep_made(made, out, pictures, draw, keep)

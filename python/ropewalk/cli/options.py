@@ -53,6 +53,14 @@ CaptureAt: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+Again: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        min=0,
+        help="How often a run on the testbed is done again that the machine disturbed.",
+    ),
+]
 Step: TypeAlias = Annotated[
     str | None,
     typer.Option(

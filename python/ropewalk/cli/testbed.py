@@ -11,6 +11,7 @@ import typer
 from .. import emulation
 from .failures import failures, wrong_input
 from .options import (
+    Again,
     Capture,
     CaptureAt,
     Changes,
@@ -62,6 +63,7 @@ def testbed(
     ] = None,
     capture: Capture = None,
     capture_at: CaptureAt = None,
+    again: Again = 0,
 ) -> None:
     """Run a scenario on the Linux kernel's own TCP and MPTCP, over emulated links.
 
@@ -87,6 +89,7 @@ def testbed(
             progress=finished,
             capture=capture,
             capture_at=capture_at,
+            again=again,
         )
     with failures():
         written = keep_results(results, out, pictures)

@@ -28,6 +28,7 @@ def compare(
     runs: int = 1,
     step: str | None = None,
     progress: Callable[[int, int], object] | None = None,
+    again: int = 0,
 ) -> Comparison:
     """Run a scenario in several ways and lay the results side by side.
 
@@ -48,6 +49,8 @@ def compare(
     progress : callable, optional
         Called with how many seconds of the scenario are over, and of how many, all ways and
         runs together.
+    again : int
+        How often a run on the testbed is done again that the machine disturbed.
 
     Returns
     -------
@@ -92,7 +95,7 @@ def compare(
                 simulated = simulate(scenario, **options, progress=tell)
             else:
                 tell = _teller(progress, total - each * runs, 1.0, total)
-                measured = emulation.testbed(scenario, **options, progress=tell)
+                measured = emulation.testbed(scenario, **options, progress=tell, again=again)
         except (ScenarioError, emulation.UnavailableError) as error:
             left_out[way] = str(error).partition("\n")[0]
             if ways is not None or len(left_out) == len(asked):

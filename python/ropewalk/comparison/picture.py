@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ..style import DASHED, INK, WAYS, Width, legend, note, picture
+from .agreement import runs_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +64,7 @@ def draw(comparison: Comparison, *, width: Width | None = None) -> Figure:
 def _runs(comparison: Comparison) -> str:
     """Say what a bar is, and the line on it, where there are several runs."""
     count = max((len(results.seeds) for results in comparison.ran.values()), default=1)
-    return f": means of {count} runs, with 95 % intervals" if count > 1 else ""
+    return f": means of {count} runs (dots), with 95 % intervals" if count > 1 else ""
 
 
 def _goodput(axes: Axes, comparison: Comparison) -> None:
@@ -80,6 +81,7 @@ def _goodput(axes: Axes, comparison: Comparison) -> None:
             ecolor=INK,
             capsize=4,
         )
+        _dots(axes, comparison, way, place, "goodput_mbps")
     rates = comparison.scenario.capacity_mbps
     if rates is not None:
         axes.axhline(rates, color=INK, linewidth=1.1, linestyle=DASHED)
@@ -110,6 +112,8 @@ def _delay(axes: Axes, comparison: Comparison) -> None:
             capsize=3,
             label=way,
         )
+        for place, name in enumerate(QUANTILES):
+            _dots(axes, comparison, way, place + (number + 0.5) * width - 0.4, f"delay_ms.{name}")
     axes.set_xticks(range(len(QUANTILES)), list(QUANTILES.values()))
     axes.set_ylabel("delay (ms)")
     # No delay is negative, though an interval of few runs may reach there.
@@ -123,6 +127,15 @@ def _delay(axes: Axes, comparison: Comparison) -> None:
         ncols=len(comparison.ways),
         fontsize="small",
     )
+
+
+def _dots(axes: Axes, comparison: Comparison, way: str, place: float, key: str) -> None:
+    """Draw each run of a way as a dot on its bar, where there are several."""
+    results = comparison.ran.get(way)
+    if results is None or len(results.runs) < 2:
+        return
+    known = [run[key] for run in runs_of(results) if key in run]
+    axes.scatter([place] * len(known), known, s=9, color=INK, alpha=0.55, linewidths=0, zorder=3)
 
 
 def _timelines(axes: Axes, comparison: Comparison, timed: list[str]) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Protocol
 
+from .agreement import Agreement
 from .numbers import entries, total
 
 if TYPE_CHECKING:
     from ..prediction import Predictions
     from ..results import Results
 
-MUCH = 0.05  # differences in goodput from which on reasons are given
+MUCH = 0.05  # differences from which on reasons are given
 # Counters of what the simulator leaves out or does otherwise: whose, nstat's name, in words.
 COUNTERS = (
     ("client", "MPTcpExtMPTCPRetrans", "reinjections on another subflow"),
@@ -25,6 +27,14 @@ COUNTERS = (
     ("server", "TcpExtPruneCalled", "times that the receive buffer was pruned"),
     ("server", "TcpExtTCPRcvQDrop", "segments dropped by a full receive buffer"),
 )
+# By what name `flat` has what an agreement is of.
+KEYS = {
+    "goodput": "goodput_mbps",
+    "mean delay": "delay_ms.mean",
+    "median delay": "delay_ms.p50",
+    "95 % delay": "delay_ms.p95",
+    "99 % delay": "delay_ms.p99",
+}
 MANY = 0.01  # of segments sent again, that are worth a word
 
 
@@ -52,14 +62,16 @@ class Compared(Protocol):
         """Half the widths of their intervals."""
 
     @property
-    def accuracy(self) -> dict[str, float]:
-        """How near one way comes to another, by the pair."""
+    def agreements(self) -> tuple[Agreement, ...]:
+        """How near one way comes to another, in each quantity."""
 
 
 def reasons(compared: Compared) -> tuple[str, ...]:
     """Return why ways differ: what each knows of it, in sentences.
 
-    A difference of less than 5 % in goodput, or one within both intervals, asks for none.
+    Of each pair it is the largest difference in goodput, delay or a subflow's share that counts,
+    if it is of 5 % or more and not within chance, or both intervals where there are too few
+    runs to tell. What nothing that was counted explains is said, too.
 
     Examples
     --------
@@ -67,33 +79,51 @@ def reasons(compared: Compared) -> tuple[str, ...]:
     >>> scenario = ropewalk.Scenario.load("scenarios/start/two-links.toml")
     >>> short = scenario.with_({"traffic.size": "100 kB"})
     >>> reasons(ropewalk.compare(short, ways=["predict", "simulate"]))[0]  # doctest: +ELLIPSIS
-    'predict is ...% ... simulate...'
+    'The largest difference is in the share of ...: predict has ... %, simulate ... %.'
     """
     said: list[str] = []
-    for pair in compared.accuracy:
-        judged, _, against = pair.partition("_against_")
-        if _differ(compared, judged, against):
-            said += _pair(compared, judged, against)
+    for pair in dict.fromkeys((each.judged, each.against) for each in compared.agreements):
+        of_pair = [each for each in compared.agreements if (each.judged, each.against) == pair]
+        large = [each for each in of_pair if each.of != "sent again" and _differ(compared, each)]
+        if large:
+            said += _pair(compared, min(large, key=lambda each: each.accuracy or 0.0))
     return tuple(dict.fromkeys(said))
 
 
-def _differ(compared: Compared, judged: str, against: str) -> bool:
-    one, other = (compared.means[way]["goodput_mbps"] for way in (judged, against))
-    by_chance = sum(compared.ci95[way].get("goodput_mbps", 0.0) for way in (judged, against))
-    return abs(one - other) > max(MUCH * other, by_chance)
+def _differ(compared: Compared, agreement: Agreement) -> bool:
+    if agreement.accuracy is not None and agreement.accuracy > 1 - MUCH:
+        return False
+    if agreement.differs is not None:
+        return agreement.differs
+    one, other = (fmean(runs) for runs in (agreement.ones, agreement.others))
+    key = KEYS.get(agreement.of)
+    half = sum(
+        compared.ci95[way].get(key, 0.0) if key else 0.0
+        for way in (agreement.judged, agreement.against)
+    )
+    return abs(one - other) > half
 
 
-def _pair(compared: Compared, judged: str, against: str) -> Iterator[str]:
-    one, other = (compared.means[way]["goodput_mbps"] for way in (judged, against))
+def _pair(compared: Compared, agreement: Agreement) -> Iterator[str]:
+    judged, against = agreement.judged, agreement.against
+    one, other = (fmean(runs) for runs in (agreement.ones, agreement.others))
     above = "above" if one > other else "below"
-    place = _place(compared, judged, against)
-    yield f"{judged} is {abs(one / other - 1):.1%} {above} {against}{place}."
+    if agreement.of == "goodput":
+        place = _place(compared, judged, against)
+        yield f"{judged} is {abs(one / other - 1):.1%} {above} {against}{place}."
+    else:
+        yield (
+            f"The largest difference is in the {agreement.of}: {judged} has {one:,.1f}"
+            f" {agreement.unit}, {against} {other:,.1f} {agreement.unit}."
+        )
+    told: list[str] = []
     if judged == "predict" and compared.predictions is not None:
-        yield from _model(compared)
+        told += _model(compared)
     for way in (judged, against):
-        yield from _repairs(compared, way)
+        told += _repairs(compared, way)
     if against == "testbed":
-        yield from _kernel(compared)
+        told += _kernel(compared)
+    yield from told or [f"Nothing that {judged} or {against} counted explains it."]
 
 
 def _place(compared: Compared, judged: str, against: str) -> str:
@@ -150,6 +180,14 @@ def _kernel(compared: Compared) -> Iterator[str]:
         yield (
             f"The emulator handed packets on up to {worst:,.1f} ms late at 99 % in"
             f" {len(untrusted)} of {len(runs)} runs: the machine was too busy to trust them."
+        )
+    errors = [run["own_error"] for run in runs if "own_error" in run]
+    if errors:
+        half, most = (max(each["delay_ms"][key] for each in errors) for key in ("p50", "p99"))
+        time = max(each["time_share"] for each in errors)
+        yield (
+            f"The machine may have added {half:,.2f} ms to half of the delays and"
+            f" {most:,.2f} ms to 99 % of them; {time:.1%} of its time was kept from it."
         )
     simulated = [] if compared.simulated is None else compared.simulated.runs
     known = {warning for run in simulated for warning in run.get("warnings", ())}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..origin import with_origin, without_origin
 from ..shown import Shown
+from .agreement import Agreement, agreements, runs_of
 from .numbers import flat, predicted
 from .reasons import reasons
 
@@ -111,6 +112,23 @@ class Comparison(Shown):
         return found
 
     @cached_property
+    def agreements(self) -> tuple[Agreement, ...]:
+        """Each pair of ways in each quantity that both know: how near, and beyond chance or not.
+
+        Goodput, delays, the share of each subflow, and how much was sent again; what a formula
+        says counts as one run.
+        """
+        known = {way: runs_of(results) for way, results in self.ran.items()}
+        if self.predictions is not None:
+            known["predict"] = [self.means["predict"]]
+        return tuple(
+            each
+            for judged, against in PAIRS
+            if judged in known and against in known
+            for each in agreements(judged, against, known)
+        )
+
+    @cached_property
     def explanation(self) -> tuple[str, ...]:
         """Why ways differ, in sentences; empty where they agree."""
         return reasons(self)
@@ -141,6 +159,7 @@ class Comparison(Shown):
             "scenario": self.scenario.title,
             "ways": {way: without_origin(each) for way, each in made.items()},
             "accuracy": self.accuracy,
+            "agreements": [each.json() for each in self.agreements],
         }
         optional = {"explanation": list(self.explanation), "left_out": dict(self.left_out)}
         known |= {key: value for key, value in optional.items() if value}

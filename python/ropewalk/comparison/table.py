@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -72,8 +73,7 @@ def table(comparison: Comparison) -> RenderableType:
         parts.append(_each(comparison, "links", "link", LINK))
     if len(comparison.scenario.flows) > 1 and comparison.ran:
         parts.append(_each(comparison, "flows", "flow", FLOW))
-    for pair, accuracy in comparison.accuracy.items():
-        parts.append(Text(f"accuracy of {pair.replace('_', ' ')}: {accuracy:.1%}"))
+    parts += _agreements(comparison)
     parts += [Text(sentence) for sentence in comparison.explanation]
     parts += [
         Text(f"left out: {way}: {reason}", style="dim")
@@ -143,6 +143,37 @@ def _each(
     for name, *cells in zip(known, *filled, strict=True):
         shown.add_row(Text(name), *cells)
     return shown
+
+
+def _agreements(comparison: Comparison) -> Iterator[Table]:
+    """Yield a table for each pair: runs of both, how near they are, and whether by chance."""
+    pairs = dict.fromkeys((each.judged, each.against) for each in comparison.agreements)
+    for judged, against in pairs:
+        shown = Table(
+            box=box.SIMPLE_HEAD,
+            padding=(0, 1),
+            title=f"accuracy of {judged} against {against}",
+            title_justify="left",
+            title_style="bold",
+        )
+        shown.add_column("")
+        for heading in (judged, against, "accuracy"):
+            shown.add_column(heading, justify="right", no_wrap=True)
+        shown.add_column("beyond chance")
+        for each in comparison.agreements:
+            if (each.judged, each.against) == (judged, against):
+                near = "" if each.accuracy is None else f"{each.accuracy:.1%}"
+                told = {True: "yes", False: "no", None: "too few runs to tell"}[each.differs]
+                shown.add_row(
+                    f"{each.of}, {each.unit}", _spread(each.ones), _spread(each.others), near, told
+                )
+        yield shown
+
+
+def _spread(runs: Sequence[float]) -> str:
+    """Write the median of the runs, and from where to where they are."""
+    middle = f"{statistics.median(runs):,.4g}"
+    return middle if len(runs) == 1 else f"{middle} ({min(runs):,.4g} to {max(runs):,.4g})"
 
 
 def _warnings(comparison: Comparison) -> list[str]:

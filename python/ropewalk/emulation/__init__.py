@@ -31,6 +31,7 @@ def testbed(
     progress: Callable[[int, int], object] | None = None,
     capture: str | os.PathLike[str] | None = None,
     capture_at: str | None = None,
+    again: int = 0,
 ) -> Results:
     """Run a scenario on this machine's kernel, in real time, over emulated links.
 
@@ -61,6 +62,9 @@ def testbed(
         ends so.
     capture_at : str, optional
         Where: ``"sender"``, ``"receiver"``, or the name of a link; the sender if not given.
+    again : int
+        How often a run is done again that the machine disturbed (``own_error.disturbed``); the
+        last is kept.
 
     Returns
     -------
@@ -91,6 +95,8 @@ def testbed(
     check_runs(seed, runs)
     if emulator not in EMULATORS:
         raise ValueError(f"emulator = {emulator!r}; allowed: {', '.join(map(repr, EMULATORS))}")
+    if again < 0:
+        raise ValueError(f"again = {again}: must be at least 0")
     if capture_at is not None and capture is None:
         raise ValueError(f"capture_at = {capture_at!r}: only with a capture")
     request: dict[str, Any] = {
@@ -107,7 +113,11 @@ def testbed(
         asked = {**request, "seed": seed + number, **(first if number == 0 else {})}
         tell = None if progress is None else _teller(progress, number * each, each, total)
         folder = None if file is None else file.resolve().parent
-        finished.append(Run(ask("run", asked, seconds=each, progress=tell, folder=folder)))
+        for _ in range(1 + again):
+            run = Run(ask("run", asked, seconds=each, progress=tell, folder=folder))
+            if not run.is_disturbed:
+                break
+        finished.append(run)
     if progress is not None:
         progress(total, total)
     origin = began.origin(scenario, seeds=range(seed, seed + runs))

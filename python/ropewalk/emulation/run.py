@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from .own_error import own_error
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -35,10 +37,19 @@ class Run:
 
     def __init__(self, report: Mapping[str, Any]) -> None:
         self._summary = {key: value for key, value in report.items() if key not in RECORDED}
+        error = own_error(report)
+        if error is not None:
+            self._summary["own_error"] = error
         self._timeline = report.get("timeline")
         self._delays = report.get("delays", [])
         self.captured_packets: int | None = report.get("captured_packets")
         self.further_flows: tuple[FurtherFlow, ...] = ()
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether the machine was too busy for the run."""
+        error = self._summary.get("own_error")
+        return error is not None and bool(error["disturbed"])
 
     def summary_json(self) -> str:
         """Return the numbers with the keys of the JSON contract, as JSON text."""
