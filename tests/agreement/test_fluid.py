@@ -12,9 +12,9 @@ import fluid
         ("tcp, loss", 0.1),
         ("tcp, small window", 0.1),
         ("tcp, short transfer", 0.1),
-        ("mptcp", 0.15),
-        ("mptcp, loss", 0.15),
-        ("mptcp, outage", 0.15),
+        ("mptcp", 0.2),
+        ("mptcp, loss", 0.2),
+        ("mptcp, outage", 0.35),
     ],
 )
 def test_mean_error(kind, most):

@@ -34,7 +34,8 @@ const WORLDS: [(&str, usize, f64); 20] = [
 ];
 
 /// Files, and the share that a tunnel over the one link brings, which was .16 to .50: it takes five
-/// parts in a hundred for its headers.
+/// parts in a hundred for its headers. In 185 TCP without one, whose CUBIC grows as Linux's, soon has the
+/// whole link; inside it begins later and leaves slow start earlier.
 const ONE_LINK: [(&str, f64); 20] = [
     ("tunnel-005-down", 0.94),
     ("tunnel-017-down", 0.94),
@@ -44,14 +45,14 @@ const ONE_LINK: [(&str, f64); 20] = [
     ("tunnel-040-up", 0.9),
     ("tunnel-051-up", 0.9),
     ("tunnel-052-up", 0.9),
-    ("tunnel-065-up", 0.94),
+    ("tunnel-065-up", 0.9),
     ("tunnel-082-up", 0.9),
     ("tunnel-096-up", 0.94),
     ("tunnel-136-up", 0.94),
     ("tunnel-138-up", 0.94),
     ("tunnel-157-up", 0.94),
     ("tunnel-165-up", 0.94),
-    ("tunnel-185-up", 0.9),
+    ("tunnel-185-up", 0.75),
     ("tunnel-218-up", 0.94),
     ("tunnel-227-up", 0.94),
     ("tunnel-228-up", 0.94),

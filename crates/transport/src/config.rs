@@ -6,6 +6,7 @@ use crate::congestion::cubic::CubicConfig;
 use crate::congestion::newreno::NewRenoConfig;
 use crate::congestion::{self, CongestionConfig, Controller, SinglePathConfig};
 use crate::initial_window::InitialWindow;
+use crate::memory::sent_overhead;
 use crate::reordering::linux::LinuxConfig;
 use crate::reordering::none::NoneConfig;
 use crate::reordering::{self, Policy, ReorderingConfig};
@@ -100,7 +101,8 @@ pub struct Config {
     /// `send_buffer` is only the greatest that the send buffer grows to, as in Linux
     /// (`tcp_sndbuf_expand`): it starts small, and grows with the congestion window where the
     /// application would write more than it takes. It holds memory, not only payload, and who found
-    /// no room writes again when a third is free. Of one TCP alone.
+    /// no room writes again when a third is free. An MPTCP connection's is the sum of its subflows'
+    /// (`__mptcp_sync_sndbuf`), each of which grows up to this.
     pub send_buffer_autotuning: bool,
     /// Most payload of a segment.
     pub segment: Bytes,
@@ -136,6 +138,13 @@ pub struct Config {
     /// A congestion event halves what is in the network (RFC 6675's pipe, as ns-3 does), not
     /// everything that is not acknowledged (RFC 5681's FlightSize).
     pub halve_pipe: bool,
+    /// A congestion event reduces the congestion window, however much of it is in flight, as Linux does;
+    /// `halve_pipe` says nothing then.
+    pub reduce_cwnd: bool,
+    /// Whether the congestion window is in use is remembered for a window of data, as Linux does
+    /// (`tcp_cwnd_validate`): it grows if it was full once meanwhile, and in slow start if it is less than
+    /// twice what was in flight at most. If not, what counts is what held data back last.
+    pub validate_cwnd: bool,
     /// After idleness of more than the timeout the window is halved, once for each timeout, as
     /// Linux does (`tcp_cwnd_restart`); if not, it starts again as at first (RFC 5681, 4.1).
     pub halve_after_idle: bool,
@@ -158,7 +167,7 @@ pub struct Config {
     pub hystart: bool,
     /// CUBIC grows as in Linux (`bictcp_update`), not as in RFC 9438: where it is to match Reno, by
     /// 0.53 segments a round trip even past the window before the loss (4.3), and by a twentieth
-    /// of the window at the least until the first loss; it looks ahead by the least round trip. Off in all profiles as yet.
+    /// of the window at the least until the first loss; it looks ahead by the least round trip.
     pub linux_cubic: bool,
     /// The part of the receive buffer that may be advertised; Linux keeps the rest for overhead
     /// ([`usual_window_share`](Config::usual_window_share)).
@@ -195,7 +204,7 @@ impl Config {
     pub fn packet_scheduler(&self) -> PacketScheduler {
         let settings = scheduling::Settings {
             assign_ahead: self.assign_ahead,
-            send_buffer: self.send_buffer,
+            sent_overhead: sent_overhead(self.segment.as_u64()),
         };
         PacketScheduler::new(&self.scheduler, &settings)
     }
@@ -230,11 +239,6 @@ impl Config {
     pub fn acknowledgement_len(&self) -> u64 {
         let mapping = if self.multipath { MAPPING } else { 0 };
         self.headers_len() - mapping
-    }
-
-    /// Whether the send buffer grows: only one TCP's does.
-    pub(crate) fn autotunes_send_buffer(&self) -> bool {
-        self.send_buffer_autotuning && !self.multipath
     }
 
     /// Options of a data segment: timestamps, a transmission number, and a DSS option whose mapping
@@ -284,6 +288,8 @@ impl Config {
             rack: true,
             tail_loss_probe: true,
             halve_pipe: false,
+            reduce_cwnd: true,
+            validate_cwnd: true,
             halve_after_idle: true,
             limited_transmit: true,
             byte_counting: true,
@@ -292,7 +298,7 @@ impl Config {
             paws: true,
             rtt_from_sack: true,
             hystart: true,
-            linux_cubic: false,
+            linux_cubic: true,
             receive_window_share: 0.625,
             charge_reordered: true,
             opportunistic_retransmission: false,
@@ -325,10 +331,13 @@ impl Config {
                 grow_in_disorder: false,
                 paws: false,
                 rtt_from_sack: false,
+                reduce_cwnd: false,
+                validate_cwnd: false,
                 halve_after_idle: false,
                 halve_pipe: true,
                 byte_counting: false,
                 hystart: false,
+                linux_cubic: false,
                 ..linux
             },
             Profile::Rfc => Config {
@@ -349,8 +358,11 @@ impl Config {
                 tail_loss_probe: false,
                 grow_in_disorder: false,
                 rtt_from_sack: false,
+                reduce_cwnd: false,
+                validate_cwnd: false,
                 halve_after_idle: false,
                 hystart: false,
+                linux_cubic: false,
                 ..linux
             },
             // What of the module these settings can say; the rest is its own.

@@ -33,7 +33,8 @@ impl<R: Recorder> Connection<'_, R> {
         record(self.recorder, self.now, self.subflow, happening);
     }
 
-    /// `flight_size` is what RFC 5681 calls so: everything not cumulatively acknowledged.
+    /// `flight_size` is what RFC 5681 calls so, everything not cumulatively acknowledged, or what is to be
+    /// reduced in its place.
     pub(crate) fn on_congestion(&mut self, cause: Congestion, flight_size: u64) {
         let own = self.own();
         own.in_flight = flight_size.min(own.cwnd);

@@ -396,7 +396,7 @@ impl Endpoint {
                 .on_ack(segment.ack.saturating_sub(1), u64::from(segment.window));
         }
         if self.tx.blocks() {
-            self.expand_send_buffer();
+            self.expand_send_buffer(subflow);
         }
         if self.tx.closed() || flow_closing(&self.subflows[subflow]) {
             self.advance_close(now, subflow);

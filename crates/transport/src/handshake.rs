@@ -308,6 +308,7 @@ impl Endpoint {
         let flow = &mut self.subflows[subflow];
         flow.state = State::Established;
         flow.sender.on_established(now, rtt, state);
+        self.expand_send_buffer_to_window(subflow);
         if !self.established {
             self.established = true;
             self.events.push_back(Event::Connected);

@@ -41,6 +41,7 @@ mod subflow_state;
 mod timers;
 mod transmit;
 mod usual;
+mod window_share;
 
 pub use config::{Config, IpVersion, Profile};
 pub use congestion::{CongestionConfig, SinglePathConfig};

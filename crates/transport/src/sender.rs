@@ -2,6 +2,7 @@ mod detection;
 mod probing;
 mod recovering;
 mod undo;
+mod usage;
 mod usual;
 
 use ropewalk_quantities::Time;
@@ -20,6 +21,7 @@ use crate::rtt::{Renewal, Rto};
 use crate::scoreboard::{Delivered, Scoreboard, Sent};
 use crate::segment::{Flags, Options, Segment};
 use crate::{Config, SubflowState};
+use usage::WindowUsage;
 
 /// The sending half of a subflow: what is in flight, who finds losses, what is done about them.
 #[derive(Debug)]
@@ -37,6 +39,10 @@ pub(crate) struct Sender {
     timer: RetransmissionTimer,
     rate: DeliveryRate,
     last_sent: Time,
+    /// Kept if `validate_cwnd`.
+    usage: WindowUsage,
+    validate_cwnd: bool,
+    reduce_cwnd: bool,
     pub(crate) sack: bool,
     timestamps: bool,
     halve_pipe: bool,
@@ -61,6 +67,9 @@ impl Sender {
             timer: RetransmissionTimer::OFF,
             rate: DeliveryRate::default(),
             last_sent: Time::ZERO,
+            usage: WindowUsage::default(),
+            validate_cwnd: config.validate_cwnd,
+            reduce_cwnd: config.reduce_cwnd,
             sack: config.sack,
             timestamps: config.timestamps,
             halve_pipe: config.halve_pipe,
@@ -391,6 +400,7 @@ impl Sender {
         self.count_out(now, &sent);
         self.put_off_probe(now, state);
         self.publish(state);
+        self.note_usage(state);
         reduced
     }
 
@@ -474,15 +484,28 @@ impl Sender {
         cwnd_limited: bool,
         own: &SubflowState,
     ) -> Acked {
-        // In slow start the window may run ahead of what was sent by a factor of two.
-        let slow_start = own.cwnd < own.ssthresh && own.cwnd < 2 * own.in_flight;
+        let in_slow_start = own.cwnd < own.ssthresh;
+        let is_used = match self.validate_cwnd {
+            true => self.usage.lets_grow(own.cwnd, in_slow_start),
+            // In slow start the window may run ahead of what was sent by a factor of two.
+            false => cwnd_limited || in_slow_start && own.cwnd < 2 * own.in_flight,
+        };
         Acked {
             now,
             bytes,
             rtt: (own.latest_rtt > Time::ZERO).then_some(own.latest_rtt),
             snd_una,
             snd_nxt: self.nxt,
-            cwnd_limited: cwnd_limited || slow_start,
+            cwnd_limited: is_used,
+        }
+    }
+
+    /// New data left: notes what of the window is in use.
+    #[inline]
+    fn note_usage(&mut self, state: &SubflowState) {
+        if self.validate_cwnd {
+            let is_full = state.in_flight + state.mss > state.cwnd;
+            self.usage.on_sent(self.una, self.nxt, is_full);
         }
     }
 

@@ -27,6 +27,8 @@ pub(crate) struct Subflow {
     pub(crate) fin: Option<u64>,
     /// End of TIME-WAIT.
     pub(crate) time_wait_until: Time,
+    /// The window that its send buffer was last made for; 0 before it was established.
+    pub(crate) buffered_cwnd: u64,
     /// When its window was last halved for blocking the connection.
     pub(crate) penalised: Time,
     /// Bytes that were new on the data level when they arrived by this subflow.
@@ -82,6 +84,7 @@ impl Subflow {
             queue: VecDeque::new(),
             fin: None,
             time_wait_until: Time::MAX,
+            buffered_cwnd: 0,
             penalised: Time::ZERO,
             delivered: 0,
         }

@@ -21,6 +21,8 @@ pub struct SubflowState {
     pub queued: u64,
     /// Assigned to the subflow so far, sent or not.
     pub assigned: u64,
+    /// Memory that its send queue takes before it is full (Linux's `sk_sndbuf`).
+    pub send_buffer: u64,
     /// Acknowledged cumulatively so far.
     pub acknowledged: u64,
     /// Smoothed round-trip time (RFC 6298); zero until the first sample.
@@ -101,6 +103,7 @@ impl Default for SubflowState {
             in_flight: 0,
             queued: 0,
             assigned: 0,
+            send_buffer: u64::MAX,
             acknowledged: 0,
             srtt: Time::ZERO,
             rttvar: Time::ZERO,

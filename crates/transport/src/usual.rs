@@ -153,7 +153,7 @@ impl Endpoint {
         }
         self.tx.on_ack(data_ack, u64::from(segment.window));
         if self.tx.blocks() {
-            self.expand_send_buffer();
+            self.expand_send_buffer(subflow);
         }
         self.may_send = true;
         true

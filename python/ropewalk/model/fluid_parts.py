@@ -71,6 +71,8 @@ class Connection:
         Most that the receiver advertises, bytes.
     send_buffer : float
         Most that is written and not acknowledged, bytes.
+    buffered_windows : float
+        The send buffer grows to so many times the subflows' congestion windows.
     size : float
         Bytes to send; infinity for no end.
     start : float
@@ -95,6 +97,7 @@ class Connection:
     packet: float
     receive_window: float = math.inf
     send_buffer: float = math.inf
+    buffered_windows: float = math.inf
     size: float = math.inf
     start: float = 0.0
     count: int = 1
@@ -146,6 +149,7 @@ class Bulk:
     connection: Connection
     subflows: list[Subflow]
     waiting: float = 0.0
+    widest: float = 0.0
     held_up: bool = False
     limited: float = 0.0
     delivered: float = 0.0

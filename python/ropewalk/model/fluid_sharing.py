@@ -56,9 +56,11 @@ def share(bulk: Bulk, subflows: Sequence[Subflow]) -> None:
         bulk.waiting = 0.0
         bulk.held_up = all(each.held < each.window.size for each in subflows)
         return
+    bulk.widest = max(bulk.widest, sum(each.window.size for each in subflows))
+    grown = min(sent, connection.buffered_windows * bulk.widest)
     ahead = connection.assign_ahead and connection.scheduler == "min-rtt"
     burst = min(BURST_BYTES / connection.segment, sent, received) if ahead else 0.0
-    room = _Room(sent, received, burst, connection.charge_reordered)
+    room = _Room(grown, received, burst, connection.charge_reordered)
     if connection.scheduler == "min-rtt" and not ahead:
         subflows = _fastest(subflows, room)
     facts = _Facts.of(subflows, burst)
@@ -66,6 +68,10 @@ def share(bulk: Bulk, subflows: Sequence[Subflow]) -> None:
     allowed, waiting = _allowed(facts, room, linger)
     bulk.held_up = allowed < 1
     if bulk.held_up:
+        if grown < sent:
+            # A buffer that grows with the windows is no bound that the scenario sets.
+            bound = _Room(sent, received, burst, connection.charge_reordered)
+            bulk.held_up = _allowed(facts, bound, linger)[0] < 1
         low, high = 0.0, linger
         for _ in range(HALVINGS):
             linger = (low + high) / 2

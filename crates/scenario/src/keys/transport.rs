@@ -147,7 +147,7 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
     setting!(
         send_buffer_autotuning,
         Kind::Boolean,
-        "send_buffer is the greatest that the buffer grows to with the congestion window; it holds packets' memory, and a writer waits for a third of it to be free, as in Linux (tcp, striped-tcp)."
+        "send_buffer is the greatest that the buffer grows to with the congestion window; it holds packets' memory, and a writer waits for a third of it to be free, as in Linux; of MPTCP each subflow's grows, and the connection's is the sum of them."
     ),
     PACKET,
     MAIN_BUFFER,
@@ -236,6 +236,16 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
         halve_pipe,
         Kind::Boolean,
         "Halve what is in the network at a loss (RFC 6675's pipe, as ns-3), not everything unacknowledged (RFC 5681)."
+    ),
+    setting!(
+        reduce_cwnd,
+        Kind::Boolean,
+        "Reduce the congestion window itself at a loss, however much of it is in flight, as Linux does; halve_pipe says nothing then."
+    ),
+    setting!(
+        validate_cwnd,
+        Kind::Boolean,
+        "Remember for a window of data whether the congestion window was full, as Linux does, for it to grow; if not, what held data back last counts."
     ),
     setting!(
         halve_after_idle,

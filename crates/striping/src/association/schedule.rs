@@ -43,7 +43,7 @@ pub(super) fn scheduler(config: &Config) -> Option<PacketScheduler> {
     // Carriers have no windows ahead of which something could be assigned.
     let settings = Settings {
         assign_ahead: false,
-        send_buffer: config.send_buffer,
+        sent_overhead: 0,
     };
     Some(PacketScheduler::new(&config.scheduling, &settings))
 }

@@ -267,6 +267,8 @@ fn fixed(transport: &Config) -> Vec<(&'static str, String, String)> {
         format!("\"{}\"", of.delayed_ack_timeout)
     });
     key("grow_in_disorder", |of| of.grow_in_disorder.to_string());
+    key("reduce_cwnd", |of| of.reduce_cwnd.to_string());
+    key("validate_cwnd", |of| of.validate_cwnd.to_string());
     key("halve_after_idle", |of| of.halve_after_idle.to_string());
     key("halve_pipe", |of| of.halve_pipe.to_string());
     key("hystart", |of| of.hystart.to_string());

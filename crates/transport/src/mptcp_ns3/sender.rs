@@ -59,7 +59,7 @@ impl Sender {
             split: settings.traffic_split.map(|split| Split {
                 scheduler: split.build(&scheduling::Settings {
                     assign_ahead: false,
-                    send_buffer: settings.send_buffer,
+                    sent_overhead: 0,
                 }),
                 table: Vec::new(),
                 at: None,

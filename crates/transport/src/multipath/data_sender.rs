@@ -1,6 +1,6 @@
 use ropewalk_quantities::Time;
 
-use crate::memory::{send_buffer_for, sent_overhead};
+use crate::memory::{LEAST_SEND_BUFFER, send_buffer_for, sent_overhead, write_piece};
 use crate::range_set::RangeSet;
 use crate::{Config, Deadline, Deadlines};
 
@@ -28,7 +28,9 @@ pub(crate) struct DataSender {
     /// free (`sk_stream_is_writeable`).
     grows: bool,
     /// Memory that what is sent takes beside its payload, in 1024ths.
-    overhead: u64,
+    overhead: u32,
+    /// It takes what is written in such pieces: whole ones where there is room for a byte.
+    piece: u32,
     /// The application would have written more.
     blocked: bool,
     /// Data that a failed or timed-out subflow holds, to be sent on another one.
@@ -45,14 +47,13 @@ impl DataSender {
     pub(crate) fn new(config: &Config) -> DataSender {
         let most = config.send_buffer.as_u64();
         let segment = config.segment.as_u64();
-        let grows = config.autotunes_send_buffer();
-        let (capacity, overhead) = if grows {
-            (
-                send_buffer_for(0, segment).min(most),
-                sent_overhead(segment),
-            )
-        } else {
-            (most, 0)
+        let first = send_buffer_for(0, segment).min(most);
+        let grows = config.send_buffer_autotuning;
+        let (capacity, overhead) = match (grows, config.multipath) {
+            (true, false) => (first, sent_overhead(segment) as u32),
+            // The memory of what is sent is charged to its subflow.
+            (true, true) => (first + LEAST_SEND_BUFFER, 0),
+            (false, _) => (most, 0),
         };
         DataSender {
             una: 0,
@@ -65,6 +66,7 @@ impl DataSender {
             capacity,
             grows,
             overhead,
+            piece: write_piece(config.multipath) as u32,
             blocked: false,
             reinject: RangeSet::default(),
             opportunistic: 0,
@@ -122,12 +124,19 @@ impl DataSender {
         if self.closed {
             return 0;
         }
-        let beside = ((self.nxt - self.una) * self.overhead) >> 10;
+        let beside = ((self.nxt - self.una) * u64::from(self.overhead)) >> 10;
         let held = self.written - self.una + beside;
         if self.blocked && self.grows && 3 * held > 2 * self.capacity {
             return 0;
         }
-        self.capacity.saturating_sub(held)
+        match self.capacity.saturating_sub(held) {
+            0 => 0,
+            room if self.grows => {
+                let end = self.written + room;
+                end.next_multiple_of(u64::from(self.piece)) - self.written
+            }
+            room => room,
+        }
     }
 
     /// The application writes up to `most` bytes; says how many were taken.

@@ -8,20 +8,16 @@
 
 use super::{Choice, Pending, Scheduler, SubflowSet};
 use crate::SubflowState;
+use crate::memory::MPTCP_PIECE;
 
 /// MPTCP_SEND_BURST_SIZE, in bytes.
 const BURST: u64 = 65_428;
 
-/// Send buffer of a subflow: twice this many bytes for each segment of its largest congestion
-/// window, of this size (`tcp_sndbuf_expand`).
-const SEGMENT_MEMORY: u64 = 4352;
-const SEGMENT: u64 = 1448;
-
 /// Least linger time first, in bursts.
 #[derive(Clone, Debug)]
 pub struct LingerTime {
-    /// Most that a subflow's send buffer grows to, in bytes.
-    send_buffer_max: u64,
+    /// Memory that what is sent takes beside its payload, in 1024ths.
+    sent_overhead: u64,
     subflows: Vec<Lingering>,
     /// How long each takes to send what it holds, as it was when a burst last began: infinite of those
     /// that are not usable. Few of many change from one burst to the next, and a division costs much.
@@ -30,6 +26,8 @@ pub struct LingerTime {
     /// The subflow of the burst that goes on, and what is left of it in bytes.
     burst_on: usize,
     burst_left: u64,
+    /// End of the fragment of the stream that is being given to it: nothing is asked before that.
+    fragment_end: u64,
 }
 
 /// What is kept of a subflow.
@@ -37,29 +35,41 @@ pub struct LingerTime {
 struct Lingering {
     /// Pacing rate, averaged over what it was given; bytes per second.
     rate: f64,
-    /// Largest congestion window.
-    cwnd_max: u64,
 }
 
 impl LingerTime {
-    /// `send_buffer_max` bounds each subflow's send buffer, in bytes.
-    pub fn new(send_buffer_max: u64) -> LingerTime {
+    /// What is sent takes so much memory beside its payload, in 1024ths.
+    pub fn new(sent_overhead: u64) -> LingerTime {
         LingerTime {
-            send_buffer_max,
+            sent_overhead,
             subflows: Vec::new(),
             times: Vec::new(),
             changed: SubflowSet::NONE,
             burst_on: 0,
             burst_left: 0,
+            fragment_end: 0,
         }
     }
 
-    fn has_memory(&mut self, subflow: usize, state: &SubflowState) -> bool {
-        let own = &mut self.subflows[subflow];
-        own.cwnd_max = own.cwnd_max.max(state.cwnd);
-        let cwnd_max = own.cwnd_max;
-        let held = held(state);
-        held < self.send_buffer_max && held * SEGMENT < cwnd_max * 2 * SEGMENT_MEMORY
+    /// Memory that a subflow's send queue takes: sent and not acknowledged, or not yet sent.
+    #[inline]
+    fn held(&self, state: &SubflowState) -> u64 {
+        state.in_flight + ((state.in_flight * self.sent_overhead) >> 10) + state.queued
+    }
+
+    #[inline]
+    fn has_memory(&self, state: &SubflowState) -> bool {
+        self.held(state) < state.send_buffer
+    }
+
+    /// How long a subflow takes at this rate to send what it holds.
+    #[inline]
+    fn linger(&self, state: &SubflowState, rate: f64) -> f64 {
+        match state.usable {
+            // Signed numbers are made floating-point ones by one instruction, and these are far below 2^63.
+            true => self.held(state) as i64 as f64 / rate,
+            false => f64::INFINITY,
+        }
     }
 
     #[inline(never)]
@@ -73,11 +83,12 @@ impl LingerTime {
             if state.usable && own.rate == 0.0 {
                 own.rate = pacing_rate(state);
             }
-            self.times[number] = linger(state, own.rate);
+            let rate = own.rate;
+            self.times[number] = self.linger(state, rate);
         }
         debug_assert!(
             (subflows.iter().zip(&self.subflows).zip(&self.times))
-                .all(|((state, own), &time)| linger(state, own.rate) == time),
+                .all(|((state, own), &time)| self.linger(state, own.rate) == time),
             "a change was not told"
         );
         // By comparison: `min` would look for what is no number, too, of which there is none.
@@ -87,12 +98,13 @@ impl LingerTime {
             true => self.times.iter().position(|&time| time == least),
             false => None,
         };
-        let Some(best) = best.filter(|&best| self.has_memory(best, &subflows[best])) else {
+        let Some(best) = best.filter(|&best| self.has_memory(&subflows[best])) else {
             return false;
         };
         let burst = BURST.min(pending.window);
-        let (state, own) = (&subflows[best], &mut self.subflows[best]);
-        let held = held(state);
+        let state = &subflows[best];
+        let held = self.held(state);
+        let own = &mut self.subflows[best];
         let weighted = own.rate * held as f64 + pacing_rate(state) * burst as f64;
         own.rate = weighted / (held + burst) as f64;
         self.changed = self.changed.with(best);
@@ -111,41 +123,33 @@ impl Scheduler for LingerTime {
             self.changed = SubflowSet::ALL;
         }
         self.changed = self.changed.with_all(pending.changed);
+        let next = pending.written - pending.unsent;
         let goes_on = self.burst_left > 0
-            && subflows
-                .get(self.burst_on)
-                .is_some_and(|state| state.usable && self.has_memory(self.burst_on, state));
+            && subflows.get(self.burst_on).is_some_and(|state| {
+                state.usable && (next < self.fragment_end || self.has_memory(state))
+            });
         if !goes_on && !self.begin_burst(pending, subflows) {
+            self.burst_left = 0;
             return Choice::Wait;
+        }
+        if next >= self.fragment_end {
+            self.fragment_end = next - next % MPTCP_PIECE + MPTCP_PIECE;
         }
         let segment = subflows[self.burst_on]
             .mss
             .min(pending.unsent)
             .min(pending.window);
-        // A burst goes on for as long as there are data and window (`__subflow_push_pending`).
+        // A burst goes on for as long as there are data and window, and whether it is over or the
+        // memory full is asked where a fragment ends (`__subflow_push_pending`).
         let over = segment == pending.unsent || segment == pending.window;
-        self.burst_left = if over {
-            0
-        } else {
-            self.burst_left.saturating_sub(segment)
+        let within = next + segment < self.fragment_end;
+        self.burst_left = match self.burst_left.saturating_sub(segment) {
+            _ if over => 0,
+            0 if within => 1,
+            left => left,
         };
         Choice::Assign(self.burst_on)
     }
-}
-
-/// How long a subflow takes at this rate to send what it holds.
-#[inline]
-fn linger(state: &SubflowState, rate: f64) -> f64 {
-    match state.usable {
-        // Signed numbers are made floating-point ones by one instruction, and these are far below 2^63.
-        true => held(state) as i64 as f64 / rate,
-        false => f64::INFINITY,
-    }
-}
-
-/// What a subflow's send queue holds: sent and not acknowledged, or not yet sent.
-fn held(state: &SubflowState) -> u64 {
-    state.in_flight + state.queued
 }
 
 /// The kernel's pacing rate: twice the window per round trip in slow start, 1.2 times after.
@@ -161,34 +165,51 @@ fn pacing_rate(state: &SubflowState) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use ropewalk_quantities::Time;
+
     use super::*;
     use crate::scheduling::testing::{MSS, pending, subflow};
 
     #[test]
     fn a_burst_goes_to_whoever_is_done_soonest_room_or_not() {
         // Ten segments in 20 ms, and ten in 60 ms: full windows, so linger times of 1 : 3.
-        let table = [subflow(10, 10, 60), subflow(10, 10, 20)];
-        let mut scheduler = LingerTime::new(1 << 22);
-        let burst = BURST.div_ceil(MSS);
-        for _ in 0..burst {
-            assert_eq!(
-                scheduler.choose(&pending(100 * MSS), &table),
-                Choice::Assign(1)
-            );
+        let mut table = [subflow(10, 10, 60), subflow(10, 10, 20)];
+        let mut scheduler = LingerTime::new(0);
+        // Two fragments of the stream, to the segment in which the second ends.
+        let mut ask = pending(1000);
+        for _ in 0..(2 * MPTCP_PIECE).div_ceil(MSS) {
+            assert_eq!(scheduler.choose(&ask, &table), Choice::Assign(1));
+            ask.unsent -= MSS;
+            table[1].queued += MSS;
         }
-        let mut queueing = table;
-        queueing[1].queued = burst * MSS;
-        assert_eq!(
-            scheduler.choose(&pending(100 * MSS), &queueing),
-            Choice::Assign(0)
-        );
+        assert_eq!(scheduler.choose(&ask, &table), Choice::Assign(0));
+    }
+
+    #[test]
+    fn a_full_send_queue_is_found_where_a_fragment_ends() {
+        let mut table = [subflow(10, 10, 20), subflow(10, 10, 500)];
+        table[0].send_buffer = 12 * MSS;
+        // What is in flight takes half as much again beside its payload: the second is full.
+        table[1].send_buffer = 15 * MSS;
+        let mut scheduler = LingerTime::new(512);
+        table[0].in_flight = 7 * MSS;
+        let mut ask = pending(1000);
+        for _ in 0..MPTCP_PIECE.div_ceil(MSS) {
+            assert_eq!(scheduler.choose(&ask, &table), Choice::Assign(0));
+            ask.unsent -= MSS;
+            table[0].queued += MSS;
+        }
+        // The next is for the other one, which would have sent what it holds sooner, had it room.
+        table[1].srtt = Time::from_millis(1);
+        ask.changed = SubflowSet::ALL;
+        assert_eq!(scheduler.choose(&ask, &table), Choice::Wait);
     }
 
     #[test]
     fn a_burst_ends_with_the_data() {
         // The first message goes to the first of two that hold nothing; the next finds it busy.
         let mut table = [subflow(10, 0, 20), subflow(10, 0, 60)];
-        let mut scheduler = LingerTime::new(1 << 22);
+        let mut scheduler = LingerTime::new(0);
         assert_eq!(scheduler.choose(&pending(1), &table), Choice::Assign(0));
         table[0].in_flight = MSS;
         assert_eq!(scheduler.choose(&pending(1), &table), Choice::Assign(1));
@@ -201,7 +222,7 @@ mod tests {
         let mut table = [subflow(10, 0, 20)];
         table[0].usable = false;
         assert_eq!(
-            LingerTime::new(1 << 22).choose(&pending(MSS), &table),
+            LingerTime::new(0).choose(&pending(MSS), &table),
             Choice::Wait
         );
     }

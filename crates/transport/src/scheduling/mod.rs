@@ -24,7 +24,7 @@ pub mod weighted;
 
 use std::fmt;
 
-use ropewalk_quantities::{Bytes, Time};
+use ropewalk_quantities::Time;
 
 use crate::algorithm::{Own, registry};
 pub use crate::subflow_set::SubflowSet;
@@ -87,8 +87,8 @@ pub type OwnScheduler = Own<Settings, Box<dyn Scheduler + Send>>;
 pub struct Settings {
     /// `min-rtt` as Linux has it ([`Config::assign_ahead`](crate::Config::assign_ahead)).
     pub assign_ahead: bool,
-    /// Bound of a subflow's send buffer, where one is counted with.
-    pub send_buffer: Bytes,
+    /// Memory that what was sent and not acknowledged takes beside its payload, in 1024ths.
+    pub sent_overhead: u64,
 }
 
 /// What there is to send.

@@ -11,7 +11,7 @@ impl PacketScheduler {
     pub fn new(config: &SchedulerConfig, settings: &Settings) -> PacketScheduler {
         match config {
             SchedulerConfig::MinRtt(_) if settings.assign_ahead => {
-                PacketScheduler::LingerTime(LingerTime::new(settings.send_buffer.as_u64()))
+                PacketScheduler::LingerTime(LingerTime::new(settings.sent_overhead))
             }
             config => config.build(settings),
         }

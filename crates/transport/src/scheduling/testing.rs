@@ -1,6 +1,6 @@
 //! What the tests of several schedulers need.
 
-use ropewalk_quantities::{Bytes, Time};
+use ropewalk_quantities::Time;
 
 use super::{Pending, Settings, SubflowSet};
 use crate::SubflowState;
@@ -11,7 +11,7 @@ pub(super) const MSS: u64 = 1000;
 /// Nothing is assigned ahead of windows.
 pub(super) const SETTINGS: Settings = Settings {
     assign_ahead: false,
-    send_buffer: Bytes::from_mib(4),
+    sent_overhead: 0,
 };
 
 /// A subflow with this window and this much in flight (segments), and this round-trip time.

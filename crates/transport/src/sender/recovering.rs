@@ -161,14 +161,18 @@ impl Sender {
         let frozen = self.loss.is_frozen(now);
         let flight_size = self.flight_to_reduce(connection.own());
         let before = connection.window();
-        let repeated = self.recovery.phase == Phase::Loss
-            && self.una < self.recovery.point
-            && self.rto.backoff() > 0;
-        // RFC 5681, section 3.1: ssthresh holds while the same data times out again.
+        // RFC 5681, section 3.1: ssthresh holds while the same data times out again; in Linux also
+        // where it was reduced for them by recovery (`tcp_enter_loss`).
+        let repeated = self.una < self.recovery.point
+            && match self.recovery.phase {
+                Phase::Open => false,
+                Phase::Recovery => self.reduce_cwnd,
+                Phase::Loss => self.rto.backoff() > 0,
+            };
         if !repeated {
             self.keep_what_was_before(Congestion::Timeout, flight_size, connection);
             if !frozen {
-                connection.on_congestion(Congestion::Timeout, flight_size);
+                self.reduce(Congestion::Timeout, flight_size, connection);
             }
         }
         self.recovery.begin(Phase::Loss, self.nxt, frozen);
@@ -209,6 +213,20 @@ impl Sender {
         }
     }
 
+    /// Congestion control reduces the window: of what is in flight, or of itself.
+    fn reduce<R: Recorder>(
+        &self,
+        cause: Congestion,
+        flight_size: u64,
+        connection: &mut Connection<'_, R>,
+    ) {
+        let of = match self.reduce_cwnd {
+            true => connection.own().cwnd,
+            false => flight_size,
+        };
+        connection.on_congestion(cause, of);
+    }
+
     fn enter_recovery<R: Recorder>(&mut self, connection: &mut Connection<'_, R>) {
         self.counters.fast_recoveries += 1;
         let frozen = self.loss.is_frozen(connection.now);
@@ -216,7 +234,7 @@ impl Sender {
         let before = connection.window();
         self.keep_what_was_before(Congestion::FastRetransmit, flight_size, connection);
         if !frozen {
-            connection.on_congestion(Congestion::FastRetransmit, flight_size);
+            self.reduce(Congestion::FastRetransmit, flight_size, connection);
         }
         self.recovery.begin(Phase::Recovery, self.nxt, frozen);
         self.loss.probe.forget();
@@ -288,7 +306,7 @@ impl Sender {
         }
         let before = connection.window();
         self.recovery.forget_before();
-        connection.on_congestion(Congestion::FastRetransmit, flight_size);
+        self.reduce(Congestion::FastRetransmit, flight_size, connection);
         let own = connection.own();
         own.cwnd = own.ssthresh;
         let after = connection.window();

@@ -80,6 +80,7 @@ impl Sender {
             self.arm_probe(now, state);
         }
         state.in_flight = self.board.outstanding();
+        self.note_usage(state);
         Some(seq)
     }
 }

@@ -210,6 +210,25 @@ fn holes_with_little_above_them_are_sent_again_in_recovery_when_nothing_else_is_
 }
 
 #[test]
+fn a_loss_halves_what_is_in_flight_or_the_window() {
+    for reduce_cwnd in [true, false] {
+        let config = Config {
+            reduce_cwnd,
+            ..plain_tcp()
+        };
+        let mut pair = Pair::connected(&config, &[50]);
+        pair.transfer(200_000, Time::from_secs(60));
+        let cwnd = pair.client.subflow_states()[0].cwnd;
+        assert!(cwnd > 40_000, "{cwnd}");
+        // Six segments, of which the first is lost.
+        pair.fate = lose(&[200_001]);
+        pair.transfer(6000, pair.now + Time::from_secs(9));
+        let expected = if reduce_cwnd { cwnd / 2 } else { 3000 };
+        assert_eq!(pair.client.subflow_states()[0].ssthresh, expected);
+    }
+}
+
+#[test]
 fn idleness_halves_the_window_or_starts_it_again() {
     for halve_after_idle in [true, false] {
         let config = Config {

@@ -1,0 +1,62 @@
+//! Whether the congestion window is in use, remembered as Linux does (`tcp_cwnd_validate`).
+
+/// How much of the window left the sender lately.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WindowUsage {
+    /// Most that was out at once; `u64::MAX` if the window was full once.
+    most_out: u64,
+    /// What is said above is of the time until so much is acknowledged.
+    until: u64,
+}
+
+impl WindowUsage {
+    /// Something left: so much is out now, up to `nxt`, and whether one more segment had no room.
+    #[inline]
+    pub(crate) fn on_sent(&mut self, una: u64, nxt: u64, is_limited: bool) {
+        let out = match is_limited {
+            true => u64::MAX,
+            false => nxt - una,
+        };
+        if una >= self.until || is_limited || out > self.most_out {
+            *self = WindowUsage {
+                most_out: out,
+                until: nxt,
+            };
+        }
+    }
+
+    /// Whether the window may grow: in slow start, to twice what was out (`tcp_is_cwnd_limited`).
+    #[inline]
+    pub(crate) fn lets_grow(&self, cwnd: u64, in_slow_start: bool) -> bool {
+        self.most_out == u64::MAX || in_slow_start && cwnd < 2 * self.most_out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_that_was_full_once_is_so_until_its_data_are_acknowledged() {
+        let mut usage = WindowUsage::default();
+        usage.on_sent(0, 10, true);
+        // Less is out later, of the same window.
+        usage.on_sent(8, 12, false);
+        assert!(usage.lets_grow(100, false));
+        usage.on_sent(10, 13, false);
+        assert!(!usage.lets_grow(100, false));
+    }
+
+    #[test]
+    fn slow_start_goes_on_to_twice_what_was_out_at_most() {
+        let mut usage = WindowUsage::default();
+        usage.on_sent(0, 10, false);
+        usage.on_sent(6, 12, false);
+        assert!(usage.lets_grow(19, true));
+        assert!(!usage.lets_grow(20, true));
+        assert!(!usage.lets_grow(19, false));
+        // The next window's counts alone.
+        usage.on_sent(11, 13, false);
+        assert!(!usage.lets_grow(4, true));
+    }
+}

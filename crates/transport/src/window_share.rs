@@ -1,0 +1,48 @@
+//! Which part of the receive buffer is advertised.
+
+use crate::Config;
+use crate::memory::{SHARED_INFO, SK_BUFF};
+
+/// Room before a packet that arrives (NET_SKB_PAD).
+const RECEIVED_PAD: u64 = 64;
+
+impl Config {
+    /// The part of the receive buffer that Linux advertises: with MPTCP the half that it starts
+    /// from (`TCP_DEFAULT_SCALING_RATIO`), though the kernel comes to measure more, of which less
+    /// is in use; otherwise what a full segment is of its memory (`tcp_measure_rcv_mss`).
+    pub fn usual_window_share(&self) -> f64 {
+        match self.multipath {
+            true => 0.5,
+            false => window_share(self),
+        }
+    }
+}
+
+/// What the part of the receive buffer that may be advertised comes to: the payload of a full
+/// segment over its memory, in 256ths (`tcp_measure_rcv_mss`).
+fn window_share(config: &Config) -> f64 {
+    let buffer = config.packet_len() + RECEIVED_PAD + SHARED_INFO;
+    let memory = buffer.next_power_of_two() + SK_BUFF;
+    ((config.segment.as_u64() << 8) / memory) as f64 / 256.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Profile;
+
+    #[test]
+    fn shares_are_what_the_kernel_measures() {
+        // 1448 of 2304 bytes with TCP, 1424 with MPTCP: 160 and 158 of 256 (ss -m shows them).
+        let mut config = Config::profile(Profile::Linux);
+        config.multipath = false;
+        config.segment = config.segment_for(1500);
+        assert_eq!(window_share(&config), 160.0 / 256.0);
+        config.multipath = true;
+        config.segment = config.segment_for(1500);
+        assert_eq!(window_share(&config), 158.0 / 256.0);
+        // A packet of 1700 bytes is in the next larger buffer.
+        config.segment = config.segment_for(1700);
+        assert_eq!(window_share(&config), 95.0 / 256.0);
+    }
+}
