@@ -132,8 +132,9 @@ docs: setup ## write docs/keys.md from the schema, docs/gallery.md from its list
 reference: setup models ## print our numbers beside ns-3's, Linux's, htsim's and the formulas'
 	$(BIN)/python tests/agreement
 
-kernel: setup models ## print our numbers beside those of this machine's kernel, in half an hour
+kernel: setup models ## print our numbers beside those of this machine's kernel, in an hour and a half
 	$(BIN)/python tests/agreement/kernel.py
+	$(BIN)/python tests/agreement/kernel_random.py
 	$(BIN)/python tests/agreement/reordering_kernel.py
 	$(BIN)/python -m pytest tests/agreement/test_kernel.py
 

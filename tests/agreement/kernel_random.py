@@ -25,7 +25,7 @@ RUNS = 5
 ATTEMPTS = 3  # for runs that the machine was too busy for
 BUFFERS = ("128 KiB", "256 KiB", "512 KiB", "1 MiB", "2 MiB", "4 MiB")
 MOST_MBPS = 120.0  # of all links together: what the testbed keeps up with beside other work
-OWN = ("start/two-links", "start/wifi-lte", "start/wifi-lte-traces", "video/wifi-lte")
+OWN = ("start/two-links", "video/wifi-lte")  # others have congestion control that is not its
 QUANTILES = ("mean", "p50", "p95", "p99")
 
 
@@ -198,7 +198,7 @@ def buffers() -> list[Table]:
     )
     percent = {"median of the differences %": ".1f", "worst %": ".1f", "worst outside %": ".1f"}
     formats = {"simulated": ".2f", "measured": ".2f", "difference %": "+.1f"}
-    title = "Goodput with small buffers, Mbit/s, medians of five runs"
+    title = "Goodput with small buffers, Mbit/s, medians"
     return [
         Table("kernel-buffers", title, found, formats),
         Table("kernel-buffers-summary", "How far off", summary, percent),
@@ -226,7 +226,7 @@ def delays() -> list[Table]:
     }
     percent = {"median of the differences %": ".1f", "worst %": ".1f"}
     return [
-        Table("kernel-delays", "Delays in ms, medians of five runs", found, formats),
+        Table("kernel-delays", "Delays in ms, medians", found, formats),
         Table("kernel-delays-summary", "How far off", summary, percent),
     ]
 
