@@ -156,14 +156,14 @@ def _agreements(comparison: Comparison) -> Iterator[Table]:
             title_justify="left",
             title_style="bold",
         )
-        shown.add_column("")
+        shown.add_column("", min_width=18)
         for heading in (judged, against, "accuracy"):
             shown.add_column(heading, justify="right", no_wrap=True)
-        shown.add_column("beyond chance")
+        shown.add_column("differ")
         for each in comparison.agreements:
             if (each.judged, each.against) == (judged, against):
                 near = "" if each.accuracy is None else f"{each.accuracy:.1%}"
-                told = {True: "yes", False: "no", None: "too few runs to tell"}[each.differs]
+                told = {True: "yes", False: "by chance", None: "unknown"}[each.differs]
                 shown.add_row(
                     f"{each.of}, {each.unit}", _spread(each.ones), _spread(each.others), near, told
                 )
@@ -173,7 +173,7 @@ def _agreements(comparison: Comparison) -> Iterator[Table]:
 def _spread(runs: Sequence[float]) -> str:
     """Write the median of the runs, and from where to where they are."""
     middle = f"{statistics.median(runs):,.4g}"
-    return middle if len(runs) == 1 else f"{middle} ({min(runs):,.4g} to {max(runs):,.4g})"
+    return middle if len(runs) == 1 else f"{middle} ({min(runs):,.3g}–{max(runs):,.3g})"
 
 
 def _warnings(comparison: Comparison) -> list[str]:
