@@ -173,7 +173,7 @@ def _agreements(comparison: Comparison) -> Iterator[Table]:
 def _spread(runs: Sequence[float]) -> str:
     """Write the median of the runs, and from where to where they are."""
     middle = f"{statistics.median(runs):,.4g}"
-    return middle if len(runs) == 1 else f"{middle} ({min(runs):,.3g}–{max(runs):,.3g})"
+    return middle if len(runs) == 1 else f"{middle} ({min(runs):,.3g}-{max(runs):,.3g})"
 
 
 def _warnings(comparison: Comparison) -> list[str]:
