@@ -152,6 +152,24 @@ def test_a_study_has_each_combination_with_its_interval(page, reports, kept):
     assert page.value(options)[:2] == ["goodput, Mbit/s", "delay p95, ms"]
 
 
+def test_a_study_that_was_ended_has_what_is_done(kept, tmp_path):
+    shutil.copytree(kept / "study", tmp_path / "ended")
+    shutil.rmtree(tmp_path / "ended/tables")
+    result = json.loads((kept / "study/result.json").read_text())
+    begun = {key: result[key] for key in result if key not in ("points", "combinations")}
+    (tmp_path / "ended/result.json").write_text(json.dumps(begun))
+    [part] = (tmp_path / "ended/points").glob("*.parquet")
+    done = pl.read_parquet(part).head(5)
+    failed = done.tail(1).with_columns(status=pl.lit("failed"), error=pl.lit("<no memory>"))
+    pl.concat([done.head(4), failed], how="vertical_relaxed").write_parquet(part)
+    text = ropewalk.report.write([tmp_path / "ended"]).read_text()
+    assert "4 runs are done." in text
+    assert "1 failed, and count in no mean" in text
+    assert "&lt;no memory&gt;" in text
+    assert "The study has not come to its end" in text
+    assert "Over link.dsl.delay, by transport.scheduler" in text
+
+
 def test_studies_are_drawn_by_what_is_varied():
     def drawn(*axes):
         rows = [

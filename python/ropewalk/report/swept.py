@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..folders import TABLES, Kept
+from ..studies import StudyResults
+from ..studies.folder import COMBINATIONS, restore
 from . import asked, belief
 from .combined import Axis, Combined, pictures, table
 from .section import Part, Piece, Section, Source, Text
 from .tables import heading
 
 KIND = "Studied: a scenario, over and over with keys varied"
-COMBINATIONS = "combinations"
 UNFINISHED = "The study has not come to its end: the same command goes on with it."
 ONE_RUN = "One run of each combination: there are no intervals; --runs 10 gives them."
 NOTHING = "No combination has a run that is done."
@@ -22,7 +23,8 @@ def section(kept: Kept) -> Section:
     """Return what is to be said of a study."""
     vary: Mapping[str, list[str]] = kept.result["vary"]
     axes = tuple(Axis(key, tuple(values)) for key, values in vary.items())
-    study = Combined(axes, kept.table(COMBINATIONS))
+    restored = restore(kept)
+    study = Combined(axes, restored.combinations)
     # Keys that step together are one axis.
     following = {key for keys in kept.result.get("zip", ()) for key in keys[1:]}
     apart = Combined(tuple(each for each in axes if each.key not in following), study.rows)
@@ -37,7 +39,7 @@ def section(kept: Kept) -> Section:
                 "Numbers", (table(study, f"{TABLES}/{COMBINATIONS}.parquet"),) if has_rows else ()
             ),
             asked.drawn(kept.scenario),
-            Part(belief.TITLE, tuple(_believed(kept, study))),
+            Part(belief.TITLE, tuple(_believed(kept, restored, study))),
             asked.whence(kept),
         ),
     )
@@ -59,20 +61,19 @@ def _told(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "runs", runs
 
 
-def _believed(kept: Kept, study: Combined) -> Iterator[Piece]:
+def _believed(kept: Kept, restored: StudyResults, study: Combined) -> Iterator[Piece]:
     result = kept.result
     for warning in kept.scenario.warnings:
         yield Text(f"Warning: {warning}.", "warning")
+    failed = restored.failed
+    yield Text(f"{restored.points.height - failed.height:,} runs are done.")
     if "points" not in result:
         yield Text(UNFINISHED, "warning")
-    else:
-        points = result["points"]
-        yield Text(f"{points['done']:,} runs are done.")
-        if points["missing"]:
-            yield Text(f"{points['missing']:,} are missing. {UNFINISHED}", "warning")
-        if points["failed"]:
-            yield Text(f"{points['failed']:,} failed, and count in no mean:", "warning")
-            yield Source("What failed", "\n".join(result.get("errors", ())))
+    elif restored.missing:
+        yield Text(f"{restored.missing:,} are missing. {UNFINISHED}", "warning")
+    if failed.height:
+        yield Text(f"{failed.height:,} failed, and count in no mean:", "warning")
+        yield Source("What failed", "\n".join(failed["error"].unique(maintain_order=True)))
     if not study.rows.height:
         yield Text(NOTHING, "warning")
     elif study.has_intervals:
