@@ -20,8 +20,8 @@ HIDDEN = (
     " that their frames collide."
 )
 NO_ORIGIN = (
-    "Version, date, command and machine are not known: these results were kept before Ropewalk"
-    " wrote them down."
+    "Version, date, command and machine are not known: a study writes them at its end, and folders"
+    " from before Ropewalk did have none."
 )
 
 

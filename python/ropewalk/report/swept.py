@@ -91,7 +91,8 @@ def _widest(study: Combined) -> Iterator[Piece]:
     if not study.metrics:
         return
     name = "goodput_mbps" if "goodput_mbps" in study.metrics else study.metrics[0]
-    wide = study.rows.filter(pl.col(name) > 0).select(
+    # One run has no interval, however many the others have.
+    wide = study.rows.filter(pl.col(name) > 0, pl.col("runs") > 1).select(
         *(axis.key for axis in study.axes), share=study.half(name) / pl.col(name)
     )
     if wide.height:
