@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -143,6 +144,8 @@ def cargo(crate: str) -> Path:
 
 
 if __name__ == "__main__":
+    # What is put in place is taken away then, too.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     with commit() if sys.argv[1:2] == ["sdist"] else everything():
         flags = f"{os.environ.get('RUSTFLAGS', '')} {os.environ.get('EXTENSION_RUSTFLAGS', '')}"
         done = subprocess.run(

@@ -81,8 +81,10 @@ test -s full/share/doc/ropewalk/licences-of-crates.txt || fail "no licences of t
 say "the demo"
 began=$(date +%s)
 type_ ropewalk simulate trains/eight-links --out results
-echo "in $(($(date +%s) - began)) s:" results/*
-test -s results/goodput.png && test -s results/timeline.parquet || fail "no picture or no tables"
+echo "in $(($(date +%s) - began)) s: $(find results -type f | sort | tr '\n' ' ')"
+for part in pictures/goodput.png tables/timeline.parquet; do
+    test -s results/$part || fail "no $part"
+done
 
 say "what takes a library more says so"
 refused 'pip install "ropewalk[models]"' python -c '
@@ -158,6 +160,6 @@ type_ pip install --quiet numpy rich typer
 echo "the environment has $(megabytes bare)"
 type_ ropewalk simulate start/two-links --runs 3
 refused 'pip install polars' ropewalk simulate start/two-links --out nowhere
-type_ ropewalk relay --version
+type_ ropewalk keygen own
 
 say "done"

@@ -13,15 +13,9 @@ from difflib import get_close_matches
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
-# A wheel has them inside of the package; a clone has them beside it, for all its parts.
-FOLDER = next(
-    (
-        folder
-        for folder in (_PACKAGE / "scenarios", _PACKAGE.parents[1] / "scenarios")
-        if folder.is_dir()
-    ),
-    _PACKAGE / "scenarios",
-)
+_CLONE = _PACKAGE.parents[1]
+# A clone has them beside the package, for all its parts; a wheel has them inside of it.
+FOLDER = (_CLONE if (_CLONE / "crates").is_dir() else _PACKAGE) / "scenarios"
 STUDY = "*.study.toml"  # what varies a scenario's keys, and is none itself
 
 
