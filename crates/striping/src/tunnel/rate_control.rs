@@ -73,6 +73,8 @@ pub struct RateControl {
     /// The most that was allowed on its way, in bytes, since more was last found to bring nothing: a
     /// rate that falls because the round trip grew does not take the window with it.
     held: u64,
+    /// How long delays stood above the least though there was no queue of ours.
+    noise: Time,
     /// When a delay near the least was last seen.
     near_least_at: Time,
     next_probe: Time,
@@ -142,6 +144,7 @@ impl RateControl {
             train: Train::default(),
             is_wire: false,
             held: 0,
+            noise: Time::ZERO,
             near_least_at: now,
             next_probe: now,
             probe_by: Time::ZERO,
@@ -374,7 +377,10 @@ impl RateControl {
                 *sent += report.datagrams;
                 *lost += report.lost;
                 let unlimited = matches!(report.rate, Some((_, false)));
-                let queue = self.delays.queueing() > short_queue;
+                if !filled {
+                    self.noise = self.noise.max(self.delays.queueing());
+                }
+                let queue = self.delays.queueing() > short_queue.max(self.noise * 5 / 4);
                 let lossy = *lost * 20 > *sent as i64 && *lost > 2;
                 if now >= *round_end {
                     if let (Some(rate), true) = (best, unlimited) {
