@@ -370,15 +370,19 @@ impl RateControl {
                 lost,
             } => {
                 // Only what filled the window shows that more may be tried.
-                let filled = (self.outbound.in_flight() + report.gone) * 2 >= *window;
+                let flew = self.outbound.in_flight() + report.gone;
+                let filled = flew * 2 >= *window;
                 if filled {
                     *window += report.gone;
                 }
                 *sent += report.datagrams;
                 *lost += report.lost;
                 let unlimited = matches!(report.rate, Some((_, false)));
-                if !filled {
-                    self.noise = self.noise.max(self.delays.queueing());
+                if let (Some(rate), true) = (best, flew * 4 <= *window) {
+                    // What was on its way at once waits for itself.
+                    let own = Rate::from_bps(rate).transmission_time(Bytes::new(flew));
+                    let noise = self.delays.queueing().saturating_sub(own);
+                    self.noise = self.noise.max(noise);
                 }
                 let queue = self.delays.queueing() > short_queue.max(self.noise * 5 / 4);
                 let lossy = *lost * 20 > *sent as i64 && *lost > 2;
