@@ -13,8 +13,8 @@ const LEAST: u64 = 3 * 65_536;
 /// So many times as much may wait while the rate of a link is not known: it is likely to be more than
 /// it seems.
 const UNKNOWN_FACTOR: u64 = 3;
-/// Beyond so many times of what may wait nothing is taken.
-const MOST_FACTOR: u64 = 2;
+/// Beyond so much more, a quarter, nothing is taken: behind a long queue a repair is late when a link dies.
+const MORE: u64 = 4;
 
 /// Bounds of what waits, in bytes.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Default for Room {
     fn default() -> Room {
         Room {
             enough: LEAST,
-            most: LEAST * MOST_FACTOR,
+            most: LEAST + LEAST / MORE,
             answer: Time::ZERO,
             drops: 0,
             next_drop: Time::ZERO,
@@ -48,7 +48,7 @@ impl Room {
         let factor = if is_known { 1 } else { UNKNOWN_FACTOR };
         let most = most.max(LEAST);
         self.enough = (product.max(LEAST) * factor).min(most);
-        self.most = (self.enough * MOST_FACTOR).min(most);
+        self.most = (self.enough + self.enough / MORE).min(most);
         self.answer = round_trip * (1 + factor);
     }
 
@@ -99,7 +99,7 @@ mod tests {
     fn a_product_of_rate_and_round_trip_may_wait_and_more_while_a_rate_is_not_known() {
         let bounds = |is_known, most| {
             let room = room(is_known, most);
-            (room.enough(), room.holds(1_000_000), room.holds(1_000_001))
+            (room.enough(), room.holds(625_000), room.holds(625_001))
         };
         assert_eq!(bounds(true, ANY), (500_000, true, false));
         assert_eq!(bounds(false, ANY), (1_500_000, true, true));
