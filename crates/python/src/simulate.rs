@@ -30,7 +30,8 @@ const MOST_STEPS: u64 = 1_000_000;
 ///
 /// The runs come in the order of the seeds. `progress` is called with the
 /// number of finished runs after each. An interrupt ends the call at once;
-/// runs under way then end by themselves, unheard, and no further one starts.
+/// runs under way then end by themselves, unheard, and no further one starts. A single run on one
+/// thread is made by the caller's, unless that is the one which hears of interrupts.
 ///
 /// `files` says what the first run leaves: the path of a capture, where it is
 /// taken and how many bytes of each packet it keeps; and the path of a qlog.
@@ -83,6 +84,17 @@ pub fn simulate(
         .or_else(|| thread::available_parallelism().ok())
         .map_or(1, NonZeroUsize::get);
 
+    if let [seed] = seeds[..]
+        && threads == 1
+        && recording.is_none()
+        && progress.is_none()
+        && !is_main_thread(py)?
+    {
+        // Nobody else's thread need wake for it, and interrupts are not told to this one.
+        let parsed = &scenario.parsed;
+        let outcome = py.detach(|| run(parsed, seed, &options, None));
+        return Ok(vec![outcome.map_err(Failure::into_error)?]);
+    }
     let mut runs = Runs::start(scenario, seeds, options, threads, recording);
     let mut outcomes: Vec<Option<Run>> = (0..total).map(|_| None).collect();
     let mut finished = 0;
@@ -107,6 +119,17 @@ pub fn simulate(
         py.check_signals()?;
     }
     Ok(outcomes.into_iter().flatten().collect())
+}
+
+/// Whether Python tells interrupts to this thread.
+fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
+    let threading = py.import("threading")?;
+    let main: u64 = threading
+        .call_method0("main_thread")?
+        .getattr("ident")?
+        .extract()?;
+    let own: u64 = threading.call_method0("get_ident")?.extract()?;
+    Ok(main == own)
 }
 
 /// A timeline's step: above zero, and not so short that a timeline would fill the memory.

@@ -257,12 +257,15 @@ class _Dask:
         """Have nothing to do: Dask starts workers by itself."""
 
 
+_threads: list[_Threads] = []  # the one that runs its points
 _jobs: list[Job] = []  # the one of this process, where it is a worker
 
 
 def _begin(job: Job) -> None:
     """Begin a process: it leaves interrupts to whom it works for, and does not outlive it."""
     _jobs.append(job)
+    # A run that need not look for interrupts is made by the thread that asks for it.
+    _threads.append(_Threads(1))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -277,5 +280,6 @@ def _end_with_parent() -> None:
 
 
 def _work_here(points: Sequence[Point]) -> list[Row]:
-    (job,) = _jobs
-    return work(job, points)
+    (job,), (thread,) = _jobs, _threads
+    rows: list[Row] = thread.submit(work, job, points).result()
+    return rows
