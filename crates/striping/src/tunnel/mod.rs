@@ -34,7 +34,6 @@ mod rate_control;
 mod receiver;
 mod replay;
 mod resequencer;
-mod room;
 mod scheduler;
 mod seen;
 mod selection;

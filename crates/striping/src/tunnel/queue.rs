@@ -31,12 +31,6 @@ impl<P> Fifo<P> {
         }
     }
 
-    pub(super) fn drop_front(&mut self) {
-        if let Some(first) = self.packets.pop_front() {
-            self.bytes -= u64::from(first.bytes);
-        }
-    }
-
     pub(super) fn take(&mut self, link: usize, lanes: &mut Lanes) -> Transmit<P> {
         let first = self.packets.pop_front().expect("asked for before");
         self.bytes -= u64::from(first.bytes);

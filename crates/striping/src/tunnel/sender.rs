@@ -13,7 +13,6 @@ use super::lanes::Lanes;
 use super::path_mtu::PathMtu;
 use super::queue::{Fifo, Queued};
 use super::rate_control::RateControl;
-use super::room::Room;
 use super::scheduler::{Backlog, Scheduler, Turn};
 use super::selection::Selection;
 use super::sending::{LinkStatus, Ping, SenderConfig, SenderCounters, Transmit};
@@ -22,6 +21,9 @@ use super::train;
 mod terms;
 mod usable;
 
+/// The queue has at least this much room: three of the largest packets that a device with
+/// segmentation offload hands over.
+const LEAST_QUEUE: u64 = 3 * 65_536;
 /// Urgent packets beyond this queue up with the others.
 const MOST_URGENT: u64 = 32 * 1024;
 /// About what a datagram with feedback alone has, IP header included.
@@ -69,7 +71,8 @@ pub struct Sender<P> {
     lanes: Lanes,
     /// Of a redundant sender.
     copies: Copies<P>,
-    room: Room,
+    /// Room of the queue, in bytes.
+    room: u64,
     /// Bytes of the packets that were taken.
     taken: u64,
     /// When a packet last went through the tunnel, either way, or a link began.
@@ -98,7 +101,7 @@ impl<P: Clone> Sender<P> {
             queue: Fifo::new(),
             lanes: Lanes::default(),
             copies: Copies::default(),
-            room: Room::default(),
+            room: LEAST_QUEUE,
             taken: 0,
             packet_at: Time::ZERO,
             counters: SenderCounters::default(),
@@ -153,7 +156,7 @@ impl<P: Clone> Sender<P> {
         } else {
             &mut self.queue
         };
-        if !self.room.holds(queue.bytes + u64::from(bytes)) {
+        if queue.bytes + u64::from(bytes) > self.room {
             self.counters.dropped += 1;
             return false;
         }
@@ -171,10 +174,6 @@ impl<P: Clone> Sender<P> {
                 _ => Delivery::InOrder,
             },
         });
-        if self.room.drops_front(now, self.queue.bytes) {
-            self.queue.drop_front();
-            self.counters.dropped += 1;
-        }
         true
     }
 
@@ -207,7 +206,7 @@ impl<P: Clone> Sender<P> {
         let backlog = Backlog {
             next: u64::from(first.bytes),
             waiting: self.queue.bytes,
-            room: self.room.enough(),
+            room: self.room,
             taken: self.taken,
         };
         let link = self.turn.pick(
@@ -542,7 +541,7 @@ impl<P: Clone> Sender<P> {
     /// Bytes that wait, and the room that there is for them.
     #[must_use]
     pub fn backlog(&self) -> (u64, u64) {
-        (self.queue.bytes + self.urgent.bytes, self.room.enough())
+        (self.queue.bytes + self.urgent.bytes, self.room)
     }
 
     /// What it has done.

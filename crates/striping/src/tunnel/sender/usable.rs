@@ -2,13 +2,17 @@
 
 use ropewalk_quantities::{Rate, Time};
 
-use super::{Scheduler, Sender};
+use super::{LEAST_QUEUE, Scheduler, Sender};
+
+/// So many times as much may wait while the rate of a link is not known: it is likely to be more than
+/// it seems.
+const UNKNOWN_FACTOR: u64 = 3;
 
 impl<P: Clone> Sender<P> {
     /// Which links are worth their delay; who says itself how links take turns gets all of them.
     pub(super) fn weigh(&mut self, now: Time) {
         if self.config.scheduler == Scheduler::EarliestArrival && !self.turn.follows_other() {
-            let busy = self.queue.bytes > self.room.enough() / 4;
+            let busy = self.queue.bytes > self.room / 4;
             let could = (0..self.links.len()).filter(|&link| {
                 (self.up[link] && !self.terms[link].standby)
                     && self.path_mtus[link].plpmtu() > 0
@@ -60,10 +64,12 @@ impl<P: Clone> Sender<P> {
             .filter_map(|link| link.smoothed().map(|_| link.round_trip()))
             .max();
         let span = slowest.unwrap_or(Time::ZERO).max(Time::from_millis(10));
+        let room = Rate::from_bps(rate).bytes_in(span).as_u64();
         let mut usable = self.usable.iter();
         let is_known = usable.all(|&link| self.links[link].knows_its_rate());
-        let most = self.config.most_queue.as_u64();
-        self.room.set(Rate::from_bps(rate), span, is_known, most);
+        let factor = if is_known { 1 } else { UNKNOWN_FACTOR };
+        let most = self.config.most_queue.as_u64().max(LEAST_QUEUE);
+        self.room = (room.max(LEAST_QUEUE) * factor).min(most);
     }
 
     /// The link that carries all, once nothing of a flow is on its way on another: what goes by it
