@@ -51,7 +51,7 @@ def test_a_player_is_told_of_and_shown(film):
     axes = plot.player_buffer(film).axes[0]
     assert axes.get_ylabel() == "player's buffer (s)"
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert labels == ["held", "at most", "empty"]
+    assert labels == ["held", "95 % interval", "at most", "empty in a run"]
     assert len(plot.overview(film).axes) == 6
 
 
