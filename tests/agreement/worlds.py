@@ -1,6 +1,6 @@
 """`bas` and the tunnel in random worlds, beside MPTCP and TCP on each link alone.
 
-    python tests/agreement/worlds.py [--worlds 1000] [--first 0] [--out results/worlds] [--json]
+    python tests/agreement/worlds.py [--worlds 1000] [--first 0] [--out DIR] [--json] [--write]
 
 Goodput is what arrives in order after the first quarter of a run; where packets are lost at
 random, the median of five runs. A world whose links differ there and back is run both ways; what
@@ -133,6 +133,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/worlds"), help="where to")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
+    parser.add_argument("--write", action="store_true", help="renew docs/agreement.md, too")
     options = parser.parse_args()
     traces = measured_traces(parser, options.traces)
     known: dict[int, list[Row]] = {}
@@ -144,6 +145,8 @@ def main() -> None:
     rows = [row for world in measured_all(seeds, measure, options.jobs) for row in world]
     report = worlds_report.Report(rows, tuple(options.methods))
     report.write(options.out, partial(scenario_of, traces))
+    if options.write:
+        report.write_into_page()
     if options.json:
         json.dump(report.as_json(), sys.stdout)
         print()

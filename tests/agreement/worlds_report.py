@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 import ropewalk
 from ropewalk import style
-from tables import Table
+from tables import ROOT, Table, write_into_page
 
 Row = dict[str, Any]
 
@@ -24,6 +24,8 @@ WORST = 20
 """How many of them are shown, with their scenarios."""
 BUFFERS = {"bas 4 MiB": "4 MiB", "bas 1 MiB": "1 MiB", "tunnel": "16 MiB"}
 """What is measured, and its buffers: those of TCP beside it, too."""
+PICTURE = ROOT / "docs/images/worlds.png"
+ON_THE_PAGE = ("worlds", "worlds-kinds", "worst-bas 4 MiB", "worst-tunnel")
 
 
 class Report:
@@ -129,6 +131,11 @@ class Report:
                 for name, content in {"scenario.toml": text, **traces}.items():
                     (of_one / name).parent.mkdir(parents=True, exist_ok=True)
                     (of_one / name).write_text(content)
+
+    def write_into_page(self) -> None:
+        """Renew tables and picture of docs/agreement.md, as far as they were measured."""
+        write_into_page([table for table in self.tables() if table.name in ON_THE_PAGE])
+        ropewalk.plot.save(self.picture(), PICTURE)
 
     def picture(self) -> Figure:
         """Draw how each ratio is distributed over the worlds."""
