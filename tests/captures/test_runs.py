@@ -179,7 +179,7 @@ def test_the_run_that_the_guide_shows_gives_no_warning_but_of_what_the_queue_dro
     results = ropewalk.simulate(ROOT / "scenarios/start/two-links.toml", capture=path)
     dropped = sum(link["dropped_packets"] for link in results.runs[0]["links"])
     warnings = expert_warnings(path, Case())
-    # What is sent again after more than a round trip is a retransmission for tshark, and no warning.
+    # Sent again after more than a round trip it is a retransmission for tshark: no warning.
     assert [*warnings] == ["This frame is a (suspected) out-of-order segment"]
     assert 0.9 * dropped < warnings[next(iter(warnings))] <= dropped
 
