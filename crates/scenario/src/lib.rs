@@ -8,7 +8,6 @@
 mod air_settings;
 mod algorithm;
 mod asked_files;
-mod build;
 mod chosen;
 mod document;
 mod edit;
@@ -24,6 +23,7 @@ mod overrides;
 mod parse;
 mod parsed;
 mod report;
+mod resolve;
 mod schema;
 mod section;
 mod suggest;

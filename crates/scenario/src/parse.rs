@@ -2,7 +2,6 @@
 
 use toml_edit::Document;
 
-use crate::build::{self, Traces};
 use crate::document::{Node, Origin};
 use crate::error::{Errors, Problem};
 use crate::keys::TOP;
@@ -10,6 +9,7 @@ use crate::limits::{MAX_SCENARIO_BYTES, MAX_SCENARIO_WORDS};
 use crate::model::Scenario;
 use crate::overrides;
 use crate::report::Report;
+use crate::resolve::{self, Traces};
 use crate::section::Section;
 
 impl Scenario {
@@ -55,7 +55,7 @@ impl Scenario {
         let mut root = Node::from_document(&document);
         overrides::apply(&mut root, overrides, &mut report);
         let section = Section::read(&root, &TOP, String::new(), &mut report);
-        let mut scenario = build::scenario(&section, &mut Traces::new(read), &mut report);
+        let mut scenario = resolve::scenario(&section, &mut Traces::new(read), &mut report);
         if !section.has("title") {
             scenario.title = stem(name);
         }

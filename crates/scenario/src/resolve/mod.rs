@@ -26,7 +26,7 @@ use crate::section::Section;
 
 pub(crate) use traces::Traces;
 
-/// The scenario that the file says; if anything was reported, it is not to be used.
+/// Resolves a file's tables to a scenario; if anything was reported, it is not to be used.
 pub(crate) fn scenario(root: &Section, traces: &mut Traces, report: &mut Report) -> Scenario {
     let duration: Time = root.value("duration");
     let warmup: Time = root.value("warmup");
