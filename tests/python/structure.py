@@ -36,8 +36,10 @@ RINGS = {
     "testbed": 1,
     "preload": 1,
     "preload-protocol": 1,
-    "python": 2,
+    "binding": 2,
     "own-algorithm": 2,
+    "over-links": 2,
+    "speed": 2,
 }
 
 
