@@ -92,7 +92,7 @@ gateway-demo tunnel-demo video-demo: tools
 test: test-rust test-python ## run all tests
 
 test-rust: preload ## run the Rust tests, doctests included
-	BUILT=1 $(CARGO) test --workspace --exclude ropewalk-python --locked --no-fail-fast
+	BUILT=1 $(CARGO) test --workspace --exclude ropewalk-binding --locked --no-fail-fast
 
 # Tests preload it into programs; cargo builds it for none of them.
 preload: tools
@@ -103,7 +103,7 @@ preload: tools
 build: setup build-tests ## make what lint and test need
 
 build-tests: lint-rust preload
-	$(CARGO) test --workspace --exclude ropewalk-python --locked --no-run
+	$(CARGO) test --workspace --exclude ropewalk-binding --locked --no-run
 
 test-python: setup $(MADE)/test capture-tools browser ## run the Python tests, doctests included
 	$(BIN)/python -m pytest -n 2 --dist loadfile
@@ -141,7 +141,7 @@ kernel: setup models ## print our numbers beside those of this machine's kernel,
 RUNS ?= 5
 goodput: setup ## measure the gateway over emulated links, beside the kernel's MPTCP; RUNS=5 takes 100 minutes
 	$(CARGO) build --release --locked -p ropewalk-gateway --bin ropewalk-gateway
-	$(CARGO) build --release --locked -p ropewalk-testbed --example tunnel_goodput --example outage
+	$(CARGO) build --release --locked -p ropewalk-over-links --bin tunnel_goodput --bin outage
 	$(BIN)/python tests/agreement/gateway.py $(RUNS)
 	$(BIN)/python tests/agreement/varying.py --runs $(RUNS)
 
@@ -161,9 +161,9 @@ faults: tools ## run 10,000 seeds of fault plans against the gateway's associati
 
 real-faults: tools ## kill, cut and stop running gateways by 200 plans, as root, in ten minutes
 	$(CARGO) build --release --locked -p ropewalk-gateway --bin ropewalk-gateway
-	$(CARGO) build --release --locked -p ropewalk-testbed --example real_faults
+	$(CARGO) build --release --locked -p ropewalk-over-links --bin real_faults
 	@release="$$(realpath "$${CARGO_TARGET_DIR:-target}")/release"; \
-		"$$release/examples/real_faults" gateway="$$release/ropewalk-gateway" seeds=200
+		"$$release/real_faults" gateway="$$release/ropewalk-gateway" seeds=200
 
 # STUDIES names some of them.
 STUDIES ?=
@@ -175,8 +175,8 @@ AGAINST ?=
 bench: setup models ## measure the simulator, the association, captures, formulas, starts; AGAINST=COMMIT beside that one
 	$(BIN)/python benches/simulator.py rates $(if $(AGAINST),--against $(AGAINST))
 	$(BIN)/python benches/cores.py
-	$(CARGO) run --release --locked -p ropewalk-striping --example carrying
-	$(CARGO) run --release --locked -p ropewalk-capture --example writing
+	$(CARGO) run --release --locked -p ropewalk-speed --bin carrying
+	$(CARGO) run --release --locked -p ropewalk-speed --bin writing
 	$(BIN)/python benches/models.py
 	$(BIN)/python benches/starts.py
 

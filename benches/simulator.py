@@ -39,11 +39,14 @@ NOTICED = 2.0  # per cent
 
 def build(root: Path, folder: Path) -> Path:
     """Build a checkout's measuring program in a folder; return where it is."""
-    command = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "ropewalk-simulator"]
-    command += ["--example", "throughput", "--target-dir", str(folder)]
+    package, kind, at = "ropewalk-speed", "--bin", folder / "release"
+    if not (root / "benches" / "speed").exists():  # a commit of before, beside which this one runs
+        package, kind, at = "ropewalk-simulator", "--example", at / "examples"
+    command = ["cargo", "build", "--release", "--locked", "--quiet", "-p", package]
+    command += [kind, "throughput", "--target-dir", str(folder)]
     if subprocess.run(command, check=False, cwd=root).returncode:
         sys.exit(f"{root}: not built")
-    return folder / "release" / "examples" / "throughput"
+    return at / "throughput"
 
 
 def own_folder() -> Path:

@@ -24,7 +24,7 @@ import polars as pl
 import linux
 import ropewalk
 from kernel import ATTEMPTS, LINKS
-from tables import ROOT, Table, write_into_page
+from tables import ROOT, Table, write_into_pages
 
 CASES = {
     "20/20 + 20/20": ("20/20", "20/20"),
@@ -116,8 +116,8 @@ class ProxyOutage(Cell):
         return {column: float(time) for column, time in zip(columns, times, strict=True)}
 
 
-def printed(example: str, case: str, **words: str) -> str:
-    """Return the last line that an example of the testbed prints of one run over the links."""
+def printed(program: str, case: str, **words: str) -> str:
+    """Return the last line that a program of benches/over-links prints of one run."""
     release = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
     arguments = {
         "gateway": str(release / "ropewalk-gateway"),
@@ -125,8 +125,8 @@ def printed(example: str, case: str, **words: str) -> str:
         "runs": "1",
         **words,
     }
-    program = [str(release / "examples" / example), *(f"{k}={v}" for k, v in arguments.items())]
-    done = subprocess.run(program, capture_output=True, text=True, check=True)
+    command = [str(release / program), *(f"{k}={v}" for k, v in arguments.items())]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()[-1]
 
 
@@ -213,4 +213,4 @@ if __name__ == "__main__":
     made_tables = tables(int(sys.argv[1]) if len(sys.argv) > 1 else 5)
     for each in made_tables:
         each.print()
-    write_into_page(made_tables)
+    write_into_pages(made_tables)

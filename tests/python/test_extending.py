@@ -54,7 +54,9 @@ def test_the_page_is_built_and_its_scenarios_run(tmp_path):
     manifest = tmp_path / "Cargo.toml"
     members = "members = [" + ", ".join(f'"crates/{crate}"' for crate in CRATES) + "]"
     manifest.write_text(re.sub(r"^members = .*$", members, manifest.read_text(), flags=re.M))
-    (tmp_path / "crates/simulator/examples/try.rs").write_text(TRY)
+    program = tmp_path / "crates/simulator/examples/try.rs"
+    program.parent.mkdir()
+    program.write_text(TRY)
     touched, scenarios = [], []
     for path, kind, text in blocks():
         if kind == "toml":

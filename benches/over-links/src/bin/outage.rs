@@ -1,7 +1,7 @@
 //! What a link's outage costs a download through relay and proxy over emulated links.
 //!
 //! ```text
-//! cargo run --release -p ropewalk-testbed --example outage -- \
+//! cargo run --release -p ropewalk-over-links --bin outage -- \
 //!     gateway=target/release/ropewalk-gateway links=20/20,5/200 dark=1 runs=5
 //! ```
 //!
@@ -11,8 +11,6 @@
 //! download has 20 ms' worth more than the others would have brought alone, as they did in the outage's last 2 s.
 //! Each byte is checked to be the one that was sent at its place. It takes root.
 
-mod pair;
-
 use std::fs;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
@@ -21,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use ropewalk_testbed::Testbed;
 
-use pair::{Ends, Failure, Running, ready, scenario, through_socks};
+use ropewalk_over_links::{Ends, Failure, Running, ready, scenario, through_socks};
 
 const PORT: u16 = 7001;
 /// Seconds of the emulator.

@@ -2,14 +2,12 @@
 //! alone and beside a download.
 //!
 //! ```text
-//! cargo run --release -p ropewalk-testbed --example thin_stream -- \
+//! cargo run --release -p ropewalk-over-links --bin thin_stream -- \
 //!     gateway=target/release/ropewalk-gateway links=20/20,5/200 congestion=cubic runs=5
 //! ```
 //!
 //! Links are Mbit/s and milliseconds of round trip, with a queue of one bandwidth-delay product. 12 s
 //! from 3 s are measured, from the server's write to the client's read, on one clock. It takes root.
-
-mod pair;
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
@@ -19,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use ropewalk_testbed::Testbed;
 
-use pair::{Ends, Failure, Running, ready, scenario, through_socks};
+use ropewalk_over_links::{Ends, Failure, Running, ready, scenario, through_socks};
 
 const THIN_PORT: u16 = 7001;
 const BULK_PORT: u16 = 7002;

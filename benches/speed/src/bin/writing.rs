@@ -1,6 +1,6 @@
 //! How fast captures are written: packets per second, beside the same run without one.
 //!
-//!     cargo run --release -p ropewalk-capture --example writing
+//!     cargo run --release -p ropewalk-speed --bin writing
 
 use std::error::Error;
 use std::fs;

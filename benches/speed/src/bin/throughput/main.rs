@@ -1,6 +1,6 @@
 //! How fast the simulator is: data packets and events per CPU-second, and peak memory.
 //!
-//!     cargo run --release -p ropewalk-simulator --example throughput [-- a b c]
+//!     cargo run --release -p ropewalk-speed --bin throughput [-- a b c]
 //!     throughput --one KEY [SHARE [NAME=VALUE ...]]
 //!
 //! Each case runs in a process of its own, so that its peak memory is its own. `--one` is such a

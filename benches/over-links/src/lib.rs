@@ -1,7 +1,5 @@
 //! Relay and proxy as processes at the two ends of some links, and connections through them.
 
-#![allow(dead_code, reason = "each program uses a part of it")]
-
 use std::error::Error;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
@@ -13,6 +11,7 @@ use std::time::{Duration, Instant};
 use ropewalk_scenario::Scenario;
 use ropewalk_testbed::{Namespace, Testbed};
 
+/// Whatever went wrong, with its words.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
 const SOCKS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1080);
@@ -21,6 +20,9 @@ pub const HANG: Duration = Duration::from_secs(100);
 
 /// Links of so many Mbit/s and milliseconds of round trip, "20/20,5/200", with queues of one
 /// bandwidth-delay product; the one of this number is dark between these seconds.
+///
+/// # Errors
+/// It is no list of links.
 pub fn scenario(links: &str, dark: Option<(usize, [u64; 2])>) -> Result<Scenario, Failure> {
     let mut text = String::from("duration = \"60 s\"\n");
     for (number, link) in links.split(',').enumerate() {
@@ -64,6 +66,9 @@ pub struct Ends<'a> {
 
 impl<'a> Ends<'a> {
     /// At the two ends of a testbed's links.
+    ///
+    /// # Errors
+    /// No keys could be made, or the server has no IPv4 address.
     pub fn new(
         gateway: &'a Path,
         testbed: &'a Testbed,
@@ -79,6 +84,9 @@ impl<'a> Ends<'a> {
     }
 
     /// In two namespaces, the client's first.
+    ///
+    /// # Errors
+    /// No keys could be made.
     pub fn between(
         gateway: &'a Path,
         folder: &'a Path,
@@ -107,6 +115,7 @@ impl<'a> Ends<'a> {
     }
 
     /// With further arguments for both.
+    #[must_use]
     pub fn with(mut self, extra: &'a [&'a str]) -> Ends<'a> {
         self.extra = extra;
         self
@@ -121,6 +130,10 @@ impl<'a> Ends<'a> {
         self.folder.join(name).display().to_string()
     }
 
+    /// Starts a relay at the server.
+    ///
+    /// # Errors
+    /// The program does not start.
     pub fn relay(&self) -> io::Result<Child> {
         let mut command = Command::new(self.gateway);
         command
@@ -137,6 +150,10 @@ impl<'a> Ends<'a> {
         start(self.server, command)
     }
 
+    /// Starts a proxy at the client.
+    ///
+    /// # Errors
+    /// The program does not start.
     pub fn proxy(&self) -> io::Result<Child> {
         let mut command = Command::new(self.gateway);
         command
@@ -154,6 +171,9 @@ impl<'a> Ends<'a> {
     }
 
     /// Both ends of a tunnel with these addresses within, the server's first.
+    ///
+    /// # Errors
+    /// A file of the tunnel cannot be read or written, or the program does not start.
     pub fn tunnel(&self, [far, near]: [Ipv4Addr; 2]) -> io::Result<[Child; 2]> {
         let key = std::fs::read_to_string(self.file("van.pub"))?;
         let clients = self.file("clients");
@@ -191,6 +211,9 @@ fn start(namespace: &Namespace, mut command: Command) -> io::Result<Child> {
 }
 
 /// Waits for the proxy's door and for a relay behind it.
+///
+/// # Errors
+/// It does not listen within [`HANG`].
 pub fn ready() -> Result<(), Failure> {
     let end = Instant::now() + HANG;
     while Instant::now() < end {
@@ -203,6 +226,9 @@ pub fn ready() -> Result<(), Failure> {
 }
 
 /// A connection by SOCKS5 (RFC 1928).
+///
+/// # Errors
+/// The proxy refuses, or is silent.
 pub fn through_socks(to: SocketAddrV4) -> io::Result<TcpStream> {
     let mut stream = TcpStream::connect(SOCKS)?;
     stream.set_read_timeout(Some(HANG))?;

@@ -3,15 +3,13 @@
 //! alone and beside the kernel's MPTCP.
 //!
 //! ```text
-//! cargo run --release -p ropewalk-testbed --example ceiling -- \
+//! cargo run --release -p ropewalk-over-links --bin ceiling -- \
 //!     gateway=target/release/ropewalk-gateway runs=5
 //! ```
 //!
 //! Gbit/s that arrive in 5 s, and processor seconds a gigabyte: of the gateway at the near end (or the copying
 //! proxy, which stands there, too), of the one at the far end, of both, and of the whole machine, sender and
 //! receiver included. Medians of the runs; `only=proxy` leaves out what has another name. It takes root.
-
-mod pair;
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -24,7 +22,7 @@ use std::time::{Duration, Instant};
 use ropewalk_testbed::Namespace;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use pair::{Ends, Failure, Running, ready, through_socks};
+use ropewalk_over_links::{Ends, Failure, Running, ready, through_socks};
 
 const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 const TUNNEL: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 1);

@@ -2,15 +2,13 @@
 //!
 //! ```text
 //! cargo build --release -p ropewalk-gateway
-//! cargo run --release -p ropewalk-testbed --example tunnel_goodput -- \
+//! cargo run --release -p ropewalk-over-links --bin tunnel_goodput -- \
 //!     gateway=target/release/ropewalk-gateway links=20/20,5/200 congestion=cubic runs=5
 //! ```
 //!
 //! Links are Mbit/s and milliseconds of round trip, with a queue of one bandwidth-delay product.
 //! What is measured begins after 3 s and lasts 12 s; `dark=0` silences the first link for good
 //! in the middle of it, and then the longest time without a byte tells more. It takes root.
-
-mod pair;
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -21,7 +19,7 @@ use std::time::{Duration, Instant};
 use ropewalk_testbed::Testbed;
 use socket2::SockRef;
 
-use pair::{Ends, Failure, Running, scenario};
+use ropewalk_over_links::{Ends, Failure, Running, scenario};
 
 const RELAY: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 1);
 const VAN: Ipv4Addr = Ipv4Addr::new(10, 199, 0, 2);

@@ -1,5 +1,5 @@
 //! How many data frames a channel carries in a second of processor time: two radios, ten in a cell, and
-//! two routes through a mesh of 32. `cargo bench -p ropewalk-network --bench radio`.
+//! two routes through a mesh of 32. `cargo run --release -p ropewalk-speed --bin radio`.
 
 use ropewalk_network::radio::{
     Channel, ChannelConfig, DataRate, ErrorModel, Preamble, PreambleDetection, Propagation,

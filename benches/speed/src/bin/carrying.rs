@@ -1,7 +1,7 @@
 //! How fast the association is without sockets: frames and megabytes per CPU-second, both ends
 //! together.
 //!
-//!     cargo run --release -p ropewalk-striping --example carrying
+//!     cargo run --release -p ropewalk-speed --bin carrying
 
 use bytes::Bytes;
 use ropewalk_quantities::{Bytes as Amount, Time};

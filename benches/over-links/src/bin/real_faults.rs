@@ -2,7 +2,7 @@
 //! (SIGKILL) and started again, with readers that stop: whether each byte arrives, in its place.
 //!
 //! ```text
-//! cargo run --release -p ropewalk-testbed --example real_faults -- \
+//! cargo run --release -p ropewalk-over-links --bin real_faults -- \
 //!     gateway=target/release/ropewalk-gateway seeds=200
 //! ```
 //!
@@ -11,8 +11,6 @@
 //! Without a kill all of them must be whole; with one, a connection may end early, by an error
 //! or a close, but what came until then must be right. In the end a new connection must be whole, and no
 //! process have had more memory than its bound. It takes root and real time.
-
-mod pair;
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -27,7 +25,7 @@ use std::time::{Duration, Instant};
 use ropewalk_scenario::Scenario;
 use ropewalk_testbed::Testbed;
 
-use pair::{Ends, Failure, HANG, Running, ready, through_socks};
+use ropewalk_over_links::{Ends, Failure, HANG, Running, ready, through_socks};
 
 const TARGET_PORT: u16 = 7000;
 const CONNECTIONS: u64 = 4;
