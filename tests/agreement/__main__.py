@@ -1,4 +1,4 @@
-"""Print every table of agreement, keep the pictures, and renew docs/agreement.md."""
+"""Print every table of agreement, keep the pictures, and renew docs/agreement."""
 
 import aggregation
 import cellular
@@ -10,7 +10,7 @@ import ns3_single_path
 import ns3_striped
 import tunnel
 from ropewalk import plot
-from tables import ROOT, write_into_page
+from tables import ROOT, write_into_pages
 
 tables = [
     table
@@ -29,7 +29,7 @@ tables = [
 ]
 for table in tables:
     table.print()
-write_into_page(tables)
+write_into_pages(tables)
 picture = ROOT / "docs/images/coupling.png"
 plot.save(coupling.picture(), picture)
-print(f"renewed docs/agreement.md and {picture.relative_to(ROOT)}")
+print(f"renewed docs/agreement and {picture.relative_to(ROOT)}")

@@ -34,7 +34,7 @@ from scipy import stats
 import ropewalk
 from ropewalk.model.cheapest_in_time import Link, Writes, by_trace, least_cost, least_lateness
 from ropewalk.scenario import Value
-from tables import ROOT, Table, write_into_page
+from tables import ROOT, Table, write_into_pages
 
 PAGE = ROOT / "docs/traffic-split.md"
 PICTURE = ROOT / "docs/images/hulls.png"
@@ -420,7 +420,7 @@ def main() -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         picture(found, known).savefig(path, dpi=110)
     if asked.write:
-        write_into_page(tables, PAGE)
+        write_into_pages(tables, PAGE)
 
 
 if __name__ == "__main__":

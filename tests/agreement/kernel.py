@@ -15,7 +15,7 @@ import polars as pl
 import cellular
 import linux
 import ropewalk
-from tables import Table, write_into_page
+from tables import Table, write_into_pages
 
 LINKS = ("35.9/40", "18.4/50", "33.3/60", "14.7/80", "14.8/70", "4.4/120", "22.5/45", "12.5/55")
 COUNTS = (1, 2, 4, 8)
@@ -149,4 +149,4 @@ if __name__ == "__main__":
     made = tables(given)
     for table in made:
         table.print()
-    write_into_page(made)
+    write_into_pages(made)

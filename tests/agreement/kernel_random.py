@@ -18,7 +18,7 @@ import polars as pl
 
 import ropewalk
 from ropewalk.scenario import Value
-from tables import ROOT, Table, write_into_page
+from tables import ROOT, Table, write_into_pages
 
 SEEDS = range(1, 21)
 RUNS = 5
@@ -239,4 +239,4 @@ if __name__ == "__main__":
     made = [table for name in sys.argv[1:] or SHOWN for table in SHOWN[name]()]
     for table in made:
         table.print()
-    write_into_page(made)
+    write_into_pages(made)

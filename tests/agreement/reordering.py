@@ -12,7 +12,7 @@ import polars as pl
 
 import ropewalk
 from ropewalk import plot
-from tables import ROOT, Table, write_into_page
+from tables import ROOT, Table, write_into_pages
 
 PAGE = ROOT / "docs/reordering.md"
 PICTURE = ROOT / "docs/images/undone.png"
@@ -132,5 +132,5 @@ def tables() -> list[Table]:
 if __name__ == "__main__":
     for table in tables():
         table.print()
-    write_into_page(tables(), PAGE)
+    write_into_pages(tables(), PAGE)
     draw()

@@ -18,7 +18,7 @@ import polars as pl
 import ropewalk
 from kernel import ATTEMPTS
 from ropewalk.cli.progress import progress
-from tables import ROOT, Table, write_into_page
+from tables import ROOT, Table, write_into_pages
 
 PAGE = ROOT / "docs/reordering.md"
 REFERENCE = ROOT / "tests/reference/linux-reordering.csv"
@@ -162,5 +162,5 @@ if __name__ == "__main__":
     made = tables(number)
     for table in made:
         table.print()
-    write_into_page(made, PAGE)
+    write_into_pages(made, PAGE)
     write_reference(number)

@@ -12,7 +12,7 @@ from rich.table import Table as RichTable
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = Path(__file__).parent / "scenarios"
-PAGE = ROOT / "docs/agreement.md"
+PAGES = ROOT / "docs/agreement"
 
 
 @dataclass(frozen=True)
@@ -68,14 +68,24 @@ def reference(name: str) -> pl.DataFrame:
     return pl.read_csv(ROOT / "tests/reference" / name)
 
 
-def write_into_page(tables: list[Table], path: Path = PAGE) -> None:
-    """Put the tables in their places in a page, docs/agreement.md unless another is named."""
-    page = path.read_text()
+def write_into_pages(tables: list[Table], *paths: Path) -> None:
+    """Put the tables in their places in pages, those of docs/agreement unless others are named."""
+    before = {path: path.read_text() for path in paths or sorted(PAGES.glob("*.md"))}
+    pages = dict(before)
     for table in tables:
         marks = rf"(<!-- table {table.name} -->\n).*?(\n<!-- end -->)"
-        page, found = re.subn(
-            marks, lambda match, t=table: match[1] + t.markdown() + match[2], page, flags=re.DOTALL
-        )
-        if found != 1:
-            raise ValueError(f"{path} has {found} places for table {table.name}")
-    path.write_text(page)
+        places = 0
+        for path, text in pages.items():
+            pages[path], found = re.subn(
+                marks,
+                lambda match, t=table: match[1] + t.markdown() + match[2],
+                text,
+                flags=re.DOTALL,
+            )
+            places += found
+        if places != 1:
+            names = ", ".join(str(path.relative_to(ROOT)) for path in pages)
+            raise ValueError(f"{places} places for table {table.name} in {names}")
+    for path, text in pages.items():
+        if text != before[path]:
+            path.write_text(text)

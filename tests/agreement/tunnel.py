@@ -20,7 +20,7 @@ import linux
 import ropewalk
 from gateway import CASES, TIMES, rates
 from kernel import ATTEMPTS
-from tables import ROOT, Table, reference, write_into_page
+from tables import ROOT, Table, reference, write_into_pages
 
 SCHEDULERS = ("earliest-arrival", "weighted", "round-robin")
 IN_TURN = SCHEDULERS[1:]
@@ -170,4 +170,4 @@ if __name__ == "__main__":
     made = tables(runs)
     for each in made:
         each.print()
-    write_into_page(made)
+    write_into_pages(made)

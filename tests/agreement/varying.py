@@ -24,7 +24,7 @@ import ropewalk
 import worlds
 from kernel import ATTEMPTS
 from ropewalk.scenario import Value
-from tables import ROOT, Table, write_into_page
+from tables import ROOT, Table, write_into_pages
 
 MOST_MBPS = 120.0
 REFERENCE = "varying-testbed.csv"
@@ -169,7 +169,7 @@ def main() -> None:
     tables = made_tables(found, cases, random, options.runs)
     for each in tables:
         each.print()
-    write_into_page(tables)
+    write_into_pages(tables)
 
 
 def made_tables(

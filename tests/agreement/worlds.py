@@ -133,7 +133,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/worlds"), help="where to")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at a time")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
-    parser.add_argument("--write", action="store_true", help="renew docs/agreement.md, too")
+    parser.add_argument("--write", action="store_true", help="renew docs/agreement/worlds.md, too")
     options = parser.parse_args()
     traces = measured_traces(parser, options.traces)
     known: dict[int, list[Row]] = {}
@@ -146,7 +146,7 @@ def main() -> None:
     report = worlds_report.Report(rows, tuple(options.methods))
     report.write(options.out, partial(scenario_of, traces))
     if options.write:
-        report.write_into_page()
+        report.write_into_pages()
     if options.json:
         json.dump(report.as_json(), sys.stdout)
         print()

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 import ropewalk
 from ropewalk import style
-from tables import ROOT, Table, write_into_page
+from tables import ROOT, Table, write_into_pages
 
 Row = dict[str, Any]
 
@@ -132,9 +132,9 @@ class Report:
                     (of_one / name).parent.mkdir(parents=True, exist_ok=True)
                     (of_one / name).write_text(content)
 
-    def write_into_page(self) -> None:
-        """Renew tables and picture of docs/agreement.md, as far as they were measured."""
-        write_into_page([table for table in self.tables() if table.name in ON_THE_PAGE])
+    def write_into_pages(self) -> None:
+        """Renew tables and picture of docs/agreement/worlds.md, as far as they were measured."""
+        write_into_pages([table for table in self.tables() if table.name in ON_THE_PAGE])
         ropewalk.plot.save(self.picture(), PICTURE)
 
     def picture(self) -> Figure:

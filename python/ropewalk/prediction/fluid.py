@@ -17,7 +17,7 @@ SOURCE = (
 )
 VALIDITY = (
     "windows that hold many packets; links whose rate, delay and loss stay as they are. How far"
-    " it was from simulations is in docs/agreement.md"
+    " it was from simulations is in docs/agreement/formulas.md"
 )
 FEW_ROUND_TRIPS = 20
 HELD_UP = 0.3  # share of the time from which on the shared window is the bottleneck
