@@ -22,6 +22,7 @@ PAGES = [
             "traffic-split",
         )
     ),
+    *sorted((ROOT / "docs/guide").glob("*.md")),
 ]
 
 
@@ -31,7 +32,7 @@ def blocks(language):
             rf"^```{language}\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE
         )
         for number, block in enumerate(found, start=1):
-            yield pytest.param(block, id=f"{page.stem}-{number}")
+            yield pytest.param(block, id=f"{page.relative_to(ROOT)}-{number}")
 
 
 @pytest.mark.parametrize("block", [*blocks("toml")])
@@ -46,6 +47,32 @@ def test_a_shown_program_runs(block, tmp_path, monkeypatch):
     exec(compile(block, "shown", "exec"), {})
 
 
+def without_code(text):
+    return re.sub(r"^ *```.*?^ *```", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def headings(text):
+    """What a page's headings are called in links, as GitHub and MyST make it."""
+    found = re.findall(r"^#+ (.*)$", without_code(text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
+
+
+def test_links_between_pages_lead_somewhere():
+    wrong, count = [], 0
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
+        for link in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text())):
+            if link.startswith("http"):
+                continue
+            count += 1
+            path, _, heading = link.partition("#")
+            other = (page.parent / path).resolve() if path else page
+            there = other.exists() and (not heading or heading in headings(other.read_text()))
+            if not there:
+                wrong.append(f"{page.relative_to(ROOT)}: {link}")
+    assert count > 100
+    assert wrong == []
+
+
 def test_the_page_of_keys_is_what_the_schema_says():
     make_keys = runpy.run_path(str(ROOT / "docs/make_keys.py"))
     assert make_keys["PAGE"].read_text() == make_keys["page"](), "run: make docs"
@@ -53,17 +80,17 @@ def test_the_page_of_keys_is_what_the_schema_says():
 
 def test_every_option_of_simulate_is_in_the_guide(command):
     options = re.findall(r"^  (--[a-z-]+)", command("simulate", "--help").stdout, re.MULTILINE)
-    guide = (ROOT / "docs/guide.md").read_text()
+    page = (ROOT / "docs/guide/command.md").read_text()
     assert len(options) > 5
-    assert [option for option in options if option not in guide] == []
+    assert [option for option in options if option not in page] == []
 
 
 def test_every_key_of_the_results_is_in_the_guide(results):
-    guide = (ROOT / "docs/guide.md").read_text()
+    page = (ROOT / "docs/guide/results.md").read_text()
     run = results.runs[0]
     keys = {*run, *run["delay_ms"], *run["reordering"], *run["links"][0], *run["subflows"][0]}
     keys |= {*run["stats"], *run["reordering"]["metrics"]}
-    assert [key for key in sorted(keys) if key not in guide] == []
+    assert [key for key in sorted(keys) if key not in page] == []
 
 
 def test_every_option_of_sweep_is_in_its_page(command):

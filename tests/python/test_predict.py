@@ -322,7 +322,8 @@ def test_a_bulk_prediction_without_loss_loads_nothing_heavy():
 
 
 def test_every_option_model_and_key_is_in_the_guide(command, two_links, stream):
-    guide = (ROOT / "docs/guide.md").read_text()
+    pages = (ROOT / f"docs/guide/{name}.md" for name in ("predict", "results"))
+    guide = "".join(page.read_text() for page in pages)
     options = re.findall(r"^  (--[a-z-]+)", command("predict", "--help").stdout, re.MULTILINE)
     assert {"--json", "--set", "--out"} <= set(options)
     told = {*options, *ropewalk.predict(two_links).json(), *names(two_links), *names(stream)}
