@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs reference kernel goodput worlds hulls reproductions gallery faults real-faults bench bench-studies instructions clean tools capture-tools encoder browser
+.PHONY: help setup wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs docs-site reference kernel goodput worlds hulls reproductions gallery faults real-faults bench bench-studies instructions clean tools capture-tools encoder browser
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -125,9 +125,14 @@ lint-python: setup $(MADE)/lint $(MADE)/test ## the Python half of it
 	$(BIN)/mypy
 	$(BIN)/stubtest ropewalk._core
 
-docs: setup ## write docs/keys.md from the schema, docs/gallery.md from its list
+docs: setup ## write docs/keys.md from the schema, docs/gallery.md from its list, what tutorials print
 	$(BIN)/python docs/make_keys.py
 	$(BIN)/python docs/make_gallery.py --page
+	$(BIN)/python docs/make_tutorials.py
+
+docs-site: $(MADE)/docs-site ## make a site of the pages and of the Python package's docstrings in target/site
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs target/site
+	@echo "target/site/index.html"
 
 reference: setup models ## print our numbers beside ns-3's, Linux's, htsim's and the formulas'
 	$(BIN)/python tests/agreement
@@ -251,6 +256,10 @@ $(MADE)/package: $(MADE)/venv pyproject.toml $(RUST_SOURCES) | tools
 
 $(MADE)/models: $(MADE)/package
 	@$(PIP) install --quiet "ropewalk[models]"
+	@touch $@
+
+$(MADE)/docs-site: $(MADE)/package
+	@$(PIP) install --quiet "ropewalk[docs]"
 	@touch $@
 
 $(MADE)/test $(MADE)/lint $(MADE)/report: $(MADE)/%: $(MADE)/venv pyproject.toml

@@ -58,7 +58,8 @@ def block(made: Reproduction) -> str:
                 lines.append(f"| **{question}** |{' |' * len(names)}")
             lines.append(f"| {name}{' *' if chosen else ''} | {' | '.join(numbers)} |")
         lines.append("")
-    lines.append(f"![{made.title}](images/reproductions/{made.paper}-{made.item}.png)")
+    lines += [f"![{made.title}](images/reproductions/{made.paper}-{made.item}.png)", ""]
+    lines.append(f"Made by `ropewalk reproduce {made.paper} {made.item} --plot FILE`.")
     return "\n".join(lines)
 
 

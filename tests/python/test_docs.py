@@ -2,12 +2,19 @@
 
 import re
 import runpy
+import shlex
+import subprocess
+import sys
 
+import click
 import pytest
+import typer
 
 import ropewalk
 from places import ROOT
+from ropewalk.cli import commands, gateway
 
+TUTORIALS = sorted((ROOT / "docs/tutorials").glob("*.md"))
 PAGES = [
     ROOT / "README.md",
     *(
@@ -23,7 +30,9 @@ PAGES = [
         )
     ),
     *sorted((ROOT / "docs/guide").glob("*.md")),
+    *sorted((ROOT / "docs/tutorials").glob("*.md")),
 ]
+EVERY_PAGE = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 
 
 def blocks(language):
@@ -59,7 +68,7 @@ def headings(text):
 
 def test_links_between_pages_lead_somewhere():
     wrong, count = [], 0
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
+    for page in EVERY_PAGE:
         for link in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text())):
             if link.startswith("http"):
                 continue
@@ -99,3 +108,57 @@ def test_every_option_of_sweep_is_in_its_page(command):
     known = {"--json", "--set", "--help", "--out"}  # as everywhere
     assert len(options) > 8
     assert [option for option in options if option not in page and option not in known] == []
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_a_tutorial_shows_what_its_commands_print(page, tmp_path):
+    tutorials = runpy.run_path(str(ROOT / "docs/make_tutorials.py"))
+    text = page.read_text()
+    assert tutorials["renewed"](text, tmp_path) == text, "run: make docs"
+    pictures = re.findall(r"images/tutorials/([\w-]+\.png)", text)
+    assert pictures
+    for picture in pictures:
+        assert (tmp_path / picture).exists()
+        assert (tutorials["PICTURES"] / picture).exists(), "run: make docs"
+
+
+def test_beside_each_picture_stands_what_makes_it():
+    pictures, silent = 0, []
+    for page in EVERY_PAGE:
+        for picture, next_words in re.findall(
+            r"^!\[[^\]]*\]\(([^)]+)\)\n+(.*)", page.read_text(), re.MULTILINE
+        ):
+            pictures += 1
+            if not re.match(r"Made by (`(make|ropewalk|python) |these lines:)", next_words):
+                silent.append(f"{page.name}: {picture}")
+    assert pictures > 30
+    assert silent == []
+
+
+def shown_commands():
+    """Commands of code blocks, without what the shell does with them."""
+    for page in EVERY_PAGE:
+        text = page.read_text().replace("\\\n", " ")
+        for line in re.findall(r"^(?:    |\$ )?(?:\S*/)?ropewalk (.*)", text, re.MULTILINE):
+            words = shlex.split(line, comments=True)
+            ends = [words.index(word) for word in words if word in {"|", ">", "&&", "&"}]
+            ends += [at + 1 for at, word in enumerate(words) if word.endswith(";")]
+            words = [word.rstrip(";") for word in words[: min(ends, default=None)]]
+            if words and words[0] not in gateway.VERBS:
+                yield pytest.param(words, id=f"{page.stem}: {line[:60]}")
+
+
+@pytest.mark.parametrize("words", [*shown_commands()])
+def test_a_shown_command_is_one(words):
+    group = typer.main.get_command(commands.application())
+    _, verb, arguments = group.resolve_command(click.Context(group), commands._verb_first(words))
+    verb.make_context(verb.name, arguments)
+
+
+def test_the_site_of_pages_is_made_without_a_warning(tmp_path):
+    for name in ("sphinx", "furo", "myst_parser", "numpydoc"):
+        pytest.importorskip(name, reason="missing: pip install 'ropewalk[docs]'")
+    build = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", ROOT / "docs", tmp_path]
+    done = subprocess.run(build, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "index.html").exists()

@@ -97,7 +97,7 @@ class Comparison(Shown):
     def accuracy(self) -> dict[str, float]:
         """How near one way's goodput comes to another's, 1 for the same.
 
-        ``"predict_against_simulate"`` is 1 - |P - S| / S of the mean goodputs P and S, the
+        ``"predict_against_simulate"`` is ``1 - |P - S| / S`` of the mean goodputs P and S, the
         prediction accuracy of Song et al. 2018, section 5.1.4; so are
         ``"simulate_against_testbed"`` and ``"predict_against_testbed"``. Pairs of which one
         has no goodput are absent.

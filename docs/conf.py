@@ -1,0 +1,55 @@
+"""How `make docs-site` makes a site of these pages (Sphinx, MyST, numpydoc)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import ropewalk
+
+if TYPE_CHECKING:
+    from docutils import nodes
+    from sphinx.application import Sphinx
+
+project = "Ropewalk"
+author = "The Ropewalk developers"
+release = version = ropewalk.__version__
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
+exclude_patterns = ["images"]
+myst_heading_anchors = 4
+numpydoc_show_class_members = False  # the members stand below, one by one
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # numpydoc's sections say them
+html_theme = "furo"
+html_title = f"Ropewalk {release}"
+html_copy_source = False
+html_show_sphinx = False
+
+
+def name_what_is_beside_the_pages(app: Sphinx, document: nodes.document) -> None:
+    """Make plain text of links to files of the repository that are no pages."""
+    from docutils import nodes
+    from sphinx.addnodes import download_reference, pending_xref
+
+    for link in [*document.findall(pending_xref), *document.findall(download_reference)]:
+        a_page = link.get("refdomain") == "doc" and link["reftarget"] in app.env.found_docs
+        by_myst = link.get("reftype") == "myst" or isinstance(link, download_reference)
+        if by_myst and not a_page:
+            link.replace_self(nodes.inline("", "", *link.children))
+
+
+def head_sections_of_modules(
+    app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]
+) -> None:
+    """Make rubrics of a module's underlined headings, which numpydoc leaves as they are."""
+    if what != "module":
+        return
+    for at in range(len(lines) - 1, 0, -1):
+        if lines[at - 1] and lines[at] == "-" * len(lines[at - 1]):
+            lines[at - 1 : at + 1] = [f".. rubric:: {lines[at - 1]}", ""]
+
+
+def setup(app: Sphinx) -> None:
+    """Register what is done to pages and docstrings."""
+    # Before what they lead to is copied into the site.
+    app.connect("doctree-read", name_what_is_beside_the_pages, priority=100)
+    app.connect("autodoc-process-docstring", head_sections_of_modules)
