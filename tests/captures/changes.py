@@ -4,16 +4,16 @@ from pathlib import Path
 from typing import Any
 
 from builder import pcapng
-from check import check
 from conversations import SHORT, Packet, payload
-from report import Report
+from ropewalk import check
+from ropewalk.check.report import Report
 
 
 def checked(folder: Path, packets: list[Packet], **arguments: Any) -> Report:
     """Check a capture of packets."""
     path = folder / "made.pcapng"
     path.write_bytes(pcapng(packets, ["dsl", "lte"]))
-    return check(path, **arguments)
+    return check.capture(path, **{"pattern": True} | arguments)
 
 
 def named(packets: list[Packet], name: str) -> Packet:

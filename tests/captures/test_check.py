@@ -5,10 +5,8 @@ from ipaddress import ip_address
 
 import pytest
 
-import keys
-from builder import pcap, pcapng
+from builder import pcap, pcapng, written
 from changes import added, checked, named, optioned, without
-from check import check
 from conversations import (
     CLIENT,
     KEYS,
@@ -24,6 +22,9 @@ from conversations import (
     payload,
     plain_tcp,
 )
+from ropewalk import check
+from ropewalk.check import keys
+from ropewalk.check.checksum import word_sum
 
 NEAR_WRAP = ((1 << 32) - 300, (1 << 32) - 1)
 GOOD = {
@@ -71,7 +72,7 @@ def test_a_good_capture_of_headers_alone_passes(name, length, tmp_path):
 def test_a_classic_file_passes(magic, local, tmp_path):
     path = tmp_path / "made.pcap"
     path.write_bytes(pcap(mptcp(), magic))
-    assert check(path, local=[ip_address(address) for address in local]).violations == []
+    assert check.capture(path, local=[ip_address(address) for address in local]).violations == []
 
 
 def test_the_figures_are_those_of_the_conversation(tmp_path):
@@ -101,7 +102,7 @@ def test_at_the_server_what_was_lost_is_not_counted(tmp_path):
 def test_an_open_end_passes_if_the_capture_is_cut(tmp_path):
     packets = mptcp(SERVER)
     end = next(at for at, packet in enumerate(packets) if packet["name"] == "server data fin")
-    assert checked(tmp_path, packets[:end], is_cut=True).violations == []
+    assert checked(tmp_path, packets[:end], cut=True).violations == []
     assert any("DATA_FIN never" in text for text in checked(tmp_path, packets[:end]).violations)
 
 
@@ -109,7 +110,7 @@ def test_other_payload_passes_if_it_is_not_asked_for(tmp_path):
     packets = plain_tcp()
     for packet in packets:
         packet["payload"] = bytes(len(packet["payload"]))
-    assert checked(tmp_path, packets, has_pattern=False).violations == []
+    assert checked(tmp_path, packets, pattern=False).violations == []
     assert checked(tmp_path, packets).violations != []
 
 
@@ -204,5 +205,32 @@ def test_checking_takes_time_in_proportion(tmp_path):
     made = tmp_path / "made.pcapng"
     made.write_bytes(pcapng(talk.packets, ["dsl"]))
     start = time.process_time()
-    assert check(made).violations == []
+    assert check.capture(made, pattern=True).violations == []
     assert time.process_time() - start < 5
+
+
+def test_a_capture_that_begins_midway_passes_if_it_is_cut(tmp_path):
+    packets = plain_tcp()[3:]
+    report = checked(tmp_path, packets, cut=True)
+    assert report.violations == []
+    assert report.midway == len(packets)
+    assert len(checked(tmp_path, packets).violations) == len(packets)
+
+
+def test_a_checksum_that_is_left_to_the_device_is_counted(tmp_path):
+    sent = [packet for packet in plain_tcp() if not packet["inbound"]]
+    packets = [
+        packet | {"checksum": left_to_device(packet)} if packet in sent else packet
+        for packet in plain_tcp()
+    ]
+    report = checked(tmp_path, packets)
+    assert report.violations == []
+    assert report.offloaded == len(sent)
+    worse = [packet | {"checksum": 7} for packet in packets]
+    assert all("wrong TCP checksum" in text for text in checked(tmp_path, worse).violations)
+
+
+def left_to_device(packet):
+    """The pseudo-header's sum, as Linux leaves it (CHECKSUM_PARTIAL)."""
+    data = written(packet)
+    return word_sum(data[12:20] + b"\0\6" + (len(data) - 20).to_bytes(2, "big"))

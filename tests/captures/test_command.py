@@ -1,5 +1,7 @@
-"""The checks can be run from a shell."""
+"""`ropewalk check`."""
 
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,12 +11,13 @@ import pytest
 from builder import pcap, pcapng
 from conversations import encapsulated, mptcp, plain_tcp
 
-FOLDER = Path(__file__).parent
-
 
 def run(*arguments):
     return subprocess.run(
-        [sys.executable, FOLDER, *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "ropewalk", "check", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -24,8 +27,11 @@ def test_good_captures_are_shown(tmp_path):
         name.write_bytes(pcapng([packets[0] | {"comment": "hello"}, *packets[1:]], ["dsl"]))
     done = run(*names)
     assert done.returncode == 0, done.stdout
-    assert "connection 0: MPTCP, 2 subflows, bytes (800, 0)" in done.stdout
-    assert "connection 0: TCP, 1 subflows, bytes (800, 0)" in done.stdout
+    assert (
+        "connection 0: MPTCP, 2 subflows; 800 bytes there, 0 back; closed by both ends"
+        in done.stdout
+    )
+    assert "connection 0: TCP; 800 bytes there, 0 back; closed by both ends" in done.stdout
     assert "10.0.1.1:40000: 11 segments, 7 with data, 2 of them again" in done.stdout
     assert "1 x comment: hello" in done.stdout
 
@@ -44,7 +50,7 @@ def test_a_bad_capture_has_another_status(tmp_path):
     [
         (encapsulated(plain_tcp()), ["--encapsulated", "--port", "6000"]),
         (plain_tcp()[:-1], ["--cut"]),
-        (plain_tcp(), ["--local", "10.0.1.1", "--any-payload"]),
+        (plain_tcp(), ["--local", "10.0.1.1", "--pattern"]),
     ],
 )
 def test_options_say_what_to_expect(packets, options, tmp_path):
@@ -55,5 +61,45 @@ def test_options_say_what_to_expect(packets, options, tmp_path):
 
 def test_a_missing_file_is_named(tmp_path):
     done = run(tmp_path / "none")
-    assert done.returncode == 2
-    assert "there is no file" in done.stderr
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"{tmp_path}/none: no such file or directory\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "said"),
+    [
+        (b"", [], "a file of 0 bytes holds no packets"),
+        (b"no capture at all", [], "unknown magic number 6e6f2063"),
+        (pcap([])[:20] + b"\x7f\0\0\0", [], "link type 127, which is none of 0, 1, 101"),
+        (pcap(plain_tcp()), ["--local", "dsl"], "--local dsl: no IPv4 or IPv6 address"),
+        (pcap(plain_tcp()), ["--port", "6000"], "--port: only with --encapsulated"),
+    ],
+)
+def test_what_is_no_capture_is_wrong_input(content, arguments, said, tmp_path):
+    path = tmp_path / "made.pcap"
+    path.write_bytes(content)
+    done = run(path, *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_json_has_what_was_found(tmp_path):
+    path = tmp_path / "bad.pcapng"
+    path.write_bytes(pcapng([packet | {"window": 0} for packet in mptcp()], ["dsl"]))
+    done = run(path, "--json")
+    assert done.returncode == 1
+    found = json.loads(done.stdout)
+    (file,) = found["files"]
+    assert found["engine"] == "check"
+    assert found["violations"] == len(file["violations"]) > 0
+    assert file["packets"] == len(mptcp())
+    assert file["connections"][0]["unique_bytes"] == [800, 0]
+    assert [each["kind"] for each in file["subflows"]] == ["MP_CAPABLE", "MP_JOIN"]
+
+
+def test_every_option_is_on_the_page():
+    options = re.findall(r"^  (--[a-z-]+)", run("--help").stdout, re.MULTILINE)
+    page = (Path(__file__).parents[2] / "docs/captures.md").read_text()
+    assert len(options) > 5
+    assert [option for option in options if f"{option}" not in page] == []

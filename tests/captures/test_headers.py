@@ -2,9 +2,9 @@
 
 import pytest
 
-import headers
 from builder import datagram, segment
 from conversations import encapsulated, plain_tcp
+from ropewalk.check import headers
 from test_check import GOOD
 
 IPV4 = segment(GOOD["plain TCP"](0)[0])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from check import check
+from ropewalk import check
 
 CAPTURES = Path(__file__).parent / "linux"
 REFERENCE = Path(__file__).parents[1] / "reference"
@@ -25,7 +25,7 @@ DEPARTURES = [
 def report(name, tmp_path):
     path = tmp_path / name
     path.write_bytes(gzip.decompress((CAPTURES / f"{name}.pcapng.gz").read_bytes()))
-    return check(path)
+    return check.capture(path, pattern=True)
 
 
 @pytest.mark.parametrize("end", ["client", "server"])
@@ -53,7 +53,7 @@ def test_mptcp_passes(end, tmp_path):
 
 @pytest.mark.parametrize("name", ["linux-mptcp", "linux-mptcp-checksums"])
 def test_an_advertised_address_is_taken_for_a_dss(name):
-    found = check(REFERENCE / f"{name}.pcap")
+    found = check.capture(REFERENCE / f"{name}.pcap", pattern=True)
     assert [text.split("): ")[1] for text in found.violations] == DEPARTURES
     (connection,) = found.connections
     assert connection.subflows == 3

@@ -2,7 +2,6 @@
 
 import pytest
 
-import keys
 from changes import (
     added,
     again,
@@ -18,6 +17,7 @@ from changes import (
     wrong,
 )
 from conversations import KEYS, NONCES, SERVER, SHORT, mptcp, payload
+from ropewalk.check import keys
 
 OTHER_KEY = bytes(range(8))
 # What the checks say, and the change to a conversation, seen from the client.

@@ -4,8 +4,8 @@ from contextlib import suppress
 
 import pytest
 
-import mptcp_options as mp
-import options
+from ropewalk.check import mptcp_options as mp
+from ropewalk.check import options
 
 KEYS = bytes(range(16))
 READ = {

@@ -7,7 +7,7 @@ import pytest
 
 from builder import block, block_option, pcap, pcapng, written
 from conversations import plain_tcp
-from packet_file import PacketFileError, read
+from ropewalk.check.files import PacketFileError, read
 
 PACKETS = plain_tcp()[:3]
 END = block_option(0, b"")
@@ -122,7 +122,7 @@ WRONG: dict[str, Callable[[], bytes]] = {
     "a section begins where another": lambda: section(48) + interface() + section() + bytes(40),
     "section length 400": lambda: section(400) + interface(),
     "section header cut short": lambda: block(0x0A0D0D0A, struct.pack("<IHH", 0x1A2B3C4D, 1, 0)),
-    "link type 1, not raw IP": lambda: section() + interface(link_type=1),
+    "link type 127, which is none of": lambda: section() + interface(link_type=127),
     "reserved field of an interface": lambda: section() + interface(reserved=1),
     "interface 1 of 1": lambda: section() + interface() + packet(which=1),
     "interface 0 of 0": lambda: section() + packet(),
@@ -147,7 +147,7 @@ WRONG: dict[str, Callable[[], bytes]] = {
     "file header cut short": lambda: pcap([])[:20],
     "version 2.3": lambda: changed(pcap([]), 6, b"\x03"),
     "reserved fields of the file header": lambda: changed(pcap([]), 8, b"\x01"),
-    "link type 113, not raw IP": lambda: changed(pcap([]), 20, b"\x71"),
+    "link type 105, which is none of": lambda: changed(pcap([]), 20, b"\x69"),
     "packet header cut short": lambda: pcap(PACKETS) + bytes(8),
     "packet cut short": lambda: pcap(PACKETS)[:-1],
     "fraction of a second 1000000": lambda: changed(

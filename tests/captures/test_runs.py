@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import ropewalk
-from check import check
+from ropewalk import check
 
 START_NS = 946_684_800 * 10**9
 """Virtual time zero in files."""
@@ -98,7 +98,7 @@ def captured(tmp_path_factory):
 def test_every_rule_is_kept(captured, name, place):
     case = CASES[name]
     results, path = captured(name, place)
-    report = check(path, encapsulated=case.encapsulated)
+    report = check.capture(path, pattern=True, encapsulated=case.encapsulated)
     assert report.violations == []
     assert report.packets == results.captured_packets
     [connection] = report.connections
@@ -114,7 +114,7 @@ def test_aggregation_is_several_connections(tmp_path):
     changes = {"transport.protocol": "bas", **LOSSES}
     scenario = scenario.with_({"traffic.size": "3 MB", **changes})
     results = ropewalk.simulate(scenario, capture=path)
-    report = check(path)
+    report = check.capture(path, pattern=True)
     assert report.violations == []
     assert report.packets == results.captured_packets
     assert [connection.is_multipath for connection in report.connections] == [False, False]
@@ -132,7 +132,7 @@ def test_aggregation_is_several_connections(tmp_path):
 @pytest.mark.parametrize("name", ["loss", "an outage", "a duplicate selectively acknowledged"])
 def test_figures_are_those_of_the_summary(captured, name):
     results, path = captured(name)
-    report = check(path)
+    report = check.capture(path, pattern=True)
     run = results.runs[0]
     # What is sent again while the connection closes is not measured any more.
     for subflow, seen in zip(run["subflows"], report.subflows, strict=True):
@@ -149,7 +149,7 @@ def test_figures_are_those_of_the_summary(captured, name):
 def test_snapped_captures_keep_every_rule_that_can_be_checked(tmp_path):
     path = tmp_path / "snapped.pcapng"
     ropewalk.simulate(ROOT / "scenarios/start/two-links.toml", capture=path, snaplen=128)
-    report = check(path)
+    report = check.capture(path, pattern=True)
     assert report.violations == []
     assert report.snapped > 0
 

@@ -27,6 +27,7 @@ VERBS = {
     "advise": "advise",
     "explain": "explain",
     "mesh": "mesh",
+    "check": "check",
     "report": "report",
     "scenarios": "scenarios",
     "schema": "schema",

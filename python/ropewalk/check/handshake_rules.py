@@ -1,7 +1,7 @@
 """What must hold of MP_CAPABLE, MP_JOIN and addresses: RFC 8684, 3.1, 3.2, 3.4 to 3.6."""
 
-import keys
-from connections import (
+from . import keys
+from .connections import (
     INITIATOR,
     RESPONDER,
     Connections,
@@ -11,8 +11,8 @@ from connections import (
     Stream,
     Subflow,
 )
-from headers import ACK, RST, SYN, Address, address_of
-from mptcp_options import (
+from .headers import ACK, RST, SYN, Address, address_of
+from .mptcp_options import (
     AddAddr,
     Dss,
     MpCapable,

@@ -7,7 +7,7 @@ sending is asked only of packets that the capturing host has sent.
 
 from itertools import pairwise
 
-from connections import (
+from .connections import (
     INITIATOR,
     RESPONDER,
     Connection,
@@ -18,7 +18,7 @@ from connections import (
     is_bare,
     unwrap,
 )
-from headers import ACK, FIN, RST, SYN
+from .headers import ACK, FIN, RST, SYN
 
 DEFAULT_MSS = {4: 536, 6: 1220}
 
@@ -125,7 +125,8 @@ def _options(packet: Packet, own: Half, other: Half, fault: Fault) -> None:
         fault("SACK permitted on a segment that is no SYN")
     # RFC 9293, 3.7.1: options take their room from the MSS.
     mss = DEFAULT_MSS[own.endpoint[0].version] if other.mss is None else other.mss
-    if segment.length and segment.length + found.length > mss:
+    # One that a device is to finish it may cut, too.
+    if segment.length + found.length > mss and segment.length and not segment.is_offloaded:
         fault(f"{segment.length} bytes and {found.length} of options exceed the MSS of {mss}")
 
 

@@ -5,12 +5,12 @@ Data at the offsets of a stream comes by any subflow, but always the same bytes.
 
 from dataclasses import dataclass
 
-from checksum import is_right, word_sum
-from connections import Fault, Placed, Stream, unwrap
-from headers import SYN
-from mptcp_options import Dss, Mapping, MpCapable
-from pattern import check_pattern
-from tcp_rules import check_window, scaled_window, shrinks
+from .checksum import is_right, word_sum
+from .connections import Fault, Placed, Stream, unwrap
+from .headers import SYN
+from .mptcp_options import Dss, Mapping, MpCapable
+from .pattern import check_pattern
+from .tcp_rules import check_window, scaled_window, shrinks
 
 
 @dataclass(slots=True)

@@ -7,11 +7,10 @@ it gets, what has arrived.
 from collections.abc import Collection
 from pathlib import Path
 
-import data_rules
-import handshake_rules
-import tcp_rules
-from connections import Connection, Connections, Endpoint, Fault, Packet, Placed
-from headers import (
+from . import data_rules, handshake_rules, tcp_rules
+from .connections import Connection, Connections, Endpoint, Fault, Packet, Placed
+from .files import NANOSECONDS, PacketFileError, Progress, Record, read
+from .headers import (
     RST,
     SYN,
     TCP,
@@ -23,26 +22,27 @@ from headers import (
     parse_udp,
     unwrapped,
 )
-from packet_file import NANOSECONDS, PacketFileError, Record, read
-from pattern import check_pattern
-from report import Report
+from .link import strip
+from .pattern import check_pattern
+from .report import Report
 
 
-def check(
+def capture(
     path: str | Path,
     *,
     encapsulated: bool = False,
     port: int | None = None,
     local: Collection[Address] = (),
-    is_cut: bool = False,
-    has_pattern: bool = True,
+    cut: bool = False,
+    pattern: bool = False,
+    progress: Progress | None = None,
 ) -> Report:
     """Check a capture.
 
     Parameters
     ----------
     path
-        A pcapng or pcap file.
+        A pcapng or pcap file, of raw IP, Ethernet, Linux's cooked captures or loopback.
     encapsulated
         Whether UDP packets hold the packets to check.
     port
@@ -50,24 +50,46 @@ def check(
     local
         Addresses of the host that captures, for files that do not tell directions.
         Without either, rules that need the order of sending are left out.
-    is_cut
-        Whether the capture may stop while data is on its way.
-    has_pattern
-        Whether payloads are the pattern of pattern.py.
+    cut
+        Whether the capture may begin or stop while data is on its way: what belongs to a
+        connection whose SYN was not seen is counted, and no violation.
+    pattern
+        Whether payloads must be what simulated and emulated runs carry: at offset o of the
+        stream, a multiple of 8, o as a 64-bit number.
+    progress
+        Is told bytes read and bytes of the file, now and then.
 
     Returns
     -------
     Report
         With a violation for each thing that is wrong.
+
+    Raises
+    ------
+    PacketFileError
+        If it is no file of captured packets. What is wrong further on is a violation.
+
+    Examples
+    --------
+    >>> import ropewalk, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = f"{folder}/two.pcapng"
+    ...     _ = ropewalk.simulate("scenarios/start/two-links.toml", capture=path)
+    ...     report = ropewalk.check.capture(path)
+    >>> report.violations, report.connections[0].is_multipath, report.connections[0].subflows
+    ([], True, 2)
     """
-    capture = _Capture(encapsulated, port, frozenset(local), is_cut, has_pattern)
+    found = _Capture(encapsulated, port, frozenset(local), cut, pattern)
+    packets = read(path, progress)
     try:
-        for record in read(path):
-            capture.take(record)
+        for record in packets:
+            found.take(record)
     except PacketFileError as error:
-        capture.report.violations.append(f"file: {error}")
-    capture.end()
-    return capture.report
+        if not found.report.packets:
+            raise
+        found.report.violations.append(f"file: {error}")
+    found.end()
+    return found.report
 
 
 class _Capture:
@@ -142,9 +164,15 @@ class _Capture:
 
     def _packet(self, record: Record, fault: Fault) -> Packet | None:
         """Return the TCP segment of a record, unwrapped if packets are encapsulated."""
-        ip = parse_ip(record.data, record.original_length)
+        stripped = strip(record.interface.link_type, record.data, record.original_length)
+        if stripped is None:
+            self.report.others += 1
+            return None
+        data, length, direction = stripped
+        ip = parse_ip(data, length)
         faults = ip.faults
-        outbound = None if record.direction is None else record.direction == "outbound"
+        direction = record.direction or direction
+        outbound = None if direction is None else direction == "outbound"
         if ip.protocol == UDP:
             self.report.datagrams += 1
             inner = unwrapped(ip, self._port) if self._encapsulated else None
@@ -161,11 +189,12 @@ class _Capture:
         for text in faults:
             fault(text)
         if ip.protocol != TCP:
-            fault(f"IP protocol {ip.protocol}, not TCP")
+            self.report.others += 1
             return None
         if outbound is None and self._local:
             outbound = ip.source in self._local
         segment = parse_tcp(ip)
+        self.report.offloaded += segment.is_offloaded
         for text in segment.faults:
             fault(text)
         if outbound is not None and self._senders.setdefault(ip.source, outbound) != outbound:
@@ -175,6 +204,9 @@ class _Capture:
     def _segment(self, packet: Packet, fault: Fault) -> None:
         found = self._connections.place(packet, fault)
         if found is None:
+            self.report.midway += 1
+            if not self._is_cut:
+                fault("packet of a connection whose SYN was not seen")
             return
         subflow, side = found
         is_first = not subflow.halves[side].answered

@@ -1,9 +1,10 @@
 """What the checks of a capture have found: violations, and figures to compare."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
-from connections import Connection, Half, Subflow
+from .connections import Connection, Half, Subflow
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,12 @@ class Report:
     """Packets captured in part."""
     datagrams: int = 0
     """UDP packets, those that hold a packet included."""
+    others: int = 0
+    """Packets of other protocols."""
+    midway: int = 0
+    """Segments of connections whose SYN was not seen."""
+    offloaded: int = 0
+    """Segments whose checksum, and maybe cutting, the host left to its network device."""
     comments: Counter[str] = field(default_factory=Counter)
     connections: list[ConnectionFigures] = field(default_factory=list)
     subflows: list[SubflowFigures] = field(default_factory=list)
@@ -65,15 +72,28 @@ class Report:
             self.connections.append(_connection(connection))
             self.subflows += [_subflow(subflow, number) for subflow in connection.subflows]
 
+    def json(self) -> dict[str, Any]:
+        """Return what ``--json`` prints of it."""
+        return asdict(self) | {"comments": dict(self.comments)}
+
     def __str__(self) -> str:
         lines = [f"{self.packets} packets, {self.snapped} of them in part"]
-        if self.datagrams:
-            lines.append(f"{self.datagrams} UDP datagrams")
+        for count, what in (
+            (self.datagrams, "UDP datagrams"),
+            (self.others, "packets of other protocols"),
+            (self.midway, "segments of connections whose SYN was not seen"),
+            (self.offloaded, "segments whose checksum was left to the network device"),
+        ):
+            if count:
+                lines.append(f"{count} {what}")
         for number, connection in enumerate(self.connections):
             kind = "MPTCP" if connection.is_multipath else "TCP"
+            several = f", {connection.subflows} subflows" if connection.is_multipath else ""
+            there, back = connection.unique_bytes
+            ends = ("neither end", "one end", "both ends")[sum(connection.fin_acked)]
             lines.append(
-                f"connection {number}: {kind}, {connection.subflows} subflows, "
-                f"bytes {connection.unique_bytes}, fin acknowledged {connection.fin_acked}"
+                f"connection {number}: {kind}{several}; {there} bytes there, {back} back; "
+                f"closed by {ends}"
             )
             for subflow in self.subflows:
                 if subflow.connection == number:

@@ -3,7 +3,7 @@
 import sys
 from array import array
 
-from connections import Fault
+from .connections import Fault
 
 
 def pattern(start: int, length: int) -> bytes:

@@ -8,8 +8,8 @@ import struct
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
-import options
-from checksum import is_right, word_sum
+from . import options
+from .checksum import folded, is_right, word_sum
 
 TCP, UDP = 6, 17
 FIN, SYN, RST, PSH, ACK, URG, ECE, CWR = (1 << bit for bit in range(8))
@@ -68,6 +68,8 @@ class Segment:
     length: int
     """Of the payload, whether captured or not."""
     faults: list[str]
+    is_offloaded: bool = False
+    """Whether the checksum is left to the network device."""
 
 
 def parse_ip(data: bytes, original_length: int | None = None) -> IpPacket:
@@ -170,7 +172,7 @@ def parse_tcp(packet: IpPacket) -> Segment:
     data = packet.payload
     if len(data) < 20:
         raise HeaderError(f"{len(data)} bytes of a TCP header of 20")
-    source, destination, sequence, acknowledgement, offset, flags, window, _, urgent = (
+    source, destination, sequence, acknowledgement, offset, flags, window, field, urgent = (
         struct.unpack("!HHIIBBHHH", data[:20])
     )
     size = (offset >> 4) * 4
@@ -183,7 +185,10 @@ def parse_tcp(packet: IpPacket) -> Segment:
         faults.append("TCP reserved bits are not 0")
     if flags & URG or urgent:
         faults.append("TCP urgent data")
-    if packet.is_whole and not is_right(packet.pseudo_sum + word_sum(data)):
+    # Linux leaves the sum of the pseudo-header there for a device to go on with.
+    is_offloaded = field == folded(packet.pseudo_sum)
+    is_wrong = packet.is_whole and not is_right(packet.pseudo_sum + word_sum(data))
+    if is_wrong and not is_offloaded:
         faults.append("wrong TCP checksum")
     try:
         found = options.parse(data[20:size])
@@ -201,6 +206,7 @@ def parse_tcp(packet: IpPacket) -> Segment:
         data[size:],
         packet.length - size,
         faults,
+        is_wrong and is_offloaded,
     )
 
 

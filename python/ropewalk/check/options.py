@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-import mptcp_options
+from . import mptcp_options
 
 END, NOP, MSS, WINDOW_SCALE, SACK_PERMITTED, SACK, TIMESTAMPS, MPTCP = 0, 1, 2, 3, 4, 5, 8, 30
 EXPERIMENT = 253

@@ -1,16 +1,17 @@
 """Files of captured packets: pcapng (draft-ietf-opsawg-pcapng) and classic pcap.
 
-Both byte orders. Link types RAW, IPV4 and IPV6 alone: a packet begins with its IP
-header. What the format forbids, or what contradicts itself, is an error, never passed over.
+Both byte orders, and the link types of link.py. What the format forbids, or what contradicts
+itself, is an error, never passed over.
 """
 
+import mmap
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# RAW, IPV4, IPV6 of the registry of link types.
-LINKTYPES = {101, 228, 229}
+from .link import LINKS
+
 NANOSECONDS = 10**9
 
 SECTION_HEADER = 0x0A0D0D0A
@@ -46,6 +47,9 @@ class PacketFileError(ValueError):
 
 
 Error = Callable[[str], PacketFileError]
+Progress = Callable[[int, int], object]
+TOLD_EVERY = 4096
+"""Packets between two words of progress."""
 
 
 @dataclass
@@ -53,6 +57,7 @@ class Interface:
     """Where packets were captured."""
 
     name: str | None = None
+    link_type: int = 101
     snap_length: int = 0
     """Most bytes kept of a packet, 0 for all."""
     speed: int | None = None
@@ -78,6 +83,8 @@ class Record:
     """Inbound or outbound, seen from the host that captures."""
     data: bytes
     original_length: int
+    end: int
+    """Where in the file the next one may begin."""
     comments: tuple[str, ...] = ()
 
     @property
@@ -86,31 +93,35 @@ class Record:
         return len(self.data) == self.original_length
 
 
-def read(path: str | Path) -> Iterator[Record]:
+def read(path: str | Path, progress: Progress | None = None) -> Iterator[Record]:
     """Read the packets of a file of either format.
+
+    `progress` is told bytes read and bytes of the file, now and then.
 
     Raises
     ------
     PacketFileError
         At the first thing that the format does not allow.
     """
-    content = Path(path).read_bytes()
-    if len(content) < 12:
-        raise PacketFileError(f"a file of {len(content)} bytes holds no packets")
+    with Path(path).open("rb") as file:
+        size = file.seek(0, 2)
+        if size < 12:
+            raise PacketFileError(f"a file of {size} bytes holds no packets")
+        content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     (magic,) = struct.unpack(">I", content[:4])
     if magic == SECTION_HEADER:
-        return _Pcapng(content).records()
+        return _told(_Pcapng(content).records(), progress, size)
     for order in "<>":
         (magic,) = struct.unpack(order + "I", content[:4])
         if magic in PCAP_MAGIC:
-            return _classic(content, order, PCAP_MAGIC[magic])
+            return _told(_classic(content, order, PCAP_MAGIC[magic]), progress, size)
     raise PacketFileError(f"unknown magic number {content[:4].hex()}")
 
 
 class _Pcapng:
     """A pcapng file being read."""
 
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, content: mmap.mmap) -> None:
         self._content = content
         self._order = "<"
         self._interfaces: list[Interface] = []
@@ -180,11 +191,11 @@ class _Pcapng:
         if len(body) < 8:
             raise self._error("interface description cut short")
         link_type, reserved, snap_length = struct.unpack(self._order + "HHI", body[:8])
-        if link_type not in LINKTYPES:
-            raise self._error(f"link type {link_type}, not raw IP")
+        if link_type not in LINKS:
+            raise self._error(_unread(link_type))
         if reserved:
             raise self._error("reserved field of an interface is not 0")
-        interface = Interface(snap_length=snap_length)
+        interface = Interface(link_type=link_type, snap_length=snap_length)
         for code, value in self._options(INTERFACE_DESCRIPTION, body[8:]):
             if code == IF_NAME:
                 interface.name = self._text(value)
@@ -230,6 +241,7 @@ class _Pcapng:
             direction,
             body[20:end],
             original,
+            self._at,
             tuple(comments),
         )
 
@@ -285,7 +297,18 @@ def _check_lengths(captured: int, original: int, interface: Interface, error: Er
         raise error(f"{captured} bytes captured where at most {interface.snap_length} are kept")
 
 
-def _classic(content: bytes, order: str, unit_ns: int) -> Iterator[Record]:
+def _told(records: Iterator[Record], progress: Progress | None, size: int) -> Iterator[Record]:
+    for record in records:
+        if progress is not None and record.number % TOLD_EVERY == 0:
+            progress(record.end, size)
+        yield record
+
+
+def _unread(link_type: int) -> str:
+    return f"link type {link_type}, which is none of {', '.join(map(str, sorted(LINKS)))}"
+
+
+def _classic(content: mmap.mmap, order: str, unit_ns: int) -> Iterator[Record]:
     """Yield the records of a classic pcap file."""
     if len(content) < 24:
         raise PacketFileError("file header cut short")
@@ -296,9 +319,9 @@ def _classic(content: bytes, order: str, unit_ns: int) -> Iterator[Record]:
         raise PacketFileError(f"version {major}.{minor}")
     if zone or accuracy:
         raise PacketFileError("reserved fields of the file header are not 0")
-    if link not in LINKTYPES:
-        raise PacketFileError(f"link type {link}, not raw IP")
-    interface = Interface(None, snap_length, None, NANOSECONDS // unit_ns)
+    if link not in LINKS:
+        raise PacketFileError(_unread(link))
+    interface = Interface(None, link, snap_length, None, NANOSECONDS // unit_ns)
     at, number = 24, 0
     while at < len(content):
 
@@ -317,4 +340,4 @@ def _classic(content: bytes, order: str, unit_ns: int) -> Iterator[Record]:
         at += 16 + captured
         number += 1
         time_ns = seconds * NANOSECONDS + fraction * unit_ns
-        yield Record(number, time_ns, interface, None, data, original)
+        yield Record(number, time_ns, interface, None, data, original, at)

@@ -8,10 +8,10 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import keys
-from headers import ACK, FIN, RST, SYN, Address, Segment
-from mptcp_options import MpCapable, MpJoin
-from ranges import Content, RangeSet
+from . import keys
+from .headers import ACK, FIN, RST, SYN, Address, Segment
+from .mptcp_options import MpCapable, MpJoin
+from .ranges import Content, RangeSet
 
 INITIATOR, RESPONDER = 0, 1
 Endpoint = tuple[Address, int]
@@ -261,8 +261,6 @@ class Connections:
             subflow = self._opened(packet, fault)
             self._subflows[pair] = found = (subflow, INITIATOR)
             self._subflows[pair[::-1]] = (subflow, RESPONDER)
-        if found is None:
-            fault("packet of a connection whose SYN was not seen")
         return found
 
     def learn(self, connection: Connection, host: int, key: bytes) -> None:

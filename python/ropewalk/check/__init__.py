@@ -1,0 +1,18 @@
+"""Checks of captures against the RFCs of TCP and MPTCP, that know nothing of how they were made.
+
+It shares no code with the simulator: a capture of a run, of the testbed or of any other host
+is judged alike, from its bytes alone.
+"""
+
+from .checking import capture
+from .files import PacketFileError
+from .report import ConnectionFigures, DirectionFigures, Report, SubflowFigures
+
+__all__ = [
+    "ConnectionFigures",
+    "DirectionFigures",
+    "PacketFileError",
+    "Report",
+    "SubflowFigures",
+    "capture",
+]

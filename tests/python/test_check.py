@@ -1,0 +1,12 @@
+"""The checker of captures stays independent of what makes them."""
+
+import structure
+
+
+def test_it_shares_no_code_with_the_simulator():
+    edges = structure.python_edges(structure.ROOT / "python" / "ropewalk")
+    room = "python/ropewalk/check/"
+    own = {name: others for name, others in edges.items() if name.startswith(room)}
+    assert len(own) > 10
+    imported = {other for others in own.values() for other in others}
+    assert [name for name in imported if not name.startswith(room)] == []
