@@ -13,7 +13,7 @@ import numpy as np
 
 from . import statistics
 from .style import ALERT, BAND, COLOURS, DASHED, FAINT, INK, colour, filled, legend, line, note
-from .timelines import Curve, Steps, of_first_flow, subflows_of
+from .timelines import Curve, Steps, flows_of, of_first_flow, subflows_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,7 +43,7 @@ def goodput(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
         values = steps.there(steps.values("goodput_mbps", rows))
         base = _stacked(axes, index, name, steps.curve(values, MOST_STEPS), base, first=not number)
     top = max(float(np.quantile(np.nan_to_num(base.mean), 0.99)), 1e-3)
-    capacity = steps.curve(_capacity(results, steps), MOST_STEPS)
+    capacity = steps.curve(capacity_over_time(results, steps), MOST_STEPS)
     if not np.isnan(capacity.mean).all():
         least, most = np.nanmin(capacity.mean), np.nanmax(capacity.mean)
         steady = most - least < 0.01 * most
@@ -84,22 +84,38 @@ def delivered(results: Results, seeds: Sequence[int]) -> Curve:
 
 
 def flows(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
-    """What each flow but competitors gets over time, stacked."""
-    connection = results.connection.filter(results.connection["seed"].is_in(list(seeds)))
-    of_flows = connection.partition_by("flow", maintain_order=True)
-    steps = Steps(max(of_flows, key=len), seeds)
-    told = [
-        (str(flow["flow"][0]), steps.there(steps.values("goodput_mbps", flow)))
-        for flow in of_flows
-    ]
+    """What each flow gets over time, stacked; competitors lie on top."""
+    steps, told = flows_over_time(results, seeds)
     base = Curve(steps.edges, np.zeros(len(steps)))
-    for index, (name, values) in enumerate(_told_apart(told)):
+    for index, (name, values) in enumerate(told):
         curve = steps.curve(values, MOST_DELIVERED)
         base = _stacked(axes, index, name, curve, base, first=not index)
     axes.set_ylim(0, 1.1 * max(base.most, 1e-3))
     _over_time(axes, steps, "each flow's goodput (Mbit/s)")
     handles, labels = axes.get_legend_handles_labels()
     legend(axes, handles[::-1], labels[::-1], title=means_told(results, seeds))
+
+
+def flows_over_time(
+    results: Results, seeds: Sequence[int]
+) -> tuple[Steps, list[tuple[str, Array]]]:
+    """What each flow gets by run and step, 10^6 bit/s, all of a competitor's together.
+
+    Of many, all but the largest are one.
+    """
+    of_flows = flows_of(results, seeds)
+    steps = Steps(max((rows for _, _, rows in of_flows), key=len), seeds)
+    told = [
+        (name, steps.there(count * steps.values("goodput_mbps", rows)))
+        for name, count, rows in of_flows
+    ]
+    if len(told) <= len(COLOURS):
+        return steps, told
+    ranks = np.argsort([-float(np.nanmean(values)) for _, values in told])
+    largest, others = sorted(ranks[: len(COLOURS) - 1]), ranks[len(COLOURS) - 1 :]
+    together = np.sum([told[flow][1] for flow in others], axis=0)
+    count = sum(of_flows[flow][1] for flow in others)
+    return steps, [*(told[flow] for flow in largest), (f"{count:,} others", together)]
 
 
 def windows(
@@ -262,14 +278,23 @@ def has_windows(results: Results) -> bool:
 
 
 def has_flows(results: Results) -> bool:
-    """Whether the timeline is of several flows."""
-    return "flow" in results.connection.columns
+    """Whether the timeline is of several flows, competitors included."""
+    return "flow" in results.connection.columns or not results.competitor_timeline.is_empty()
 
 
 def steps_of(results: Results, seeds: Sequence[int]) -> Steps:
     """Steps of the first flow in some runs."""
     connection = of_first_flow(results.connection)
     return Steps(connection.filter(connection["seed"].is_in(list(seeds))), seeds)
+
+
+def capacity_over_time(results: Results, steps: Steps) -> Array:
+    """What the links carry by run and step, 10^6 bit/s; NaN where that is not known."""
+    if "capacity_mbps" in steps.connection.columns:
+        return steps.values("capacity_mbps")
+    steady = not any("trace" in link["forward"] for link in results.scenario.values["link"])
+    capacity = results.scenario.capacity_mbps if steady else None
+    return np.full((len(steps.seeds), len(steps)), math.nan if capacity is None else capacity)
 
 
 def means_told(results: Results, seeds: Sequence[int]) -> str | None:
@@ -352,22 +377,3 @@ def _legend_above(axes: Axes) -> None:
         ncols=len(labels),
         fontsize="small",
     )
-
-
-def _told_apart(told: list[tuple[str, Array]]) -> list[tuple[str, Array]]:
-    """Each flow's name and goodput; of many, all but the largest as one."""
-    if len(told) <= len(COLOURS):
-        return told
-    ranks = np.argsort([-float(np.nanmean(values)) for _, values in told])
-    largest, others = sorted(ranks[: len(COLOURS) - 1]), ranks[len(COLOURS) - 1 :]
-    together = np.sum([told[flow][1] for flow in others], axis=0)
-    return [*(told[flow] for flow in largest), (f"{len(others):,} others", together)]
-
-
-def _capacity(results: Results, steps: Steps) -> Array:
-    """What the links carry by run and step, 10^6 bit/s; NaN where that is not known."""
-    if "capacity_mbps" in steps.connection.columns:
-        return steps.values("capacity_mbps")
-    steady = not any("trace" in link["forward"] for link in results.scenario.values["link"])
-    capacity = results.scenario.capacity_mbps if steady else None
-    return np.full((len(steps.seeds), len(steps)), math.nan if capacity is None else capacity)

@@ -30,6 +30,7 @@ Frame: TypeAlias = Literal[
     "link_flows",
     "timeline",
     "connection",
+    "competitor_timeline",
     "delays",
     "reordering",
 ]
@@ -38,7 +39,7 @@ Frame: TypeAlias = Literal[
 # What tells whether an application got its data in time.
 TIMELY = ("messages", "video", "chunks", "requests", "web")
 # What its runs' objects do not have; from these frames results are made again.
-RECORDED = ("subflows", "timeline", "connection", "delays")
+RECORDED = ("subflows", "timeline", "connection", "competitor_timeline", "delays")
 
 
 class Recorded(Protocol):
@@ -75,7 +76,10 @@ class Run(Recorded, Protocol):
 
     @property
     def further_flows(self) -> Sequence[FurtherFlow]:
-        """What was recorded of the flows after the first; competitors are not recorded."""
+        """What was recorded of the flows after the first, competitors aside."""
+
+    def competitor_timeline(self) -> Mapping[str, NDArray[Any]] | None:
+        """Return columns, a row per step and competitor; None without either."""
 
     def summary_json(self) -> str:
         """Return its numbers with the keys of the JSON contract, as JSON text."""
@@ -140,8 +144,8 @@ class Results(Shown):
         runs : sequence of mapping
             Each run's object, as `runs` has it.
         frames : mapping of str to polars.DataFrame
-            ``"subflows"``, ``"timeline"``, ``"connection"`` and ``"delays"``, as far as they
-            were not empty.
+            ``"subflows"``, ``"timeline"``, ``"connection"``, ``"competitor_timeline"`` and
+            ``"delays"``, as far as they were not empty.
         origin : Origin, optional
             Where they come from.
         captured_packets : int, optional
@@ -272,6 +276,32 @@ class Results(Shown):
         return pl.concat(frames) if frames else pl.DataFrame()
 
     @cached_property
+    def competitor_timeline(self) -> pl.DataFrame:
+        """One row per run, step and competitor; empty without competitors or a step.
+
+        ``goodput_mbps`` is the mean of the ``count`` flows that a competitor stands for. The
+        testbed does not know it.
+        """
+        import polars as pl
+
+        frames = []
+        for run, recorded in self._with_recorded():
+            columns = recorded.competitor_timeline()
+            if columns is not None:
+                frame = _columns(run["seed"], None, columns)
+                at, of = frame["competitor"], pl.DataFrame(run["competitors"])
+                frames.append(
+                    frame.select(
+                        "seed",
+                        "time_s",
+                        of["name"].gather(at).alias("competitor"),
+                        of["count"].gather(at).alias("count"),
+                        "goodput_mbps",
+                    )
+                )
+        return pl.concat(frames) if frames else pl.DataFrame()
+
+    @cached_property
     def delays(self) -> pl.DataFrame:
         """Histogram of the delay from the application's write to delivery in order.
 
@@ -320,8 +350,8 @@ class Results(Shown):
         ----------
         frame : str
             Which: ``"summary"``, ``"links"``, ``"subflows"``, ``"competitors"``, ``"flows"``,
-            ``"link_flows"``, ``"timeline"``, ``"connection"``, ``"delays"`` or
-            ``"reordering"``.
+            ``"link_flows"``, ``"timeline"``, ``"connection"``, ``"competitor_timeline"``,
+            ``"delays"`` or ``"reordering"``.
 
         Returns
         -------

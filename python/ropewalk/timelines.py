@@ -161,6 +161,27 @@ def subflows_of(results: Results, seeds: Sequence[int]) -> list[tuple[int, str, 
     ]
 
 
+def flows_of(results: Results, seeds: Sequence[int]) -> list[tuple[str, int, pl.DataFrame]]:
+    """Name and timeline of each flow, and for how many it stands; competitors are the last ones.
+
+    A competitor's goodput is the mean of those that it stands for.
+    """
+    connection = results.connection.filter(results.connection["seed"].is_in(list(seeds)))
+    if "flow" in connection.columns:
+        own = connection.partition_by("flow", maintain_order=True)
+        found = [(str(rows["flow"][0]), 1, rows) for rows in own]
+    else:
+        found = [(results.scenario.flows[0], 1, connection)]
+    others = results.competitor_timeline
+    if others.is_empty():
+        return found
+    of_seeds = others.filter(others["seed"].is_in(list(seeds)))
+    for rows in of_seeds.partition_by("competitor", maintain_order=True):
+        name, count = str(rows["competitor"][0]), int(rows["count"][0])
+        found.append((name if count == 1 else f"{name} ({count:,} flows)", count, rows))
+    return found
+
+
 def edges_of(time: Array) -> Array:
     """Edges of the steps that end at these times."""
     step = time[1] - time[0] if len(time) > 1 else time[0]

@@ -114,9 +114,8 @@ def shares(axes: Axes, results: Results, seeds: Sequence[int]) -> None:
     """Who gets how much of which link, competitors included, as parts of what the link carries."""
     runs = [run for run in results.runs if run["seed"] in seeds]
     links = [link["name"] for link in runs[0]["links"] if link.get("flows")]
-    names = dict.fromkeys(
-        flow["name"] for run in runs for link in run["links"] for flow in link.get("flows", [])
-    )
+    # In the scenario's order, as they are over time.
+    names = [str(flow["name"]) for flow in runs[0]["flows"]]
     before = np.zeros(len(links))
     told = {str(flow["name"]): int(flow.get("count", 1)) for flow in runs[0]["flows"]}
     for index, name in enumerate(names):

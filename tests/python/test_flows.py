@@ -2,12 +2,14 @@
 
 import io
 
+import polars as pl
 import pytest
 import rich.console
 
 import ropewalk
 from ropewalk import plot
 from ropewalk.prediction.coverage import is_one_of_several, uncovered
+from ropewalk.report import over_time
 from ropewalk.store import keep
 from ropewalk.table import table
 
@@ -123,6 +125,47 @@ def test_flows_are_kept_and_drawn(tmp_path):
     labels = plot.flows(results).axes[0].get_legend_handles_labels()[1]
     assert labels == ["backup", "download", "sync"]
     assert plot.overview(results).axes[0].get_ylabel() == "each flow's goodput (Mbit/s)"
+
+
+def test_competitors_are_recorded_drawn_and_reported_over_time(tmp_path):
+    scenario = ropewalk.Scenario(
+        LINKS
+        + '[[competitor]]\nname = "three"\npath = "dsl"\ncount = 3\nstart = "2 s"\n'
+        + '[[competitor]]\nname = "call"\npath = "lte"\n'
+        + 'traffic = { kind = "cbr", rate = "1 Mbit/s" }\n'
+    )
+    results = ropewalk.simulate(scenario, step="500 ms", runs=2)
+    frame = results.competitor_timeline
+    assert frame.columns == ["seed", "time_s", "competitor", "count", "goodput_mbps"]
+    for name, start in (("three", 2.0), ("call", 0.0)):
+        of_run = frame.filter((pl.col("competitor") == name) & (pl.col("seed") == 2))
+        assert of_run["time_s"].to_list() == results.connection.filter(seed=2)["time_s"].to_list()
+        mean = 0.5 * of_run["goodput_mbps"].sum() / (of_run["time_s"].max() - start)
+        whole = results.competitors.filter((pl.col("name") == name) & (pl.col("seed") == 2))
+        assert mean == pytest.approx(whole["goodput_mbps"][0])
+    axes = plot.flows(results).axes[0]
+    names = axes.get_legend_handles_labels()[1]
+    assert names == ["measured", "three (3 flows)", "call"]
+    # As in the picture beside it, which has the whole of the run.
+    assert plot.shares(results).axes[0].get_legend_handles_labels()[1] == names
+    keep(results, tmp_path / "kept")
+    again = ropewalk.load(tmp_path / "kept")
+    assert again.competitor_timeline.equals(frame)
+    first = next(over_time.pictures(again))
+    assert first.title == "What each flow gets, over time"
+    columns = first.spec["data"]["columns"]
+    assert list(dict.fromkeys(columns["of"])) == names
+    # All three together, where one stands for the mean.
+    last = [y for of, y in zip(columns["of"], columns["y"], strict=True) if of == names[1]][-1]
+    at_end = pl.col("time_s") == frame["time_s"].max()
+    rates = frame.filter((pl.col("competitor") == "three") & at_end)
+    assert last == pytest.approx(3 * rates["goodput_mbps"].mean(), rel=1e-3)
+
+
+def test_without_competitors_or_steps_there_is_no_timeline_of_them():
+    assert ropewalk.simulate(THREE, step="1 s").competitor_timeline.is_empty()
+    scenario = ropewalk.Scenario(LINKS + '[[competitor]]\nname = "one"\npath = "dsl"\n')
+    assert ropewalk.simulate(scenario).competitor_timeline.is_empty()
 
 
 def test_a_sweep_may_keep_flows():

@@ -8,20 +8,24 @@ import sys
 from html.parser import HTMLParser
 from itertools import product
 
+import numpy as np
 import polars as pl
 import pytest
 
 import browser
 import ropewalk
 from places import READY, TWO_LINKS
+from ropewalk import panels
 from ropewalk.advice.store import keep as keep_advice
 from ropewalk.comparison.store import keep as keep_comparison
 from ropewalk.mesh.store import keep as keep_census
 from ropewalk.needs import MissingLibraryError
 from ropewalk.prediction.store import keep as keep_prediction
+from ropewalk.report import over_time
 from ropewalk.report.combined import Axis, Combined, pictures, table
 from ropewalk.report.section import Part, Section
 from ropewalk.reproduction.keeping import keep as keep_reproduction
+from ropewalk.results import RECORDED
 
 TOLD = "has no browser: make browser, or apt install chromium"
 
@@ -170,6 +174,25 @@ def test_a_study_that_was_ended_has_what_is_done(kept, tmp_path):
     assert "Over link.dsl.delay, by transport.scheduler" in text
 
 
+def test_what_a_kernel_does_not_tell_is_left_out():
+    ran = ropewalk.simulate("start/two-links", step="1 s")
+    frames = {name: getattr(ran, name) for name in RECORDED}
+    frames["connection"] = ran.connection.select("seed", "time_s", "goodput_mbps")
+    kernels = ropewalk.Results.restored(ran.scenario, ran.runs, frames)
+    titles = [chart.title for chart in over_time.pictures(kernels)]
+    assert titles[0] == "Goodput over time"
+    assert "What waits for a gap to close" not in titles
+
+
+def test_a_band_is_the_interval_of_the_mean_as_in_pictures():
+    ran = ropewalk.simulate("start/two-links", runs=3, step="500 ms")
+    drawn = panels.delivered(ran, ran.seeds)
+    columns = over_time.delivered({"simulate": ran}).spec["data"]["columns"]
+    assert columns["x"] == pytest.approx(drawn.edges, rel=1e-4)
+    for name, values in (("low", drawn.mean - drawn.half), ("high", drawn.mean + drawn.half)):
+        assert columns[name][:-1] == pytest.approx(np.maximum(values, 0), rel=1e-4), name
+
+
 def test_studies_are_drawn_by_what_is_varied():
     def drawn(*axes):
         rows = [
@@ -187,7 +210,8 @@ def test_studies_are_drawn_by_what_is_varied():
     assert drawn(delays, names) == ["Over delay, by scheduler"]
     assert drawn(delays, ("loss", ("1 %", "2 %")), names) == ["Over delay and loss"]
     assert drawn(names) == ["By scheduler"]
-    assert drawn(rates) == ["By rate"], "values of several units are names"
+    assert drawn(rates) == ["Over rate"], "units of one quantity are one axis"
+    assert drawn(("queue", ("1 bdp", "9 packets"))) == ["By queue"], "others are names"
 
 
 def test_a_study_of_ten_thousand_combinations_stays_below_5_mb(page, tmp_path):

@@ -350,6 +350,26 @@ def test_other_verbs_can_be_what_is_run(lossy, tmp_path, verb, column):
     assert ropewalk.load(tmp_path).study["verb"] == verb
 
 
+@pytest.mark.parametrize(
+    ("name", "key", "values", "numbers"),
+    [
+        ("papers/gomez-2014", "wifi.power", ["10 dBm", "16 dBm"], (10.0, 16.0)),
+        ("papers/gomez-2014", "wifi.slot", ["9 us", "20 us"], (9e-6, 2e-5)),
+        ("papers/gomez-2014", "wifi.tries", ["4", "7"], (4.0, 7.0)),
+        ("papers/gomez-2014", "wifi.queue", ["50 packets"], (50.0,)),
+        ("start/two-links", "link.cable.loss.p", ["1 %", "0.02"], (0.01, 0.02)),
+        ("start/two-links", "link.dsl.reverse.delay", ["5 ms", "1 s"], (0.005, 1.0)),
+        # What these are in bytes rests on other keys.
+        ("start/two-links", "link.dsl.queue", ["10 packets", "3 kB"], (15000.0, 3000.0)),
+        ("start/two-links", "transport.initial_window", ["10 packets"], (14240.0,)),
+        ("start/two-links", "transport.scheduler", ["min-rtt", "blest"], (None, None)),
+    ],
+)
+def test_a_key_of_any_table_has_its_numbers(name, key, values, numbers):
+    defined = definition.define(ropewalk.Scenario.load(name), {key: values})
+    assert defined.axes[0].numbers == numbers
+
+
 def test_a_range_is_spelled_in_the_unit_of_its_beginning(lossy):
     delays = {"from": "500 us", "to": "2 ms", "steps": 4}
     assert axes.values_of(lossy, "link.dsl.delay", delays) == (

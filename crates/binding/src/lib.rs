@@ -38,6 +38,12 @@ fn decode<'a>(content: &'a [u8], name: &str) -> PyResult<&'a str> {
         .map_err(|errors| ScenarioError::new_err(errors.to_string()))
 }
 
+/// What a key is set to, as a number in its base unit; None where it is none.
+#[pyfunction]
+fn base_value(key: &str, value: &str) -> Option<f64> {
+    ropewalk_scenario::base_value(key, value)
+}
+
 /// A scenario file with overrides in their places.
 #[pyfunction]
 fn effective(text: &str, name: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
@@ -61,6 +67,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(testbed::testbed_doctor, module)?)?;
     module.add_function(wrap_pyfunction!(testbed::testbed_emulate, module)?)?;
     module.add_function(wrap_pyfunction!(algorithms_json, module)?)?;
+    module.add_function(wrap_pyfunction!(base_value, module)?)?;
     module.add_function(wrap_pyfunction!(decode, module)?)?;
     module.add_function(wrap_pyfunction!(effective, module)?)?;
     module.add_function(wrap_pyfunction!(schema_json, module)?)?;

@@ -27,7 +27,7 @@ impl Run {
         self.captured
     }
 
-    /// What was recorded of the flows after the first; of competitors, nothing is.
+    /// What was recorded of the flows after the first, competitors aside.
     #[getter]
     fn further_flows(&self) -> Vec<FurtherFlow> {
         let others = self.outcome.others.iter().cloned();
@@ -42,6 +42,18 @@ impl Run {
     /// State per step: a dict of columns, if a timeline was recorded.
     fn connection_timeline<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         connection(py, self.outcome.timeline.as_ref())
+    }
+
+    /// What competitors got per step: a dict of columns, if a timeline was recorded and there are any.
+    fn competitor_timeline<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(rows) = &self.outcome.competitors else {
+            return Ok(None);
+        };
+        let columns = PyDict::new(py);
+        columns.set_item("time_s", array(py, &rows.time_s))?;
+        columns.set_item("competitor", array(py, &rows.competitor))?;
+        columns.set_item("goodput_mbps", array(py, &rows.goodput_mbps))?;
+        Ok(Some(columns))
     }
 
     /// The histogram of delays: a dict of columns.

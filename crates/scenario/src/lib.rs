@@ -8,6 +8,7 @@
 mod air_settings;
 mod algorithm;
 mod asked_files;
+mod base_value;
 mod chosen;
 mod document;
 mod edit;
@@ -32,6 +33,7 @@ mod to_toml;
 mod traffic_keys;
 mod value;
 
+pub use base_value::base_value;
 pub use error::{Errors, Place, Problem, ScenarioError};
 pub use limits::{MAX_SCENARIO_BYTES, MAX_TRACE_BYTES, MAX_TRACE_LINES};
 pub use model::{

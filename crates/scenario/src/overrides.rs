@@ -95,7 +95,7 @@ impl Target {
 }
 
 /// The value that an override's text means: TOML if it is, else itself.
-fn value(text: &str, is_text: bool) -> toml_edit::Value {
+pub(crate) fn value(text: &str, is_text: bool) -> toml_edit::Value {
     let text = text.trim();
     match text.parse::<toml_edit::Value>() {
         // A link may be called 5, and a title may be true.

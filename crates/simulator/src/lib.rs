@@ -21,6 +21,7 @@ mod shares;
 mod sights;
 mod sink;
 mod summary;
+mod timeline;
 mod world;
 
 pub use conversation::{Arrived, Conversation, REQUEST};
@@ -28,15 +29,16 @@ pub use flow::{Late, Timeliness};
 pub use metrics::Histogram;
 pub use observer::{FlowFacts, Observer, Sighting, Told};
 pub use outcome::{
-    AirtimeShares, ApplicationSummary, ChannelSummary, ChunksSummary, CompetitorSummary,
-    ConnectionTimeline, DelayBin, DelaySummary, DisjointRoutes, FlowOutcome, FlowSummary,
-    LinkShare, LinkSummary, MeshSummary, MessagesSummary, MptcpNs3Summary, NodeSummary, Outcome,
-    QuotaSummary, RadioSummary, Reordering, ReorderingMetrics, RequestsSummary, Stall, Stats,
-    SubflowSummary, SubflowTimeline, Summary, Timeline, VideoSummary, WebSummary,
+    AirtimeShares, ApplicationSummary, ChannelSummary, ChunksSummary, CompetitorSummary, DelayBin,
+    DelaySummary, DisjointRoutes, FlowOutcome, FlowSummary, LinkShare, LinkSummary, MeshSummary,
+    MessagesSummary, MptcpNs3Summary, NodeSummary, Outcome, QuotaSummary, RadioSummary, Reordering,
+    ReorderingMetrics, RequestsSummary, Stall, Stats, SubflowSummary, Summary, VideoSummary,
+    WebSummary,
 };
 pub use schedule::Schedule;
 pub use sink::Sink;
 pub use summary::{cost_per_gb, jain_index};
+pub use timeline::{CompetitorTimeline, ConnectionTimeline, SubflowTimeline, Timeline};
 
 use std::convert::Infallible;
 

@@ -1,5 +1,7 @@
 //! What a run gives: a summary, and on request a timeline and reordering metrics.
 
+use crate::timeline::{CompetitorTimeline, Timeline};
+
 /// Everything that one run measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -11,6 +13,8 @@ pub struct Outcome {
     pub delays: Vec<DelayBin>,
     /// The same of the flows after the first, as far as they are recorded.
     pub others: Vec<FlowOutcome>,
+    /// What competitors got at regular steps, where a timeline was asked for and there are any.
+    pub competitors: Option<CompetitorTimeline>,
 }
 
 /// What was recorded of a flow after the first.
@@ -558,50 +562,4 @@ pub struct DelayBin {
     pub up_to_ms: f64,
     /// Packets (or messages) in it.
     pub count: u64,
-}
-
-/// State of the measured connection at regular steps, as columns of equal length.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Timeline {
-    /// One row per step and subflow.
-    pub subflows: SubflowTimeline,
-    /// One row per step.
-    pub connection: ConnectionTimeline,
-    /// For each row of `subflows`, times in its step that what was taken for lost was found to have
-    /// been late, and windows were restored; empty without an answer to reordering.
-    pub undone: Vec<u64>,
-}
-
-/// One row per step and subflow.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
-pub struct SubflowTimeline {
-    /// End of the step.
-    pub time_s: Vec<f64>,
-    /// Subflow number.
-    pub subflow: Vec<u32>,
-    /// New data that this subflow handed on in the step, in its own order; 10^6 bit/s.
-    pub goodput_mbps: Vec<f64>,
-    /// Congestion window, in bytes.
-    pub cwnd_bytes: Vec<u64>,
-    /// Slow-start threshold, in bytes; NaN while unlimited.
-    pub ssthresh_bytes: Vec<f64>,
-    /// Bytes in flight.
-    pub in_flight_bytes: Vec<u64>,
-    /// Smoothed round-trip time; NaN before the first sample.
-    pub srtt_ms: Vec<f64>,
-}
-
-/// One row per step.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ConnectionTimeline {
-    /// End of the step.
-    pub time_s: Vec<f64>,
-    /// Delivered in order in the step; 10^6 bit/s.
-    pub goodput_mbps: Vec<f64>,
-    /// What the links of the connection's paths could have carried in the step; 10^6 bit/s; NaN where unlimited.
-    pub capacity_mbps: Vec<f64>,
-    /// Bytes waiting for a gap to close, at the end of the step.
-    pub reorder_buffer_bytes: Vec<u64>,
-    /// What the player can go on with, at the end of the step; s. Empty where there is none.
-    pub player_buffer_s: Vec<f64>,
 }

@@ -116,6 +116,7 @@ pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
         timeline: first.timeline,
         delays: first.delays,
         others: outcomes,
+        competitors: run.recorder.take_competitors(),
     }
 }
 

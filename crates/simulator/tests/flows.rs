@@ -2,6 +2,8 @@
 
 mod support;
 
+use ropewalk_quantities::Time;
+use ropewalk_simulator::{Options, simulate};
 use support::{run, scenario};
 
 const TWO_LINKS: &str = r#"
@@ -196,4 +198,71 @@ fn a_flow_beside_others_draws_as_it_does_alone() {
     assert_eq!(alone.goodput_mbps, beside.goodput_mbps);
     assert_eq!(alone.delay_ms, beside.delay_ms);
     assert_eq!(alone.subflows, beside.subflows);
+}
+
+#[test]
+fn competitors_have_a_timeline_where_one_is_asked_for() {
+    let text = format!(
+        r#"{TWO_LINKS}
+        [[flow]]
+        name = "download"
+        [[competitor]]
+        name = "three"
+        path = "cable"
+        count = 3
+        start = "2 s"
+        [[competitor]]
+        name = "steady"
+        path = "dsl"
+        traffic = {{ kind = "cbr", rate = "2 Mbit/s" }}
+        "#
+    );
+    let scenario = scenario(&text);
+    let with = |step| {
+        let options = Options {
+            timeline_step: step,
+            ..Options::default()
+        };
+        simulate(&scenario, 1, &options).expect("it runs")
+    };
+    let plain = with(None);
+    let timed = with(Some(Time::from_millis(500)));
+    assert!(plain.competitors.is_none());
+    assert_eq!(plain.summary, timed.summary, "a timeline changes nothing");
+    let rows = timed.competitors.expect("a timeline is asked for");
+    assert_eq!(rows.time_s.len(), 2 * 20);
+    let of = |number: u32| -> Vec<(f64, f64)> {
+        let rows = rows
+            .competitor
+            .iter()
+            .zip(&rows.time_s)
+            .zip(&rows.goodput_mbps);
+        rows.filter(|((competitor, _), _)| **competitor == number)
+            .map(|((_, time), goodput)| (*time, *goodput))
+            .collect()
+    };
+    let (three, steady) = (of(0), of(1));
+    assert!(
+        three
+            .iter()
+            .all(|(time, goodput)| (*goodput > 0.0) == (*time > 2.0))
+    );
+    // Over the time from its start, what the steps had is what the summary has.
+    let mean = |rows: &[(f64, f64)], seconds: f64| {
+        rows.iter().map(|(_, goodput)| goodput * 0.5).sum::<f64>() / seconds
+    };
+    let summary = &timed.summary.competitors;
+    assert!((mean(&three, 8.0) - summary[0].goodput_mbps).abs() < 1e-9);
+    assert!((mean(&steady, 10.0) - summary[1].goodput_mbps).abs() < 1e-9);
+    assert!((summary[1].goodput_mbps - 2.0).abs() < 0.05);
+}
+
+#[test]
+fn nobody_competes_and_nothing_is_recorded_of_it() {
+    let options = Options {
+        timeline_step: Some(Time::from_millis(500)),
+        ..Options::default()
+    };
+    let outcome = simulate(&scenario(TWO_LINKS), 1, &options).expect("it runs");
+    assert!(outcome.timeline.is_some() && outcome.competitors.is_none());
 }

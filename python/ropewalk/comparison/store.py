@@ -13,7 +13,7 @@ from .results import Comparison
 
 PICTURE = "compare"
 NUMBERS = "numbers"
-TABLES = ("summary", "links", "subflows", "timeline", "connection", "delays")
+TABLES = ("summary", "links", *RECORDED)
 
 
 def keep(comparison: Comparison, folder: Path) -> Path:

@@ -63,6 +63,9 @@ class Run:
         """Return columns, a row per step; None without a timeline."""
         return self._columns("connection")
 
+    def competitor_timeline(self) -> None:
+        """Nothing: how much the kernel's competitors get is asked at the end alone."""
+
     def delay_bins(self) -> dict[str, NDArray[Any]]:
         """Return the histogram of delays: ``up_to_ms`` and ``count``."""
         import numpy as np

@@ -235,7 +235,9 @@ def flows(
     ax: On | None = None,
     width: Width | None = None,
 ) -> On:
-    """Goodput of each flow but competitors over time, stacked.
+    """Goodput of each flow over time, stacked: competitors, of one entry together, lie on top.
+
+    The testbed does not know what competitors get over time.
 
     Parameters
     ----------

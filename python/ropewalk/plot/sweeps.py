@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .. import units
 from ..style import BAND, INK, colour, legend, line, on_axes, picture
 
 if TYPE_CHECKING:
@@ -18,15 +18,6 @@ if TYPE_CHECKING:
     from .drawing import On
 
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
-# By quantity: units as scenario files spell them, each with how many of the first it is.
-SPELLED = (
-    {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0},
-    {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9},
-    {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1024.0, "MiB": 1024.0**2, "GiB": 1024.0**3},
-    {"%": 1.0},
-    {"": 1.0},
-)
-NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*")
 MOST_TOLD = 150  # cells of a map up to which each has its number in it
 
 
@@ -339,7 +330,7 @@ def _scale(points: pl.DataFrame, name: str) -> Scale:
     values = points[name].unique(maintain_order=True).to_list()
     if points[name].dtype.is_numeric():
         return Scale(_heading(name), {value: float(value) for value in values})
-    spelled = _numbers([str(value) for value in values])
+    spelled = units.numbers([str(value) for value in values])
     if spelled is None:
         places = {value: float(at) for at, value in enumerate(values)}
         return Scale(name, places, [str(value) for value in values])
@@ -352,22 +343,6 @@ def _ordered(points: pl.DataFrame, name: str) -> list[Any]:
     """The values of a column by their size, or in their order where they are no numbers."""
     places = _scale(points, name).places
     return sorted(places, key=lambda value: places[value])
-
-
-def _numbers(values: Sequence[str]) -> tuple[list[float], str] | None:
-    """Return what texts with units say, in the unit of the first one; None where one is none.
-
-    Examples
-    --------
-    >>> _numbers(["10 ms", "0.1 s"]), _numbers(["min-rtt"])
-    (([10.0, 100.0], 'ms'), None)
-    """
-    parts = [NUMBER.fullmatch(value) for value in values]
-    for units in SPELLED:
-        if parts and all(part and part[2] in units for part in parts):
-            unit = parts[0][2] if parts[0] else ""
-            return [float(part[1]) * units[part[2]] / units[unit] for part in parts if part], unit
-    return None
 
 
 def _axis(axes: Axes, scale: Scale, which: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from .. import units
 from . import charts
 from .section import Cell, Chart, Table
 from .tables import cut, heading, number, scale_of
@@ -34,7 +35,6 @@ MOST_METRICS = 16
 MOST_VALUES = 200_000  # in a picture, so that a page of 10 000 combinations stays below 5 MB
 MOST_SERIES = 24
 LOGARITHMIC = 20.0  # the largest value over the smallest, from which on an axis is logarithmic
-SPELLED = re.compile(r"\s*([+-]?[\d.]+(?:[eE][+-]?\d+)?)\s*(\D*?)\s*")
 BANDS = "Bands are 95 % intervals over the runs."
 INTERVALS = "Lines on bars are 95 % intervals over the runs."
 
@@ -56,24 +56,24 @@ class Axis:
 
     @cached_property
     def numbers(self) -> tuple[float, ...] | None:
-        """The values as numbers of one unit; None where they are names, or of several units."""
-        found = [SPELLED.fullmatch(value) for value in self.values]
-        matched = [each for each in found if each is not None]
-        if len(matched) < len(self.values) or len({each[2] for each in matched}) > 1:
-            return None
-        return tuple(float(each[1]) for each in matched)
+        """The values as numbers, in the unit of the first; None where they are names."""
+        return None if self._spelled is None else tuple(self._spelled[0])
 
     @property
     def title(self) -> str:
-        """The key, with the unit that all values share.
+        """The key, with the unit of its numbers.
 
         Examples
         --------
-        >>> Axis("link.dsl.delay", ("10 ms", "20 ms")).title
+        >>> Axis("link.dsl.delay", ("10 ms", "0.2 s")).title
         'link.dsl.delay, ms'
         """
-        match = SPELLED.fullmatch(self.values[0]) if self.numbers is not None else None
-        return f"{self.key}, {match[2]}" if match is not None and match[2] else self.key
+        unit = "" if self._spelled is None else self._spelled[1]
+        return f"{self.key}, {unit}" if unit else self.key
+
+    @cached_property
+    def _spelled(self) -> tuple[list[float], str] | None:
+        return units.numbers(self.values)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,6 @@ from ..comparison.store import restore
 from ..comparison.table import FLOW, LINK, SUBFLOW, SUMMARY
 from ..folders import Kept
 from . import asked, belief, charts, over_time
-from .over_time import Frames
-from .runs import frames
 from .section import Cell, Chart, Part, Piece, Section, Table, Text
 from .tables import cut, value
 
@@ -23,7 +21,6 @@ EACH = (("subflows", "Subflows", SUBFLOW), ("links", "Links", LINK), ("flows", "
 def section(kept: Kept) -> Section:
     """Return what is to be said of a comparison."""
     compared = restore(kept)
-    recorded = {way: frames(results) for way, results in compared.ran.items()}
     return Section(
         kept.scenario.title,
         KIND,
@@ -31,7 +28,7 @@ def section(kept: Kept) -> Section:
             asked.question(kept, {"ways": ", ".join(compared.ways)}),
             Part("In short", (_summary(compared), *belief.explained(compared))),
             asked.drawn(kept.scenario),
-            Part("Pictures", tuple(_pictures(compared, recorded))),
+            Part("Pictures", tuple(_pictures(compared))),
             Part("Numbers", tuple(_tables(compared))),
             Part(belief.TITLE, tuple(_believed(compared))),
             asked.whence(kept),
@@ -77,19 +74,12 @@ def _tables(compared: Comparison) -> Iterator[Table]:
             yield cut(caption, tuple(headings), [*zip(*filled, strict=True)], "result.json")
 
 
-def _pictures(compared: Comparison, recorded: dict[str, Frames]) -> Iterator[Chart]:
+def _pictures(compared: Comparison) -> Iterator[Chart]:
     yield _goodputs(compared)
-    over = {way: of for way, of in recorded.items() if of.connection.height}
-    if over:
-        yield over_time.delivered(
-            {way: over_time.first(of, of.connection) for way, of in over.items()}
-        )
-    delays = {way: of for way, of in recorded.items() if of.delays.height}
-    if delays:
-        first = next(iter(delays.values()))
-        yield over_time.delays(
-            {way: over_time.first(of, of.delays) for way, of in delays.items()}, first
-        )
+    if over := {way: ran for way, ran in compared.ran.items() if ran.connection.height}:
+        yield over_time.delivered(over)
+    if delays := {way: ran for way, ran in compared.ran.items() if ran.delays.height}:
+        yield over_time.delays(delays)
 
 
 def _goodputs(compared: Comparison) -> Chart:

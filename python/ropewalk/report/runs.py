@@ -7,7 +7,7 @@ from ..results import Results
 from ..store import restore
 from ..table import listings, summary_lines
 from . import asked, belief
-from .over_time import Frames, pictures, pieces_of
+from .over_time import pictures
 from .section import Facts, Part, Section, Table
 from .tables import of_listing
 
@@ -20,7 +20,6 @@ KINDS = {
 def section(kept: Kept) -> Section:
     """Return what is to be said of runs of one scenario."""
     ran = restore(kept)
-    shown = pictures(frames(ran), ran.runs[0].get("radios", ()))
     return Section(
         kept.scenario.title,
         KINDS.get(kept.engine, kept.engine),
@@ -28,22 +27,12 @@ def section(kept: Kept) -> Section:
             asked.question(kept),
             Part("In short", (Facts(tuple(summary_lines(ran))),)),
             asked.drawn(kept.scenario),
-            Part("Pictures", tuple(shown)),
+            Part("Pictures", tuple(pictures(ran))),
             Part("Numbers", tuple(tables(ran))),
             belief.of_runs(ran),
             asked.whence(kept),
         ),
     )
-
-
-def frames(ran: Results) -> Frames:
-    """Return what runs recorded."""
-    flows = ran.runs[0].get("flows", [])
-    first = None
-    if flows:
-        first = f"{flows[0]['name']} (1)" if "count" in flows[0] else str(flows[0]["name"])
-    pieces = pieces_of(ran.scenario.values["traffic"])
-    return Frames(ran.timeline, ran.connection, ran.delays, first, pieces)
 
 
 def tables(ran: Results) -> list[Table]:

@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from .._core import base_value
 from ..scenario import Scenario, Value, spelled
+from ..units import NUMBER
 
 Changes: TypeAlias = tuple[tuple[str, str], ...]
 
@@ -17,7 +19,6 @@ RANGE_KEYS = ("from", "to", "steps", "scale")
 SCALES = ("linear", "log")
 MOST_STEPS = 100_000
 RANGE = 'a list of values, or { from = "10 ms", to = "100 ms", steps = 10, scale = "linear" }'
-_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*")
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def axes_of(
         for at, value in enumerate(values):
             step = {partner: given[partner][at] for partner in partners}
             tried = changed(scenario, {**first, **step, key: value})
-            numbers.append(number(tried, key))
+            numbers.append(number(tried, key, value))
             files |= {name: each for name, each in tried.files.items() if name in value}
         found.append(Axis(key, tuple(values), tuple(numbers), files))
     return tuple(found)
@@ -127,15 +128,32 @@ def changed(scenario: Scenario, changes: Mapping[str, str]) -> Scenario:
     return scenario.with_(dict(sorted(changes.items())))
 
 
-def number(scenario: Scenario, key: str) -> float | None:
-    """Return the value of a key in base units; None where it is no number.
+def number(scenario: Scenario, key: str, value: str) -> float | None:
+    """Return in base units what a key is set to; None where it is no number.
+
+    What rests on other keys, such as how many bytes a bdp is, is taken from the scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        In which the key has the value.
+    key : str
+        Which key.
+    value : str
+        As a scenario file spells it.
 
     Examples
     --------
     >>> scenario = Scenario.load("scenarios/start/two-links.toml")
-    >>> number(scenario, "link.dsl.rate"), number(scenario, "transport.scheduler")
-    (16000000.0, None)
+    >>> number(scenario, "link.dsl.rate", "16 Mbit/s"), number(scenario, "mesh.range", "2 km")
+    (16000000.0, 2000.0)
+    >>> scenario = scenario.with_({"link.dsl.queue": "2 packets"})
+    >>> number(scenario, "link.dsl.queue", "2 packets")
+    3000.0
     """
+    plain = base_value(key, value)
+    if plain is not None:
+        return plain
     found: Any = scenario.values
     parts = key.split(".")
     if parts[:2] == ["flow", found["transport"]["name"]]:
@@ -144,7 +162,9 @@ def number(scenario: Scenario, key: str) -> float | None:
     for part in parts:
         found = _within(found, part)
     if isinstance(found, bool) or not isinstance(found, (int, float)):
-        return None
+        # A radio's queue counts packets, however long.
+        match = NUMBER.fullmatch(value)
+        return float(match[1]) if match and match[2] in ("packet", "packets") else None
     return float(found)
 
 
@@ -245,7 +265,7 @@ def _of_range(scenario: Scenario, key: str, given: Mapping[str, Any]) -> tuple[s
         allowed = ", ".join(map(repr, SCALES))
         raise ValueError(f"{shown}: scale = {scale!r}: allowed: {allowed}")
     ends = [spelled(given["from"]), spelled(given["to"])]
-    taken = [_NUMBER.fullmatch(end) for end in ends]
+    taken = [NUMBER.fullmatch(end) for end in ends]
     units = [match[2] if match else None for match in taken]
     plain = [float(match[1]) if match else None for match in taken]
     low, high = plain
@@ -253,7 +273,7 @@ def _of_range(scenario: Scenario, key: str, given: Mapping[str, Any]) -> tuple[s
         raise ValueError(f"{shown}: from and to must begin with numbers")
     if units[0] != units[1]:
         # In the first one's unit, whatever the second one's is.
-        bases = [number(scenario.with_({key: end}), key) for end in ends]
+        bases = [number(scenario.with_({key: end}), key, end) for end in ends]
         if None in bases or not bases[0] or not low:
             raise ValueError(f"{shown}: from and to must have the same unit here")
         high = float(bases[1] or 0) / (bases[0] / low)

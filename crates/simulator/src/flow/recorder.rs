@@ -11,7 +11,7 @@ use crate::Options;
 use crate::application::Application;
 use crate::hosts::Host;
 use crate::metrics::{Histogram, Reorder};
-use crate::outcome::{ConnectionTimeline, SubflowTimeline, Timeline};
+use crate::timeline::{ConnectionTimeline, SubflowTimeline, Timeline};
 
 /// Displacements beyond this count as loss in RFC 5236's densities.
 const REORDER_THRESHOLD: u32 = 64;

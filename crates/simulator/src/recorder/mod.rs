@@ -1,14 +1,17 @@
 //! When a run is looked at: at the end of the warm-up, and at regular steps.
 
 mod baseline;
+mod competitors;
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::Scenario;
 
 use crate::Options;
 use crate::air::Air;
+use crate::timeline::CompetitorTimeline;
 use crate::world::World;
 pub(crate) use baseline::Baseline;
+use competitors::Competitors;
 
 /// Looks at the world when the warm-up is over, and at regular steps.
 #[derive(Debug)]
@@ -18,6 +21,8 @@ pub(crate) struct Recorder {
     pub(crate) warmup: Time,
     step: Option<Time>,
     next_step: Time,
+    /// Where there are any, and a timeline is asked for.
+    competitors: Option<Competitors>,
 }
 
 impl Recorder {
@@ -27,6 +32,9 @@ impl Recorder {
             warmup: scenario.warmup,
             step: options.timeline_step,
             next_step: options.timeline_step.unwrap_or(Time::MAX),
+            competitors: options
+                .timeline_step
+                .and_then(|_| Competitors::new(scenario)),
         }
     }
 
@@ -55,23 +63,31 @@ impl Recorder {
             && now >= self.next_step
         {
             self.next_step += step;
-            add_rows(now, world);
+            self.add_rows(now, world);
         }
     }
 
     /// The run is over: the timelines' last step ends here.
-    pub(crate) fn finish<T: Copy, M: Air<T>>(&self, now: Time, world: &mut World<T, M>) {
+    pub(crate) fn finish<T: Copy, M: Air<T>>(&mut self, now: Time, world: &mut World<T, M>) {
         if self.step.is_some() {
-            add_rows(now, world);
+            self.add_rows(now, world);
         }
     }
-}
 
-fn add_rows<T: Copy, M: Air<T>>(now: Time, world: &mut World<T, M>) {
-    for flow in &mut world.flows {
-        let held = flow.player_buffer(now);
-        if let Some(recorder) = &mut flow.recorder {
-            recorder.add_rows(now, &flow.host, &world.network, &flow.routes, held);
+    /// What competitors got over time, where that was asked for and there are any.
+    pub(crate) fn take_competitors(&mut self) -> Option<CompetitorTimeline> {
+        self.competitors.take().map(Competitors::take)
+    }
+
+    fn add_rows<T: Copy, M: Air<T>>(&mut self, now: Time, world: &mut World<T, M>) {
+        for flow in &mut world.flows {
+            let held = flow.player_buffer(now);
+            if let Some(recorder) = &mut flow.recorder {
+                recorder.add_rows(now, &flow.host, &world.network, &flow.routes, held);
+            }
+        }
+        if let Some(competitors) = &mut self.competitors {
+            competitors.add_rows(now, world);
         }
     }
 }

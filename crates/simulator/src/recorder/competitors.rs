@@ -1,0 +1,67 @@
+//! What competitors get over time.
+
+use ropewalk_quantities::Time;
+use ropewalk_scenario::{Origin, Scenario};
+
+use crate::timeline::CompetitorTimeline;
+use crate::world::World;
+
+/// Writes the rows.
+#[derive(Debug)]
+pub(super) struct Competitors {
+    timeline: CompetitorTimeline,
+    /// The first competitor's entry of the scenario: they are the last ones.
+    first: usize,
+    /// How many flows each stands for.
+    counts: Vec<u32>,
+    /// The last row's time, and what each had delivered by then.
+    time: Time,
+    delivered: Vec<u64>,
+}
+
+impl Competitors {
+    /// Nothing where there are none.
+    pub(super) fn new(scenario: &Scenario) -> Option<Competitors> {
+        let is_one = |flow: &ropewalk_scenario::Flow| flow.origin == Origin::Competitor;
+        let first = scenario.flows.iter().position(is_one)?;
+        let counts: Vec<u32> = scenario.flows[first..]
+            .iter()
+            .map(|flow| flow.count)
+            .collect();
+        Some(Competitors {
+            timeline: CompetitorTimeline::default(),
+            first,
+            delivered: vec![0; counts.len()],
+            counts,
+            time: Time::ZERO,
+        })
+    }
+
+    /// One more row for each, up to now.
+    pub(super) fn add_rows<T: Copy, M>(&mut self, now: Time, world: &World<T, M>) {
+        if now == self.time {
+            return;
+        }
+        let mut delivered = vec![0; self.counts.len()];
+        let competing = world.flows.partition_point(|flow| flow.entry < self.first);
+        for flow in &world.flows[competing..] {
+            delivered[flow.entry - self.first] += flow.host.delivered();
+        }
+        let span = (now - self.time).as_secs_f64();
+        let both = delivered.iter().zip(&self.delivered).zip(&self.counts);
+        for (competitor, ((to, from), count)) in both.enumerate() {
+            let mbps = (to - from) as f64 * 8.0 / span / 1e6;
+            self.timeline.time_s.push(now.as_secs_f64());
+            self.timeline.competitor.push(competitor as u32);
+            let mean = mbps / f64::from(*count).max(1.0);
+            self.timeline.goodput_mbps.push(mean);
+        }
+        self.time = now;
+        self.delivered = delivered;
+    }
+
+    /// All rows.
+    pub(super) fn take(self) -> CompetitorTimeline {
+        self.timeline
+    }
+}

@@ -1,0 +1,58 @@
+//! State at regular steps, as columns of equal length.
+
+/// State of the measured connection at regular steps, as columns of equal length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Timeline {
+    /// One row per step and subflow.
+    pub subflows: SubflowTimeline,
+    /// One row per step.
+    pub connection: ConnectionTimeline,
+    /// For each row of `subflows`, times in its step that what was taken for lost was found to have
+    /// been late, and windows were restored; empty without an answer to reordering.
+    pub undone: Vec<u64>,
+}
+
+/// One row per step and subflow.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct SubflowTimeline {
+    /// End of the step.
+    pub time_s: Vec<f64>,
+    /// Subflow number.
+    pub subflow: Vec<u32>,
+    /// New data that this subflow handed on in the step, in its own order; 10^6 bit/s.
+    pub goodput_mbps: Vec<f64>,
+    /// Congestion window, in bytes.
+    pub cwnd_bytes: Vec<u64>,
+    /// Slow-start threshold, in bytes; NaN while unlimited.
+    pub ssthresh_bytes: Vec<f64>,
+    /// Bytes in flight.
+    pub in_flight_bytes: Vec<u64>,
+    /// Smoothed round-trip time; NaN before the first sample.
+    pub srtt_ms: Vec<f64>,
+}
+
+/// One row per step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ConnectionTimeline {
+    /// End of the step.
+    pub time_s: Vec<f64>,
+    /// Delivered in order in the step; 10^6 bit/s.
+    pub goodput_mbps: Vec<f64>,
+    /// What the links of the connection's paths could have carried in the step; 10^6 bit/s; NaN where unlimited.
+    pub capacity_mbps: Vec<f64>,
+    /// Bytes waiting for a gap to close, at the end of the step.
+    pub reorder_buffer_bytes: Vec<u64>,
+    /// What the player can go on with, at the end of the step; s. Empty where there is none.
+    pub player_buffer_s: Vec<f64>,
+}
+
+/// One row per step and competitor of the scenario.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CompetitorTimeline {
+    /// End of the step.
+    pub time_s: Vec<f64>,
+    /// Number of the competitor among the scenario's.
+    pub competitor: Vec<u32>,
+    /// Delivered in order in the step, the mean of all flows that the competitor stands for; 10^6 bit/s.
+    pub goodput_mbps: Vec<f64>,
+}

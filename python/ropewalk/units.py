@@ -1,0 +1,51 @@
+"""Values with units, as scenario files spell them, as numbers that an axis can have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*")
+# By quantity: units, each with how many of the first it is.
+UNITS = (
+    {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0},
+    {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9},
+    {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1024.0, "MiB": 1024.0**2, "GiB": 1024.0**3},
+    {"%": 1.0},
+    {"": 1.0},
+)
+APART = re.compile(r"\S+\s+[A-Za-z/]+")  # what stands behind a space is a unit, too
+
+
+def numbers(values: Sequence[str]) -> tuple[list[float], str] | None:
+    """Return what texts say, in the unit of the first one.
+
+    Parameters
+    ----------
+    values : sequence of str
+        Numbers, of one unit or of units of one quantity.
+
+    Returns
+    -------
+    list of float, str
+        The numbers, and the unit, which is empty where there is none; None where a text is no
+        number, or the units are not of one quantity.
+
+    Examples
+    --------
+    >>> numbers(["10 ms", "0.1 s"]), numbers(["3 packets", "5 packets"])
+    (([10.0, 100.0], 'ms'), ([3.0, 5.0], 'packets'))
+    >>> numbers(["min-rtt"]), numbers(["3 packets", "10 kB"]), numbers(["3g.trace", "4g.trace"])
+    (None, None, None)
+    """
+    matched = [match for value in values if (match := NUMBER.fullmatch(value))]
+    if not matched or len(matched) < len(values):
+        return None
+    unit = matched[0][2]
+    alike = [units for units in UNITS if unit in units]
+    if not alike and all(APART.fullmatch(value.strip()) for value in values):
+        alike = [{unit: 1.0}]
+    for units in alike:
+        if all(match[2] in units for match in matched):
+            return [float(match[1]) * units[match[2]] / units[unit] for match in matched], unit
+    return None
