@@ -211,7 +211,7 @@ def legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str], **more: An
         return
     figure = axes.get_figure(root=True)
     assert figure is not None
-    wide = _inches(axes)[0]
+    wide = inches(axes)[0]
     size = 0.833 * float(axes.xaxis.label.get_fontsize())  # what "small" is
     place: dict[str, Any]
     if figure.get_layout_engine() is None:
@@ -232,9 +232,19 @@ def legend(axes: Axes, handles: Sequence[Any], labels: Sequence[str], **more: An
     axes.legend(handles, labels, **{"fontsize": "small", **place, **more})
 
 
+def name_ticks(axes: Axes, names: Sequence[str], which: str = "x") -> None:
+    """Put names at 0, 1, 2, ... of an axis, aslant where they have no room beside each other."""
+    axes.set(**{f"{which}ticks": range(len(names)), f"{which}ticklabels": names})
+    size = float(axes.xaxis.label.get_fontsize())
+    letters = len(names) * (2 + max(map(len, names), default=0))
+    if which == "x" and letters * LETTER * size > inches(axes)[0]:
+        for label in axes.get_xticklabels():
+            label.set(rotation=30, ha="right", rotation_mode="anchor")
+
+
 def note(axes: Axes, text: str) -> None:
     """Write above all that is drawn on axes, in lines as long as the axes are wide."""
-    wide, high = _inches(axes)
+    wide, high = inches(axes)
     size = 0.833 * float(axes.xaxis.label.get_fontsize())
     lines = textwrap.wrap(text, max(24, int(wide / (1.05 * LETTER * size))))
     part = len(lines) * 1.3 * size / 72 / high + 0.03
@@ -253,7 +263,7 @@ def note(axes: Axes, text: str) -> None:
     )
 
 
-def _inches(axes: Axes) -> tuple[float, float]:
+def inches(axes: Axes) -> tuple[float, float]:
     """Return about how wide and high axes are when all is laid out."""
     figure, room = axes.get_figure(root=True), axes.get_figure(root=False)
     assert figure is not None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from typing import TYPE_CHECKING, Literal, get_args
 
+from .needs import need
 from .scenario import Scenario, Value, spelled
 from .simulation import check_runs, simulate
 
@@ -17,7 +19,7 @@ Table = Literal["summary", "links", "subflows", "competitors", "flows", "link_fl
 
 
 def sweep(
-    scenario: Scenario,
+    scenario: Scenario | str | os.PathLike[str],
     vary: Mapping[str, Sequence[Value]],
     *,
     seed: int = 1,
@@ -30,8 +32,8 @@ def sweep(
 
     Parameters
     ----------
-    scenario : Scenario
-        What to run.
+    scenario : Scenario or path
+        What to run, a scenario file, or the name of a ready scenario.
     vary : mapping of str to sequence of values
         For each key the values that it takes, spelled as in a scenario file.
     seed : int
@@ -63,17 +65,21 @@ def sweep(
         before the first one runs.
     ValueError
         Another argument is wrong; that is found before the first one runs, too.
+    MissingLibraryError
+        polars is not installed.
 
     Examples
     --------
     >>> import ropewalk
-    >>> scenario = ropewalk.Scenario.load("scenarios/start/two-links.toml")
-    >>> table = sweep(scenario, {"link.dsl.delay": ["10 ms", "50 ms", "100 ms"]})
+    >>> table = sweep("start/two-links", {"link.dsl.delay": ["10 ms", "50 ms", "100 ms"]})
     >>> table["link.dsl.delay"].to_list()
     ['10 ms', '50 ms', '100 ms']
     """
+    need("sweep", "polars")
     import polars as pl
 
+    if not isinstance(scenario, Scenario):
+        scenario = Scenario.load(scenario)
     if table not in get_args(Table):
         raise ValueError(f"table = {table!r}; allowed: {', '.join(get_args(Table))}")
     check_runs(seed, runs)

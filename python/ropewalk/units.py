@@ -1,4 +1,4 @@
-"""Values with units, as scenario files spell them, as numbers that an axis can have."""
+"""Units: of values that scenario files spell, and of columns that have theirs in their names."""
 
 from __future__ import annotations
 
@@ -14,6 +14,18 @@ UNITS = (
     {"%": 1.0},
     {"": 1.0},
 )
+# How a column's name ends: the unit that it is told in, and what a value is multiplied by.
+COLUMNS = {
+    "_mbps": ("Mbit/s", 1.0),
+    "_kbps": ("kbit/s", 1.0),
+    "_ms": ("ms", 1.0),
+    "_s": ("s", 1.0),
+    "_bytes": ("kB", 1e-3),
+    "_ratio": ("%", 100.0),
+    "_percent": ("%", 1.0),
+    "_m": ("m", 1.0),
+}
+WIDE = 20.0  # the largest value over the smallest, from which on an axis is one of powers
 APART = re.compile(r"\S+\s+[A-Za-z/]+")  # what stands behind a space is a unit, too
 
 
@@ -49,3 +61,39 @@ def numbers(values: Sequence[str]) -> tuple[list[float], str] | None:
         if all(match[2] in units for match in matched):
             return [float(match[1]) * units[match[2]] / units[unit] for match in matched], unit
     return None
+
+
+def is_wide(values: Sequence[float]) -> bool:
+    """Whether numbers are so far apart that an axis of powers shows them better.
+
+    Examples
+    --------
+    >>> is_wide([1.0, 10.0, 100.0]), is_wide([0.0, 100.0]), is_wide([10.0, 100.0])
+    (True, False, False)
+    """
+    return min(values) > 0 and max(values) / min(values) >= WIDE
+
+
+def heading(name: str) -> str:
+    """Return a column's name in words, with its unit.
+
+    Examples
+    --------
+    >>> heading("delay_p95_ms"), heading("out_of_order_ratio"), heading("seed")
+    ('delay p95, ms', 'out of order, %', 'seed')
+    """
+    for ending, (unit, _) in COLUMNS.items():
+        if name.endswith(ending):
+            return f"{name.removesuffix(ending).replace('_', ' ')}, {unit}"
+    return name.replace("_", " ")
+
+
+def scale_of(name: str) -> float:
+    """Return what a column's values are multiplied by for the unit of its `heading`.
+
+    Examples
+    --------
+    >>> scale_of("out_of_order_ratio"), scale_of("goodput_mbps")
+    (100.0, 1.0)
+    """
+    return next((scale for ending, (_, scale) in COLUMNS.items() if name.endswith(ending)), 1.0)

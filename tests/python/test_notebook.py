@@ -40,11 +40,13 @@ def is_picture(png):
     return png.startswith(PNG) and int.from_bytes(png[16:20], "big") > 300 and len(png) > 5000
 
 
-@pytest.mark.parametrize("source", ["simulate(", "ropewalk.predict(", "ropewalk.compare("])
+@pytest.mark.parametrize(
+    "source", ["simulate(", "ropewalk.predict(", "ropewalk.compare(", "ropewalk.study("]
+)
 def test_a_result_shows_a_table_and_a_picture(shown, source):
     data = of(shown, source)
     assert {"text/html", "image/png", "text/plain"} <= data.keys()
-    assert data["text/html"].count("<table") > 1
+    assert data["text/html"].count("<table") > ("study" not in source)
     assert "Mbit/s" in data["text/html"]
     (inside,) = re.findall(r'src="data:image/png;base64,([^"]+)"', data["text/html"])
     assert is_picture(base64.b64decode(inside))
@@ -62,7 +64,7 @@ def test_a_picture_shows_itself(shown, source):
     assert is_picture(base64.b64decode(of(shown, source)["image/png"]))
 
 
-@pytest.mark.parametrize("source", ["results.links", "points.select"])
+@pytest.mark.parametrize("source", ["results.links", "made.points.select"])
 def test_frames_show_themselves(shown, source):
     assert "<table" in of(shown, source)["text/html"]
 
@@ -77,6 +79,9 @@ def test_other_verbs_show_themselves():
     assert wired._repr_png_() is None
     radios = ropewalk.explain("scenarios/wifi/diamond.toml")
     assert is_picture(radios._repr_png_())
+    alike = ropewalk.study(scenario, {"duration": ["1 s"]})
+    assert "<table" in alike._repr_html_()
+    assert alike._repr_png_() is None, "one combination has no picture"
     made = ropewalk.reproduce("song-2018", "fig10")
     assert is_picture(made._repr_png_())
     assert made.figure.get_suptitle().startswith("Song et al. 2018, figure 10")

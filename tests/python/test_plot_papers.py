@@ -223,15 +223,17 @@ def test_a_line_over_a_varied_key_stands_on_numbers_in_their_order():
     assert first.get_ydata().tolist() == [10, 9, 7]
     assert second.get_ydata().tolist() == [11, 9, 9]
     assert legend(axes) == ["min-rtt", "blest"]
-    low = axes.collections[0].get_paths()[0].vertices[:, 1].min()
-    assert low == pytest.approx(7 - student_t(1) * math.sqrt(2) / math.sqrt(2))
+    band = axes.collections[0].get_paths()[0].vertices[:, 1]
+    assert band.max() == pytest.approx(7 + student_t(1) * math.sqrt(2) / math.sqrt(2))
+    assert band.min() == 0, "no goodput is negative"
 
 
 def test_a_map_has_the_means_where_they_belong():
     axes, _ = plot.heat_map(swept(), "link.a.delay", "transport.scheduler").axes
     (image,) = axes.get_images()
     assert image.get_array().tolist() == [[10, 9, 7], [11, 9, 9]]
-    assert [text.get_text() for text in axes.get_xticklabels()] == ["10 ms", "50 ms", "0.1 s"]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["0.01", "0.05", "0.1"]
+    assert axes.get_xlabel() == "link.a.delay, s"
     assert [text.get_text() for text in axes.get_yticklabels()] == ["min-rtt", "blest"]
     assert axes.texts[0].get_text() == "10.0"
 
@@ -241,6 +243,29 @@ def test_a_hull_is_below_all_dots():
     axes = Figure().subplots()
     assert plot.hull(points, "goodput_mbps", "cost", by="transport.scheduler", ax=axes) is axes
     assert axes.get_lines()[0].get_xydata().tolist() == [[7, 1]]
+
+
+def test_names_have_dots_beside_each_other_and_intervals_stay_above_zero():
+    (axes,) = plot.series(swept(), "transport.scheduler", by="link.a.delay").axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["min-rtt", "blest"]
+    lines = [each for each in axes.get_lines() if each.get_marker() == "o"]
+    assert lines[0].get_linestyle() == "None"
+    lowest = min(
+        path.vertices[:, 1].min() for each in axes.collections for path in each.get_paths()
+    )
+    assert lowest == 0.0, "the interval of 8 and 6 goes below"
+
+
+def test_shares_are_told_in_percent_as_their_headings_say():
+    points = swept(out_of_order_ratio=[0.1, 0.2, 0.3] * 4)
+    (axes,) = plot.series(points, "link.a.delay", "out_of_order_ratio").axes
+    assert axes.get_ylabel() == "out of order, %"
+    assert axes.get_lines()[0].get_ydata().tolist() == pytest.approx([20, 30, 10])
+
+
+def test_maps_beside_each_other_can_have_the_same_colours():
+    axes, _ = plot.heat_map(swept(), "link.a.delay", "transport.scheduler", limits=(0, 50)).axes
+    assert axes.get_images()[0].get_clim() == (0, 50)
 
 
 def test_a_wrong_column_is_named():

@@ -490,6 +490,18 @@ def test_ready_scenarios_are_known_by_name(command, tmp_path):
     assert {each.name for each in (tmp_path / "results").iterdir()} == {"two-links", "short"}
 
 
+def test_the_command_draws_what_it_has(command, tmp_path):
+    arguments = ["start/two-links", "--set", "duration=1s", "--plot", "drawn.png"]
+    done = command("sweep", *arguments, "--vary", "link.dsl.delay=10ms,90ms", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "picture: drawn.png" in done.stdout
+    assert (tmp_path / "drawn.png").read_bytes().startswith(b"\x89PNG")
+    done = command("sweep", *arguments, "--vary", "link.dsl.delay=10ms", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "no picture: there is nothing to draw" in done.stderr
+    assert (tmp_path / "results/two-links/result.json").exists()
+
+
 def test_a_failed_run_makes_the_command_fail(command, tmp_path):
     done = command(
         *("sweep", TWO_LINKS, "--vary", "duration=9s,2s", "--vary", "warmup=1s,5s"),

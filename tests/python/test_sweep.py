@@ -21,6 +21,14 @@ def test_every_combination_has_its_rows(two_links):
     assert table["goodput_mbps"].min() > 0
 
 
+def test_a_ready_scenario_is_known_by_its_name(two_links):
+    keys = {"duration": ["1 s"]}
+    named = ropewalk.sweep("start/two-links", keys)
+    assert named["goodput_mbps"].equals(ropewalk.sweep(two_links, keys)["goodput_mbps"])
+    with pytest.raises(FileNotFoundError, match="start/two-links"):
+        ropewalk.sweep("start/two-link", keys)
+
+
 @pytest.mark.parametrize(
     "executor",
     [

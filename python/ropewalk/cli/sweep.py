@@ -11,8 +11,17 @@ import typer
 from .. import ready
 from ..needs import need
 from .failures import failures, wrong_input
-from .options import Changes, Json, load, override, runs_option, seed_option
-from .output import answer
+from .options import (
+    Changes,
+    Json,
+    check_pictures,
+    load,
+    override,
+    plot_option,
+    runs_option,
+    seed_option,
+)
+from .output import answer, save_pictures
 from .progress import progress
 from .statuses import FAILED, INTERRUPTED
 
@@ -92,6 +101,10 @@ def sweep(
             show_default=False,
         ),
     ] = None,
+    pictures: Annotated[
+        list[Path] | None,
+        plot_option("lines, dots or maps over what is varied"),
+    ] = None,
     on: Annotated[
         str | None,
         typer.Option(
@@ -114,8 +127,10 @@ def sweep(
     from ..studies.folder import check_folder
     from ..studies.lanes import check_on
 
+    pictures = pictures or []
     with wrong_input():
         need("sweep", "polars")
+        check_pictures(pictures)
         until = _until(ci95, at_most)
         defined = _defined(
             study,
@@ -142,11 +157,20 @@ def sweep(
         print(f"interrupted; the same command goes on: {folder}", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
     written = [f"points:  {folder / 'points'}", f"tables:  {folder / 'tables'}"]
+    undrawn = ""
+    with failures():
+        try:
+            written = save_pictures(made, pictures, studies.StudyResults.plot) + written
+        except ValueError as error:
+            undrawn = str(error)
     answer(made, _table, written, as_json=as_json)
+    if undrawn:
+        print(f"no picture: {undrawn}", file=sys.stderr)
     if made.failed.height:
         first = made.failed["error"][0]
         count = f"{made.failed.height} of {made.points.height}"
         print(f"{count} runs failed; the first: {first}", file=sys.stderr)
+    if made.failed.height or undrawn:
         raise typer.Exit(FAILED)
 
 

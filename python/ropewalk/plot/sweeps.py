@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import units
-from ..style import BAND, INK, colour, legend, line, on_axes, picture
+from ..style import BAND, INK, colour, legend, line, name_ticks, on_axes, picture
+from ..units import heading, scale_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from .drawing import On
 
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
+INTERVAL = ": the mean's 95 % interval"
+MAGNITUDES = 1e4  # from which on an axis has room for powers of ten alone
 MOST_TOLD = 150  # cells of a map up to which each has its number in it
 
 
@@ -38,6 +41,18 @@ class Scale:
     label: str
     places: dict[Any, float]
     names: list[str] | None = None
+
+    @property
+    def ordered(self) -> list[Any]:
+        """The values by their size; in their order where they are names."""
+        return sorted(self.places, key=lambda value: self.places[value])
+
+    @property
+    def told(self) -> list[str]:
+        """What is told of them, in that order."""
+        if self.names is not None:
+            return self.names
+        return [f"{self.places[value]:,.4g}" for value in self.ordered]
 
 
 def series(
@@ -89,32 +104,44 @@ def series(
     """
     keys: list[str] = [by] if isinstance(by, str) else list(by)
     _check(points, [x, *keys], y)
+    told = _told(points, y)
 
     def draw(axes: Axes) -> None:
-        across = _scale(points, x)
-        groups = points.partition_by(keys, maintain_order=True) if keys else [points]
+        across = _scale(told, x)
+        groups = told.partition_by(keys, maintain_order=True) if keys else [told]
+        least = min(told[y].drop_nulls(), default=0.0)
         several = False
         for number, group in enumerate(groups):
             places, means, halves = _means(group, across.places, x, y)
+            # What is never negative is not so within an interval either.
+            under = [
+                min(half, mean) if least >= 0 else half
+                for mean, half in zip(means, halves, strict=True)
+            ]
             several |= not all(map(math.isnan, halves))  # as of one run each
-            style: dict[str, Any] = {
-                "color": colour(number),
-                "linestyle": line(number),
-                "marker": MARKS[number % len(MARKS)],
-            }
-            label = ", ".join(str(group[key][0]) for key in keys)
-            axes.plot(places, means, markersize=4, linewidth=1.3, label=label, **style)
+            style: dict[str, Any] = {"color": colour(number), "markersize": 4}
+            style |= {"marker": MARKS[number % len(MARKS)]}
+            style["label"] = ", ".join(str(group[key][0]) for key in keys)
+            if across.names is not None:
+                # A line would show what is between names; side by side none hides another.
+                aside = 0.5 * ((number + 0.5) / len(groups) - 0.5)
+                at = [place + aside for place in places]
+                ends: Any = {"yerr": [under, halves], "capsize": 3, "elinewidth": 1}
+                axes.errorbar(at, means, linestyle="", **ends, **style)
+                continue
+            axes.plot(places, means, linewidth=1.3, linestyle=line(number), **style)
             if several:
-                low = [mean - half for mean, half in zip(means, halves, strict=True)]
+                low = [mean - half for mean, half in zip(means, under, strict=True)]
                 high = [mean + half for mean, half in zip(means, halves, strict=True)]
                 axes.fill_between(places, low, high, color=colour(number), alpha=BAND, linewidth=0)
         _axis(axes, across, "x")
-        axes.set_ylabel(_heading(y))
-        told = ", ".join(keys) + (" (bands: 95 %)" if several else "")
+        axes.set_ylabel(heading(y))
+        band = "band" if across.names is None else "line"
         if keys:
-            legend(axes, *axes.get_legend_handles_labels(), title=told)
+            of = ", ".join(keys) + (f" ({band}s: 95 %)" if several else "")
+            legend(axes, *axes.get_legend_handles_labels(), title=of)
         elif several and ax is None:
-            axes.set_title("band: the mean's 95 % interval", fontsize="small")
+            axes.set_title(f"{band}{INTERVAL}", fontsize="small")
 
     return _drawn(points, title, ax, width, (7, 4), draw)
 
@@ -125,6 +152,7 @@ def heat_map(
     y: str,
     of: str = "goodput_mbps",
     *,
+    limits: tuple[float, float] | None = None,
     title: str = "",
     ax: On | None = None,
     width: Width | None = None,
@@ -139,6 +167,9 @@ def heat_map(
         Columns, such as varied keys.
     of : str
         Which numbers.
+    limits : (float, float), optional
+        What the ends of the colours stand for, such as those of several maps beside each other;
+        the least and the largest number if not given.
     title : str
         Above the picture.
     ax : matplotlib.axes.Axes, optional
@@ -170,26 +201,31 @@ def heat_map(
     def draw(axes: Axes) -> None:
         import numpy as np
 
-        columns, rows = (_ordered(points, name) for name in (x, y))
+        across, up = (_scale(points, name) for name in (x, y))
+        columns, rows = across.ordered, up.ordered
         cells = np.full((len(rows), len(columns)), np.nan)
-        for group in points.drop_nulls(of).partition_by([x, y], maintain_order=True):
-            at = rows.index(group[y][0]), columns.index(group[x][0])
-            cells[at] = group[of].cast(float).mean()
-        low, high = float(np.nanmin(cells)), float(np.nanmax(cells))
-        image = axes.imshow(cells, aspect="auto", origin="lower", cmap="viridis")
-        axes.set_xticks(range(len(columns)), [str(each) for each in columns])
-        axes.set_yticks(range(len(rows)), [str(each) for each in rows])
-        axes.set(xlabel=x, ylabel=y)
+        for group in _told(points, of).drop_nulls(of).partition_by([x, y], maintain_order=True):
+            cells[rows.index(group[y][0]), columns.index(group[x][0])] = group[of].mean()
+        low, high = limits or (float(np.nanmin(cells)), float(np.nanmax(cells)))
+        colours: Any = {"cmap": "viridis", "vmin": low, "vmax": high}
+        image = axes.imshow(cells, aspect="auto", origin="lower", **colours)
+        for which, scale in zip("xy", (across, up), strict=True):
+            axes.set(**{f"{which}label": scale.label})
+            name_ticks(axes, scale.told, which)
         axes.grid(visible=False)
         figure = axes.get_figure(root=True)
         assert figure is not None
-        figure.colorbar(image, ax=axes, label=_heading(of))
+        figure.colorbar(image, ax=axes, label=heading(of))
         if cells.size <= MOST_TOLD:
             for row, column in np.ndindex(cells.shape):
                 value = float(cells[row, column])
                 if not math.isnan(value):
                     ink = "white" if value < low + 0.6 * (high - low) else INK
-                    told = f"{value:#.3g}" if 0.001 < abs(value) < 1000 else f"{value:,.0f}"
+                    told = (
+                        f"{value:#.3g}".rstrip(".")
+                        if 0.001 < abs(value) < 1000
+                        else f"{value:,.0f}"
+                    )
                     axes.text(
                         column, row, told, ha="center", va="center", color=ink, fontsize="small"
                     )
@@ -256,11 +292,11 @@ def hull(
             name for name in points.columns if "." in name and not name.endswith("_value")
         ]
         alike = list(dict.fromkeys([by, *varied]))
-        means = points
+        means = _told(points, x, y)
         if varied:
-            means = points.group_by(alike, maintain_order=True).agg(pl.col(x, y).mean())
+            means = means.group_by(alike, maintain_order=True).agg(pl.col(x, y).mean())
         for number, group in enumerate(means.partition_by(by, maintain_order=True)):
-            dots = sorted(group.select(pl.col(x, y).cast(float)).drop_nulls().rows())
+            dots = sorted(group.select(pl.col(x, y)).drop_nulls().rows())
             under = lower_hull(dots)
             label, of = str(group[by][0]), colour(number)
             axes.plot(*zip(*under, strict=True), color=of, linestyle=line(number), linewidth=1.2)
@@ -272,7 +308,7 @@ def hull(
                 markersize=4,
                 label=label,
             )
-        axes.set(xlabel=_heading(x), ylabel=_heading(y))
+        axes.set(xlabel=heading(x), ylabel=heading(y))
         legend(axes, *axes.get_legend_handles_labels(), title=by)
 
     return _drawn(points, title, ax, width, (7, 4), draw)
@@ -310,6 +346,13 @@ def _check(points: pl.DataFrame, columns: Sequence[str], numbers: str) -> None:
         raise ValueError(f"column {numbers!r} has no numbers")
 
 
+def _told(points: pl.DataFrame, *columns: str) -> pl.DataFrame:
+    """Return rows with some columns in the units in which they are told."""
+    import polars as pl
+
+    return points.with_columns(pl.col(name).cast(float) * scale_of(name) for name in columns)
+
+
 def _means(
     group: pl.DataFrame, places: dict[Any, float], x: str, y: str
 ) -> tuple[list[float], list[float], list[float]]:
@@ -318,7 +361,7 @@ def _means(
 
     found = []
     for same in group.drop_nulls(y).partition_by(x, maintain_order=True):
-        numbers = same[y].cast(float).to_list()
+        numbers = same[y].to_list()
         half = half_width(numbers) if len(numbers) > 1 else math.nan
         found.append((places[same[x][0]], math.fsum(numbers) / len(numbers), half))
     found.sort()
@@ -329,7 +372,7 @@ def _means(
 def _scale(points: pl.DataFrame, name: str) -> Scale:
     values = points[name].unique(maintain_order=True).to_list()
     if points[name].dtype.is_numeric():
-        return Scale(_heading(name), {value: float(value) for value in values})
+        return Scale(heading(name), {value: scale_of(name) * value for value in values})
     spelled = units.numbers([str(value) for value in values])
     if spelled is None:
         places = {value: float(at) for at, value in enumerate(values)}
@@ -339,22 +382,19 @@ def _scale(points: pl.DataFrame, name: str) -> Scale:
     return Scale(label, dict(zip(values, numbers, strict=True)))
 
 
-def _ordered(points: pl.DataFrame, name: str) -> list[Any]:
-    """The values of a column by their size, or in their order where they are no numbers."""
-    places = _scale(points, name).places
-    return sorted(places, key=lambda value: places[value])
-
-
 def _axis(axes: Axes, scale: Scale, which: str) -> None:
     axes.set(**{f"{which}label": scale.label})
     if scale.names is not None:
-        axes.set(**{f"{which}ticks": range(len(scale.names)), f"{which}ticklabels": scale.names})
+        name_ticks(axes, scale.names, which)
+    elif units.is_wide(places := list(scale.places.values())):
+        from matplotlib.ticker import LogLocator, NullLocator
 
-
-def _heading(name: str) -> str:
-    from ..report.tables import heading
-
-    return heading(name)
+        axes.set(**{f"{which}scale": "log"})
+        axis = axes.xaxis if which == "x" else axes.yaxis
+        few = max(places) / min(places) < MAGNITUDES
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(lambda value, _: f"{value:,.6g}")
 
 
 def _drawn(

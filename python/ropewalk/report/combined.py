@@ -9,32 +9,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .. import units
+from ..studies.quantities import HALF, lateness, quantities
+from ..units import heading, scale_of
 from . import charts
 from .section import Cell, Chart, Table
-from .tables import cut, heading, number, scale_of
+from .tables import cut, number
 
 if TYPE_CHECKING:
     import polars as pl
 
-# What is looked at first, in this order; the rest follows as it comes.
-FIRST = (
-    "video_late_percent",
-    "messages_late_percent",
-    "goodput_mbps",
-    "delay_p95_ms",
-    "delay_mean_ms",
-    "completion_s",
-    "jain_index",
-    "cost",
-)
-# Numbers of a run that are none of what it is about.
-ASIDE = ("seed", "runs", "failed", "events", "data_packets", "wall_s", "duration_s")
-HALF = "ci95_"
 MEAN, INTERVAL = ("y",), ("y", "low", "high")
 MOST_METRICS = 16
 MOST_VALUES = 200_000  # in a picture, so that a page of 10 000 combinations stays below 5 MB
 MOST_SERIES = 24
-LOGARITHMIC = 20.0  # the largest value over the smallest, from which on an axis is logarithmic
 BANDS = "Bands are 95 % intervals over the runs."
 INTERVALS = "Lines on bars are 95 % intervals over the runs."
 
@@ -95,18 +82,7 @@ class Combined:
     @cached_property
     def metrics(self) -> list[str]:
         """The quantities that there are numbers of and that are not all the same."""
-        keys = {each.key for each in self.axes}
-        known = [
-            name
-            for name, kind in self.rows.schema.items()
-            if kind.is_numeric()
-            and name not in ASIDE
-            and not name.startswith(HALF)
-            and name.removesuffix("_value") not in keys
-            and self.rows[name].drop_nulls().n_unique() > 1
-        ]
-        first = [name for name in FIRST if name in known]
-        return [*first, *(name for name in known if name not in first)][:MOST_METRICS]
+        return quantities(self.rows, [each.key for each in self.axes])[:MOST_METRICS]
 
     @property
     def has_intervals(self) -> bool:
@@ -133,9 +109,9 @@ def pictures(study: Combined) -> Iterator[Chart]:
         yield _lines(study, numeric[0])
     else:
         yield _bars(study)
-    late = [name for name in study.metrics if name.endswith("late_percent")]
-    if "cost" in study.metrics and late:
-        yield _costs(study, late[0])
+    late = lateness(study.metrics)
+    if "cost" in study.metrics and late is not None:
+        yield _costs(study, late)
 
 
 def table(study: Combined, rest: str) -> Table:
@@ -225,7 +201,7 @@ def _lines(study: Combined, axis: Axis) -> Chart:
     params, transforms = _choice(study, INTERVAL)
     numbers = axis.numbers or ()
     scale: charts.Spec = {"nice": False, "zero": False}
-    if min(numbers) > 0 and max(numbers) / min(numbers) >= LOGARITHMIC:
+    if units.is_wide(numbers):
         scale = {"nice": False, "type": "log"}
     mark = {"type": "line", "strokeWidth": 1.8, "point": {"size": 40, "filled": True}}
     line: charts.Spec = {

@@ -8,9 +8,10 @@ from ..folders import Kept
 from ..prediction import Predictions
 from ..prediction.coverage import uncovered
 from ..prediction.store import of_json
+from ..units import heading
 from . import asked, belief, charts
 from .section import Chart, Facts, Part, Piece, Section, Table, Text
-from .tables import heading, value
+from .tables import value
 
 KIND = "Predicted by formulas"
 

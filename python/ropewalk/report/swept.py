@@ -8,10 +8,10 @@ from typing import Any
 from ..folders import TABLES, Kept
 from ..studies import StudyResults
 from ..studies.folder import COMBINATIONS, restore
+from ..units import heading
 from . import asked, belief
 from .combined import Axis, Combined, pictures, table
 from .section import Part, Piece, Section, Source, Text
-from .tables import heading
 
 KIND = "Studied: a scenario, over and over with keys varied"
 UNFINISHED = "The study has not come to its end: the same command goes on with it."

@@ -8,37 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..table import Listing
+from ..units import heading, scale_of
 from .section import Cell, Table
 
 if TYPE_CHECKING:
     import polars as pl
 
 MOST_ROWS = 400
-# How a column's name ends, and what that means: the unit, and what a value is multiplied by.
-UNITS = {
-    "_mbps": ("Mbit/s", 1.0),
-    "_kbps": ("kbit/s", 1.0),
-    "_ms": ("ms", 1.0),
-    "_s": ("s", 1.0),
-    "_bytes": ("kB", 1e-3),
-    "_ratio": ("%", 100.0),
-    "_percent": ("%", 1.0),
-    "_m": ("m", 1.0),
-}
-
-
-def heading(name: str) -> str:
-    """Return a column's name in words, with its unit.
-
-    Examples
-    --------
-    >>> heading("delay_p95_ms"), heading("out_of_order_ratio"), heading("seed")
-    ('delay p95, ms', 'out of order, %', 'seed')
-    """
-    for ending, (unit, _) in UNITS.items():
-        if name.endswith(ending):
-            return f"{name.removesuffix(ending).replace('_', ' ')}, {unit}"
-    return name.replace("_", " ")
 
 
 def number(value: float, digits: int | None = None) -> str:
@@ -166,11 +142,6 @@ def value(of: object, scale: float = 1.0, digits: int | None = None) -> Cell:
     if isinstance(of, (int, float)):
         return Cell(number(scale * of, digits), scale * of if math.isfinite(of) else None)
     return Cell(str(of))
-
-
-def scale_of(name: str) -> float:
-    """Return what a column's values are multiplied by for the unit of its `heading`."""
-    return next((scale for ending, (_, scale) in UNITS.items() if name.endswith(ending)), 1.0)
 
 
 def _cell(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..needs import need
 from ..origin import Beginning
 from ..scenario import Scenario
 from . import definition, folder
@@ -41,7 +42,8 @@ def study(
     Parameters
     ----------
     scenario : Scenario or path
-        What to change; or a study file, of which the other arguments take the place.
+        What to change, a ready one by its name, too; or a study file, of which the other
+        arguments take the place.
     vary : mapping of str to sequence, or to mapping
         For each key its values, spelled as in a scenario file, or a range: ``from``, ``to``,
         ``steps``, and ``scale``, ``"linear"`` or ``"log"``. All combinations are run.
@@ -75,8 +77,8 @@ def study(
         A key is unknown or a value is wrong.
     ValueError
         Another argument is wrong.
-    ImportError
-        Dask is asked for and not installed.
+    MissingLibraryError
+        polars is not installed; or Dask is asked for and is not.
     OSError
         The folder holds something else, is in use, or cannot be written.
     RuntimeError
@@ -90,6 +92,7 @@ def study(
     >>> made.points["link.dsl.delay"].to_list(), made.points["link.dsl.delay_value"].to_list()
     (['10 ms', '50 ms', '90 ms'], [0.01, 0.05, 0.09])
     """
+    need("study", "polars")
     check_on(on)
     others: dict[str, Any] = {
         "vary": vary,

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..origin import with_origin
+from ..shown import Shown
 from .points import KEY
 from .work import DONE, FAILED
 
@@ -22,7 +23,7 @@ NOT_MEASURED = ("seed",)
 
 
 @dataclass(frozen=True)
-class StudyResults:
+class StudyResults(Shown):
     """What a study gave.
 
     Attributes
@@ -51,6 +52,9 @@ class StudyResults:
     >>> made.combinations["runs"].to_list()
     [2, 2]
     """
+
+    table_by = "studies.table:table"
+    picture_by = "studies.picture:draw"
 
     scenario: Scenario
     study: dict[str, Any]

@@ -1,0 +1,62 @@
+"""Which numbers of a study there are to look at, the most telling ones first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# What is looked at first, in this order; the rest follows as it comes.
+FIRST = (
+    "video_late_percent",
+    "messages_late_percent",
+    "goodput_mbps",
+    "simulate_goodput_mbps",
+    "testbed_goodput_mbps",
+    "predict_goodput_mbps",
+    "delay_p95_ms",
+    "delay_mean_ms",
+    "completion_s",
+    "jain_index",
+    "cost",
+)
+# Numbers of a run that are none of what it is about.
+ASIDE = ("seed", "runs", "failed", "events", "data_packets", "wall_s", "duration_s")
+HALF = "ci95_"  # before the name of half an interval's width
+
+
+def quantities(rows: pl.DataFrame, keys: Collection[str]) -> list[str]:
+    """Return the columns that have numbers which are not all the same.
+
+    Parameters
+    ----------
+    rows : polars.DataFrame
+        A row for each combination of a study.
+    keys : collection of str
+        What was varied.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = {"delay": ["1 s", "2 s"], "cost": [1, 2], "goodput_mbps": [5.0, 4.0]}
+    >>> quantities(pl.DataFrame(rows | {"runs": [1, 1], "alike": [3, 3]}), ["delay"])
+    ['goodput_mbps', 'cost']
+    """
+    known = [
+        name
+        for name, kind in rows.schema.items()
+        if kind.is_numeric()
+        and name not in ASIDE
+        and not name.startswith(HALF)
+        and name.removesuffix("_value") not in keys
+        and rows[name].drop_nulls().n_unique() > 1
+    ]
+    first = [name for name in FIRST if name in known]
+    return [*first, *(name for name in known if name not in first)]
+
+
+def lateness(names: Collection[str]) -> str | None:
+    """Return the first of some columns that says how much is late."""
+    return next((name for name in names if name.endswith("late_percent")), None)

@@ -1,0 +1,113 @@
+"""The picture of a study: lines, dots, maps, hulls, as what was varied asks for."""
+
+import polars as pl
+import pytest
+
+import ropewalk
+from ropewalk.studies import StudyResults
+
+DELAYS = {"link.dsl.delay": {"from": "10 ms", "to": "80 ms", "steps": 5}}
+RATES = {"link.dsl.rate": {"from": "1 Mbit/s", "to": "100 Mbit/s", "steps": 5, "scale": "log"}}
+SCHEDULERS = {"transport.scheduler": ["min-rtt", "blest"]}
+OVER_DELAY = ("link.dsl.delay, ms", "goodput, Mbit/s", "linear")
+MAP = ("link.dsl.delay, ms", "link.dsl.rate, Mbit/s", "linear")
+
+
+@pytest.fixture(scope="module")
+def short():
+    return ropewalk.Scenario.load("start/two-links").with_({"duration": "1 s"})
+
+
+@pytest.mark.parametrize(
+    ("vary", "drawn"),
+    [
+        (DELAYS | SCHEDULERS, [OVER_DELAY]),
+        (RATES, [("link.dsl.rate, Mbit/s", "goodput, Mbit/s", "log")]),
+        (SCHEDULERS, [("transport.scheduler", "goodput, Mbit/s", "linear")]),
+        (DELAYS | RATES, [MAP]),
+        (DELAYS | RATES | SCHEDULERS, [MAP, MAP]),
+        (DELAYS | {"link.dsl.rate": ["5 Mbit/s", "9 Mbit/s"]}, [OVER_DELAY]),
+    ],
+    ids=["lines", "powers", "names", "map", "maps", "few"],
+)
+def test_it_is_drawn_as_its_keys_ask_for(short, vary, drawn):
+    made = ropewalk.study(short, vary)
+    figure = made.plot()
+    axes = [each for each in figure.axes if each.get_xlabel()]
+    assert [(each.get_xlabel(), each.get_ylabel(), each.get_xscale()) for each in axes] == drawn
+    assert figure.get_suptitle() == "Two unequal links"
+    colours = [each.get_images()[0].get_clim() for each in axes if each.get_images()]
+    assert len(set(colours)) <= 1, "maps beside each other have the same colours"
+    assert made.plot(width="column").get_figwidth() == 3.5
+
+
+def test_keys_that_step_together_are_one_axis(short):
+    vary = {"link.dsl.delay": ["10 ms", "20 ms"], "link.cable.delay": ["5 ms", "9 ms"]}
+    made = ropewalk.study(short, vary, zip=[list(vary)])
+    (axes,) = made.plot().axes
+    assert axes.get_xlabel() == "link.dsl.delay, ms"
+    assert axes.get_legend() is None
+
+
+def of(short, vary, **columns):
+    known = {"seed": 1, "status": "done", "error": None, "point": ""}
+    points = pl.DataFrame({**columns}).with_columns(
+        pl.lit(value).alias(name) for name, value in known.items()
+    )
+    return StudyResults(short, {"verb": "simulate", "vary": vary}, points)
+
+
+def test_what_is_late_and_costs_has_the_hull_of_each_series(short):
+    rates, schedulers = ["1 Mbit/s", "2 Mbit/s", "3 Mbit/s"], ["min-rtt", "redundant"]
+    made = of(
+        short,
+        {"traffic.rate": rates, "transport.scheduler": schedulers},
+        **{
+            "traffic.rate": rates * 2,
+            "transport.scheduler": [each for each in schedulers for _ in rates],
+            "video_late_percent": [9.0, 5, 1, 3, 2, 0],
+            "cost": [1.0, 6, 5, 2, 4, 8],
+        },
+    )
+    above, below = made.plot().axes
+    assert above.get_ylabel() == "video late, %"
+    assert (below.get_xlabel(), below.get_ylabel()) == ("cost", "video late, %")
+    names = [text.get_text() for text in below.get_legend().get_texts()]
+    assert names == schedulers
+    hulls = [
+        each.get_xydata().tolist() for each in below.get_lines() if len(each.get_marker()) > 1
+    ]
+    assert hulls == [[[1, 9], [5, 1]], [[2, 3], [4, 2], [8, 0]]]
+
+
+def test_of_many_series_the_first_are_shown_and_the_picture_says_so(short):
+    vary = {
+        "link.dsl.delay": ["1 ms", "2 ms"],
+        "transport.scheduler": [f"s{number}" for number in range(30)],
+    }
+    made = of(
+        short,
+        vary,
+        **{
+            "link.dsl.delay": vary["link.dsl.delay"] * 30,
+            "transport.scheduler": [name for name in vary["transport.scheduler"] for _ in "12"],
+            "goodput_mbps": [float(number) for number in range(60)],
+        },
+    )
+    (axes,) = made.plot().axes
+    assert axes.get_title("left") == "the first 18 of 30 series"
+    assert len(axes.get_lines()) == 18
+
+
+def test_where_nothing_differs_there_is_no_picture(short):
+    alike = of(
+        short, {"duration": ["1 s", "2 s"]}, duration=["1 s", "2 s"], goodput_mbps=[5.0, 5.0]
+    )
+    vary = {"duration": ["1 s", "2 s"]}
+    failed = of(short, vary, duration=vary["duration"], goodput_mbps=[5.0, 6.0])
+    failed = StudyResults(short, failed.study, failed.points.with_columns(status=pl.lit("failed")))
+    for made in (alike, failed):
+        with pytest.raises(ValueError, match="there is nothing to draw"):
+            made.plot()
+        assert made._repr_png_() is None
+        assert "<table" in made._repr_html_()
