@@ -45,6 +45,20 @@ def results(machine, small):
     return ropewalk.testbed(small, step="50 ms", seed=4, runs=2)
 
 
+def test_a_study_may_be_of_it(machine, small, tmp_path):
+    delays = {"link.dsl.delay": ["10 ms", "60 ms"]}
+    made = ropewalk.study(small, delays, verb="testbed", out=tmp_path / "study")
+    assert made.failed.is_empty(), made.failed["error"].to_list()
+    points = made.points
+    assert points["engine"].to_list() == ["testbed", "testbed"]
+    assert points["delivered_bytes"].to_list() == [2_000_000, 2_000_000]
+    assert points["link.dsl.delay_value"].to_list() == [0.01, 0.06]
+    assert points["own_delay_p99_ms"].min() >= 0
+    assert points["disturbed"].dtype == pl.Boolean
+    again = ropewalk.study(small, delays, verb="testbed", out=tmp_path / "study")
+    assert again.points.equals(points), "nothing is run again"
+
+
 def worlds(name):
     """Return the processes that are a world of this scenario file's run."""
     found = []
