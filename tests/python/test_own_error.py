@@ -3,7 +3,7 @@
 import pytest
 
 import ropewalk
-from ropewalk import emulation
+from ropewalk.emulation import running
 from ropewalk.emulation.own_error import own_error
 
 QUIET = {"lateness_ms": {"p50": 0.02, "p99": 0.3, "max": 1.0}, "trusted": True, "stolen_s": 0.1}
@@ -42,7 +42,7 @@ def test_a_disturbed_run_is_done_again_where_asked(
         seeds.append(request["seed"])
         return report(trusted=len(seeds) > 2)
 
-    monkeypatch.setattr(emulation, "ask", ask)
+    monkeypatch.setattr(running, "ask", ask)
     results = ropewalk.testbed(two_links, seed=7, again=again)
     assert seeds == [7] * asked
     assert results.runs[0]["own_error"]["disturbed"] is disturbed

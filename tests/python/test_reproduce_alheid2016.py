@@ -3,7 +3,9 @@
 import pytest
 
 import ropewalk
-from ropewalk.reproduction import alheid2016_figures, alheid2016_network, alheid2016_tables
+from ropewalk.reproduction.alheid2016 import figures as alheid2016_figures
+from ropewalk.reproduction.alheid2016 import network as alheid2016_network
+from ropewalk.reproduction.alheid2016 import tables as alheid2016_tables
 
 
 @pytest.fixture(scope="module", autouse=True)

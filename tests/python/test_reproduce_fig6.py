@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ropewalk.reproduction.published import published
-from ropewalk.reproduction.song2018_fig6 import Setting, accuracy_of, points_of
-from ropewalk.reproduction.song2018_groups import VALUES, groups
+from ropewalk.reproduction.song2018.fig6 import Setting, accuracy_of, points_of
+from ropewalk.reproduction.song2018.groups import VALUES, groups
 
 FACTS: dict[str, Any] = published("song-2018")["fig6"] | {"links": [2, 5, 8], "delay_groups": 6}
 

@@ -15,7 +15,7 @@ from .results import Advice, Evidence
 from .subsets import Paths, over
 
 if TYPE_CHECKING:
-    from ..model.park2014_splitting import Split
+    from ..model.park2014.splitting import Split
 
 SOURCE = (
     "split: Park et al. 2014, problem (10), whose bound (9) on the mean delay takes paths to"
@@ -230,14 +230,14 @@ class _Offer:
         return sum(self.capacity) * 8 * self.message
 
     def least_delay(self) -> Split:
-        from ..model.park2014_splitting import least_delay
+        from ..model.park2014.splitting import least_delay
 
         return least_delay(
             self.demand, self.capacity, self.rtt, self.hops, self.loss, leave_out=self._leave_out
         )
 
     def least_cost(self, delay: float) -> Split:
-        from ..model.park2014_splitting import least_cost
+        from ..model.park2014.splitting import least_cost
 
         return least_cost(
             self.demand,

@@ -1,64 +1,11 @@
 """What is in force in a scenario: every setting with its source, and what each radio link has."""
 
-from __future__ import annotations
-
-import os
-
-from ..origin import Beginning
-from ..scenario import Scenario
+from .explaining import explain
 from .results import Explanation
-from .settings import Setting, settings
+from .settings import Setting
 
-__all__ = ["Explanation", "Setting", "explain"]
-
-
-def explain(scenario: Scenario | str | os.PathLike[str]) -> Explanation:
-    """Say what is in force in a scenario, defaults included.
-
-    Parameters
-    ----------
-    scenario : Scenario or path
-        What to explain.
-
-    Returns
-    -------
-    Explanation
-        Every setting with its source; where there are radios, their place, and for each
-        wireless link power, margin, times of a frame, and the most that it gives.
-
-    Raises
-    ------
-    ScenarioError
-        The scenario is wrong.
-    OSError
-        The file cannot be read.
-
-    Examples
-    --------
-    >>> import ropewalk
-    >>> explanation = ropewalk.explain("scenarios/start/two-links.toml")
-    >>> [each.value for each in explanation.settings if each.source == "file"][:2]
-    ['Two unequal links', '30 s']
-    """
-    began = Beginning()
-    if not isinstance(scenario, Scenario):
-        scenario = Scenario.load(scenario)
-    values = scenario.values
-    found = tuple(settings(scenario))
-    if not any("channel" in link for link in values["link"]):
-        return Explanation(scenario, found, origin=began.origin(scenario))
-    from ..wireless.budget import budgets
-    from ..wireless.reading import place_of
-
-    place = place_of(values)
-    transport = values["transport"]
-    payload = transport["segment"]
-    packet = payload + transport["header_bytes"]
-    return Explanation(
-        scenario,
-        found,
-        place,
-        tuple(budgets(place, packet, payload)),
-        tuple(place.hidden()),
-        began.origin(scenario),
-    )
+__all__ = [
+    "Explanation",
+    "Setting",
+    "explain",
+]

@@ -28,7 +28,7 @@ def predict(values: Values) -> Prediction | None:
     if transport["protocol"] not in protocols or not streamed or not slow:
         return None
     from ..model import elahi2011
-    from ..model.elahi2011_sojourn import SojournTime
+    from ..model.elahi2011.sojourn import SojournTime
 
     message = traffic["message"]
     packets = math.ceil(message / transport["segment"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..model import fluid
-from ..model.fluid_coupling import INCREASES
+from ..model.fluid.coupling import INCREASES
 from ..registry import is_coupled
 from .paths import Path, Values, ack_bytes, header_bytes, others, paths, payload_share
 from .results import NoFormulaError, Prediction

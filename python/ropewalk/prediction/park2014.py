@@ -41,7 +41,7 @@ def predict(values: Values) -> Prediction | None:
         return Prediction(NAME, SOURCE, VALIDITY, warnings=tuple(warnings))
 
     from ..model import park2014
-    from ..model.park2014_splitting import least_delay
+    from ..model.park2014.splitting import least_delay
 
     rtt = [path.rtt + wire / path.rate for path in used]
     hops = [float(len(path.hops)) for path in used]

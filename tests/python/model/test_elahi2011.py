@@ -16,9 +16,8 @@ from scipy.special import stdtrit
 
 from places import ROOT
 from ropewalk.model import elahi2011 as model
-from ropewalk.model import elahi2011_sojourn
-from ropewalk.model.elahi2011 import Queue
-from ropewalk.model.elahi2011_sojourn import SojournTime
+from ropewalk.model.elahi2011 import Queue, sojourn
+from ropewalk.model.elahi2011.sojourn import SojournTime
 
 TABLE_1 = list(
     csv.DictReader((ROOT / "tests/reference/elahi-2011-table1.csv").open(encoding="utf-8"))
@@ -431,7 +430,7 @@ def test_a_service_kept_apart_is_the_same_as_more_stages(monkeypatch, rates, loa
     times = np.array([0.0, 1.0, 30.0, 990.0, 1_000.0, 1_100.0])
     apart = SojournTime(queue)
     kept = [apart.sf(times), apart.cdf(times), apart.pdf(times)]
-    monkeypatch.setattr(elahi2011_sojourn, "GREATEST_GROWTH", 0.0)
+    monkeypatch.setattr(sojourn, "GREATEST_GROWTH", 0.0)
     whole = SojournTime(queue)
     for one, other in zip(
         kept, [whole.sf(times), whole.cdf(times), whole.pdf(times)], strict=True

@@ -6,8 +6,8 @@ import pytest
 
 import ropewalk
 from ropewalk.model.fluid import Connection, Link, Path, run
-from ropewalk.model.fluid_coupling import INCREASES
-from ropewalk.model.fluid_window import Window, hystart_exit
+from ropewalk.model.fluid.coupling import INCREASES
+from ropewalk.model.fluid.window import Window, hystart_exit
 from ropewalk.prediction import fluid
 
 MBIT = 1e6 / 8

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import Bounds, linprog, minimize, nnls
 
 from ropewalk.model import park2014 as park
-from ropewalk.model import park2014_splitting as splitting
+from ropewalk.model.park2014 import splitting
 
 # Wi-Fi of 3 Mbit/s and LTE of 12 Mbit/s in packets of 1500 bytes, 1 and 10 per Mbit/s.
 CAPACITY = [250, 1000]

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from ropewalk.model.park2014_splitting import least_cost, least_delay
+from ropewalk.model.park2014.splitting import least_cost, least_delay
 
 # Packets of 1500 bytes per second over eight links, and their round trips in seconds.
 CAPACITY = [2992, 1533, 2775, 1225, 1233, 367, 1875, 1042]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ropewalk.model import park2014 as park
-from ropewalk.model import park2014_estimation as estimation
+from ropewalk.model.park2014 import estimation
 
 rates = st.lists(st.floats(0.1, 2000), min_size=1, max_size=5)
 

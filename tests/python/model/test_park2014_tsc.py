@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ropewalk.model.park2014_tsc import Estimates, Settings, Slot, end_slot
+from ropewalk.model.park2014.tsc import Estimates, Settings, Slot, end_slot
 
 SLOTS = 500
 REFERENCE = Path(__file__).parents[2] / "reference" / "park-2014-tsc.csv"

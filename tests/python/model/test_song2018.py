@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ropewalk.model import song2018 as model
-from ropewalk.model.song2018_round import run_shares
+from ropewalk.model.song2018.round import run_shares
 
 RATES_MBPS = [35.9, 18.4, 33.3, 14.7, 14.8, 4.4, 22.5, 12.5]  # section 5.1.3, links I to VIII
 RATE_100_KBPS = 12_500.0

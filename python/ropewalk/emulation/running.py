@@ -1,0 +1,174 @@
+"""Run a scenario on the Linux kernel's own TCP and MPTCP, over emulated links."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..origin import Beginning
+from ..results import Results
+from ..scenario import Scenario
+from ..simulation import check_runs
+from .child import ask
+from .run import Run
+
+EMULATORS = ("own", "netem")
+
+
+def testbed(
+    scenario: Scenario | str | os.PathLike[str],
+    *,
+    seed: int = 1,
+    runs: int = 1,
+    step: str | None = None,
+    emulator: str = "own",
+    kernel_congestion: str | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    capture: str | os.PathLike[str] | None = None,
+    capture_at: str | None = None,
+    again: int = 0,
+) -> Results:
+    """Run a scenario on this machine's kernel, in real time, over emulated links.
+
+    Client and server are network namespaces of a process of their own; nothing else on the
+    machine is touched, and they are gone when it ends. It takes as long as the scenario
+    says, runs one after the other. The links draw their losses as the simulator's do, but
+    the kernel's timing is the machine's: the same seed does not give the same numbers.
+
+    Parameters
+    ----------
+    scenario : Scenario or path
+        What to run; its protocol ``tcp`` or ``mptcp``.
+    seed : int
+        Seed of the first run, 0 to 2^64 - 1.
+    runs : int
+        How many runs; each has the seed after the one before.
+    step : str, optional
+        Record a timeline with this step, such as ``"100 ms"``.
+    emulator : str
+        ``"own"``, the links of the simulator on the real clock, or ``"netem"``, the kernel's.
+    kernel_congestion : str, optional
+        A congestion control by the kernel's own name, such as ``"bbr"``, in place of the
+        scenario's.
+    progress : callable, optional
+        Called every now and then with the seconds that are over, and of how many.
+    capture : path, optional
+        Write the packets of the first run to this file: pcapng, or classic pcap if its name
+        ends so.
+    capture_at : str, optional
+        Where: ``"sender"``, ``"receiver"``, or the name of a link; the sender if not given.
+    again : int
+        How often a run is done again that the machine disturbed (``own_error.disturbed``); the
+        last is kept.
+
+    Returns
+    -------
+    Results
+        The numbers of all runs, as data frames.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario is wrong, or asks for what the kernel does not have.
+    ValueError
+        Another argument is wrong.
+    UnavailableError
+        The machine cannot, or does not let this user: `doctor` says more.
+    RuntimeError
+        A run failed.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> results = ropewalk.testbed("scenarios/start/two-links.toml")  # doctest: +SKIP
+    >>> results.links["link"].to_list()  # doctest: +SKIP
+    ['dsl', 'cable']
+    """
+    began = Beginning()
+    if not isinstance(scenario, Scenario):
+        scenario = Scenario.load(scenario)
+    check_runs(seed, runs)
+    if emulator not in EMULATORS:
+        raise ValueError(f"emulator = {emulator!r}; allowed: {', '.join(map(repr, EMULATORS))}")
+    if again < 0:
+        raise ValueError(f"again = {again}: must be at least 0")
+    if capture_at is not None and capture is None:
+        raise ValueError(f"capture_at = {capture_at!r}: only with a capture")
+    request: dict[str, Any] = {
+        **_of(scenario),
+        "histogram": True,
+        "emulator": emulator,
+        **_given(step=step, kernel_congestion=kernel_congestion),
+    }
+    file = None if capture is None else Path(capture).absolute()
+    first = {} if file is None else {"capture": str(file), **_given(capture_at=capture_at)}
+    each, total = scenario.duration_s, math.ceil(runs * scenario.duration_s)
+    finished = []
+    for number in range(runs):
+        asked = {**request, "seed": seed + number, **(first if number == 0 else {})}
+        tell = None if progress is None else _teller(progress, number * each, each, total)
+        folder = None if file is None else file.resolve().parent
+        for _ in range(1 + again):
+            run = Run(ask("run", asked, seconds=each, progress=tell, folder=folder))
+            if not run.is_disturbed:
+                break
+        finished.append(run)
+    if progress is not None:
+        progress(total, total)
+    origin = began.origin(scenario, seeds=range(seed, seed + runs))
+    return Results(scenario, finished, origin)
+
+
+def doctor(scenario: Scenario | str | os.PathLike[str] | None = None) -> dict[str, Any]:
+    """Return what this machine can do of the testbed, and for a scenario what is in its way.
+
+    Parameters
+    ----------
+    scenario : Scenario or path, optional
+        What is to be run.
+
+    Returns
+    -------
+    dict
+        What ``ropewalk testbed doctor --json`` prints: ``ready``; of the ``machine`` its
+        ``kernel``, the ``congestion`` controls and the ``checks``; of the ``scenario`` why it
+        is ``refused``, and what keeps its ``subflows`` from coming up.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario is wrong.
+
+    Examples
+    --------
+    >>> import ropewalk
+    >>> sorted(ropewalk.emulation.doctor()["machine"])
+    ['checks', 'congestion', 'kernel']
+    """
+    if scenario is not None and not isinstance(scenario, Scenario):
+        scenario = Scenario.load(scenario)
+    return ask("doctor", None if scenario is None else {**_of(scenario), "seed": 1})
+
+
+def _of(scenario: Scenario) -> dict[str, Any]:
+    """Return the scenario as the world takes it: nothing of it is read from files again."""
+    return {
+        "scenario": scenario.text,
+        "name": scenario.name,
+        "overrides": scenario.overrides,
+        "files": scenario.files,
+    }
+
+
+def _given(**options: str | None) -> dict[str, str]:
+    return {key: value for key, value in options.items() if value is not None}
+
+
+def _teller(
+    progress: Callable[[int, int], object], before: float, each: float, total: int
+) -> Callable[[float], object]:
+    """Return what is told of a run: its seconds, after those of the runs before it."""
+    return lambda elapsed: progress(int(before + min(elapsed, each)), total)

@@ -1,0 +1,258 @@
+"""How many packets are in a queue with unequal servers, and what leaves it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .states import (
+    Queue,
+    departure_rate,
+    load,
+    probability,
+)
+
+
+def packets_queued(queue: Queue) -> float:
+    """Return N_q, the mean number of packets in the main buffer, equation (6).
+
+    Parameters
+    ----------
+    queue : Queue
+        The system, at any rho.
+
+    Returns
+    -------
+    float
+        In packets, from 0 to N - S.
+
+    References
+    ----------
+    Elahi et al. 2011, equation (6).
+
+    Examples
+    --------
+    >>> row = Queue(638, (320, 192, 128), capacity=300, send_buffers=150)
+    >>> round(packets_queued(row), 2)
+    26.77
+    """
+    above = np.arange(1, queue.capacity - queue.send_buffers + 1)
+    return float(above @ probability(queue)[queue.send_buffers + 1 :])
+
+
+def packets_in_system(queue: Queue) -> float:
+    """Return N_s as the paper counts the packets in the system, equation (7).
+
+    N_q + c rho, which holds for S = c, equal rates, and no loss. Otherwise it leaves
+    out what waits in the send buffers; `mean_packets` is the true mean.
+
+    Parameters
+    ----------
+    queue : Queue
+        The system, at any rho.
+
+    Returns
+    -------
+    float
+        In packets.
+
+    References
+    ----------
+    Elahi et al. 2011, equation (7).
+
+    Examples
+    --------
+    >>> row = Queue(638, (320, 192, 128), capacity=300, send_buffers=150)
+    >>> round(packets_in_system(row), 2), round(mean_packets(row), 2)
+    (29.76, 127.23)
+    """
+    return packets_queued(queue) + queue.connections * load(queue)
+
+
+def time_in_system(queue: Queue) -> float:
+    """Return W_s, the time in the system by Little's law from the paper's N_s, equation (8).
+
+    Parameters
+    ----------
+    queue : Queue
+        The system, at any rho.
+
+    Returns
+    -------
+    float
+        In seconds. It shares the limits of `packets_in_system`.
+
+    References
+    ----------
+    Elahi et al. 2011, equation (8).
+
+    Examples
+    --------
+    >>> row = Queue(638, (320, 192, 128), capacity=300, send_buffers=150)
+    >>> round(time_in_system(row) * 1e3, 2)
+    46.74
+    """
+    return packets_in_system(queue) / effective_rate(queue)
+
+
+def time_queued(queue: Queue) -> float:
+    """Return W_q, the mean time of an accepted packet in the main buffer, equation (9).
+
+    Parameters
+    ----------
+    queue : Queue
+        The system, at any rho.
+
+    Returns
+    -------
+    float
+        In seconds; packets that need not wait there count as 0.
+
+    References
+    ----------
+    Elahi et al. 2011, equation (9).
+
+    Examples
+    --------
+    >>> row = Queue(638, (320, 192, 128), capacity=300, send_buffers=150)
+    >>> round(time_queued(row) * 1e3, 2)
+    42.04
+    """
+    return packets_queued(queue) / effective_rate(queue)
+
+
+def effective_rate(queue: Queue) -> float:
+    """Return lambda_eff, the rate of accepted packets, equation (10).
+
+    Summed over the states that accept rather than as lambda - lambda_lost, which
+    is the same but cancels where almost all is lost.
+
+    Parameters
+    ----------
+    queue : Queue
+        The system, at any rho.
+
+    Returns
+    -------
+    float
+        In packets per second.
+
+    References
+    ----------
+    Elahi et al. 2011, equation (10).
+
+    Examples
+    --------
+    >>> row = Queue(638, (320, 192, 128), capacity=300, send_buffers=150)
+    >>> round(effective_rate(row), 1)
+    636.7
+    """
+    return queue.arrival_rate * float(np.sum(probability(queue)[:-1]))
+
+
+def lost_rate(queue: Queue) -> float:
+    """Return lambda_lost, the rate of packets that find the system full, below equation (10).
+
+    Parameters
+    ----------
+    queue : Queue
+        The system, at any rho.
+
+    Returns
+    -------
+    float
+        In packets per second.
+
+    References
+    ----------
+    Elahi et al. 2011, the second line of equation (10).
+
+    Examples
+    --------
+    >>> row = Queue(638, (320, 192, 128), capacity=300, send_buffers=150)
+    >>> round(lost_rate(row), 1)
+    1.3
+    """
+    return queue.arrival_rate * float(probability(queue)[-1])
+
+
+def goodput(queue: Queue) -> float:
+    """Return GP, what the paper calls the average data transmission rate, equation (11).
+
+    N_q / W_s is not a rate at which packets leave: it is lambda_eff times the part of
+    N_s that is in the main buffer, and zero while that is empty. For the rate at which
+    packets leave see `throughput`.
+
+    Parameters
+    ----------
+    queue : Queue
+        The system, at any rho; near to `throughput` only where N_q is far above c rho.
+
+    Returns
+    -------
+    float
+        In packets per second.
+
+    References
+    ----------
+    Elahi et al. 2011, equation (11) and table 1.
+
+    Examples
+    --------
+    >>> row = Queue(638, (320, 192, 128), capacity=300, send_buffers=150)
+    >>> round(goodput(row), 2)
+    572.74
+    """
+    return packets_queued(queue) / time_in_system(queue)
+
+
+def mean_packets(queue: Queue) -> float:
+    """Return the true mean number of packets in the system, the sum of n p_n.
+
+    Parameters
+    ----------
+    queue : Queue
+        The system, at any rho.
+
+    Returns
+    -------
+    float
+        In packets, from 0 to N.
+
+    References
+    ----------
+    Elahi et al. 2011, equation (5), for the p_n.
+
+    Examples
+    --------
+    >>> round(mean_packets(Queue(10, [10], capacity=4, send_buffers=1)), 12)
+    2.0
+    """
+    return float(np.arange(queue.capacity + 1) @ probability(queue))
+
+
+def throughput(queue: Queue) -> float:
+    """Return the true rate at which packets leave, the sum of mu_n p_n.
+
+    What was accepted leaves, hence it equals `effective_rate`.
+
+    Parameters
+    ----------
+    queue : Queue
+        The system, at any rho.
+
+    Returns
+    -------
+    float
+        In packets per second, at most lambda and at most the sum of all gamma_i.
+
+    References
+    ----------
+    Elahi et al. 2011, equations (1) and (5), for mu_n and p_n.
+
+    Examples
+    --------
+    >>> row = Queue(638, (320, 192, 128), capacity=300, send_buffers=150)
+    >>> round(throughput(row), 1)
+    636.7
+    """
+    return float(departure_rate(queue, np.arange(queue.capacity + 1)) @ probability(queue))

@@ -1,0 +1,119 @@
+"""How windows of one connection's subflows grow together, and fall.
+
+Increases are segments a round trip in congestion avoidance, windows segments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .parts import Subflow
+
+HALF = 0.5
+CUBIC_SHARE = 0.7
+
+
+def increases(scheme: str, subflows: Sequence[Subflow]) -> list[float]:
+    """Return what each window grows by in a round trip, by one of the `INCREASES`."""
+    windows = [each.window.size for each in subflows]
+    if len(windows) < 1:
+        return []
+    return INCREASES[scheme](subflows, windows)
+
+
+def _rates(subflows: Sequence[Subflow], windows: list[float]) -> list[float]:
+    return [w / each.rtt for w, each in zip(windows, subflows, strict=True)]
+
+
+def _alone(subflows: Sequence[Subflow], windows: list[float]) -> list[float]:
+    return [1.0] * len(windows)
+
+
+def _fully_coupled(subflows: Sequence[Subflow], windows: list[float]) -> list[float]:
+    total = sum(windows)
+    return [w / total for w in windows]
+
+
+def _balia(subflows: Sequence[Subflow], windows: list[float]) -> list[float]:
+    rates = _rates(subflows, windows)
+    rate, most = sum(rates), max(rates)
+    return [
+        w * x / each.rtt / rate**2 * (1 + most / x) * (4 + most / x) / 10
+        for w, x, each in zip(windows, rates, subflows, strict=True)
+    ]
+
+
+def _lia(subflows: Sequence[Subflow], windows: list[float]) -> list[float]:
+    linked = _linked(subflows, windows)
+    return [min(w * linked, 1.0) for w in windows]
+
+
+def _linked_increases(subflows: Sequence[Subflow], windows: list[float]) -> list[float]:
+    return [sum(windows) * _linked(subflows, windows)] * len(windows)
+
+
+def _linked(subflows: Sequence[Subflow], windows: list[float]) -> float:
+    rates = _rates(subflows, windows)
+    return max(x / each.rtt for x, each in zip(rates, subflows, strict=True)) / sum(rates) ** 2
+
+
+def _olia(subflows: Sequence[Subflow], windows: list[float]) -> list[float]:
+    rate = sum(_rates(subflows, windows))
+    qualities = [
+        max(each.window.since_loss, each.window.between_losses) / each.rtt**2 for each in subflows
+    ]
+    best, largest = max(qualities), max(windows)
+    is_largest = [w + 1 > largest for w in windows]
+    collected = [q == best and not big for q, big in zip(qualities, is_largest, strict=True)]
+    many = len(windows)
+    grown = []
+    for w, each, big, chosen in zip(windows, subflows, is_largest, collected, strict=True):
+        alpha = 0.0
+        if any(collected):
+            if big:
+                alpha = -1 / (many * sum(is_largest))
+            elif chosen:
+                alpha = 1 / (many * sum(collected))
+        grown.append(w * w / each.rtt**2 / rate**2 + alpha)
+    return grown
+
+
+# How windows grow, by congestion control: those that the model has formulas of.
+INCREASES: Mapping[str, Callable[[Sequence[Subflow], list[float]], list[float]]] = {
+    "newreno": _alone,
+    "cubic": _alone,
+    "fully-coupled": _fully_coupled,
+    "linked-increases": _linked_increases,
+    "lia": _lia,
+    "olia": _olia,
+    "balia": _balia,
+}
+
+
+def checked(schemes: Sequence[str]) -> None:
+    """Refuse the congestion control of a connection that there is no formula of."""
+    for number, scheme in enumerate(schemes):
+        if scheme not in INCREASES:
+            allowed = ", ".join(INCREASES)
+            raise ValueError(
+                f"connections[{number}].congestion is {scheme!r}: must be one of {allowed}"
+            )
+
+
+def lose(scheme: str, subflow: Subflow, flight: float) -> None:
+    """Let a window fall at a loss that found so many segments in flight."""
+    window = subflow.window
+    if scheme == "cubic":
+        window.lose(flight, CUBIC_SHARE)
+    elif scheme == "fully-coupled":
+        total = flight + sum(each.window.size for each in subflow.siblings if each is not subflow)
+        window.lose(max(flight - total / 2, 1.0), 1.0, 1.0)
+    elif scheme == "balia":
+        own = subflow.siblings
+        fastest = max((each.window.size / each.rtt for each in own), default=1.0)
+        alpha = fastest / max(window.size / subflow.rtt, 1e-9)
+        window.lose(flight, 1 - min(alpha, 1.5) / 2 if len(own) > 1 else HALF, 1.0)
+    else:
+        window.lose(flight, HALF, 1.0 if scheme == "olia" and len(subflow.siblings) > 1 else 2.0)

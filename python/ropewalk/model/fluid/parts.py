@@ -1,0 +1,224 @@
+"""What the fluid model is made of: links, paths, connections, and their state."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .window import NEVER, Window
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link in the direction of the data.
+
+    Parameters
+    ----------
+    rate : float
+        Bytes of IP packets per second, above 0; infinity for no limit.
+    queue : float
+        Bytes that may wait besides the packet that is being sent, at least 0.
+    down : sequence of (float, float)
+        When it carries nothing: from and to, seconds.
+    """
+
+    rate: float
+    queue: float = math.inf
+    down: Sequence[tuple[float, float]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A way from sender to receiver and back.
+
+    Parameters
+    ----------
+    links : tuple of int
+        Numbers of the links that data passes in turn.
+    delay : float
+        One way without queues, seconds.
+    rtt : float
+        There and back without queues, seconds, above 0.
+    loss : float
+        Share of the packets of data that random loss takes, at least 0 and below 1.
+    reverse_loss : float
+        The same of what comes back; it matters to the handshake alone.
+    """
+
+    links: tuple[int, ...]
+    delay: float
+    rtt: float
+    loss: float = 0.0
+    reverse_loss: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A bulk connection: its paths and its endpoints.
+
+    Parameters
+    ----------
+    paths : tuple of Path
+        One for each subflow.
+    congestion : str
+        As scenario files spell it; ``uncoupled`` is not, but what it runs.
+    segment : float
+        Payload of a packet, bytes.
+    packet : float
+        The whole packet, bytes.
+    receive_window : float
+        Most that the receiver advertises, bytes.
+    send_buffer : float
+        Most that is written and not acknowledged, bytes.
+    buffered_windows : float
+        The send buffer grows to so many times the subflows' congestion windows.
+    size : float
+        Bytes to send; infinity for no end.
+    start : float
+        When it begins to connect, seconds.
+    count : int
+        How many such connections, each with paths of its own of the same kind.
+    scheduler, assign_ahead, charge_reordered, hystart, byte_counting
+        As in scenario files.
+    per_ack : float
+        Segments that an acknowledgement covers.
+    initial_window, initial_threshold : float
+        Segments.
+    min_rto, initial_rto : float
+        Seconds.
+    shared : bool
+        Whether the subflows share one window, as in MPTCP; each has its own if not.
+    """
+
+    paths: tuple[Path, ...]
+    congestion: str
+    segment: float
+    packet: float
+    receive_window: float = math.inf
+    send_buffer: float = math.inf
+    buffered_windows: float = math.inf
+    size: float = math.inf
+    start: float = 0.0
+    count: int = 1
+    scheduler: str = "min-rtt"
+    assign_ahead: bool = True
+    charge_reordered: bool = True
+    hystart: bool = True
+    byte_counting: bool = True
+    per_ack: float = 2.0
+    initial_window: float = 10.0
+    initial_threshold: float = math.inf
+    min_rto: float = 0.2
+    initial_rto: float = 1.0
+    shared: bool = True
+
+
+@dataclass(slots=True)
+class Subflow:
+    """A subflow's state while time goes on."""
+
+    connection: Connection
+    path: Path
+    window: Window
+    begins: float
+    exit: float
+    narrowest: float
+    next_loss: float
+    drawn: float
+    rtt: float = 0.0
+    held: float = 0.0
+    peak: float = 0.0
+    sent: float = 0.0
+    alone: bool = True
+    in_flight: float = 0.0
+    rate: float = 0.0
+    silent_until: float = 0.0
+    timeouts: float = 0.0
+    overflow: float = 0.0
+    delivered: float = 0.0
+    measured: float = 0.0
+    recovered: float = 0.0
+    siblings: list[Subflow] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Bulk:
+    """A connection's state while time goes on."""
+
+    connection: Connection
+    subflows: list[Subflow]
+    waiting: float = 0.0
+    widest: float = 0.0
+    held_up: bool = False
+    limited: float = 0.0
+    delivered: float = 0.0
+    before: float = 0.0
+    complete: float = NEVER
+
+
+def checked(
+    links: Sequence[Link], connections: Sequence[Connection], duration: float, warmup: float
+) -> None:
+    """Refuse what is no number or out of bounds.
+
+    Raises
+    ------
+    ValueError
+        Naming what is wrong, and what is allowed.
+
+    Examples
+    --------
+    >>> checked([Link(math.nan)], [], 1.0, 0.0)
+    Traceback (most recent call last):
+    ValueError: links[0].rate is nan: must be above 0
+    """
+    _above("duration", duration, finite=True)
+    if not 0 <= warmup < duration:
+        raise ValueError(f"warmup is {warmup:g}: must be at least 0 and below the duration")
+    for number, link in enumerate(links):
+        _above(f"links[{number}].rate", link.rate)
+        _least(f"links[{number}].queue", link.queue)
+        for begin, end in link.down:
+            if not 0 <= begin < end:
+                raise ValueError(
+                    f"links[{number}].down has ({begin:g}, {end:g}): must begin before it ends"
+                )
+    if not connections:
+        raise ValueError("connections is empty: at least one is needed")
+    for number, connection in enumerate(connections):
+        _check_connection(f"connections[{number}]", connection, len(links))
+
+
+def _check_connection(name: str, connection: Connection, links: int) -> None:
+    for key in ("segment", "packet", "receive_window", "send_buffer", "size", "count"):
+        _above(f"{name}.{key}", getattr(connection, key))
+    for key in ("per_ack", "initial_window", "initial_threshold", "initial_rto"):
+        _above(f"{name}.{key}", getattr(connection, key))
+    _least(f"{name}.start", connection.start)
+    _least(f"{name}.min_rto", connection.min_rto)
+    if not connection.paths:
+        raise ValueError(f"{name}.paths is empty: at least one is needed")
+    for place, path in enumerate(connection.paths):
+        _check_path(f"{name}.paths[{place}]", path, links)
+
+
+def _check_path(name: str, path: Path, links: int) -> None:
+    _above(f"{name}.rtt", path.rtt, finite=True)
+    _least(f"{name}.delay", path.delay)
+    for key in ("loss", "reverse_loss"):
+        share = getattr(path, key)
+        if not 0 <= share < 1:
+            raise ValueError(f"{name}.{key} is {share:g}: must be at least 0 and below 1")
+    if any(not 0 <= link < links for link in path.links):
+        raise ValueError(f"{name}.links is {path.links}: there are {links} links")
+
+
+def _above(name: str, value: float, *, finite: bool = False) -> None:
+    if not value > 0 or (finite and value == math.inf):
+        raise ValueError(f"{name} is {value:g}: must be above 0" + " and finite" * finite)
+
+
+def _least(name: str, value: float) -> None:
+    if not value >= 0:
+        raise ValueError(f"{name} is {value:g}: must be at least 0")

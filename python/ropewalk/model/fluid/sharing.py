@@ -1,0 +1,183 @@
+"""How the subflows of a connection share its window, by its scheduler.
+
+What a subflow holds was given to it and is not acknowledged to it: in flight, or waiting for
+room in its congestion window. A byte takes room in the connection's window from when it
+is given to a subflow until all before it have arrived and the sender knows. With D the
+largest of the subflows' delays, from being given to a subflow to arrival, a round trip's
+way back b, and rates x_i, that is
+
+    sum x_i (D + b)
+
+bytes. At the receiver what arrived and waits for slower subflows, sum x_i (D - D_i), is
+charged a second time where the scenario has it so (Linux).
+
+Linux's scheduler gives data to subflows in bursts, each to the one that would be done with
+what it holds soonest: all hold the same time's worth, L, and at most a burst more, for one
+that has run dry gets the next. A slow subflow that starts on a burst holds up the window
+until it is through with it; where the window has room for fewer bursts than there are
+subflows, D is the mean of the largest among so many. The largest L that the window allows
+is found by halving. The other schedulers give data when a congestion window has room;
+then L bounds the share of each window that is used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .parts import Bulk, Subflow
+
+PACING = 1.2  # of the window per round trip; twice the window in slow start, as Linux
+SLOW_START_PACING = 2.0
+BURST_BYTES = 65_428.0  # MPTCP_SEND_BURST_SIZE
+BURST_HELD = 0.2  # of a burst in the mean, besides L; found by comparing with simulations
+HALVINGS = 8
+
+
+def share(bulk: Bulk, subflows: Sequence[Subflow]) -> None:
+    """Set what each subflow holds and has in flight, and what waits for a gap to close.
+
+    Parameters
+    ----------
+    bulk : Bulk
+        The connection.
+    subflows : sequence of Subflow
+        Those of its subflows that can send.
+    """
+    connection = bulk.connection
+    sent = connection.send_buffer / connection.segment
+    received = connection.receive_window / connection.segment
+    if len(subflows) == 1 or not connection.shared or connection.scheduler == "redundant":
+        for each in subflows:
+            each.peak = each.held = each.in_flight = min(each.window.size, sent, received)
+        bulk.waiting = 0.0
+        bulk.held_up = all(each.held < each.window.size for each in subflows)
+        return
+    bulk.widest = max(bulk.widest, sum(each.window.size for each in subflows))
+    grown = min(sent, connection.buffered_windows * bulk.widest)
+    ahead = connection.assign_ahead and connection.scheduler == "min-rtt"
+    burst = min(BURST_BYTES / connection.segment, sent, received) if ahead else 0.0
+    room = _Room(grown, received, burst, connection.charge_reordered)
+    if connection.scheduler == "min-rtt" and not ahead:
+        subflows = _fastest(subflows, room)
+    facts = _Facts.of(subflows, burst)
+    linger = facts.enough
+    allowed, waiting = _allowed(facts, room, linger)
+    bulk.held_up = allowed < 1
+    if bulk.held_up:
+        if grown < sent:
+            # A buffer that grows with the windows is no bound that the scenario sets.
+            bound = _Room(sent, received, burst, connection.charge_reordered)
+            bulk.held_up = _allowed(facts, bound, linger)[0] < 1
+        low, high = 0.0, linger
+        for _ in range(HALVINGS):
+            linger = (low + high) / 2
+            if _allowed(facts, room, linger)[0] >= 1:
+                low = linger
+            else:
+                high = linger
+        linger = low or high
+        allowed, waiting = _allowed(facts, room, linger)
+    left = min(allowed, 1.0)
+    bulk.waiting = waiting * left * connection.segment
+    for each, (size, _, paced, _, _) in zip(subflows, facts.flows, strict=True):
+        held = linger * paced if ahead else min(linger * paced, size)
+        each.peak = held + burst
+        each.held = (held + BURST_HELD * burst) * left
+        each.in_flight = min(each.held, size)
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """What the windows have room for, and in what portions it is used, in segments."""
+
+    sent: float
+    received: float
+    burst: float
+    charged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What of the subflows does not depend on L.
+
+    Attributes
+    ----------
+    flows : list of (float, float, float, float, float)
+        Window, round trip, pacing rate, highest rate, and delay of what need not wait
+        for the congestion window.
+    back : float
+        The quickest way back.
+    enough : float
+        L from which on every subflow fills its congestion window.
+    """
+
+    flows: list[tuple[float, float, float, float, float]]
+    back: float
+    enough: float
+
+    @classmethod
+    def of(cls, subflows: Sequence[Subflow], burst: float) -> _Facts:
+        """Gather them."""
+        flows = []
+        enough = 0.0
+        for each in subflows:
+            window, rtt = each.window, each.rtt
+            slow_start = window.size < window.threshold / 2
+            pace = SLOW_START_PACING if slow_start else PACING
+            queued = max(rtt - each.path.rtt, min(burst, window.size) / each.narrowest)
+            rate = window.size / rtt
+            most = min(rate, each.narrowest)
+            flows.append((window.size, rtt, pace * rate, most, each.path.delay + queued))
+            enough = max(enough, rtt / pace)
+        return cls(flows, min(each.path.rtt - each.path.delay for each in subflows), enough)
+
+
+def _fastest(subflows: Sequence[Subflow], room: _Room) -> Sequence[Subflow]:
+    """Return the fastest subflows that the window has room for, and the one after them."""
+    order = sorted(subflows, key=lambda each: each.rtt)
+    count = 1
+    while count < len(order):
+        facts = _Facts.of(order[: count + 1], 0.0)
+        if _allowed(facts, room, facts.enough)[0] < 1:
+            break
+        count += 1
+    count += sum(each.window.size for each in order[:count]) < min(room.sent, room.received)
+    for each in order[count:]:
+        each.peak = each.held = each.in_flight = 0.0
+    return order[:count]
+
+
+def _allowed(facts: _Facts, room: _Room, linger: float) -> tuple[float, float]:
+    """Return what the windows allow of L, as a share, and what waits at the receiver."""
+    burst, rest = room.burst, BURST_HELD * room.burst
+    total = arriving = 0.0
+    delays = []
+    for size, rtt, paced, most, came in facts.flows:
+        held = linger * paced
+        if burst == 0 and held > size:
+            held = size
+        rate = (held + rest) / rtt
+        rate = min(rate, most)
+        late = held + burst - size
+        delay = came + late / most if late > 0 else came
+        total += rate
+        arriving += rate * delay
+        delays.append(delay)
+    latest = _latest(delays, min(room.sent, room.received) / burst if burst else math.inf)
+    waiting = max(total * latest - arriving, 0.0)
+    span = total * (latest + facts.back)
+    charged = waiting if room.charged else 0.0
+    return min(room.sent / span, room.received / (span + charged)), waiting
+
+
+def _latest(delays: list[float], bursts: float) -> float:
+    """Mean of the largest delay of so many bursts at a time, each on any of the subflows."""
+    if bursts >= len(delays):
+        return max(delays)
+    shares: list[float] = [(place / len(delays)) ** bursts for place in range(len(delays) + 1)]
+    steps = zip(sorted(delays), shares[1:], shares[:-1], strict=True)
+    return sum(delay * (upto - below) for delay, upto, below in steps)

@@ -1,0 +1,200 @@
+"""What MPTCP-TSC does at the end of each time slot: estimates, then rates for the next.
+
+Park, Joo, Park and Bahk, "Impact of traffic splitting on the delay performance of MPTCP",
+2014, section 4.B: (12) and (13) of `park2014.estimation`, and (15) to (17) of
+`park2014.splitting`, put together slot by slot as a scheduler runs them. Rates are packets
+per second, times seconds.
+
+As printed it fits only traffic of a constant rate. (12) counts what came in the last slot: of
+video it is a whole frame in one slot and nothing in the next ones, whose T is then
+1/d_send whatever waits in the send buffer: what the links did not take of a frame in one slot
+stays. And where (13) is right, a
+subflow sent at (15) has a round trip of twice the threshold on the network delay, all of
+which stands in the queue of one direction: the one-way delay is twice that threshold less
+half the round trip at rest. The smoothed estimator, ours, mends the former.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..arguments import Vector
+from .estimation import capacity, demand
+from .splitting import greedy_rates
+
+BACKLOG_SHARE = 0.5  # of the backlog over d_send, which the smoothed estimator adds to the demand
+MOST_CAPACITY = 1.5  # times the acknowledged rate, for a smoothed sample of (13)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Parameters of MPTCP-TSC.
+
+    Attributes
+    ----------
+    cost : numpy.ndarray, shape (n,)
+        Of each subflow, per packet per second, at least 0.
+    slot : float
+        How long a slot lasts, seconds, above 0. The paper has "much shorter than the round
+        trip", and no number.
+    send_threshold, network_threshold : float
+        d_send and d_net: largest mean wait in the send buffer, and largest network delay of a
+        subflow, seconds, above 0.
+    floor : float
+        Least rate of a subflow that is used at all, packets per second, at least 0; the paper
+        has no number.
+    hops : float
+        Hops M of each path, at least 1.
+    smoothing : float or None
+        Time constant in seconds of the smoothed estimator; None for what is printed.
+    """
+
+    cost: Vector
+    slot: float = 0.01
+    send_threshold: float = 0.1
+    network_threshold: float = 0.1
+    floor: float = 2.0
+    hops: float = 1.0
+    smoothing: float | None = 0.2
+
+    @property
+    def weight(self) -> float:
+        """Of what a slot shows, in an average of that time constant; 1 as printed."""
+        return 1.0 if self.smoothing is None else -math.expm1(-self.slot / self.smoothing)
+
+
+@dataclass(frozen=True)
+class Slot:
+    """What a sender sees at the end of a slot.
+
+    Attributes
+    ----------
+    backlog : float
+        Packets in the send buffer.
+    sent, acked : numpy.ndarray, shape (n,)
+        Packets that left on each subflow, and that were acknowledged, during the slot.
+    rtt : numpy.ndarray, shape (n,)
+        Mean of the slot's samples of the round trip, seconds; NaN without a sample.
+    rtt_min, srtt : numpy.ndarray, shape (n,)
+        The smallest and the smoothed round trip, seconds, above 0.
+    window : numpy.ndarray, shape (n,)
+        Congestion window, packets, above 0.
+    slow_start : numpy.ndarray of bool, shape (n,)
+        Whether it is below the slow start threshold.
+    """
+
+    backlog: float
+    sent: Vector
+    acked: Vector
+    rtt: Vector
+    rtt_min: Vector
+    srtt: Vector
+    window: Vector
+    slow_start: Vector
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """What is kept from slot to slot.
+
+    Attributes
+    ----------
+    backlog : float
+        Packets in the send buffer at the last slot's end.
+    demand : float
+        Rate of the application, packets per second: the mean so far, without the backlog.
+    capacity : numpy.ndarray, shape (n,)
+        Of each subflow, packets per second; empty before the first slot.
+    """
+
+    backlog: float = 0.0
+    demand: float = 0.0
+    capacity: Vector = field(default_factory=lambda: np.empty(0))
+
+
+def end_slot(settings: Settings, kept: Estimates, seen: Slot) -> tuple[Estimates, Vector]:
+    """Estimate demand and capacities, and set each subflow's rate for the next slot.
+
+    As printed, the rate x of (13) is what left during the slot. Smoothed, it is what was
+    acknowledged; a sample of (13) counts where something was, at most 1.5 times that rate,
+    since (13) supposes a full window and gives far too much for one that the application
+    leaves empty; both estimates are exponential averages, and half of what clears the backlog
+    within d_send is added to the demand. Before the first sample a capacity is the window over
+    the smoothed round trip. Subflows of one cost are filled by rising smoothed round trip.
+
+    Parameters
+    ----------
+    settings : Settings
+        Its parameters.
+    kept : Estimates
+        Of the slot before; ``Estimates()`` for the first.
+    seen : Slot
+        What the slot showed.
+
+    Returns
+    -------
+    Estimates
+        To keep for the next slot.
+    numpy.ndarray, shape (n,)
+        Rates, packets per second.
+
+    Raises
+    ------
+    ValueError
+        A number is out of bounds, or the backlog shrank by more than was sent.
+
+    Examples
+    --------
+    A frame of video of 12 packets comes in one slot of 10 ms, nothing in the next. As printed,
+    the demand is then 0, and 1/d_send is all that is sent although 12 packets wait:
+
+    >>> settings = Settings(np.array([1.0, 10.0]), smoothing=None)
+    >>> still = {
+    ...     "sent": np.zeros(2), "acked": np.zeros(2), "rtt": np.full(2, np.nan),
+    ...     "rtt_min": np.array([0.02, 0.04]), "srtt": np.array([0.02, 0.04]),
+    ...     "window": np.array([10.0, 10.0]), "slow_start": np.zeros(2),
+    ... }
+    >>> kept, rates = end_slot(settings, Estimates(), Slot(12.0, **still))
+    >>> kept.demand, rates.tolist()
+    (1200.0, [450.0, 200.0])
+    >>> kept, rates = end_slot(settings, kept, Slot(12.0, **still))
+    >>> kept.demand, rates.tolist()
+    (0.0, [10.0, 0.0])
+    """
+    n, smooth = settings.cost.size, settings.smoothing is not None
+    arrived = demand(kept.backlog, seen.backlog, settings.slot, seen.sent / settings.slot)
+    mean = kept.demand + settings.weight * (arrived - kept.demand)
+    asked = mean
+    if smooth:
+        asked += BACKLOG_SHARE * seen.backlog / settings.send_threshold
+
+    allowed = seen.window / seen.srtt
+    last = kept.capacity if kept.capacity.size else allowed
+    rates = (seen.acked if smooth else seen.sent) / settings.slot
+    sampled = ~np.isnan(seen.rtt) & ((rates > 0) | (not smooth))
+    # Without a sample the round trip is as at rest: (13) has no value, and the last one stays.
+    rtt = np.where(sampled, seen.rtt, seen.rtt_min)
+    found = capacity(rates, rtt, seen.rtt_min, settings.hops, last)
+    if smooth:
+        has_value = sampled & (rtt > seen.rtt_min)
+        limited = np.where(has_value, np.minimum(found, MOST_CAPACITY * rates), found)
+        found = last + np.where(has_value, settings.weight, 1.0) * (limited - last)
+
+    order = np.lexsort((seen.srtt, settings.cost))
+    split = np.empty(n)
+    split[order] = greedy_rates(
+        asked,
+        settings.send_threshold,
+        settings.network_threshold,
+        settings.cost[order],
+        np.maximum(found, np.finfo(float).tiny)[order],
+        seen.rtt_min[order],
+        settings.hops,
+        allowed[order],
+        settings.floor,
+        seen.slow_start[order],
+    )
+    return Estimates(seen.backlog, mean, found), split
