@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use ropewalk_capture::{FileError, PacketPlan, Place, Plan, Recording};
+use ropewalk_capture::{FileError, ObservationPoint, PacketPlan, Plan, Recording};
 use ropewalk_quantities::Time;
 use ropewalk_simulator::{Options, Unsupported, simulate as simulate_unwatched, simulate_watched};
 
@@ -62,7 +62,7 @@ pub fn simulate(
     let plan = Plan {
         packets: capture
             .map(|path| -> PyResult<PacketPlan> {
-                let place = Place::parse(capture_at, &scenario.parsed);
+                let place = ObservationPoint::parse(capture_at, &scenario.parsed);
                 Ok(PacketPlan {
                     path,
                     place: place.map_err(|error| PyValueError::new_err(error.to_string()))?,

@@ -9,7 +9,7 @@ use ropewalk_simulator::{FlowFacts, Sighting};
 use crate::air::AirCapture;
 use crate::error::FileError;
 use crate::flows::{Flows, sent};
-use crate::place::Place;
+use crate::observation_point::ObservationPoint;
 use crate::tap::Tag;
 
 /// Captures the frames of a channel, or those at a node.
@@ -26,7 +26,7 @@ pub(crate) struct AirTap {
 impl AirTap {
     pub(crate) fn create(
         path: &Path,
-        place: Place,
+        place: ObservationPoint,
         snaplen: Option<u32>,
         scenario: &Scenario,
         title: &str,

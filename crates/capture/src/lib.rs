@@ -7,7 +7,7 @@
 //! - [`QlogFile`] holds what senders thought: windows, round-trip times, losses.
 //!
 //! A [`Recording`] watches a run and writes both: each packet that passes a
-//! [`Place`], as the bytes that would stand on the wire there, and what the
+//! [`ObservationPoint`], as the bytes that would stand on the wire there, and what the
 //! measured connection's sender thinks.
 //!
 //! Both take virtual time, which on file counts from [`EPOCH`], so that the two
@@ -45,10 +45,10 @@ mod error;
 mod fates;
 mod flow;
 mod flows;
+mod observation_point;
 mod packet_file;
 mod pcap;
 mod pcapng;
-mod place;
 mod qlog;
 mod qlog_event;
 mod record;
@@ -60,8 +60,8 @@ mod tap;
 pub use air::AirCapture;
 pub use epoch::EPOCH;
 pub use error::FileError;
+pub use observation_point::{ObservationPoint, UnknownObservationPoint};
 pub use packet_file::PacketFile;
-pub use place::{Place, UnknownPlace};
 pub use qlog::{Header, QlogFile};
 pub use qlog_event::{LossCause, Metrics, PacketLost, QlogEvent, SpuriousLoss};
 pub use record::{Direction, Interface, InterfaceCounts, LinkType, Record, Settings};

@@ -12,7 +12,7 @@ use ropewalk_transport::Flags;
 
 use crate::air_tap::AirTap;
 use crate::error::FileError;
-use crate::place::Place;
+use crate::observation_point::ObservationPoint;
 use crate::sender_log::SenderLog;
 use crate::tap::{Tag, Tap};
 
@@ -31,7 +31,7 @@ pub struct PacketPlan {
     /// The file; its ending says the format.
     pub path: PathBuf,
     /// Where in the network.
-    pub place: Place,
+    pub place: ObservationPoint,
     /// How many bytes of each packet are kept; all if `None`.
     pub snaplen: Option<u32>,
 }

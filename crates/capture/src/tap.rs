@@ -9,8 +9,8 @@ use ropewalk_simulator::{FlowFacts, Sighting};
 use crate::error::FileError;
 use crate::fates::{Fate, Fates, Seen, Ticket};
 use crate::flows::{Flows, sent};
+use crate::observation_point::ObservationPoint;
 use crate::packet_file::PacketFile;
-use crate::place::Place;
 use crate::record::{Direction, Interface, InterfaceCounts, LinkType, Record, Settings};
 
 /// What a packet carries: its number at its host, and its place among those that wait.
@@ -38,7 +38,7 @@ impl Tag {
 /// Captures what passes a place.
 #[derive(Debug)]
 pub(crate) struct Tap {
-    place: Place,
+    place: ObservationPoint,
     /// Names of all links, for what is said of packets.
     names: Vec<String>,
     /// Interface of each link, if it has one here.
@@ -55,7 +55,7 @@ pub(crate) struct Tap {
 impl Tap {
     pub(crate) fn create(
         path: &Path,
-        place: Place,
+        place: ObservationPoint,
         snaplen: Option<u32>,
         scenario: &Scenario,
         title: &str,
@@ -101,10 +101,14 @@ impl Tap {
             *tag = Tag::numbered(self.flows.leaves_host(sighting));
         }
         let here = match self.place {
-            Place::Sender => sighting.first_hop && !sighting.reverse && sighting.flow == 0,
-            Place::Receiver => sighting.first_hop && sighting.reverse && sighting.flow == 0,
-            Place::Link(link) => sighting.link == link && !sighting.reverse,
-            Place::Channel(_) | Place::Node(_) => false,
+            ObservationPoint::Sender => {
+                sighting.first_hop && !sighting.reverse && sighting.flow == 0
+            }
+            ObservationPoint::Receiver => {
+                sighting.first_hop && sighting.reverse && sighting.flow == 0
+            }
+            ObservationPoint::Link(link) => sighting.link == link && !sighting.reverse,
+            ObservationPoint::Channel(_) | ObservationPoint::Node(_) => false,
         };
         if here {
             self.see(sighting, tag, Direction::Outbound);
@@ -114,10 +118,10 @@ impl Tap {
     pub(crate) fn leaves(&mut self, sighting: &Sighting<'_>, tag: &mut Tag) {
         let last_hop = sighting.hops_left == 0;
         let here = match self.place {
-            Place::Sender => last_hop && sighting.reverse && sighting.flow == 0,
-            Place::Receiver => last_hop && !sighting.reverse && sighting.flow == 0,
-            Place::Link(link) => sighting.link == link && sighting.reverse,
-            Place::Channel(_) | Place::Node(_) => false,
+            ObservationPoint::Sender => last_hop && sighting.reverse && sighting.flow == 0,
+            ObservationPoint::Receiver => last_hop && !sighting.reverse && sighting.flow == 0,
+            ObservationPoint::Link(link) => sighting.link == link && sighting.reverse,
+            ObservationPoint::Channel(_) | ObservationPoint::Node(_) => false,
         };
         if here {
             self.see(sighting, tag, Direction::Inbound);
@@ -126,7 +130,7 @@ impl Tap {
 
     pub(crate) fn dropped(&mut self, sighting: &Sighting<'_>, tag: Tag, reason: DropReason) {
         let dropped = reason == DropReason::QueueFull;
-        let here = !sighting.reverse || self.place == Place::Receiver;
+        let here = !sighting.reverse || self.place == ObservationPoint::Receiver;
         if let Some(interface) = self.interfaces[sighting.link]
             && dropped
             && here

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
 use pcap_file::pcapng::{Block, PcapNgReader};
-use ropewalk_capture::{FileError, PacketPlan, Place, Plan, Recording};
+use ropewalk_capture::{FileError, ObservationPoint, PacketPlan, Plan, Recording};
 use ropewalk_scenario::Scenario;
 use ropewalk_simulator::{Options, Outcome, simulate, simulate_watched};
 use ropewalk_wire::{IpHeader, Packet, TcpHeader, Transport};
@@ -95,7 +95,7 @@ fn capture(scenario: &Scenario, place: &str, snaplen: Option<u32>) -> (Outcome, 
     let plan = Plan {
         packets: Some(PacketPlan {
             path: path.clone(),
-            place: Place::parse(place, scenario).expect("a place"),
+            place: ObservationPoint::parse(place, scenario).expect("a place"),
             snaplen,
         }),
         qlog: None,
@@ -455,7 +455,7 @@ fn qlog_tells_of_losses(scenario: &Scenario) {
 #[test]
 fn what_cannot_be_captured_is_refused_before_the_run() {
     let scenario = scenario(TWO_LINKS, &[]);
-    let error = Place::parse("wlan", &scenario).expect_err("no such link");
+    let error = ObservationPoint::parse("wlan", &scenario).expect_err("no such link");
     assert_eq!(
         error.to_string(),
         r#""wlan" is no place to capture at; allowed: sender, receiver, wifi, lte"#
@@ -463,7 +463,7 @@ fn what_cannot_be_captured_is_refused_before_the_run() {
     let plan = |path: &Path| Plan {
         packets: Some(PacketPlan {
             path: path.to_owned(),
-            place: Place::Sender,
+            place: ObservationPoint::Sender,
             snaplen: None,
         }),
         qlog: None,
@@ -487,7 +487,7 @@ fn a_full_disk_ends_the_run_with_an_error_and_an_abandoned_one_leaves_nothing() 
     let plan = |path: &Path| Plan {
         packets: Some(PacketPlan {
             path: path.to_owned(),
-            place: Place::Sender,
+            place: ObservationPoint::Sender,
             snaplen: None,
         }),
         qlog: None,

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use pcap_file::pcapng::{Block, PcapNgReader};
-use ropewalk_capture::{PacketPlan, Place, Plan, Recording};
+use ropewalk_capture::{ObservationPoint, PacketPlan, Plan, Recording};
 use ropewalk_scenario::Scenario;
 use ropewalk_simulator::{Options, Outcome, simulate, simulate_watched};
 use ropewalk_wire::wifi::{MacFrame, Radiotap, fcs_is_right};
@@ -84,7 +84,7 @@ fn capture(place: &str) -> (Outcome, Vec<(u32, Vec<u8>)>) {
     let plan = Plan {
         packets: Some(PacketPlan {
             path: path.clone(),
-            place: Place::parse(place, &scenario).expect("a place"),
+            place: ObservationPoint::parse(place, &scenario).expect("a place"),
             snaplen: None,
         }),
         qlog: None,
@@ -158,7 +158,7 @@ fn a_node_hears_its_channels_and_not_who_is_far() {
 
 #[test]
 fn places_in_the_air_are_named() {
-    let error = Place::parse("channel/three", &scenario()).expect_err("no such channel");
+    let error = ObservationPoint::parse("channel/three", &scenario()).expect_err("no such channel");
     let told = error.to_string();
     assert!(told.contains("channel/one, channel/two, node/A"), "{told}");
 }

@@ -3,8 +3,8 @@
 //! A [`Network`] owns what carries packets: hops between interfaces of nodes, routes over them, and
 //! the order in which things happen. A hop is one direction of a wired [`Link`], which knows a
 //! packet's fate when the packet arrives, or belongs to a [`Medium`] that many hops share and that
-//! knows it later. A driver, in virtual time or on a clock, offers packets to routes and lets
-//! happen what is next; a [`Watch`] sees every packet enter, leave or be dropped.
+//! knows it later. A driver, in virtual time or on a clock, offers packets to routes and asks for
+//! the next event; a [`Watch`] sees every packet enter, leave or be dropped.
 //!
 //! ```
 //! use ropewalk_network::{

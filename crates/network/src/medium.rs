@@ -53,8 +53,8 @@ pub trait Medium<P> {
     #[must_use]
     fn next(&self) -> Option<Time>;
 
-    /// Lets happen what is due at `now`, the time that [`next`](Medium::next) gave. What happens
-    /// at one instant comes one by one, in an order that the medium defines.
+    /// Processes one event that is due at `now`, the time that [`next`](Medium::next) gave. Events
+    /// of one instant come one by one, in an order that the medium defines.
     #[must_use]
     fn advance(&mut self, now: Time) -> Happened<P>;
 }

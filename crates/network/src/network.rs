@@ -28,7 +28,7 @@ pub struct Network<P, M = Infallible> {
     topology: Topology,
     routes: Vec<Route>,
     /// What carries each hop, by the hop's number.
-    carriers: Vec<Carrier<P>>,
+    carriers: Vec<HopKind<P>>,
     media: Vec<Shared<M>>,
     /// Its sources are the hops; a medium is due at the first of its own.
     due: Due,
@@ -39,13 +39,13 @@ pub struct Network<P, M = Infallible> {
     left_first: Option<P>,
 }
 
-/// What carries a hop.
+/// Whether a hop is a wire or belongs to a medium.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::large_enum_variant,
     reason = "the large one is the usual one, and is read with every packet"
 )]
-enum Carrier<P> {
+enum HopKind<P> {
     Wire(Link<P>),
     /// The medium of this number.
     Medium(u32),
@@ -136,7 +136,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     /// A wired link made of its two directions.
     pub fn add_directions(&mut self, ends: [NodeId; 2], directions: [Link<P>; 2]) -> LinkId {
         let id = self.topology.add_link(ends);
-        self.carriers.extend(directions.map(Carrier::Wire));
+        self.carriers.extend(directions.map(HopKind::Wire));
         self.due.grow(self.carriers.len());
         id
     }
@@ -158,7 +158,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     ) -> Vec<HopId> {
         let number = self.media.len() as u32;
         let hops = pairs.iter().map(|(from, to)| {
-            self.carriers.push(Carrier::Medium(number));
+            self.carriers.push(HopKind::Medium(number));
             self.topology.add_hop(*from, *to)
         });
         let hops: Vec<HopId> = hops.collect();
@@ -187,7 +187,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
             .flat_map(|(link, ends)| self.topology.set_hops(*link, *ends))
             .collect();
         self.carriers
-            .extend(hops.iter().map(|_| Carrier::Medium(number)));
+            .extend(hops.iter().map(|_| HopKind::Medium(number)));
         self.media.push(Shared {
             first: *hops.first().expect("a medium has a hop"),
             medium: make(&hops),
@@ -231,8 +231,8 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     pub fn link(&self, link: LinkId, direction: Direction) -> &Link<P> {
         let hop = self.topology.hop_of(link, direction);
         match &self.carriers[hop.index()] {
-            Carrier::Wire(link) => link,
-            Carrier::Medium(_) => unreachable!("a link is a wire"),
+            HopKind::Wire(link) => link,
+            HopKind::Medium(_) => unreachable!("a link is a wire"),
         }
     }
 
@@ -240,15 +240,15 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     pub fn link_mut(&mut self, link: LinkId, direction: Direction) -> &mut Link<P> {
         let hop = self.topology.hop_of(link, direction);
         match &mut self.carriers[hop.index()] {
-            Carrier::Wire(link) => link,
-            Carrier::Medium(_) => unreachable!("a link is a wire"),
+            HopKind::Wire(link) => link,
+            HopKind::Medium(_) => unreachable!("a link is a wire"),
         }
     }
 
     /// Whether a link is a wire, and not of a medium.
     pub fn is_wire(&self, link: LinkId) -> bool {
         let hop = self.topology.hop_of(link, Direction::Forward);
-        matches!(self.carriers[hop.index()], Carrier::Wire(_))
+        matches!(self.carriers[hop.index()], HopKind::Wire(_))
     }
 
     /// The packet that has just left a medium, which it had entered first, by coming out or being
@@ -301,8 +301,8 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
     pub fn wants(&mut self, now: Time, route: RouteId, size: u32) -> Option<Time> {
         let (hop, _) = route.entry();
         match &mut self.carriers[hop.index()] {
-            Carrier::Wire(link) => Some(link.wants(now, size)),
-            Carrier::Medium(_) => None,
+            HopKind::Wire(link) => Some(link.wants(now, size)),
+            HopKind::Medium(_) => None,
         }
     }
 
@@ -320,7 +320,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         self.enter(now, hop, heading, size, packet, watch)
     }
 
-    /// Lets happen what is due first, if that is not after `now`: it happens at its own time.
+    /// Processes the earliest event, if it is due by `now`; its time is its own, not `now`.
     #[inline]
     pub fn advance<W: Watch<P>>(&mut self, now: Time, watch: &mut W) -> Advance<'_, P> {
         let (source, Key { time, .. }) = self.due.first();
@@ -328,8 +328,8 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
             return Advance::Nothing;
         }
         let link = match &mut self.carriers[source] {
-            Carrier::Wire(link) => link,
-            Carrier::Medium(number) => {
+            HopKind::Wire(link) => link,
+            HopKind::Medium(number) => {
                 let number = *number as usize;
                 return self.advance_medium(time, number, watch);
             }
@@ -349,7 +349,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
             return self.pass_on(time, hop, slot, size, heading, watch);
         }
         // Taken again, since what is returned is borrowed only on this way out.
-        let Carrier::Wire(link) = &mut self.carriers[source] else {
+        let HopKind::Wire(link) = &mut self.carriers[source] else {
             return Advance::Nothing;
         };
         let packet = link.packet(slot);
@@ -381,7 +381,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         let next = self.routes[heading.route()].with_left(heading.hops_left());
         let both = self.carriers.get_disjoint_mut([hop.index(), next.index()]);
         if !W::WATCHES
-            && let Ok([Carrier::Wire(from), Carrier::Wire(to)]) = both
+            && let Ok([HopKind::Wire(from), HopKind::Wire(to)]) = both
         {
             self.order += 1;
             let (order, after) = (self.order, heading.after_hop());
@@ -396,7 +396,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
             }
             return Advance::Passed;
         }
-        let Carrier::Wire(link) = &mut self.carriers[hop.index()] else {
+        let HopKind::Wire(link) = &mut self.carriers[hop.index()] else {
             return Advance::Nothing;
         };
         let mut packet = *link.packet(slot);
@@ -517,7 +517,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
         let offer = match &mut self.carriers[hop.index()] {
             // Only a link's head is scheduled: the newcomer is it if the link was empty, or it
             // overtook.
-            Carrier::Wire(link) => match link.push(now, size, order, heading, packet) {
+            HopKind::Wire(link) => match link.push(now, size, order, heading, packet) {
                 Pushed::First(key) => {
                     self.due.set(hop.index(), key);
                     Offer::Accepted
@@ -525,7 +525,7 @@ impl<P: Copy, M: Medium<P>> Network<P, M> {
                 Pushed::Behind => Offer::Accepted,
                 Pushed::Dropped(reason) => Offer::Dropped(reason),
             },
-            Carrier::Medium(number) => {
+            HopKind::Medium(number) => {
                 let number = *number as usize;
                 let carried = Carried {
                     hop,

@@ -39,7 +39,7 @@ impl fmt::Display for Errors {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub struct ScenarioError {
     /// Where.
-    pub place: Place,
+    pub place: Position,
     /// The key, such as `link.wifi.delay`; empty if it is the file that is wrong.
     pub key: String,
     /// What stands there (its beginning), as TOML.
@@ -74,7 +74,7 @@ impl fmt::Display for ScenarioError {
 
 /// Where an error is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Position {
     /// In the scenario file.
     File {
         /// What the caller calls it.
@@ -93,12 +93,12 @@ pub enum Place {
     Override,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::File { name, line, column } => write!(f, "{name}:{line}:{column}"),
-            Place::WholeFile { name } => write!(f, "{name}"),
-            Place::Override => write!(f, "--set"),
+            Position::File { name, line, column } => write!(f, "{name}:{line}:{column}"),
+            Position::WholeFile { name } => write!(f, "{name}"),
+            Position::Override => write!(f, "--set"),
         }
     }
 }

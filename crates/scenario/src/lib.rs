@@ -34,7 +34,7 @@ mod traffic_keys;
 mod value;
 
 pub use base_value::base_value;
-pub use error::{Errors, Place, Problem, ScenarioError};
+pub use error::{Errors, Position, Problem, ScenarioError};
 pub use limits::{MAX_SCENARIO_BYTES, MAX_TRACE_BYTES, MAX_TRACE_LINES};
 pub use model::{
     Aggregation, Asked, Channel, ChunkSizes, Chunks, Device, Flow, Frames, Ladder, Mesh,

@@ -1,7 +1,7 @@
 //! Errors and warnings as they are found, with byte offsets turned into lines.
 
 use crate::document::Origin;
-use crate::error::{Errors, Place, Problem, ScenarioError};
+use crate::error::{Errors, Position, Problem, ScenarioError};
 
 /// Errors that are looked at; beyond them they are only counted.
 const MOST: usize = 1_000;
@@ -93,16 +93,16 @@ impl<'a> Report<'a> {
         &mut self.errors[index].1
     }
 
-    fn place(&self, at: At) -> Place {
+    fn place(&self, at: At) -> Position {
         let name = self.name.to_owned();
         let offset = match at {
-            At::WholeFile => return Place::WholeFile { name },
-            At::Override => return Place::Override,
+            At::WholeFile => return Position::WholeFile { name },
+            At::Override => return Position::Override,
             At::Offset(offset) => offset,
         };
         let before = self.text.get(..offset).unwrap_or(self.text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Place::File {
+        Position::File {
             name,
             line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
@@ -112,7 +112,7 @@ impl<'a> Report<'a> {
 
 fn blank(key: &str, problem: Problem) -> ScenarioError {
     ScenarioError {
-        place: Place::Override,
+        place: Position::Override,
         key: key.to_owned(),
         value: None,
         problem,

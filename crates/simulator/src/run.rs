@@ -115,7 +115,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         while !self.world.flows[0].host.is_closed() && self.step() {}
     }
 
-    /// Lets happen what happens next; false if that would be after the end.
+    /// Processes the next event, a packet's or a timer's; false if none is due before the end.
     #[inline(always)]
     fn step(&mut self) -> bool {
         let (source, timer) = self.timers.first();

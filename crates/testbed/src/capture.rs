@@ -7,7 +7,8 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use ropewalk_capture::{
-    Direction, FileError, Interface, InterfaceCounts, PacketFile, Place, Record, Settings,
+    Direction, FileError, Interface, InterfaceCounts, ObservationPoint, PacketFile, Record,
+    Settings,
 };
 use ropewalk_network::{Capacity, Crossing, Direction as Way, DropReason};
 use ropewalk_quantities::Time;
@@ -19,7 +20,7 @@ const BATCH_BYTES: usize = 1 << 18;
 /// Takes note of the packets that pass a place, those of all flows.
 #[derive(Debug)]
 pub struct Tap {
-    place: Place,
+    place: ObservationPoint,
     /// Interface of each link, if it has one here.
     interfaces: Vec<Option<usize>>,
     counts: Vec<InterfaceCounts>,
@@ -52,7 +53,7 @@ impl Tap {
     /// The file cannot be begun.
     pub fn create(
         path: &Path,
-        place: Place,
+        place: ObservationPoint,
         scenario: &Scenario,
         title: &str,
     ) -> Result<Tap, FileError> {
@@ -111,10 +112,10 @@ impl Tap {
         };
         let last = at.hops_left == 0;
         let here = match self.place {
-            Place::Sender => last && way == Way::Reverse,
-            Place::Receiver => last && way == Way::Forward,
-            Place::Link(place) => link.index() == place && way == Way::Reverse,
-            Place::Channel(_) | Place::Node(_) => false,
+            ObservationPoint::Sender => last && way == Way::Reverse,
+            ObservationPoint::Receiver => last && way == Way::Forward,
+            ObservationPoint::Link(place) => link.index() == place && way == Way::Reverse,
+            ObservationPoint::Channel(_) | ObservationPoint::Node(_) => false,
         };
         if here {
             self.see(at.time, link.index(), Direction::Inbound, bytes);
@@ -125,10 +126,10 @@ impl Tap {
     fn outbound(&self, at: &Crossing) -> Option<usize> {
         let (link, way) = at.link?;
         let here = match self.place {
-            Place::Sender => at.first_hop && way == Way::Forward,
-            Place::Receiver => at.first_hop && way == Way::Reverse,
-            Place::Link(place) => link.index() == place && way == Way::Forward,
-            Place::Channel(_) | Place::Node(_) => false,
+            ObservationPoint::Sender => at.first_hop && way == Way::Forward,
+            ObservationPoint::Receiver => at.first_hop && way == Way::Reverse,
+            ObservationPoint::Link(place) => link.index() == place && way == Way::Forward,
+            ObservationPoint::Channel(_) | ObservationPoint::Node(_) => false,
         };
         here.then(|| link.index())
     }

@@ -73,7 +73,7 @@ pub enum Error {
     NoNetem,
     /// The scenario has no such place to capture at.
     #[error(transparent)]
-    NoPlace(#[from] ropewalk_capture::UnknownPlace),
+    NoPlace(#[from] ropewalk_capture::UnknownObservationPoint),
     /// The capture cannot be begun.
     #[error(transparent)]
     Capture(#[from] ropewalk_capture::FileError),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use ropewalk_capture::Place;
+use ropewalk_capture::ObservationPoint;
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Protocol, Scenario};
 
@@ -168,7 +168,7 @@ fn tap(request: &Request, scenario: &Scenario) -> Result<Option<Tap>, Error> {
         });
     }
     let place = request.capture_at.as_deref().unwrap_or("sender");
-    let place = Place::parse(place, scenario)?;
+    let place = ObservationPoint::parse(place, scenario)?;
     let title = format!("{}, testbed, seed {}", scenario.title, request.seed);
     Ok(Some(Tap::create(path, place, scenario, &title)?))
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use ropewalk_capture::{PacketPlan, Place, Plan, Recording};
+use ropewalk_capture::{ObservationPoint, PacketPlan, Plan, Recording};
 use ropewalk_scenario::Scenario;
 use ropewalk_simulator::{Options, simulate, simulate_watched};
 
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let whole = |path: PathBuf, snaplen| Plan {
         packets: Some(PacketPlan {
             path,
-            place: Place::Sender,
+            place: ObservationPoint::Sender,
             snaplen,
         }),
         qlog: None,

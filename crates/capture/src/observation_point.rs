@@ -1,11 +1,11 @@
-//! Where packets are captured.
+//! Where packets are captured: RFC 5470 calls it an observation point.
 
 use ropewalk_network::radio::Ear;
 use ropewalk_scenario::Scenario;
 
 /// Where packets are captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ObservationPoint {
     /// At the measured connection's sender: what it sends, whatever becomes of it, and what
     /// reaches it.
     Sender,
@@ -23,19 +23,22 @@ pub enum Place {
 /// No such place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name:?} is no place to capture at; allowed: {allowed}")]
-pub struct UnknownPlace {
+pub struct UnknownObservationPoint {
     /// What was asked for.
     pub name: String,
     /// What there is.
     pub allowed: String,
 }
 
-impl Place {
+impl ObservationPoint {
     /// `sender`, `receiver`, a link's name; `channel/NAME` and `node/NAME` for frames in the air.
     ///
     /// # Errors
     /// The scenario has no such link, channel or node.
-    pub fn parse(name: &str, scenario: &Scenario) -> Result<Place, UnknownPlace> {
+    pub fn parse(
+        name: &str,
+        scenario: &Scenario,
+    ) -> Result<ObservationPoint, UnknownObservationPoint> {
         let wireless = &scenario.wireless;
         let links = scenario.links.iter().map(|link| link.name.clone());
         let channels = wireless.channels.iter();
@@ -45,16 +48,16 @@ impl Place {
             .iter()
             .map(|node| format!("node/{}", node.name));
         let ends = ["sender", "receiver"].map(str::to_owned);
-        let places = [Place::Sender, Place::Receiver].into_iter();
-        let places = places.chain((0..scenario.links.len()).map(Place::Link));
-        let places = places.chain((0..wireless.channels.len()).map(Place::Channel));
-        let places = places.chain((0..wireless.nodes.len()).map(Place::Node));
+        let places = [ObservationPoint::Sender, ObservationPoint::Receiver].into_iter();
+        let places = places.chain((0..scenario.links.len()).map(ObservationPoint::Link));
+        let places = places.chain((0..wireless.channels.len()).map(ObservationPoint::Channel));
+        let places = places.chain((0..wireless.nodes.len()).map(ObservationPoint::Node));
         let names = ends.into_iter().chain(links).chain(channels).chain(nodes);
-        let all: Vec<(String, Place)> = names.zip(places).collect();
+        let all: Vec<(String, ObservationPoint)> = names.zip(places).collect();
         let found = all.iter().find(|(known, _)| known == name);
         found.map(|(_, place)| *place).ok_or_else(|| {
             let allowed: Vec<&str> = all.iter().map(|(known, _)| known.as_str()).collect();
-            UnknownPlace {
+            UnknownObservationPoint {
                 name: name.to_owned(),
                 allowed: allowed.join(", "),
             }
@@ -65,9 +68,11 @@ impl Place {
     pub fn ears(self, scenario: &Scenario) -> Vec<(usize, Ear)> {
         let wireless = &scenario.wireless;
         match self {
-            Place::Sender | Place::Receiver | Place::Link(_) => Vec::new(),
-            Place::Channel(channel) => vec![(channel, Ear::Monitor)],
-            Place::Node(node) => {
+            ObservationPoint::Sender | ObservationPoint::Receiver | ObservationPoint::Link(_) => {
+                Vec::new()
+            }
+            ObservationPoint::Channel(channel) => vec![(channel, Ear::Monitor)],
+            ObservationPoint::Node(node) => {
                 let name = &wireless.nodes[node].name;
                 let channels = wireless.channels.iter().enumerate();
                 let heard = channels.filter_map(|(number, channel)| {
@@ -88,10 +93,10 @@ impl Place {
             .iter()
             .map(|&path| &scenario.paths[path].hops);
         let mut links: Vec<usize> = match self {
-            Place::Sender => paths.filter_map(|hops| hops.first().copied()).collect(),
-            Place::Receiver => paths.filter_map(|hops| hops.last().copied()).collect(),
-            Place::Link(link) => vec![link],
-            Place::Channel(_) | Place::Node(_) => Vec::new(),
+            ObservationPoint::Sender => paths.filter_map(|hops| hops.first().copied()).collect(),
+            ObservationPoint::Receiver => paths.filter_map(|hops| hops.last().copied()).collect(),
+            ObservationPoint::Link(link) => vec![link],
+            ObservationPoint::Channel(_) | ObservationPoint::Node(_) => Vec::new(),
         };
         links.sort_unstable();
         links.dedup();
@@ -101,16 +106,20 @@ impl Place {
     /// In words, for the file's comment.
     pub fn describe(self, scenario: &Scenario) -> String {
         match self {
-            Place::Sender => "at the sender".to_owned(),
-            Place::Receiver => "at the receiver".to_owned(),
-            Place::Link(link) => format!("at the sender's end of {}", scenario.links[link].name),
-            Place::Channel(channel) => {
+            ObservationPoint::Sender => "at the sender".to_owned(),
+            ObservationPoint::Receiver => "at the receiver".to_owned(),
+            ObservationPoint::Link(link) => {
+                format!("at the sender's end of {}", scenario.links[link].name)
+            }
+            ObservationPoint::Channel(channel) => {
                 format!(
                     "on channel {}",
                     scenario.wireless.channels[channel].config.name
                 )
             }
-            Place::Node(node) => format!("at node {}", scenario.wireless.nodes[node].name),
+            ObservationPoint::Node(node) => {
+                format!("at node {}", scenario.wireless.nodes[node].name)
+            }
         }
     }
 }
