@@ -85,6 +85,10 @@ def test_other_verbs_show_themselves():
     made = ropewalk.reproduce("song-2018", "fig10")
     assert is_picture(made._repr_png_())
     assert made.figure.get_suptitle().startswith("Song et al. 2018, figure 10")
+    made.figure.canvas.draw()
+    (names,) = made.figure.legends
+    title = made.figure._suptitle.get_window_extent()
+    assert not names.get_window_extent().overlaps(title), "the legend leaves the title alone"
 
 
 def test_names_from_files_stay_text_and_tables_are_whole():

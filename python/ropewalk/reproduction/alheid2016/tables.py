@@ -217,7 +217,7 @@ def _draw(
                 axes.set_yscale("log")
                 axes.yaxis.set_major_formatter("{x:g}")
         panels[0].plot([], [], color=INK, linestyle=":", linewidth=0.7, label="RFC 8684")
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
         panels[-1].set_xticks(
             list(places.values()),
             [

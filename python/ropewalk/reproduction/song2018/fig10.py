@@ -284,5 +284,5 @@ def _draw(facts: dict[str, Any], chosen: Setting, curves: pl.DataFrame) -> Figur
         for axes in panels[-1]:
             axes.set_xlabel("average delay asymmetry (ms)")
         handles, labels = panels[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=6, fontsize="small")
+        figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize="small")
     return figure

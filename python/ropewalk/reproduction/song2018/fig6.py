@@ -286,7 +286,7 @@ def _draw(facts: dict[str, Any], points: pl.DataFrame) -> Figure:
         _draw_accuracy(panels[2, 1], facts, accuracy)
         panels[2, 2].remove()
         handles, labels = panels[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=4, fontsize="small")
+        figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize="small")
     return figure
 
 
