@@ -5,16 +5,20 @@
 //! it. Whoever borrows a carrier to change it marks it ([`IndexMut`]); [`settle`](Carriers::settle)
 //! looks at the marked ones again and takes the marks away. What is read here rests on settled carriers.
 
-use std::collections::VecDeque;
+mod lanes;
+mod waking;
+
 use std::ops::{Index, IndexMut};
 
-use fixedbitset::FixedBitSet;
 use ropewalk_quantities::Time;
 use ropewalk_transport::scheduling::earliest_arrival::Lane;
 
+use crate::CarrierId;
 use crate::carrier::Carrier;
 use crate::carrier::in_flight::{Content, Sent};
-use crate::{CarrierId, Event};
+use crate::carrier::room::Limit;
+use lanes::Lanes;
+use waking::Waking;
 
 /// In the order in which they came: their numbers rise.
 #[derive(Debug, Default)]
@@ -29,8 +33,10 @@ pub(crate) struct Carriers {
     facts: Vec<Facts>,
     /// Borrowed to be changed since they were settled, each once.
     changed: Vec<usize>,
-    /// Asked in vain, and not blocked: those that are to be woken.
-    waiting: FixedBitSet,
+    waking: Waking,
+    lanes: Lanes,
+    /// The reassembly buffer takes for so many seconds what all bring.
+    lasts: f64,
     /// How many are good, and how many of these have quota left.
     good: usize,
     able: usize,
@@ -56,6 +62,21 @@ struct Facts {
     lane: Lane,
     min_rtt: Option<Time>,
     srtt: Option<Time>,
+    wants: Wants,
+}
+
+/// What says whether a carrier that was asked in vain may have something to send now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wants {
+    /// When it has to acknowledge; never, if there is nothing.
+    pub(crate) acknowledges_at: Time,
+    pub(crate) payload: u64,
+    pub(crate) in_flight: u64,
+    /// When its oldest frame is due.
+    pub(crate) due: Time,
+    pub(crate) limit: Limit,
+    /// Its terms bound how fast it may send.
+    pub(crate) is_throttled: bool,
 }
 
 /// The least round trip of the carriers that could carry more, and the least but for that one: found
@@ -91,17 +112,29 @@ impl Fastest {
 
 impl Facts {
     fn of(carrier: &Carrier) -> Facts {
+        let payload = carrier.payload_len();
         Facts {
             is_marked: false,
             is_suspected: carrier.listening.is_suspected(),
             is_good: carrier.is_good(),
             has_quota: carrier.has_quota(),
             lane: Lane {
-                arrives_in: carrier.arrives_in(carrier.payload_len() as u64),
+                arrives_in: carrier.arrives_in(payload as u64),
                 rate: carrier.rate_or_guess(),
             },
             min_rtt: carrier.round_trip.min(),
             srtt: carrier.round_trip.smoothed(),
+            wants: Wants {
+                acknowledges_at: carrier.acknowledgement.due().unwrap_or(Time::MAX),
+                payload: payload as u64,
+                in_flight: carrier.in_flight.bytes(),
+                due: carrier
+                    .in_flight
+                    .oldest()
+                    .map_or(Time::MAX, |sent| sent.due),
+                limit: carrier.limit(),
+                is_throttled: carrier.opens_at().is_some(),
+            },
         }
     }
 
@@ -115,6 +148,7 @@ impl Carriers {
     pub(crate) fn new(keepalive: Time) -> Carriers {
         Carriers {
             keepalive,
+            lasts: f64::INFINITY,
             ..Carriers::default()
         }
     }
@@ -145,12 +179,14 @@ impl Carriers {
     pub(crate) fn push(&mut self, carrier: Carrier) {
         self.numbers.push(carrier.id.0);
         self.list.push(carrier);
+        self.waking.push();
         self.look_anew();
     }
 
     pub(crate) fn remove(&mut self, at: usize) -> Carrier {
         self.numbers.remove(at);
         let carrier = self.list.remove(at);
+        self.waking.remove(at);
         self.look_anew();
         carrier
     }
@@ -162,21 +198,28 @@ impl Carriers {
         self.bounds = bounds.collect();
         self.facts = self.list.iter().map(Facts::of).collect();
         self.changed.clear();
-        self.waiting = FixedBitSet::with_capacity(self.list.len());
-        for (at, carrier) in self.list.iter().enumerate() {
-            self.waiting.set(at, carrier.asleep && !carrier.blocked);
-        }
         self.good = self.facts.iter().filter(|facts| facts.is_good).count();
         self.able = self.facts.iter().filter(|facts| facts.is_able()).count();
         self.fastest = None;
         self.rates = None;
         self.slowest = None;
         self.holder = None;
+        self.lanes = Lanes::of((0..self.list.len()).map(|at| self.effective_lane(at)));
     }
 
     /// Looks again at those that were borrowed to be changed.
+    #[inline]
     pub(crate) fn settle(&mut self) {
-        while let Some(at) = self.changed.pop() {
+        if !self.changed.is_empty() {
+            self.look_again();
+        }
+    }
+
+    fn look_again(&mut self) {
+        let before = (self.good == 0, self.able == 0);
+        // Who may send may rest on all.
+        let mut marked = std::mem::take(&mut self.changed);
+        for at in marked.iter().copied() {
             let carrier = &self.list[at];
             let (old, new) = (self.facts[at], Facts::of(carrier));
             self.bounds[at] = carrier.not_due_before(self.keepalive);
@@ -193,16 +236,34 @@ impl Carriers {
                 self.slowest = None;
             }
         }
+        if before != (self.good == 0, self.able == 0) {
+            self.lanes = Lanes::of((0..self.list.len()).map(|at| self.effective_lane(at)));
+        } else {
+            for at in marked.iter().copied() {
+                self.lanes.set(at, self.effective_lane(at));
+            }
+        }
+        marked.clear();
+        self.changed = marked;
+    }
+
+    /// A carrier's lane, which brings nothing if it may not send.
+    fn effective_lane(&self, at: usize) -> Lane {
+        let Lane { arrives_in, rate } = self.facts[at].lane;
+        let rate = if self.may_send(at) { rate } else { 0.0 };
+        Lane { arrives_in, rate }
     }
 
     fn assert_settled(&self) {
         debug_assert!(self.changed.is_empty(), "carriers are settled");
     }
 
-    /// Nothing of a carrier is due before.
-    pub(crate) fn not_due_before(&self, at: usize) -> Time {
+    /// The next one, from this place on, of which something may be due before such a time.
+    pub(crate) fn next_due_before(&self, time: Time, from: usize) -> Option<usize> {
         self.assert_settled();
-        self.bounds[at]
+        let bounds = self.bounds.get(from..)?.iter();
+        let found = bounds.copied().position(|bound| bound < time)?;
+        Some(from + found)
     }
 
     /// Whether a carrier may be given anything about streams.
@@ -240,6 +301,12 @@ impl Carriers {
             let sent = carrier.in_flight.iter().find(holds)?;
             Some((number, sent.due))
         })
+    }
+
+    /// What the others that may send bring before a frame of this one would arrive, if that is less than `enough`.
+    pub(crate) fn gap_below(&mut self, at: usize, enough: u64) -> Option<u64> {
+        self.assert_settled();
+        self.lanes.gap_below(at, enough)
     }
 
     /// A carrier as those see it that would send ahead of it.
@@ -286,9 +353,11 @@ impl Carriers {
     /// The reassembly buffer takes for so many seconds what all bring: a bound of what may be in flight,
     /// on which nothing rests that is kept here.
     pub(crate) fn set_lasts(&mut self, seconds: f64) {
-        for carrier in &mut self.list {
-            carrier.set_lasts(seconds);
-        }
+        self.lasts = seconds;
+    }
+
+    pub(crate) fn lasts(&self) -> f64 {
+        self.lasts
     }
 
     /// To note what nothing rests on that is kept here: that it could have sent more, or less.
@@ -296,46 +365,69 @@ impl Carriers {
         &mut self.list[at]
     }
 
+    /// What says whether one that was asked in vain may have something to send now; `None` if it was borrowed
+    /// to be changed since then, so that it is to be asked.
+    pub(crate) fn wants(&self, at: usize) -> Option<&Wants> {
+        self.assert_settled();
+        (!self.waking.is_touched(at)).then(|| &self.facts[at].wants)
+    }
+
     /// A carrier was asked and has nothing to send: to be woken when that may have changed.
     pub(crate) fn fall_asleep(&mut self, now: Time, at: usize) {
-        let carrier = &mut self.list[at];
-        carrier.asleep = true;
-        carrier.asked_at = now;
-        self.waiting.set(at, !carrier.blocked);
+        self.waking.fall_asleep(now, at);
+    }
+
+    /// Whether that is so.
+    pub(crate) fn is_asleep(&self, at: usize) -> bool {
+        self.waking.is_asleep(at)
+    }
+
+    /// When it was asked last and had nothing.
+    pub(crate) fn asked_at(&self, at: usize) -> Time {
+        self.waking.asked_at(at)
+    }
+
+    /// Whether it is to be asked.
+    pub(crate) fn is_awake(&self, at: usize) -> bool {
+        self.waking.is_awake(at)
+    }
+
+    /// Whether any is.
+    pub(crate) fn is_any_awake(&self) -> bool {
+        self.waking.is_any_awake()
     }
 
     /// A carrier's socket takes no more.
     pub(crate) fn block(&mut self, at: usize) {
         self[at].on_blocked();
-        self.waiting.remove(at);
+        self.waking.block(at);
     }
 
     /// A carrier's socket takes more: it is to be asked.
-    pub(crate) fn unblock(&mut self, at: usize, events: &mut VecDeque<Event>) {
-        let carrier = &mut self[at];
-        carrier.blocked = false;
-        carrier.asleep = false;
-        events.push_back(Event::CarrierWake(carrier.id));
-        self.waiting.remove(at);
+    pub(crate) fn unblock(&mut self, at: usize) {
+        self[at].blocked = false;
+        self.waking.unblock(at);
     }
 
     /// A carrier is to be asked again, if it was asked and had nothing. That it is awake puts no deadline
     /// forward, so it is not marked.
-    pub(crate) fn wake(&mut self, at: usize, events: &mut VecDeque<Event>) {
-        if self.waiting.contains(at) {
-            self.waiting.remove(at);
-            self.list[at].asleep = false;
-            events.push_back(Event::CarrierWake(CarrierId(self.numbers[at])));
-        }
+    pub(crate) fn wake(&mut self, at: usize) {
+        self.waking.wake(at);
     }
 
     /// The same of all.
-    pub(crate) fn wake_all(&mut self, events: &mut VecDeque<Event>) {
-        for at in self.waiting.ones() {
-            self.list[at].asleep = false;
-            events.push_back(Event::CarrierWake(CarrierId(self.numbers[at])));
-        }
-        self.waiting.clear();
+    pub(crate) fn wake_all(&mut self) {
+        self.waking.wake_all();
+    }
+
+    /// The next one of which the driver was not told yet that it is to be asked.
+    pub(crate) fn tell_awake(&mut self) -> Option<CarrierId> {
+        self.waking.tell().map(|at| CarrierId(self.numbers[at]))
+    }
+
+    /// The driver asks all that are awake, without being told.
+    pub(crate) fn tell_all_awake(&mut self) {
+        self.waking.tell_all();
     }
 }
 
@@ -357,7 +449,7 @@ impl Carriers {
                 of.slowest(),
                 of.fastest(),
             );
-            (of.bounds.clone(), of.waiting.clone(), sums)
+            (of.bounds.clone(), sums)
         };
         let (before, holder) = (kept(self), self.holder);
         self.look_anew();
@@ -378,6 +470,7 @@ impl Index<usize> for Carriers {
 impl IndexMut<usize> for Carriers {
     fn index_mut(&mut self, at: usize) -> &mut Carrier {
         self.holder = None;
+        self.waking.touch(at);
         let facts = &mut self.facts[at];
         if !facts.is_marked {
             facts.is_marked = true;

@@ -37,8 +37,6 @@ pub enum Event {
     CarrierSuspected(CarrierId),
     /// It is heard again.
     CarrierTrusted(CarrierId),
-    /// Ask [`poll_transmit`](crate::Association::poll_transmit) for this carrier (again).
-    CarrierWake(CarrierId),
     /// The association has ended: the other end closed it, or no carrier lived for too long
     /// ([`NO_CARRIER`]).
     Closed {

@@ -289,9 +289,6 @@ impl State {
     fn note_events(&mut self, wakes: &mut Vec<Arc<Notify>>, ended: &mut Option<u32>) {
         while let Some(event) = self.core.poll_event() {
             match event {
-                Event::CarrierWake(id) => {
-                    wakes.extend(self.carriers.get(&id).map(|entry| Arc::clone(&entry.wake)));
-                }
                 Event::Readable(id) => {
                     wakes.extend(
                         self.streams
@@ -336,6 +333,9 @@ impl State {
                 Event::CarrierTrusted(id) => self.suspect(id, false),
                 Event::Closed { code } => *ended = Some(code),
             }
+        }
+        while let Some(id) = self.core.poll_wake() {
+            wakes.extend(self.carriers.get(&id).map(|entry| Arc::clone(&entry.wake)));
         }
     }
 

@@ -91,11 +91,11 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// The carrier's socket takes more; a [`CarrierWake`](Event::CarrierWake) follows.
+    /// The carrier's socket takes more: it is to be asked.
     pub fn writable(&mut self, id: CarrierId) {
         if let Some(at) = self.position(id) {
             self.due = None;
-            self.carriers.unblock(at, &mut self.events);
+            self.carriers.unblock(at);
         }
     }
 
@@ -129,7 +129,7 @@ impl<P: Payload> Association<P> {
     fn trust(&mut self, position: usize) {
         let trusted = Event::CarrierTrusted(self.carriers[position].id);
         self.events.push_back(trusted);
-        self.carriers.wake(position, &mut self.events);
+        self.carriers.wake(position);
         self.wake_all();
     }
 }

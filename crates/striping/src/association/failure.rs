@@ -39,10 +39,10 @@ impl<P: Payload> Association<P> {
             next = next.min(at);
         }
         self.carriers.settle();
-        for at in 0..self.carriers.len() {
-            if self.carriers.not_due_before(at) < next {
-                next = next.min(self.due_at(at));
-            }
+        let mut from = 0;
+        while let Some(at) = self.carriers.next_due_before(next, from) {
+            next = next.min(self.due_at(at));
+            from = at + 1;
         }
         (next < Time::MAX).then_some(next)
     }
@@ -51,7 +51,10 @@ impl<P: Payload> Association<P> {
     pub(super) fn due_at(&mut self, at: usize) -> Time {
         let carrier = &self.carriers[at];
         let own = [
-            carrier.acknowledgement.due().filter(|_| carrier.asleep),
+            carrier
+                .acknowledgement
+                .due()
+                .filter(|_| self.carriers.is_asleep(at)),
             carrier.suspicious_at(),
             self.room_at(at),
             self.opens_at(at),
@@ -80,18 +83,17 @@ impl<P: Payload> Association<P> {
             self.wake_all();
         }
         self.rescue_late(now);
-        for at in 0..self.carriers.len() {
-            // Of one before it, something may have been given up.
-            self.carriers.settle();
-            if self.carriers.not_due_before(at) > now {
-                continue;
-            }
+        let after = now.saturating_add(Time::from_nanos(1));
+        self.carriers.settle();
+        let mut from = 0;
+        while let Some(at) = self.carriers.next_due_before(after, from) {
+            from = at + 1;
             let is_past = |time: Option<Time>| time.is_some_and(|time| time <= now);
             if is_past(self.carriers[at].acknowledgement.due()) {
-                self.carriers.wake(at, &mut self.events);
+                self.carriers.wake(at);
             }
             if is_past(self.room_at(at)) || is_past(self.opens_at(at)) {
-                self.carriers.wake(at, &mut self.events);
+                self.carriers.wake(at);
             }
             if is_past(self.carriers[at].suspicious_at()) {
                 self.suspect(now, at);
@@ -101,27 +103,31 @@ impl<P: Payload> Association<P> {
             if is_past(self.probe_at(at)) {
                 self.carriers[at].ping_due = true;
                 self.carriers[at].fed = false;
-                self.carriers.wake(at, &mut self.events);
+                self.carriers.wake(at);
             }
+            // Of those behind it, something may have been given up.
+            self.carriers.settle();
         }
     }
 
     /// When a carrier that had no room has some although nothing was acknowledged.
     fn room_at(&self, at: usize) -> Option<Time> {
         let carrier = &self.carriers[at];
-        if !carrier.asleep || carrier.blocked || self.turns.len() == 0 || !self.may_send(at) {
+        if !self.carriers.is_asleep(at) || self.turns.len() == 0 || !self.may_send(at) {
             return None;
         }
-        carrier.room_at().filter(|room| *room > carrier.asked_at)
+        let room = carrier.room_at(self.carriers.lasts());
+        room.filter(|room| *room > self.carriers.asked_at(at))
     }
 
     /// When a carrier that was asked in vain may send more by its terms.
     fn opens_at(&self, at: usize) -> Option<Time> {
         let carrier = &self.carriers[at];
-        if !carrier.asleep || carrier.blocked || self.turns.len() == 0 || !self.may_send(at) {
+        if !self.carriers.is_asleep(at) || self.turns.len() == 0 || !self.may_send(at) {
             return None;
         }
-        carrier.opens_at().filter(|opens| *opens > carrier.asked_at)
+        let opens = carrier.opens_at();
+        opens.filter(|opens| *opens > self.carriers.asked_at(at))
     }
 
     /// The association is over, and not by this end's wish.
@@ -159,7 +165,7 @@ impl<P: Payload> Association<P> {
         let id = carrier.id;
         if carrier.ping.is_none() {
             carrier.ping_due = true;
-            self.carriers.wake(at, &mut self.events);
+            self.carriers.wake(at);
         }
         self.events.push_back(Event::CarrierSuspected(id));
         if self.chosen.is_some_and(|(chosen, _)| chosen == id) {

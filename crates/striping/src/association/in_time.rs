@@ -54,7 +54,7 @@ impl<P: Payload> Association<P> {
                 };
                 // It is the first of its stream that waits.
                 self.chosen = Some((self.carriers[to].id, stream));
-                self.carriers.wake(to, &mut self.events);
+                self.carriers.wake(to);
             }
         }
         self.look_at = next.map(|next: Time| next.max(now + Time::from_nanos(1)));

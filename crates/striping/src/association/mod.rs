@@ -1,5 +1,6 @@
 //! The association: streams over carriers.
 
+mod asking;
 mod carriers;
 mod failure;
 mod in_time;
@@ -35,8 +36,8 @@ pub use statistics::{CarrierStatistics, StreamStatistics};
 /// ([`carrier_up`](Association::carrier_up), [`carrier_down`](Association::carrier_down)), hands in
 /// what they bring ([`received`](Association::received)) and takes what they shall carry
 /// ([`poll_transmit`](Association::poll_transmit)). After any call it looks at
-/// [`poll_event`](Association::poll_event) until there is none, and at
-/// [`poll_timeout`](Association::poll_timeout).
+/// [`poll_event`](Association::poll_event) and [`poll_wake`](Association::poll_wake) until there is none, and
+/// at [`poll_timeout`](Association::poll_timeout).
 ///
 /// All times are of one clock, and never go back.
 ///
@@ -195,6 +196,6 @@ impl<P: Payload> Association<P> {
 
     /// Something changed that may give carriers work: those that had none are asked again.
     fn wake_all(&mut self) {
-        self.carriers.wake_all(&mut self.events);
+        self.carriers.wake_all();
     }
 }

@@ -42,7 +42,7 @@ impl<P: Payload> Association<P> {
             carrier.acknowledgement.on_received(wire_len);
             carrier.fed = true;
             if carrier.acknowledgement.due().is_some_and(|due| due <= now) {
-                self.carriers.wake(at, &mut self.events);
+                self.carriers.wake(at);
             }
         }
         match frame {
@@ -76,7 +76,7 @@ impl<P: Payload> Association<P> {
             }
             Frame::Ping { token } => {
                 self.carriers[at].pong = Some(token);
-                self.carriers.wake(at, &mut self.events);
+                self.carriers.wake(at);
             }
             Frame::Pong { token } => {
                 let carrier = &mut self.carriers[at];

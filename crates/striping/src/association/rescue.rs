@@ -13,35 +13,47 @@ use ropewalk_quantities::Time;
 use super::Association;
 use crate::Payload;
 use crate::carrier::deadline::OVERDUE;
+use crate::carriers::Holder;
 
 impl<P: Payload> Association<P> {
     /// This carrier has room, and nothing may be sent: gives it what holds a stream up, if it brings
     /// that much sooner, or if that is overdue. Says whether there is anything.
     pub(super) fn rescue(&mut self, now: Time, by: usize) -> bool {
-        let mut streams = self.streams.iter();
-        let stuck = streams.find(|(_, stream)| {
-            !stream.send_ended && stream.send.is_crowded() && stream.send.has_gap()
-        });
-        let Some((stream, base)) = stuck.map(|(number, stream)| (*number, stream.send.base()))
-        else {
+        let Some(holder) = self.holds_up_a_full_window() else {
             return false;
         };
-        let answers = self.carriers.holder(stream, base);
-        let Some((holder, due)) = answers.filter(|(at, _)| *at != by) else {
-            return false;
-        };
-        let own = self.carriers[by].arrives_in(self.carriers[by].payload_len() as u64);
-        // Until its acknowledgement is due, half a round trip after it has arrived.
-        let back = self.carriers[holder].min_rtt() / 2.0;
-        let left = due.saturating_sub(now).as_secs_f64() - back;
-        let is_sooner = left > 2.0 * own + OVERDUE.as_secs_f64();
-        if !is_sooner && now < due + OVERDUE / 2 {
+        if !self.would_rescue(now, by, holder) {
             return false;
         }
+        let (holder, _) = holder;
+        let until =
+            now + Time::from_secs_f64(self.carriers.lane(by).arrives_in + self.back(holder));
         self.carriers[holder].late = true;
-        let until = now + Time::from_secs_f64(own + back);
         self.give_up_if(holder, |due| due <= now || due > until);
         true
+    }
+
+    /// Who holds what a stream waits for whose window is full, and when that was expected to be acknowledged.
+    pub(super) fn holds_up_a_full_window(&mut self) -> Option<Holder> {
+        let mut streams = self.streams.iter();
+        let (number, stream) = streams.find(|(_, stream)| {
+            !stream.send_ended && stream.send.is_crowded() && stream.send.has_gap()
+        })?;
+        let (number, base) = (*number, stream.send.base());
+        self.carriers.holder(number, base)
+    }
+
+    /// Whether a carrier that has nothing else to send brings what this one holds much sooner, or that is overdue.
+    pub(super) fn would_rescue(&self, now: Time, by: usize, (holder, due): Holder) -> bool {
+        let own = self.carriers.lane(by).arrives_in;
+        let left = due.saturating_sub(now).as_secs_f64() - self.back(holder);
+        let is_sooner = left > 2.0 * own + OVERDUE.as_secs_f64();
+        holder != by && (is_sooner || now >= due + OVERDUE / 2)
+    }
+
+    /// Seconds until the acknowledgement of what has arrived over a carrier is there: half a round trip.
+    fn back(&self, at: usize) -> f64 {
+        self.carriers[at].min_rtt() / 2.0
     }
 
     /// The link of a carrier has slowed down. What that holds and brings only when the reassembly buffer is
@@ -52,7 +64,7 @@ impl<P: Payload> Association<P> {
     pub(super) fn shed(&mut self, at: usize) {
         let carrier = &self.carriers[at];
         let own = self.carriers.lane(at).rate;
-        let most = carrier.absorbed_now();
+        let most = carrier.absorbed_now(self.carriers.lasts());
         let judged = carrier.in_flight.oldest().map(|sent| sent.content);
         if carrier.in_flight.bytes() <= most
             || !carrier.is_good()

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
-use ropewalk_transport::scheduling::earliest_arrival::{gap, gap_reaches, share};
+use ropewalk_transport::scheduling::earliest_arrival::{gap_below, share};
 use ropewalk_transport::scheduling::overflow::OverflowConfig;
 use ropewalk_transport::scheduling::{
     Choice, PacketScheduler, Pending, Scheduler, Settings, SubflowSet,
@@ -21,6 +21,11 @@ const LOOKED_AT: usize = 64;
 /// Between parts that were sent ahead, shorter ones than this are left to who is sooner there: a frame
 /// of them would be little more than its header.
 const LEAST_AHEAD: u64 = 1400;
+
+/// The same of frames with so much payload.
+pub(super) fn least_ahead(payload: u64) -> u64 {
+    (payload / 2).min(LEAST_AHEAD)
+}
 
 /// What goes out next.
 pub(super) struct Next {
@@ -71,13 +76,25 @@ impl<P: Payload> Association<P> {
     pub(super) fn schedule(&mut self, now: Time, at: usize) -> Option<Next> {
         self.carriers.settle();
         match self.config.scheduling {
-            SchedulerConfig::EarliestArrival(_) => self.by_earliest_arrival(at, |_, _| true),
+            SchedulerConfig::EarliestArrival(_) => {
+                self.by_earliest_arrival(at, |of, enough| of.carriers.gap_below(at, enough))
+            }
             SchedulerConfig::Overflow(overflow) => {
                 let waiting = self.waiting();
                 if !self.is_needed(overflow, at, waiting) {
                     return None;
                 }
-                self.by_earliest_arrival(at, |own, other| own.is_needed(overflow, other, waiting))
+                self.by_earliest_arrival(at, |of, enough| {
+                    let arrives_in = of.carriers.lane(at).arrives_in;
+                    let is_used = |other: &usize| {
+                        *other != at
+                            && of.may_send(*other)
+                            && of.is_needed(overflow, *other, waiting)
+                    };
+                    let others = (0..of.carriers.len()).filter(is_used);
+                    let lanes = others.map(|other| of.carriers.lane(other));
+                    gap_below(arrives_in, lanes, enough)
+                })
             }
             SchedulerConfig::Redundant(_) => self.copy(at).or_else(|| self.head(at)),
             _ => self.by_table(now, at),
@@ -96,9 +113,9 @@ impl<P: Payload> Association<P> {
     }
 
     /// The next part of a stream.
-    fn head_of(&self, number: u32, at: usize) -> Option<Next> {
+    fn head_of(&mut self, number: u32, at: usize) -> Option<Next> {
         let most = self.carriers[at].payload_len() as u64;
-        let send = &self.streams.get(&number)?.send;
+        let send = &mut self.streams.get_mut(&number)?.send;
         let part = if send.owes_fin_alone() {
             send.end_alone()
         } else {
@@ -111,32 +128,27 @@ impl<P: Payload> Association<P> {
         })
     }
 
+    /// What it would deliver in order: `gap_below` says what the others that are used bring meanwhile, if that is
+    /// less than so much.
     fn by_earliest_arrival(
         &mut self,
         at: usize,
-        is_used: impl Fn(&Self, usize) -> bool,
+        gap_below: impl FnOnce(&mut Self, u64) -> Option<u64>,
     ) -> Option<Next> {
         let len = self.carriers[at].payload_len() as u64;
-        let own = self.carriers.lane(at).arrives_in;
-        // One that is not sooner there brings nothing meanwhile, whatever else it is.
-        let others = (0..self.carriers.len()).filter(|other| {
-            *other != at
-                && self.carriers.lane(*other).arrives_in < own
-                && self.may_send(*other)
-                && is_used(self, *other)
-        });
-        let others = others.map(|other| self.carriers.lane(other));
-        let least = (len / 2).min(LEAST_AHEAD);
         // How large the gap is does not matter where nothing lies beyond, as long as it is that large.
-        if let Some(beyond) = self.nothing_beyond(least)
-            && gap_reaches(own, others.clone(), (beyond + 1).max(len / 2))
-        {
-            return None;
-        }
-        let gap = gap(own, others);
+        let beyond = self.nothing_beyond(least_ahead(len));
+        let enough = beyond.map_or(u64::MAX, |beyond| (beyond + 1).max(len / 2));
+        let gap = gap_below(self, enough)?;
         if gap < len / 2 {
             return self.head(at);
         }
+        self.part_behind(gap, len)
+    }
+
+    /// The first part that a carrier with frames of so much payload may take behind such a gap.
+    pub(super) fn part_behind(&mut self, gap: u64, len: u64) -> Option<Next> {
+        let least = least_ahead(len);
         let pending = self
             .turns
             .iter()
@@ -145,7 +157,7 @@ impl<P: Payload> Association<P> {
             .map(|stream| stream.send.pending());
         let skip = share(gap, self.turns.len(), pending);
         self.turns.iter().take(LOOKED_AT).find_map(|number| {
-            let send = &self.streams.get(&number)?.send;
+            let send = &mut self.streams.get_mut(&number)?.send;
             let part = send.part_ahead(skip, len, least)?;
             Some(Next {
                 stream: number,
@@ -155,14 +167,14 @@ impl<P: Payload> Association<P> {
         })
     }
 
-    /// If the only stream that has something to send has no part beyond so many bytes: all of the gap is
-    /// its share.
-    fn nothing_beyond(&self, least: u64) -> Option<u64> {
+    /// If only one stream has something to send, it has no part beyond so many bytes: all of the gap is its
+    /// share.
+    pub(super) fn nothing_beyond(&self, least: u64) -> Option<u64> {
         let mut numbers = self.turns.iter();
         let (Some(only), None) = (numbers.next(), numbers.next()) else {
             return None;
         };
-        self.streams.get(&only)?.send.nothing_beyond(least)
+        Some(self.streams.get(&only)?.send.nothing_beyond(least))
     }
 
     /// Bytes that wait in all streams.
@@ -248,7 +260,7 @@ impl<P: Payload> Association<P> {
                 copies.pop_front();
             }
             copies.push_back(Copied { stream, start, end });
-            self.carriers.wake(other, &mut self.events);
+            self.carriers.wake(other);
         }
     }
 
@@ -270,7 +282,7 @@ impl<P: Payload> Association<P> {
             return next;
         }
         if let Some(other) = self.position(chosen) {
-            self.carriers.wake(other, &mut self.events);
+            self.carriers.wake(other);
         }
         None
     }
@@ -340,8 +352,9 @@ impl<P: Payload> Association<P> {
         let carrier = &self.carriers[at];
         let mss = carrier.payload_len() as u64;
         let in_flight = carrier.in_flight.bytes();
-        let window = match carrier.has_room(now) {
-            true => carrier.cap().max(in_flight + mss),
+        let lasts = self.carriers.lasts();
+        let window = match carrier.has_room(now, lasts) {
+            true => carrier.limit().bytes(lasts).max(in_flight + mss),
             false => in_flight,
         };
         SubflowState {

@@ -6,16 +6,19 @@ use proptest::prelude::*;
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_transport::SchedulerConfig;
 use ropewalk_transport::algorithm::Declared;
+use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
 use ropewalk_wire::gateway::Frame;
 
 use super::Association;
-use crate::{CarrierConfig, CarrierId, Config, Length, Role, Terms};
+use crate::{CarrierConfig, CarrierId, Config, Length, Role, StreamId, Terms};
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Write(usize),
     /// A carrier takes up to so many frames at one end.
     Transmit(usize, usize, usize),
+    /// All that are awake at one end are asked.
+    Ask(usize),
     /// Up to so many of them arrive.
     Deliver(usize, usize, usize),
     Read,
@@ -36,6 +39,7 @@ fn any_step() -> impl Strategy<Value = Step> {
     prop_oneof![
         3 => (1..90_000_usize).prop_map(Step::Write),
         8 => some().prop_map(|(carrier, end, most)| Step::Transmit(carrier, end, most)),
+        8 => (0..2_usize).prop_map(Step::Ask),
         8 => some().prop_map(|(carrier, end, most)| Step::Deliver(carrier, end, most)),
         2 => Just(Step::Read),
         1 => (0..CARRIERS).prop_map(Step::Replace),
@@ -86,64 +90,154 @@ fn scanned(end: &mut Association<Length>) -> Option<Time> {
     all.into_iter().flatten().min().filter(|at| *at < Time::MAX)
 }
 
+/// Two ends, and what is between them.
+struct Pair {
+    now: Time,
+    ends: [Association<Length>; 2],
+    stream: StreamId,
+    lanes: Vec<Lane>,
+    /// Asks all carriers that are awake, those included that have nothing to send for sure.
+    asks_all: bool,
+}
+
+impl Pair {
+    fn new(scheduling: SchedulerConfig, asks_all: bool) -> Pair {
+        let config = Config {
+            scheduling,
+            timeout: Time::from_secs(100_000),
+            ..Config::default()
+        };
+        let now = Time::from_secs(1);
+        let ends = [Role::Initiator, Role::Responder];
+        let mut ends = ends.map(|role| Association::new(role, config.clone()));
+        let links = 0..CARRIERS as u32;
+        Pair {
+            now,
+            stream: ends[0].open().expect("the first one"),
+            lanes: links.map(|link| come_up(now, &mut ends, link)).collect(),
+            ends,
+            asks_all,
+        }
+    }
+
+    fn go(&mut self, step: Step) {
+        let Pair {
+            now, ends, lanes, ..
+        } = self;
+        match step {
+            Step::Write(most) => {
+                let _ = ends[0].write(self.stream, &mut Length(most));
+            }
+            Step::Transmit(lane, end, most) => {
+                let frames =
+                    std::iter::from_fn(|| ends[end].poll_transmit(*now, lanes[lane].ids[end]));
+                let frames: Vec<_> = frames.take(most).collect();
+                lanes[lane].frames[end].extend(frames);
+            }
+            Step::Ask(end) => self.ask(end),
+            Step::Deliver(lane, end, most) => {
+                let Lane { ids, frames } = &mut lanes[lane];
+                let most = most.min(frames[1 - end].len());
+                for frame in frames[1 - end].drain(..most) {
+                    let taken = ends[end].received(*now, ids[end], frame);
+                    taken.expect("both ends keep to the protocol");
+                }
+            }
+            Step::Read => while ends[1].read(*now, self.stream).is_some() {},
+            Step::Replace(lane) => {
+                let ids = lanes[lane].ids;
+                for (end, id) in ends.iter_mut().zip(ids) {
+                    end.carrier_down(*now, id);
+                }
+                lanes[lane] = come_up(*now, ends, lane as u32);
+            }
+            Step::Block(lane, end) => ends[end].blocked(lanes[lane].ids[end]),
+            Step::Unblock(lane, end) => ends[end].writable(lanes[lane].ids[end]),
+            Step::Hear(lane, end) => ends[end].heard(lanes[lane].ids[end], *now),
+            Step::Bound(lane, kbps) => {
+                let rate = (kbps > 0).then(|| Rate::from_bps(1000 * kbps));
+                let terms = Terms {
+                    rate,
+                    ..Terms::default()
+                };
+                ends[0].set_terms(lanes[lane].ids[0], terms);
+            }
+            Step::Wait(ms) => {
+                *now += Time::from_millis(ms);
+                for end in ends {
+                    end.handle_timeout(*now);
+                }
+            }
+        }
+    }
+
+    /// All carriers of an end are asked that are to be.
+    fn ask(&mut self, end: usize) {
+        let own = &mut self.ends[end];
+        let ids: Vec<CarrierId> = self.lanes.iter().map(|lane| lane.ids[end]).collect();
+        loop {
+            let next = match self.asks_all {
+                true => ids.iter().position(|id| {
+                    let at = own.position(*id);
+                    at.is_some_and(|at| own.carriers.is_awake(at))
+                }),
+                false => own.next_to_ask(self.now, &ids),
+            };
+            let Some(lane) = next else {
+                return;
+            };
+            let frames = std::iter::from_fn(|| own.poll_transmit(self.now, ids[lane]));
+            self.lanes[lane].frames[end].extend(frames);
+        }
+    }
+
+    /// All that can be seen of an end, its carriers field by field.
+    fn seen(&mut self, end: usize) -> String {
+        let frames: Vec<_> = self.lanes.iter().map(|lane| &lane.frames[end]).collect();
+        let own = &mut self.ends[end];
+        let due = own.poll_timeout();
+        let events: Vec<_> = std::iter::from_fn(|| own.poll_event()).collect();
+        let carriers: Vec<_> = own.carriers.iter().collect();
+        let asked = |at| (own.carriers.is_asleep(at), own.carriers.asked_at(at));
+        let asked: Vec<_> = (0..carriers.len()).map(asked).collect();
+        let streams: Vec<_> = own.streams().map(|id| own.stream_statistics(id)).collect();
+        format!("{due:?} {events:?} {carriers:?} {asked:?} {streams:?} {frames:?}")
+    }
+}
+
 proptest! {
     #[test]
     fn the_deadline_is_the_one_that_a_scan_finds(
         steps in proptest::collection::vec(any_step(), 1..250),
         scheduling in proptest::sample::select(SchedulerConfig::defaults()),
     ) {
-        let config = Config {
-            scheduling,
-            timeout: Time::from_secs(100_000),
-            ..Config::default()
-        };
-        let mut now = Time::from_secs(1);
-        let mut ends = [Role::Initiator, Role::Responder].map(|role| Association::new(role, config.clone()));
-        let stream = ends[0].open().expect("the first one");
-        let mut lanes: Vec<Lane> = (0..CARRIERS as u32).map(|link| come_up(now, &mut ends, link)).collect();
+        let mut pair = Pair::new(scheduling, false);
         for step in steps {
-            match step {
-                Step::Write(most) => {
-                    let _ = ends[0].write(stream, &mut Length(most));
-                }
-                Step::Transmit(lane, end, most) => {
-                    let frames = std::iter::from_fn(|| ends[end].poll_transmit(now, lanes[lane].ids[end]));
-                    let frames: Vec<_> = frames.take(most).collect();
-                    lanes[lane].frames[end].extend(frames);
-                }
-                Step::Deliver(lane, end, most) => {
-                    let Lane { ids, frames } = &mut lanes[lane];
-                    let most = most.min(frames[1 - end].len());
-                    for frame in frames[1 - end].drain(..most) {
-                        ends[end].received(now, ids[end], frame).expect("both ends keep to the protocol");
-                    }
-                }
-                Step::Read => while ends[1].read(now, stream).is_some() {},
-                Step::Replace(lane) => {
-                    let ids = lanes[lane].ids;
-                    for (end, id) in ends.iter_mut().zip(ids) {
-                        end.carrier_down(now, id);
-                    }
-                    lanes[lane] = come_up(now, &mut ends, lane as u32);
-                }
-                Step::Block(lane, end) => ends[end].blocked(lanes[lane].ids[end]),
-                Step::Unblock(lane, end) => ends[end].writable(lanes[lane].ids[end]),
-                Step::Hear(lane, end) => ends[end].heard(lanes[lane].ids[end], now),
-                Step::Bound(lane, kbps) => {
-                    let rate = (kbps > 0).then(|| Rate::from_bps(1000 * kbps));
-                    ends[0].set_terms(lanes[lane].ids[0], Terms { rate, ..Terms::default() });
-                }
-                Step::Wait(ms) => {
-                    now += Time::from_millis(ms);
-                    for end in &mut ends {
-                        end.handle_timeout(now);
-                    }
-                }
-            }
-            for end in &mut ends {
+            pair.go(step);
+            for end in &mut pair.ends {
                 let found = end.poll_timeout();
                 prop_assert_eq!(found, scanned(end), "after {:?}", step);
                 prop_assert!(end.carriers.is_as_if_new(), "after {:?}", step);
+            }
+        }
+    }
+
+    #[test]
+    fn who_is_passed_over_would_have_been_asked_in_vain(
+        steps in proptest::collection::vec(any_step(), 1..250),
+        scheduling in prop_oneof![
+            3 => Just(SchedulerConfig::from(EarliestArrivalConfig::DEFAULT)),
+            1 => proptest::sample::select(SchedulerConfig::defaults()),
+        ],
+    ) {
+        let mut pairs = [false, true].map(|asks_all| Pair::new(scheduling.clone(), asks_all));
+        for step in steps {
+            for pair in &mut pairs {
+                pair.go(step);
+            }
+            let [own, other] = &mut pairs;
+            for end in 0..2 {
+                prop_assert_eq!(own.seen(end), other.seen(end), "after {:?}", step);
             }
         }
     }

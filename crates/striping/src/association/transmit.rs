@@ -20,7 +20,7 @@ fn terms_frame<P>(terms: &Terms) -> Frame<P> {
 
 impl<P: Payload> Association<P> {
     /// The next frame for this carrier; it must then go out on it. `None` if there is nothing for
-    /// it now: [`CarrierWake`](crate::Event::CarrierWake) tells when to ask again.
+    /// it now: [`poll_wake`](Association::poll_wake) tells when to ask again.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Time, id: CarrierId) -> Option<Frame<P>> {
         let at = self.position(id).filter(|at| !self.carriers[*at].blocked)?;
@@ -115,7 +115,7 @@ impl<P: Payload> Association<P> {
     }
 
     fn next_data(&mut self, now: Time, at: usize) -> Option<Frame<P>> {
-        if !self.carriers[at].has_room(now) {
+        if !self.carriers[at].has_room(now, self.carriers.lasts()) {
             let is_throttled = self.carriers[at]
                 .opens_at()
                 .is_some_and(|opens| opens > now);

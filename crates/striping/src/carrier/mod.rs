@@ -6,6 +6,7 @@ pub(crate) mod delivery_rate;
 pub(crate) mod in_flight;
 pub(crate) mod listening;
 pub(crate) mod present_rate;
+pub(crate) mod room;
 pub(crate) mod round;
 pub(crate) mod round_trip;
 pub(crate) mod slow_start;
@@ -49,8 +50,6 @@ const FOUND_AGAIN: std::ops::Range<f64> = 0.9..1.25;
 /// few, one more or less would be a fifth of the rate.
 const LEAST_ROUND: Time = Time::from_millis(100);
 const LEAST_FRAMES: u64 = 20;
-/// While the queue on the way is drained, to see the round trip without it.
-const DRAIN_GAIN: f64 = 0.75;
 /// The times at which frames are due are that far off, by the least round trip and by what they wait
 /// for in a queue: the rate is the largest of its samples.
 const DUE_ERROR: f64 = 0.25;
@@ -58,18 +57,12 @@ const DUE_ERROR: f64 = 0.25;
 /// a full one is acknowledged when its last byte is there, and acknowledgements keep a distance.
 /// With less the rate of a carrier would be what it was given, and sink.
 const CAP_SECONDS: f64 = 1.5 * FRAME_SECONDS;
-/// However slow the carrier is.
-const CAP_FRAMES: usize = 4;
 /// A round trip beyond the least one by this factor and these seconds says that a queue stands.
 const QUEUED_GAIN: f64 = 1.5;
 const QUEUED_SECONDS: f64 = 0.005;
-/// Beyond its time, an oldest frame says that something is wrong.
-const LATE: Time = Time::from_millis(25);
 /// Least time, beyond a round trip, after which TCP sends again what nobody acknowledged (Linux:
 /// `TCP_RTO_MIN`). It begins with slow start then, and with what it sent before (RFC 6298, section 5).
 const LEAST_TIMEOUT: Time = Time::from_millis(200);
-/// Least silence after which a carrier that has brought something is probed.
-const FED_SILENCE: Time = Time::from_millis(100);
 /// What TCP sends in the first round trip (RFC 6928): a first guess at the rate.
 const INITIAL_WINDOW: f64 = 14_600.0;
 /// A first guess at a round trip.
@@ -99,10 +92,6 @@ pub(crate) struct Carrier {
     pub(crate) terms_due: bool,
     /// Its socket would block.
     pub(crate) blocked: bool,
-    /// It was asked and had nothing to send: to be woken when that may have changed.
-    pub(crate) asleep: bool,
-    /// When it was asked last and had nothing.
-    pub(crate) asked_at: Time,
     pub(crate) in_flight: InFlight,
     pub(crate) round_trip: RoundTrip,
     pub(crate) rate: DeliveryRate,
@@ -134,8 +123,6 @@ pub(crate) struct Carrier {
     trim: Trim,
     rounds: Rounds,
     slow_start: SlowStart,
-    /// Seconds for which the reassembly buffer takes what all carriers bring.
-    lasts: f64,
     pub(crate) sent_bytes: u64,
     pub(crate) received_bytes: u64,
     pub(crate) resent_bytes: u64,
@@ -170,8 +157,6 @@ impl Carrier {
             round_trip: RoundTrip::new(now, config.rtt),
             config,
             blocked: false,
-            asleep: true,
-            asked_at: Time::ZERO,
             in_flight: InFlight::default(),
             rate: DeliveryRate::default(),
             present: PresentRate::new(now, 0),
@@ -191,7 +176,6 @@ impl Carrier {
             trim: Trim::starting(expected.and_then(|expected| expected.trim)),
             rounds: Rounds::new(now),
             slow_start: SlowStart::default(),
-            lasts: f64::INFINITY,
             sent_bytes: 0,
             received_bytes: 0,
             resent_bytes: 0,
@@ -305,56 +289,6 @@ impl Carrier {
         }
     }
 
-    /// Most that may be in flight.
-    pub(crate) fn cap(&self) -> u64 {
-        let Some(rate) = self.rate.estimate() else {
-            // TCP sends no more, either, before it is answered. A segment of it was the answer to the
-            // handshake, and a frame goes beyond the cap.
-            return (0.8 * INITIAL_WINDOW) as u64;
-        };
-        if self.round_trip.is_probed() {
-            // One that is empty has room, however little a round trip carries.
-            return (rate * DRAIN_GAIN * self.min_rtt()).max(1.0) as u64;
-        }
-        let floor = self.floor();
-        let pipe = |rate: f64, gain: f64| rate * (gain * floor + CAP_SECONDS);
-        let trimmed = pipe(rate, CAP_GAIN).max((CAP_FRAMES * self.payload_len()) as f64);
-        let cap = if self.rate.is_full() {
-            trimmed
-        } else if self.filling {
-            trimmed.max(self.slow_start.bytes())
-        } else {
-            // As fast as TCP, as far as the link is known to go.
-            let known = self
-                .expected
-                .map_or(0.0, |known| pipe(known.rate, CAP_GAIN));
-            let doubled = pipe(rate, SLOW_START_GAIN).min(known);
-            pipe(rate, STARTUP_GAIN).max(doubled).max(INITIAL_WINDOW)
-        };
-        cap.min(self.absorbed(self.present.at_most(rate))) as u64
-    }
-
-    /// Bytes that may be in flight, at such a rate, before others wait for them longer than the
-    /// reassembly buffer lasts.
-    fn absorbed(&self, rate: f64) -> f64 {
-        (rate * (CAP_GAIN * self.min_rtt() + CAP_SECONDS + self.lasts)).max(INITIAL_WINDOW)
-    }
-
-    /// The reassembly buffer takes for so many seconds what all carriers bring.
-    pub(crate) fn set_lasts(&mut self, seconds: f64) {
-        self.lasts = seconds;
-    }
-
-    /// Whether one more frame may be put on it now.
-    pub(crate) fn has_room(&self, now: Time) -> bool {
-        let in_flight = self.in_flight.bytes();
-        // Before the oldest frame is due there is no room beyond the cap.
-        let is_due = || self.in_flight.oldest().is_some_and(|sent| sent.due <= now);
-        let beyond_cap = || is_due() && self.room_at().is_some_and(|room| room <= now);
-        let is_open = self.opens_at().is_none_or(|opens| opens <= now);
-        !self.blocked && is_open && (in_flight < self.cap() || beyond_cap())
-    }
-
     /// It is asked, something waits, and the cap does not let it have it.
     pub(crate) fn on_held(&mut self) {
         self.rounds.on_held();
@@ -372,21 +306,6 @@ impl Carrier {
         self.rounds.on_dry();
         self.present.on_dry();
         self.rate.on_app_limited(self.in_flight.bytes());
-    }
-
-    /// When there is room beyond the cap. While TCP repairs a loss it acknowledges nothing in order,
-    /// and yet what it holds leaves: from when the oldest frame is missed on, as much more may follow
-    /// as the rate carries, and at most as much again as the cap.
-    pub(crate) fn room_at(&self) -> Option<Time> {
-        if self.round_trip.is_probed() {
-            return None;
-        }
-        let oldest = self.in_flight.oldest()?;
-        let cap = self.cap();
-        let beyond = self.in_flight.bytes().checked_sub(cap)?;
-        let missed = DUE_ERROR * self.min_rtt();
-        let takes = Time::from_secs_f64(missed + beyond as f64 / self.rate_or_guess());
-        (beyond < cap).then_some(oldest.due + takes)
     }
 
     /// A frame that counts goes out.
@@ -452,7 +371,7 @@ impl Carrier {
             let in_flight = self.in_flight.bytes();
             // It is no fault of the carrier that it delivers less now.
             self.rate.on_app_limited(in_flight);
-            if in_flight < self.cap() && self.ping.is_none() {
+            if in_flight < self.limit().bytes(f64::INFINITY) && self.ping.is_none() {
                 // A frame would add its own length.
                 self.ping_due = true;
             }
@@ -521,11 +440,6 @@ impl Carrier {
         is_told && self.present.has_fallen_from(rate)
     }
 
-    /// Bytes that may be in flight at what it brings now: see [`absorbed`](Carrier::absorbed).
-    pub(crate) fn absorbed_now(&self) -> u64 {
-        self.absorbed(self.found_rate()) as u64
-    }
-
     /// Whether the round under way tells the rate well enough.
     fn is_round_long_enough(&self, now: Time) -> bool {
         let brought = self.rounds.brought(self.rate.delivered());
@@ -559,54 +473,5 @@ impl Carrier {
         self.present = PresentRate::new(at, self.rate.delivered());
         self.trim = Trim::starting(self.expected.and_then(|expected| expected.trim));
         Heard::AfterTimeout
-    }
-
-    /// When the oldest thing left to which there is no answer.
-    pub(crate) fn waiting_since(&self) -> Option<Time> {
-        let frame = self.in_flight.oldest().map(|sent| sent.at);
-        let ping = self.ping.map(|(_, at)| at);
-        match (frame, ping) {
-            (Some(frame), Some(ping)) => Some(frame.min(ping)),
-            (frame, ping) => frame.or(ping),
-        }
-    }
-
-    /// When it is to be probed, if nothing waits for its answer: soon after what it brought has ended,
-    /// which only this end can find out if the link has, and then every `keepalive`.
-    pub(crate) fn probe_at(&self, keepalive: Time) -> Option<Time> {
-        if self.waiting_since().is_some() || self.ping_due {
-            return None;
-        }
-        let silence = if self.fed {
-            let srtt = self.round_trip.smoothed().unwrap_or(Time::ZERO);
-            srtt.max(FED_SILENCE).min(keepalive)
-        } else {
-            keepalive
-        };
-        Some(self.listening.heard_at() + silence)
-    }
-
-    /// When its silence becomes suspicious; `None` if it owes no answer or is suspected already.
-    ///
-    /// Not before the oldest frame is overdue: on a slow link it may take long. While the rate is
-    /// not known, that is not known either.
-    pub(crate) fn suspicious_at(&self) -> Option<Time> {
-        if self.listening.is_suspected() {
-            return None;
-        }
-        let since = self.waiting_since()?;
-        let Some(srtt) = self.round_trip.smoothed() else {
-            return Some(since + self.patience);
-        };
-        let rttvar = self.round_trip.deviation();
-        let steady = self.rate.is_full();
-        let silence = self.listening.deadline(since, srtt, rttvar, steady);
-        let least = match (self.in_flight.oldest(), self.rate.estimate()) {
-            (Some(_), None) => since + self.patience,
-            (Some(oldest), Some(_)) => oldest.due + LATE,
-            (None, _) if !self.answered => since + self.patience,
-            (None, _) => Time::ZERO,
-        };
-        Some(silence.max(least))
     }
 }

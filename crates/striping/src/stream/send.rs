@@ -31,6 +31,15 @@ pub(crate) struct SendBuffer<P> {
     finished: bool,
     fin_pending: bool,
     fin_acknowledged: bool,
+    /// What [`part_ahead`](SendBuffer::part_ahead) found nothing for, as long as nothing has changed.
+    vain: Option<Vain>,
+}
+
+/// No part of so many bytes, or more, begins after so many that wait, or more.
+#[derive(Clone, Copy, Debug)]
+struct Vain {
+    skip: u64,
+    least: u64,
 }
 
 /// A part of a stream that a frame can carry.
@@ -54,11 +63,13 @@ impl<P: Payload> SendBuffer<P> {
             finished: false,
             fin_pending: false,
             fin_acknowledged: false,
+            vain: None,
         }
     }
 
     /// Puts a piece behind the others.
     pub(crate) fn write(&mut self, mut piece: P) {
+        self.vain = None;
         let start = self.written;
         self.written += piece.len() as u64;
         self.pending.insert(start, self.written);
@@ -137,6 +148,7 @@ impl<P: Payload> SendBuffer<P> {
     pub(crate) fn on_window(&mut self, limit: u64) -> bool {
         let grew = limit > self.limit;
         self.limit = self.limit.max(limit);
+        self.vain = None;
         grew
     }
 
@@ -173,7 +185,7 @@ impl<P: Payload> SendBuffer<P> {
     }
 
     /// The next part, of at most `most` bytes, that begins after `skip` bytes to be sent.
-    pub(crate) fn part(&self, skip: u64, most: u64) -> Option<Part> {
+    pub(crate) fn part(&mut self, skip: u64, most: u64) -> Option<Part> {
         self.part_ahead(skip, most, 1)
     }
 
@@ -181,19 +193,29 @@ impl<P: Payload> SendBuffer<P> {
     ///
     /// Of bytes that were never sent, those ahead of the lowest may take half of the window that is
     /// left above it: else all credit could lie ahead of a gap that could then not be closed.
-    pub(crate) fn part_ahead(&self, skip: u64, most: u64, least: u64) -> Option<Part> {
-        let nothing = self.nothing_beyond(least).is_some_and(|most| skip > most);
-        if nothing {
+    pub(crate) fn part_ahead(&mut self, skip: u64, most: u64, least: u64) -> Option<Part> {
+        if skip > self.nothing_beyond(least) {
             return None;
         }
-        self.find_part(skip, most, least)
+        let from = self.pending.place_of(skip)?;
+        let found = self.find_part(from, most, least);
+        // Behind all that is sent again, less is found by who asks for more, or for what is farther behind.
+        let again_ends = self.again.last().map_or(0, |(_, end)| end);
+        if found.is_none() && again_ends <= from && most >= least {
+            self.vain = Some(Vain { skip, least });
+        }
+        found
     }
 
-    /// If there is no part of at least `least` bytes that begins after more to be sent than that: all that
-    /// may go out is the lowest that never was, and what is sent again before it.
-    pub(crate) fn nothing_beyond(&self, least: u64) -> Option<u64> {
+    /// No part of at least `least` bytes begins after more to be sent than that. Where all that may go out is
+    /// the lowest that never was, and what is sent again before it, that is little.
+    pub(crate) fn nothing_beyond(&self, least: u64) -> u64 {
+        let vain = self.vain.filter(|vain| vain.least <= least);
+        let all = vain
+            .map_or(self.pending.bytes(), |vain| vain.skip)
+            .saturating_sub(1);
         if self.credit_ahead() >= least {
-            return None;
+            return all;
         }
         let lowest = self.lowest();
         let mut before = 0;
@@ -201,10 +223,10 @@ impl<P: Payload> SendBuffer<P> {
             if start < lowest {
                 before += end - start;
             } else if end - start >= least {
-                return None;
+                return all;
             }
         }
-        Some(before)
+        before.min(all)
     }
 
     /// Place of the lowest byte that was never sent.
@@ -220,9 +242,8 @@ impl<P: Payload> SendBuffer<P> {
         self.credit().saturating_sub(self.ahead()) / 2
     }
 
-    /// The first part that will do, of those that begin where a range does that waits, or after `skip`.
-    fn find_part(&self, skip: u64, most: u64, least: u64) -> Option<Part> {
-        let from = self.pending.place_of(skip)?;
+    /// The first part that will do, of those that begin where a range does that waits, or at `from`.
+    fn find_part(&self, from: u64, most: u64, least: u64) -> Option<Part> {
         let part = |(start, end): (u64, u64)| self.part_of(start, end, most, least);
         if self.credit_ahead() >= least {
             return self.pending.after(from).find_map(part);
@@ -264,6 +285,7 @@ impl<P: Payload> SendBuffer<P> {
 
     /// The part goes out; says whether the stream ends with it.
     pub(crate) fn take(&mut self, part: Part) -> bool {
+        self.vain = None;
         self.pending.remove(part.start, part.end);
         self.again.remove(part.start, part.end);
         self.claimed.insert(part.start, part.end);
@@ -326,6 +348,7 @@ impl<P: Payload> SendBuffer<P> {
 
     /// The other end has this part.
     pub(crate) fn on_acknowledged(&mut self, start: u64, end: u64, fin: bool) {
+        self.vain = None;
         self.acknowledged.insert(start, end);
         self.pending.remove(start, end);
         self.again.remove(start, end);
@@ -353,6 +376,7 @@ impl<P: Payload> SendBuffer<P> {
     /// Whoever carried this part is dead or silent: it is to be sent again, but for what has
     /// arrived otherwise. Says how many bytes that are.
     pub(crate) fn on_lost(&mut self, start: u64, end: u64, fin: bool) -> u64 {
+        self.vain = None;
         if fin && !self.fin_acknowledged {
             self.fin_pending = true;
         }
@@ -368,6 +392,7 @@ impl<P: Payload> SendBuffer<P> {
     /// This part need not be sent again after all: its carrier lives. Says whether any of it was
     /// still to be sent.
     pub(crate) fn on_found(&mut self, start: u64, end: u64, fin: bool) -> bool {
+        self.vain = None;
         self.again.remove(start, end);
         let found = self.pending.remove(start, end) > 0 || fin && self.fin_pending;
         if fin {
@@ -389,6 +414,7 @@ impl<P: Payload> SendBuffer<P> {
 
     /// Drops everything.
     pub(crate) fn clear(&mut self) {
+        self.vain = None;
         self.pieces.clear();
         self.pending = Waiting::default();
         self.again = RangeSet::default();

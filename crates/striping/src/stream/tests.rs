@@ -183,7 +183,17 @@ proptest! {
         let mut sent: Vec<Part> = Vec::new();
         for (step, skip, most, least) in steps {
             let found = send.part_ahead(skip, most, least);
-            prop_assert_eq!(found, send.find_part_in_all(skip, most, least));
+            // What was found to be in vain is kept meanwhile.
+            for (skip, most, least) in [
+                (skip, most, least),
+                (skip + most, most, least),
+                (skip, most, least / 2),
+                (skip / 2, 2 * most, 2 * least),
+                (2 * skip, most, least),
+            ] {
+                let found = send.part_ahead(skip, most, least);
+                prop_assert_eq!(found, send.find_part_in_all(skip, most, least));
+            }
             prop_assert!(send.knows_what_is_sent_again());
             let chosen = sent.get(skip as usize % sent.len().max(1)).copied();
             match (step, found, chosen) {

@@ -47,10 +47,7 @@ impl End {
     }
 
     fn events(&mut self) -> Vec<Event> {
-        let events = std::iter::from_fn(|| self.own.poll_event());
-        events
-            .filter(|event| !matches!(event, Event::CarrierWake(_)))
-            .collect()
+        std::iter::from_fn(|| self.own.poll_event()).collect()
     }
 
     fn write(&mut self, stream: StreamId, len: usize) -> usize {

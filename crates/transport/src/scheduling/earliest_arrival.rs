@@ -39,25 +39,30 @@ pub struct Lane {
 
 impl Lane {
     /// Bytes that it brings until then, of frames that it is given now.
+    #[inline]
     fn brings(self, until: f64) -> f64 {
-        self.rate * (until - self.arrives_in).max(0.0)
+        let left = until - self.arrives_in;
+        self.rate * if left > 0.0 { left } else { 0.0 }
     }
 }
 
-/// What the other carriers can bring before a frame of this one would arrive, in bytes.
-pub fn gap(own_arrives_in: f64, others: impl Iterator<Item = Lane>) -> u64 {
-    let bytes: f64 = others.map(|lane| lane.brings(own_arrives_in)).sum();
-    bytes as u64
-}
-
-/// Whether that is at least so many bytes: the others are looked at until they come to it.
-pub fn gap_reaches(own_arrives_in: f64, others: impl Iterator<Item = Lane>, bytes: u64) -> bool {
+/// What the other carriers can bring before a frame of this one would arrive, in bytes, if that is less than
+/// `enough`: they are looked at until they come to it.
+#[inline]
+pub fn gap_below(
+    own_arrives_in: f64,
+    others: impl Iterator<Item = Lane>,
+    enough: u64,
+) -> Option<u64> {
     // None takes anything away, so what some come to all come to, rounded as it is.
-    let mut sums = others.scan(0.0, |sum, lane| {
-        *sum += lane.brings(own_arrives_in);
-        Some(*sum)
-    });
-    bytes == 0 || sums.any(|sum| sum as u64 >= bytes)
+    let (mut sum, enough) = (0.0, enough as f64);
+    for lane in others {
+        sum += lane.brings(own_arrives_in);
+        if sum >= enough {
+            return None;
+        }
+    }
+    (enough > 0.0).then_some(sum as u64)
 }
 
 /// What of the gap is one stream's, if the others have `pending` to send.
@@ -65,8 +70,11 @@ pub fn gap_reaches(own_arrives_in: f64, others: impl Iterator<Item = Lane>, byte
 /// They take turns, so each gets the same, but for those that have less: what these leave goes to
 /// the others.
 pub fn share(gap: u64, streams: usize, pending: impl Iterator<Item = u64> + Clone) -> u64 {
+    if streams <= 1 {
+        return gap;
+    }
     let mut left = gap;
-    let mut sharing = streams.max(1) as u64;
+    let mut sharing = streams as u64;
     let mut level = 0;
     // Each pass finds those that the last one's level satisfies; two passes find nearly all.
     for _ in 0..3 {
@@ -91,15 +99,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_gap_is_reached_that_is_as_large(
+        fn a_gap_is_told_that_is_not_as_large(
             own in 0.0..0.5,
             others in proptest::collection::vec((0.0..0.5, 1.0..1e7), 0..9),
             asked in 0..100_000_u64,
         ) {
             let lanes = others.iter().map(|&(arrives_in, rate)| Lane { arrives_in, rate });
-            let gap = gap(own, lanes.clone());
-            for bytes in [0, asked, gap, gap + 1] {
-                prop_assert_eq!(gap_reaches(own, lanes.clone(), bytes), gap >= bytes);
+            let gap = gap_below(own, lanes.clone(), u64::MAX).expect("not as large");
+            for enough in [0, asked, gap, gap + 1] {
+                let told = gap_below(own, lanes.clone(), enough);
+                prop_assert_eq!(told, (gap < enough).then_some(gap));
             }
         }
     }
@@ -114,8 +123,9 @@ mod tests {
             arrives_in: 0.120,
             rate: 1e6,
         };
-        assert_eq!(gap(0.110, [fast, slower].into_iter()), 250_000);
-        assert_eq!(gap(0.010, [fast, slower].into_iter()), 0);
+        let gap = |own| gap_below(own, [fast, slower].into_iter(), u64::MAX);
+        assert_eq!(gap(0.110), Some(250_000));
+        assert_eq!(gap(0.010), Some(0));
     }
 
     #[test]

@@ -21,8 +21,6 @@ pub(crate) struct Connection {
     pub(crate) ends: [Endpoint; 2],
     /// What it is to the association of each end, while it is anything.
     pub(crate) carriers: [Option<CarrierId>; 2],
-    /// Per end: the association has something for it, or may have.
-    pub(crate) awake: [bool; 2],
     /// Per end: the socket takes no more, and the association knows.
     pub(crate) blocked: [bool; 2],
     /// Per end: it is to be asked what it has to send.
@@ -73,7 +71,6 @@ impl Connection {
             dialled_until,
             ends: [client, server],
             carriers: [None; 2],
-            awake: [false; 2],
             blocked: [false; 2],
             changed: [true, false],
             heard_at: [None; 2],

@@ -7,9 +7,11 @@
 mod connection;
 mod counted;
 mod dialling;
+mod giving;
 mod marks;
 mod stirred;
 mod timers;
+mod writer;
 
 use std::sync::Arc;
 
@@ -20,16 +22,16 @@ use ropewalk_striping::{
     Association, CarrierConfig, CarrierId, Dialling, Event, Frame, Length, Payload, Role, StreamId,
     Terms,
 };
-use ropewalk_transport::{Config, Deadline, Event as SocketEvent, Segment};
+use ropewalk_transport::{Config, Event as SocketEvent, Segment};
 
 use super::verbs::Sends;
 use super::{CLIENT, Incoming, Outgoing, SERVER, Taken};
 use crate::application::Application;
 use crate::hearing::Hears;
-use crate::sink::Sink;
-use connection::{Appetite, Connection};
+use connection::Connection;
 use dialling::Path;
 use stirred::Stirred;
+use writer::Writer;
 
 /// Before the application begins no dial is given up.
 const NEVER: Time = Time::from_nanos(u64::MAX);
@@ -268,70 +270,8 @@ impl Aggregation {
         self.paths[path].delivered += new;
     }
 
-    /// Gives a carrier frames until its socket is full or there are none for it.
-    #[inline(never)]
-    fn give(&mut self, now: Time, at: usize, end: usize) {
-        self.give_frames(now, at, end);
-        let connection = &self.connections[at];
-        // One that was asked in vain has nothing to send, and its timers stand.
-        if connection.changed[end] {
-            self.stirred.touch(at);
-        }
-        self.stirred.note_ready(at, end, connection);
-    }
-
-    fn give_frames(&mut self, now: Time, at: usize, end: usize) {
-        let connection = &mut self.connections[at];
-        let Some(id) = connection.carriers[end] else {
-            connection.awake[end] = false;
-            return;
-        };
-        let core = &mut self.ends[end];
-        loop {
-            if !connection.takes_more(
-                end,
-                appetite(self.config.send_buffer, self.notsent_lowat, core, id),
-            ) {
-                connection.blocked[end] = true;
-                core.blocked(id);
-                return;
-            }
-            match core.poll_transmit(now, id) {
-                Some(frame) => connection.put(end, frame),
-                None => {
-                    connection.awake[end] = false;
-                    return;
-                }
-            }
-        }
-    }
-
-    /// A connection has sent what it could: its socket may take more.
-    fn after_flush(&mut self, at: usize, end: usize) {
-        let connection = &mut self.connections[at];
-        if connection.blocked[end] {
-            self.stirred.touch(at);
-        }
-        if let Some(id) = connection.carriers[end]
-            && connection.blocked[end]
-            && connection.takes_more(
-                end,
-                appetite(
-                    self.config.send_buffer,
-                    self.notsent_lowat,
-                    &self.ends[end],
-                    id,
-                ),
-            )
-        {
-            connection.blocked[end] = false;
-            self.stirred.note_ready(at, end, connection);
-            self.ends[end].writable(id);
-        }
-    }
-
     #[inline(always)]
-    fn take_events(&mut self, now: Time, end: usize) {
+    pub(super) fn take_events(&mut self, now: Time, end: usize) {
         while let Some(event) = self.ends[end].poll_event() {
             self.take_event(now, end, &event);
         }
@@ -341,13 +281,6 @@ impl Aggregation {
     #[inline(never)]
     fn take_event(&mut self, now: Time, end: usize, event: &Event) {
         match *event {
-            Event::CarrierWake(id) => {
-                if let Some(at) = self.of_carrier(end, id) {
-                    let connection = &mut self.connections[at];
-                    connection.awake[end] = true;
-                    self.stirred.note_ready(at, end, connection);
-                }
-            }
             Event::CarrierSuspected(id) if end == CLIENT => self.on_suspected(now, id),
             Event::CarrierTrusted(id) if end == CLIENT => self.on_trusted(now, id),
             Event::StreamFinished(stream) if end == SERVER => {
@@ -358,20 +291,10 @@ impl Aggregation {
         }
     }
 
-    /// Carriers of an end are given what the association has for them, until none takes more.
-    #[inline(always)]
-    fn give_all(&mut self, now: Time, end: usize) {
-        self.take_events(now, end);
-        while let Some(at) = self.stirred.first_ready(end) {
-            self.give(now, at, end);
-            self.take_events(now, end);
-        }
-    }
-
     /// Where the connection stands that is this carrier of an end.
     pub(crate) fn of_carrier(&self, end: usize, id: CarrierId) -> Option<usize> {
-        let carries = |at: &usize| self.connections[*at].carriers[end] == Some(id);
-        self.stirred.place_of(end, id).filter(carries)
+        let carries = |of: &Connection| of.carriers[end] == Some(id);
+        self.connections.iter().position(carries)
     }
 
     /// All has arrived and is acknowledged, both ways.
@@ -430,8 +353,7 @@ impl Aggregation {
         connection.carriers[end] = Some(id);
         connection.blocked[end] = false;
         self.stirred.touch(at);
-        self.stirred.note_carrier(at, end, id);
-        self.stirred.note_ready(at, end, connection);
+        self.stirred.list_carriers(&self.connections, end);
     }
 
     /// A connection is no carrier of an end any more: what it held goes elsewhere.
@@ -441,6 +363,8 @@ impl Aggregation {
             return;
         };
         self.stirred.touch(at);
+        let path = connection.path;
+        self.stirred.list_carriers(&self.connections, end);
         let core = &mut self.ends[end];
         let so_far = |core: &Association<Length>| core.resent().as_u64();
         let own = core.carrier_statistics(id);
@@ -448,7 +372,7 @@ impl Aggregation {
         core.carrier_down(now, id);
         if end == CLIENT {
             let own = own.map_or(0, |statistics| statistics.resent.as_u64());
-            self.paths[connection.path].past.resent += own + so_far(core) - before;
+            self.paths[path].past.resent += own + so_far(core) - before;
         }
     }
 
@@ -466,6 +390,9 @@ impl Aggregation {
     #[inline(never)]
     pub(crate) fn handle_timeout<H: Hears>(&mut self, now: Time, end: usize, heard_by: &mut H) {
         for at in 0..self.connections.len() {
+            if !self.stirred.is_concerned(now, at, end) {
+                continue;
+            }
             if self.stirred.may_be_due(now, at, end) {
                 self.stirred.touch(at);
                 self.connections[at].handle_timeout(now, end, heard_by);
@@ -565,63 +492,5 @@ impl Sends for Aggregation {
         let (client, server) = (due(CLIENT, client), due(SERVER, server));
         let client = client.min(self.dial_due());
         [client, server].map(|at| (at < Time::MAX).then_some(at))
-    }
-}
-
-/// What the application of an end writes into.
-struct Writer<'a> {
-    host: &'a mut Aggregation,
-    end: usize,
-}
-
-impl Writer<'_> {
-    /// As many bytes are taken as may wait for a carrier.
-    fn write_piece(&mut self, most: u64, deadline: Option<Deadline>) -> u64 {
-        let Some(stream) = self.host.stream else {
-            return 0;
-        };
-        let core = &mut self.host.ends[self.end];
-        let waiting = core.waiting_of(stream).map_or(0, Bytes::as_u64);
-        let room = self.host.main_buffer.as_u64().saturating_sub(waiting);
-        let mut piece = Length(most.min(room) as usize);
-        if piece.is_empty() {
-            return 0;
-        }
-        let taken = match deadline {
-            Some(deadline) => core.write_by(stream, &mut piece, deadline),
-            None => core.write(stream, &mut piece),
-        };
-        taken as u64
-    }
-}
-
-impl Sink for Writer<'_> {
-    fn write(&mut self, most: u64) -> u64 {
-        self.write_piece(most, None)
-    }
-
-    fn write_by(&mut self, most: u64, deadline: Deadline) -> u64 {
-        self.write_piece(most, Some(deadline))
-    }
-
-    fn close(&mut self) {
-        if let Some(stream) = self.host.stream {
-            self.host.ends[self.end].finish(stream);
-        }
-    }
-}
-
-/// What a carrier's socket takes: whole frames, as far as the send buffer can hold one, while less
-/// than two were never sent, unless the scenario says.
-fn appetite(
-    send_buffer: Bytes,
-    low_water: Option<Bytes>,
-    core: &Association<Length>,
-    id: CarrierId,
-) -> Appetite {
-    let frame = core.frame_len(id).map_or(1, Bytes::as_u64);
-    Appetite {
-        frame: frame.min(send_buffer.as_u64()),
-        low_water: low_water.map_or(2 * frame, Bytes::as_u64),
     }
 }

@@ -24,13 +24,18 @@ pub(crate) struct Stirred {
     eventful: [Marks; 2],
     /// Have had a segment of which the association was not told.
     heard: [Marks; 2],
-    /// The association has something for them, or may have, and their sockets take it.
-    ready: [Marks; 2],
+    /// Those that are carriers.
+    carriers: [Carriers; 2],
     /// When a timer runs out, but for those that were touched since they were read.
     timers: [Timers; 2],
     untimed: Marks,
-    /// By the carrier's number.
-    places: [Vec<usize>; 2],
+}
+
+/// An end's carriers, with the places of their connections.
+#[derive(Debug, Default)]
+struct Carriers {
+    ids: Vec<CarrierId>,
+    places: Vec<usize>,
 }
 
 impl Stirred {
@@ -44,15 +49,32 @@ impl Stirred {
         for end in [CLIENT, SERVER] {
             self.eventful[end] = Marks::all_of(len);
             self.heard[end] = Marks::all_of(len);
-            self.ready[end] = Marks::none_of(len);
             self.timers[end] = Timers::of(len);
-            for (at, connection) in connections.iter().enumerate() {
-                self.note_ready(at, end, connection);
-                if let Some(id) = connection.carriers[end] {
-                    self.note_carrier(at, end, id);
-                }
+            self.list_carriers(connections, end);
+        }
+    }
+
+    /// Others of them are carriers than were before.
+    pub(crate) fn list_carriers(&mut self, connections: &[Connection], end: usize) {
+        let Carriers { ids, places } = &mut self.carriers[end];
+        ids.clear();
+        places.clear();
+        for (at, connection) in connections.iter().enumerate() {
+            if let Some(id) = connection.carriers[end] {
+                ids.push(id);
+                places.push(at);
             }
         }
+    }
+
+    /// The carriers of an end, in the connections' order.
+    pub(crate) fn carriers(&self, end: usize) -> &[CarrierId] {
+        &self.carriers[end].ids
+    }
+
+    /// Where the connection stands that is one of them.
+    pub(crate) fn place(&self, end: usize, of: usize) -> usize {
+        self.carriers[end].places[of]
     }
 
     /// Something is done to a connection.
@@ -97,29 +119,6 @@ impl Stirred {
         self.eventful[end].remove(at)
     }
 
-    pub(crate) fn note_ready(&mut self, at: usize, end: usize, connection: &Connection) {
-        let is_ready = connection.awake[end] && !connection.blocked[end];
-        self.ready[end].set(at, is_ready);
-    }
-
-    /// The first that the association may have something for.
-    pub(crate) fn first_ready(&self, end: usize) -> Option<usize> {
-        self.ready[end].first()
-    }
-
-    pub(crate) fn note_carrier(&mut self, at: usize, end: usize, id: CarrierId) {
-        let (places, number) = (&mut self.places[end], id.0 as usize);
-        if number >= places.len() {
-            places.resize(number + 1, usize::MAX);
-        }
-        places[number] = at;
-    }
-
-    /// Where the connection stands that is, or was last, this carrier.
-    pub(crate) fn place_of(&self, end: usize, id: CarrierId) -> Option<usize> {
-        self.places[end].get(id.0 as usize).copied()
-    }
-
     /// When the first timer of client and server run out, or [`Time::MAX`].
     pub(crate) fn read_timers(&mut self, connections: &[Connection]) -> [Time; 2] {
         let [client, server] = &mut self.timers;
@@ -129,6 +128,11 @@ impl Stirred {
             server.set(at, timer(SERVER));
         }
         [client.earliest(), server.earliest()]
+    }
+
+    /// Whether a timer of it may have run out, or it may have events.
+    pub(crate) fn is_concerned(&self, now: Time, at: usize, end: usize) -> bool {
+        self.eventful[end].contains(at) || self.may_be_due(now, at, end)
     }
 
     /// Whether a timer of it may have run out.

@@ -295,7 +295,7 @@ impl Apps<Bytes> for Run {
                     .failures
                     .push(format!("end {end}: closed, {code}"));
             }
-            Event::CarrierWake(_) | Event::CarrierSuspected(_) | Event::CarrierTrusted(_) => {}
+            Event::CarrierSuspected(_) | Event::CarrierTrusted(_) => {}
         }
     }
 

@@ -348,6 +348,10 @@ impl<P: Payload> World<P> {
                     quiet = false;
                     self.on_event(apps, end, event);
                 }
+                while let Some(id) = self.ends[end].poll_wake() {
+                    quiet = false;
+                    self.pump(end, id);
+                }
             }
             if quiet {
                 break;
@@ -364,17 +368,13 @@ impl<P: Payload> World<P> {
 
     fn on_event(&mut self, apps: &mut impl Apps<P>, end: usize, event: Event) {
         self.hash(&[self.now.as_nanos(), end as u64]);
-        match event {
-            Event::CarrierWake(id) => self.pump(end, id),
-            Event::CarrierSuspected(id) => {
-                if let Some(&carrier) = self.by_id[end].get(&id) {
-                    let link = self.carriers[carrier].link;
-                    if end == NEAR && self.current[link] == Some(carrier) {
-                        self.dial(link, Time::ZERO);
-                    }
-                }
+        if let Event::CarrierSuspected(id) = event
+            && let Some(&carrier) = self.by_id[end].get(&id)
+        {
+            let link = self.carriers[carrier].link;
+            if end == NEAR && self.current[link] == Some(carrier) {
+                self.dial(link, Time::ZERO);
             }
-            _ => {}
         }
         apps.on_event(self.now, end, &mut self.ends[end], event);
     }

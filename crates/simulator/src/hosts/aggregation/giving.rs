@@ -1,0 +1,90 @@
+//! What the association has for its carriers goes into their sockets.
+
+use ropewalk_quantities::{Bytes, Time};
+use ropewalk_striping::{Association, CarrierId, Length};
+
+use super::Aggregation;
+use super::connection::Appetite;
+
+impl Aggregation {
+    /// Carriers of an end are given what the association has for them, until none takes more.
+    #[inline(always)]
+    pub(super) fn give_all(&mut self, now: Time, end: usize) {
+        self.take_events(now, end);
+        while let Some(of) = self.ends[end].next_to_ask(now, self.stirred.carriers(end)) {
+            self.give(now, self.stirred.place(end, of), end);
+            self.take_events(now, end);
+        }
+    }
+
+    /// Gives a carrier frames until its socket is full or there are none for it.
+    #[inline(never)]
+    fn give(&mut self, now: Time, at: usize, end: usize) {
+        self.give_frames(now, at, end);
+        let connection = &self.connections[at];
+        // One that was asked in vain has nothing to send, and its timers stand.
+        if connection.changed[end] {
+            self.stirred.touch(at);
+        }
+    }
+
+    fn give_frames(&mut self, now: Time, at: usize, end: usize) {
+        let connection = &mut self.connections[at];
+        let Some(id) = connection.carriers[end] else {
+            return;
+        };
+        let core = &mut self.ends[end];
+        loop {
+            if !connection.takes_more(
+                end,
+                appetite(self.config.send_buffer, self.notsent_lowat, core, id),
+            ) {
+                connection.blocked[end] = true;
+                core.blocked(id);
+                return;
+            }
+            match core.poll_transmit(now, id) {
+                Some(frame) => connection.put(end, frame),
+                None => return,
+            }
+        }
+    }
+
+    /// A connection has sent what it could: its socket may take more.
+    pub(super) fn after_flush(&mut self, at: usize, end: usize) {
+        let connection = &mut self.connections[at];
+        if connection.blocked[end] {
+            self.stirred.touch(at);
+        }
+        if let Some(id) = connection.carriers[end]
+            && connection.blocked[end]
+            && connection.takes_more(
+                end,
+                appetite(
+                    self.config.send_buffer,
+                    self.notsent_lowat,
+                    &self.ends[end],
+                    id,
+                ),
+            )
+        {
+            connection.blocked[end] = false;
+            self.ends[end].writable(id);
+        }
+    }
+}
+
+/// What a carrier's socket takes: whole frames, as far as the send buffer can hold one, while less
+/// than two were never sent, unless the scenario says.
+fn appetite(
+    send_buffer: Bytes,
+    low_water: Option<Bytes>,
+    core: &Association<Length>,
+    id: CarrierId,
+) -> Appetite {
+    let frame = core.frame_len(id).map_or(1, Bytes::as_u64);
+    Appetite {
+        frame: frame.min(send_buffer.as_u64()),
+        low_water: low_water.map_or(2 * frame, Bytes::as_u64),
+    }
+}

@@ -1,0 +1,83 @@
+//! What carriers bring, as those see it that would send ahead of them.
+
+use ropewalk_transport::scheduling::earliest_arrival::{Lane, gap_below};
+
+/// By the places of carriers, times and rates apart: all of them are looked at for one that is to be given
+/// something.
+#[derive(Debug, Default)]
+pub(super) struct Lanes {
+    arrive_in: Vec<f64>,
+    /// Zero of those that may not send.
+    rates: Vec<f64>,
+    /// Until so many seconds have passed, those that are sooner bring so many bytes at the least: as it was found
+    /// last, as long as no lane has changed.
+    bring: Option<(f64, u64)>,
+}
+
+impl Lanes {
+    pub(super) fn of(lanes: impl Iterator<Item = Lane>) -> Lanes {
+        let (arrive_in, rates) = lanes.map(|lane| (lane.arrives_in, lane.rate)).unzip();
+        Lanes {
+            arrive_in,
+            rates,
+            bring: None,
+        }
+    }
+
+    pub(super) fn set(&mut self, at: usize, lane: Lane) {
+        self.arrive_in[at] = lane.arrives_in;
+        self.rates[at] = lane.rate;
+        self.bring = None;
+    }
+
+    /// What the others bring before a frame of this one would arrive, if that is less than `enough`. One that is
+    /// not sooner, as itself, brings nothing.
+    pub(super) fn gap_below(&mut self, at: usize, enough: u64) -> Option<u64> {
+        let own = self.arrive_in[at];
+        // For one that is later more are sooner, and each brings more until then.
+        if self
+            .bring
+            .is_some_and(|(seconds, bytes)| seconds <= own && bytes >= enough)
+        {
+            return None;
+        }
+        let lanes = self.arrive_in.iter().zip(&self.rates);
+        let lanes = lanes.map(|(&arrives_in, &rate)| Lane { arrives_in, rate });
+        let gap = gap_below(own, lanes, enough);
+        let brought = gap.unwrap_or(enough);
+        if gap.is_none() || self.bring.is_none_or(|(_, bytes)| bytes < brought) {
+            self.bring = Some((own, brought));
+        }
+        gap
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_kept_is_what_a_look_at_all_finds(
+            lanes in proptest::collection::vec((0.0..0.5, 0.0..1e7), 1..9),
+            steps in proptest::collection::vec(
+                (any::<prop::sample::Index>(), 0.0..0.5, 0..4_u8, 0..100_000_u64), 1..60,
+            ),
+        ) {
+            let lanes: Vec<Lane> = lanes.into_iter().map(|(arrives_in, rate)| Lane { arrives_in, rate }).collect();
+            let mut kept = Lanes::of(lanes.iter().copied());
+            let mut lanes = lanes;
+            for (at, arrives_in, change, enough) in steps {
+                let at = at.index(lanes.len());
+                if change == 0 {
+                    lanes[at].arrives_in = arrives_in;
+                    kept.set(at, lanes[at]);
+                }
+                let found = gap_below(lanes[at].arrives_in, lanes.iter().copied(), enough);
+                prop_assert_eq!(kept.gap_below(at, enough), found);
+            }
+        }
+    }
+}
