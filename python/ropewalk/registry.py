@@ -50,7 +50,7 @@ class Algorithm:
     tags : frozenset of str
         ``coupled``: a congestion control that couples subflows' windows; ``single-path``: one
         that also runs a TCP connection; ``blind``: a scheduler that a virtual device can follow;
-        ``many-streams``: one of bandwidth aggregation alone.
+        ``many-streams``: one of bandwidth aggregation alone; ``queueing``: one of MPTCP alone.
     parameters : tuple of Parameter
         In the order of their declaration.
     """

@@ -23,7 +23,7 @@ CASES = {
     "the eight": EIGHT,
 }
 TIMES = {"warmup": "3 s", "duration": "15 s"}
-SCHEDULER = {"bas": "earliest-arrival", "mptcp": "min-rtt"}
+SCHEDULER = {"bas": "earliest-arrival", "mptcp": "linux"}
 
 
 @cache

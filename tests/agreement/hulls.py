@@ -54,6 +54,7 @@ TRANSPORTS = {
     "bas": 'protocol = "bas"',
 }
 KNOBS: dict[str, list[dict[str, Value]]] = {
+    "linux": [{}],  # of MPTCP alone
     "min-rtt": [{}],
     OURS: [{"guard": guard} for guard in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)],
     "overflow": [{"after": f"{ms} ms"} for ms in (2, 5, 10, 20, 30, 50, 100)],
@@ -61,6 +62,7 @@ KNOBS: dict[str, list[dict[str, Value]]] = {
     "mp-dash": [{"alpha": alpha} for alpha in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)],
 }
 ONE_KNOB = {
+    "linux": "",
     "min-rtt": "",
     OURS: "guard 0.3",
     "overflow": "after 20 ms",
@@ -228,6 +230,7 @@ def points(worlds: Sequence[World], transport: str, folder: Path) -> pl.DataFram
         (world, scheduler, knob)
         for world in worlds
         for scheduler, knobs in KNOBS.items()
+        if not (transport == "bas" and scheduler == "linux")
         for knob in knobs
     ]
 
@@ -282,7 +285,8 @@ def compared(found: pl.DataFrame) -> pl.DataFrame:
     """Cost of each scheduler where it is so late; what ours saves, percent, 95 % interval."""
     rows = []
     mean = found.group_by("scheduler", "knob").agg(pl.col("cost", "late").mean())
-    hulls = {name: hull(mean.filter(pl.col("scheduler") == name)) for name in KNOBS}
+    names = [name for name in KNOBS if name in mean["scheduler"]]
+    hulls = {name: hull(mean.filter(pl.col("scheduler") == name)) for name in names}
 
     def costs(scheduler: str, late: float) -> np.ndarray | None:
         parts = mixture(hulls[scheduler], late)
@@ -297,7 +301,7 @@ def compared(found: pl.DataFrame) -> pl.DataFrame:
 
     for late in LATENESS:
         ours = costs(OURS, late)
-        for scheduler in KNOBS:
+        for scheduler in names:
             theirs = costs(scheduler, late)
             row: dict[str, object] = {"% late": late, "scheduler": scheduler}
             row["cost"] = None if theirs is None else float(theirs.mean())
@@ -319,7 +323,9 @@ def means(found: dict[str, pl.DataFrame]) -> pl.DataFrame:
             pl.col("cost").mean().alias(f"{transport}: cost"),
             pl.col("late").mean().alias(f"{transport}: % late"),
         )
-        joined = own if joined is None else joined.join(own, on=["scheduler", "knob"])
+        joined = own if joined is None else joined.join(
+            own, on=["scheduler", "knob"], how="left", maintain_order="left"
+        )
     if joined is None:
         raise ValueError("no transport")
     return joined
@@ -329,6 +335,8 @@ def by_world(worlds: Sequence[World], known: Sequence[float], runs: pl.DataFrame
     """Cost, and percent late, of each world by one knob of each scheduler, beside the bound."""
     bounds = pl.DataFrame({"world": [world.name for world in worlds], "bound": known})
     for scheduler, knob in ONE_KNOB.items():
+        if scheduler not in runs["scheduler"]:
+            continue
         own = runs.filter(scheduler=scheduler, knob=knob).select(
             "world",
             pl.format("{} ({})", pl.col("cost").round(1), pl.col("late").round(1)).alias(
@@ -347,6 +355,8 @@ def picture(found: dict[str, pl.DataFrame], bound: float) -> Figure:
         mean = points_of.group_by("scheduler", "knob").agg(pl.col("cost", "late").mean())
         for number, scheduler in enumerate(KNOBS):
             own = mean.filter(pl.col("scheduler") == scheduler)
+            if own.is_empty():
+                continue
             color = f"C{number}"
             axis.plot(np.maximum(own["late"], 0.01), own["cost"], "o", color=color, alpha=0.4)
             corners = hull(own)
@@ -361,7 +371,7 @@ def picture(found: dict[str, pl.DataFrame], bound: float) -> Figure:
         axis.set(xscale="log", title=transport, xlabel="frames late, %")
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("cost per second")
-    axes[-1].legend()
+    axes[0].legend()
     return figure
 
 

@@ -1,6 +1,6 @@
 """TCP and MPTCP over emulated links, beside the Linux kernel.
 
-Profile linux: MPTCP with min-rtt and uncoupled windows, 12 s with a warm-up of 3 s.
+Profile linux: MPTCP with scheduler linux and uncoupled windows, 12 s with a warm-up of 3 s.
 Without loss a run has no randomness: one is enough.
 """
 

@@ -85,7 +85,7 @@ def test_the_kernel_answers_as_soon(machine, path, kind, key, protocol):
     )
     if kind == "chunks":
         # The kernel goes by no price.
-        scenario = scenario.with_({"transport.scheduler": "min-rtt", "traffic.chunk": "1 s"})
+        scenario = scenario.with_({"transport.scheduler": "linux", "traffic.chunk": "1 s"})
     simulated, measured = (
         run(scenario, seed=3).runs[0][kind] for run in (ropewalk.simulate, ropewalk.testbed)
     )

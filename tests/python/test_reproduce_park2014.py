@@ -98,9 +98,9 @@ def test_scenarios_are_always_the_same_and_below_the_capacity():
         assert one.rates_mbps.min() >= 2
         assert one.losses.max() <= 1e-3
     assert {each.congestion for each in first} == set(park2014_measured.CONGESTION)
-    values = first[0].scenario(ahead=True).values
-    assert values["transport"]["assign_ahead"] is True
-    assert first[0].scenario().values["transport"]["assign_ahead"] is False
+    ahead = first[0].scenario(ahead=True)
+    assert ahead.values["transport"]["scheduler"] == "linux"
+    assert first[0].scenario().values["transport"]["scheduler"] == "min-rtt"
 
 
 PATHS = Drawn("hand", "lia", "cbr", np.array([12.0, 12.0]), np.array([10.0, 20.0]),

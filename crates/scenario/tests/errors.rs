@@ -190,6 +190,7 @@ fn in_transport() {
             "protocol = 'tcp'\ncongestion = 'lia'",
             "protocol = 'striped-tcp'\ncongestion = 'uncoupled'",
             "protocol = 'striped-tcp'\nscheduler = 'min-rtt'",
+            "protocol = 'bas'\nscheduler = 'linux'",
             "protocol = 'striped-tcp'\nscheduler = 'blest'",
             "protocol = 'bas'\ncongestion = 'lia'",
             "protocol = 'mptcp'\nscheduler = 'earliest-arrival'",

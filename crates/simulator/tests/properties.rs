@@ -51,7 +51,7 @@ proptest! {
         protocol in prop::sample::select(vec!["tcp", "mptcp", "striped-tcp", "bas"]),
         profile in prop::sample::select(vec!["linux", "ns-3", "rfc"]),
         scheduler in prop::sample::select(vec![
-            "min-rtt", "round-robin", "weighted", "observed-throughput", "redundant", "blest", "ecf",
+            "linux", "min-rtt", "round-robin", "weighted", "observed-throughput", "redundant", "blest", "ecf",
             "earliest-arrival",
         ]),
         congestion in prop::sample::select(vec!["newreno", "cubic", "lia", "olia", "balia", "fully-coupled"]),
@@ -62,7 +62,7 @@ proptest! {
     ) {
         let fits = match protocol {
             "striped-tcp" => ["round-robin", "weighted"].contains(&scheduler),
-            "bas" => true,
+            "bas" => scheduler != "linux",
             _ => scheduler != "earliest-arrival",
         };
         let scheduler = if fits { scheduler } else { "round-robin" };

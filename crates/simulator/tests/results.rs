@@ -61,6 +61,7 @@ fn goodput_by_loss_and_receive_buffer() {
 #[test]
 fn goodput_by_scheduler_and_congestion_control() {
     let schedulers = [
+        "linux",
         "min-rtt",
         "round-robin",
         "weighted",

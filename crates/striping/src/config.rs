@@ -2,6 +2,7 @@
 
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_transport::SchedulerConfig;
+use ropewalk_transport::algorithm::{Declared, Tag};
 use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
 
 /// Which end of the association this is.
@@ -26,6 +27,25 @@ pub struct StreamId(
     /// Odd from the initiator, even from the responder, never zero.
     pub u32,
 );
+
+/// All schedulers that can choose among carriers, with their parameters' defaults: not what puts data
+/// into send queues ahead of windows, of which a carrier has neither.
+#[must_use]
+pub fn carrier_schedulers() -> Vec<SchedulerConfig> {
+    let mut all = SchedulerConfig::defaults();
+    all.retain(|config| {
+        let declared = config.description();
+        declared.is_none_or(|declared| !declared.is(Tag::Queueing))
+    });
+    all
+}
+
+/// The one of them of this name.
+#[must_use]
+pub fn carrier_scheduler(name: &str) -> Option<SchedulerConfig> {
+    let mut all = carrier_schedulers().into_iter();
+    all.find(|config| config.name() == name)
+}
 
 /// What an association is set to; each end has its own.
 #[derive(Clone, Debug)]

@@ -26,7 +26,9 @@ pub mod tunnel;
 mod turns;
 
 pub use association::{Association, CarrierStatistics, StreamStatistics};
-pub use config::{CarrierConfig, CarrierId, Config, Role, StreamId, Terms};
+pub use config::{
+    CarrierConfig, CarrierId, Config, Role, StreamId, Terms, carrier_scheduler, carrier_schedulers,
+};
 pub use dialling::{Dial, Dialling};
 pub use event::{Event, NO_CARRIER, ProtocolError, TOO_MANY_STREAMS};
 pub use payload::{Length, Payload};

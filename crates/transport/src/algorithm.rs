@@ -46,6 +46,9 @@ pub enum Tag {
     /// A scheduler that looks at the parts of several streams, or at a tunnel's packets: not one of
     /// a connection's subflows.
     ManyStreams,
+    /// A scheduler that puts data into the send queues of a connection's subflows, ahead of their
+    /// windows: not one of carriers or links, which have no such queues.
+    Queueing,
 }
 
 impl Tag {
@@ -56,6 +59,7 @@ impl Tag {
             Tag::Coupled => "coupled",
             Tag::Blind => "blind",
             Tag::ManyStreams => "many-streams",
+            Tag::Queueing => "queueing",
         }
     }
 }
@@ -425,8 +429,7 @@ macro_rules! parameter_kind {
 /// The enum of several configs, the enum of what they build, and a macro that calls a method of
 /// whichever that is.
 ///
-/// `Variant(Config => Algorithm)` is one algorithm, or an enum of several; `also`, algorithms
-/// without a config of their own.
+/// `Variant(Config => Algorithm)` is one algorithm, or an enum of several.
 macro_rules! registry {
     (
         ($d:tt)
@@ -436,7 +439,6 @@ macro_rules! registry {
         built $built:ident by $each:ident;
         settings $settings:ty;
         algorithms { $($(#[$meta:meta])* $variant:ident($type:ty => $algorithm:ty),)+ }
-        $(also { $($(#[$also_meta:meta])* $also:ident($also_type:ty),)+ })?
     ) => {
         $(#[$config_meta])*
         #[derive(Clone, Debug, PartialEq)]
@@ -513,14 +515,12 @@ macro_rules! registry {
         $(#[$built_meta])*
         pub enum $built {
             $($(#[$meta])* $variant($algorithm),)+
-            $($($(#[$also_meta])* $also($also_type),)+)?
         }
 
         macro_rules! $each {
             ($d any:expr, $d one:ident => $d call:expr) => {
                 match $d any {
                     $($built::$variant($d one) => $d call,)+
-                    $($($built::$also($d one) => $d call,)+)?
                 }
             };
         }

@@ -10,6 +10,7 @@ use crate::memory::sent_overhead;
 use crate::reordering::linux::LinuxConfig;
 use crate::reordering::none::NoneConfig;
 use crate::reordering::{self, Policy, ReorderingConfig};
+use crate::scheduling::linux::LinuxConfig as LinuxSchedulerConfig;
 use crate::scheduling::min_rtt::MinRttConfig;
 use crate::scheduling::round_robin::RoundRobinConfig;
 use crate::scheduling::{self, PacketScheduler, SchedulerConfig};
@@ -89,9 +90,6 @@ pub struct Config {
     pub subflow_congestion: SinglePathConfig,
     /// Packet scheduler.
     pub scheduler: SchedulerConfig,
-    /// `min-rtt` as Linux has it: data is assigned to subflows ahead of their windows, in bursts,
-    /// each to the one that would have sent what it holds soonest.
-    pub assign_ahead: bool,
     /// Answer to reordering.
     pub reordering: ReorderingConfig,
     /// Receive buffer: bounds what is advertised.
@@ -203,10 +201,9 @@ impl Config {
     /// The scheduler of one connection.
     pub fn packet_scheduler(&self) -> PacketScheduler {
         let settings = scheduling::Settings {
-            assign_ahead: self.assign_ahead,
             sent_overhead: sent_overhead(self.segment.as_u64()),
         };
-        PacketScheduler::new(&self.scheduler, &settings)
+        self.scheduler.build(&settings)
     }
 
     /// The answer to reordering of one subflow.
@@ -266,8 +263,7 @@ impl Config {
             multipath: true,
             congestion: SinglePathConfig::Cubic(CubicConfig::DEFAULT).into(),
             subflow_congestion: CubicConfig::DEFAULT.into(),
-            scheduler: MinRttConfig::DEFAULT.into(),
-            assign_ahead: true,
+            scheduler: LinuxSchedulerConfig::DEFAULT.into(),
             reordering: LinuxConfig::DEFAULT.into(),
             receive_buffer: Bytes::from_mib(6),
             send_buffer: Bytes::from_mib(4),
@@ -314,7 +310,7 @@ impl Config {
                 reordering: NoneConfig::DEFAULT.into(),
                 congestion: SinglePathConfig::NewReno(NewRenoConfig::DEFAULT).into(),
                 subflow_congestion: NewRenoConfig::DEFAULT.into(),
-                assign_ahead: false,
+                scheduler: MinRttConfig::DEFAULT.into(),
                 send_buffer_autotuning: false,
                 receive_window_share: 1.0,
                 charge_reordered: false,
@@ -344,7 +340,7 @@ impl Config {
                 reordering: NoneConfig::DEFAULT.into(),
                 congestion: SinglePathConfig::NewReno(NewRenoConfig::DEFAULT).into(),
                 subflow_congestion: NewRenoConfig::DEFAULT.into(),
-                assign_ahead: false,
+                scheduler: MinRttConfig::DEFAULT.into(),
                 send_buffer_autotuning: false,
                 receive_window_share: 1.0,
                 charge_reordered: false,

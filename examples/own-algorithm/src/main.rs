@@ -24,7 +24,7 @@ cost = 10
 
 [transport]
 protocol = "mptcp"
-assign_ahead = false
+scheduler = "min-rtt"
 "#;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

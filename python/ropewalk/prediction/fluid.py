@@ -190,9 +190,9 @@ def _outside(values: Values, endless: bool, outcome: fluid.Outcome) -> tuple[str
         ),
         "a link's rate is unlimited and nothing is lost: the goodput is a window over a round"
         " trip": endless,
-        "schedulers but min-rtt are modelled roughly": len(used) > 1
+        "schedulers but linux and min-rtt are modelled roughly": len(used) > 1
         and transport["protocol"] == "mptcp"
-        and transport["scheduler"] != "min-rtt",
+        and transport["scheduler"] not in ("linux", "min-rtt"),
     }
     return tuple(text for text, holds in checks.items() if holds)
 
@@ -253,7 +253,6 @@ def _connection(values: Values, transport: Values) -> fluid.Connection:
         start=transport["start"],
         count=transport["count"],
         scheduler=transport["scheduler"],
-        assign_ahead=transport["assign_ahead"],
         charge_reordered=transport["charge_reordered"],
         hystart=transport["hystart"],
         byte_counting=transport["byte_counting"],

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use clap::Args;
 use ropewalk_quantities::{Bytes, Time};
-use ropewalk_striping::{Config, Declared, SchedulerConfig};
+use ropewalk_striping::{Config, SchedulerConfig, carrier_scheduler, carrier_schedulers};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tracing::{info, warn};
@@ -86,9 +86,9 @@ pub struct Arguments {
 }
 
 fn parse_scheduler(text: &str) -> Result<SchedulerConfig, String> {
-    SchedulerConfig::from_name(text).ok_or_else(|| {
-        let all = SchedulerConfig::descriptions().into_iter();
-        let names: Vec<&str> = all.map(|declared| declared.name).collect();
+    carrier_scheduler(text).ok_or_else(|| {
+        let all = carrier_schedulers();
+        let names: Vec<&str> = all.iter().map(SchedulerConfig::name).collect();
         format!("no such scheduler; allowed: {}", names.join(", "))
     })
 }

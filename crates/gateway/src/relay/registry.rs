@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
 use ropewalk_quantities::{Bytes, Rate};
-use ropewalk_striping::{CarrierConfig, Config, Declared, Role, SchedulerConfig, StreamId, Terms};
+use ropewalk_striping::{
+    CarrierConfig, Config, Role, SchedulerConfig, StreamId, Terms, carrier_scheduler,
+};
 use ropewalk_wire::gateway::{Join, JoinAnswer};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -186,7 +188,7 @@ impl Relay {
     /// The association that a carrier belongs to; begins it if it is new.
     pub(super) fn join(&self, peer: Option<PublicKey>, join: &Join) -> Result<Joined, JoinAnswer> {
         let scheduling =
-            SchedulerConfig::from_name(&join.scheduler).ok_or(JoinAnswer::Scheduler)?;
+            carrier_scheduler(&join.scheduler).ok_or(JoinAnswer::Scheduler)?;
         let name = (peer, join.association);
         let mut registry = self.registry();
         let config = self.config();

@@ -287,11 +287,6 @@ pub(super) const TRANSPORT_KEYS: &[Key] = &[
         Kind::Boolean,
         "Cubic grows as in Linux: by 0.53 segments a round trip where it is to match Reno (RFC 9438: by one, once past the window before the loss), and by a twentieth of the window at the least until the first loss."
     ),
-    setting!(
-        assign_ahead,
-        Kind::Boolean,
-        "min-rtt as Linux has it: assign data to subflows ahead of their windows, in bursts (mptcp)."
-    ),
     key(
         "receive_window_share",
         Kind::Share,

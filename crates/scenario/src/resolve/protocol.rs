@@ -155,26 +155,30 @@ fn check_scheduler(section: &Section, protocol: &Protocol, report: &mut Report) 
     let Some(scheduler) = section.get::<SchedulerConfig>("scheduler") else {
         return;
     };
-    let of_subflows = || {
+    let without = |tag| {
         let all = SchedulerConfig::descriptions().into_iter();
-        let those = all.filter(|declared| !declared.is(Tag::ManyStreams));
+        let those = all.filter(move |declared| !declared.is(tag));
         those.map(|declared| declared.name)
     };
+    let of_subflows = || without(Tag::ManyStreams);
+    let of_carriers = || without(Tag::Queueing);
     // A virtual device knows the links, but nothing of what TCP measures over them.
     let fitting: Vec<&str> = match protocol {
         Protocol::Tcp | Protocol::Mptcp | Protocol::MptcpNs3 => of_subflows().collect(),
         // What is wrong with a scheduler of datagrams is that it is there.
         Protocol::Udp => return,
         Protocol::StripedTcp(device) => device.kind.schedulers().map(|own| own.name()).collect(),
-        Protocol::Bas(_) => return,
+        Protocol::Bas(_) => of_carriers().collect(),
     };
     if fitting.contains(&scheduler.name()) {
         return;
     }
-    let problem = Problem::OnlyWith(if of_subflows().any(|other| other == scheduler.name()) {
-        r#"protocol = "mptcp" or "bas""#
-    } else {
-        r#"protocol = "bas", or "striped-tcp" with device = "tunnel""#
+    let of_those = of_subflows().any(|other| other == scheduler.name());
+    let of_these = of_carriers().any(|other| other == scheduler.name());
+    let problem = Problem::OnlyWith(match (of_those, of_these) {
+        (true, true) => r#"protocol = "mptcp" or "bas""#,
+        (true, false) => r#"protocol = "mptcp""#,
+        (false, _) => r#"protocol = "bas", or "striped-tcp" with device = "tunnel""#,
     });
     section.complain("scheduler", problem, report).allowed =
         Some(format!("for {}, {}", protocol.name(), name_list(fitting)));

@@ -45,12 +45,7 @@ pub(super) fn scheduler(config: &Config) -> Option<PacketScheduler> {
     if let EarliestArrival(_) | Overflow(_) | Redundant(_) = config.scheduling {
         return None;
     }
-    // Carriers have no windows ahead of which something could be assigned.
-    let settings = Settings {
-        assign_ahead: false,
-        sent_overhead: 0,
-    };
-    Some(PacketScheduler::new(&config.scheduling, &settings))
+    Some(config.scheduling.build(&Settings { sent_overhead: 0 }))
 }
 
 impl<P: Payload> Association<P> {

@@ -5,12 +5,13 @@ use std::collections::VecDeque;
 use proptest::prelude::*;
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_transport::SchedulerConfig;
-use ropewalk_transport::algorithm::Declared;
 use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
 use ropewalk_wire::gateway::Frame;
 
 use super::Association;
-use crate::{CarrierConfig, CarrierId, Config, Length, Role, StreamId, Terms};
+use crate::{
+    CarrierConfig, CarrierId, Config, Length, Role, StreamId, Terms, carrier_schedulers,
+};
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -209,7 +210,7 @@ proptest! {
     #[test]
     fn the_deadline_is_the_one_that_a_scan_finds(
         steps in proptest::collection::vec(any_step(), 1..250),
-        scheduling in proptest::sample::select(SchedulerConfig::defaults()),
+        scheduling in proptest::sample::select(carrier_schedulers()),
     ) {
         let mut pair = Pair::new(scheduling, false);
         for step in steps {
@@ -227,7 +228,7 @@ proptest! {
         steps in proptest::collection::vec(any_step(), 1..250),
         scheduling in prop_oneof![
             3 => Just(SchedulerConfig::from(EarliestArrivalConfig::DEFAULT)),
-            1 => proptest::sample::select(SchedulerConfig::defaults()),
+            1 => proptest::sample::select(carrier_schedulers()),
         ],
     ) {
         let mut pairs = [false, true].map(|asks_all| Pair::new(scheduling.clone(), asks_all));

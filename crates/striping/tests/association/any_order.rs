@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use bytes::Bytes;
 use proptest::prelude::*;
 use ropewalk_quantities::{Bytes as Amount, Rate, Time};
-use ropewalk_striping::{Association, CarrierConfig, CarrierId, Config, Frame, Role, Terms};
-use ropewalk_transport::algorithm::Declared;
-use ropewalk_transport::{Deadline, SchedulerConfig};
+use ropewalk_striping::{
+    Association, CarrierConfig, CarrierId, Config, Frame, Role, Terms, carrier_schedulers,
+};
+use ropewalk_transport::Deadline;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -124,7 +125,7 @@ proptest! {
     #[test]
     fn each_byte_once_and_in_order(
         steps in prop::collection::vec(any_step(), 1..200),
-        scheduling in prop::sample::select(SchedulerConfig::defaults()),
+        scheduling in prop::sample::select(carrier_schedulers()),
         buffer in 1_u64..200_000,
     ) {
         let mut pair = Pair::new(Config {

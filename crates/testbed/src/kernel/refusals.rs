@@ -68,10 +68,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
             }
         }
         Protocol::Mptcp => {
-            if !matches!(transport.scheduler, SchedulerConfig::MinRtt(_)) {
+            if !matches!(transport.scheduler, SchedulerConfig::Linux(_)) {
                 let value = format!("{:?}", transport.scheduler.name());
-                let reason = "the kernel's MPTCP has one scheduler";
-                return refuse("scheduler", value, reason, "\"min-rtt\"");
+                let reason = "the kernel's MPTCP has one scheduler, its own";
+                return refuse("scheduler", value, reason, "\"linux\"");
             }
         }
     }
@@ -260,7 +260,6 @@ fn fixed(transport: &Config) -> Vec<(&'static str, String, String)> {
             keys.push((key, of(transport), of(&linux)));
         }
     };
-    key("assign_ahead", |of| of.assign_ahead.to_string());
     key("byte_counting", |of| of.byte_counting.to_string());
     key("charge_reordered", |of| of.charge_reordered.to_string());
     key("delayed_ack_timeout", |of| {
@@ -340,7 +339,11 @@ mod tests {
             ),
             (
                 "scheduler = \"blest\"",
-                "transport.scheduler = \"blest\": the kernel's MPTCP has one scheduler; allowed here: \"min-rtt\"",
+                "transport.scheduler = \"blest\": the kernel's MPTCP has one scheduler, its own; allowed here: \"linux\"",
+            ),
+            (
+                "scheduler = \"min-rtt\"",
+                "transport.scheduler = \"min-rtt\": the kernel's MPTCP has one scheduler, its own; allowed here: \"linux\"",
             ),
             (
                 "congestion = \"olia\"",

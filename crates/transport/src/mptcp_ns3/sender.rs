@@ -57,10 +57,7 @@ impl Sender {
             subflows: (0..subflows).map(|_| Subflow::new(mss)).collect(),
             turn: 0,
             split: settings.traffic_split.map(|split| Split {
-                scheduler: split.build(&scheduling::Settings {
-                    assign_ahead: false,
-                    sent_overhead: 0,
-                }),
+                scheduler: split.build(&scheduling::Settings { sent_overhead: 0 }),
                 table: Vec::new(),
                 at: None,
             }),

@@ -1,4 +1,5 @@
-//! The least smoothed round-trip time among the subflows with room (Linux's default of old).
+//! The least smoothed round-trip time among the subflows with room: the textbook's scheduler, and that of
+//! Linux's MPTCP before it came into the kernel.
 
 use super::{Choice, Pending, Scheduler, Settings};
 use crate::SubflowState;
@@ -22,9 +23,8 @@ pub(super) fn fastest(
 }
 
 algorithm! {
-    /// The least smoothed round-trip time among those with room; with `assign_ahead`, as Linux has
-    /// it.
-    pub struct MinRttConfig: "min-rtt", "Linux's default of old; net/mptcp/protocol.c", [] {}
+    /// The least smoothed round-trip time among those with room in their windows.
+    pub struct MinRttConfig: "min-rtt", "Raiciu et al., NSDI 2012; multipath-tcp.org's Linux, v0.95", [] {}
 }
 
 impl MinRttConfig {

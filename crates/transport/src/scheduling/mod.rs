@@ -7,7 +7,7 @@ pub mod blest;
 pub mod cheapest_in_time;
 pub mod earliest_arrival;
 pub mod ecf;
-pub mod linger_time;
+pub mod linux;
 pub mod min_rtt;
 pub mod mp_dash;
 pub mod observed_throughput;
@@ -41,6 +41,8 @@ registry! {
     algorithms {
         /// `min-rtt`
         MinRtt(min_rtt::MinRttConfig => min_rtt::MinRtt),
+        /// `linux`
+        Linux(linux::LinuxConfig => linux::Linux),
         /// `round-robin`
         RoundRobin(round_robin::RoundRobinConfig => round_robin::RoundRobin),
         /// `weighted`
@@ -70,10 +72,6 @@ registry! {
         /// A user's own.
         Own(OwnScheduler => Box<dyn Scheduler + Send>),
     }
-    also {
-        /// `min-rtt` with `assign_ahead`
-        LingerTime(linger_time::LingerTime),
-    }
 }
 
 // After the registry, whose macro it uses.
@@ -85,8 +83,6 @@ pub type OwnScheduler = Own<Settings, Box<dyn Scheduler + Send>>;
 /// What of an endpoint's settings schedulers go by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// `min-rtt` as Linux has it ([`Config::assign_ahead`](crate::Config::assign_ahead)).
-    pub assign_ahead: bool,
     /// Memory that what was sent and not acknowledged takes beside its payload, in 1024ths.
     pub sent_overhead: u64,
 }

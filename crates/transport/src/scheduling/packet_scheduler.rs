@@ -1,22 +1,7 @@
 //! The calls of a connection's scheduler, passed on to whichever it is.
 
-use super::linger_time::LingerTime;
-use super::{
-    Choice, Flying, PacketScheduler, Pending, Rescue, Scheduler, SchedulerConfig, Settings,
-};
+use super::{Choice, Flying, PacketScheduler, Pending, Rescue, Scheduler};
 use crate::SubflowState;
-
-impl PacketScheduler {
-    /// What a configuration names.
-    pub fn new(config: &SchedulerConfig, settings: &Settings) -> PacketScheduler {
-        match config {
-            SchedulerConfig::MinRtt(_) if settings.assign_ahead => {
-                PacketScheduler::LingerTime(LingerTime::new(settings.sent_overhead))
-            }
-            config => config.build(settings),
-        }
-    }
-}
 
 impl Scheduler for PacketScheduler {
     #[inline(always)]
@@ -40,13 +25,13 @@ mod tests {
 
     use super::*;
     use crate::algorithm::Declared;
+    use crate::scheduling::SchedulerConfig;
     use crate::scheduling::testing::{SETTINGS, pending, subflow};
 
-    // Who assigns ahead of the windows does not look for room.
     fn all() -> impl Iterator<Item = (String, PacketScheduler)> {
         let configs = SchedulerConfig::defaults().into_iter();
         configs.map(|config| {
-            let scheduler = PacketScheduler::new(&config, &SETTINGS);
+            let scheduler = config.build(&SETTINGS);
             (config.name().to_owned(), scheduler)
         })
     }

@@ -8,11 +8,8 @@ use crate::SubflowState;
 /// Segment size of the tests, in bytes.
 pub(super) const MSS: u64 = 1000;
 
-/// Nothing is assigned ahead of windows.
-pub(super) const SETTINGS: Settings = Settings {
-    assign_ahead: false,
-    sent_overhead: 0,
-};
+/// What is sent takes no memory beside its payload.
+pub(super) const SETTINGS: Settings = Settings { sent_overhead: 0 };
 
 /// A subflow with this window and this much in flight (segments), and this round-trip time.
 pub(super) fn subflow(window: u64, in_flight: u64, srtt_ms: u64) -> SubflowState {

@@ -1,6 +1,8 @@
 use std::sync::{Arc, Mutex};
 
 use super::*;
+use crate::scheduling::linux::LinuxConfig;
+use crate::scheduling::min_rtt::MinRttConfig;
 use crate::scheduling::redundant::RedundantConfig;
 use crate::scheduling::{Choice, OwnScheduler, Pending, Scheduler};
 use crate::{Deadline, SubflowState};
@@ -73,9 +75,10 @@ fn what_a_dark_subflow_holds_goes_to_the_other_and_it_returns() {
 
 #[test]
 fn a_backup_carries_new_data_only_while_no_other_is_usable() {
-    for assign_ahead in [false, true] {
+    let queueing = LinuxConfig::DEFAULT.into();
+    for scheduler in [MinRttConfig::DEFAULT.into(), queueing] {
         let config = Config {
-            assign_ahead,
+            scheduler,
             ..mptcp()
         };
         let mut pair = Pair::connected(&config, &[10, 12]);

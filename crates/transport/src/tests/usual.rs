@@ -177,12 +177,12 @@ proptest! {
     fn it_does_over_several_paths(
         config in any_config(), course in any_course(2..=5),
         scheduler in prop::sample::select(SchedulerConfig::defaults()),
-        assign_ahead in any::<bool>(), checksum in any::<bool>(),
+        checksum in any::<bool>(),
         opportunistic_retransmission in any::<bool>(), penalisation in any::<bool>(),
     ) {
         let config = Config {
             multipath: true,
-            scheduler, assign_ahead, checksum, opportunistic_retransmission, penalisation,
+            scheduler, checksum, opportunistic_retransmission, penalisation,
             ..config
         };
         compare(&config, &course);

@@ -1,4 +1,5 @@
 use super::*;
+use crate::scheduling::linux::LinuxConfig;
 
 #[test]
 fn the_receive_buffer_bounds_what_is_in_flight() {
@@ -200,7 +201,7 @@ fn a_connections_send_buffer_is_the_sum_of_its_subflows() {
     let config = Config {
         send_buffer: Bytes::from_mib(4),
         send_buffer_autotuning: true,
-        assign_ahead: true,
+        scheduler: LinuxConfig::DEFAULT.into(),
         ..mptcp()
     };
     let mut pair = Pair::connected(&config, &[20, 50]);

@@ -79,7 +79,7 @@ class Connection:
         When it begins to connect, seconds.
     count : int
         How many such connections, each with paths of its own of the same kind.
-    scheduler, assign_ahead, charge_reordered, hystart, byte_counting
+    scheduler, charge_reordered, hystart, byte_counting
         As in scenario files.
     per_ack : float
         Segments that an acknowledgement covers.
@@ -101,8 +101,7 @@ class Connection:
     size: float = math.inf
     start: float = 0.0
     count: int = 1
-    scheduler: str = "min-rtt"
-    assign_ahead: bool = True
+    scheduler: str = "linux"
     charge_reordered: bool = True
     hystart: bool = True
     byte_counting: bool = True

@@ -58,10 +58,10 @@ def share(bulk: Bulk, subflows: Sequence[Subflow]) -> None:
         return
     bulk.widest = max(bulk.widest, sum(each.window.size for each in subflows))
     grown = min(sent, connection.buffered_windows * bulk.widest)
-    ahead = connection.assign_ahead and connection.scheduler == "min-rtt"
+    ahead = connection.scheduler == "linux"
     burst = min(BURST_BYTES / connection.segment, sent, received) if ahead else 0.0
     room = _Room(grown, received, burst, connection.charge_reordered)
-    if connection.scheduler == "min-rtt" and not ahead:
+    if connection.scheduler == "min-rtt":
         subflows = _fastest(subflows, room)
     facts = _Facts.of(subflows, burst)
     linger = facts.enough

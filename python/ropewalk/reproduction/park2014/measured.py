@@ -98,8 +98,8 @@ class Drawn:
                 f'delay = "{delay:.6f} ms"',
                 f"loss = {loss:.8f}",
             ]
-        lines += ["[transport]", 'protocol = "mptcp"', 'scheduler = "min-rtt"']
-        lines += [f"assign_ahead = {str(ahead).lower()}"]
+        scheduler = "linux" if ahead else "min-rtt"
+        lines += ["[transport]", 'protocol = "mptcp"', f'scheduler = "{scheduler}"']
         lines += [CONGESTION[self.congestion], "[traffic]", f'kind = "{self.traffic}"']
         lines += [f'rate = "{self.demand_mbps:.6f} Mbit/s"', f'message = "{PAYLOAD} B"']
         return Scenario("\n".join(lines) + "\n", name=self.name)

@@ -1,4 +1,4 @@
-//! Linux's own form of the least round-trip time (`mptcp_subflow_get_send` of net/mptcp/protocol.c).
+//! Linux's scheduler (`mptcp_subflow_get_send` of net/mptcp/protocol.c, Linux 5.15 to 6.18).
 //!
 //! The kernel does not wait for room in a congestion window: it puts data into
 //! subflows' send queues, in bursts, each on the subflow that would have sent
@@ -6,16 +6,30 @@
 //! time; with small ones all subflows get the same time's worth of data, and
 //! one of long round trips too little to fill it.
 
-use super::{Choice, Pending, Scheduler, SubflowSet};
+use super::{Choice, Pending, Scheduler, Settings, SubflowSet};
 use crate::SubflowState;
+use crate::algorithm::algorithm;
 use crate::memory::MPTCP_PIECE;
 
 /// MPTCP_SEND_BURST_SIZE, in bytes.
 const BURST: u64 = 65_428;
 
+algorithm! {
+    /// As Linux has it: data are put into subflows' send queues ahead of their windows, in bursts of
+    /// 64 kB, each where what is queued would have been sent soonest.
+    pub struct LinuxConfig: "linux", "net/mptcp/protocol.c, mptcp_subflow_get_send", [Queueing] {}
+}
+
+impl LinuxConfig {
+    /// For one connection.
+    pub fn build(self, settings: &Settings) -> Linux {
+        Linux::new(settings.sent_overhead)
+    }
+}
+
 /// Least linger time first, in bursts.
 #[derive(Clone, Debug)]
-pub struct LingerTime {
+pub struct Linux {
     /// Memory that what is sent takes beside its payload, in 1024ths.
     sent_overhead: u64,
     subflows: Vec<Lingering>,
@@ -37,10 +51,10 @@ struct Lingering {
     rate: f64,
 }
 
-impl LingerTime {
+impl Linux {
     /// What is sent takes so much memory beside its payload, in 1024ths.
-    pub fn new(sent_overhead: u64) -> LingerTime {
-        LingerTime {
+    pub fn new(sent_overhead: u64) -> Linux {
+        Linux {
             sent_overhead,
             subflows: Vec::new(),
             times: Vec::new(),
@@ -114,7 +128,7 @@ impl LingerTime {
     }
 }
 
-impl Scheduler for LingerTime {
+impl Scheduler for Linux {
     #[inline(always)]
     fn choose(&mut self, pending: &Pending, subflows: &[SubflowState]) -> Choice {
         if self.subflows.len() != subflows.len() {
@@ -174,7 +188,7 @@ mod tests {
     fn a_burst_goes_to_whoever_is_done_soonest_room_or_not() {
         // Ten segments in 20 ms, and ten in 60 ms: full windows, so linger times of 1 : 3.
         let mut table = [subflow(10, 10, 60), subflow(10, 10, 20)];
-        let mut scheduler = LingerTime::new(0);
+        let mut scheduler = Linux::new(0);
         // Two fragments of the stream, to the segment in which the second ends.
         let mut ask = pending(1000);
         for _ in 0..(2 * MPTCP_PIECE).div_ceil(MSS) {
@@ -191,7 +205,7 @@ mod tests {
         table[0].send_buffer = 12 * MSS;
         // What is in flight takes half as much again beside its payload: the second is full.
         table[1].send_buffer = 15 * MSS;
-        let mut scheduler = LingerTime::new(512);
+        let mut scheduler = Linux::new(512);
         table[0].in_flight = 7 * MSS;
         let mut ask = pending(1000);
         for _ in 0..MPTCP_PIECE.div_ceil(MSS) {
@@ -209,7 +223,7 @@ mod tests {
     fn a_burst_ends_with_the_data() {
         // The first message goes to the first of two that hold nothing; the next finds it busy.
         let mut table = [subflow(10, 0, 20), subflow(10, 0, 60)];
-        let mut scheduler = LingerTime::new(0);
+        let mut scheduler = Linux::new(0);
         assert_eq!(scheduler.choose(&pending(1), &table), Choice::Assign(0));
         table[0].in_flight = MSS;
         assert_eq!(scheduler.choose(&pending(1), &table), Choice::Assign(1));
@@ -222,7 +236,7 @@ mod tests {
         let mut table = [subflow(10, 0, 20)];
         table[0].usable = false;
         assert_eq!(
-            LingerTime::new(0).choose(&pending(MSS), &table),
+            Linux::new(0).choose(&pending(MSS), &table),
             Choice::Wait
         );
     }
