@@ -187,8 +187,7 @@ impl Relay {
 
     /// The association that a carrier belongs to; begins it if it is new.
     pub(super) fn join(&self, peer: Option<PublicKey>, join: &Join) -> Result<Joined, JoinAnswer> {
-        let scheduling =
-            carrier_scheduler(&join.scheduler).ok_or(JoinAnswer::Scheduler)?;
+        let scheduling = carrier_scheduler(&join.scheduler).ok_or(JoinAnswer::Scheduler)?;
         let name = (peer, join.association);
         let mut registry = self.registry();
         let config = self.config();

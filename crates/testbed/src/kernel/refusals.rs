@@ -54,7 +54,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
         return refuse("count", flow.count.to_string(), reason, "1");
     }
     match &flow.protocol {
-        Protocol::Tcp | Protocol::StripedTcp(_) => {}
+        Protocol::Tcp | Protocol::Mptcp | Protocol::StripedTcp(_) => {}
         Protocol::Udp => return check_datagrams(scenario),
         Protocol::MptcpNs3 => {
             let reason = "the kernel's MPTCP is RFC 8684, and the ns-3 module's is not";
@@ -65,13 +65,6 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
                 let value = format!("\"{lowat}\"");
                 let reason = "the gateway lets about two frames wait";
                 return refuse("notsent_lowat", value, reason, "the key left out");
-            }
-        }
-        Protocol::Mptcp => {
-            if !matches!(transport.scheduler, SchedulerConfig::Linux(_)) {
-                let value = format!("{:?}", transport.scheduler.name());
-                let reason = "the kernel's MPTCP has one scheduler, its own";
-                return refuse("scheduler", value, reason, "\"linux\"");
             }
         }
     }
@@ -111,6 +104,12 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Error> {
         }
         let reason = "the kernel has no such setting";
         return refuse(key, value.clone(), reason, allowed);
+    }
+    if flow.protocol == Protocol::Mptcp && !matches!(transport.scheduler, SchedulerConfig::Linux(_))
+    {
+        let value = format!("{:?}", transport.scheduler.name());
+        let reason = "the kernel's MPTCP has one scheduler, its own";
+        return refuse("scheduler", value, reason, "\"linux\"");
     }
     congestion(flow)?;
     mtu(flow)?;

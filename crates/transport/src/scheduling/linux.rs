@@ -235,9 +235,6 @@ mod tests {
     fn nobody_usable_nobody_sends() {
         let mut table = [subflow(10, 0, 20)];
         table[0].usable = false;
-        assert_eq!(
-            Linux::new(0).choose(&pending(MSS), &table),
-            Choice::Wait
-        );
+        assert_eq!(Linux::new(0).choose(&pending(MSS), &table), Choice::Wait);
     }
 }

@@ -66,6 +66,7 @@ mod tests {
                 for (table, unsent, window, blocked) in &rounds {
                     ask.now += Time::from_millis(10);
                     ask.unsent = unsent * 1000;
+                    ask.written = ask.unsent;
                     ask.window_size = window * 1000;
                     if *blocked {
                         scheduler.on_window_blocked();
