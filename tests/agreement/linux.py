@@ -19,6 +19,8 @@ CONGESTION = {"cubic": "cubic", "reno": "newreno"}
 FEW_BURSTS = "256k"
 STRETCHED = (0.97, 0.98, 0.99, 1.0, 1.01, 1.02, 1.03)
 UNEQUAL = ("20/20+5/200", "50/10+10/100")
+SCHEDULERS = ("linux", "min-rtt", "round-robin", "weighted", "redundant", "blest", "ecf")
+COMPARED = (("20/20+10/60", "1M"), *((links, size) for links in UNEQUAL for size in ("1M", "33M")))
 
 
 def scenario(
@@ -110,6 +112,20 @@ def buffers() -> pl.DataFrame:
 
 
 @cache
+def schedulers() -> pl.DataFrame:
+    """Return what each scheduler makes of unequal links, the kernel's own among them."""
+    rows = []
+    for links, size in COMPARED:
+        buffer = None if size == "33M" else size
+        row: dict[str, object] = {"links": links, "buffers": size}
+        for scheduler in SCHEDULERS:
+            changes = {"transport.scheduler": scheduler}
+            row[scheduler] = fraction(links, "mptcp", "cubic", buffer, **changes)
+        rows.append(row)
+    return pl.DataFrame(rows)
+
+
+@cache
 def summary() -> pl.DataFrame:
     """Return the summary's rows, measured again after a longer warm-up, too."""
     rows = []
@@ -146,6 +162,12 @@ def tables() -> list[Table]:
     return [
         Table("linux", "Goodput over the sum of link rates", compared(), formats),
         Table("linux-buffers", "Small buffers over very unequal links", buffers(), formats),
+        Table(
+            "schedulers",
+            "All schedulers that go by no price",
+            schedulers(),
+            dict.fromkeys(SCHEDULERS, ".3f"),
+        ),
         Table(
             "linux-summary",
             "MPTCP with cubic: 33 MB to receive, or 1 MB both ways",
