@@ -323,8 +323,10 @@ def means(found: dict[str, pl.DataFrame]) -> pl.DataFrame:
             pl.col("cost").mean().alias(f"{transport}: cost"),
             pl.col("late").mean().alias(f"{transport}: % late"),
         )
-        joined = own if joined is None else joined.join(
-            own, on=["scheduler", "knob"], how="left", maintain_order="left"
+        joined = (
+            own
+            if joined is None
+            else joined.join(own, on=["scheduler", "knob"], how="left", maintain_order="left")
         )
     if joined is None:
         raise ValueError("no transport")

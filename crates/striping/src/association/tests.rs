@@ -9,9 +9,7 @@ use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
 use ropewalk_wire::gateway::Frame;
 
 use super::Association;
-use crate::{
-    CarrierConfig, CarrierId, Config, Length, Role, StreamId, Terms, carrier_schedulers,
-};
+use crate::{CarrierConfig, CarrierId, Config, Length, Role, StreamId, Terms, carrier_schedulers};
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
