@@ -4,7 +4,7 @@
 # sources have changed since.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs docs-site reference kernel goodput worlds hulls reproductions gallery faults real-faults bench bench-studies instructions clean tools capture-tools encoder browser
+.PHONY: help setup wheel sdist wheel-test models preload demo encoded-video gateway gateway-demo tunnel-demo video-demo package package-test build build-tests test test-rust test-python lint lint-rust lint-python docs docs-site reference kernel goodput worlds hulls reproductions gallery faults real-faults bench bench-studies instructions mutants clean tools capture-tools encoder browser
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -190,6 +190,16 @@ bench-studies: setup $(MADE)/test ## measure studies of 10,000 short runs, whose
 
 instructions: tools ## count instructions and cache misses per data packet, beside benches/instructions.csv
 	$(PYTHON) benches/simulator.py instructions
+
+# SAMPLE is of each crate, SEED draws it.
+SAMPLE ?= 60
+SEED ?= 1
+MUTANTS_VERSION := 27.1.0
+mutants: target/tools/bin/cargo-mutants ## change the code in 60 places of each of four crates; which would no test notice? five hours
+	$(PYTHON) tests/mutants.py --sample $(SAMPLE) --seed $(SEED)
+
+target/tools/bin/cargo-mutants: | tools
+	$(CARGO) install --locked --quiet --root target/tools cargo-mutants@$(MUTANTS_VERSION)
 
 clean: ## remove all that was made
 	rm -rf $(VENV) target results .hypothesis .mypy_cache .pytest_cache .ruff_cache
