@@ -69,6 +69,8 @@ def survivors(crate: str, names: Sequence[str], *, workspace: bool) -> dict[str,
     """Try mutants; return what became of each that was not caught."""
     tests = ["--test-workspace=true"] if workspace else [f"--test-package=ropewalk-{crate}"]
     chosen = [f"--re=^{re.escape(name)}$" for name in names]
+    # Fields that are left out of a struct come whatever is chosen: of these files alone, then.
+    chosen += [f"--file={file}" for file in sorted({name.split(":")[0] for name in names})]
     with tempfile.TemporaryDirectory() as folder:
         done = mutants(
             "-p", f"ropewalk-{crate}", *tests, *chosen, "--jobs=1", "--output", folder,
@@ -83,8 +85,7 @@ def survivors(crate: str, names: Sequence[str], *, workspace: bool) -> dict[str,
         for each in outcomes["outcomes"]
         if each["scenario"] != "Baseline"
     }
-    assert set(found) == set(names), "each was tried"
-    return {name: what for name, what in found.items() if what in {"MissedMutant", "Unviable"}}
+    return {name: found[name] for name in names if found[name] in {"MissedMutant", "Unviable"}}
 
 
 def main() -> int:
