@@ -21,6 +21,7 @@
 mod copies;
 mod datagram;
 mod delays;
+mod demand;
 mod flow;
 mod gaps;
 mod inbound;

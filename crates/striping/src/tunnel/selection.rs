@@ -4,7 +4,8 @@
 //! long delay brings less than it costs: the connection's round trip is that of the slowest link, and
 //! so is the time in which its window grows, and grows again. Links are weighed as a whole, from the
 //! quickest on: the logarithm of their rates together, less a share of that of the slowest one's round
-//! trip. What is left out is tried again now and then, while there is more to carry than the others
+//! trip. Of their rates no more counts than what the connections inside have on their way fills in that
+//! round trip. What is left out is tried again now and then, while there is more to carry than the others
 //! take: its rate is known as far as it was let to show it.
 
 use ropewalk_quantities::{Rate, Time};
@@ -70,11 +71,12 @@ impl Selection {
     }
 
     /// Weighs the links that could be used; `busy` says that there is more to carry than those in
-    /// use take.
+    /// use take, `flying` how many bytes are on their way at the most, where that is known.
     pub(super) fn weigh(
         &mut self,
         now: Time,
         busy: bool,
+        flying: Option<u64>,
         could: impl Iterator<Item = usize>,
         offer: impl Fn(usize) -> Offer,
     ) {
@@ -89,9 +91,11 @@ impl Selection {
         let (mut rate, mut best, mut kept) = (0.0, (f64::MIN, 0), f64::MIN);
         for (place, &link) in self.order.iter().enumerate() {
             rate += offer(link).rate.max(LEAST_RATE).as_bps() as f64;
-            let worth = rate.ln() - WORTH * delay(link).as_secs_f64().ln();
-            // Nobody knows what it would bring.
-            if worth > best.0 || !offer(link).known {
+            let delay = delay(link).as_secs_f64();
+            let fills = flying.map_or(f64::MAX, |bytes| bytes as f64 * 8.0 / delay);
+            let worth = rate.min(fills).ln() - WORTH * delay.ln();
+            // Nobody knows what it would bring, and there is something to bring.
+            if worth > best.0 || !offer(link).known && fills > rate {
                 best = (worth, place);
             }
             if Some(place) == used {
@@ -145,7 +149,9 @@ mod tests {
         let links = [link(100, 10), link(1, 300), link(40, 60)];
         let mut selection = selection(3);
         let mut weigh = |seconds, busy| {
-            selection.weigh(Time::from_secs(seconds), busy, 0..3, |link| links[link]);
+            selection.weigh(Time::from_secs(seconds), busy, None, 0..3, |link| {
+                links[link]
+            });
             used(&selection)
         };
         assert_eq!(weigh(5, true), [true, false, true]);
@@ -166,17 +172,31 @@ mod tests {
         };
         let mut selection = selection(2);
         let links = [link(100, 10), unknown];
-        selection.weigh(Time::from_secs(5), true, 0..2, |link| links[link]);
+        selection.weigh(Time::from_secs(5), true, None, 0..2, |link| links[link]);
         assert_eq!(used(&selection), [true, true]);
+    }
+
+    #[test]
+    fn a_slow_link_is_left_out_while_the_others_carry_all_there_is() {
+        let links = [link(100, 10), link(80, 200)];
+        let mut selection = selection(2);
+        let mut weigh = |flying| {
+            selection.weigh(Time::from_secs(5), true, flying, 0..2, |link| links[link]);
+            used(&selection)
+        };
+        assert_eq!(weigh(None), [true, true]);
+        // 100 Mbit/s in 200 ms are 2.5 MB.
+        assert_eq!(weigh(Some(2_400_000)), [true, false]);
+        assert_eq!(weigh(Some(4_500_000)), [true, true]);
     }
 
     #[test]
     fn a_link_that_is_all_there_is_is_used() {
         let links = [link(100, 10), link(1, 300)];
         let mut selection = selection(2);
-        selection.weigh(Time::from_secs(5), true, 0..2, |link| links[link]);
+        selection.weigh(Time::from_secs(5), true, None, 0..2, |link| links[link]);
         assert_eq!(used(&selection), [true, false]);
-        selection.weigh(Time::from_secs(6), true, 1..2, |link| links[link]);
+        selection.weigh(Time::from_secs(6), true, None, 1..2, |link| links[link]);
         assert_eq!(used(&selection), [true, true]);
     }
 }

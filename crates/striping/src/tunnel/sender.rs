@@ -7,6 +7,7 @@ use ropewalk_transport::scheduling::PacketScheduler;
 use ropewalk_wire::gateway::tunnel::{Delivery, Feedback, LinkTerms};
 
 use super::copies::Copies;
+use super::demand::Demand;
 use super::flow::{Class, Flow};
 use super::kept::{Kept, Packet};
 use super::lanes::Lanes;
@@ -58,6 +59,7 @@ pub struct Sender<P> {
     /// The only one of them that matters, and that takes all at once.
     wire: Option<usize>,
     selection: Selection,
+    demand: Demand,
     turn: Turn,
     /// On what terms each is used.
     terms: Vec<LinkTerms>,
@@ -92,6 +94,7 @@ impl<P: Clone> Sender<P> {
             usable: Vec::new(),
             wire: None,
             selection: Selection::default(),
+            demand: Demand::default(),
             turn: Turn::default(),
             terms: Vec::new(),
             urgent: Fifo::new(),

@@ -2,7 +2,7 @@
 
 use ropewalk_quantities::{Rate, Time};
 
-use super::{LEAST_QUEUE, Scheduler, Sender};
+use super::{LEAST_QUEUE, RateControl, Scheduler, Sender};
 
 /// So many times as much may wait while the rate of a link is not known: it is likely to be more than
 /// it seems.
@@ -19,12 +19,38 @@ impl<P: Clone> Sender<P> {
                     && !self.links[link].suspected()
             });
             let offer = |link: usize| self.links[link].offer();
-            self.selection.weigh(now, busy, could, offer);
+            let used = self.usable.iter();
+            let slowest = used.map(|&link| offer(link).delay).max();
+            let slowest = slowest.unwrap_or(Time::ZERO);
+            self.demand.note(now, self.taken, self.queue.bytes, slowest);
+            let flying = self.demand.flying();
+            self.selection.weigh(now, busy, flying, could, offer);
         }
     }
 
     /// Which links may carry packets, and how much may wait for them.
     pub(super) fn reconsider(&mut self) {
+        self.find_able();
+        self.room = self.room_needed();
+        // Room is for those that are left out, too: only behind a queue as long as their delay is there
+        // more on its way than the others carry.
+        let left_out = |link: &usize| self.selection.leaves_out(*link);
+        if !self.usable.iter().all(left_out) {
+            self.usable.retain(|link| !self.selection.leaves_out(*link));
+        }
+        let wire = self.wire();
+        if let Some(before) = self.wire.filter(|_| self.wire != wire) {
+            let has_died = !self.up[before] || self.links[before].suspected();
+            self.lanes.end_wire(has_died);
+        }
+        self.wire = wire;
+        for (number, link) in self.links.iter_mut().enumerate() {
+            link.set_wire(wire == Some(number));
+        }
+    }
+
+    /// Links that could carry packets, worth their delay or not.
+    fn find_able(&mut self) {
         let in_use = |link: usize| self.up[link] && !self.terms[link].standby;
         let there = |link: &usize| in_use(*link) && self.path_mtus[*link].plpmtu() > 0;
         let all = 0..self.links.len();
@@ -32,8 +58,7 @@ impl<P: Clone> Sender<P> {
         self.usable.extend(
             all.clone()
                 .filter(there)
-                .filter(|&link| !self.links[link].suspected())
-                .filter(|&link| !self.selection.leaves_out(link)),
+                .filter(|&link| !self.links[link].suspected()),
         );
         if self.usable.is_empty() {
             // Urgent packets are signs of life as good as any.
@@ -48,28 +73,25 @@ impl<P: Clone> Sender<P> {
             self.usable
                 .retain(|&link| links[link].round_trip() / 2 <= most);
         }
-        let wire = self.wire();
-        if let Some(before) = self.wire.filter(|_| self.wire != wire) {
-            let has_died = !self.up[before] || self.links[before].suspected();
-            self.lanes.end_wire(has_died);
-        }
-        self.wire = wire;
-        for (number, link) in self.links.iter_mut().enumerate() {
-            link.set_wire(wire == Some(number));
-        }
-        // One bandwidth-delay product of the whole, as of a link with the slowest one's delay.
+    }
+
+    /// How much may wait: the bandwidth-delay product of them all, as of a link with the slowest one's
+    /// delay.
+    fn room_needed(&self) -> u64 {
         let links = self.usable.iter().map(|&link| &self.links[link]);
         let rate = links.clone().map(|link| link.rate().as_bps()).sum();
         let slowest = links
+            .clone()
             .filter_map(|link| link.smoothed().map(|_| link.round_trip()))
             .max();
         let span = slowest.unwrap_or(Time::ZERO).max(Time::from_millis(10));
-        let room = Rate::from_bps(rate).bytes_in(span).as_u64();
-        let mut usable = self.usable.iter();
-        let is_known = usable.all(|&link| self.links[link].knows_its_rate());
-        let factor = if is_known { 1 } else { UNKNOWN_FACTOR };
+        let product = Rate::from_bps(rate).bytes_in(span).as_u64();
+        let factor = match links.clone().all(RateControl::knows_its_rate) {
+            true => 1,
+            false => UNKNOWN_FACTOR,
+        };
         let most = self.config.most_queue.as_u64().max(LEAST_QUEUE);
-        self.room = (room.max(LEAST_QUEUE) * factor).min(most);
+        (product.max(LEAST_QUEUE) * factor).min(most)
     }
 
     /// The link that carries all, once nothing of a flow is on its way on another: what goes by it

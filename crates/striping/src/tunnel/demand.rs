@@ -1,0 +1,94 @@
+//! How much the connections inside have on their way.
+//!
+//! What they have on their way arrives once a round trip of the slowest link in use, or as fast as the
+//! links carry it. Where it is too little to fill them, fewer links with a shorter round trip carry more
+//! of it. Only who does not grow any more is taken at his word: a window that doubles each round trip
+//! will fill all links soon.
+
+use std::collections::VecDeque;
+
+use ropewalk_quantities::{Rate, Time};
+
+/// Rounds without growth by an eighth after which what is on its way is taken for all there is.
+const FLAT_ROUNDS: u32 = 3;
+/// The greatest of so many rounds counts.
+const ROUNDS: usize = 4;
+/// A round is no shorter.
+const LEAST_ROUND: Time = Time::from_millis(20);
+/// Rounds with less say nothing: a handshake, or a pause.
+const LEAST_BYTES: u64 = 20_000;
+
+/// What was on its way, round by round.
+#[derive(Debug, Default)]
+pub(super) struct Demand {
+    begun_at: Time,
+    /// Bytes taken when the round began.
+    taken: u64,
+    /// Bytes on their way in each of the last rounds.
+    rounds: VecDeque<u64>,
+    /// What growth is told by, and the rounds since there was some.
+    best: u64,
+    flat: u32,
+}
+
+impl Demand {
+    /// By now `taken` bytes were taken in all, of which `waiting` wait; the others arrive after a
+    /// `round_trip`.
+    pub(super) fn note(&mut self, now: Time, taken: u64, waiting: u64, round_trip: Time) {
+        let span = now.saturating_sub(self.begun_at);
+        if span < round_trip.max(LEAST_ROUND) {
+            return;
+        }
+        let bits = (taken - self.taken).saturating_mul(8_000_000_000);
+        let rate = Rate::from_bps(bits / span.as_nanos());
+        let flying = rate.bytes_in(round_trip).as_u64() + waiting;
+        (self.begun_at, self.taken) = (now, taken);
+        if flying < LEAST_BYTES {
+            return;
+        }
+        if self.rounds.len() == ROUNDS {
+            self.rounds.pop_front();
+        }
+        self.rounds.push_back(flying);
+        if flying > self.best + self.best / 8 {
+            (self.best, self.flat) = (flying, 0);
+        } else {
+            self.flat += 1;
+        }
+    }
+
+    /// Bytes on their way, if that is all there is; `None` while it grows.
+    pub(super) fn flying(&self) -> Option<u64> {
+        let most = self.rounds.iter().copied().max();
+        most.filter(|_| self.flat >= FLAT_ROUNDS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After rounds of 100 ms in which so many thousand bytes were taken each.
+    fn after(rounds: &[u64]) -> Demand {
+        let (mut demand, mut now, mut taken) = (Demand::default(), Time::ZERO, 0);
+        for thousands in rounds {
+            now += Time::from_millis(100);
+            taken += thousands * 1000;
+            demand.note(now, taken, 5000, Time::from_millis(100));
+        }
+        demand
+    }
+
+    #[test]
+    fn who_grows_is_not_taken_at_his_word() {
+        assert_eq!(after(&[30, 60, 120, 240, 480]).flying(), None);
+        assert_eq!(after(&[30, 60, 61, 62]).flying(), None);
+        assert_eq!(after(&[30, 60, 61, 62, 60]).flying(), Some(67_000));
+    }
+
+    #[test]
+    fn handshakes_and_pauses_say_nothing() {
+        assert_eq!(after(&[1, 1, 1, 1, 1, 30]).flying(), None);
+        assert_eq!(after(&[60, 60, 60, 60, 0, 0, 1]).flying(), Some(65_000));
+    }
+}
