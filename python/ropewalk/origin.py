@@ -212,7 +212,7 @@ def commit() -> str | None:
         pass
     root = Path(__file__).parents[2]
     # Another project's repository may lie around an installed package.
-    if not (root / ".git").exists() or not (root / "crates" / "python").is_dir():
+    if not (root / ".git").exists() or not (root / "crates" / "binding").is_dir():
         return None
     known = _git(root, "rev-parse", "HEAD")
     if not known:

@@ -60,7 +60,8 @@ def test_a_row_a_run_with_numbers_in_base_units(lossy):
     assert "transport.scheduler_value" not in made.points.columns
     assert set(made.points["status"]) == {"done"}
     assert made.points["point"].n_unique() == 8
-    alone = ropewalk.simulate(lossy.with_({"link.dsl.delay": "80 ms"}), seed=2)
+    chosen = {"link.dsl.delay": "80 ms", "transport.scheduler": "min-rtt"}
+    alone = ropewalk.simulate(lossy.with_(chosen), seed=2)
     rows = made.points.filter(
         (pl.col("link.dsl.delay") == "80 ms")
         & (pl.col("transport.scheduler") == "min-rtt")

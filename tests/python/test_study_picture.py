@@ -8,7 +8,7 @@ from ropewalk.studies import StudyResults
 
 DELAYS = {"link.dsl.delay": {"from": "10 ms", "to": "80 ms", "steps": 5}}
 RATES = {"link.dsl.rate": {"from": "1 Mbit/s", "to": "100 Mbit/s", "steps": 5, "scale": "log"}}
-SCHEDULERS = {"transport.scheduler": ["min-rtt", "blest"]}
+SCHEDULERS = {"transport.scheduler": ["min-rtt", "round-robin"]}
 OVER_DELAY = ("link.dsl.delay, ms", "goodput, Mbit/s", "linear")
 MAP = ("link.dsl.delay, ms", "link.dsl.rate, Mbit/s", "linear")
 

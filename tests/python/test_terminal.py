@@ -135,6 +135,28 @@ main()
     assert "Traceback" not in done.stderr
 
 
+def test_an_interrupt_that_cannot_be_raised_comes_again():
+    """Within a callback Python loses it."""
+    code = f"""
+import signal, sys, time, weakref
+import ropewalk.simulation
+from ropewalk import cli
+class Thing: pass
+def simulate(*_, **__):
+    thing = Thing()
+    seen = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))
+    del thing
+    time.sleep(8)
+ropewalk.simulation.simulate = simulate
+sys.argv = ["ropewalk", "simulate", {str(ROOT / TWO_LINKS)!r}]
+cli.main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 def test_little_is_imported_before_interrupts_are_minded():
     code = """
 import sys

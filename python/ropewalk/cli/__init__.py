@@ -9,6 +9,13 @@ import sys
 
 from .statuses import FAILED, INTERRUPTED
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+    from types import FrameType
+
+RETRY_S = 0.01  # when an interrupt is tried again
+
 
 def main() -> None:
     """Run the command line and exit: 0 done, 1 the run failed, 2 the input is wrong.
@@ -46,14 +53,46 @@ def main() -> None:
 
 def _run(arguments: list[str]) -> None:
     import signal
+    import threading  # noqa: F401  an interrupt cannot wait for it
 
     from . import commands, gateway
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, _interrupt)
+        sys.unraisablehook = _take_up
     if arguments and arguments[0] in gateway.VERBS:
         gateway.run(arguments)
     commands.run(arguments)
+
+
+def _interrupt(_number: int, frame: "FrameType | None") -> None:
+    """Raise ``KeyboardInterrupt``, but for within an import: there a moment later.
+
+    Verbs import what they need when they need it, and an import may lose an exception, or take it
+    for something else.
+    """
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            _interrupt_later()
+            return
+        frame = frame.f_back
+    raise KeyboardInterrupt
+
+
+def _take_up(lost: "UnraisableHookArgs") -> None:
+    """Interrupt again where an interrupt was raised in what cannot raise, as in a callback."""
+    if issubclass(lost.exc_type, KeyboardInterrupt):
+        _interrupt_later()
+    else:
+        sys.__unraisablehook__(lost)
+
+
+def _interrupt_later() -> None:
+    import signal
+    import threading
+
+    to_main = (threading.main_thread().ident, signal.SIGINT)
+    threading.Timer(RETRY_S, signal.pthread_kill, to_main).start()
 
 
 def _open_closed_streams() -> None:
