@@ -118,39 +118,38 @@ fn a_dark_link_is_left_and_used_again() {
     assert!(after.iter().sum::<f64>() > 3.0 * 0.85 * 30.0, "{goodput:?}");
 }
 
-/// Longest time without a byte when a link goes dark under a bulk transfer at such moments.
-fn gaps(plan: &Plan, dark: usize) -> Vec<f64> {
-    let moments = [4.2, 4.5, 4.8, 5.0, 5.2, 5.5, 6.0];
-    let gap = |start: f64| {
+/// Longest time without a byte when a link goes dark under a bulk transfer at each of 60 moments: the
+/// median, what 54 stay below, and the longest.
+fn gaps(plan: &Plan, dark: usize) -> [f64; 3] {
+    let gap = |moment: u32| {
+        let start = 4.0 + 0.07 * f64::from(moment);
         let down = |link| match link == dark {
-            true => format!("down = [[\"{start} s\", \"30 s\"]]"),
+            true => format!("down = [[\"{start:.3} s\", \"30 s\"]]"),
             false => String::new(),
         };
         let text = text(plan, down, TUNNEL);
-        let text = text.replacen("15 s", &format!("{} s", start + 5.0), 1);
-        let text = text.replacen("3 s", &format!("{start} s"), 1);
+        let text = text.replacen("15 s", &format!("{:.3} s", start + 5.0), 1);
+        let text = text.replacen("3 s", &format!("{start:.3} s"), 1);
         run(&text, 1).summary.longest_gap_s.unwrap()
     };
-    let mut gaps = moments.map(gap).to_vec();
+    let mut gaps: Vec<f64> = (0..60).map(gap).collect();
     gaps.sort_by(f64::total_cmp);
-    gaps
+    [30, 53, 59].map(|rank| gaps[rank])
 }
 
 #[test]
 fn a_silent_outage_is_a_short_gap() {
-    // What the dark link held is sent again by the TCP inside: behind what waits already, and over
-    // 5 Mbit/s that is long, longer still where it takes a second timeout.
+    // What the dark link held goes again. The TCP inside, whose window is now too large, loses by the
+    // queue, and what it sends again waits behind the queue: over 5 Mbit/s that is long.
     let cases = [
-        (CASES[0], 0, 0.15, 0.15),
-        (CASES[2], 0, 1.2, 2.2),
-        (CASES[2], 1, 0.25, 0.25),
+        (CASES[0], 0, [0.15, 0.2, 0.2]),
+        (CASES[2], 0, [0.9, 1.6, 1.6]),
+        (CASES[2], 1, [0.25, 0.25, 0.45]),
     ];
-    for ((name, plan), dark, usual, most) in cases {
+    for ((name, plan), dark, most) in cases {
         let gaps = gaps(plan, dark);
-        assert!(
-            gaps[3] <= usual && gaps[6] <= most,
-            "{name}, {dark} dark: {gaps:?}"
-        );
+        let are_short = gaps.iter().zip(most).all(|(gap, most)| *gap <= most);
+        assert!(are_short, "{name}, {dark} dark: {gaps:?}");
     }
 }
 

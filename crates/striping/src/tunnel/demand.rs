@@ -15,8 +15,10 @@ const FLAT_ROUNDS: u32 = 3;
 const ROUNDS: usize = 4;
 /// A round is no shorter.
 const LEAST_ROUND: Time = Time::from_millis(20);
-/// Rounds with less say nothing: a handshake, or a pause.
+/// Rounds with less say nothing: a handshake, a first window, a pause.
 const LEAST_BYTES: u64 = 20_000;
+/// After so many of them on end another connection may have begun, by a handshake and a first window.
+const QUIET_ROUNDS: u32 = 3;
 
 /// What was on its way, round by round.
 #[derive(Debug, Default)]
@@ -26,9 +28,10 @@ pub(super) struct Demand {
     taken: u64,
     /// Bytes on their way in each of the last rounds.
     rounds: VecDeque<u64>,
-    /// What growth is told by, and the rounds since there was some.
+    /// What growth is told by, the rounds since there was some, and those in a row that said nothing.
     best: u64,
     flat: u32,
+    quiet: u32,
 }
 
 impl Demand {
@@ -44,8 +47,14 @@ impl Demand {
         let flying = rate.bytes_in(round_trip).as_u64() + waiting;
         (self.begun_at, self.taken) = (now, taken);
         if flying < LEAST_BYTES {
+            self.quiet = (self.quiet + 1).min(QUIET_ROUNDS);
+            if self.quiet == QUIET_ROUNDS {
+                self.rounds.clear();
+                (self.best, self.flat) = (0, 0);
+            }
             return;
         }
+        self.quiet = 0;
         if self.rounds.len() == ROUNDS {
             self.rounds.pop_front();
         }
@@ -53,7 +62,7 @@ impl Demand {
         if flying > self.best + self.best / 8 {
             (self.best, self.flat) = (flying, 0);
         } else {
-            self.flat += 1;
+            self.flat = (self.flat + 1).min(FLAT_ROUNDS);
         }
     }
 
@@ -87,8 +96,17 @@ mod tests {
     }
 
     #[test]
-    fn handshakes_and_pauses_say_nothing() {
+    fn handshakes_say_nothing() {
         assert_eq!(after(&[1, 1, 1, 1, 1, 30]).flying(), None);
-        assert_eq!(after(&[60, 60, 60, 60, 0, 0, 1]).flying(), Some(65_000));
+    }
+
+    #[test]
+    fn who_comes_after_a_pause_is_not_told_by_who_was_there_before() {
+        let before = [400, 400, 400, 400];
+        let then = |rounds: &[u64]| after(&[&before[..], rounds].concat()).flying();
+        assert_eq!(then(&[0, 0]), Some(405_000));
+        assert_eq!(then(&[0, 0, 14]), None);
+        assert_eq!(then(&[0, 0, 14, 30, 60, 120, 200]), None);
+        assert_eq!(then(&[0, 0, 14, 30, 30, 30, 30]), Some(35_000));
     }
 }

@@ -35,6 +35,7 @@ mod rate_control;
 mod receiver;
 mod replay;
 mod resequencer;
+mod room;
 mod scheduler;
 mod seen;
 mod selection;

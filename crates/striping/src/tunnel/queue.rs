@@ -31,6 +31,18 @@ impl<P> Fifo<P> {
         }
     }
 
+    /// No more than so many bytes wait on: how many packets at the end are dropped.
+    pub(super) fn cut(&mut self, most: u64) -> u64 {
+        let before = self.packets.len();
+        while self.bytes > most {
+            let Some(last) = self.packets.pop_back() else {
+                break;
+            };
+            self.bytes -= u64::from(last.bytes);
+        }
+        (before - self.packets.len()) as u64
+    }
+
     pub(super) fn take(&mut self, link: usize, lanes: &mut Lanes) -> Transmit<P> {
         let first = self.packets.pop_front().expect("asked for before");
         self.bytes -= u64::from(first.bytes);
@@ -44,5 +56,29 @@ impl<P> Fifo<P> {
             packet: first.packet,
             bytes: first.bytes,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_longest_stays() {
+        let mut queue = Fifo::new();
+        for packet in 0..5 {
+            queue.bytes += 1000;
+            queue.packets.push_back(Queued {
+                packet,
+                bytes: 1000,
+                lane: 1,
+                delivery: Delivery::InOrder,
+            });
+        }
+        assert_eq!(queue.cut(5000), 0);
+        assert_eq!(queue.cut(3500), 2);
+        let mut lanes = Lanes::default();
+        let left: Vec<_> = (0..3).map(|_| queue.take(0, &mut lanes).packet).collect();
+        assert_eq!((left, queue.bytes), (vec![0, 1, 2], 0));
     }
 }

@@ -14,6 +14,7 @@ use super::lanes::Lanes;
 use super::path_mtu::PathMtu;
 use super::queue::{Fifo, Queued};
 use super::rate_control::RateControl;
+use super::room::Room;
 use super::scheduler::{Backlog, Scheduler, Turn};
 use super::selection::Selection;
 use super::sending::{LinkStatus, Ping, SenderConfig, SenderCounters, Transmit};
@@ -22,9 +23,6 @@ use super::train;
 mod terms;
 mod usable;
 
-/// The queue has at least this much room: three of the largest packets that a device with
-/// segmentation offload hands over.
-const LEAST_QUEUE: u64 = 3 * 65_536;
 /// Urgent packets beyond this queue up with the others.
 const MOST_URGENT: u64 = 32 * 1024;
 /// About what a datagram with feedback alone has, IP header included.
@@ -73,8 +71,7 @@ pub struct Sender<P> {
     lanes: Lanes,
     /// Of a redundant sender.
     copies: Copies<P>,
-    /// Room of the queue, in bytes.
-    room: u64,
+    room: Room,
     /// Bytes of the packets that were taken.
     taken: u64,
     /// When a packet last went through the tunnel, either way, or a link began.
@@ -87,6 +84,7 @@ impl<P: Clone> Sender<P> {
     #[must_use]
     pub fn new(config: SenderConfig) -> Sender<P> {
         Sender {
+            room: Room::new(config.most_queue.as_u64()),
             config,
             links: Vec::new(),
             path_mtus: Vec::new(),
@@ -104,7 +102,6 @@ impl<P: Clone> Sender<P> {
             queue: Fifo::new(),
             lanes: Lanes::default(),
             copies: Copies::default(),
-            room: LEAST_QUEUE,
             taken: 0,
             packet_at: Time::ZERO,
             counters: SenderCounters::default(),
@@ -159,7 +156,7 @@ impl<P: Clone> Sender<P> {
         } else {
             &mut self.queue
         };
-        if queue.bytes + u64::from(bytes) > self.room {
+        if queue.bytes + u64::from(bytes) > self.room.bytes() {
             self.counters.dropped += 1;
             return false;
         }
@@ -209,7 +206,7 @@ impl<P: Clone> Sender<P> {
         let backlog = Backlog {
             next: u64::from(first.bytes),
             waiting: self.queue.bytes,
-            room: self.room,
+            room: self.room.bytes(),
             taken: self.taken,
         };
         let link = self.turn.pick(
@@ -544,7 +541,7 @@ impl<P: Clone> Sender<P> {
     /// Bytes that wait, and the room that there is for them.
     #[must_use]
     pub fn backlog(&self) -> (u64, u64) {
-        (self.queue.bytes + self.urgent.bytes, self.room)
+        (self.queue.bytes + self.urgent.bytes, self.room.bytes())
     }
 
     /// What it has done.

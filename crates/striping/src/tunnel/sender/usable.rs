@@ -2,17 +2,14 @@
 
 use ropewalk_quantities::{Rate, Time};
 
-use super::{LEAST_QUEUE, RateControl, Scheduler, Sender};
-
-/// So many times as much may wait while the rate of a link is not known: it is likely to be more than
-/// it seems.
-const UNKNOWN_FACTOR: u64 = 3;
+use super::super::room::Together;
+use super::{RateControl, Scheduler, Sender};
 
 impl<P: Clone> Sender<P> {
     /// Which links are worth their delay; who says itself how links take turns gets all of them.
     pub(super) fn weigh(&mut self, now: Time) {
         if self.config.scheduler == Scheduler::EarliestArrival && !self.turn.follows_other() {
-            let busy = self.queue.bytes > self.room / 4;
+            let busy = self.queue.bytes > self.room.bytes() / 4;
             let could = (0..self.links.len()).filter(|&link| {
                 (self.up[link] && !self.terms[link].standby)
                     && self.path_mtus[link].plpmtu() > 0
@@ -31,7 +28,10 @@ impl<P: Clone> Sender<P> {
     /// Which links may carry packets, and how much may wait for them.
     pub(super) fn reconsider(&mut self) {
         self.find_able();
-        self.room = self.room_needed();
+        let together = self.together();
+        if self.room.follow(self.packet_at, &self.usable, together) {
+            self.counters.dropped += self.queue.cut(self.room.bytes());
+        }
         // Room is for those that are left out, too: only behind a queue as long as their delay is there
         // more on its way than the others carry.
         let left_out = |link: &usize| self.selection.leaves_out(*link);
@@ -75,23 +75,18 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// How much may wait: the bandwidth-delay product of them all, as of a link with the slowest one's
-    /// delay.
-    fn room_needed(&self) -> u64 {
+    /// Those that are usable, as one link.
+    fn together(&self) -> Together {
         let links = self.usable.iter().map(|&link| &self.links[link]);
-        let rate = links.clone().map(|link| link.rate().as_bps()).sum();
-        let slowest = links
-            .clone()
-            .filter_map(|link| link.smoothed().map(|_| link.round_trip()))
-            .max();
-        let span = slowest.unwrap_or(Time::ZERO).max(Time::from_millis(10));
-        let product = Rate::from_bps(rate).bytes_in(span).as_u64();
-        let factor = match links.clone().all(RateControl::knows_its_rate) {
-            true => 1,
-            false => UNKNOWN_FACTOR,
-        };
-        let most = self.config.most_queue.as_u64().max(LEAST_QUEUE);
-        (product.max(LEAST_QUEUE) * factor).min(most)
+        let heard = links.clone().filter(|link| link.smoothed().is_some());
+        Together {
+            rate: Rate::from_bps(links.clone().map(|link| link.rate().as_bps()).sum()),
+            round_trip: heard
+                .map(RateControl::round_trip)
+                .max()
+                .unwrap_or(Time::ZERO),
+            known: links.clone().all(RateControl::knows_its_rate),
+        }
     }
 
     /// The link that carries all, once nothing of a flow is on its way on another: what goes by it
