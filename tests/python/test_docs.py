@@ -102,6 +102,14 @@ def test_every_key_of_the_results_is_in_the_guide(results):
     assert [key for key in sorted(keys) if key not in page] == []
 
 
+def test_every_key_of_the_gateways_status_is_on_its_page():
+    source = (ROOT / "crates/gateway/src/status/document.rs").read_text()
+    keys = set(re.findall(r"^    pub (\w+): ", source, re.MULTILINE))
+    page = set(re.findall(r"\w+", (ROOT / "docs/gateway/status.md").read_text()))
+    assert len(keys) > 40
+    assert keys - page == set()
+
+
 def test_every_option_of_sweep_is_in_its_page(command):
     options = re.findall(r"^  (--[a-z0-9-]+)", command("sweep", "--help").stdout, re.MULTILINE)
     page = (ROOT / "docs/studies.md").read_text()
