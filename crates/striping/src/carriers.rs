@@ -1,9 +1,9 @@
-//! The carriers that live, and what is known of each without looking at it.
+//! The carriers that are up, with derived values that are kept per carrier.
 //!
-//! What happens concerns one carrier, and yet much rests on all: the next deadline, whether any other
-//! could carry more, what they bring together. So what of that rests on a carrier alone is kept beside
-//! it. Whoever borrows a carrier to change it marks it ([`IndexMut`]); [`settle`](Carriers::settle)
-//! looks at the marked ones again and takes the marks away. What is read here rests on settled carriers.
+//! An event concerns one carrier, yet much depends on all of them: the next deadline, whether any other
+//! carrier could send more, what they deliver together. So the part of these that depends on a single carrier
+//! is stored beside it. Borrowing a carrier mutably marks it ([`IndexMut`]); [`settle`](Carriers::settle)
+//! recomputes the values of the marked ones. All values read here require settled carriers.
 
 mod lanes;
 mod waking;
@@ -20,39 +20,39 @@ use crate::carrier::room::Limit;
 use lanes::Lanes;
 use waking::Waking;
 
-/// In the order in which they came: their numbers rise.
+/// In the order in which they came up, so that their numbers rise.
 #[derive(Debug, Default)]
 pub(crate) struct Carriers {
     list: Vec<Carrier>,
-    /// After which silence one is probed at the earliest.
+    /// Least silence after which a carrier is probed.
     keepalive: Time,
-    /// Beside each in `list`.
+    /// Number of each carrier in `list`.
     numbers: Vec<u32>,
-    /// Nothing of it is due before; see [`Carrier::not_due_before`].
+    /// Lower bound of each one's deadlines; see [`Carrier::not_due_before`].
     bounds: Vec<Time>,
     facts: Vec<Facts>,
-    /// Borrowed to be changed since they were settled, each once.
+    /// Indices of the carriers borrowed mutably since the last `settle`, without duplicates.
     changed: Vec<usize>,
     waking: Waking,
     lanes: Lanes,
-    /// The reassembly buffer takes for so many seconds what all bring.
+    /// In how many seconds the carriers together fill the reassembly buffer.
     lasts: f64,
-    /// How many are good, and how many of these have quota left.
+    /// How many carriers are good, and how many of these have quota left.
     good: usize,
     able: usize,
-    /// Forgotten when what they rest on changes.
+    /// Cached; cleared when what it depends on changes.
     fastest: Option<Fastest>,
     rates: Option<f64>,
     slowest: Option<Option<Time>>,
-    /// Who answers for a byte of a stream, as it was asked last; forgotten whenever a carrier is borrowed
-    /// to be changed, since what it holds may change.
+    /// Cached result of the last query for the carrier responsible for a byte of a stream; cleared when a
+    /// carrier is borrowed mutably, since its frames in flight may change.
     holder: Option<((u32, u64), Option<Holder>)>,
 }
 
-/// A carrier that answers for something: where it stands, and when the acknowledgement was expected.
+/// The index of the carrier responsible for some bytes, and when their acknowledgement was expected.
 pub(crate) type Holder = (usize, Time);
 
-/// What the others ask of a carrier.
+/// What the other carriers need to know of one.
 #[derive(Clone, Copy, Debug)]
 struct Facts {
     is_marked: bool,
@@ -65,22 +65,22 @@ struct Facts {
     wants: Wants,
 }
 
-/// What says whether a carrier that was asked in vain may have something to send now.
+/// Whether a carrier that had nothing to send may have something now.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wants {
-    /// When it has to acknowledge; never, if there is nothing.
+    /// When it has to send an acknowledgement; `Time::MAX` if there is none to send.
     pub(crate) acknowledges_at: Time,
     pub(crate) payload: u64,
     pub(crate) in_flight: u64,
     /// When its oldest frame is due.
     pub(crate) due: Time,
     pub(crate) limit: Limit,
-    /// Its terms bound how fast it may send.
+    /// Its terms limit its rate.
     pub(crate) is_throttled: bool,
 }
 
-/// The least round trip of the carriers that could carry more, and the least but for that one: found
-/// once for all carriers, each of which asks for the least of the others.
+/// The least round trip of the carriers that could send more, and the second least: found once for all
+/// carriers, each of which asks for the least of the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Fastest {
     first: Option<(usize, Time)>,
@@ -101,7 +101,7 @@ impl Fastest {
         }
     }
 
-    /// The least of all but this carrier's.
+    /// The least round trip of all but this carrier.
     pub(crate) fn but(&self, at: usize) -> Option<Time> {
         match self.first {
             Some((first, least)) if first != at => Some(least),
@@ -144,7 +144,7 @@ impl Facts {
 }
 
 impl Carriers {
-    /// Of which none is probed after a shorter silence than `keepalive`, unless it has brought something.
+    /// No carrier is probed after a shorter silence than `keepalive`, except soon after it delivered data.
     pub(crate) fn new(keepalive: Time) -> Carriers {
         Carriers {
             keepalive,
@@ -165,9 +165,9 @@ impl Carriers {
         self.list.iter()
     }
 
-    /// Where a carrier stands; `None` if it is gone.
+    /// Index of a carrier; `None` if it is gone.
     pub(crate) fn position(&self, id: CarrierId) -> Option<usize> {
-        // As long as none is gone, it stands where its number says.
+        // As long as no carrier has been removed, its index equals its number.
         let guess = id.0 as usize;
         match self.numbers.get(guess) == Some(&id.0) {
             true => Some(guess),
@@ -175,7 +175,7 @@ impl Carriers {
         }
     }
 
-    /// One more, which is to be asked.
+    /// Adds a carrier, which is to be polled.
     pub(crate) fn push(&mut self, carrier: Carrier) {
         self.numbers.push(carrier.id.0);
         self.list.push(carrier);
@@ -191,7 +191,7 @@ impl Carriers {
         carrier
     }
 
-    /// They stand elsewhere: everything is found again.
+    /// Indices have moved: recompute everything.
     fn look_anew(&mut self) {
         let carriers = self.list.iter();
         let bounds = carriers.map(|carrier| carrier.not_due_before(self.keepalive));
@@ -207,7 +207,7 @@ impl Carriers {
         self.lanes = Lanes::of((0..self.list.len()).map(|at| self.effective_lane(at)));
     }
 
-    /// Looks again at those that were borrowed to be changed.
+    /// Recomputes the values of the carriers that were borrowed mutably.
     #[inline]
     pub(crate) fn settle(&mut self) {
         if !self.changed.is_empty() {
@@ -217,7 +217,7 @@ impl Carriers {
 
     fn look_again(&mut self) {
         let before = (self.good == 0, self.able == 0);
-        // Who may send may rest on all.
+        // Whether one may send can depend on all others.
         let mut marked = std::mem::take(&mut self.changed);
         for at in marked.iter().copied() {
             let carrier = &self.list[at];
@@ -247,7 +247,7 @@ impl Carriers {
         self.changed = marked;
     }
 
-    /// A carrier's lane, which brings nothing if it may not send.
+    /// The arrival of a carrier, with a rate of zero if it may not send.
     fn effective_lane(&self, at: usize) -> Lane {
         let Lane { arrives_in, rate } = self.facts[at].lane;
         let rate = if self.may_send(at) { rate } else { 0.0 };
@@ -258,7 +258,7 @@ impl Carriers {
         debug_assert!(self.changed.is_empty(), "carriers are settled");
     }
 
-    /// The next one, from this place on, of which something may be due before such a time.
+    /// The first carrier, from index `from` on, with a deadline that may be before `time`.
     pub(crate) fn next_due_before(&self, time: Time, from: usize) -> Option<usize> {
         self.assert_settled();
         let bounds = self.bounds.get(from..)?.iter();
@@ -266,18 +266,18 @@ impl Carriers {
         Some(from + found)
     }
 
-    /// Whether a carrier may be given anything about streams.
+    /// Whether a carrier may be given frames of streams.
     pub(crate) fn may_send(&self, at: usize) -> bool {
         self.assert_settled();
         let facts = &self.facts[at];
-        // One that is heard is good unless it is behind: then it may if all are, or are not heard. One without
-        // quota is not able: then it may if none is.
+        // A carrier that is late or behind may send only if no carrier is good, and one whose quota is used
+        // up only if no other can.
         !facts.is_suspected
             && (facts.is_good || self.good == 0)
             && (facts.has_quota || self.able == 0)
     }
 
-    /// Who answers for this byte of a stream, and when its acknowledgement was expected.
+    /// The carrier responsible for this byte of a stream, and when its acknowledgement was expected.
     pub(crate) fn holder(&mut self, stream: u32, at: u64) -> Option<Holder> {
         let asked = (stream, at);
         match self.holder {
@@ -303,19 +303,20 @@ impl Carriers {
         })
     }
 
-    /// What the others that may send bring before a frame of this one would arrive, if that is less than `enough`.
+    /// Bytes that the other usable carriers deliver before a frame of this one would arrive, if that is less
+    /// than `enough`.
     pub(crate) fn gap_below(&mut self, at: usize, enough: u64) -> Option<u64> {
         self.assert_settled();
         self.lanes.gap_below(at, enough)
     }
 
-    /// A carrier as those see it that would send ahead of it.
+    /// When a carrier delivers, and how fast, as the scheduler compares them.
     pub(crate) fn lane(&self, at: usize) -> Lane {
         self.assert_settled();
         self.facts[at].lane
     }
 
-    /// The least round trips of those that could carry more.
+    /// The least round trips of the carriers that could send more.
     pub(crate) fn fastest(&mut self) -> Fastest {
         self.assert_settled();
         *self.fastest.get_or_insert_with(|| {
@@ -331,10 +332,10 @@ impl Carriers {
         })
     }
 
-    /// Bytes per second that the good ones bring.
+    /// Sum of the rates of the good carriers, in bytes per second.
     pub(crate) fn rates(&mut self) -> f64 {
         self.assert_settled();
-        // In their order, always: a sum of another would differ in its last digits.
+        // Always summed in the same order: another order would change the last digits.
         *self.rates.get_or_insert_with(|| {
             let good = self.facts.iter().filter(|facts| facts.is_good);
             good.map(|facts| facts.lane.rate).sum()
@@ -350,8 +351,8 @@ impl Carriers {
         })
     }
 
-    /// The reassembly buffer takes for so many seconds what all bring: a bound of what may be in flight,
-    /// on which nothing rests that is kept here.
+    /// Sets in how many seconds the carriers together fill the reassembly buffer. No cached value depends on
+    /// it.
     pub(crate) fn set_lasts(&mut self, seconds: f64) {
         self.lasts = seconds;
     }
@@ -360,72 +361,72 @@ impl Carriers {
         self.lasts
     }
 
-    /// To note what nothing rests on that is kept here: that it could have sent more, or less.
+    /// Borrows a carrier to note that it was limited, on which no cached value depends.
     pub(crate) fn note(&mut self, at: usize) -> &mut Carrier {
         &mut self.list[at]
     }
 
-    /// What says whether one that was asked in vain may have something to send now; `None` if it was borrowed
-    /// to be changed since then, so that it is to be asked.
+    /// What tells whether a carrier that had nothing to send may have something now; `None` if it was
+    /// borrowed mutably since, so that it has to be polled.
     pub(crate) fn wants(&self, at: usize) -> Option<&Wants> {
         self.assert_settled();
         (!self.waking.is_touched(at)).then(|| &self.facts[at].wants)
     }
 
-    /// A carrier was asked and has nothing to send: to be woken when that may have changed.
+    /// A carrier was polled and had nothing to send: it is woken when that may have changed.
     pub(crate) fn fall_asleep(&mut self, now: Time, at: usize) {
         self.waking.fall_asleep(now, at);
     }
 
-    /// Whether that is so.
+    /// Whether a carrier is asleep: polled, with nothing to send.
     pub(crate) fn is_asleep(&self, at: usize) -> bool {
         self.waking.is_asleep(at)
     }
 
-    /// When it was asked last and had nothing.
+    /// When it was last polled and had nothing.
     pub(crate) fn asked_at(&self, at: usize) -> Time {
         self.waking.asked_at(at)
     }
 
-    /// Whether it is to be asked.
+    /// Whether it is to be polled.
     pub(crate) fn is_awake(&self, at: usize) -> bool {
         self.waking.is_awake(at)
     }
 
-    /// Whether any is.
+    /// Whether any carrier is to be polled.
     pub(crate) fn is_any_awake(&self) -> bool {
         self.waking.is_any_awake()
     }
 
-    /// A carrier's socket takes no more.
+    /// A carrier's socket is full.
     pub(crate) fn block(&mut self, at: usize) {
         self[at].on_blocked();
         self.waking.block(at);
     }
 
-    /// A carrier's socket takes more: it is to be asked.
+    /// A carrier's socket takes data again: it is to be polled.
     pub(crate) fn unblock(&mut self, at: usize) {
         self[at].blocked = false;
         self.waking.unblock(at);
     }
 
-    /// A carrier is to be asked again, if it was asked and had nothing. That it is awake puts no deadline
-    /// forward, so it is not marked.
+    /// Wakes a carrier that is asleep. That brings no deadline forward, so the carrier is not marked as
+    /// changed.
     pub(crate) fn wake(&mut self, at: usize) {
         self.waking.wake(at);
     }
 
-    /// The same of all.
+    /// Wakes all.
     pub(crate) fn wake_all(&mut self) {
         self.waking.wake_all();
     }
 
-    /// The next one of which the driver was not told yet that it is to be asked.
+    /// The next carrier that is awake and has not been reported to the driver.
     pub(crate) fn tell_awake(&mut self) -> Option<CarrierId> {
         self.waking.tell().map(|at| CarrierId(self.numbers[at]))
     }
 
-    /// The driver asks all that are awake, without being told.
+    /// The driver polls all that are awake without a report.
     pub(crate) fn tell_all_awake(&mut self) {
         self.waking.tell_all();
     }
@@ -433,7 +434,7 @@ impl Carriers {
 
 #[cfg(test)]
 impl Carriers {
-    /// Whether what is kept is what would be found by looking at all anew.
+    /// Whether the stored values equal those computed afresh.
     pub(crate) fn is_as_if_new(&mut self) -> bool {
         self.settle();
         if let Some((asked, holder)) = self.holder
@@ -453,7 +454,7 @@ impl Carriers {
         };
         let (before, holder) = (kept(self), self.holder);
         self.look_anew();
-        // They stand where they stood: it is not forgotten, so that it is seen whether it gets stale.
+        // Indices have not moved, so the cached holder is kept: the test then sees whether it is stale.
         self.holder = holder;
         before == kept(self)
     }

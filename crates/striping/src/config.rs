@@ -1,4 +1,4 @@
-//! What an association is set to.
+//! Configuration of an association.
 
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_transport::SchedulerConfig;
@@ -8,13 +8,13 @@ use ropewalk_transport::scheduling::earliest_arrival::EarliestArrivalConfig;
 /// Which end of the association this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Dialled the carriers; its streams have odd numbers.
+    /// It dialled the carriers; its streams have odd numbers.
     Initiator,
-    /// Took them; its streams have even numbers.
+    /// It accepted the carriers; its streams have even numbers.
     Responder,
 }
 
-/// Number of a carrier in its association; never used again.
+/// Number of a carrier in its association; never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CarrierId(
     /// Counts from zero.
@@ -28,8 +28,8 @@ pub struct StreamId(
     pub u32,
 );
 
-/// All schedulers that can choose among carriers, with their parameters' defaults: not what puts data
-/// into send queues ahead of windows, of which a carrier has neither.
+/// All schedulers that can choose among carriers, with default parameters. Schedulers that fill the send
+/// queues of subflows ahead of their windows are excluded, since carriers have neither.
 #[must_use]
 pub fn carrier_schedulers() -> Vec<SchedulerConfig> {
     let mut all = SchedulerConfig::defaults();
@@ -40,39 +40,39 @@ pub fn carrier_schedulers() -> Vec<SchedulerConfig> {
     all
 }
 
-/// The one of them of this name.
+/// The carrier scheduler of this name.
 #[must_use]
 pub fn carrier_scheduler(name: &str) -> Option<SchedulerConfig> {
     let mut all = carrier_schedulers().into_iter();
     all.find(|config| config.name() == name)
 }
 
-/// What an association is set to; each end has its own.
+/// Configuration of one end of an association; each end has its own.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Which carrier takes which data of this end. `earliest-arrival`: each takes what it would
-    /// deliver in order, and none what another would deliver sooner; `overflow`: the same among the
-    /// carriers that it needs; `redundant`: everything on every carrier. The others see carriers as
-    /// subflows.
+    /// Which carrier sends which data of this end. With `earliest-arrival` a carrier sends what it would
+    /// deliver in order, and nothing that another would deliver sooner; `overflow` does the same among as
+    /// many carriers as are needed; `redundant` sends everything on every carrier. The others treat carriers
+    /// as subflows.
     pub scheduling: SchedulerConfig,
-    /// Payload of a frame, if that is fixed; else it follows its carrier's rate.
+    /// Fixed payload of a frame; without it, the payload follows the carrier's rate.
     pub payload: Option<Bytes>,
-    /// Most that a stream's window grows to: what it may hold here that was not read.
+    /// Bound of a stream's receive window.
     pub buffer: Bytes,
-    /// Most of a stream that waits here to be sent and acknowledged.
+    /// Bound of a stream's send buffer: written and not acknowledged.
     pub send_buffer: Bytes,
-    /// Most that the windows of all streams are beyond their initial 64 KiB, together; and the same
-    /// again for what waits to be sent and acknowledged.
+    /// Bound of all receive windows together, beyond the initial 64 KiB of each; and the same again for all
+    /// send buffers.
     pub memory: Bytes,
-    /// Most streams of the other end at a time; more are refused.
+    /// Most streams that the peer may have open; more are refused.
     pub streams: u32,
-    /// How long streams wait when no carrier lives.
+    /// How long streams survive with no carrier up.
     pub timeout: Time,
-    /// An idle carrier is probed this often while there are streams.
+    /// Interval of pings on an idle carrier while there are streams.
     pub keepalive: Time,
-    /// And this often while there are none.
+    /// The same while there are no streams.
     pub idle_keepalive: Time,
-    /// One that is metered no more often than this, whether there are streams or not.
+    /// Least interval of pings on a metered carrier, with or without streams.
     pub metered_keepalive: Time,
 }
 
@@ -96,38 +96,40 @@ impl Default for Config {
 /// What is known of a carrier when it comes up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CarrierConfig {
-    /// The driver's number of its link: what was learnt of one carrier of a link serves the next.
+    /// The driver's number of its link: what one carrier of a link has learnt is used for the next.
     pub link: u32,
-    /// At first; see [`Association::set_terms`](crate::Association::set_terms).
+    /// Initial terms; see [`Association::set_terms`](crate::Association::set_terms).
     pub terms: Terms,
-    /// Carriers of a higher number count as dearer than those of a lower one, whatever their cost.
+    /// A carrier with a higher number counts as more expensive than one with a lower number, whatever their
+    /// costs.
     pub priority: u8,
-    /// What it carries is paid for, so that it is not probed more often than it must be.
+    /// Its data are paid for, so that it is pinged as rarely as possible.
     pub metered: bool,
-    /// Round trip of its handshake, if it was timed: until data are acknowledged, the only estimate.
+    /// Round trip of its handshake, if it was measured: the only estimate until data are acknowledged.
     pub rtt: Option<Time>,
 }
 
-/// On what terms a carrier is used.
+/// The terms on which a carrier is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Terms {
     /// Price of a megabyte; the unit is the user's.
     pub cost: f64,
-    /// Bytes that it may still carry, both ways together; then it is used only if nothing else
-    /// lives. `None` if they are not counted.
+    /// Bytes that it may still carry, both directions together. After that it is used only if no other
+    /// carrier is up. `None` if there is no quota.
     pub quota: Option<Bytes>,
-    /// At most so much is sent on it, each way; `None` if that is not bounded.
+    /// Rate limit of each direction; `None` if there is none.
     pub rate: Option<Rate>,
 }
 
-/// The other end is told of a price that is another by so much, as a part of it.
+/// The peer is told a new price if it differs by this fraction.
 const ANOTHER_PRICE: f64 = 0.1;
 
 impl Terms {
-    /// Whether both ends are to be told of these, who were told others and have used so much since.
+    /// Whether both ends are to be told these terms, after they were told others and have used this much
+    /// since.
     ///
-    /// Both count down what they were told that a carrier may carry: they are told again when that is gone
-    /// and there is some, or there is none any more.
+    /// Both ends count the quota down by themselves. They are told again if it is used up on their count
+    /// while there is some, or the other way round.
     #[must_use]
     pub fn are_new_after(&self, told: &Terms, used: Bytes) -> bool {
         let quota = match (told.quota, self.quota) {

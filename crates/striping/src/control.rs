@@ -1,11 +1,11 @@
-//! Frames about streams that are not data: kept until a carrier takes them.
+//! Control frames of streams, queued until a carrier takes them.
 
 use std::collections::VecDeque;
 
-/// What is to be said of a stream.
+/// A control frame that is to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
-    /// Its newest limit, whatever that is when a carrier takes it.
+    /// The stream's receive limit, as it is when the frame is sent.
     Window {
         stream: u32,
     },
@@ -20,7 +20,7 @@ pub(crate) enum Control {
     },
 }
 
-/// In the order in which they came up; those that a dead carrier held go first.
+/// In the order in which they arose; those that were in flight on a failed carrier go first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ControlQueue(VecDeque<Control>);
 
@@ -29,7 +29,7 @@ impl ControlQueue {
         self.0.push_back(control);
     }
 
-    /// Back to the front, after its carrier died.
+    /// Puts a frame back at the front, after its carrier failed.
     pub(crate) fn push_again(&mut self, control: Control) {
         if !self.0.contains(&control) {
             self.0.push_front(control);

@@ -1,33 +1,32 @@
-//! When a link is dialled that has no carrier, or one that is suspected, and how long a dial may
-//! take.
+//! When to dial a link that has no carrier or a suspected one, and how long a dial may take.
 //!
-//! TCP sends a lost SYN again only after its initial RTO, a second (RFC 6298, section 2), and begins
-//! a connection whose SYN was lost with a window of one segment (RFC 5681, section 3.1; in Linux
-//! `tcp_init_transfer`). So no dial waits for that: the link is dialled again every 125 ms, each time
-//! with a SYN of its own, and a dial that is not through is given up just before its SYN would go out
-//! again. One in a second is patient, for a link whose round trip is longer than that.
+//! TCP retransmits a lost SYN only after its initial RTO of a second (RFC 6298, section 2), and a connection
+//! whose SYN was lost begins with a window of one segment (RFC 5681, section 3.1; in Linux
+//! `tcp_init_transfer`). To avoid both, the link is dialled again every 125 ms, each time with a new SYN, and
+//! a dial that has not succeeded is abandoned just before its SYN would be retransmitted. One dial in each
+//! second is patient, for links whose round trip is longer than that.
 
 use ropewalk_quantities::Time;
 
-/// Between two dials.
+/// Interval between dials.
 const AGAIN: Time = Time::from_millis(125);
-/// After so many in vain, only the patient ones.
+/// After this many failed dials, only the patient ones go on.
 const SOON: u32 = 80;
-/// Dials of a link under way at a time.
+/// Most simultaneous dials of a link.
 const MOST: usize = 16;
-/// What a patient dial may take.
+/// How long a patient dial may take.
 const PATIENCE: Time = Time::from_secs(5);
-/// A dial is given up so long before its SYN would go out again: no earlier than it must be, since
-/// a link of a longer round trip is left to the patient dials, and early enough for a timer that is
-/// late by two ticks of a kernel's clock (4 ms each at 250 Hz).
+/// A dial is abandoned this long before its SYN would be retransmitted: late, since longer round trips are
+/// left to the patient dials, but early enough for a timer that fires two kernel ticks late (4 ms each at 250
+/// Hz).
 const MARGIN: Time = Time::from_millis(10);
-/// A carrier that was suspected for so long has timed out: TCP begins it with slow start, and with
-/// all that it sent before. A new connection is used instead.
+/// After so long a suspicion, the carrier's TCP has timed out: it would resume in slow start, and first
+/// retransmit all that it had sent. A new connection is used instead.
 const TIMED_OUT: Time = Time::from_millis(500);
 
-/// One link's dials, from when it needs a carrier until it has one.
+/// The dials of one link, from when it needs a carrier until it has one.
 ///
-/// Time is an argument and a decision the return value; whoever has sockets dials and gives up.
+/// Time is an argument, and the decision is the return value; the driver opens and closes the sockets.
 ///
 /// ```
 /// use ropewalk_quantities::Time;
@@ -44,7 +43,7 @@ const TIMED_OUT: Time = Time::from_millis(500);
 pub struct Dialling {
     since: Time,
     next: Time,
-    /// Turns so far, those without a dial included.
+    /// Ticks so far, including those without a dial.
     turns: u32,
     initial_rto: Time,
 }
@@ -52,17 +51,17 @@ pub struct Dialling {
 /// A dial that is to begin now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dial {
-    /// TCP's handshake is given up after so long.
+    /// Abandon TCP's handshake after this time.
     pub connects_within: Time,
-    /// All of it is: what follows TCP's handshake, too.
+    /// Abandon the dial after this time: TCP's handshake and the join that follows it.
     pub joins_within: Time,
 }
 
 impl Dialling {
-    /// Of so many dials the first is patient: one in a second.
+    /// One dial in this many is patient: one in a second.
     pub const PATIENT: u32 = 8;
 
-    /// The link needs a carrier from now on; its TCP sends a lost SYN again after `initial_rto`.
+    /// The link needs a carrier from now on. Its TCP retransmits a lost SYN after `initial_rto`.
     #[must_use]
     pub fn begin(now: Time, initial_rto: Time) -> Dialling {
         Dialling {
@@ -73,13 +72,13 @@ impl Dialling {
         }
     }
 
-    /// When [`poll_dial`](Dialling::poll_dial) is due; changes only there.
+    /// When [`poll_dial`](Dialling::poll_dial) is to be called next; only that call changes it.
     #[must_use]
     pub fn poll_timeout(&self) -> Time {
         self.next
     }
 
-    /// The dial that begins now, if one does, while so many are under way.
+    /// The dial to begin now, if there is one, with `under_way` others in progress.
     #[must_use]
     pub fn poll_dial(&mut self, now: Time, under_way: usize) -> Option<Dial> {
         if now < self.next {
@@ -100,7 +99,7 @@ impl Dialling {
         })
     }
 
-    /// The carrier that was suspected is heard again: whether it stays, and dialling ends.
+    /// A suspected carrier was heard again: whether it is kept, so that dialling ends.
     #[must_use]
     pub fn ends_when_heard(&self, now: Time) -> bool {
         now.saturating_sub(self.since) < TIMED_OUT

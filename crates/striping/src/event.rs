@@ -1,95 +1,94 @@
-//! What an association tells its driver, and what it refuses.
+//! What an association reports to its driver, and its protocol errors.
 
 use thiserror::Error;
 
 use crate::{CarrierId, StreamId};
 
-/// Something that the driver should act on.
+/// Something for the driver to act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
-    /// The other end opened a stream.
+    /// The peer opened a stream.
     StreamOpened(StreamId),
-    /// There is something to [`read`](crate::Association::read), after there was nothing.
+    /// There is something to [`read`](crate::Association::read) again.
     Readable(StreamId),
-    /// There is room to [`write`](crate::Association::write), after it was refused.
+    /// There is room to [`write`](crate::Association::write) again.
     Writable(StreamId),
-    /// The other end wrote no more, and all that it wrote has been read.
+    /// The peer has finished the stream, and all of it has been read.
     StreamFinished(StreamId),
-    /// The other end gave its direction of the stream up, or no carrier lived for too long: what was
-    /// not read yet is lost.
+    /// The peer has reset its direction of the stream, or no carrier was up for too long: what was not read
+    /// yet is lost.
     StreamReset {
         /// Which.
         stream: StreamId,
         /// Its reason.
         code: u32,
     },
-    /// The other end will read no more; this end's direction has been reset.
+    /// The peer will read no more; this end's direction has been reset.
     StreamStopped {
         /// Which.
         stream: StreamId,
         /// Its reason.
         code: u32,
     },
-    /// Both directions have ended, all that was sent is acknowledged: nothing is left of the stream.
+    /// Both directions have ended and all is acknowledged: no state of the stream is left.
     StreamClosed(StreamId),
-    /// A carrier was asked and nothing is heard from it. What it holds goes out elsewhere; the
-    /// driver may dial its link anew.
+    /// A carrier was probed and has not answered in time. What it has in flight is sent again on others; the
+    /// driver may dial its link again.
     CarrierSuspected(CarrierId),
-    /// It is heard again.
+    /// A suspected carrier was heard again.
     CarrierTrusted(CarrierId),
-    /// The association has ended: the other end closed it, or no carrier lived for too long
-    /// ([`NO_CARRIER`]).
+    /// The association has ended: the peer closed it, or no carrier was up for too long ([`NO_CARRIER`]).
     Closed {
         /// Why.
         code: u32,
     },
 }
 
-/// Code of what ends since no carrier lived for [`Config::timeout`](crate::Config::timeout).
+/// Error code if no carrier was up for [`Config::timeout`](crate::Config::timeout).
 pub const NO_CARRIER: u32 = 0xffff_0001;
 
-/// Code of what a peer refuses since it has too many streams.
+/// Error code for a stream that exceeds the peer's limit.
 pub const TOO_MANY_STREAMS: u32 = 0xffff_0002;
 
-/// The other end broke the protocol; the association cannot go on.
+/// The peer violated the protocol; the association cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ProtocolError {
-    /// It acknowledges more than was sent.
+    /// It acknowledged more frames than were sent.
     #[error("{acknowledged} frames acknowledged of {sent} sent")]
     Acknowledged {
-        /// What it says.
+        /// The count that it acknowledged.
         acknowledged: u64,
-        /// What there was.
+        /// The count that was sent.
         sent: u64,
     },
-    /// It sent more of a stream than its window allows.
+    /// It sent more of a stream than the window allows.
     #[error("stream {stream}: {received} bytes sent, its window allows {limit}")]
     Window {
-        /// Of which.
+        /// The stream.
         stream: u32,
-        /// Distinct bytes that came.
+        /// Distinct bytes received.
         received: u64,
-        /// What was allowed.
+        /// The limit.
         limit: u64,
     },
-    /// It sent past the end of a stream, or moved the end.
+    /// It sent beyond the end of a stream, or changed where the end is.
     #[error("stream {stream}: data up to {offset} past its end, or another end")]
     FinalSize {
-        /// Of which.
+        /// The stream.
         stream: u32,
-        /// Where.
+        /// The offending offset.
         offset: u64,
     },
-    /// A frame of a stream that this end would have to have opened, and has not.
+    /// A frame of a stream that only this end could have opened, and has not.
     #[error("stream {0} was never opened")]
     Unopened(u32),
-    /// It opened streams far beyond those it may have.
+    /// It opened streams far beyond the limit.
     #[error("stream {0} is far beyond those that may be open")]
     TooManyStreams(u32),
-    /// It says on what terms a carrier is used, which the end that dialled does.
+    /// It set a carrier's terms, which only the initiator may do.
     #[error("terms from the end that did not dial")]
     Terms,
-    /// A stream in so many small pieces that nobody sends them by need.
+    /// It sent a stream in far more fragments than any sender needs.
     #[error("stream {0} in too many small pieces")]
     Pieces(u32),
 }

@@ -1,15 +1,15 @@
 //! Bandwidth aggregation above TCP (elahi-2011), without sockets.
 //!
-//! An [`Association`] stands between two ends over several carriers, which are TCP connections,
-//! one or more on each link. It lays many independent streams on them, in frames that say stream
-//! and place; the other end puts each stream in order again. What a carrier held when it died or
-//! fell silent goes out again over the others. Time is an argument and output a return value: a
-//! driver with sockets and a simulator without use the same code.
+//! An [`Association`] connects two ends over several carriers, which are TCP connections, one or more on each
+//! link. It carries many independent streams in frames that name a stream and an offset; the receiving end
+//! puts each stream in order again. What was in flight on a carrier that fails or falls silent is sent again
+//! on the others. Time is an argument and output a return value: the gateway with its sockets and the
+//! simulator run the same code.
 //!
-//! In the [`tunnel`] packets of a virtual device are laid on links, in UDP.
+//! The [`tunnel`] carries packets of a virtual device over the links, in UDP.
 //!
-//! The paper's own system had one stream, numbered packets in place of frames, and no
-//! acknowledgements above TCP: what a connection held was on it for good.
+//! The paper's system had one stream, numbered packets instead of frames, and no acknowledgements above TCP:
+//! data given to a connection stayed with it.
 
 mod association;
 mod carrier;
@@ -33,7 +33,7 @@ pub use dialling::{Dial, Dialling};
 pub use event::{Event, NO_CARRIER, ProtocolError, TOO_MANY_STREAMS};
 pub use payload::{Length, Payload};
 pub use ropewalk_wire::gateway::{DATA_HEADER_LEN, Frame};
-// What names its schedulers.
+// Needed to use the schedulers' names.
 pub use ropewalk_transport::algorithm::Declared;
 pub use ropewalk_transport::scheduling::quota_pace::{Pace, Progress};
 pub use ropewalk_transport::{Deadline, SchedulerConfig};

@@ -1,28 +1,28 @@
-//! What streams are made of.
+//! Payload of streams.
 
 use bytes::{Bytes, BytesMut};
 
-/// A piece of a stream that knows its length and can be cut.
+/// A piece of a stream's data, which has a length and can be split.
 ///
-/// The gateway's is [`Bytes`]: slices of what was read from a socket, not copied on the way. The
-/// simulator's is [`Length`], since it carries no bytes.
+/// The gateway uses [`Bytes`]: slices of what was read from a socket, without copies. The simulator uses
+/// [`Length`], since it carries no bytes.
 pub trait Payload: Clone {
-    /// In bytes.
+    /// Length in bytes.
     fn len(&self) -> usize;
 
-    /// Whether it is of no length.
+    /// Whether the length is zero.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Takes the first `at` bytes off, and returns them; there must be as many.
+    /// Removes the first `at` bytes, at most all, and returns them.
     #[must_use]
     fn split_to(&mut self, at: usize) -> Self;
 
-    /// Puts `more` behind it if that costs nothing, else returns it.
+    /// Appends `more` if that costs nothing; else returns it.
     fn append(&mut self, more: Self) -> Result<(), Self>;
 
-    /// One piece of several, in their order; bytes are copied.
+    /// Joins several pieces, in order; bytes are copied.
     #[must_use]
     fn join(parts: impl Iterator<Item = Self>, len: usize) -> Self;
 }
@@ -49,10 +49,10 @@ impl Payload for Bytes {
     }
 }
 
-/// So many bytes, whatever they are.
+/// A number of bytes without content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Length(
-    /// How many.
+    /// The number.
     pub usize,
 );
 

@@ -1,19 +1,19 @@
-//! Which streams were, which are, and which may yet be.
+//! Which stream numbers were used, are in use, and are free.
 
 use ropewalk_transport::RangeSet;
 
 use crate::Role;
 
-/// Streams that one end can open: their numbers have 32 bits.
+/// Streams that one end can open: numbers have 32 bits.
 const MOST: u64 = (1 << 31) - 1;
 
-/// The numbers of the streams that one end opens, as an index from zero.
+/// The stream numbers of one end, as indices from zero.
 ///
-/// Frames of streams come over several carriers, so a stream may be heard of before one that was
-/// opened earlier. Those passed over may still come; how many these are is bounded.
+/// Frames of streams arrive over several carriers, so a stream can be seen before one that was opened
+/// earlier. Skipped streams may still arrive; their number is bounded.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StreamIds {
-    /// Above all that were heard of.
+    /// One above the highest that was seen.
     next: u64,
     /// Of those below `next`, the ones that exist or existed.
     known: RangeSet,
@@ -25,36 +25,36 @@ impl StreamIds {
         self.known.containing(index).is_some()
     }
 
-    /// Whether all numbers have been given away.
+    /// Whether all numbers have been used.
     pub(crate) fn is_used_up(&self) -> bool {
         self.next >= MOST
     }
 
-    /// The next to be opened at this end.
+    /// Opens the next stream at this end.
     pub(crate) fn open(&mut self) -> u64 {
         let index = self.next;
         self.insert(index);
         index
     }
 
-    /// A new one was heard of.
+    /// A new stream of the peer was seen.
     pub(crate) fn insert(&mut self, index: u64) {
         self.known.insert(index, index + 1);
         self.next = self.next.max(index + 1);
     }
 
-    /// How many would be passed over if this one were heard of.
+    /// How many streams would be skipped if this one were seen.
     pub(crate) fn passed_over(&self, index: u64) -> u64 {
         self.next.max(index) - self.known.covered()
     }
 }
 
-/// Whether a stream of this number is opened by that end.
+/// Whether streams of this number are opened by that end.
 pub(crate) fn is_opened_by(stream: u32, role: Role) -> bool {
     (stream % 2 == 1) == (role == Role::Initiator)
 }
 
-/// Its index among those of its end.
+/// Its index among the streams of that end.
 pub(crate) fn index(stream: u32) -> u64 {
     u64::from((stream - 1) / 2)
 }

@@ -1,17 +1,16 @@
-//! A bound of what a carrier, or a link of a tunnel, sends per second, by its terms.
+//! The rate limit that terms set for a carrier, or for a link of a tunnel.
 //!
-//! The generic cell rate algorithm (ITU-T I.371, Annex A), which is a token bucket without tokens: one
-//! time says all that has to be known.
+//! The generic cell rate algorithm (ITU-T I.371, Annex A): a token bucket whose whole state is one time.
 
 use ropewalk_quantities::{Rate, Time};
 
-/// So much may go out at once, at this rate.
+/// Burst, as a time at the rate.
 const BURST: Time = Time::from_millis(20);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Throttle {
     rate: Rate,
-    /// When all that was sent would have gone out at the rate.
+    /// When everything sent so far would have gone out at the rate.
     until: Time,
 }
 

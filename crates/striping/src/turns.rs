@@ -1,16 +1,16 @@
-//! Streams take turns: deficit round robin, with those that were idle first.
+//! Deficit round robin among streams, with those that were idle first.
 //!
-//! As fq_codel does with flows (RFC 8290, section 4.1): a stream that gets something to send goes
-//! before those that have had it for long, for one quantum; so a thin stream does not wait behind a
-//! bulk stream. One that is emptied keeps its place behind the others for a round, so that it
-//! cannot go first again at once.
+//! As fq_codel serves flows (RFC 8290, section 4.1): a stream that gets something to send goes before those
+//! that have been busy for longer, for one quantum, so that a thin stream does not wait behind a bulk stream.
+//! One that has run empty keeps its place behind the others for a round, so that it cannot go first again at
+//! once.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::Payload;
 use crate::stream::{Stream, Turn};
 
-/// What a stream may send before the next has its turn, in bytes.
+/// Bytes that a stream may send in its turn.
 const QUANTUM: i64 = 16 << 10;
 
 #[derive(Clone, Debug, Default)]
@@ -29,7 +29,7 @@ impl Turns {
         }
     }
 
-    /// Whose turn it is; those that have nothing that may go out leave.
+    /// The stream whose turn it is; streams with nothing that may be sent leave.
     pub(crate) fn next<P: Payload>(
         &mut self,
         streams: &mut BTreeMap<u32, Stream<P>>,
@@ -63,7 +63,7 @@ impl Turns {
         }
     }
 
-    /// All that have something to send, or had it a moment ago, in their order.
+    /// All streams that have something to send, or had it in this round, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + Clone + '_ {
         self.sparse.iter().chain(&self.bulk).copied()
     }

@@ -1,10 +1,11 @@
-//! Which carriers are asked what they send.
+//! Which carriers have to be polled for frames.
 //!
-//! Whatever may give a carrier something wakes all that were asked in vain, and of many links' nearly all are
-//! then asked in vain again: others bring sooner what waits, or they hold what they may. A driver that asks
-//! [`next_to_ask`](Association::next_to_ask) asks only the others. Of those that were passed over it is known
-//! what [`poll_transmit`](Association::poll_transmit) would have done, and that is done: so both ways lead to
-//! the same.
+//! Any event that may give a carrier something to send wakes every carrier that had nothing. With many links
+//! nearly all of them still have nothing when polled: a faster carrier delivers the waiting data sooner, or
+//! their in-flight cap is reached. A driver that uses [`next_to_ask`](Association::next_to_ask) polls only
+//! the carriers that may have something. For each carrier it skips, the effect that
+//! [`poll_transmit`](Association::poll_transmit) would have had is known and is applied here, so both ways
+//! leave the same state.
 
 use ropewalk_quantities::Time;
 use ropewalk_transport::SchedulerConfig;
@@ -14,26 +15,26 @@ use super::schedule::least_ahead;
 use crate::carriers::Holder;
 use crate::{CarrierId, Payload};
 
-/// What was found about all carriers while nothing happened to any.
+/// Results that hold for all carriers as long as no carrier's state changes.
 #[derive(Default)]
 struct Findings {
-    /// With parts of so many bytes at the least, nothing can be sent ahead of so many; see
-    /// [`nothing_beyond`](Association::nothing_beyond).
+    /// The least part length that was asked for, and the offset beyond which no part of that length can be
+    /// sent; see [`nothing_beyond`](Association::nothing_beyond).
     beyond: Option<(u64, Option<u64>)>,
     holder: Option<Option<Holder>>,
 }
 
 impl<P: Payload> Association<P> {
-    /// The next carrier to ask [`poll_transmit`](Association::poll_transmit) for, once; for drivers that need
-    /// not be told of each which it is.
+    /// The next carrier to call [`poll_transmit`](Association::poll_transmit) for. Each is reported once. For
+    /// drivers that do not use [`next_to_ask`](Association::next_to_ask).
     #[must_use]
     pub fn poll_wake(&mut self) -> Option<CarrierId> {
         self.carriers.tell_awake()
     }
 
-    /// The first of these carriers that is to be asked, by its place among them: the driver asks it until it
-    /// has nothing, or says that it is [`blocked`](Association::blocked). Those before it have nothing to send.
-    /// A driver that asks so need not look at [`poll_wake`](Association::poll_wake).
+    /// The index in `carriers` of the first one to poll. The driver polls it until it has nothing more to
+    /// send or is [`blocked`](Association::blocked). Those before it have nothing to send. A driver that uses
+    /// this need not call [`poll_wake`](Association::poll_wake).
     pub fn next_to_ask(&mut self, now: Time, carriers: &[CarrierId]) -> Option<usize> {
         if !self.carriers.is_any_awake() {
             return None;
@@ -54,7 +55,8 @@ impl<P: Payload> Association<P> {
         })
     }
 
-    /// Whether a carrier is known to have nothing to send; then what asking it would have noted is noted.
+    /// Whether polling this carrier is known to give nothing. If so, the side effects of that poll are
+    /// applied.
     fn is_asked_in_vain(&mut self, now: Time, at: usize, findings: &mut Findings) -> bool {
         if self.closed.is_some() || !self.control.is_empty() {
             return false;
@@ -72,7 +74,7 @@ impl<P: Payload> Association<P> {
             return false;
         }
         if wants.in_flight >= wants.limit.bytes(self.carriers.lasts()) {
-            // There may be room beyond the limit.
+            // Once the oldest frame is due, more than the cap may be in flight.
             if wants.due <= now {
                 return false;
             }
@@ -95,7 +97,7 @@ impl<P: Payload> Association<P> {
         true
     }
 
-    /// Whether a carrier with room has something to send, or may.
+    /// Whether a carrier with room has, or may have, something to send.
     fn may_schedule(&mut self, at: usize, payload: u64, findings: &mut Findings) -> bool {
         if self.turns.len() == 0 {
             return false;
@@ -122,7 +124,8 @@ impl<P: Payload> Association<P> {
         if gap < payload / 2 || self.part_behind(gap, payload).is_some() {
             return true;
         }
-        // What is in vain behind this gap is so behind longer ones.
+        // A later carrier, behind a longer gap, has nothing either; but the cached result is for this length
+        // only.
         findings.beyond = None;
         false
     }

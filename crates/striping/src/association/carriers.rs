@@ -1,4 +1,4 @@
-//! Carriers come, go, and say whether they take more.
+//! Carriers that come up, go down, and block.
 
 use ropewalk_quantities::Time;
 
@@ -6,13 +6,13 @@ use super::Association;
 use crate::carrier::{Carrier, Heard};
 use crate::{CarrierConfig, CarrierId, Event, Payload, Role, Terms};
 
-/// Until anything is known of a carrier, it is given this long to answer (RFC 6298, section 2.1);
-/// twice as long if the last one of its link was not given enough.
+/// How long a new carrier may take to give a first sign of life (RFC 6298, section 2.1). It doubles for each
+/// carrier of the same link that was suspected before it gave one.
 const FIRST_PATIENCE: Time = Time::from_secs(1);
 const MOST_DOUBLED: u32 = 5;
 
 impl<P: Payload> Association<P> {
-    /// A connection is there that may carry frames.
+    /// A connection that can carry frames has been established.
     pub fn carrier_up(&mut self, now: Time, config: CarrierConfig) -> CarrierId {
         self.due = None;
         let id = CarrierId(self.next_carrier);
@@ -25,7 +25,7 @@ impl<P: Payload> Association<P> {
         let expected = replaced.map_or(before, Carrier::link);
         let payload = self.config.payload;
         let mut carrier = Carrier::new(now, id, config, patience, expected, payload);
-        // The other terms come with the carrier.
+        // The peer is told the terms when the carrier comes up.
         carrier.terms_due = self.role == Role::Initiator && config.terms.rate.is_some();
         self.carriers.push(carrier);
         self.alone_since = None;
@@ -34,8 +34,8 @@ impl<P: Payload> Association<P> {
         id
     }
 
-    /// A connection is no more: closed, reset, or replaced by another. What it held goes out over
-    /// the others.
+    /// A connection is gone: closed, reset, or replaced by another. What it had in flight is sent again on
+    /// other carriers.
     pub fn carrier_down(&mut self, now: Time, id: CarrierId) {
         let Some(at) = self.position(id) else {
             return;
@@ -54,8 +54,7 @@ impl<P: Payload> Association<P> {
         self.wake_all();
     }
 
-    /// A carrier is used on other terms from now on, and the other end is told. Only the initiator sets
-    /// them.
+    /// Changes the terms on which a carrier is used, and tells the peer. Only the initiator may do this.
     pub fn set_terms(&mut self, id: CarrierId, terms: Terms) {
         if let Some(at) = self.position(id).filter(|_| self.role == Role::Initiator) {
             self.carriers[at].terms_due = true;
@@ -63,13 +62,14 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// A carrier has carried what it may: what it was chosen for is another's, and others may send now.
+    /// A carrier's quota is used up: data that were assigned to it are to be assigned again, and carriers
+    /// that waited for it may send.
     pub(super) fn on_quota_gone(&mut self) {
         self.chosen = None;
         self.wake_all();
     }
 
-    /// A carrier is used on other terms from now on, which may be for another to say.
+    /// Applies terms to a carrier, whichever end has set them.
     pub(super) fn use_on(&mut self, at: usize, terms: Terms) {
         self.due = None;
         self.carriers[at].set_terms(terms);
@@ -77,7 +77,7 @@ impl<P: Payload> Association<P> {
         self.wake_all();
     }
 
-    /// The carrier's socket would block: it is not asked for frames until it is
+    /// The carrier's socket would block: it is not polled again until it is
     /// [`writable`](Association::writable).
     pub fn blocked(&mut self, id: CarrierId) {
         if let Some(at) = self.position(id) {
@@ -86,12 +86,12 @@ impl<P: Payload> Association<P> {
             if self.chosen.is_some_and(|(chosen, _)| chosen == id) {
                 self.chosen = None;
             }
-            // What only this one could have taken may be another's now.
+            // What was left to this carrier may be sent by another now.
             self.wake_all();
         }
     }
 
-    /// The carrier's socket takes more: it is to be asked.
+    /// The carrier's socket takes data again: it is to be polled.
     pub fn writable(&mut self, id: CarrierId) {
         if let Some(at) = self.position(id) {
             self.due = None;
@@ -99,16 +99,16 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// The last time that the other end's TCP acknowledged anything on this carrier (Linux:
-    /// `TCP_INFO`, now less `tcpi_last_ack_recv`): a sign of life when frames' acknowledgements wait
-    /// behind a lost segment. To be told before [`handle_timeout`](Association::handle_timeout).
+    /// When the peer's TCP last acknowledged anything on this carrier (on Linux from `TCP_INFO`: now less
+    /// `tcpi_last_ack_recv`). It is a sign of life while acknowledgements of frames wait behind a lost
+    /// segment. Call it before [`handle_timeout`](Association::handle_timeout).
     pub fn heard(&mut self, id: CarrierId, at: Time) {
         if let Some(position) = self.position(id) {
             self.hear(position, at);
         }
     }
 
-    /// A sign of life of a carrier.
+    /// Notes a sign of life of a carrier.
     pub(super) fn hear(&mut self, position: usize, at: Time) {
         if at <= self.carriers[position].listening.heard_at() {
             return;
@@ -116,7 +116,7 @@ impl<P: Payload> Association<P> {
         self.due = None;
         match self.carriers[position].on_heard(at) {
             Heard::AsEver => {}
-            // What it holds that nobody has sent again is left to it.
+            // What it has in flight and no other carrier has sent again yet stays with it.
             Heard::Late => {
                 self.take_back(position);
                 self.trust(position);
@@ -125,7 +125,7 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// A suspected carrier lives.
+    /// A suspected carrier has been heard again.
     fn trust(&mut self, position: usize) {
         let trusted = Event::CarrierTrusted(self.carriers[position].id);
         self.events.push_back(trusted);

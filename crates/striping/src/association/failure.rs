@@ -1,4 +1,4 @@
-//! Carriers that fall silent or late: what they hold goes elsewhere.
+//! Carriers that fall silent or late: what they have in flight is sent again on others.
 
 use std::mem;
 
@@ -10,12 +10,13 @@ use crate::carrier::in_flight::{Content, Sent};
 use crate::event::NO_CARRIER;
 use crate::{Event, Payload};
 
-/// TCP needs a round trip to send again what was lost on the way; a longer one is not waited for.
+/// How long TCP may take to repair a loss, which needs a round trip. Where that is longer, it is not waited
+/// for.
 const REPAIR: Time = Time::from_millis(100);
 
 impl<P: Payload> Association<P> {
-    /// When [`handle_timeout`](Association::handle_timeout) wants to be called; may change after
-    /// any call.
+    /// When [`handle_timeout`](Association::handle_timeout) is to be called next. It may change after any
+    /// call.
     #[must_use]
     pub fn poll_timeout(&mut self) -> Option<Time> {
         match self.due {
@@ -47,7 +48,7 @@ impl<P: Payload> Association<P> {
         (next < Time::MAX).then_some(next)
     }
 
-    /// When something is due on a carrier; never, if nothing is.
+    /// When something is due on a carrier; `Time::MAX` if nothing is.
     pub(super) fn due_at(&mut self, at: usize) -> Time {
         let carrier = &self.carriers[at];
         let own = [
@@ -64,8 +65,8 @@ impl<P: Payload> Association<P> {
         own.into_iter().flatten().fold(Time::MAX, Time::min)
     }
 
-    /// Time has passed. The driver calls it at [`poll_timeout`](Association::poll_timeout) or
-    /// later; sooner does no harm.
+    /// Does what is due. The driver calls it at or after the time of
+    /// [`poll_timeout`](Association::poll_timeout); a call before that does no harm.
     pub fn handle_timeout(&mut self, now: Time) {
         self.due = None;
         if self.closed.is_some() {
@@ -105,12 +106,12 @@ impl<P: Payload> Association<P> {
                 self.carriers[at].fed = false;
                 self.carriers.wake(at);
             }
-            // Of those behind it, something may have been given up.
+            // What was done for this carrier may have changed those behind it.
             self.carriers.settle();
         }
     }
 
-    /// When a carrier that had no room has some although nothing was acknowledged.
+    /// When a full carrier has room again without any acknowledgement.
     fn room_at(&self, at: usize) -> Option<Time> {
         let carrier = &self.carriers[at];
         if !self.carriers.is_asleep(at) || self.turns.len() == 0 || !self.may_send(at) {
@@ -120,7 +121,7 @@ impl<P: Payload> Association<P> {
         room.filter(|room| *room > self.carriers.asked_at(at))
     }
 
-    /// When a carrier that was asked in vain may send more by its terms.
+    /// When the throttle of a carrier that had nothing to send next lets it send.
     fn opens_at(&self, at: usize) -> Option<Time> {
         let carrier = &self.carriers[at];
         if !self.carriers.is_asleep(at) || self.turns.len() == 0 || !self.may_send(at) {
@@ -130,7 +131,7 @@ impl<P: Payload> Association<P> {
         opens.filter(|opens| *opens > self.carriers.asked_at(at))
     }
 
-    /// The association is over, and not by this end's wish.
+    /// Ends the association for a reason that is not this end's wish.
     pub(super) fn end(&mut self, code: u32) {
         for number in self.streams.keys() {
             let stream = crate::StreamId(*number);
@@ -141,7 +142,7 @@ impl<P: Payload> Association<P> {
         self.events.push_back(Event::Closed { code });
     }
 
-    /// When an idle carrier is to be probed.
+    /// When an idle carrier is to be probed with a ping.
     fn probe_at(&self, at: usize) -> Option<Time> {
         let keepalive = match self.streams.is_empty() {
             true => self.config.idle_keepalive,
@@ -154,7 +155,7 @@ impl<P: Payload> Association<P> {
         })
     }
 
-    /// Nothing was heard of a carrier for too long.
+    /// A carrier has been silent for too long.
     fn suspect(&mut self, now: Time, at: usize) {
         let carrier = &mut self.carriers[at];
         carrier.listening.suspect(now);
@@ -175,10 +176,10 @@ impl<P: Payload> Association<P> {
         self.wake_all();
     }
 
-    /// When a frame of a carrier is so late that another is asked to carry it, too.
+    /// When the oldest frame of a carrier is so late that it is also sent on another.
     ///
-    /// One that others wait for is missed first. Once a carrier is late, each frame is missed when
-    /// its time has come.
+    /// At first only a frame that other data wait for counts as late. Once a carrier is late, each of its
+    /// frames is sent again when its own time has passed.
     fn overdue_at(&mut self, at: usize) -> Option<Time> {
         let carrier = &self.carriers[at];
         if carrier.listening.is_suspected() || carrier.in_flight.is_empty() {
@@ -205,8 +206,8 @@ impl<P: Payload> Association<P> {
         })
     }
 
-    /// Whether a stream has enough to go on with for such a time: more than all carriers deliver
-    /// meanwhile, and the window for it. Then what it waits for costs nothing but its own delay.
+    /// Whether a stream has enough else to send for such a time: more than all carriers deliver meanwhile,
+    /// within its window. Then what it waits for delays nothing but itself.
     fn can_wait(&mut self, time: Time, content: &Content) -> bool {
         let Content::Data { stream, .. } = content else {
             return false;
@@ -216,7 +217,7 @@ impl<P: Payload> Association<P> {
         stream.is_some_and(|stream| stream.send.sendable() as f64 > meanwhile)
     }
 
-    /// Whether bytes behind this have arrived and wait for it.
+    /// Whether later bytes of the stream have arrived and wait for these.
     fn holds_up(&self, content: &Content) -> bool {
         let Content::Data { stream, start, .. } = content else {
             return false;
@@ -225,20 +226,20 @@ impl<P: Payload> Association<P> {
         stream.is_some_and(|stream| stream.send.is_held_up_by(*start))
     }
 
-    /// What a carrier holds beyond its time is sent again over others; it gets nothing new until
-    /// its oldest frame is acknowledged.
+    /// Sends the overdue frames of a carrier again on others. The carrier gets no new data until its oldest
+    /// frame is acknowledged.
     fn overtake(&mut self, now: Time, at: usize) {
         self.carriers[at].late = true;
         self.give_up_if(at, |due| due <= now);
         self.wake_all();
     }
 
-    /// All that a carrier holds is to go elsewhere.
+    /// Marks all that a carrier has in flight to be sent again on others.
     pub(super) fn give_up(&mut self, at: usize) {
         self.give_up_if(at, |_| true);
     }
 
-    /// One frame of a carrier is to go elsewhere.
+    /// Marks one frame of a carrier to be sent again on another.
     pub(super) fn give_up_one(&mut self, at: usize, content: Content) {
         self.give_up_where(at, |sent| sent.content == content);
     }
@@ -285,7 +286,7 @@ impl<P: Payload> Association<P> {
         self.resent_bytes += bytes;
     }
 
-    /// Another carrier that has a copy under way answers for it from now on, if there is one.
+    /// Makes another carrier that has a copy of this content in flight responsible for it, if there is one.
     fn hand_over(&mut self, at: usize, content: &Content) -> bool {
         for other in (0..self.carriers.len()).filter(|other| *other != at) {
             if !self.carriers[other].is_good() {
@@ -300,7 +301,7 @@ impl<P: Payload> Association<P> {
         false
     }
 
-    /// What a carrier holds, and nobody has sent again yet, is left to it.
+    /// What a carrier has in flight and no other has sent again yet stays with it after all.
     pub(super) fn take_back(&mut self, at: usize) {
         for sent in self.carriers[at].in_flight.iter_mut() {
             if let Content::Data {

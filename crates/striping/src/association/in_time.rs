@@ -1,8 +1,9 @@
-//! What a carrier holds and would deliver too late goes over another as well, where the scheduler says so.
+//! Sends data that would miss their deadline on their carrier on a second one as well, if the scheduler asks
+//! for it.
 //!
-//! A scheduler that goes by deadlines and prices leaves data to a cheap carrier as long as they come in time
-//! there. So that a frame is missed on its carrier (`failure.rs`) is no reason to pay for it again: its deadline is,
-//! and it may be one before the frame is missed.
+//! A scheduler that weighs deadlines against prices leaves data on a cheap carrier as long as they arrive in
+//! time there. With such a scheduler a late frame alone (`failure.rs`) is no reason to pay for sending it
+//! again. A deadline that is about to be missed is one, even before the frame counts as late.
 
 use ropewalk_quantities::Time;
 use ropewalk_transport::Deadline;
@@ -12,11 +13,11 @@ use super::Association;
 use crate::Payload;
 use crate::carrier::in_flight::Content;
 
-/// Between two looks for what will miss its deadline.
+/// Interval at which frames in flight are checked against their deadlines.
 const BETWEEN_LOOKS: Time = Time::from_millis(5);
 
 impl<P: Payload> Association<P> {
-    /// By when what a frame carries is to be delivered, where the scheduler judges by that.
+    /// The deadline of a frame's data, if the scheduler takes deadlines into account.
     pub(super) fn judged_by(&self, content: &Content) -> Option<Deadline> {
         let Content::Data { stream, start, .. } = *content else {
             return None;
@@ -25,7 +26,7 @@ impl<P: Payload> Association<P> {
         send.deadline_of(start).filter(|_| self.rescues)
     }
 
-    /// A frame went out: if it has a deadline, it is looked after from now on.
+    /// A frame was sent: if it has a deadline, checks are scheduled.
     pub(super) fn look_after(&mut self, now: Time, content: &Content) {
         if self.rescues && self.look_at.is_none() && self.judged_by(content).is_some() {
             self.look_at = Some(now + BETWEEN_LOOKS);
@@ -33,7 +34,8 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// Gives up to others what would come too late, if the time to look has come.
+    /// At the time of a check, marks frames that would miss their deadline to be sent on other carriers as
+    /// well.
     pub(super) fn rescue_late(&mut self, now: Time) {
         if self.look_at.is_none_or(|at| at > now) {
             return;
@@ -52,7 +54,7 @@ impl<P: Payload> Association<P> {
                     Content::Data { stream, .. } => stream,
                     Content::Control(_) => continue,
                 };
-                // It is the first of its stream that waits.
+                // The data stand at the front of their stream's queue now.
                 self.chosen = Some((self.carriers[to].id, stream));
                 self.carriers.wake(to);
             }
@@ -61,8 +63,8 @@ impl<P: Payload> Association<P> {
         self.due = None;
     }
 
-    /// The first frame of a carrier that another is to carry, too, and which; when to look again, if that is sooner
-    /// than `next`.
+    /// The first frame of a carrier that another should carry as well, and which carrier; lowers `next`, the
+    /// time of the next check, where needed.
     fn first_late(
         &mut self,
         now: Time,

@@ -32,14 +32,14 @@ pub use statistics::{CarrierStatistics, StreamStatistics};
 
 /// One end of an association: many independent streams over several carriers.
 ///
-/// The driver owns the connections. It tells of each one that comes and goes
-/// ([`carrier_up`](Association::carrier_up), [`carrier_down`](Association::carrier_down)), hands in
-/// what they bring ([`received`](Association::received)) and takes what they shall carry
-/// ([`poll_transmit`](Association::poll_transmit)). After any call it looks at
-/// [`poll_event`](Association::poll_event) and [`poll_wake`](Association::poll_wake) until there is none, and
-/// at [`poll_timeout`](Association::poll_timeout).
+/// The driver owns the connections. It reports each one that comes up or goes down
+/// ([`carrier_up`](Association::carrier_up), [`carrier_down`](Association::carrier_down)), passes in the
+/// frames that arrive on it ([`received`](Association::received)) and takes the frames to send on it
+/// ([`poll_transmit`](Association::poll_transmit)). After any call it drains
+/// [`poll_event`](Association::poll_event) and [`poll_wake`](Association::poll_wake), and asks
+/// [`poll_timeout`](Association::poll_timeout).
 ///
-/// All times are of one clock, and never go back.
+/// All times are of one clock and never go back.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -67,49 +67,51 @@ pub use statistics::{CarrierStatistics, StreamStatistics};
 pub struct Association<P> {
     role: Role,
     config: Config,
-    /// Those that live, in the order in which they came.
+    /// Those that are up, in the order in which they came up.
     carriers: Carriers,
     next_carrier: u32,
     streams: BTreeMap<u32, Stream<P>>,
-    /// Streams of this end, and of the other.
+    /// Streams opened by this end, and by the peer.
     own_ids: StreamIds,
     peer_ids: StreamIds,
     peer_streams: u32,
     turns: Turns,
     control: ControlQueue,
-    /// For what was received, and for what waits to be sent.
+    /// Receive memory and send memory.
     memory: Memory,
     send_memory: Memory,
     events: VecDeque<Event>,
     scheduler: Option<PacketScheduler>,
-    /// Carriers as that scheduler sees them, and which it said is to carry what is next of a stream.
+    /// The carriers as subflows, for the transport's scheduler, and the carrier it chose for the next data of
+    /// a stream.
     table: Vec<SubflowState>,
     chosen: Option<(CarrierId, u32)>,
-    /// When it asked to be asked again.
+    /// When the scheduler asked to be called again.
     scheduler_at: Option<Time>,
-    /// Whether it may say that what a carrier holds is to go over another, too; and when it is asked, while
-    /// something with a deadline is under way.
+    /// Whether the scheduler may have data sent on a second carrier to meet a deadline, and when that is
+    /// checked next, while data with a deadline are in flight.
     rescues: bool,
     look_at: Option<Time>,
-    /// Written to all streams so far, and of that what the other end has in order.
+    /// Bytes written to all streams so far, and how many of them the peer has in order.
     written: u64,
     acknowledged: u64,
-    /// For the redundant mode: what each carrier has yet to carry that another has carried.
+    /// In the redundant mode: for each carrier the parts that another carrier has sent and it has not.
     copies: Vec<(CarrierId, VecDeque<Copied>)>,
-    /// Since when no carrier lives.
+    /// Since when no carrier has been up.
     alone_since: Option<Time>,
-    /// Per link, how many carriers in a row were suspected before anything was known of them.
+    /// For each link, how many carriers in a row were suspected before they gave a first sign of life.
     impatience: BTreeMap<u32, u32>,
-    /// Per link, what its last carrier has found.
+    /// For each link, what was learnt on its last carrier.
     links: BTreeMap<u32, Expected>,
     next_token: u64,
     closed: Option<u32>,
     resent_bytes: u64,
-    /// What [`poll_timeout`](Association::poll_timeout) found; forgotten by whatever may change it.
+    /// Cached result of [`poll_timeout`](Association::poll_timeout); cleared by every call that may change
+    /// it.
     due: Option<Option<Time>>,
 }
 
-/// A part of a stream that another carrier has sent.
+/// A part of a stream that another carrier has sent and this one is to send too.
 #[derive(Clone, Copy, Debug)]
 struct Copied {
     stream: u32,
@@ -118,7 +120,7 @@ struct Copied {
 }
 
 impl<P: Payload> Association<P> {
-    /// Without carriers and streams.
+    /// An end without carriers or streams.
     #[must_use]
     pub fn new(role: Role, config: Config) -> Association<P> {
         Association {
@@ -154,14 +156,14 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// What happened, in its order; may change after any call.
+    /// The next event, in the order in which they happened. It may change after any call.
     #[must_use]
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// Ends the association: streams are dropped, and each carrier carries a last frame that says
-    /// so. The driver closes them when [`poll_transmit`](Association::poll_transmit) has no more.
+    /// Ends the association: streams are dropped, and each carrier sends a last frame that says so. The
+    /// driver closes the connections once [`poll_transmit`](Association::poll_transmit) gives nothing more.
     pub fn close(&mut self, code: u32) {
         self.due = None;
         if self.closed.is_none() {
@@ -173,7 +175,7 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// Whether it has ended, by either end.
+    /// Whether either end has ended it.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.closed.is_some()
@@ -184,17 +186,17 @@ impl<P: Payload> Association<P> {
         self.streams.keys().map(|number| StreamId(*number))
     }
 
-    /// Carriers that live, suspected ones included.
+    /// Carriers that are up, suspected ones included.
     pub fn carriers(&self) -> impl Iterator<Item = CarrierId> + '_ {
         self.carriers.iter().map(|carrier| carrier.id)
     }
 
-    /// Where the carrier stands in the list; `None` if it is gone.
+    /// Index of a carrier in the list; `None` if it is gone.
     fn position(&self, id: CarrierId) -> Option<usize> {
         self.carriers.position(id)
     }
 
-    /// Something changed that may give carriers work: those that had none are asked again.
+    /// Something changed that may let carriers send: all that had nothing are to be polled again.
     fn wake_all(&mut self) {
         self.carriers.wake_all();
     }

@@ -1,4 +1,4 @@
-//! What a frame from the other end does.
+//! What a received frame does.
 
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_wire::gateway::Frame;
@@ -11,14 +11,15 @@ use crate::stream::Stream;
 use crate::stream_ids::{index, is_opened_by};
 use crate::{CarrierId, Event, Payload, ProtocolError, Role, StreamId, Terms};
 
-/// Streams that may be passed over, and refusals that may wait, beyond what may be open.
+/// How many streams a peer may skip, and how many refusals may wait to be sent, beyond the streams that may
+/// be open.
 const STRAY: u64 = 65_536;
 
 impl<P: Payload> Association<P> {
-    /// A frame came on a carrier. One of a carrier that is down is dropped.
+    /// A frame arrived on a carrier. It is ignored if that carrier is down.
     ///
     /// # Errors
-    /// If the other end breaks the protocol; the association cannot go on.
+    /// If the peer violates the protocol; the association cannot go on.
     pub fn received(
         &mut self,
         now: Time,
@@ -147,8 +148,8 @@ impl<P: Payload> Association<P> {
         Ok(())
     }
 
-    /// What a carrier holds is not to be waited for longer than the reassembly buffer takes what the
-    /// others bring meanwhile; the other end's is taken to be as large as this one's.
+    /// Limits what may be in flight on each carrier, so that the reassembly buffer can hold what the other
+    /// carriers deliver meanwhile. The peer's buffer is taken to be as large as this one's.
     fn bound_queues(&mut self) {
         self.carriers.settle();
         let lasts = self.config.buffer.as_u64() as f64 / self.carriers.rates();
@@ -193,7 +194,7 @@ impl<P: Payload> Association<P> {
         Ok(())
     }
 
-    /// So much of a stream waits for a gap to be filled: it may be given a larger window.
+    /// So many bytes of a stream wait behind a gap: its window may have to grow.
     fn make_room(&mut self, number: u32, early: u64) {
         if let Some(state) = self.streams.get_mut(&number)
             && state.window.on_gap(early, &mut self.memory)
@@ -228,8 +229,8 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// The stream that a frame is about: an open one, or one that the other end opens with it.
-    /// `None` if it is over, or refused.
+    /// The stream that a frame is about: an open one, or one that the peer opens with this frame. `None` if
+    /// it is over or refused.
     fn stream_of_peer(&mut self, number: u32) -> Result<Option<&mut Stream<P>>, ProtocolError> {
         if self.streams.contains_key(&number) {
             return Ok(self.streams.get_mut(&number));
@@ -258,7 +259,7 @@ impl<P: Payload> Association<P> {
         Ok(Some(self.streams.entry(number).or_insert(stream)))
     }
 
-    /// One stream too many: both directions are given up, and nothing is kept of it.
+    /// The peer has opened one stream too many: both directions are reset, and no state is kept.
     fn refuse(&mut self, number: u32) -> Result<(), ProtocolError> {
         if self.control.len() as u64 > STRAY {
             return Err(ProtocolError::TooManyStreams(number));

@@ -1,12 +1,12 @@
-//! A window that is full of what waits for a slow carrier is opened by a faster one.
+//! Opportunistic retransmission: a faster carrier sends again what a slow one holds up.
 //!
-//! Where all of a stream's window is taken by bytes that wait for others, nobody has anything to send.
-//! Then a carrier with room carries what is missing itself, if it is sooner there than whoever holds
-//! it, who gets nothing new until that is acknowledged (as MPTCP's opportunistic retransmission and
-//! penalisation: Raiciu et al., NSDI 2012, section 4.2). So a link that holds up the reassembly buffer
-//! costs what it brings, and no more.
+//! When a stream's window is full of bytes that wait for earlier ones, nothing new can be sent. Then a
+//! carrier with room sends the missing bytes itself, if it delivers them sooner than the carrier that has
+//! them in flight, and that carrier gets no new data until they are acknowledged (MPTCP's opportunistic
+//! retransmission and penalisation: Raiciu et al., NSDI 2012, section 4.2). So a link that fills the
+//! reassembly buffer costs no more than it contributes.
 //!
-//! Where a link has slowed down, that is not waited for: what fills the window for too long is known then.
+//! When a link slows down, this does not wait until the window is full: what will fill it can be computed.
 
 use ropewalk_quantities::Time;
 
@@ -16,8 +16,8 @@ use crate::carrier::deadline::OVERDUE;
 use crate::carriers::Holder;
 
 impl<P: Payload> Association<P> {
-    /// This carrier has room, and nothing may be sent: gives it what holds a stream up, if it brings
-    /// that much sooner, or if that is overdue. Says whether there is anything.
+    /// Called for a carrier that has room while nothing may be sent. Marks what blocks a stream to be sent
+    /// again if this carrier delivers it much sooner, or if it is overdue. Returns whether there is anything.
     pub(super) fn rescue(&mut self, now: Time, by: usize) -> bool {
         let Some(holder) = self.holds_up_a_full_window() else {
             return false;
@@ -33,7 +33,8 @@ impl<P: Payload> Association<P> {
         true
     }
 
-    /// Who holds what a stream waits for whose window is full, and when that was expected to be acknowledged.
+    /// The carrier responsible for the bytes that a stream with a full window waits for, and when their
+    /// acknowledgement was expected.
     pub(super) fn holds_up_a_full_window(&mut self) -> Option<Holder> {
         let mut streams = self.streams.iter();
         let (number, stream) = streams.find(|(_, stream)| {
@@ -43,7 +44,7 @@ impl<P: Payload> Association<P> {
         self.carriers.holder(number, base)
     }
 
-    /// Whether a carrier that has nothing else to send brings what this one holds much sooner, or that is overdue.
+    /// Whether an idle carrier would deliver what the holder has in flight much sooner, or it is overdue.
     pub(super) fn would_rescue(&self, now: Time, by: usize, (holder, due): Holder) -> bool {
         let own = self.carriers.lane(by).arrives_in;
         let left = due.saturating_sub(now).as_secs_f64() - self.back(holder);
@@ -51,16 +52,17 @@ impl<P: Payload> Association<P> {
         holder != by && (is_sooner || now >= due + OVERDUE / 2)
     }
 
-    /// Seconds until the acknowledgement of what has arrived over a carrier is there: half a round trip.
+    /// Seconds that an acknowledgement takes to come back over a carrier: half a round trip.
     fn back(&self, at: usize) -> f64 {
         self.carriers[at].min_rtt() / 2.0
     }
 
-    /// The link of a carrier has slowed down. What that holds and brings only when the reassembly buffer is
-    /// full of what the others bring meanwhile goes over them at once, if they are faster than it is.
+    /// Called when the link of a carrier has slowed down. The part of its data in flight that it would
+    /// deliver only after the reassembly buffer is full is sent again on the others at once, if together they
+    /// are faster.
     ///
-    /// To wait until each of its frames is overdue would stop the stream for as long as they take at the new
-    /// rate; to send them again takes the others as much less as they are faster.
+    /// Waiting until each frame is overdue would stop the stream for as long as the frames take at the new
+    /// rate. Sending them again costs the others less, in proportion to their higher rate.
     pub(super) fn shed(&mut self, at: usize) {
         let carrier = &self.carriers[at];
         let own = self.carriers.lane(at).rate;

@@ -1,4 +1,4 @@
-//! Which carrier takes which part of which stream.
+//! Which carrier sends which part of which stream.
 
 use std::collections::VecDeque;
 
@@ -15,31 +15,32 @@ use crate::carrier::Carrier;
 use crate::stream::send::Part;
 use crate::{CarrierId, Config, Payload};
 
-/// Streams that are looked at for a part ahead; with more, the gap is small anyway.
+/// How many streams are searched for a part ahead of a gap. With more streams each one's share of the gap is
+/// small.
 const LOOKED_AT: usize = 64;
 
-/// Between parts that were sent ahead, shorter ones than this are left to who is sooner there: a frame
-/// of them would be little more than its header.
+/// Least length of a part sent ahead of a gap. Shorter ones are left to the faster carriers: the frame would
+/// be little more than its header.
 const LEAST_AHEAD: u64 = 1400;
 
-/// The same of frames with so much payload.
+/// The same for a carrier whose frames have this much payload.
 pub(super) fn least_ahead(payload: u64) -> u64 {
     (payload / 2).min(LEAST_AHEAD)
 }
 
-/// What goes out next.
+/// A part to send next.
 pub(super) struct Next {
     pub(super) stream: u32,
     pub(super) part: Part,
-    /// Another carrier answers for it.
+    /// It is a copy: another carrier is responsible for the part.
     pub(super) copy: bool,
 }
 
-/// The transport's scheduler, if it sees carriers as subflows.
+/// The transport's scheduler, for schedulers that treat carriers as subflows.
 ///
-/// Three of them need more than a table of subflows says, and are followed here: what is to be sent
-/// ahead over a slow carrier is a part of one of several streams (`earliest-arrival`, `overflow`), and
-/// what was sent is to be copied part by part (`redundant`). Their arithmetic is the transport's.
+/// Three schedulers need more than a table of subflows and are implemented here: `earliest-arrival` and
+/// `overflow` send parts ahead of a gap from one of several streams, and `redundant` copies part by part.
+/// Their arithmetic is the transport's.
 pub(super) fn scheduler(config: &Config) -> Option<PacketScheduler> {
     use SchedulerConfig::{EarliestArrival, Overflow, Redundant};
     if let EarliestArrival(_) | Overflow(_) | Redundant(_) = config.scheduling {
@@ -49,12 +50,12 @@ pub(super) fn scheduler(config: &Config) -> Option<PacketScheduler> {
 }
 
 impl<P: Payload> Association<P> {
-    /// Whether a carrier may be given anything about streams.
+    /// Whether a carrier may be given frames of streams.
     pub(super) fn may_send(&self, at: usize) -> bool {
         self.carriers.may_send(at)
     }
 
-    /// Whether no other carrier that takes something has a shorter round trip.
+    /// Whether no other usable carrier has a shorter round trip.
     pub(super) fn is_quickest(&self, at: usize) -> bool {
         let srtt = |carrier: &Carrier| carrier.round_trip.smoothed().unwrap_or(Time::MAX);
         let own = srtt(&self.carriers[at]);
@@ -67,7 +68,7 @@ impl<P: Payload> Association<P> {
         })
     }
 
-    /// What this carrier, which has room, takes now.
+    /// The part that this carrier, which has room, sends now.
     pub(super) fn schedule(&mut self, now: Time, at: usize) -> Option<Next> {
         self.carriers.settle();
         match self.config.scheduling {
@@ -96,12 +97,12 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// Whether each carrier carries everything.
+    /// Whether every carrier sends everything.
     pub(super) fn is_redundant(&self) -> bool {
         matches!(self.config.scheduling, SchedulerConfig::Redundant(_))
     }
 
-    /// The next part in turn.
+    /// The next part of the stream whose turn it is.
     fn head(&mut self, at: usize) -> Option<Next> {
         let number = self.turns.next(&mut self.streams)?;
         self.head_of(number, at)
@@ -123,15 +124,15 @@ impl<P: Payload> Association<P> {
         })
     }
 
-    /// What it would deliver in order: `gap_below` says what the others that are used bring meanwhile, if that is
-    /// less than so much.
+    /// The part that this carrier would deliver in order. `gap_below` gives the bytes that the other usable
+    /// carriers deliver before it could, if that is less than its argument.
     fn by_earliest_arrival(
         &mut self,
         at: usize,
         gap_below: impl FnOnce(&mut Self, u64) -> Option<u64>,
     ) -> Option<Next> {
         let len = self.carriers[at].payload_len() as u64;
-        // How large the gap is does not matter where nothing lies beyond, as long as it is that large.
+        // The exact size of the gap does not matter if there is nothing to send behind it.
         let beyond = self.nothing_beyond(least_ahead(len));
         let enough = beyond.map_or(u64::MAX, |beyond| (beyond + 1).max(len / 2));
         let gap = gap_below(self, enough)?;
@@ -141,7 +142,7 @@ impl<P: Payload> Association<P> {
         self.part_behind(gap, len)
     }
 
-    /// The first part that a carrier with frames of so much payload may take behind such a gap.
+    /// The first part, of at most `len` bytes, behind a gap of `gap` bytes.
     pub(super) fn part_behind(&mut self, gap: u64, len: u64) -> Option<Next> {
         let least = least_ahead(len);
         let pending = self
@@ -162,8 +163,8 @@ impl<P: Payload> Association<P> {
         })
     }
 
-    /// If only one stream has something to send, it has no part beyond so many bytes: all of the gap is its
-    /// share.
+    /// If only one stream has something to send: the number of waiting bytes behind which no part of at least
+    /// `least` bytes begins. The whole gap is that stream's share.
     pub(super) fn nothing_beyond(&self, least: u64) -> Option<u64> {
         let mut numbers = self.turns.iter();
         let (Some(only), None) = (numbers.next(), numbers.next()) else {
@@ -172,7 +173,7 @@ impl<P: Payload> Association<P> {
         Some(self.streams.get(&only)?.send.nothing_beyond(least))
     }
 
-    /// Bytes that wait in all streams.
+    /// Bytes that wait to be sent, in all streams.
     fn waiting(&self) -> u64 {
         let streams = self
             .turns
@@ -181,7 +182,7 @@ impl<P: Payload> Association<P> {
         streams.map(|stream| stream.send.pending()).sum()
     }
 
-    /// Whether the cheaper carriers would need too long for what waits.
+    /// Whether the cheaper carriers would take too long for what waits.
     fn is_needed(&self, overflow: OverflowConfig, at: usize, waiting: u64) -> bool {
         let rank = |carrier: &Carrier| (carrier.config.priority, carrier.config.terms.cost);
         let own = rank(&self.carriers[at]);
@@ -191,7 +192,7 @@ impl<P: Payload> Association<P> {
         overflow.is_needed(waiting, rates)
     }
 
-    /// What another carrier has sent and this one has not.
+    /// The next part that another carrier has sent and this one has not.
     fn copy(&mut self, at: usize) -> Option<Next> {
         let id = self.carriers[at].id;
         let most = self.carriers[at].payload_len() as u64;
@@ -219,7 +220,7 @@ impl<P: Payload> Association<P> {
         None
     }
 
-    /// A part went out: in the redundant mode, the others are to carry it, too.
+    /// A part was sent: in the redundant mode it is queued as a copy for the other carriers.
     pub(super) fn after_sent(&mut self, at: usize, stream: u32, part: Part, copy: bool) {
         let id = self.carriers[at].id;
         if copy {
@@ -262,7 +263,8 @@ impl<P: Payload> Association<P> {
     fn by_table(&mut self, now: Time, at: usize) -> Option<Next> {
         let stream = self.turns.next(&mut self.streams)?;
         let own = self.carriers[at].id;
-        // Whose quota is gone, or which is behind, may not be any more when others are able.
+        // A carrier that was passed over for its quota, or since it was behind, may be used once the others
+        // are unusable.
         let may_send = |(id, _)| self.position(id).is_some_and(|at| self.may_send(at));
         if !self.chosen.is_some_and(may_send) {
             self.choose(now, at, stream);
@@ -271,7 +273,7 @@ impl<P: Payload> Association<P> {
         if chosen == own {
             let next = self.head_of(stream, at);
             if next.is_none() {
-                // The stream was given up, or its window shut, meanwhile.
+                // The stream was reset, or its window closed, since the choice was made.
                 self.chosen = None;
             }
             return next;
@@ -282,8 +284,8 @@ impl<P: Payload> Association<P> {
         None
     }
 
-    /// Asks the transport's scheduler who is to carry what the stream in turn has next. Where that waits for a
-    /// carrier, another stream whose deadline is another may not.
+    /// Lets the transport's scheduler choose a carrier for the stream whose turn it is. If it prefers to
+    /// wait, streams with another deadline are tried.
     fn choose(&mut self, now: Time, at: usize, stream: u32) {
         self.table.clear();
         for number in 0..self.carriers.len() {
@@ -310,7 +312,7 @@ impl<P: Payload> Association<P> {
             .find_map(|other| self.ask(now, at, other));
     }
 
-    /// Which carrier is to carry what this stream has next, if one is to now.
+    /// The carrier that is to send this stream's next data, if one is to now.
     fn ask(&mut self, now: Time, at: usize, stream: u32) -> Option<(CarrierId, u32)> {
         let next = self.streams.get(&stream)?.send.next_deadline();
         let pending = Pending {
@@ -332,7 +334,7 @@ impl<P: Payload> Association<P> {
                 self.scheduler_at = Some(self.scheduler_at.map_or(time, |at| at.min(time)));
                 None
             }
-            // Nothing is under way that could change its mind.
+            // With nothing in flight, no event would ever make it choose otherwise.
             Choice::Wait | Choice::WaitUntil(_) => self
                 .carriers
                 .iter()
@@ -342,7 +344,7 @@ impl<P: Payload> Association<P> {
         choice.map(|number| (self.carriers[number].id, stream))
     }
 
-    /// A carrier as a subflow.
+    /// A carrier as a subflow of the scheduler's table.
     pub(super) fn row(&self, now: Time, at: usize) -> SubflowState {
         let carrier = &self.carriers[at];
         let mss = carrier.payload_len() as u64;
@@ -356,7 +358,7 @@ impl<P: Payload> Association<P> {
             usable: self.may_send(at),
             mss,
             cwnd: window,
-            // Until start-up is over, its cap is to grow.
+            // During start-up the cap still grows.
             ssthresh: if carrier.rate.is_full() {
                 window
             } else {

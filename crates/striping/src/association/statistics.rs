@@ -1,4 +1,4 @@
-//! What is known of carriers and streams, for people and pictures.
+//! Snapshots of carriers and streams, for status output and plots.
 
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_wire::gateway::DATA_HEADER_LEN;
@@ -6,62 +6,62 @@ use ropewalk_wire::gateway::DATA_HEADER_LEN;
 use super::Association;
 use crate::{CarrierId, Payload, StreamId};
 
-/// A carrier at a moment.
+/// A snapshot of a carrier.
 #[derive(Clone, Copy, Debug)]
 pub struct CarrierStatistics {
     /// The driver's number of its link.
     pub link: u32,
-    /// Nothing was heard of it for too long.
+    /// It has been silent for too long.
     pub suspected: bool,
-    /// When something was last heard of it; when it came up, if nothing was.
+    /// When it was last heard; when it came up, if it never was.
     pub heard_at: Time,
     /// Smoothed round trip, queues and socket included; `None` before it was measured.
     pub srtt: Option<Time>,
     /// Least round trip of the last ten seconds.
     pub min_rtt: Option<Time>,
-    /// Rate of delivery, frames with their headers; `None` before it was measured.
+    /// Delivery rate, frame headers included; `None` before it was measured.
     pub rate: Option<Rate>,
-    /// Given to it and not acknowledged, headers included.
+    /// Sent and not acknowledged, headers included.
     pub in_flight: Bytes,
-    /// Given to it so far, headers included.
+    /// Sent so far, headers included.
     pub sent: Bytes,
     /// Acknowledged so far, headers included.
     pub acknowledged: Bytes,
-    /// What came on it, headers included.
+    /// Received so far, headers included.
     pub received: Bytes,
-    /// Of what it held, payload that went out again elsewhere.
+    /// Payload that was in flight on it and was sent again on others.
     pub resent: Bytes,
-    /// What its quota leaves, if it has one.
+    /// What is left of its quota, if it has one.
     pub quota_left: Option<Bytes>,
-    /// What its terms bound it to, each way.
+    /// Rate limit of its terms, each way.
     pub throttle: Option<Rate>,
 }
 
-/// A stream at a moment.
+/// A snapshot of a stream.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamStatistics {
     /// Written at this end so far.
     pub written: Bytes,
-    /// Of that, what the other end has in order.
+    /// Of that, what the peer has in order.
     pub acknowledged: Bytes,
-    /// Of that, what waits for a carrier, for the first time or again.
+    /// Of that, what waits to be sent, for the first time or again.
     pub waiting: Bytes,
     /// Sent again so far.
     pub resent: Bytes,
-    /// Something waits that the other end's window does not allow.
+    /// Data wait that the peer's window does not allow.
     pub window_blocked: bool,
     /// Read at this end so far.
     pub read: Bytes,
-    /// Came and was not read.
+    /// Received and not read.
     pub held: Bytes,
     /// Of that, what waits for bytes before it.
     pub reassembling: Bytes,
-    /// Most that may be held: the window that the other end was promised.
+    /// Receive window: the most that may be held.
     pub window: Bytes,
 }
 
 impl<P: Payload> Association<P> {
-    /// Of a carrier that lives.
+    /// Of a carrier that is up.
     #[must_use]
     pub fn carrier_statistics(&self, id: CarrierId) -> Option<CarrierStatistics> {
         let carrier = &self.carriers[self.position(id)?];
@@ -83,7 +83,7 @@ impl<P: Payload> Association<P> {
         })
     }
 
-    /// What a full frame of data takes of a carrier that lives, with its header.
+    /// Length of a full data frame of a carrier that is up, header included.
     #[must_use]
     pub fn frame_len(&self, id: CarrierId) -> Option<Bytes> {
         let carrier = &self.carriers[self.position(id)?];
@@ -108,8 +108,8 @@ impl<P: Payload> Association<P> {
         })
     }
 
-    /// What of a stream waits for a carrier, as [`stream_statistics`](Association::stream_statistics) has it:
-    /// for who asks before each write.
+    /// Bytes of a stream that wait to be sent, as in [`stream_statistics`](Association::stream_statistics),
+    /// for callers that ask before each write.
     #[must_use]
     pub fn waiting_of(&self, stream: StreamId) -> Option<Bytes> {
         let state = self.streams.get(&stream.0)?;

@@ -1,4 +1,4 @@
-//! What the application does with streams.
+//! The application's side of streams.
 
 use ropewalk_quantities::Time;
 use ropewalk_transport::Deadline;
@@ -9,12 +9,12 @@ use crate::stream::Stream;
 use crate::stream_ids::{is_opened_by, number};
 use crate::{Event, Payload, StreamId};
 
-/// Room that a writer is told of, unless it may hold less than four times that.
+/// A writer is woken once this much room is free, or a quarter of the send buffer if that is smaller.
 const WORTH_WRITING: u64 = 64 << 10;
 
 impl<P: Payload> Association<P> {
-    /// A new stream. The other end hears of it with the first frame about it. `None` if the
-    /// association is closed, or all 2^31 numbers are used up.
+    /// Opens a stream. The peer learns of it with the first frame about it. `None` if the association is
+    /// closed or all 2^31 stream numbers are used up.
     #[must_use]
     pub fn open(&mut self) -> Option<StreamId> {
         if self.closed.is_some() || self.own_ids.is_used_up() {
@@ -27,11 +27,11 @@ impl<P: Payload> Association<P> {
         Some(StreamId(number))
     }
 
-    /// Takes off the front of `payload` what the stream has room for; returns how many bytes that
-    /// were. If any are left, [`Writable`](Event::Writable) tells when there is room again. Nothing
-    /// is taken once the direction has ended.
+    /// Takes as much off the front of `payload` as the stream has room for, and returns how many bytes that
+    /// was. If any are left, [`Writable`](Event::Writable) reports when there is room again. Nothing is taken
+    /// once the direction has ended.
     ///
-    /// Short pieces are sent as they come if a carrier has room for them, and joined if not.
+    /// Short pieces are sent at once if a carrier has room for them, and coalesced otherwise.
     pub fn write(&mut self, stream: StreamId, payload: &mut P) -> usize {
         let Some(state) = self.streams.get_mut(&stream.0) else {
             return 0;
@@ -56,8 +56,8 @@ impl<P: Payload> Association<P> {
         taken
     }
 
-    /// The same of bytes that are to be delivered by a time. Schedulers may go by it; what comes late is
-    /// delivered none the less.
+    /// As [`write`](Association::write), for bytes that should be delivered by `deadline`. Schedulers may
+    /// take it into account; late bytes are still delivered.
     pub fn write_by(&mut self, stream: StreamId, payload: &mut P, deadline: Deadline) -> usize {
         let start = self
             .streams
@@ -72,7 +72,7 @@ impl<P: Payload> Association<P> {
         taken
     }
 
-    /// Nothing more will be written. The other direction goes on.
+    /// Ends this end's direction after what was written. The other direction goes on.
     pub fn finish(&mut self, stream: StreamId) {
         let Some(state) = self.streams.get_mut(&stream.0) else {
             return;
@@ -85,8 +85,8 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// Gives this end's direction up: what has not arrived yet is lost, and the other end's reader
-    /// is told. The other direction goes on.
+    /// Resets this end's direction: what has not arrived is lost, and the peer's reader is told. The other
+    /// direction goes on.
     pub fn reset(&mut self, stream: StreamId, code: u32) {
         self.due = None;
         self.reset_send(stream.0, code);
@@ -111,7 +111,7 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// Reads no more: what comes is dropped, and the other end is asked to give its direction up.
+    /// Stops reading: what arrives is dropped, and the peer is asked to reset its direction.
     pub fn stop(&mut self, stream: StreamId, code: u32) {
         let Some(state) = self.streams.get_mut(&stream.0) else {
             return;
@@ -131,11 +131,11 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// The next piece in order. Reading gives the other end leave to send more.
+    /// The next piece in order. Reading lets the peer send more.
     ///
-    /// After `None`, [`Readable`](Event::Readable) tells when there is more, and
-    /// [`StreamFinished`](Event::StreamFinished) or [`StreamReset`](Event::StreamReset) when there
-    /// will be none.
+    /// After `None`, [`Readable`](Event::Readable) reports when there is more, and
+    /// [`StreamFinished`](Event::StreamFinished) or [`StreamReset`](Event::StreamReset) that there will be
+    /// none.
     #[must_use]
     pub fn read(&mut self, now: Time, stream: StreamId) -> Option<P> {
         let state = self.streams.get_mut(&stream.0)?;
@@ -156,7 +156,7 @@ impl<P: Payload> Association<P> {
         Some(piece)
     }
 
-    /// Something was consumed: the other end may send more.
+    /// After data were read: raises the peer's limit, if that is worth a frame.
     pub(super) fn give_credit(&mut self, now: Time, number: u32) {
         let slowest = self.slowest_round_trip();
         let Some(state) = self.streams.get_mut(&number) else {
@@ -180,7 +180,7 @@ impl<P: Payload> Association<P> {
         slowest.unwrap_or(Time::from_millis(100))
     }
 
-    /// The other end's direction is over.
+    /// The peer's direction is over.
     pub(super) fn end_receive(&mut self, number: u32) {
         if let Some(state) = self.streams.get_mut(&number) {
             state.receive_ended = true;
@@ -190,7 +190,7 @@ impl<P: Payload> Association<P> {
         self.forget_if_over(number);
     }
 
-    /// Nothing is left of a stream that has ended both ways.
+    /// Removes a stream of which both directions have ended.
     pub(super) fn forget_if_over(&mut self, number: u32) {
         if self.streams.get(&number).is_some_and(Stream::is_over) {
             self.streams.remove(&number);
@@ -201,7 +201,7 @@ impl<P: Payload> Association<P> {
         }
     }
 
-    /// What was written has arrived up to some place: there may be room, or all may be done.
+    /// Data of a stream were acknowledged: there may be room to write, or the stream may be finished.
     pub(super) fn after_acknowledged(&mut self, number: u32) {
         let Some(state) = self.streams.get_mut(&number) else {
             return;

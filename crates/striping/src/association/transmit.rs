@@ -1,4 +1,4 @@
-//! What a carrier is given to carry.
+//! The next frame of a carrier.
 
 use ropewalk_quantities::Time;
 use ropewalk_wire::gateway::Frame;
@@ -9,7 +9,7 @@ use crate::carrier::in_flight::Content;
 use crate::control::Control;
 use crate::{CarrierId, Payload, Terms};
 
-/// What the other end is told of terms: a price in thousandths, and no rate of zero.
+/// Terms as they go on the wire: the price in thousandths, and a rate of at least 1.
 fn terms_frame<P>(terms: &Terms) -> Frame<P> {
     Frame::Terms {
         cost: (terms.cost * 1000.0).round() as u32,
@@ -19,8 +19,8 @@ fn terms_frame<P>(terms: &Terms) -> Frame<P> {
 }
 
 impl<P: Payload> Association<P> {
-    /// The next frame for this carrier; it must then go out on it. `None` if there is nothing for
-    /// it now: [`poll_wake`](Association::poll_wake) tells when to ask again.
+    /// The next frame to send on this carrier; the driver must send it. `None` if there is nothing now:
+    /// [`poll_wake`](Association::poll_wake) reports when to poll again.
     #[must_use]
     pub fn poll_transmit(&mut self, now: Time, id: CarrierId) -> Option<Frame<P>> {
         let at = self.position(id).filter(|at| !self.carriers[*at].blocked)?;
@@ -79,7 +79,7 @@ impl<P: Payload> Association<P> {
             .or_else(|| self.next_data(now, at))
     }
 
-    /// Frames about streams go by the carrier that is there first.
+    /// Control frames of streams go on the usable carrier with the shortest round trip.
     fn next_control(&mut self, now: Time, at: usize) -> Option<Frame<P>> {
         if self.control.is_empty() || !self.is_quickest(at) {
             return None;

@@ -1,32 +1,32 @@
-//! When to tell the other end how many of its frames have come on a carrier.
+//! When to acknowledge the frames that have arrived on a carrier.
 
 use ropewalk_quantities::Time;
 
-/// Acknowledgements of a carrier keep this distance.
+/// Least interval between acknowledgements of a carrier.
 const DISTANCE: Time = Time::from_millis(2);
 
-/// So much is told of at once: what a sender keeps for it on a fast path should stay in its
-/// processor's cache.
+/// An acknowledgement is sent at once after this many bytes: what a sender keeps for them should stay in the
+/// processor's cache on a fast path.
 const BYTES: u64 = 256 << 10;
 
-/// Counts what comes, and says when to tell.
+/// Counts frames that arrive, and decides when to acknowledge them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Acknowledgement {
     received: u64,
     told: u64,
     told_at: Option<Time>,
-    /// Bytes of what it has not been told.
+    /// Bytes that are not acknowledged yet.
     untold: u64,
 }
 
 impl Acknowledgement {
-    /// A frame came that counts, of so many bytes.
+    /// A frame of `wire_len` bytes arrived that is to be acknowledged.
     pub(crate) fn on_received(&mut self, wire_len: u64) {
         self.received += 1;
         self.untold += wire_len;
     }
 
-    /// When to tell; `None` if there is nothing to tell.
+    /// When to send an acknowledgement; `None` if there is nothing to acknowledge.
     pub(crate) fn due(&self) -> Option<Time> {
         (self.received > self.told).then(|| match self.told_at {
             Some(at) if self.untold < BYTES => at + DISTANCE,
@@ -34,7 +34,7 @@ impl Acknowledgement {
         })
     }
 
-    /// What to tell now, if it is due.
+    /// The count to acknowledge now, if it is due.
     pub(crate) fn take(&mut self, now: Time) -> Option<u64> {
         self.due().filter(|due| *due <= now)?;
         self.told = self.received;

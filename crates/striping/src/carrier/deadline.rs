@@ -1,22 +1,22 @@
-//! When something is due on a carrier, and before when it asks for nothing.
+//! When something is due on a carrier, and a lower bound of that time.
 
 use ropewalk_quantities::Time;
 
 use super::{Carrier, DUE_ERROR};
 
-/// Least time that an oldest frame is overdue before it is sent again.
+/// Least time by which the oldest frame is overdue before it is sent again.
 pub(crate) const OVERDUE: Time = Time::from_millis(25);
-/// Beyond its time, an oldest frame says that something is wrong.
+/// If the oldest frame is later than this, something is wrong with the carrier.
 const LATE: Time = Time::from_millis(25);
-/// Least silence after which a carrier that has brought something is probed.
+/// Least silence after which a carrier that has delivered data is probed.
 const FED_SILENCE: Time = Time::from_millis(100);
 
 impl Carrier {
-    /// No deadline of it is before this: neither its own, nor those in which others have a say, since
-    /// they can only put them off. It rests on the carrier alone, and on the shorter `keepalive`.
+    /// A lower bound of all deadlines of the carrier: its own, and those that depend on other carriers too,
+    /// which can only delay them. It depends on this carrier and on the shorter `keepalive` alone.
     ///
-    /// So it stands as long as nothing happens to the carrier, and of many carriers only those need be
-    /// looked at for which it is near.
+    /// So it stays valid while nothing happens to the carrier, and of many carriers only those with a near
+    /// bound need be examined.
     pub(crate) fn not_due_before(&self, keepalive: Time) -> Time {
         let own = [
             self.acknowledgement.due(),
@@ -29,7 +29,8 @@ impl Carrier {
         own.into_iter().flatten().fold(Time::MAX, Time::min)
     }
 
-    /// No frame of it is missed before: the round trip of others comes to that, and what it may wait.
+    /// Lower bound of the time at which a frame counts as overdue: the other carriers' round trip and the
+    /// permitted wait come on top.
     fn not_overdue_before(&self) -> Option<Time> {
         if self.listening.is_suspected() {
             None
@@ -41,8 +42,8 @@ impl Carrier {
         }
     }
 
-    /// No room beyond its cap is there before: what is beyond takes its time besides, and how much that is
-    /// rests on what all carriers bring.
+    /// Lower bound of the time at which there is room beyond the cap. What is in flight beyond it takes more
+    /// time, which depends on what all carriers deliver.
     fn no_room_before(&self) -> Option<Time> {
         if self.blocked {
             return None;
@@ -51,7 +52,7 @@ impl Carrier {
         Some(oldest.due + Time::from_secs_f64(DUE_ERROR * self.min_rtt()))
     }
 
-    /// When the oldest thing left to which there is no answer.
+    /// When the oldest frame or ping left that is not answered yet.
     pub(crate) fn waiting_since(&self) -> Option<Time> {
         let frame = self.in_flight.oldest().map(|sent| sent.at);
         let ping = self.ping.map(|(_, at)| at);
@@ -61,8 +62,8 @@ impl Carrier {
         }
     }
 
-    /// When it is to be probed, if nothing waits for its answer: soon after what it brought has ended,
-    /// which only this end can find out if the link has, and then every `keepalive`.
+    /// When a ping is to be sent, if no answer is outstanding: soon after data stopped arriving, since only
+    /// this end can find out whether the link has failed, and then every `keepalive`.
     pub(crate) fn probe_at(&self, keepalive: Time) -> Option<Time> {
         if self.waiting_since().is_some() || self.ping_due {
             return None;
@@ -78,8 +79,8 @@ impl Carrier {
 
     /// When its silence becomes suspicious; `None` if it owes no answer or is suspected already.
     ///
-    /// Not before the oldest frame is overdue: on a slow link it may take long. While the rate is
-    /// not known, that is not known either.
+    /// Not before the oldest frame is overdue, which may take long on a slow link. Before the rate is known,
+    /// that time is not known either.
     pub(crate) fn suspicious_at(&self) -> Option<Time> {
         if self.listening.is_suspected() {
             return None;

@@ -1,9 +1,9 @@
-//! How fast a carrier delivers, by its acknowledgements.
+//! Delivery rate of a carrier, from its acknowledgements.
 //!
-//! A sample is what was acknowledged since a frame left, over the longer of the two spans in which
-//! it was sent and acknowledged (draft-cheng-iccrg-delivery-rate-estimation-02). The estimate is the
-//! largest sample of the last rounds, since a carrier that had nothing to send says only what it
-//! can do at least (BBR, draft-cardwell-iccrg-bbr-congestion-control-02, section 4.1).
+//! A sample is the bytes acknowledged since a frame left, over the longer of the two spans in which they were
+//! sent and acknowledged (draft-cheng-iccrg-delivery-rate-estimation-02). The estimate is the largest sample
+//! of the last rounds, since the samples of an application-limited carrier are only lower bounds (BBR,
+//! draft-cardwell-iccrg-bbr-congestion-control-02, section 4.1).
 
 use std::collections::VecDeque;
 
@@ -11,17 +11,17 @@ use ropewalk_quantities::Time;
 
 use super::in_flight::Sent;
 
-/// Rounds that a sample counts.
+/// Number of rounds over which the largest sample is taken.
 const ROUNDS: u64 = 10;
-/// Rounds without growth after which the carrier is known to be full.
+/// Rounds without growth after which the pipe counts as full.
 const PLATEAU: u32 = 3;
 
-/// What a round trip tells of the queue on the way.
+/// What a round trip says about the queue on the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Queue {
     /// There is none.
     None,
-    /// As long as it is asked to be when start-up is over.
+    /// As long as start-up is to end with.
     Short,
     /// Longer.
     Long,
@@ -32,20 +32,20 @@ pub(crate) enum Queue {
 pub(crate) struct DeliveryRate {
     delivered: u64,
     delivered_at: Time,
-    /// When the frame left that was acknowledged last.
+    /// When the most recently acknowledged frame was sent.
     first_sent_at: Time,
-    /// Until so much is delivered, samples are of a carrier without work.
+    /// Until this much is delivered, samples are application-limited.
     app_limited_until: Option<u64>,
     round: u64,
     round_ends: u64,
-    /// Largest samples with their rounds, falling (a monotonic queue).
+    /// The largest samples with their rounds, in falling order (a monotonic queue).
     largest: VecDeque<(f64, u64)>,
     full: bool,
     plateau: (f64, u32),
 }
 
 impl DeliveryRate {
-    /// Fills in what a sample will need. `idle`: nothing else is in flight.
+    /// Records in `sent` what the sample at its acknowledgement needs. `idle`: nothing else is in flight.
     pub(crate) fn on_sent(&mut self, now: Time, idle: bool, sent: &mut Sent) {
         if idle {
             self.delivered_at = now;
@@ -57,18 +57,18 @@ impl DeliveryRate {
         sent.app_limited = self.app_limited_until.is_some();
     }
 
-    /// The carrier could have taken more than there was, with `in_flight` bytes under way.
+    /// The carrier could have taken more than there was to send, with `in_flight` bytes in flight.
     pub(crate) fn on_app_limited(&mut self, in_flight: u64) {
         self.app_limited_until = Some(self.delivered + in_flight.max(1));
     }
 
-    /// Its socket takes no more: what it delivers now is what TCP does.
+    /// The socket is full: what is delivered now is what TCP achieves.
     pub(crate) fn on_transport_limited(&mut self) {
         self.app_limited_until = None;
     }
 
-    /// These frames were acknowledged at once: their bytes, the newest of them, and what its round
-    /// trip tells. Says whether a round is over.
+    /// Frames were acknowledged together: their bytes, the newest of them, and what its round trip says of
+    /// the queue. Returns whether a round is over.
     pub(crate) fn on_acknowledged(
         &mut self,
         now: Time,
@@ -102,11 +102,11 @@ impl DeliveryRate {
         if new_round && (queue != Queue::None || !newest.app_limited) && !self.full {
             self.check_plateau(queue);
         }
-        // The first begins with the first acknowledgement, which says little.
+        // The first round begins with the first acknowledgement and is too short to say anything.
         new_round && self.round > 1
     }
 
-    /// The connection begins anew with slow start: what it could do before says nothing now.
+    /// The connection starts again with slow start: earlier samples no longer count.
     pub(crate) fn restart(&mut self) {
         self.largest.clear();
         self.round = 0;
@@ -115,7 +115,8 @@ impl DeliveryRate {
         self.plateau = (0.0, 0);
     }
 
-    /// Acknowledged, but sent before [`restart`](DeliveryRate::restart): it says nothing of the rate.
+    /// Frames were acknowledged that were sent before [`restart`](DeliveryRate::restart): they give no
+    /// sample.
     pub(crate) fn on_stale(&mut self, now: Time, bytes: u64) {
         self.delivered += bytes;
         self.delivered_at = now;
@@ -137,8 +138,8 @@ impl DeliveryRate {
         }
     }
 
-    /// A queue is another sign that the carrier is full, but not alone: while its window grows,
-    /// data wait in the socket, too.
+    /// A standing queue also suggests a full pipe, but is not enough alone: while TCP's window grows, data
+    /// wait in the socket too.
     fn check_plateau(&mut self, queue: Queue) {
         let rate = self.estimate().unwrap_or(0.0);
         if rate >= self.plateau.0 * 1.25 {
@@ -154,12 +155,12 @@ impl DeliveryRate {
         self.largest.front().map(|(rate, _)| *rate)
     }
 
-    /// Start-up is over: the rate is what it is known to be.
+    /// Ends start-up with the present estimate.
     pub(crate) fn set_full(&mut self) {
         self.full = true;
     }
 
-    /// The rate has stopped to grow with what is in flight.
+    /// Whether the rate has stopped growing with what is in flight.
     pub(crate) fn is_full(&self) -> bool {
         self.full
     }

@@ -1,4 +1,4 @@
-//! What a carrier holds: frames that count, in the order in which they went out.
+//! What a carrier has in flight: frames that are to be acknowledged, in the order sent.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use ropewalk_quantities::Time;
 
 use crate::control::Control;
 
-/// What has to go elsewhere if the carrier dies.
+/// What has to be sent again if the carrier fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Data {
@@ -19,7 +19,7 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    /// Whether it is, or has within it, this part of a stream.
+    /// Whether this is, or contains, that part of a stream.
     pub(crate) fn has(&self, part: &Content) -> bool {
         match (self, part) {
             (
@@ -41,25 +41,26 @@ impl Content {
     }
 }
 
-/// A frame that was given to a carrier and is not acknowledged.
+/// A frame that was sent on a carrier and is not acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     pub(crate) content: Content,
-    /// What it takes of the carrier, header included.
+    /// Its length on the carrier, header included.
     pub(crate) wire_len: u64,
     pub(crate) at: Time,
-    /// Another carrier answers for what it holds, or will: nothing is to be done if this one dies.
+    /// Another carrier is or will be responsible for the content: nothing has to be sent again if this one
+    /// fails.
     pub(crate) elsewhere: bool,
     /// When its acknowledgement was expected.
     pub(crate) due: Time,
-    /// The carrier's state when it was sent, for the delivery rate.
+    /// State of the delivery rate when it was sent.
     pub(crate) delivered: u64,
     pub(crate) delivered_at: Time,
     pub(crate) first_sent_at: Time,
     pub(crate) app_limited: bool,
 }
 
-/// First in, first acknowledged: a carrier is in order, so an acknowledgement is a count.
+/// A queue: a carrier delivers in order, so an acknowledgement is a count of frames.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InFlight {
     frames: VecDeque<Sent>,
@@ -75,7 +76,7 @@ impl InFlight {
         self.frames.push_back(sent);
     }
 
-    /// The next frame that the other end has, if it says that `count` arrived in all.
+    /// The next frame that the peer has, where it says that `count` arrived in all.
     pub(crate) fn pop_acknowledged(&mut self, count: u64) -> Option<Sent> {
         if self.acknowledged >= count {
             return None;
@@ -109,7 +110,7 @@ impl InFlight {
         self.frames.front()
     }
 
-    /// The oldest that no other carrier answers for.
+    /// The oldest frame for which no other carrier is responsible.
     pub(crate) fn first_here(&self) -> Option<&Sent> {
         self.frames.iter().find(|sent| !sent.elsewhere)
     }

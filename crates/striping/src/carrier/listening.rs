@@ -1,19 +1,19 @@
-//! Whether the other end of a carrier is still heard.
+//! Whether the peer is still heard on a carrier.
 
 use ropewalk_quantities::Time;
 
-/// Least silence that means anything on a carrier that was heard all the time.
+/// Least silence that makes a busy carrier suspicious.
 const LEAST_SILENCE: Time = Time::from_millis(60);
-/// So many times the usual distance between two signs of life is silence.
+/// A silence of this many usual gaps between signs of life is suspicious.
 const USUAL_GAPS: u64 = 8;
-/// Beyond a round trip and its deviation, to say what was not heard in time.
+/// Added to the round trip and its deviation before an answer counts as missing.
 const SLACK: Time = Time::from_millis(25);
 
-/// When a carrier was heard, how often it usually is, and whether it is suspected.
+/// When a carrier was last heard, how often it usually is, and whether it is suspected.
 #[derive(Clone, Debug)]
 pub(crate) struct Listening {
     heard_at: Time,
-    /// Smoothed distance between signs of life while something was in flight.
+    /// Smoothed gap between signs of life while something was in flight.
     gap: Option<Time>,
     suspected_at: Option<Time>,
 }
@@ -27,8 +27,8 @@ impl Listening {
         }
     }
 
-    /// A sign of life at `at`; `waiting_since`: when the oldest thing left that is not answered.
-    /// Says whether this ends a suspicion.
+    /// A sign of life at `at`. `waiting_since`: when the oldest thing left that is not answered. Returns
+    /// whether this ends a suspicion.
     pub(crate) fn on_heard(&mut self, at: Time, waiting_since: Option<Time>) -> bool {
         if at <= self.heard_at {
             return false;
@@ -49,12 +49,12 @@ impl Listening {
         false
     }
 
-    /// When silence becomes suspicious, if the oldest thing without an answer left at
-    /// `waiting_since`, for a round trip of `srtt` and its deviation.
+    /// When silence becomes suspicious. The oldest thing without an answer left at `waiting_since`; `srtt`
+    /// and `deviation` are those of the round trip.
     ///
-    /// On a carrier that is heard every few milliseconds (`steady`) a short silence says much. One
-    /// that was idle cannot answer before a round trip has passed, and one in slow start sends a
-    /// burst in each round trip and is silent in between.
+    /// A carrier that is heard every few milliseconds (`steady`) is suspected after a short silence. One that
+    /// was idle cannot answer before a round trip has passed, and one in slow start sends a burst in each
+    /// round trip and is silent in between.
     pub(crate) fn deadline(
         &self,
         waiting_since: Time,

@@ -1,4 +1,4 @@
-//! A carrier as this end sees it: a connection that is reliable and in order until it dies.
+//! A carrier as this end sees it: a reliable, ordered connection, until it fails.
 
 pub(crate) mod acknowledgement;
 pub(crate) mod deadline;
@@ -30,52 +30,52 @@ use round_trip::RoundTrip;
 use slow_start::SlowStart;
 use trim::{Found, Known, Trim};
 
-/// A frame takes a carrier about this long.
+/// Time that a full frame should take on a carrier.
 const FRAME_SECONDS: f64 = 0.005;
-/// No frame is cut shorter than this to keep to that time; those before the rate is known are not
-/// longer, since they say what it is.
+/// Frames are not cut shorter than this to meet that time. Before the rate is known frames have this length,
+/// so that they measure it.
 const LEAST_PAYLOAD: usize = 1400;
-/// More than the rate times the round trip may be in flight, by this factor: as much as a queue on
-/// the way is asked to hold, and as fast as the estimate can grow in a round.
+/// Factor on rate times round trip that gives the in-flight cap: it fills the queue that is to stand on the
+/// path, and lets the estimate grow by as much in a round.
 const CAP_GAIN: f64 = 1.25;
-/// The same in start-up. A queue of one bandwidth-delay product holds it; twice as much, as TCP's
-/// slow start has it, would not quite fit.
+/// The same factor during start-up. It fits a queue of one bandwidth-delay product; 2, as in TCP's slow
+/// start, would slightly overflow it.
 const STARTUP_GAIN: f64 = 1.9;
-/// The same where it is known how far it goes: a rate is of what a round trip brought and the time
-/// that it took beyond that, and twice as much follows.
+/// The same factor while the link is known to carry more. The measured rate is what a round trip delivered
+/// over a somewhat longer time, and the next round delivers twice as much.
 const SLOW_START_GAIN: f64 = 2.2;
-/// So near what its link brought before, a carrier has found its rate again.
+/// A carrier has found its link's earlier rate again if its own is within these factors of it.
 const FOUND_AGAIN: std::ops::Range<f64> = 0.9..1.25;
-/// Once start-up is over, rounds are taken together until they are so long and bring so many frames: of
-/// few, one more or less would be a fifth of the rate.
+/// After start-up, rounds are merged until they are this long and have this many frames: with few frames, one
+/// more or less would change the rate by a fifth.
 const LEAST_ROUND: Time = Time::from_millis(100);
 const LEAST_FRAMES: u64 = 20;
-/// The times at which frames are due are that far off, by the least round trip and by what they wait
-/// for in a queue: the rate is the largest of its samples.
+/// Relative error of the times at which frames are due: of the least round trip, and of the time in the
+/// queue, since the rate is the largest of its samples.
 const DUE_ERROR: f64 = 0.25;
-/// This much of the rate may be in flight besides, since the least round trip is a short frame's:
-/// a full one is acknowledged when its last byte is there, and acknowledgements keep a distance.
-/// With less the rate of a carrier would be what it was given, and sink.
+/// This much of the rate may be in flight on top of the cap. The least round trip is that of a short frame,
+/// but a full one is acknowledged only when its last byte has arrived, and acknowledgements have a least
+/// interval. Without it the carrier's rate would shrink to what it was given.
 const CAP_SECONDS: f64 = 1.5 * FRAME_SECONDS;
-/// A round trip beyond the least one by this factor and these seconds says that a queue stands.
+/// A queue stands if the round trip exceeds the least one by this factor and these seconds.
 const QUEUED_GAIN: f64 = 1.5;
 const QUEUED_SECONDS: f64 = 0.005;
-/// Least time, beyond a round trip, after which TCP sends again what nobody acknowledged (Linux:
-/// `TCP_RTO_MIN`). It begins with slow start then, and with what it sent before (RFC 6298, section 5).
+/// Least retransmission timeout of TCP (Linux: `TCP_RTO_MIN`). After it TCP is in slow start and first sends
+/// again what it had sent before (RFC 6298, section 5).
 const LEAST_TIMEOUT: Time = Time::from_millis(200);
-/// What TCP sends in the first round trip (RFC 6928): a first guess at the rate.
+/// TCP's initial window (RFC 6928), for a first guess of the rate.
 const INITIAL_WINDOW: f64 = 14_600.0;
-/// A first guess at a round trip.
+/// A first guess of the round trip, in seconds.
 const INITIAL_RTT: f64 = 0.1;
 
-/// What a sign of life of a carrier ends.
+/// What state a sign of life has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Heard {
-    /// Nothing: it was not suspected.
+    /// None: the carrier was not suspected.
     AsEver,
     /// A suspicion.
     Late,
-    /// A suspicion, and a silence in which TCP's timer has expired.
+    /// A suspicion, during which TCP's retransmission timer has expired.
     AfterTimeout,
 }
 
@@ -83,43 +83,43 @@ pub(crate) enum Heard {
 pub(crate) struct Carrier {
     pub(crate) id: CarrierId,
     pub(crate) config: CarrierConfig,
-    /// Payload of its frames, if that is fixed.
+    /// Fixed payload length of its frames, if there is one.
     payload: Option<usize>,
-    /// Bytes that the quota leaves.
+    /// Bytes left of the quota.
     pub(crate) quota_left: Option<u64>,
     throttle: Option<Throttle>,
-    /// The other end is to be told on what terms it is used.
+    /// The peer is to be told its terms.
     pub(crate) terms_due: bool,
     /// Its socket would block.
     pub(crate) blocked: bool,
     pub(crate) in_flight: InFlight,
     pub(crate) round_trip: RoundTrip,
     pub(crate) rate: DeliveryRate,
-    /// What it brings now, where that is much less.
+    /// The rate at present, where it has fallen well below the maximum.
     present: PresentRate,
     pub(crate) acknowledgement: Acknowledgement,
     pub(crate) listening: Listening,
-    /// The oldest frame is overdue; it has been sent again elsewhere.
+    /// The oldest frame is overdue and was sent again on another carrier.
     pub(crate) late: bool,
-    /// TCP first sends again what an outage left, up to this frame.
+    /// After an outage TCP first repairs what was in flight; this is the last of those frames.
     repaired_at: u64,
     pub(crate) ping_due: bool,
-    /// It has brought something that counts since it was probed last.
+    /// It has delivered data since it was probed last.
     pub(crate) fed: bool,
-    /// The probe under way: its token and when it left.
+    /// The outstanding ping: its token and when it was sent.
     pub(crate) ping: Option<(u64, Time)>,
-    /// The answer that is owed.
+    /// The pong that is owed.
     pub(crate) pong: Option<u64>,
     pub(crate) close_sent: bool,
-    /// It has brought an answer to anything.
+    /// The peer has answered anything on it.
     pub(crate) answered: bool,
     patience: Time,
-    /// Bytes per second that its link brought before, over another connection or before an outage.
+    /// What its link carried before, on another connection or before an outage.
     expected: Option<Expected>,
-    /// The last round trip says that a queue of the size asked for stands on the way: start-up goes
-    /// on more slowly then (as in HyStart++, RFC 9406).
+    /// The last round trip shows the queue that start-up is to end with: start-up continues more slowly (as
+    /// in HyStart++, RFC 9406).
     filling: bool,
-    /// How far it is kept below what TCP would have in flight.
+    /// How far it is kept below TCP's own window.
     trim: Trim,
     rounds: Rounds,
     slow_start: SlowStart,
@@ -128,7 +128,7 @@ pub(crate) struct Carrier {
     pub(crate) resent_bytes: u64,
 }
 
-/// What a link brought before the carrier that is now its.
+/// What was learnt of a link on its previous carrier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected {
     /// Bytes per second.
@@ -138,8 +138,8 @@ pub(crate) struct Expected {
 }
 
 impl Carrier {
-    /// Until anything is known of it, it is given `patience` to answer; `expected` is what its
-    /// link brought before. Its frames have `payload`, if that is fixed.
+    /// A new carrier: it is given `patience` for a first sign of life. `expected` is what its link carried
+    /// before, `payload` the fixed payload of its frames, if there is one.
     pub(crate) fn new(
         now: Time,
         id: CarrierId,
@@ -182,12 +182,12 @@ impl Carrier {
         }
     }
 
-    /// It may be given data: heard in time, and what it holds is not overdue.
+    /// Whether it may be given data: it is heard in time, and its oldest frame is not overdue.
     pub(crate) fn is_good(&self) -> bool {
         !self.listening.is_suspected() && !self.is_behind()
     }
 
-    /// What would be given to it now would wait for what it has to repair first.
+    /// Whether new data would wait for what TCP has to repair first.
     pub(crate) fn is_behind(&self) -> bool {
         self.late || self.in_flight.acknowledged() < self.repaired_at
     }
@@ -196,7 +196,7 @@ impl Carrier {
         self.quota_left != Some(0)
     }
 
-    /// It is used on these terms from now on.
+    /// Changes its terms.
     pub(crate) fn set_terms(&mut self, terms: Terms) {
         self.quota_left = terms.quota.map(|quota| quota.as_u64());
         if self.config.terms.rate != terms.rate {
@@ -205,48 +205,48 @@ impl Carrier {
         self.config.terms = terms;
     }
 
-    /// When its terms let it send more; `None` if they do not bound that.
+    /// When its rate limit next lets it send; `None` if it has none.
     pub(crate) fn opens_at(&self) -> Option<Time> {
         self.throttle.map(|throttle| throttle.opens_at())
     }
 
-    /// As much of so many bytes per second as its terms allow.
+    /// The rate, bounded by its terms; bytes per second.
     fn at_most(&self, rate: f64) -> f64 {
         self.throttle
             .map_or(rate, |throttle| rate.min(throttle.bytes_per_second()))
     }
 
-    /// Bytes per second that were measured, as far as its terms allow them.
+    /// The measured rate in bytes per second, bounded by its terms.
     pub(crate) fn rate_estimate(&self) -> Option<f64> {
         Some(self.at_most(self.rate.estimate()?))
     }
 
-    /// Seconds of the least round trip, or a guess.
+    /// The least round trip in seconds, or a guess.
     pub(crate) fn min_rtt(&self) -> f64 {
         self.round_trip.min().map_or(INITIAL_RTT, Time::as_secs_f64)
     }
 
-    /// Seconds of a round trip that are not our own queue's.
+    /// The round trip in seconds without a queue of our own.
     fn floor(&self) -> f64 {
         self.min_rtt() + self.trim.extra() / CAP_GAIN
     }
 
-    /// It is kept below TCP's window: to drain a queue as long as that would take too long, and leave
-    /// TCP idle.
+    /// Whether it is kept below TCP's window. Draining a queue as long as that window would take too long and
+    /// leave TCP idle.
     fn is_trimmed(&self) -> bool {
         self.trim.extra().is_finite()
     }
 
-    /// Bytes per second that were found, or a guess that is surely too low.
+    /// The measured rate in bytes per second, or a guess that is surely too low.
     fn found_rate(&self) -> f64 {
         let guess = || self.at_most(INITIAL_WINDOW / self.min_rtt());
         let found = self.rate_estimate().unwrap_or_else(guess);
         self.present.at_most(found).max(1.0)
     }
 
-    /// Bytes per second. In start-up, as long as no queue is seen, it is what TCP lets out in a round
-    /// trip, which is found only when the round is over: the initial window at least, and where the
-    /// link is known to go further, twice what was found.
+    /// The rate in bytes per second. During start-up, while there is no queue, it is what TCP sends in a
+    /// round trip, which is measured only when the round is over: at least the initial window, and twice the
+    /// last measurement where the link is known to carry more.
     pub(crate) fn rate_or_guess(&self) -> f64 {
         let found = self.found_rate();
         if self.rate.is_full() || self.filling {
@@ -257,7 +257,7 @@ impl Carrier {
         self.at_most(found.max(known).max(INITIAL_WINDOW / self.min_rtt()))
     }
 
-    /// What is known of its link: once start-up is over, what it has found.
+    /// What is known of its link: its own findings once start-up is over.
     pub(crate) fn link(&self) -> Option<Expected> {
         let rate = self.rate.estimate().filter(|_| self.rate.is_full());
         let trim = self.trim.found();
@@ -265,15 +265,15 @@ impl Carrier {
         found.or(self.expected)
     }
 
-    /// Seconds until the acknowledgement of a frame that is sent now, after `more` bytes: a round
-    /// trip, or as long as what is in flight takes at this rate, if that fills more than a round trip.
+    /// Seconds until the acknowledgement of a frame sent now, after `more` further bytes: a round trip, or
+    /// the time that what is in flight takes at this rate if that is longer.
     fn acknowledged_in(&self, more: u64, rate: f64) -> f64 {
         let queued = (self.in_flight.bytes() + more) as f64 / rate;
         queued.max(self.min_rtt())
     }
 
-    /// Seconds until the other end has a frame that is sent now, after `more` bytes: half a least
-    /// round trip before its acknowledgement is here.
+    /// Seconds until the peer has a frame sent now, after `more` further bytes: half a least round trip
+    /// before its acknowledgement arrives.
     pub(crate) fn arrives_in(&self, more: u64) -> f64 {
         self.acknowledged_in(more, self.rate_or_guess()) - self.min_rtt() / 2.0
     }
@@ -289,7 +289,7 @@ impl Carrier {
         }
     }
 
-    /// It is asked, something waits, and the cap does not let it have it.
+    /// It was polled with data waiting, and the cap did not let it send.
     pub(crate) fn on_held(&mut self) {
         self.rounds.on_held();
     }
@@ -301,17 +301,18 @@ impl Carrier {
         self.rate.on_transport_limited();
     }
 
-    /// It could have taken more than there was for it.
+    /// It had room, and nothing was there to send.
     pub(crate) fn on_dry(&mut self) {
         self.rounds.on_dry();
         self.present.on_dry();
         self.rate.on_app_limited(self.in_flight.bytes());
     }
 
-    /// A frame that counts goes out.
+    /// A frame that is to be acknowledged is sent.
     pub(crate) fn on_sent(&mut self, now: Time, content: Content, wire_len: u64, elsewhere: bool) {
         let srtt = self.round_trip.smoothed().unwrap_or(Time::ZERO);
-        // Rather too late: what is overdue is sent again, and the rate is the largest of its samples.
+        // An estimate that is rather late: an overdue frame is sent again, and the rate is the largest of its
+        // samples.
         let takes = self.acknowledged_in(wire_len, self.found_rate());
         let error = DUE_ERROR * (takes - self.min_rtt());
         let due = now + Time::from_secs_f64(takes + error).max(srtt);
@@ -330,7 +331,7 @@ impl Carrier {
         self.in_flight.push(sent);
     }
 
-    /// A frame of this length goes out. Says whether the quota is gone with it.
+    /// A frame of this length is sent. Returns whether that uses up the quota.
     pub(crate) fn count_sent(&mut self, now: Time, wire_len: u64) -> bool {
         self.sent_bytes += wire_len;
         if let Some(throttle) = &mut self.throttle {
@@ -339,7 +340,7 @@ impl Carrier {
         self.charge(wire_len)
     }
 
-    /// A frame of this length came. Says whether the quota is gone with it.
+    /// A frame of this length arrived. Returns whether that uses up the quota.
     pub(crate) fn on_received(&mut self, wire_len: u64) -> bool {
         self.received_bytes += wire_len;
         self.charge(wire_len)
@@ -354,13 +355,14 @@ impl Carrier {
         had_some && *left == 0
     }
 
-    /// Frames were acknowledged, `bytes` in all, of which this is the newest. Says whether that shows
-    /// how far its link has slowed down.
+    /// Frames were acknowledged: `bytes` in all, `newest` the newest of them. Returns whether that shows how
+    /// far its link has slowed down.
     pub(crate) fn on_acknowledged(&mut self, now: Time, bytes: u64, newest: &Sent) -> bool {
         self.late = false;
         self.answered = true;
         if self.in_flight.acknowledged() <= self.repaired_at {
-            // Sent again by TCP: when the first copy left says nothing (RFC 6298, section 3).
+            // TCP retransmitted it, so the time since it was first sent is no sample (Karn's algorithm; RFC
+            // 6298, section 3).
             self.rate.on_stale(now, bytes);
             return false;
         }
@@ -369,10 +371,10 @@ impl Carrier {
         if self.round_trip.is_probed() {
             self.rounds.on_drained();
             let in_flight = self.in_flight.bytes();
-            // It is no fault of the carrier that it delivers less now.
+            // The low rate is due to the draining.
             self.rate.on_app_limited(in_flight);
             if in_flight < self.limit().bytes(f64::INFINITY) && self.ping.is_none() {
-                // A frame would add its own length.
+                // A ping rather than a frame, whose own transmission time would be in the round trip.
                 self.ping_due = true;
             }
         }
@@ -424,8 +426,8 @@ impl Carrier {
         self.has_slowed(now, newest)
     }
 
-    /// Whether that this frame was acknowledged shows how far the link has slowed down. In start-up, frames
-    /// come when TCP lets them out.
+    /// Whether the acknowledgement of this frame shows how far the link has slowed down. During start-up
+    /// TCP's window decides when frames arrive.
     fn has_slowed(&mut self, now: Time, newest: &Sent) -> bool {
         let delivered = self.rate.delivered();
         if !self.rate.is_full() {
@@ -435,18 +437,18 @@ impl Carrier {
         let is_late = now > newest.due + OVERDUE;
         let min_rtt = self.round_trip.min().unwrap_or_default();
         let is_told = (self.present).on_acknowledged(now, delivered, is_late, min_rtt);
-        // A frame that comes a little late on a steady link is no fall.
+        // A frame that is slightly late on a steady link is no slowdown.
         let rate = self.rate.estimate().unwrap_or(0.0);
         is_told && self.present.has_fallen_from(rate)
     }
 
-    /// Whether the round under way tells the rate well enough.
+    /// Whether the current round is long enough to measure the rate.
     fn is_round_long_enough(&self, now: Time) -> bool {
         let brought = self.rounds.brought(self.rate.delivered());
         self.rounds.takes(now) >= LEAST_ROUND && brought >= LEAST_FRAMES * self.payload_len() as u64
     }
 
-    /// The answer to a probe came.
+    /// The answer to a ping arrived.
     pub(crate) fn on_pong(&mut self, now: Time, token: u64) {
         if let Some((_, left)) = self.ping.take_if(|(expected, _)| *expected == token) {
             let may_drain = self.is_trimmed();

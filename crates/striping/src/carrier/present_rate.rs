@@ -1,37 +1,38 @@
-//! What a carrier brings now, where its link has slowed down.
+//! The rate at which a carrier delivers at present, where its link has slowed down.
 //!
-//! The rate is the largest sample of ten rounds (BtlBw, draft-cardwell-iccrg-bbr-congestion-control-02, section
-//! 4.1), and a round takes as long as the queue that stands in it: where a link falls to a tenth, ten rounds
-//! are as long as a hundred were. So much may be in flight for as long, since the link may come back. But when
-//! a frame will be there is told by what came lately. Frames that come after their time say that the link has
-//! slowed down; what they brought meanwhile bounds the rate, until more is brought. Less than a fall to half is
-//! left to the largest sample: jitter and bursts of a link make as much.
+//! The rate estimate is the largest sample of ten rounds (BtlBw,
+//! draft-cardwell-iccrg-bbr-congestion-control-02, section 4.1). A round lasts as long as the queue that
+//! stands in it: if the rate of a link falls to a tenth, ten rounds last as long as a hundred did before. The
+//! in-flight cap may follow that slow estimate, since the link may recover, but the expected arrival of a
+//! frame must follow recent deliveries. So when frames are acknowledged after their expected time, what was
+//! delivered meanwhile bounds the rate, until more is delivered. A fall to more than half is ignored: jitter
+//! and bursts of a link cause as much.
 
 use ropewalk_quantities::Time;
 
-/// The least time over which that is measured: at least two turns of a link that serves in bursts.
+/// Least span of a measurement: at least two service bursts of a link that serves in bursts.
 const LEAST_SPAN: Time = Time::from_millis(200);
-/// What is brought now tells more than the rate if it is less than this part of it.
+/// The bound applies if it is less than this fraction of the rate.
 const FALL: f64 = 0.5;
-/// A bound that held rises by this factor, as fast as the rate itself may.
+/// A bound that was reached rises by this factor, as the rate itself may in a round.
 const RISE: f64 = 1.25;
 
-/// What was brought in the span under way, and what the spans before it say.
+/// Deliveries of the current span, and the bound that earlier spans gave.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PresentRate {
     began: Time,
-    /// Bytes delivered when it began.
+    /// Bytes delivered in all when the span began.
     delivered: u64,
-    /// A frame of it came late.
+    /// A frame was acknowledged late in the span.
     late: bool,
-    /// There was nothing to send for a while.
+    /// The carrier was application-limited for a part of the span.
     dry: bool,
-    /// Bytes per second; `None` as long as all came in time.
+    /// Bytes per second; `None` as long as frames arrive in time.
     bound: Option<f64>,
 }
 
 impl PresentRate {
-    /// Nothing is known but how many bytes are delivered by now.
+    /// Nothing is known but that `delivered` bytes have arrived so far.
     pub(crate) fn new(now: Time, delivered: u64) -> PresentRate {
         PresentRate {
             began: now,
@@ -42,13 +43,13 @@ impl PresentRate {
         }
     }
 
-    /// There was nothing to send, with room for it: what is brought says nothing of what could be.
+    /// There was nothing to send though there was room: the span is only a lower bound.
     pub(crate) fn on_dry(&mut self) {
         self.dry = true;
     }
 
-    /// So much is delivered in all, the newest of it late or not, over a carrier of this least round trip.
-    /// Says whether a span has ended that shows what the link brings now.
+    /// `delivered` bytes have arrived in all, and the newest was late or not, on a carrier of this least
+    /// round trip. Returns whether a span has ended that shows the present rate.
     pub(crate) fn on_acknowledged(
         &mut self,
         now: Time,
@@ -67,7 +68,7 @@ impl PresentRate {
         let has_slowed = self.late && !self.dry;
         let bound = match self.bound {
             _ if has_slowed => Some(rate),
-            // It fades with time: one that is given little because of it could not refute it.
+            // The bound relaxes with time: a carrier that gets little because of it could not refute it.
             Some(bound) if self.dry => Some(bound * RISE.powf(takes / span)),
             Some(bound) => Some(bound.max(RISE * rate)),
             None => None,
@@ -79,13 +80,13 @@ impl PresentRate {
         has_slowed
     }
 
-    /// Of so many bytes per second, those that it brings now.
+    /// The given rate in bytes per second, bounded by the present one.
     pub(crate) fn at_most(&self, rate: f64) -> f64 {
         let fallen = self.bound.filter(|_| self.has_fallen_from(rate));
         fallen.unwrap_or(rate)
     }
 
-    /// Whether it brings much less than so many bytes per second.
+    /// Whether the present rate is much less than the given one, in bytes per second.
     pub(crate) fn has_fallen_from(&self, rate: f64) -> bool {
         self.bound.is_some_and(|bound| bound < FALL * rate)
     }

@@ -6,24 +6,25 @@ use super::{
     CAP_GAIN, CAP_SECONDS, Carrier, DUE_ERROR, INITIAL_WINDOW, SLOW_START_GAIN, STARTUP_GAIN,
 };
 
-/// However slow the carrier is, in frames.
+/// Frames that may be in flight however slow the carrier is.
 const CAP_FRAMES: usize = 4;
-/// While the queue on the way is drained, to see the round trip without it.
+/// Gain while the queue is drained to measure the round trip without it.
 const DRAIN_GAIN: f64 = 0.75;
 
-/// Most that may be in flight: what rests on the carrier alone, so that it need not be found again for each
-/// of them whenever one changes how long the reassembly buffer lasts.
+/// The in-flight cap, in parts that depend on the carrier alone, so that they need not be computed again
+/// whenever another carrier changes how long the reassembly buffer lasts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
-    /// Bytes that its link is known to hold.
+    /// Bytes that fit the link.
     own: f64,
-    /// Bytes per second, and seconds before which none of them waits in the reassembly buffer.
+    /// The rate in bytes per second, and the seconds for which its data wait for no other carrier's in the
+    /// reassembly buffer.
     rate: f64,
     seconds: f64,
 }
 
 impl Limit {
-    /// Of so many bytes, however long the buffer lasts.
+    /// A fixed number of bytes, however long the buffer lasts.
     fn of(bytes: f64) -> Limit {
         Limit {
             own: bytes,
@@ -32,28 +33,28 @@ impl Limit {
         }
     }
 
-    /// In bytes, where the reassembly buffer takes for so many seconds what all carriers bring.
+    /// In bytes, if all carriers together fill the reassembly buffer in `lasts` seconds.
     pub(crate) fn bytes(&self, lasts: f64) -> u64 {
         self.own.min(absorbed(self.rate, self.seconds, lasts)) as u64
     }
 }
 
-/// Bytes that may be in flight, at such a rate, before others wait for them longer than the reassembly
-/// buffer lasts.
+/// Bytes that may be in flight at this rate before the data of other carriers wait for them longer than the
+/// reassembly buffer lasts.
 fn absorbed(rate: f64, seconds: f64, lasts: f64) -> f64 {
     (rate * (seconds + lasts)).max(INITIAL_WINDOW)
 }
 
 impl Carrier {
-    /// Most that may be in flight.
+    /// The in-flight cap.
     pub(crate) fn limit(&self) -> Limit {
         let Some(rate) = self.rate.estimate() else {
-            // TCP sends no more, either, before it is answered. A segment of it was the answer to the
-            // handshake, and a frame goes beyond the limit.
+            // TCP sends no more than its initial window before the first acknowledgement. One segment of it
+            // was used by the handshake's reply, and the cap may be exceeded by a frame.
             return Limit::of(0.8 * INITIAL_WINDOW);
         };
         if self.round_trip.is_probed() {
-            // One that is empty has room, however little a round trip carries.
+            // At least one byte, so that an empty carrier has room whatever its bandwidth-delay product is.
             return Limit::of((rate * DRAIN_GAIN * self.min_rtt()).max(1.0));
         }
         let floor = self.floor();
@@ -64,7 +65,7 @@ impl Carrier {
         } else if self.filling {
             trimmed.max(self.slow_start.bytes())
         } else {
-            // As fast as TCP, as far as the link is known to go.
+            // As fast as TCP's slow start, up to what the link is known to carry.
             let known = self
                 .expected
                 .map_or(0.0, |known| pipe(known.rate, CAP_GAIN));
@@ -78,30 +79,30 @@ impl Carrier {
         }
     }
 
-    /// Seconds before which nothing that it is given waits for others.
+    /// Seconds for which what it is given waits for no other carrier.
     fn absorbs_after(&self) -> f64 {
         CAP_GAIN * self.min_rtt() + CAP_SECONDS
     }
 
-    /// Bytes that may be in flight at what it brings now, before others wait for them longer than the
-    /// reassembly buffer lasts.
+    /// Bytes that may be in flight at its present rate before the data of other carriers wait for them longer
+    /// than the reassembly buffer lasts.
     pub(crate) fn absorbed_now(&self, lasts: f64) -> u64 {
         absorbed(self.found_rate(), self.absorbs_after(), lasts) as u64
     }
 
-    /// Whether one more frame may be put on it now, where the reassembly buffer lasts so long.
+    /// Whether another frame may be sent on it now, if the reassembly buffer lasts this long.
     pub(crate) fn has_room(&self, now: Time, lasts: f64) -> bool {
         let in_flight = self.in_flight.bytes();
-        // Before the oldest frame is due there is no room beyond the limit.
+        // Before the oldest frame is due, nothing may exceed the cap.
         let is_due = || self.in_flight.oldest().is_some_and(|sent| sent.due <= now);
         let beyond = || is_due() && self.room_at(lasts).is_some_and(|room| room <= now);
         let is_open = self.opens_at().is_none_or(|opens| opens <= now);
         !self.blocked && is_open && (in_flight < self.limit().bytes(lasts) || beyond())
     }
 
-    /// When there is room beyond the limit. While TCP repairs a loss it acknowledges nothing in order,
-    /// and yet what it holds leaves: from when the oldest frame is missed on, as much more may follow
-    /// as the rate carries, and at most as much again as the limit.
+    /// When there is room beyond the cap. While TCP repairs a loss it acknowledges nothing in order, yet the
+    /// data behind it do leave the network: once the oldest frame is overdue, more may follow at the
+    /// carrier's rate, up to the cap once more.
     pub(crate) fn room_at(&self, lasts: f64) -> Option<Time> {
         if self.round_trip.is_probed() {
             return None;

@@ -1,27 +1,27 @@
-//! What a round trip's worth of data brought, and what held it back.
+//! Measurements of a round: the rate, the round trips and what limited it.
 
 use ropewalk_quantities::Time;
 
-/// A round: from when data left until that was acknowledged.
+/// A finished round: from when data were sent until they were acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Round {
-    /// Bytes per second that it brought.
+    /// Delivery rate in bytes per second.
     pub(crate) rate: f64,
-    /// So much of the rate is one frame more or less.
+    /// Relative error of the rate: one frame more or less.
     pub(crate) error: f64,
     /// Least round trip in it, in seconds.
     pub(crate) least: f64,
-    /// Bytes in flight, in the mean of its acknowledgements.
+    /// Mean of the bytes in flight at its acknowledgements.
     pub(crate) filled: f64,
-    /// The cap held back what waited.
+    /// The cap held data back.
     pub(crate) held: bool,
-    /// So did the cap or TCP, all the time.
+    /// The cap or TCP limited it all the time.
     pub(crate) busy: bool,
-    /// The queue was drained on purpose: it says nothing of the rate.
+    /// The queue was drained on purpose: the rate means nothing.
     pub(crate) drained: bool,
 }
 
-/// The round under way.
+/// The current round.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rounds {
     began: Time,
@@ -54,17 +54,17 @@ impl Rounds {
         }
     }
 
-    /// Something waited, and the cap let it not go.
+    /// Data waited, and the cap did not let them go.
     pub(crate) fn on_held(&mut self) {
         self.held = true;
     }
 
-    /// The socket took no more.
+    /// The socket was full.
     pub(crate) fn on_blocked(&mut self) {
         self.blocked = true;
     }
 
-    /// There was nothing to send, with room for it.
+    /// There was nothing to send though there was room.
     pub(crate) fn on_dry(&mut self) {
         self.dry = true;
     }
@@ -78,25 +78,25 @@ impl Rounds {
         self.held
     }
 
-    /// How long the round under way has taken.
+    /// How long the current round has lasted.
     pub(crate) fn takes(&self, now: Time) -> Time {
         now.saturating_sub(self.began)
     }
 
-    /// Bytes that it has brought, with so much delivered in all.
+    /// Bytes delivered in it, where `delivered` have been delivered in all.
     pub(crate) fn brought(&self, delivered: u64) -> u64 {
         delivered - self.delivered
     }
 
-    /// An acknowledgement, after a round trip of so many seconds with so much in flight.
+    /// An acknowledgement, with its round trip in seconds and the bytes in flight.
     pub(crate) fn on_acknowledged(&mut self, rtt: f64, in_flight: u64) {
         self.least = self.least.min(rtt);
         self.filled += in_flight as f64;
         self.samples += 1.0;
     }
 
-    /// It is over, with so much delivered in all, in frames of this length; the next one begins with the
-    /// socket full or not.
+    /// Ends the round, with `delivered` bytes in all, in frames of `frame` bytes. `blocked`: the socket is
+    /// full as the next round begins.
     pub(crate) fn end(&mut self, now: Time, delivered: u64, frame: usize, blocked: bool) -> Round {
         let takes = now.saturating_sub(self.began).as_secs_f64();
         let brought = self.brought(delivered) as f64;

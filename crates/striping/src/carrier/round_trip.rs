@@ -1,16 +1,15 @@
-//! The round trip of a carrier, from a frame's departure to its acknowledgement.
+//! Round trip of a carrier, from sending a frame to its acknowledgement.
 //!
-//! It contains what waits in the socket and in the link's queue. The least one contains neither. It
-//! is believed for some seconds; then the carrier is drained for a moment, and the least of what is
-//! measured meanwhile takes its place (ProbeRTT, draft-cardwell-iccrg-bbr-congestion-control-02,
-//! section 4.3.4).
+//! It includes the time in the socket and in the link's queue; the minimum includes neither. The minimum is
+//! valid for some seconds; then the carrier is drained for a moment, and the least sample taken meanwhile
+//! replaces it (ProbeRTT, draft-cardwell-iccrg-bbr-congestion-control-02, section 4.3.4).
 
 use ropewalk_quantities::Time;
 
-/// How long a minimum is believed.
+/// How long a minimum is valid.
 const MIN_WINDOW: Time = Time::from_secs(10);
 
-/// Smoothed as in RFC 6298, and the least of a window.
+/// Smoothed round trip as in RFC 6298, and the minimum of a window.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RoundTrip {
     smoothed: Option<(Time, Time)>,
@@ -21,7 +20,7 @@ pub(crate) struct RoundTrip {
     sum: Time,
 }
 
-/// The carrier is being drained.
+/// A probe of the minimum: the carrier is being drained.
 #[derive(Clone, Copy, Debug)]
 struct Probe {
     until: Time,
@@ -29,7 +28,7 @@ struct Probe {
 }
 
 impl RoundTrip {
-    /// With the handshake's round trip, if it is known.
+    /// Begins with the round trip of the handshake, if it is known.
     pub(crate) fn new(now: Time, handshake: Option<Time>) -> RoundTrip {
         let mut round_trip = RoundTrip::default();
         if let Some(rtt) = handshake {
@@ -38,7 +37,7 @@ impl RoundTrip {
         round_trip
     }
 
-    /// Another one. Where the carrier may be drained, the least is measured anew once it is old.
+    /// A sample. Once the minimum is old it is measured anew, if the carrier may be drained.
     pub(crate) fn sample(&mut self, now: Time, rtt: Time, may_drain: bool) {
         let rtt = rtt.max(Time::from_nanos(1));
         self.latest = rtt;
@@ -96,7 +95,7 @@ impl RoundTrip {
         self.latest
     }
 
-    /// How many there were.
+    /// Number of samples.
     pub(crate) fn samples(&self) -> u32 {
         self.samples
     }
@@ -106,7 +105,7 @@ impl RoundTrip {
         self.sum
     }
 
-    /// It is to be measured anew, for which the queue on the way is to be empty.
+    /// Whether the minimum is being measured anew, for which the queue has to be drained.
     pub(crate) fn is_probed(&self) -> bool {
         self.probe.is_some()
     }

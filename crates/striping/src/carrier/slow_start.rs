@@ -1,31 +1,31 @@
-//! Start-up where round trips are long from the first on.
+//! Start-up on links whose round trips vary from the beginning.
 //!
-//! A round trip that is much longer than the least one says in start-up that a queue has been filled. On
-//! a link with jitter, or one that serves in bursts, it says nothing, and who keeps to the least round
-//! trip stays at ten segments. So as long as more in flight has brought as much more, twice as much may
-//! follow, as TCP's slow start has it.
+//! During start-up a round trip much longer than the least one shows that a queue has been filled. On a link
+//! with jitter, or one that serves in bursts, it shows nothing, and a sender that believed it would stay at
+//! ten segments. So as long as more in flight has delivered proportionally more, the amount may double again,
+//! as in TCP's slow start.
 
 use super::round::Round;
 
-/// By this factor a round of slow start is greater than the one before.
+/// A round of slow start sends this many times what the one before it did.
 pub(crate) const FACTOR: f64 = 2.0;
-/// In flight must have been more than in the round before by this factor, for the rate to tell anything.
+/// For a comparison of rates, what was in flight must have grown by this factor.
 const MORE: f64 = 1.25;
-/// So much of it must be seen in the rate.
+/// The rate must have grown by this fraction of that growth.
 const ELASTIC: f64 = 0.85;
 
-/// What the rounds of start-up have brought.
+/// Rates of the rounds of start-up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SlowStart {
     rate: f64,
     filled: f64,
-    /// A round without a queue has brought more than the one before: if a queue is seen now, it is ours.
+    /// A round without a queue has delivered more than the one before: if a queue is seen now, it is our own.
     has_grown: bool,
     bytes: f64,
 }
 
 impl SlowStart {
-    /// A round is over, and its last round trip was long or not.
+    /// A round is over. `is_long`: its last round trip was long.
     pub(crate) fn on_round(&mut self, round: &Round, is_long: bool) {
         let (more, faster) = (round.filled / self.filled, round.rate / self.rate);
         let is_elastic = more >= MORE && faster >= ELASTIC * more;
@@ -38,7 +38,7 @@ impl SlowStart {
         (self.rate, self.filled) = (round.rate, round.filled);
     }
 
-    /// So many bytes may be in flight though round trips are long.
+    /// Bytes that may be in flight although round trips are long.
     pub(crate) fn bytes(&self) -> f64 {
         self.bytes
     }

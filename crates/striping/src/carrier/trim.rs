@@ -1,92 +1,91 @@
-//! How far below TCP's own window a carrier is kept, so that no queue stands on the way.
+//! How far below TCP's own window a carrier is kept, so that no queue stands on the path.
 //!
-//! What TCP would have in flight fills the queue of the link, which delays everything and delivers
-//! nothing more. So a carrier is *trimmed*: at most the rate times the least round trip, and some more,
-//! is in flight. But a round trip may be longer than the least for reasons that are not our queue:
-//! jitter, a link that serves in bursts, the queue of another's traffic, a slow way back. Then less in
-//! flight delivers less, the rate that is measured falls, and with it what may be in flight. An
-//! observer of round trips cannot tell one from the other; a trial can (as in PCC Vivace, Dong et al.,
-//! NSDI 2018): what matters is whether more in flight delivers more.
+//! What TCP would have in flight fills the queue of the link, which adds delay and no throughput. So a
+//! carrier is *trimmed*: its in-flight cap is the rate times the least round trip, and a little more. But a
+//! round trip may exceed the least one without a queue of our own: jitter, a link that serves in bursts, the
+//! queue of other traffic, a slow return path. Then less in flight delivers less, the measured rate falls,
+//! and the cap falls with it. Observing round trips cannot tell these cases apart; an experiment can (as in
+//! PCC Vivace, Dong et al., NSDI 2018): what matters is whether more in flight delivers more.
 //!
-//! - A carrier is trimmed where start-up ends with rounds of the same rate and a growing queue. Else it may
-//!   have what it then has in flight, and is *free*, TCP alone says what is in flight, once more has proved
-//!   better. Less is tried once the rate has not grown for some rounds: halfway down from what is in flight
-//!   to the least there is a reason for, and on. A trial that costs rate is undone, and the next one waits
-//!   longer.
-//! - A trimmed carrier is tried with more now and then. It is free again if that pays, and also when it
-//!   brings less than when it was trimmed. That the estimate of the rate falls does not shrink what is
-//!   in flight, unless more of it was just tried for nothing.
-//! - Where a round brings much more than the one before, nothing of that one's round trip was our
-//!   queue's: the least of it is a floor for the next ones (the least of a round, since bursts queue
+//! - A carrier is trimmed if start-up ends with rounds of equal rate and a growing queue. Otherwise its cap
+//!   is what is in flight at that time, and once a trial with more has paid off it is *free*: only TCP limits
+//!   it. Once the rate has not grown for some rounds, less is tried: halfway down to the least justified
+//!   amount, and so on. A trial that costs rate is undone, and the next one waits longer.
+//! - A trimmed carrier is tried with more from time to time. It becomes free again if that pays off, or if
+//!   its rate falls below what it was when it was trimmed. A falling rate estimate does not reduce what is in
+//!   flight, unless a trial with more has just failed.
+//! - If a round delivers much more than the one before, none of the earlier round trip was our own queue: the
+//!   least round trip of that round is a floor for the next ones (the minimum of a round, since bursts queue
 //!   within it: Copa's standing round trip, Arun and Balakrishnan, NSDI 2018).
 
 use ropewalk_quantities::Time;
 
 use super::round::Round;
 
-/// More in flight by this factor is tried.
+/// A trial with more has this many times as much in flight.
 const STEP: f64 = 1.25;
-/// So much of the step must be seen in the rate to be worth its delay. Of a queue that is shared with
-/// another's TCP, more than half is left to that.
+/// The rate must grow by this fraction of the step to be worth the delay. In a queue shared with another TCP
+/// flow, more than half of the growth is that flow's.
 const PAYS: f64 = 0.35;
-/// What less in flight may cost of the rate.
+/// Fraction of the rate that a trial with less may cost.
 const COSTS: f64 = 0.04;
-/// A trial of less ends at once with so little of the rate.
+/// A trial with less ends at once if the rate falls below this fraction.
 const TOO_LITTLE: f64 = 0.8;
-/// Rounds of a trial that are judged, after one in which it takes effect.
+/// Rounds of a trial that are judged, after the one in which it takes effect.
 const JUDGED: u32 = 2;
-/// Rounds in which TCP may fill what it is allowed.
+/// Rounds in which TCP may fill a higher cap.
 const WAITED: u32 = 8;
-/// Time between trials, which doubles with each that fails: of more, and of less.
+/// Pause between trials, which doubles with each failed one: least and most, for trials with more and with
+/// less.
 const PAUSES: [Time; 2] = [Time::from_millis(500), Time::from_secs(8)];
 const TRIM_PAUSES: [Time; 2] = [Time::from_secs(1), Time::from_secs(32)];
-/// A trial takes at most one in so many parts of the time.
+/// Trials take at most one part in this many of the time.
 const TRIALS: u64 = 12;
-/// A free carrier is not tried as long as its rate grows by this factor once in so many rounds.
+/// A free carrier is not tried while its rate grows by this factor within so many rounds.
 const GROWS: f64 = 1.03;
 const PLATEAU: u32 = 6;
-/// A trimmed one is free again with so little of what it brought.
+/// A trimmed carrier becomes free again below this fraction of the rate it had when it was trimmed.
 const FELL: f64 = 0.9;
-/// Rates of two rounds that differ by less are the same, and a queue stands where the least round trip
-/// of a round is so many times the least of all.
+/// Two rounds whose rates differ by less are equal, and a queue stands if the least round trip of a round is
+/// this many times the least of all.
 const SAME: f64 = 0.03;
 const QUEUE: f64 = 1.1;
-/// A rate that grew by this factor from one round to the next was not all that the link has.
+/// A rate that grew by this factor from one round to the next was not the link's capacity.
 const GREW: f64 = 1.3;
-/// Less in flight than this over the least there is a reason for is not worth a trial.
+/// A trial with less is not worthwhile unless this many times the least justified amount is in flight.
 const EXCESS: f64 = 1.05;
 
-/// What may be in flight beyond `base` seconds at the estimated rate, and how that is found out.
+/// What may be in flight beyond `base` seconds at the estimated rate, and the trials that determine it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trim {
-    /// Seconds; infinite if the carrier is free.
+    /// Seconds of the rate; infinite if the carrier is free.
     extra: f64,
     trial: Option<Trial>,
     /// The last two rounds.
     last: [Round; 2],
-    /// The rate that was not surpassed for so many rounds.
+    /// The highest rate, and for how many rounds it has not been exceeded.
     peak: (f64, u32),
-    /// Rounds in a row that the cap held back; that the cap or TCP did.
+    /// Consecutive rounds limited by the cap; limited by the cap or by TCP.
     held: u32,
     busy: u32,
-    /// What it brought when it was trimmed.
+    /// Its rate when it was trimmed.
     trimmed_at: f64,
     /// The last trial has shown that more in flight delivers no more.
     futile: bool,
-    /// What was found before the carrier started up.
+    /// What was found on this link before the carrier started up.
     found: Option<Found>,
     more: Pause,
     less: Pause,
 }
 
-/// How far a carrier could be trimmed.
+/// How far a carrier could be trimmed, kept for the link's next one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Found {
     extra: f64,
     trimmed_at: f64,
 }
 
-/// When the next trial of a kind may begin.
+/// When the next trial of a kind may begin, and the pause after a failed one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pause {
     length: Time,
@@ -94,7 +93,7 @@ struct Pause {
 }
 
 impl Pause {
-    /// A trial that took so long was for nothing.
+    /// A trial that took this long has failed.
     fn lengthen(&mut self, now: Time, took: Time, [least, most]: [Time; 2]) {
         self.length = (self.length * 2).clamp(least, most);
         self.until = now + self.length.max(took * TRIALS);
@@ -107,33 +106,33 @@ struct Trial {
     began: Time,
     extra_before: f64,
     rate_before: f64,
-    /// The best of its rounds, and how many there were.
+    /// The highest rate of its rounds, and how many there were.
     rate: f64,
     rounds: u32,
-    /// Rounds with those in which it had no effect.
+    /// Rounds so far, including those in which it had no effect yet.
     waited: u32,
 }
 
-/// What is known of a carrier at the end of a round.
+/// Estimates at the end of a round.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
-    /// Seconds that are to be filled at the least.
+    /// Least time, in seconds, that what is in flight has to cover.
     pub(crate) base: f64,
-    /// By this factor the least round trip is in them.
+    /// The gain on the least round trip that is contained in `base`.
     pub(crate) gain: f64,
     /// The least round trip, in seconds.
     pub(crate) min_rtt: f64,
-    /// Bytes per second, once start-up is over.
+    /// The estimated rate in bytes per second, once start-up is over.
     pub(crate) rate: Option<f64>,
 }
 
 impl Trim {
-    /// Seconds beyond the base that may be filled.
+    /// Seconds of the rate that may be in flight beyond the base.
     pub(crate) fn extra(&self) -> f64 {
         self.extra
     }
 
-    /// One that is yet to start up, on a link of which this was found before.
+    /// For a carrier that has yet to start up, with what was found on its link before.
     pub(crate) fn starting(found: Option<Found>) -> Trim {
         Trim {
             found,
@@ -141,14 +140,14 @@ impl Trim {
         }
     }
 
-    /// What was found, to hold where the link brings again what it did.
+    /// What was found, valid if the link delivers again what it did.
     pub(crate) fn found(&self) -> Option<Found> {
         let extra = self.trial.map_or(self.extra, |trial| trial.extra_before);
         let trimmed_at = self.trimmed_at;
         extra.is_finite().then_some(Found { extra, trimmed_at })
     }
 
-    /// Start-up is over, with what the link brought before or with another rate.
+    /// Start-up is over. `is_found_again`: the link delivers what it did before.
     pub(crate) fn on_full(&mut self, now: Time, known: &Known, rate: f64, is_found_again: bool) {
         let [before, round] = self.last;
         let is_same = (round.rate / before.rate - 1.0).abs() < SAME.max(round.error);
@@ -163,14 +162,14 @@ impl Trim {
             self.more = Pause::default();
             self.more.lengthen(now, Time::ZERO, PAUSES);
         } else {
-            // TCP may be doubling what it has in flight, which no queue would hold: more is tried first.
+            // TCP may be doubling what it has in flight, so that no queue would form: try more first.
             self.release(now);
             let filled = STEP * round.filled / rate;
             self.extra = (filled - known.base).max(0.0);
         }
     }
 
-    /// The estimate of the rate went from `old` to `new` in a round that the cap held back.
+    /// The rate estimate changed from `old` to `new` in a round that was limited by the cap.
     pub(crate) fn on_estimate(&mut self, base: f64, old: f64, new: f64) {
         let same_in_flight = |extra: f64| ((base + extra) * old / new - base).max(0.0);
         let changed =
@@ -218,7 +217,7 @@ impl Trim {
                 self.begin_less(now, known.base, self.extra, rate);
             }
         } else if self.busy >= 2 && self.may_try_less(now) {
-            // Of what TCP has in flight, which may be less than it is allowed.
+            // Start from what TCP has in flight, which may be less than the cap.
             let filled = (round.filled / estimate).min(whole);
             if filled > EXCESS * known.base {
                 self.begin_less(now, known.base, filled - known.base, rate);
@@ -242,7 +241,7 @@ impl Trim {
         let gain = trial.rate / trial.rate_before;
         if !round.held {
             if trial.waited > WAITED {
-                // TCP does not fill it: what more would bring is not known.
+                // TCP does not fill the cap: what more would deliver stays unknown.
                 self.trial = None;
                 if !trial.is_more {
                     self.undo(now, trial);
@@ -274,7 +273,7 @@ impl Trim {
         }
     }
 
-    /// TCP alone says what is in flight.
+    /// Makes the carrier free: only TCP limits what is in flight.
     fn release(&mut self, now: Time) {
         self.extra = f64::INFINITY;
         self.futile = false;
@@ -283,7 +282,7 @@ impl Trim {
         self.less.lengthen(now, Time::ZERO, TRIM_PAUSES);
     }
 
-    /// A trial of less was not good.
+    /// A trial with less has cost rate.
     fn undo(&mut self, now: Time, trial: Trial) {
         self.extra = trial.extra_before;
         self.futile = false;
@@ -291,7 +290,7 @@ impl Trim {
         self.less.lengthen(now, took, TRIM_PAUSES);
     }
 
-    /// Halfway down from `filled`.
+    /// Begins a trial halfway down from `filled`.
     fn begin_less(&mut self, now: Time, base: f64, filled: f64, rate: f64) {
         let half = filled / 2.0;
         let worth = (EXCESS - 1.0) * 2.0 * base;

@@ -1,16 +1,15 @@
-//! What carriers bring, as those see it that would send ahead of them.
+//! Arrival times and rates of all carriers, as the scheduler compares them.
 
 use ropewalk_transport::scheduling::earliest_arrival::{Lane, gap_below};
 
-/// By the places of carriers, times and rates apart: all of them are looked at for one that is to be given
-/// something.
+/// Indexed by carrier, times and rates in separate arrays: all are scanned for each scheduling decision.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
     arrive_in: Vec<f64>,
-    /// Zero of those that may not send.
+    /// Zero for those that may not send.
     rates: Vec<f64>,
-    /// Until so many seconds have passed, those that are sooner bring so many bytes at the least: as it was found
-    /// last, as long as no lane has changed.
+    /// The last result: within so many seconds the faster carriers deliver at least so many bytes. Valid
+    /// until an entry changes.
     bring: Option<(f64, u64)>,
 }
 
@@ -30,11 +29,11 @@ impl Lanes {
         self.bring = None;
     }
 
-    /// What the others bring before a frame of this one would arrive, if that is less than `enough`. One that is
-    /// not sooner, as itself, brings nothing.
+    /// Bytes that the other carriers deliver before a frame of this one would arrive, if that is less than
+    /// `enough`. A carrier that is not faster, such as this one itself, delivers nothing until then.
     pub(super) fn gap_below(&mut self, at: usize, enough: u64) -> Option<u64> {
         let own = self.arrive_in[at];
-        // For one that is later more are sooner, and each brings more until then.
+        // A carrier that arrives later has more carriers ahead of it, and each delivers more until then.
         if self
             .bring
             .is_some_and(|(seconds, bytes)| seconds <= own && bytes >= enough)

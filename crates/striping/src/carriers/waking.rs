@@ -1,25 +1,25 @@
-//! Which carriers are to be asked what they send.
+//! Which carriers are to be polled.
 
 use fixedbitset::FixedBitSet;
 use ropewalk_quantities::Time;
 
-/// By the places of carriers. One that is blocked is neither asleep nor awake.
+/// Indexed by carrier. A carrier whose socket is blocked is neither asleep nor awake.
 #[derive(Debug, Default)]
 pub(super) struct Waking {
-    /// Asked in vain: to be woken when that may have changed.
+    /// Polled with nothing to send: to be woken when that may have changed.
     asleep: FixedBitSet,
-    /// To be asked.
+    /// To be polled.
     awake: FixedBitSet,
-    /// Of whom the driver has not been told yet that they are.
+    /// Awake, and not reported to the driver yet.
     untold: FixedBitSet,
-    /// Borrowed to be changed since they were asked in vain.
+    /// Borrowed mutably since they were last polled with nothing to send.
     touched: FixedBitSet,
-    /// When each was asked in vain last.
+    /// When each was last polled with nothing to send.
     asked_at: Vec<Time>,
 }
 
 impl Waking {
-    /// One more, asleep.
+    /// Adds a carrier, asleep.
     pub(super) fn push(&mut self) {
         let at = self.asked_at.len();
         self.asked_at.push(Time::ZERO);
@@ -30,7 +30,7 @@ impl Waking {
         self.touched.insert(at);
     }
 
-    /// Those behind it move up.
+    /// Removes a carrier; those behind it move up.
     pub(super) fn remove(&mut self, at: usize) {
         self.asked_at.remove(at);
         for set in self.sets() {
@@ -105,14 +105,14 @@ impl Waking {
         self.asleep.clear();
     }
 
-    /// The next of whom the driver has not been told that it is to be asked.
+    /// The next carrier to be polled that was not reported to the driver.
     pub(super) fn tell(&mut self) -> Option<usize> {
         let at = self.untold.minimum()?;
         self.untold.remove(at);
         Some(at)
     }
 
-    /// The driver asks by itself all that are awake.
+    /// The driver polls all that are awake without a report.
     pub(super) fn tell_all(&mut self) {
         self.untold.clear();
     }

@@ -1,9 +1,9 @@
-//! Memory that the streams of an association share, beyond what each may always have.
+//! Memory shared by the streams of an association, beyond each one's guaranteed part.
 
-/// What a stream may always hold, each way.
+/// What a stream may always hold, in each direction.
 pub(crate) const ALWAYS: u64 = 64 << 10;
 
-/// What is left of it, one way.
+/// The unused part of the shared memory, in one direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
     left: u64,
@@ -14,7 +14,7 @@ impl Memory {
         Memory { left: bytes }
     }
 
-    /// All of it, or nothing.
+    /// Takes this many bytes, or none.
     pub(crate) fn take(&mut self, bytes: u64) -> bool {
         let enough = bytes <= self.left;
         if enough {
@@ -33,19 +33,19 @@ impl Memory {
     }
 }
 
-/// What a stream has of the memory for what waits to be sent and acknowledged.
+/// A stream's share of the send memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Share {
     taken: u64,
 }
 
 impl Share {
-    /// How much the stream may hold, were `most` its bound if it were alone.
+    /// How much the stream may hold, if it could hold `most` alone.
     pub(crate) fn bound(self, most: u64, memory: &Memory) -> u64 {
         most.min(ALWAYS + self.taken + memory.left)
     }
 
-    /// The stream holds so much now, at most its bound.
+    /// The stream holds `held` bytes now, at most its bound.
     pub(crate) fn settle(&mut self, held: u64, memory: &mut Memory) {
         let needed = held.saturating_sub(ALWAYS);
         memory.left = memory.left + self.taken - needed;

@@ -1,4 +1,4 @@
-//! A stream as this end sees it: two directions that end by themselves.
+//! A stream as this end sees it: two directions that end separately.
 
 pub(crate) mod memory;
 pub(crate) mod receive;
@@ -20,33 +20,33 @@ pub(crate) struct Stream<P> {
     pub(crate) receive: ReceiveBuffer<P>,
     pub(crate) window: Window,
     send_share: Share,
-    /// This end's direction: all acknowledged, or given up.
+    /// This end's direction is over: all acknowledged, or reset.
     pub(crate) send_ended: bool,
-    /// The other end's direction: all read, or given up.
+    /// The peer's direction is over: all read, or reset.
     pub(crate) receive_ended: bool,
-    /// A write was refused or cut short: to be told when there is room.
+    /// A write was refused or cut short: report when there is room.
     pub(crate) wants_room: bool,
-    /// A read found nothing: to be told when there is something.
+    /// A read found nothing: report when there is data.
     pub(crate) wants_data: bool,
-    /// Where it stands in the turns of the streams.
+    /// Its state in the deficit round robin of streams.
     pub(crate) turn: Turn,
-    /// Bytes that it may send in this turn.
+    /// Bytes that it may still send in its turn.
     pub(crate) deficit: i64,
     pub(crate) resent_bytes: u64,
 }
 
-/// Where a stream stands among those that have something to send.
+/// State of a stream in the round robin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// Nothing to send.
     Out,
-    /// It had nothing for a while: before the others.
+    /// It was idle before: it is served before the others.
     Sparse,
     Bulk,
 }
 
 impl<P: Payload> Stream<P> {
-    /// Its window grows to at most `buffer`.
+    /// A stream whose receive window may grow to `buffer`.
     pub(crate) fn new(buffer: u64) -> Stream<P> {
         Stream {
             send: SendBuffer::new(INITIAL_WINDOW),
@@ -63,12 +63,12 @@ impl<P: Payload> Stream<P> {
         }
     }
 
-    /// How much may wait here to be sent and acknowledged, were `most` the bound of one alone.
+    /// Bound of its send buffer, if it could have `most` alone.
     pub(crate) fn send_bound(&self, most: u64, memory: &Memory) -> u64 {
         self.send_share.bound(most, memory)
     }
 
-    /// What waits here to be sent and acknowledged has changed.
+    /// Accounts for a change of the send buffer's content.
     pub(crate) fn settle_send(&mut self, memory: &mut Memory) {
         let held = if self.send_ended { 0 } else { self.send.held() };
         self.send_share.settle(held, memory);

@@ -1,30 +1,30 @@
-//! A stream's way in: puts parts in order again, in bounded memory.
+//! Receive buffer of a stream: puts parts in order again, in bounded memory.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::{Payload, ProtocolError};
 
-/// Early pieces below this are joined with their neighbour.
+/// Fragments shorter than this are joined with the fragment before.
 const JOIN_BELOW: usize = 1024;
-/// Pieces that may wait whatever the window is; beyond, one for each [`BYTES_PER_PIECE`].
+/// Most fragments whatever the window is; beyond that, one per [`BYTES_PER_PIECE`].
 const PIECES: usize = 4096;
 const BYTES_PER_PIECE: u64 = 256;
 
-/// What came and was not read.
+/// Received and not read.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiveBuffer<P> {
-    /// In order, to be read.
+    /// In order, and readable.
     ready: VecDeque<P>,
-    /// Came before what is in front of them; disjoint, by place.
+    /// Received ahead of a gap: disjoint, by offset.
     early: BTreeMap<u64, P>,
     early_bytes: u64,
-    /// End of what is in order.
+    /// End of the data in order.
     edge: u64,
     /// Bytes read.
     read: u64,
     final_size: Option<u64>,
     highest: u64,
-    /// The reader wants no more: what comes is dropped.
+    /// The reader wants no more: what arrives is dropped.
     discard: bool,
 }
 
@@ -42,8 +42,8 @@ impl<P: Payload> ReceiveBuffer<P> {
         }
     }
 
-    /// A part came. Of its bytes, those that came before are dropped. Says how many bytes are new;
-    /// `limit` is what may come in all.
+    /// Adds a part that arrived; duplicate bytes are dropped. Returns how many bytes are new. `limit` is the
+    /// window: distinct bytes that may arrive in all.
     pub(crate) fn insert(
         &mut self,
         stream: u32,
@@ -118,7 +118,7 @@ impl<P: Payload> ReceiveBuffer<P> {
         }
     }
 
-    /// Puts what of `payload` is new between the early pieces.
+    /// Inserts the new bytes of `payload` between the early pieces.
     fn insert_early(&mut self, mut start: u64, mut payload: P) {
         if let Some((begin, piece)) = self.early.range(..=start).next_back() {
             let piece_end = begin + piece.len() as u64;
@@ -159,7 +159,7 @@ impl<P: Payload> ReceiveBuffer<P> {
         self.early.insert(start, payload);
     }
 
-    /// Takes over the early pieces that are in order now.
+    /// Moves the early pieces that have become in order to `ready`.
     fn move_up(&mut self) {
         while let Some(entry) = self.early.first_entry() {
             if *entry.key() != self.edge {
@@ -194,27 +194,27 @@ impl<P: Payload> ReceiveBuffer<P> {
         !self.ready.is_empty()
     }
 
-    /// Bytes read, or dropped in their place.
+    /// Bytes that were read, or dropped for a reader that wants no more.
     pub(crate) fn consumed(&self) -> u64 {
         self.read
     }
 
-    /// Distinct bytes that came.
+    /// Distinct bytes received.
     pub(crate) fn received(&self) -> u64 {
         self.edge + self.early_bytes
     }
 
-    /// Bytes that wait here: to be read, and of these, for others before them.
+    /// Bytes held: in all, and those of them behind a gap.
     pub(crate) fn held(&self) -> (u64, u64) {
         (self.received() - self.read, self.early_bytes)
     }
 
-    /// All came, and all was read.
+    /// Everything has arrived and was read.
     pub(crate) fn is_finished(&self) -> bool {
         self.final_size == Some(self.read)
     }
 
-    /// The end is known, and all before it is here.
+    /// The end is known, and everything before it has arrived.
     pub(crate) fn is_whole(&self) -> bool {
         self.final_size == Some(self.edge)
     }

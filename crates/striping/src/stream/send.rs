@@ -1,4 +1,4 @@
-//! A stream's way out: what was written, what of it was sent, what is acknowledged.
+//! Send buffer of a stream: what was written, sent and acknowledged.
 
 use std::collections::VecDeque;
 
@@ -7,42 +7,43 @@ use ropewalk_transport::{Deadline, Deadlines, RangeSet};
 use super::waiting::Waiting;
 use crate::Payload;
 
-/// A frame that would need several pieces ends with the first if that is at least this long;
-/// below, pieces are joined by copying.
+/// A frame that would need several pieces ends with the first one if that is at least this long; shorter
+/// pieces are joined by copying.
 const JOIN_BELOW: usize = 4096;
 
-/// Bytes of a stream from the first that is not acknowledged.
+/// The bytes of a stream from the first unacknowledged one on.
 #[derive(Clone, Debug)]
 pub(crate) struct SendBuffer<P> {
-    /// Pieces with the place where each begins.
+    /// Pieces with their offsets.
     pieces: VecDeque<(u64, P)>,
     written: u64,
-    /// By when what was written is to be delivered; none where nothing was written with a deadline.
+    /// Deadlines of what was written; `None` if nothing was written with one.
     deadlines: Option<Box<Deadlines>>,
-    /// To be sent, for the first time or again.
+    /// What is to be sent, for the first time or again.
     pending: Waiting,
-    /// Sent at least once: what counts against the window.
+    /// What was sent at least once, and so counts against the window.
     claimed: RangeSet,
-    /// Of `pending` what is also in `claimed`: to be sent again. Few ranges, if any, where those have many.
+    /// The intersection of `pending` and `claimed`: what is to be sent again. It has few ranges, if any,
+    /// where the other two have many.
     again: RangeSet,
     acknowledged: RangeSet,
-    /// Distinct bytes that may be sent in all.
+    /// The peer's limit on distinct bytes sent.
     limit: u64,
     finished: bool,
     fin_pending: bool,
     fin_acknowledged: bool,
-    /// What [`part_ahead`](SendBuffer::part_ahead) found nothing for, as long as nothing has changed.
+    /// The last search of [`part_ahead`](SendBuffer::part_ahead) that found nothing; cleared by any change.
     vain: Option<Vain>,
 }
 
-/// No part of so many bytes, or more, begins after so many that wait, or more.
+/// No part of at least so many bytes begins after so many waiting bytes or more.
 #[derive(Clone, Copy, Debug)]
 struct Vain {
     skip: u64,
     least: u64,
 }
 
-/// A part of a stream that a frame can carry.
+/// A part of a stream that fits a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) start: u64,
@@ -67,7 +68,7 @@ impl<P: Payload> SendBuffer<P> {
         }
     }
 
-    /// Puts a piece behind the others.
+    /// Appends a piece.
     pub(crate) fn write(&mut self, mut piece: P) {
         self.vain = None;
         let start = self.written;
@@ -82,7 +83,7 @@ impl<P: Payload> SendBuffer<P> {
         self.pieces.push_back((start, piece));
     }
 
-    /// What has been written since this place is to be delivered by a time.
+    /// What was written from this offset on has a deadline.
     pub(crate) fn note_deadline(&mut self, start: u64, deadline: Deadline) {
         let base = self.base();
         let deadlines = self.deadlines.get_or_insert_default();
@@ -90,13 +91,13 @@ impl<P: Payload> SendBuffer<P> {
         deadlines.note(start, self.written, deadline);
     }
 
-    /// By when the first byte that waits is to be delivered, and how many from it on are due with it.
+    /// The deadline of the first waiting byte, and how many bytes from it on share that deadline.
     pub(crate) fn next_deadline(&self) -> Option<(Deadline, u64)> {
         let (start, _) = self.pending.first()?;
         self.deadlines.as_ref()?.write_at(start)
     }
 
-    /// By when the byte at this place is to be delivered, if it must be.
+    /// The deadline of the byte at this offset, if it has one.
     pub(crate) fn deadline_of(&self, place: u64) -> Option<Deadline> {
         self.deadlines.as_ref()?.of(place)
     }
@@ -112,12 +113,12 @@ impl<P: Payload> SendBuffer<P> {
         self.finished
     }
 
-    /// Bytes held: from the first that is not acknowledged.
+    /// Bytes held: from the first unacknowledged one on.
     pub(crate) fn held(&self) -> u64 {
         self.written - self.base()
     }
 
-    /// Place of the first byte that is not acknowledged.
+    /// Offset of the first unacknowledged byte.
     pub(crate) fn base(&self) -> u64 {
         match self.acknowledged.first() {
             Some((0, end)) => end,
@@ -139,12 +140,12 @@ impl<P: Payload> SendBuffer<P> {
         self.pending.bytes()
     }
 
-    /// All has arrived, the end of the stream included.
+    /// Everything is acknowledged, the end of the stream included.
     pub(crate) fn is_done(&self) -> bool {
         self.fin_acknowledged && self.base() == self.written
     }
 
-    /// The other end's window; says whether it grew.
+    /// The peer's window changed; returns whether it grew.
     pub(crate) fn on_window(&mut self, limit: u64) -> bool {
         let grew = limit > self.limit;
         self.limit = self.limit.max(limit);
@@ -156,17 +157,17 @@ impl<P: Payload> SendBuffer<P> {
         self.limit - self.claimed.covered()
     }
 
-    /// Bytes that wait and that the window allows.
+    /// Waiting bytes that the window allows.
     pub(crate) fn sendable(&self) -> u64 {
         self.credit().min(self.pending.bytes())
     }
 
-    /// Bytes sent above the lowest that was not.
+    /// Bytes sent above the lowest that was never sent.
     fn ahead(&self) -> u64 {
         self.claimed.covered() - self.lowest()
     }
 
-    /// Whether there is anything that may go out next.
+    /// Whether anything may be sent next.
     pub(crate) fn is_ready(&self) -> bool {
         match self.pending.first() {
             None => self.fin_pending,
@@ -174,32 +175,32 @@ impl<P: Payload> SendBuffer<P> {
         }
     }
 
-    /// Something waits, and the window does not allow it, or not ahead of a gap.
+    /// Data wait that may not be sent: beyond the window, or too far ahead of a gap.
     pub(crate) fn is_crowded(&self) -> bool {
         self.pending.bytes() > 0 && (!self.is_ready() || self.credit() <= self.ahead())
     }
 
-    /// Something waits that the window does not allow.
+    /// Data wait that the window does not allow.
     pub(crate) fn is_window_blocked(&self) -> bool {
         !self.is_ready() && self.pending.bytes() > 0
     }
 
-    /// The next part, of at most `most` bytes, that begins after `skip` bytes to be sent.
+    /// The next part of at most `most` bytes that begins after `skip` waiting bytes.
     pub(crate) fn part(&mut self, skip: u64, most: u64) -> Option<Part> {
         self.part_ahead(skip, most, 1)
     }
 
-    /// The same, but of at least `least` bytes: what is shorter is passed over.
+    /// As [`part`](SendBuffer::part), but of at least `least` bytes: shorter parts are skipped.
     ///
-    /// Of bytes that were never sent, those ahead of the lowest may take half of the window that is
-    /// left above it: else all credit could lie ahead of a gap that could then not be closed.
+    /// Bytes ahead of the lowest one that was never sent may take only half of the window that is left.
+    /// Otherwise the whole window could lie ahead of a gap that could then not be filled.
     pub(crate) fn part_ahead(&mut self, skip: u64, most: u64, least: u64) -> Option<Part> {
         if skip > self.nothing_beyond(least) {
             return None;
         }
         let from = self.pending.place_of(skip)?;
         let found = self.find_part(from, most, least);
-        // Behind all that is sent again, less is found by who asks for more, or for what is farther behind.
+        // Beyond what is to be sent again, searching for more bytes or from farther on cannot find more.
         let again_ends = self.again.last().map_or(0, |(_, end)| end);
         if found.is_none() && again_ends <= from && most >= least {
             self.vain = Some(Vain { skip, least });
@@ -207,8 +208,8 @@ impl<P: Payload> SendBuffer<P> {
         found
     }
 
-    /// No part of at least `least` bytes begins after more to be sent than that. Where all that may go out is
-    /// the lowest that never was, and what is sent again before it, that is little.
+    /// A number of waiting bytes after which no part of at least `least` bytes begins. It is small when all
+    /// that may be sent is the lowest part that never was, and what is sent again before that.
     pub(crate) fn nothing_beyond(&self, least: u64) -> u64 {
         let vain = self.vain.filter(|vain| vain.least <= least);
         let all = vain
@@ -229,7 +230,7 @@ impl<P: Payload> SendBuffer<P> {
         before.min(all)
     }
 
-    /// Place of the lowest byte that was never sent.
+    /// Offset of the lowest byte that was never sent.
     fn lowest(&self) -> u64 {
         match self.claimed.first() {
             Some((0, end)) => end,
@@ -237,18 +238,18 @@ impl<P: Payload> SendBuffer<P> {
         }
     }
 
-    /// Bytes that may be sent ahead of the lowest that never was.
+    /// Bytes that may be sent ahead of the lowest one that was never sent.
     fn credit_ahead(&self) -> u64 {
         self.credit().saturating_sub(self.ahead()) / 2
     }
 
-    /// The first part that will do, of those that begin where a range does that waits, or at `from`.
+    /// The first suitable part that begins at `from` or at the start of a later waiting range.
     fn find_part(&self, from: u64, most: u64, least: u64) -> Option<Part> {
         let part = |(start, end): (u64, u64)| self.part_of(start, end, most, least);
         if self.credit_ahead() >= least {
             return self.pending.after(from).find_map(part);
         }
-        // Then it is one of few: the lowest that never was, or what is sent again.
+        // Then the part is one of few: the lowest that was never sent, or one to be sent again.
         let lowest = self.lowest();
         let again = || self.again.within(from, u64::MAX).map(|(start, _)| start);
         let below = again().take_while(|start| *start < lowest);
@@ -260,11 +261,10 @@ impl<P: Payload> SendBuffer<P> {
         })
     }
 
-    /// What of `start..end`, which waits, a frame may carry: what was sent before, or what never was.
+    /// The part of the waiting range `start..end` that fits a frame: either sent before, or never sent.
     fn part_of(&self, start: u64, end: u64, most: u64, least: u64) -> Option<Part> {
         let end = end.min(start + most);
-        // What is too short as it is need not be looked up: between parts that were sent ahead there are
-        // many of these.
+        // Ranges too short anyway need no lookup: there are many of these between parts that were sent ahead.
         if end < start + least.max(1) {
             return None;
         }
@@ -283,7 +283,7 @@ impl<P: Payload> SendBuffer<P> {
         (end >= start + least).then_some(Part { start, end })
     }
 
-    /// The part goes out; says whether the stream ends with it.
+    /// The part is sent; returns whether the stream ends with it.
     pub(crate) fn take(&mut self, part: Part) -> bool {
         self.vain = None;
         self.pending.remove(part.start, part.end);
@@ -296,12 +296,12 @@ impl<P: Payload> SendBuffer<P> {
         fin
     }
 
-    /// Whether a frame that ends the stream, and has no data, is to be sent.
+    /// Whether a frame without data, which ends the stream, is to be sent.
     pub(crate) fn owes_fin_alone(&self) -> bool {
         self.fin_pending && self.pending.is_empty()
     }
 
-    /// No data: just the end of the stream.
+    /// An empty part at the end of the stream.
     pub(crate) fn end_alone(&self) -> Part {
         Part {
             start: self.written,
@@ -346,7 +346,7 @@ impl<P: Payload> SendBuffer<P> {
         P::join(parts, len)
     }
 
-    /// The other end has this part.
+    /// The peer has acknowledged this part.
     pub(crate) fn on_acknowledged(&mut self, start: u64, end: u64, fin: bool) {
         self.vain = None;
         self.acknowledged.insert(start, end);
@@ -364,7 +364,7 @@ impl<P: Payload> SendBuffer<P> {
         {
             self.pieces.pop_front();
         }
-        // A piece may grow for ever where pieces are lengths.
+        // The front piece may be a length that grows without end: cut what is acknowledged.
         if let Some((begin, piece)) = self.pieces.front_mut()
             && *begin < base
         {
@@ -373,8 +373,8 @@ impl<P: Payload> SendBuffer<P> {
         }
     }
 
-    /// Whoever carried this part is dead or silent: it is to be sent again, but for what has
-    /// arrived otherwise. Says how many bytes that are.
+    /// The carrier of this part has failed or is silent: the part is to be sent again, except for what was
+    /// acknowledged otherwise. Returns how many bytes that is.
     pub(crate) fn on_lost(&mut self, start: u64, end: u64, fin: bool) -> u64 {
         self.vain = None;
         if fin && !self.fin_acknowledged {
@@ -389,8 +389,8 @@ impl<P: Payload> SendBuffer<P> {
         again
     }
 
-    /// This part need not be sent again after all: its carrier lives. Says whether any of it was
-    /// still to be sent.
+    /// This part need not be sent again after all: its carrier is alive. Returns whether any of it was still
+    /// to be sent.
     pub(crate) fn on_found(&mut self, start: u64, end: u64, fin: bool) -> bool {
         self.vain = None;
         self.again.remove(start, end);
@@ -401,12 +401,12 @@ impl<P: Payload> SendBuffer<P> {
         found
     }
 
-    /// Whether bytes have arrived that wait for others.
+    /// Whether bytes have arrived behind a gap.
     pub(crate) fn has_gap(&self) -> bool {
         self.acknowledged.covered() > self.base()
     }
 
-    /// Whether bytes have arrived that wait for those from `start` on.
+    /// Whether bytes behind `start` have arrived and wait for it.
     pub(crate) fn is_held_up_by(&self, start: u64) -> bool {
         let base = self.base();
         start <= base && self.acknowledged.covered() > base
@@ -424,8 +424,8 @@ impl<P: Payload> SendBuffer<P> {
 
 #[cfg(test)]
 impl<P: Payload> SendBuffer<P> {
-    /// What [`part_ahead`](SendBuffer::part_ahead) finds, by holding each range that waits against all that
-    /// was sent.
+    /// What [`part_ahead`](SendBuffer::part_ahead) finds, by comparing every waiting range with all that was
+    /// sent.
     pub(super) fn find_part_in_all(&self, skip: u64, most: u64, least: u64) -> Option<Part> {
         let mut left = skip;
         self.pending.after(0).find_map(|(start, end)| {
@@ -449,7 +449,7 @@ impl<P: Payload> SendBuffer<P> {
         })
     }
 
-    /// Whether what is kept to be sent again is what waits and was sent, gap by gap.
+    /// Whether `again` is the intersection of `pending` and `claimed`.
     pub(super) fn knows_what_is_sent_again(&self) -> bool {
         let pending = self.pending.after(0);
         let again = pending.flat_map(|(start, end)| self.claimed.within(start, end));

@@ -1,28 +1,28 @@
-//! What of a stream waits to be sent, and where a place stands in it.
+//! The waiting ranges of a stream, and the offset that a number of waiting bytes leads to.
 //!
-//! A carrier that is late by some bytes takes what waits after so many. Over many links some hundred
-//! ranges wait, between those that went ahead: so their bytes are counted by blocks of the stream, and
-//! ranges are looked at only in the block that the place is in.
+//! A carrier that arrives later by some bytes sends what waits after that many. With many links there are
+//! hundreds of waiting ranges between those sent ahead. So waiting bytes are counted per block of the stream,
+//! and ranges are searched only within the block that the offset is in.
 
 use std::collections::VecDeque;
 
 use ropewalk_transport::RangeSet;
 
-/// Over 64 links a block has some ten ranges, and a window some ten blocks.
+/// With 64 links a block has about ten ranges, and a window about ten blocks.
 const BLOCK: u64 = 256 << 10;
 
-/// Ranges that wait, each for the first time or again.
+/// Ranges to be sent, for the first time or again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting {
     ranges: RangeSet,
-    /// Bytes of the ranges in each block, from the block `first` on. Before it there are none; behind the
-    /// last nothing was taken away yet, and nothing is counted.
+    /// Waiting bytes in each block, from block `first` on. Before it nothing waits; nothing behind the last
+    /// one was ever removed, so its bytes need no count.
     blocks: VecDeque<u64>,
     first: u64,
 }
 
 impl Waiting {
-    /// Adds `start..end`; says how many of its bytes did not wait before.
+    /// Adds `start..end`; returns how many of its bytes did not wait before.
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> u64 {
         let counted = self.counted();
         let mut new = 0;
@@ -36,7 +36,7 @@ impl Waiting {
         new + self.ranges.insert(start.max(counted), end)
     }
 
-    /// Takes `start..end` away; says how many of its bytes had waited.
+    /// Removes `start..end`; returns how many of its bytes waited.
     pub(crate) fn remove(&mut self, start: u64, end: u64) -> u64 {
         while self.counted() < end {
             let from = self.counted();
@@ -59,12 +59,12 @@ impl Waiting {
         gone
     }
 
-    /// Before this place bytes are counted.
+    /// Offset up to which bytes are counted per block.
     fn counted(&self) -> u64 {
         (self.first + self.blocks.len() as u64).saturating_mul(BLOCK)
     }
 
-    /// Of one before that place.
+    /// The count of a block below that offset.
     fn block(&mut self, number: u64) -> &mut u64 {
         while number < self.first {
             self.blocks.push_front(0);
@@ -86,17 +86,17 @@ impl Waiting {
         self.ranges.first()
     }
 
-    /// The range that holds a byte.
+    /// The range that contains a byte.
     pub(crate) fn containing(&self, place: u64) -> Option<(u64, u64)> {
         self.ranges.containing(place)
     }
 
-    /// The ranges, without what is before a place.
+    /// The ranges from an offset on; one that spans it is cut.
     pub(crate) fn after(&self, place: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.ranges.within(place, u64::MAX)
     }
 
-    /// Place of the byte before which so many wait.
+    /// Offset of the byte before which `skip` bytes wait.
     pub(crate) fn place_of(&self, skip: u64) -> Option<u64> {
         if skip >= self.bytes() {
             return None;
@@ -118,7 +118,7 @@ impl Waiting {
     }
 }
 
-/// The parts of `start..end` in each block.
+/// The intersections of `start..end` with each block.
 fn blocks(start: u64, end: u64) -> impl Iterator<Item = (u64, u64, u64)> {
     let mut from = start;
     std::iter::from_fn(move || {

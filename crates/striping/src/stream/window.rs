@@ -1,31 +1,31 @@
-//! How much of a stream the other end may send: promises, and what bounds them.
+//! Receive window of a stream: how much the peer may send.
 
 use ropewalk_quantities::Time;
 
 use super::memory::{ALWAYS, Memory};
 
-/// Every stream may always have this much that was not read.
+/// Every stream may always hold this much unread.
 pub(crate) const INITIAL_WINDOW: u64 = ALWAYS;
 
-/// The window of one stream.
+/// The receive window of one stream.
 ///
-/// It counts distinct bytes, not the place of the highest: a slow carrier may be given data far
-/// ahead, and the gap before it holds no window until it is filled. What is promised and not read
-/// is never more than `size`.
+/// It counts distinct bytes rather than limiting the highest offset: a slow carrier may be given data far
+/// ahead, and the gap before them takes no window until it is filled. What the peer may send beyond what was
+/// read never exceeds `size`.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     size: u64,
     most: u64,
-    /// What the other end may send in all, as it was told.
+    /// Distinct bytes that the peer may send in all, as it was last told.
     limit: u64,
-    /// What was read when this round trip began, and when that was.
+    /// Bytes read when the present round trip began, and when that was.
     epoch: (u64, Time),
-    /// A frame with the newest limit waits for a carrier.
+    /// A frame with the newest limit is queued.
     pub(crate) queued: bool,
 }
 
 impl Window {
-    /// Grows to at most `most`, which is at least the initial window.
+    /// A window that may grow to `most`, which is at least the initial window.
     pub(crate) fn new(most: u64) -> Window {
         Window {
             size: INITIAL_WINDOW,
@@ -36,24 +36,24 @@ impl Window {
         }
     }
 
-    /// What the other end may send in all.
+    /// Distinct bytes that the peer may send in all.
     pub(crate) fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// The stream is gone, and with it its window.
+    /// The stream is gone: returns its share of the memory.
     pub(crate) fn close(&mut self, memory: &mut Memory) {
         memory.give_back(self.size - INITIAL_WINDOW);
         self.size = INITIAL_WINDOW;
     }
 
-    /// All that it may ever hold.
+    /// Its size: the most that may be held.
     pub(crate) fn size(&self) -> u64 {
         self.size
     }
 
-    /// The reader waits, and so many bytes wait for what is before them. Says whether the other end should
-    /// be told a new limit: where they take half of the window, it is doubled, as far as memory goes.
+    /// The reader waits, and `early` bytes wait behind a gap. If they take half of the window it is doubled,
+    /// as far as memory allows. Returns whether the peer should be told a new limit.
     pub(crate) fn on_gap(&mut self, early: u64, memory: &mut Memory) -> bool {
         let is_cramped = early >= self.size / 2;
         let before = self.size;
@@ -71,12 +71,12 @@ impl Window {
         }
     }
 
-    /// So much was read in all; the slowest carrier in use has this round trip. Says whether the
-    /// other end should be told a new limit.
+    /// `read` bytes were read in all, and the slowest carrier in use has this round trip. Returns whether the
+    /// peer should be told a new limit.
     ///
-    /// A window of which a third is consumed in a round trip may be what holds the sender back, who
-    /// doubles what it sends in slow start: it is doubled, as far as memory goes (as Linux sizes its
-    /// receive buffers by what was copied in a round trip, tcp_rcv_space_adjust).
+    /// If a third of the window is consumed within a round trip, the window may be what limits the sender,
+    /// which doubles its rate in slow start: it is doubled, as far as memory allows (as Linux sizes its
+    /// receive buffer by what was copied in a round trip, tcp_rcv_space_adjust).
     pub(crate) fn on_read(
         &mut self,
         now: Time,
