@@ -1,4 +1,4 @@
-//! The redundant mode: what one link carries first, the others are to carry, too.
+//! The redundant mode: each packet goes on one link first, and as a copy on the others.
 
 use std::collections::VecDeque;
 
@@ -6,15 +6,15 @@ use ropewalk_quantities::Time;
 
 use super::sending::Transmit;
 
-/// A link that is too slow for all leaves out what has waited for so long: what is old is there by
-/// another, and what is new may not be.
+/// A copy that has waited this long for a link is dropped: its packet has arrived by another link, and newer
+/// packets may not have.
 const MOST_AGE: Time = Time::from_millis(100);
 
-/// By links, what others have carried and they have not.
+/// For each link, the packets that others have sent and it has not.
 #[derive(Debug)]
 pub(super) struct Copies<P> {
     links: Vec<VecDeque<(Time, Transmit<P>)>>,
-    /// When it was asked last.
+    /// The time of the last poll.
     now: Time,
 }
 
@@ -28,12 +28,12 @@ impl<P> Default for Copies<P> {
 }
 
 impl<P: Clone> Copies<P> {
-    /// One more link.
+    /// Adds a link.
     pub(super) fn add_link(&mut self) {
         self.links.push(VecDeque::new());
     }
 
-    /// A packet goes on a link: the other ones of these are to carry it, too.
+    /// A packet is sent on a link: copies for the other ones of `links` are queued.
     pub(super) fn put(&mut self, first: &Transmit<P>, links: &[usize]) {
         let now = self.now;
         for &link in links.iter().filter(|&&link| link != first.link) {
@@ -77,7 +77,7 @@ impl<P: Clone> Copies<P> {
         })
     }
 
-    /// Whether something waits for a link.
+    /// Whether a copy waits for a link.
     pub(super) fn waits_for(&self, link: usize) -> bool {
         !self.links[link].is_empty()
     }

@@ -1,4 +1,4 @@
-//! The delays of a link: what is the link's own, and what a queue of ours adds.
+//! Delays of a link: those that are its own, and those that a queue of our own adds.
 
 use std::cmp::Reverse;
 
@@ -8,15 +8,15 @@ use super::inbound::REPORT_INTERVAL;
 use super::outbound::Report;
 use super::windowed::Windowed;
 
-/// For so long the least delay is believed.
+/// How long the least delay is remembered.
 const MEMORY: Time = Time::from_secs(10);
-/// A mean of round trips is of so many at least, and of this time.
+/// A mean of round trips takes at least this many samples, and this time.
 const LEAST_SAMPLES: u64 = 4;
 const LEAST_MEAN: Time = Time::from_millis(40);
-/// A link's round trip before anything is known.
+/// Round trip of a link before anything is known.
 const UNKNOWN: Time = Time::from_millis(100);
 
-/// Delays of one link, as feedback tells them.
+/// Delays of one link, from feedback.
 #[derive(Clone, Debug)]
 pub(super) struct Delays {
     least_round_trip: Windowed<Reverse<Time>>,
@@ -24,18 +24,17 @@ pub(super) struct Delays {
     /// RFC 6298, section 2.
     srtt: Option<Time>,
     rttvar: Time,
-    /// Least delay one way of the last moments: jitter and turns of the link leave it small, a queue
-    /// does not.
+    /// Least recent one-way delay: jitter and bursts of the link leave it small, a queue does not.
     recent_one_way: Windowed<Reverse<i64>>,
     queueing: Time,
-    /// The least mean of late.
+    /// The least recent mean.
     floor: Windowed<Reverse<Time>>,
     mean: Mean,
-    /// Those means, smoothed.
+    /// The means, smoothed.
     typical: Option<Time>,
 }
 
-/// A mean of round trips that is being taken.
+/// A mean of round trips, in progress.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mean {
     since: Time,
@@ -60,7 +59,7 @@ impl Default for Delays {
 }
 
 impl Delays {
-    /// What feedback says; a queue is what stands for an eighth of a round trip without a break.
+    /// A report from feedback. A queue is what raises all delays of an eighth of a round trip.
     pub(super) fn note(&mut self, now: Time, report: &Report) {
         let round_trip = report.round_trip;
         self.least_round_trip.insert(now, Reverse(round_trip));
@@ -85,7 +84,7 @@ impl Delays {
         }
     }
 
-    /// A mean is of a round trip or more, so that it has seen what varies.
+    /// A mean covers at least a round trip, so that it includes what varies within one.
     fn note_mean(&mut self, now: Time, round_trip: Time) {
         let mean = &mut self.mean;
         if mean.count == 0 {
@@ -102,30 +101,30 @@ impl Delays {
         }
     }
 
-    /// The least delay one way of late, in microseconds; only differences mean something.
+    /// The least recent one-way delay, in microseconds; only differences are meaningful.
     pub(super) fn least_one_way(&self) -> i64 {
         self.least_one_way.best().map_or(0, |Reverse(least)| least)
     }
 
-    /// How long datagrams waited in the link's queue, as far as is known.
+    /// How long datagrams wait in the link's queue, as far as is known.
     pub(super) fn queueing(&self) -> Time {
         self.queueing
     }
 
-    /// The least round trip of late; 100 ms before anything is known.
+    /// The least recent round trip; 100 ms before anything is known.
     pub(super) fn round_trip(&self) -> Time {
         let least = self.least_round_trip.best();
         least.map_or(UNKNOWN, |Reverse(least)| least)
     }
 
-    /// The least mean round trip of late, of means over a round trip or more: what it is without a
-    /// queue of ours, with all that varies.
+    /// The least recent mean round trip, of means over a round trip or more: the round trip without a queue
+    /// of our own, but with all that varies.
     pub(super) fn floor(&self) -> Time {
         let floor = self.floor.best();
         floor.map_or(self.round_trip(), |Reverse(floor)| floor)
     }
 
-    /// The mean round trip, with all that waits.
+    /// The mean round trip, queues included.
     pub(super) fn typical(&self) -> Time {
         self.typical.unwrap_or(self.round_trip())
     }
@@ -135,7 +134,7 @@ impl Delays {
         self.srtt
     }
 
-    /// The smoothed round trip and four times its variation, as of a retransmission timeout.
+    /// The smoothed round trip plus four times its variation, as in a retransmission timeout.
     pub(super) fn varied(&self) -> Option<Time> {
         self.srtt.map(|srtt| srtt + self.rttvar * 4)
     }

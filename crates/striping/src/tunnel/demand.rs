@@ -1,41 +1,42 @@
-//! How much the connections inside have on their way.
+//! How much the connections inside have in flight.
 //!
-//! What they have on their way arrives once a round trip of the slowest link in use, or as fast as the
-//! links carry it. Where it is too little to fill them, fewer links with a shorter round trip carry more
-//! of it. Only who does not grow any more is taken at his word: a window that doubles each round trip
-//! will fill all links soon.
+//! What they have in flight arrives within a round trip of the slowest link in use, or as fast as the links
+//! carry it. Where that is too little to fill the links, fewer links with a shorter round trip carry more of
+//! it. The estimate counts only once it has stopped growing: a window that doubles each round trip will soon
+//! fill all links.
 
 use std::collections::VecDeque;
 
 use ropewalk_quantities::{Rate, Time};
 
-/// Rounds without growth by an eighth after which what is on its way is taken for all there is.
+/// After this many rounds that did not grow by an eighth, what is in flight is all there is.
 const FLAT_ROUNDS: u32 = 3;
-/// The greatest of so many rounds counts.
+/// The largest of this many rounds counts.
 const ROUNDS: usize = 4;
-/// A round is no shorter.
+/// Least length of a round.
 const LEAST_ROUND: Time = Time::from_millis(20);
-/// Rounds with less say nothing: a handshake, a first window, a pause.
+/// Rounds with fewer bytes are ignored: a handshake, an initial window, a pause.
 const LEAST_BYTES: u64 = 20_000;
-/// After so many of them on end another connection may have begun, by a handshake and a first window.
+/// After this many ignored rounds in a row, a new connection may have begun, with a handshake and an initial
+/// window.
 const QUIET_ROUNDS: u32 = 3;
 
-/// What was on its way, round by round.
+/// Bytes in flight, round by round.
 #[derive(Debug, Default)]
 pub(super) struct Demand {
     begun_at: Time,
-    /// Bytes taken when the round began.
+    /// Bytes taken in all when the round began.
     taken: u64,
-    /// Bytes on their way in each of the last rounds.
+    /// Bytes in flight in each of the last rounds.
     rounds: VecDeque<u64>,
-    /// What growth is told by, the rounds since there was some, and those in a row that said nothing.
+    /// The largest round so far, the rounds since it grew, and the ignored rounds in a row.
     best: u64,
     flat: u32,
     quiet: u32,
 }
 
 impl Demand {
-    /// By now `taken` bytes were taken in all, of which `waiting` wait; the others arrive after a
+    /// So far `taken` bytes were taken in all, of which `waiting` wait in the queue; the others arrive within
     /// `round_trip`.
     pub(super) fn note(&mut self, now: Time, taken: u64, waiting: u64, round_trip: Time) {
         let span = now.saturating_sub(self.begun_at);
@@ -66,7 +67,7 @@ impl Demand {
         }
     }
 
-    /// Bytes on their way, if that is all there is; `None` while it grows.
+    /// Bytes in flight, if that is all there is; `None` while it grows.
     pub(super) fn flying(&self) -> Option<u64> {
         let most = self.rounds.iter().copied().max();
         most.filter(|_| self.flat >= FLAT_ROUNDS)

@@ -1,25 +1,24 @@
-//! To which flow a packet belongs, and how the tunnel treats it.
+//! The flow of a packet, and how the tunnel treats it.
 
 use core::net::IpAddr;
 
 use ropewalk_wire::{IpHeader, IpView, TcpFlags, TcpView, protocol};
 
-/// How a packet is treated.
+/// Treatment of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// Data of a connection, or its opening: in order, and in step with the slowest link in use.
+    /// Data of a connection, or its SYN: in order, and in step with the slowest link in use.
     InStep,
-    /// In order with its flow, and delivered as soon as it is.
+    /// In order within its flow, and delivered as soon as it is.
     Ordered,
-    /// Urgent as long as its flow is thin; in order if it is not.
+    /// Urgent while its flow is thin, else in order.
     Thin,
-    /// By the quickest link, before all others, in no order.
+    /// On the fastest link, before all others, without order.
     Urgent,
 }
 
 impl Class {
-    /// Of a segment of TCP that opens a connection or not, with data or without: acknowledgements
-    /// alone have nothing to be in step with.
+    /// Of a TCP segment. A pure acknowledgement has nothing to be in step with.
     #[must_use]
     pub fn of_tcp(opens: bool, has_data: bool) -> Class {
         if opens || has_data {
@@ -30,22 +29,22 @@ impl Class {
     }
 }
 
-/// A packet's flow.
+/// The flow of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// By the hash of addresses, protocol and ports.
+    /// Its lane: a hash of addresses, protocol and ports.
     pub lane: u8,
     /// How its packets are treated.
     pub class: Class,
 }
 
-/// Classes of RFC 4594 that ask for low delay: CS4 and what is above it, and AF21, which ssh(1) sets
-/// for what is typed.
+/// DSCPs of RFC 4594 that ask for low delay: CS4 and above, and AF21, which ssh(1) sets for interactive
+/// sessions.
 const LEAST_URGENT_DSCP: u8 = 32;
 const AF21: u8 = 18;
 
 impl Flow {
-    /// Of an IP packet, as far as it can be read.
+    /// Of an IP packet, as far as it can be parsed.
     #[must_use]
     pub fn of(packet: &[u8]) -> Flow {
         let urgent = Flow {
@@ -87,7 +86,7 @@ impl Flow {
     }
 }
 
-/// FNV-1a, folded; lane 0 is none of a flow's.
+/// FNV-1a, folded to a byte; lane 0 is not used for flows.
 fn lane(source: IpAddr, destination: IpAddr, protocol: u8, ports: &[u8]) -> u8 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |bytes: &[u8]| {

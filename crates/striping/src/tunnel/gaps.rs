@@ -1,4 +1,4 @@
-//! What is missing of a link's datagrams at its end, and is to be told, so that it is sent again.
+//! Datagrams missing on a link, which the receiver reports so that they are sent again.
 
 use std::collections::VecDeque;
 
@@ -7,24 +7,24 @@ use ropewalk_wire::gateway::tunnel::{Gap, Missing};
 
 use super::windowed::Windowed;
 
-/// A gap is told so often, since what tells it may be lost, too.
+/// A gap is reported this many times, since reports may be lost.
 const TIMES: u8 = 3;
-/// And again after this.
+/// Interval between the reports of a gap.
 const AGAIN: Time = Time::from_millis(15);
-/// More gaps than this at a time are no link's: the oldest are forgotten.
+/// With more gaps than this the oldest are forgotten.
 const MOST: usize = 4096;
-/// For so long it is known how late a datagram may come that others overtook.
+/// How long it is remembered how late a reordered datagram may be.
 const MEMORY: Time = Time::from_secs(10);
 
-/// Datagrams that others overtook.
+/// Datagrams that were overtaken by later ones.
 #[derive(Clone, Debug)]
 pub(super) struct Gaps {
-    /// By their sequences.
+    /// In order of sequence.
     open: VecDeque<Open>,
-    /// When one is to be told for the first time, at the earliest. It is told again only along with
-    /// others: reports that told of lost reports for ever would fill a link.
+    /// The earliest first report of any gap. Repeated reports only accompany first ones: otherwise reports
+    /// about lost reports would go on for ever.
     due: Option<Time>,
-    /// How much later than what overtook them some came.
+    /// By how much some datagrams came later than those that overtook them.
     lateness: Windowed<Time>,
 }
 
@@ -64,7 +64,7 @@ impl Gaps {
         self.due = Some(self.due.map_or(due, |earlier| earlier.min(due)));
     }
 
-    /// One that was overtaken has come.
+    /// An overtaken datagram has arrived.
     pub(super) fn close(&mut self, now: Time, sequence: u64) {
         let index = self.open.partition_point(|gap| gap.end <= sequence);
         let Some(gap) = self.open.get_mut(index) else {
@@ -90,12 +90,13 @@ impl Gaps {
         }
     }
 
-    /// When there is a gap to tell.
+    /// When a gap is to be reported.
     pub(super) fn due(&self) -> Option<Time> {
         self.due
     }
 
-    /// What is to be told of gaps below `highest`; and up to where all has arrived or was told.
+    /// The gaps below `highest` to report now, and the sequence below which everything has arrived or been
+    /// reported.
     pub(super) fn tell(&mut self, now: Time, highest: u64) -> (Missing, u64) {
         let mut missing = Missing::default();
         let patience = self.patience();
@@ -121,7 +122,7 @@ impl Gaps {
         (missing, settled)
     }
 
-    /// What is overtaken may still come for so long.
+    /// How long an overtaken datagram may still arrive.
     fn patience(&self) -> Time {
         self.lateness.best().map_or(Time::ZERO, |late| late * 5 / 4)
     }

@@ -1,4 +1,4 @@
-//! What has arrived on a link, and when.
+//! Receiving end of a link: what has arrived, and when.
 
 use std::cmp::Reverse;
 
@@ -9,23 +9,23 @@ use super::gaps::Gaps;
 use super::replay::ReplayWindow;
 use super::windowed::Windowed;
 
-/// For so long the least delay of a link is believed, and the greatest.
+/// How long the least delay of a link is remembered, and the greatest.
 const LEAST_MEMORY: Time = Time::from_secs(10);
 const GREATEST_MEMORY: Time = Time::from_secs(1);
-/// What arrives is reported after this, so that others that come with it are reported, too.
+/// Feedback waits this long after a datagram arrived, so that it covers others that arrive with it.
 const PATIENCE: Time = Time::from_millis(1);
-/// What has arrived is reported at this interval; what is not reported yet counts as on its way.
+/// Interval of feedback. What is not reported yet counts as in flight.
 pub(super) const REPORT_INTERVAL: Time = Time::from_millis(5);
-/// A wire is measured, but not controlled: feedback is to take no more than a small share of the way
-/// back, and of the places in its queues. Where less than this has arrived it waits for so long.
+/// A wire is measured but not controlled, and feedback should take only a small part of the return path and
+/// of the slots in its queues: if fewer bytes than this have arrived, it is sent at the sparse interval.
 const MUCH: u64 = 32 * 100;
 pub(super) const SPARSE_INTERVAL: Time = Time::from_millis(20);
-/// Gaps alone are reported less often.
+/// Interval of feedback that reports only gaps.
 const GAP_INTERVAL: Time = Time::from_millis(20);
-/// A link that was silent for longer is not waited for.
+/// A link that was silent for longer counts as dead.
 const SILENCE: Time = Time::from_secs(3);
 
-/// One link, one way, at its end.
+/// One link, one direction, at its receiving end.
 #[derive(Clone, Debug)]
 pub struct Inbound {
     replay: ReplayWindow,
@@ -34,14 +34,14 @@ pub struct Inbound {
     bytes: u64,
     reordered: u64,
     gaps: Gaps,
-    /// When the highest arrived.
+    /// When the datagram with the highest sequence arrived.
     highest_at: Time,
     least_delay: Windowed<Reverse<i64>>,
     greatest_delay: Windowed<i64>,
     reported_at: Time,
     reported_bytes: u64,
     is_wire: bool,
-    /// When the first arrived that was not reported yet.
+    /// When the first datagram arrived that was not reported yet.
     unreported: Option<Time>,
 }
 
@@ -66,14 +66,14 @@ impl Default for Inbound {
 }
 
 impl Inbound {
-    /// Whether a datagram of that sequence may still be taken, before it is known to be genuine.
+    /// Whether a datagram of that sequence would be new: checked before it is authenticated.
     #[must_use]
     pub fn is_new(&self, sequence: u64) -> bool {
         self.replay.is_new(sequence)
     }
 
-    /// A genuine datagram of so many bytes, sent at `sent` by the sender's clock in microseconds;
-    /// false if it came before.
+    /// An authenticated datagram of `bytes` bytes, sent at `sent` by the sender's clock in microseconds;
+    /// returns whether it is new.
     pub fn take(&mut self, now: Time, sequence: u64, bytes: u32, sent: i64) -> bool {
         if !self.replay.take(sequence) {
             return false;
@@ -101,17 +101,17 @@ impl Inbound {
         true
     }
 
-    /// Whether what comes by it now comes as by a wire, without the other end's rate control.
+    /// Whether the link is a wire at present: used without the peer's rate control.
     pub(super) fn set_wire(&mut self, is_wire: bool) {
         self.is_wire = is_wire;
     }
 
-    /// What arrived by now is to be reported.
+    /// What arrived by now is to be answered with feedback.
     pub fn answer(&mut self, now: Time) {
         self.unreported.get_or_insert(now);
     }
 
-    /// When there is something to report.
+    /// When feedback is due.
     #[must_use]
     pub fn report_at(&self) -> Option<Time> {
         let news = self.unreported.map(|at| at + PATIENCE);
@@ -126,7 +126,7 @@ impl Inbound {
         news.into_iter().chain(gaps).min()
     }
 
-    /// The report, once it is due.
+    /// The feedback, if it is due.
     pub fn report(&mut self, now: Time, link: u8) -> Option<Feedback> {
         if self.report_at()? > now {
             return None;
@@ -148,7 +148,7 @@ impl Inbound {
         })
     }
 
-    /// Whether it has spoken of late.
+    /// Whether anything arrived recently.
     #[must_use]
     pub fn is_alive(&self, now: Time) -> bool {
         self.received > 0 && now <= self.highest_at + SILENCE
@@ -160,25 +160,25 @@ impl Inbound {
         (self.received > 0).then_some(self.highest_at)
     }
 
-    /// Least delay of late, in microseconds between both clocks.
+    /// Least recent delay, in microseconds between the two clocks.
     #[must_use]
     pub fn least_delay(&self) -> Option<i64> {
         self.least_delay.best().map(|Reverse(delay)| delay)
     }
 
-    /// Greatest delay of late, likewise.
+    /// Greatest recent delay, in the same way.
     #[must_use]
     pub fn greatest_delay(&self) -> Option<i64> {
         self.greatest_delay.best()
     }
 
-    /// Datagrams that came after one that was sent later.
+    /// Datagrams that arrived after one that was sent later.
     #[must_use]
     pub fn reordered(&self) -> u64 {
         self.reordered
     }
 
-    /// Datagrams and bytes that arrived, IP headers included.
+    /// Datagrams and bytes received, IP headers included.
     #[must_use]
     pub fn counts(&self) -> (u64, u64) {
         (self.received, self.bytes)

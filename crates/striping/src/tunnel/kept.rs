@@ -1,23 +1,23 @@
-//! Packets that are on their way on a link, kept so that they can be sent again.
+//! Packets in flight on a link, kept for retransmission.
 
 use std::collections::VecDeque;
 
 use ropewalk_wire::gateway::tunnel::{Feedback, Place};
 
-/// A packet that went, with what it needs to go again.
+/// A packet that was sent, with what its retransmission needs.
 #[derive(Clone, Debug)]
 pub(super) struct Packet<P> {
     pub(super) packet: P,
     pub(super) bytes: u32,
     pub(super) place: Place,
-    /// How often it went.
+    /// How often it was sent.
     pub(super) tries: u8,
 }
 
-/// One that was lost so often is left to what is inside.
+/// A packet that was lost this often is left to the connection inside.
 const MOST_TRIES: u8 = 6;
 
-/// Packets of a link by their datagrams.
+/// Packets of a link, by the sequence of their datagrams.
 #[derive(Debug)]
 pub(super) struct Kept<P> {
     packets: VecDeque<(u64, Option<Packet<P>>)>,
@@ -32,14 +32,15 @@ impl<P> Default for Kept<P> {
 }
 
 impl<P> Kept<P> {
-    /// A packet has gone in the datagram of this sequence.
+    /// A packet was sent in the datagram of this sequence.
     pub(super) fn put(&mut self, sequence: u64, packet: Packet<P>) {
         if packet.tries < MOST_TRIES {
             self.packets.push_back((sequence, Some(packet)));
         }
     }
 
-    /// Gives back what the receiver misses, in order, and forgets what it has.
+    /// Passes the packets that the receiver reports missing to `lost`, in order, and drops those that
+    /// arrived.
     pub(super) fn settle(&mut self, feedback: &Feedback, mut lost: impl FnMut(Packet<P>)) {
         for gap in feedback.missing.gaps() {
             let end = gap.first.saturating_add(u64::from(gap.count));
@@ -59,12 +60,12 @@ impl<P> Kept<P> {
         }
     }
 
-    /// Whether nothing is on its way.
+    /// Whether nothing is in flight.
     pub(super) fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
 
-    /// All that is on its way, in order: the link is dark.
+    /// All that is in flight, in order: the link is suspected of being down.
     pub(super) fn give_up(&mut self) -> impl Iterator<Item = Packet<P>> + '_ {
         self.packets.drain(..).filter_map(|(_, packet)| packet)
     }

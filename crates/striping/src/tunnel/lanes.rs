@@ -1,15 +1,15 @@
-//! The flows of a tunnel, by the hash of their addresses.
+//! Lanes: the flows of a tunnel, by a hash of their addresses.
 
 use std::mem;
 
 use ropewalk_quantities::Time;
 
-/// A flow without connection that sends more than this in a second is no thin one.
+/// A flow without a connection that sends more than this in a second is not thin.
 const THIN: u32 = 64 * 1024;
-/// Lanes of a tunnel; lane 0 is that of urgent packets, which are in no order.
+/// Number of lanes. Lane 0 is for urgent packets, which have no order.
 const LANES: usize = 256;
 
-/// Numbers of packets, and how much each lane had of late.
+/// Sequence numbers of each lane, and how many bytes it had recently.
 #[derive(Debug)]
 pub(super) struct Lanes {
     next: [u64; LANES],
@@ -18,15 +18,15 @@ pub(super) struct Lanes {
     went: [Went; LANES],
 }
 
-/// How the last packets of a lane went.
+/// How the last packet of a lane was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Went {
-    /// Kept until they arrive: what is lost comes again.
+    /// Kept until it arrives: if lost, it is sent again.
     #[default]
     Kept,
-    /// By a wire, which keeps nothing.
+    /// On a wire, for which nothing is kept.
     ByWire,
-    /// By a wire that has died since: what has not arrived does not come any more.
+    /// On a wire that has failed since: what has not arrived will not.
     ByDeadWire,
 }
 
@@ -42,14 +42,14 @@ impl Default for Lanes {
 }
 
 impl Lanes {
-    /// The next number in a lane.
+    /// The next sequence number of a lane.
     pub(super) fn next(&mut self, lane: u8) -> u32 {
         let next = &mut self.next[usize::from(lane)];
         *next += 1;
         (*next - 1) as u32
     }
 
-    /// The wire is none any more, or has died.
+    /// The wire is no longer one, or has failed.
     pub(super) fn end_wire(&mut self, has_died: bool) {
         for went in &mut self.went {
             if *went == Went::ByWire {
@@ -61,15 +61,15 @@ impl Lanes {
         }
     }
 
-    /// A packet of a lane goes, `by_wire` or kept: whether what is missing before it is not to be
-    /// waited for.
+    /// A packet of a lane is sent, `by_wire` or kept. Returns whether it is to be delivered without waiting
+    /// for what is missing before it.
     pub(super) fn goes_at_once(&mut self, lane: u8, by_wire: bool) -> bool {
         let next = if by_wire { Went::ByWire } else { Went::Kept };
         let before = mem::replace(&mut self.went[usize::from(lane)], next);
         by_wire || before == Went::ByDeadWire
     }
 
-    /// Whether a packet of so many bytes is one of a flow that sends little.
+    /// Whether a packet of `bytes` bytes belongs to a flow that sends little.
     pub(super) fn is_thin(&mut self, now: Time, lane: u8, bytes: u32) -> bool {
         if now >= self.second + Time::from_secs(1) {
             self.second = now;

@@ -1,18 +1,18 @@
-//! Whether a link loses datagrams though it has not too much to carry.
+//! Whether a link loses datagrams without congestion.
 //!
-//! What a TCP loses because it has filled a queue comes while that queue stands. Losses without one
-//! are the link's own.
+//! A TCP that has filled a queue causes losses while that queue stands. Losses without a queue are the link's
+//! own.
 
 use ropewalk_quantities::Time;
 
-/// A queue shorter than this, or than this part of a round trip, may be the tunnel's own.
+/// A shorter queue, absolute or as a part of the round trip, may be the tunnel's own.
 const LEAST_QUEUE: Time = Time::from_millis(10);
 const LEAST_PART: u64 = 8;
-/// So many losses without a queue more than twice those with one make a link lossy.
+/// A link is lossy if the losses without a queue exceed twice those with one by this number.
 const MANY: i32 = 3;
-/// At the most so much is remembered, one way or the other.
+/// Bound of that difference, either way.
 const MOST: i32 = 8;
-/// And for so long.
+/// How long losses count.
 const MEMORY: Time = Time::from_secs(10);
 
 /// Losses of a link, with and without a queue.
@@ -24,7 +24,8 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    /// So many were lost at a time, where so much queued; less than none, where one came late.
+    /// `lost` datagrams were lost at a time when the queue was `queueing` long; negative if datagrams
+    /// reported lost arrived late.
     pub(super) fn note(&mut self, now: Time, lost: i64, queueing: Time, round_trip: Time) {
         if now > self.lost_at + MEMORY {
             *self = Losses::default();
@@ -39,7 +40,7 @@ impl Losses {
         self.is_lossy = self.balance >= if self.is_lossy { 1 } else { MANY };
     }
 
-    /// Whether losses are the link's own.
+    /// Whether the link loses datagrams without congestion.
     pub(super) fn is_lossy(&self) -> bool {
         self.is_lossy
     }

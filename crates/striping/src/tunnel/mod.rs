@@ -1,22 +1,25 @@
 //! A virtual device over several links (song-2018), without sockets and without a clock.
 //!
-//! Packets of the device are striped in datagrams over links, and one TCP inside must see a link
-//! with one rate, one delay and one queue. Three things make it so:
+//! Packets of the device travel in datagrams over several links. A TCP connection inside must see a single
+//! link, with one rate, one delay and one queue. Three mechanisms achieve that:
 //!
-//! - [`RateControl`] knows of each link its rate and its delay, and keeps little more on it than
-//!   fits, so that packets wait in the [`Sender`]'s own bounded queue and not in the link's;
-//! - the queue is emptied from its front by whichever link has room, so that packets leave in order
-//!   and a slow link takes just its share ([`Scheduler`]);
-//! - the [`Receiver`] puts each lane (a flow, by the hash of its addresses) in order again, and
-//!   delivers the packets of a connection *in step*: no sooner than the slowest link that is in
-//!   use would have brought them. Without that a connection measures the fast link's delay first,
-//!   and takes the slow link's for a queue or a loss ever after.
+//! - [`RateControl`] estimates the rate and delay of each link, and keeps little more in flight than fits, so
+//!   that packets wait in the [`Sender`]'s own bounded queue and not in the link's;
+//! - the queue is drained from its head by whichever link has room, so that packets leave in order and a slow
+//!   link takes only its share ([`Scheduler`]);
+//! - the [`Receiver`] puts each lane (a flow, by a hash of its addresses) in order again, and delivers the
+//!   packets of a connection *in step*: no sooner than they would have arrived by the slowest link in use.
+//!   Otherwise a connection would first measure the fast link's delay, and later take the slow link's for a
+//!   queue or a loss.
 //!
-//! What a link loses, the receiver tells and the sender sends again, by whichever link brings it
-//! first: the TCP inside sees no loss but that of the tunnel's own queue, which is its sign of
-//! congestion. A gap is given up when nothing can fill it any more: the slowest link would have by
-//! now, and a repair, too. A link of little rate and long delay, which would hold up all others more
-//! than it brings, is left out, and tried again now and then.
+//! The receiver reports what a link loses, and the sender sends it again on the link that delivers it first:
+//! the TCP inside sees no losses but those of the tunnel's own queue, which signal congestion. A gap is given
+//! up when nothing can fill it any more: when the slowest link, and a retransmission too, would have done so.
+//! A link of low rate and long delay, which would delay all others more than it contributes, is left out, and
+//! tried again from time to time.
+//!
+//! A link that is alone is used as a *wire*: there is nothing to share or to keep in step with, so packets
+//! pass without rate control, and the connections inside find out what the link carries.
 
 mod copies;
 mod datagram;

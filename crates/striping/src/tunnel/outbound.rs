@@ -1,29 +1,29 @@
-//! What is on its way on a link, and what the peer's feedback says of it.
+//! Sending end of a link: what is in flight, and what feedback says of it.
 
 use std::collections::VecDeque;
 
 use ropewalk_quantities::{Rate, Time};
 use ropewalk_wire::gateway::tunnel::Feedback;
 
-/// The shortest span that a rate is measured over: below it, what the machines batch is noise.
+/// Least span of a rate measurement: below it, batching in the machines is noise.
 const LEAST_SPAN: Time = Time::from_millis(20);
-/// Marks of the receiver's progress are no nearer than this.
+/// Least distance of the marks of the receiver's progress.
 const MARK_SPACING: Time = Time::from_millis(4);
 
-/// Datagrams of a link between their sending and the feedback that covers them.
+/// Datagrams of a link, from when they are sent until feedback covers them.
 #[derive(Clone, Debug, Default)]
 pub struct Outbound {
     next: u64,
     flying: VecDeque<Flying>,
     in_flight: u64,
     sent_bytes: u64,
-    /// Of the newest feedback.
+    /// The newest feedback.
     known: Option<Feedback>,
     marks: VecDeque<Mark>,
-    /// Up to so many sent bytes, the link had less to carry than it could.
+    /// Up to this number of sent bytes, the link was application-limited.
     limited_until: u64,
     lost: u64,
-    /// The first difference of clocks, from which others are counted.
+    /// The first difference of the two clocks, relative to which others are counted.
     base: Option<u32>,
 }
 
@@ -32,40 +32,40 @@ struct Flying {
     sequence: u64,
     bytes: u32,
     at: Time,
-    /// The receiver says that it came, as soon as it comes.
+    /// The receiver answers it with feedback as soon as it arrives.
     answered: bool,
 }
 
-/// How far the receiver was at some time of its clock.
+/// Progress of the receiver at a time of its clock.
 #[derive(Clone, Copy, Debug)]
 struct Mark {
     clock: u32,
     bytes: u64,
-    /// How many bytes had been sent up to the datagram that it is about, and when that went.
+    /// Bytes sent up to the datagram that it is about, and when that was sent.
     sent_bytes: u64,
     sent_at: Time,
 }
 
-/// What one feedback says.
+/// What one feedback shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// From sending to feedback, without the time that the receiver held it back.
+    /// From sending to feedback, without the time that the receiver held the feedback back.
     pub round_trip: Time,
-    /// Delay one way, in microseconds: only differences mean something, since clocks differ.
+    /// One-way delay in microseconds: only differences are meaningful, since the clocks differ.
     pub one_way: i64,
-    /// Rate of arrival, and whether the sender had less to send than the link could carry.
+    /// Rate of arrival, and whether the sender was application-limited.
     pub rate: Option<(Rate, bool)>,
-    /// Bytes that are off the link since the feedback before, lost ones included.
+    /// Bytes that have left the network since the feedback before, lost ones included.
     pub gone: u64,
-    /// Datagrams, and those of them that were lost, since the feedback before.
+    /// Datagrams reported since the feedback before, and how many of them were lost.
     pub datagrams: u64,
-    /// May be less than nothing, where a late one is taken back.
+    /// Negative if datagrams reported lost have arrived late.
     pub lost: i64,
 }
 
 impl Outbound {
-    /// A datagram of so many bytes, IP header included, goes on the link: its sequence. One that is
-    /// not `answered` for itself is covered by the feedback about a later one.
+    /// Sends a datagram of `bytes` bytes, IP header included; returns its sequence. One that is not
+    /// `answered` by itself is covered by the feedback about a later one.
     pub fn send(&mut self, now: Time, bytes: u32, answered: bool) -> u64 {
         if !answered {
             self.forget_unanswered();
@@ -83,7 +83,8 @@ impl Outbound {
         sequence
     }
 
-    /// Of datagrams at the front that nobody answers only the newest may ever be told of.
+    /// Of unanswered datagrams at the front, all but the newest are dropped: only that one may ever be
+    /// reported.
     fn forget_unanswered(&mut self) {
         while let Some(flying) = self.flying.front().filter(|flying| !flying.answered) {
             self.in_flight -= u64::from(flying.bytes);
@@ -91,12 +92,12 @@ impl Outbound {
         }
     }
 
-    /// There is nothing more to send, though the link could carry more.
+    /// There is nothing more to send, although the link could carry more.
     pub fn note_limited(&mut self) {
         self.limited_until = self.sent_bytes;
     }
 
-    /// Feedback about the link; `None` if it says nothing new, or what cannot be.
+    /// Feedback about the link; `None` if it says nothing new, or what cannot be true.
     pub fn on_feedback(&mut self, now: Time, feedback: &Feedback, span: Time) -> Option<Report> {
         let before = self.known;
         let known = before.map_or((0, 0, 0), |k| (k.highest + 1, k.received, k.bytes));
@@ -144,7 +145,7 @@ impl Outbound {
         })
     }
 
-    /// The rate over the last `span` of the receiver's clock, or somewhat more.
+    /// The rate over the last `span` of the receiver's clock, or slightly more.
     fn rate_since(&mut self, newest: Mark, span: Time) -> Option<(Rate, bool)> {
         let since =
             |mark: &Mark| Time::from_micros(u64::from(newest.clock.wrapping_sub(mark.clock)));
@@ -164,32 +165,32 @@ impl Outbound {
         if passed < span {
             return None;
         }
-        // What a link held up and lets go at once says no more than how fast it was sent.
+        // A link that releases a burst after a pause delivers no faster than the burst was sent.
         let passed = passed.max(newest.sent_at.saturating_sub(oldest.sent_at));
         let bits = (newest.bytes - oldest.bytes) * 8;
         let rate = Rate::from_bps(bits.saturating_mul(1_000_000) / (passed.as_nanos() / 1000));
         Some((rate, oldest.sent_bytes < self.limited_until))
     }
 
-    /// One that was lost is not counted.
+    /// Takes one datagram out of the count of losses.
     pub fn forgive_loss(&mut self) {
         self.lost = self.lost.saturating_sub(1);
     }
 
-    /// What is on its way is taken for lost.
+    /// Takes everything in flight for lost.
     pub fn forget_flying(&mut self) {
         self.flying.clear();
         self.marks.clear();
         self.in_flight = 0;
     }
 
-    /// Bytes on their way.
+    /// Bytes in flight.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
         self.in_flight
     }
 
-    /// When the oldest datagram on its way was sent of those that are answered.
+    /// When the oldest datagram in flight that is to be answered was sent.
     #[must_use]
     pub fn oldest(&self) -> Option<Time> {
         let answered = self.flying.iter().find(|flying| flying.answered);
@@ -202,13 +203,13 @@ impl Outbound {
         (self.next, self.lost)
     }
 
-    /// Bytes that arrived, as far as feedback tells.
+    /// Bytes that arrived, as far as feedback has reported.
     #[must_use]
     pub fn arrived_bytes(&self) -> u64 {
         self.known.map_or(0, |known| known.bytes)
     }
 
-    /// Bytes that were sent up to the newest datagram that feedback has told of.
+    /// Bytes sent up to the newest datagram that feedback has reported.
     pub(super) fn told_bytes(&self) -> u64 {
         self.sent_bytes - self.in_flight
     }

@@ -1,13 +1,11 @@
-//! How long a datagram a link carries: path MTU discovery by probes (DPLPMTUD, RFC 8899).
+//! Path MTU discovery by probes (DPLPMTUD, RFC 8899): how long a datagram a link carries.
 //!
-//! A probe is a ping that is padded to the size in question, and a short ping follows it. If both
-//! are answered, the link carries that size; if the short one alone is, the probe was lost, for its
-//! size after [`MAX_PROBES`] of them; if neither is, the link is silent, which says nothing of sizes.
+//! A probe is a ping padded to the size in question, followed by a short ping. If both are answered, the link
+//! carries that size. If only the short one is, the probe was lost, after [`MAX_PROBES`] of them because of
+//! its size. If neither is, the link is silent, which says nothing about sizes.
 //!
-//! Other than in RFC 8899, MAX_PLPMTU is assumed and probed first: an ordinary link then never
-//! carries less, and on a narrow one what is too long is lost no longer than the search lasts.
-//!
-//! Lengths are those of IP packets.
+//! Unlike in RFC 8899, MAX_PLPMTU is assumed and probed first: an ordinary link then never carries less, and
+//! on a narrow one datagrams that are too long are lost only while the search lasts.
 
 use std::mem;
 
@@ -15,35 +13,35 @@ use ropewalk_quantities::Time;
 
 /// The BASE_PLPMTU that RFC 8899, section 5.1.2, recommends.
 pub const BASE_PLPMTU: u32 = 1200;
-/// As many probes of a size are lost before it is taken to be too long (section 5.1.2).
+/// After this many lost probes a size counts as too long (section 5.1.2).
 pub const MAX_PROBES: u32 = 3;
-/// A probe and its short ping are waited for at least this long (section 5.1.1), and at most.
+/// Least time to wait for the answers to a probe and its short ping (section 5.1.1), and the most.
 const PROBE_TIMER: Time = Time::from_secs(1);
 const MOST_PATIENCE: Time = Time::from_secs(8);
-/// What comes after the answer to the short ping by a quarter of the round trip, or by this, was
-/// not overtaken but lost.
+/// An answer to a probe that is later than that to the short ping by a quarter of the round trip, or by this,
+/// was not just overtaken: the probe counts as lost.
 const OVERTAKING: Time = Time::from_millis(20);
-/// After a loss the PLPMTU is confirmed, so often at most.
+/// After a loss the PLPMTU is confirmed, at most this often.
 const CONFIRMATION_TIMER: Time = Time::from_secs(1);
-/// A larger one is tried again after this (section 5.1.1).
+/// A larger size is tried again after this time (section 5.1.1).
 const PMTU_RAISE_TIMER: Time = Time::from_secs(600);
-/// A link that does not carry BASE_PLPMTU is asked again after this.
+/// A link that does not carry BASE_PLPMTU is probed again after this time.
 const ERROR_TIMER: Time = Time::from_secs(10);
-/// For so long a search goes on before a lower PLPMTU than before it is told: senders that were
-/// told keep to it for minutes.
+/// How long a search goes on before a lower PLPMTU is reported: senders that were told one keep to it for
+/// minutes.
 const SETTLING: Time = Time::from_secs(2);
-/// The search ends this near to a size that is too long.
+/// The search ends within this many bytes of a size that is too long.
 const GRANULARITY: u32 = 8;
-/// MTUs that there are: IPv6's least, tunnels and overlays over Ethernet, PPPoE, and what FDDI and
-/// ATM have left.
+/// Common MTUs: IPv6's minimum, tunnels and overlays over Ethernet, PPPoE, and those that FDDI and ATM have
+/// left.
 const COMMON: [u32; 14] = [
     1280, 1320, 1358, 1380, 1400, 1420, 1440, 1450, 1460, 1472, 1480, 1492, 4352, 4470,
 ];
 
-/// Between which lengths a link's PLPMTU is looked for.
+/// The range in which a link's PLPMTU is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathMtuConfig {
-    /// BASE_PLPMTU: a link that carries less carries nothing.
+    /// BASE_PLPMTU: a link that carries less is not used.
     pub base: u32,
     /// MAX_PLPMTU.
     pub max: u32,
@@ -53,9 +51,9 @@ pub struct PathMtuConfig {
 const IPV6_LEAST_MTU: u32 = 1280;
 
 impl PathMtuConfig {
-    /// Of a device on links that are tried with `link_mtu`. Linux takes a device's IPv6 addresses
-    /// away if its MTU is below IPv6's least: with such addresses each link must carry a packet of
-    /// that length, `beside` which a datagram has so many bytes.
+    /// For a device on links that are first tried with `link_mtu`. Linux removes a device's IPv6 addresses if
+    /// its MTU is below IPv6's minimum: with such addresses each link must carry a packet of that length,
+    /// with `beside` bytes around it in the datagram.
     #[must_use]
     pub fn of_device(link_mtu: u32, has_ipv6: bool, beside: u32) -> PathMtuConfig {
         let base = if has_ipv6 {
@@ -82,29 +80,29 @@ impl Default for PathMtuConfig {
 /// A ping that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// To be repeated by the answer. It names the size, and tells one probe from others.
+    /// Repeated by the answer: it names the size and tells probes apart.
     pub token: u32,
-    /// To be padded to this; `None` of the short one that follows.
+    /// Pad the ping to this; `None` for the short one that follows.
     pub bytes: Option<u32>,
 }
 
-/// The search for the PLPMTU of one link, one way.
+/// The search for the PLPMTU of one link, in one direction.
 #[derive(Clone, Debug)]
 pub struct PathMtu {
     config: PathMtuConfig,
     phase: Phase,
-    /// What is told.
+    /// The size that is reported.
     plpmtu: u32,
-    /// The greatest size that was acknowledged; zero if none was.
+    /// The largest size that was acknowledged; zero if none was.
     low: u32,
-    /// The least that is too long.
+    /// The smallest size that is too long.
     high: u32,
     probe: Option<InFlight>,
     /// PROBE_COUNT: probes of this size that were lost in a row.
     lost: u32,
-    /// Of the last probe.
+    /// Number of the last probe.
     number: u16,
-    /// Probes that were sent on the path as it is now.
+    /// Probes that were sent since the path last changed.
     sent: u16,
     patience: Time,
     /// When the next probe of a search may go.
@@ -112,7 +110,7 @@ pub struct PathMtu {
     /// When the search began.
     since: Time,
     confirmed_at: Time,
-    /// Something was lost since.
+    /// Something was lost since the last confirmation.
     doubtful: bool,
     raise_at: Time,
 }
@@ -120,7 +118,7 @@ pub struct PathMtu {
 /// Section 5.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Whether BASE_PLPMTU is carried is asked.
+    /// BASE_PLPMTU is being probed.
     Base,
     Search,
     SearchComplete,
@@ -133,16 +131,16 @@ struct InFlight {
     number: u16,
     bytes: u32,
     at: Time,
-    /// The short ping has gone, too.
+    /// The short ping has been sent as well.
     followed: bool,
     /// The short ping was answered.
     heard: bool,
-    /// No answer is waited for after this.
+    /// Answers are waited for until then.
     until: Time,
 }
 
 impl PathMtu {
-    /// Of a link of which nothing is known.
+    /// For a link of which nothing is known.
     #[must_use]
     pub fn new(now: Time, config: PathMtuConfig) -> PathMtu {
         PathMtu {
@@ -164,7 +162,7 @@ impl PathMtu {
         }
     }
 
-    /// Longest packet that is to be sent; zero if the link does not carry BASE_PLPMTU.
+    /// Longest packet to send; zero if the link does not carry BASE_PLPMTU.
     #[must_use]
     pub fn plpmtu(&self) -> u32 {
         self.plpmtu
@@ -176,7 +174,7 @@ impl PathMtu {
         self.low.max(self.config.base)
     }
 
-    /// The link leads elsewhere now: what it carries there is looked for anew.
+    /// The link has a new path: its MTU is searched anew.
     pub fn on_new_path(&mut self, now: Time) {
         self.forget(now);
         self.phase = Phase::Search;
@@ -188,7 +186,7 @@ impl PathMtu {
         self.doubtful = true;
     }
 
-    /// The ping with this token was answered; a late answer is as good as another.
+    /// The ping with this token was answered; late answers count.
     pub fn on_pong(&mut self, now: Time, token: u32) {
         let (number, bytes) = ((token >> 16) as u16, token & 0xffff);
         let probe = self.probe.as_mut().filter(|probe| probe.number == number);
@@ -212,7 +210,7 @@ impl PathMtu {
         self.acknowledge(now, bytes);
     }
 
-    /// The network interface does not take so long a packet.
+    /// The network interface refuses packets of this length.
     pub fn on_too_long(&mut self, now: Time) {
         if let Some(probe) = self.probe.take() {
             self.on_failed(now, probe.bytes);
@@ -236,7 +234,7 @@ impl PathMtu {
             self.high = self.config.max + 1;
             self.since = now;
         }
-        // Zero is the token of pings that are no probes.
+        // Zero is the token of pings that are not probes.
         self.number = self.number.wrapping_add(1).max(1);
         self.sent = self.sent.saturating_add(1);
         self.probe = Some(InFlight {
@@ -253,8 +251,8 @@ impl PathMtu {
         })
     }
 
-    /// Call it at [`poll_timeout`](PathMtu::poll_timeout)'s time: whether a probe was lost on a
-    /// link that carried what followed it.
+    /// To be called at the time of [`poll_timeout`](PathMtu::poll_timeout). Returns whether a probe was lost
+    /// on a link that carried what followed it.
     pub fn handle_timeout(&mut self, now: Time) -> bool {
         if self.settles_at().is_some_and(|at| at <= now) {
             self.plpmtu = self.confirmed();
@@ -274,8 +272,8 @@ impl PathMtu {
         true
     }
 
-    /// When something is to be done without anything having happened. Changes after each call of
-    /// the others.
+    /// When [`handle_timeout`](PathMtu::handle_timeout) or [`poll_probe`](PathMtu::poll_probe) is to be
+    /// called next. It may change after each call of the others.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
         let next = match self.probe {
@@ -285,7 +283,7 @@ impl PathMtu {
         next.into_iter().chain(self.settles_at()).min()
     }
 
-    /// When the next probe goes, and its size.
+    /// When the next probe is sent, and its size.
     fn next(&self) -> Option<(Time, u32)> {
         match self.phase {
             Phase::Base | Phase::Error => Some((self.due, self.config.base)),
@@ -300,8 +298,8 @@ impl PathMtu {
         }
     }
 
-    /// MAX_PLPMTU first; then the common size that is nearest to the middle of what is left, or
-    /// the middle itself.
+    /// MAX_PLPMTU first; then the common size nearest to the middle of the remaining range, or the middle
+    /// itself.
     fn candidate(&self) -> u32 {
         if self.high > self.config.max {
             return self.config.max;
@@ -353,7 +351,7 @@ impl PathMtu {
         }
     }
 
-    /// Ends the search if it has come near enough.
+    /// Ends the search if the range is small enough.
     fn finish(&mut self, now: Time) {
         let found = self.low == self.config.max || self.high - self.low <= GRANULARITY;
         if self.phase == Phase::Search && found {
@@ -363,7 +361,7 @@ impl PathMtu {
         }
     }
 
-    /// What was acknowledged so far says nothing any more.
+    /// What was acknowledged so far no longer counts.
     fn forget(&mut self, now: Time) {
         self.low = 0;
         self.sent = 0;
@@ -374,7 +372,7 @@ impl PathMtu {
         self.doubtful = false;
     }
 
-    /// When a PLPMTU that is too long is given up though no other is found yet.
+    /// When a PLPMTU that is too long is lowered although no other has been found yet.
     fn settles_at(&self) -> Option<Time> {
         let too_long = self.plpmtu >= self.high && self.plpmtu > self.confirmed();
         too_long.then_some(self.since + SETTLING)

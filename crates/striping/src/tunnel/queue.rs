@@ -1,4 +1,4 @@
-//! What waits at the beginning of a tunnel.
+//! The queue at the sending end of a tunnel.
 
 use std::collections::VecDeque;
 
@@ -7,14 +7,14 @@ use ropewalk_wire::gateway::tunnel::{Delivery, Place};
 use super::lanes::Lanes;
 use super::sending::Transmit;
 
-/// Packets in their order.
+/// A queue of packets, first in, first out.
 #[derive(Debug)]
 pub(super) struct Fifo<P> {
     pub(super) packets: VecDeque<Queued<P>>,
     pub(super) bytes: u64,
 }
 
-/// A packet that waits.
+/// A queued packet.
 #[derive(Debug)]
 pub(super) struct Queued<P> {
     pub(super) packet: P,
@@ -31,7 +31,7 @@ impl<P> Fifo<P> {
         }
     }
 
-    /// No more than so many bytes wait on: how many packets at the end are dropped.
+    /// Drops packets from the tail until at most `most` bytes are left; returns how many were dropped.
     pub(super) fn cut(&mut self, most: u64) -> u64 {
         let before = self.packets.len();
         while self.bytes > most {

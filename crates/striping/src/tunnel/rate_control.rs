@@ -1,11 +1,10 @@
-//! How much a link is given: a model of its rate and delay, after BBR (Cardwell et al., 2016).
+//! Rate control of a link: a model of its rate and delay, after BBR (Cardwell et al., 2016).
 //!
-//! What is on its way is bounded by the rate (greatest of late) times the round trip without a queue
-//! of ours and a little: enough to keep the link busy, too little to fill its queue. That round trip
-//! is a mean, since jitter and turns of a radio are part of it. A higher rate is found by probing
-//! with more, a queue of ours by draining: what was once allowed is taken back only when a quarter
-//! less brought as much. A rate that falls because the round trip grew does not take the window with
-//! it.
+//! The window is the highest recent rate times the round trip without a queue of our own, plus a little:
+//! enough to keep the link busy, too little to fill its queue. That round trip is a mean, since jitter and
+//! the bursts of a radio are part of it. Probing with more finds a higher rate, and draining finds a queue of
+//! our own: the window shrinks only if a quarter less delivered as much. A rate that falls because the round
+//! trip grew does not reduce the window.
 
 use std::mem;
 
@@ -21,45 +20,45 @@ use super::train::Train;
 use super::windowed::Windowed;
 use crate::throttle::Throttle;
 
-/// What may be on its way before anything is known: 16 full packets.
+/// Window before anything is known: 16 full packets.
 const FIRST_WINDOW: u64 = 24_000;
-/// And at the least, later.
+/// Least window later.
 const LEAST_WINDOW: u64 = 8 * 1_500;
-/// Feedback of a link goes over the link itself at this interval.
+/// Interval at which feedback about a link is also sent on that link itself.
 const REPEAT_FEEDBACK: Time = Time::from_millis(20);
-/// Bounds of the queue that is meant to stand in the link.
+/// Bounds of the queue that is to stand in the link.
 const LEAST_QUEUE: Time = Time::from_millis(2);
 const MOST_QUEUE: Time = Time::from_millis(8);
-/// After half of it without a delay near the least, the link is drained.
+/// After half of this without a delay near the minimum, the link is drained.
 const DRAIN_AFTER: Time = Time::from_secs(5);
-/// A link that says nothing for so long is suspected at the earliest.
+/// A link is suspected after this much silence at the earliest.
 const LEAST_SILENCE: Time = Time::from_millis(250);
-/// What is on its way on a link that says nothing for so long, or for a round trip with its
-/// variation, goes by others, too.
+/// After this much silence, or a round trip with its variation, what is in flight on a link is sent on others
+/// as well.
 const LEAST_LATE: Time = Time::from_millis(50);
-/// A suspected link is asked again at this interval, an idle one less often.
+/// Interval of pings to a suspected link, and to an idle one.
 const ASK_SUSPECTED: Time = Time::from_millis(100);
 const ASK_IDLE: Time = Time::from_secs(1);
-/// While nothing goes through the tunnel a suspected link is asked less often, too, and still less
-/// after [`LONG_SILENCE`].
+/// The same to a suspected link while the tunnel is quiet, at first and after [`LONG_SILENCE`].
 const ASK_QUIETLY: Time = Time::from_millis(1500);
 const ASK_RARELY: Time = Time::from_secs(10);
 const LONG_SILENCE: Time = Time::from_secs(600);
-/// Lateness of the driver that is caught up with in a burst.
+/// How late the driver may be and still catch up with a burst.
 const MOST_CREDIT: Time = Time::from_millis(2);
-/// In a start-up probes of the path MTU go in bursts, and packets are not to wait for them.
+/// The same during start-up, when probes of the path MTU are sent in bursts and packets should not wait for
+/// them.
 const STARTUP_CREDIT: Time = Time::from_millis(12);
-/// At the most so much is on its way on a link that is not controlled.
+/// Most that may be in flight on a link without rate control.
 const MOST_UNCONTROLLED: u64 = 16 << 20;
-/// Rounds without growth by a quarter that end the start-up.
+/// Rounds without growth by a quarter after which start-up ends.
 const FLAT_ROUNDS: u32 = 3;
-/// A link of which nothing is known carries this, and none carries less than that.
+/// Rate that is assumed of an unknown link, and the least of any.
 const UNKNOWN_RATE: Rate = Rate::from_bps(1_000_000);
 const LEAST_RATE: Rate = Rate::from_bps(50_000);
-/// A rate is measured over a round trip, but no longer.
+/// A rate is measured over a round trip, at most this long.
 const MOST_MEASURE: Time = Time::from_millis(500);
 
-/// Rate control of one link, one way.
+/// Rate control of one link, in one direction.
 #[derive(Clone, Debug)]
 pub struct RateControl {
     outbound: Outbound,
@@ -68,38 +67,38 @@ pub struct RateControl {
     delays: Delays,
     losses: Losses,
     train: Train,
-    /// Whether it takes all that it is given at once.
+    /// Whether it is a wire: it is given everything at once.
     is_wire: bool,
-    /// The most that was allowed on its way, in bytes, since more was last found to bring nothing: a
-    /// rate that falls because the round trip grew does not take the window with it.
+    /// The largest window, in bytes, since more was last found to deliver nothing: a rate that falls because
+    /// the round trip grew does not reduce the window.
     held: u64,
-    /// How long delays stood above the least though there was no queue of ours.
+    /// By how much delays exceeded the minimum although there was no queue of our own.
     noise: Time,
-    /// When a delay near the least was last seen.
+    /// When a delay near the minimum was last seen.
     near_least_at: Time,
     next_probe: Time,
-    /// How much more the next probe sends, as time at the link's rate.
+    /// Extra data of the next probe, as a time at the link's rate.
     probe_by: Time,
-    /// The next datagram goes no sooner.
+    /// Earliest time of the next datagram, for pacing.
     free_at: Time,
-    /// What it may be given, by its terms.
+    /// Rate limit of its terms.
     throttle: Option<Throttle>,
     progress_at: Time,
     asked_at: Time,
-    /// When the other end last spoke by the link.
+    /// When the peer was last heard on the link.
     heard_at: Time,
     repeated_at: Time,
     suspected: bool,
     suspicions: u64,
-    /// The silence for which what is on its way was last given to others.
+    /// The silence for which what is in flight was last given to other links.
     late_since: Option<Time>,
-    /// Whether it waits until it is heard again.
+    /// Whether it is given nothing until it is heard again.
     held_back: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
-    /// The window doubles every round trip until a queue or a loss answers, or the rate stays.
+    /// The window doubles every round trip until a queue or a loss shows, or the rate stops growing.
     Startup {
         window: u64,
         best: u64,
@@ -161,32 +160,32 @@ impl RateControl {
         }
     }
 
-    /// Whether the link is a mere wire, which takes all that it is given at once: how much that is, the
-    /// connections inside find out. Its rate and its delays are measured all the same.
+    /// Whether the link is a wire, which is given everything at once: the connections inside find out how
+    /// much it carries. Its rate and delays are still measured.
     pub fn set_wire(&mut self, is_wire: bool) {
         if is_wire && !self.is_wire {
             (self.held, self.free_at) = (0, Time::ZERO);
         }
         if self.is_wire && !is_wire && self.is_lossy() {
-            // What the connections inside had on their way, halved again and again, is not its rate.
+            // The connections inside may have halved their windows several times: what they had in flight is
+            // not the link's rate.
             self.phase = Phase::startup(self.outbound.in_flight().max(FIRST_WINDOW));
         }
         self.is_wire = is_wire;
     }
 
-    /// The link is kept to a rate, or not any more.
+    /// Sets or removes the rate limit of its terms.
     pub(super) fn throttle(&mut self, rate: Option<Rate>) {
         self.throttle = rate.map(Throttle::new);
     }
 
-    /// When that rate allows more; zero without one.
+    /// When that limit allows the next datagram; zero without a limit.
     pub(super) fn opens_at(&self) -> Time {
         let throttle = self.throttle.as_ref();
         throttle.map_or(Time::ZERO, Throttle::opens_at)
     }
 
-    /// The link was not used for some time: nothing of what was known of it holds, but for what was
-    /// counted.
+    /// The link was not used for some time: everything but the counters is forgotten.
     pub(super) fn begin_anew(&mut self, now: Time) {
         let mut outbound = mem::take(&mut self.outbound);
         outbound.forget_flying();
@@ -198,16 +197,17 @@ impl RateControl {
         };
     }
 
-    /// Whether the link may be given something now.
+    /// Whether a datagram may be sent on the link now.
     #[must_use]
     pub fn has_room(&self, now: Time) -> bool {
         self.room_at().is_some_and(|at| at <= now)
     }
 
-    /// When it may at the earliest, unless feedback comes before; `None` if only that can help.
+    /// The earliest time at which one may be sent, unless feedback comes first; `None` if only feedback can
+    /// allow it.
     #[must_use]
     pub fn room_at(&self) -> Option<Time> {
-        // What is lost on a dark wire the connections inside send again.
+        // What is lost on a wire that is down, the connections inside send again.
         let open = self.is_wire || !self.suspected && !self.held_back;
         let most = match self.is_wire {
             true => MOST_UNCONTROLLED,
@@ -216,7 +216,7 @@ impl RateControl {
         (open && self.outbound.in_flight() < most).then(|| self.free_at.max(self.opens_at()))
     }
 
-    /// A datagram of so many bytes, IP header included, goes on the link: its sequence.
+    /// Sends a datagram of `bytes` bytes, IP header included; returns its sequence.
     pub fn send(&mut self, now: Time, bytes: u32, answered: bool) -> u64 {
         if self.outbound.in_flight() == 0 {
             self.progress_at = now;
@@ -233,51 +233,51 @@ impl RateControl {
         let sent = self.outbound.sent_bytes();
         let sequence = self.outbound.send(now, bytes, answered);
         if self.train.on_sent(now, sequence, bytes, sent) {
-            // It is short: what arrives of it in a while is not the link's rate.
+            // The train is short: what arrives of it in a longer time is not the link's rate.
             self.outbound.note_limited();
         }
         sequence
     }
 
-    /// When its train is due, if that has not left, on a link that is there.
+    /// When its packet train is due, if that was not sent yet and the link is up.
     pub(super) fn train_at(&self) -> Option<Time> {
         self.train.due_at()
     }
 
-    /// Whether its train leaves now.
+    /// Whether its packet train is to be sent now.
     pub(super) fn poll_train(&mut self, now: Time) -> bool {
         self.train.poll(now)
     }
 
-    /// Whether its train has told what it can.
+    /// Whether its packet train is over.
     pub(super) fn is_measured(&self) -> bool {
         self.train.is_over()
     }
 
-    /// The other end speaks by the link.
+    /// The peer was heard on the link.
     pub fn on_heard(&mut self, now: Time) {
         self.heard_at = now;
     }
 
-    /// There is no more for the link now: what is measured is not the link, unless it has its fill.
+    /// There is nothing more to send on the link: what is measured now is not its rate, unless its window is
+    /// full.
     pub fn note_limited(&mut self) {
         if !self.is_full() {
             self.outbound.note_limited();
         }
     }
 
-    /// Whether it loses datagrams though it has not too much to carry.
+    /// Whether it loses datagrams without congestion.
     pub(super) fn is_lossy(&self) -> bool {
         self.losses.is_lossy()
     }
 
-    /// Whether as much is on its way as the model allows.
+    /// Whether its window is full.
     pub(super) fn is_full(&self) -> bool {
         self.outbound.in_flight() >= self.window()
     }
 
-    /// Whether feedback about the way back is to be told by this link, too, since that was some
-    /// time ago.
+    /// Whether feedback is to be sent on this link as well, since the last one was some time ago.
     pub fn repeat_feedback(&mut self, now: Time) -> bool {
         let due = now >= self.repeated_at + REPEAT_FEEDBACK;
         if due {
@@ -286,7 +286,7 @@ impl RateControl {
         due
     }
 
-    /// What the receiver says of the link.
+    /// Feedback about the link.
     pub fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
         let startup = matches!(self.phase, Phase::Startup { .. });
         let span = if startup {
@@ -318,7 +318,7 @@ impl RateControl {
             let rate = rate.as_bps();
             self.rate
                 .set_span((self.round_trip() * 8).max(Time::from_millis(500)));
-            // Behind a queue that stands a link is busy, however little there is for it.
+            // With a standing queue the link is busy, however little is sent.
             let limited = limited && queueing <= self.short_queue() * 2;
             if !limited || self.rate.best().is_none_or(|best| rate > best) {
                 self.rate.insert(now, rate);
@@ -327,7 +327,7 @@ impl RateControl {
         self.advance(now, &report);
     }
 
-    /// Something was lost for its length, and not because the link had too much to carry.
+    /// A datagram was lost for its length, and not because of congestion.
     pub fn forgive_loss(&mut self) {
         self.outbound.forgive_loss();
         if let Phase::Startup { lost, .. } = &mut self.phase {
@@ -335,7 +335,7 @@ impl RateControl {
         }
     }
 
-    /// A link begins with what its train has shown.
+    /// The link begins with the rate that its packet train has shown.
     fn note_train(&mut self, now: Time, highest: u64, one_way: i64) {
         let waited = one_way - self.delays.least_one_way();
         let sent = self.outbound.told_bytes();
@@ -351,7 +351,7 @@ impl RateControl {
         }
     }
 
-    /// So much may queue in the link and be a burst of ours.
+    /// A queue of this length may be a burst of our own.
     fn short_queue(&self) -> Time {
         (self.delays.floor() / 8).clamp(LEAST_QUEUE * 2, MOST_QUEUE * 2)
     }
@@ -369,7 +369,7 @@ impl RateControl {
                 sent,
                 lost,
             } => {
-                // Only what filled the window shows that more may be tried.
+                // Only a full window shows whether more delivers more.
                 let flew = self.outbound.in_flight() + report.gone;
                 let filled = flew * 2 >= *window;
                 if filled {
@@ -379,7 +379,7 @@ impl RateControl {
                 *lost += report.lost;
                 let unlimited = matches!(report.rate, Some((_, false)));
                 if let (Some(rate), true) = (best, flew * 4 <= *window) {
-                    // What was on its way at once waits for itself.
+                    // A burst waits in its own queue.
                     let own = Rate::from_bps(rate).transmission_time(Bytes::new(flew));
                     let noise = self.delays.queueing().saturating_sub(own);
                     self.noise = self.noise.max(noise);
@@ -398,17 +398,17 @@ impl RateControl {
                     (*sent, *lost) = (0, 0);
                     *round_end = now + round_trip.max(REPORT_INTERVAL * 2);
                 }
-                // A few pings tell of no queue of ours.
+                // A few pings cause no queue.
                 let answered = filled && (queue || lossy);
                 if best.is_some() && (answered || *flat >= FLAT_ROUNDS) {
                     self.cruise(now);
                 }
             }
-            // What the connections inside let stand there is theirs.
+            // A queue on a wire is due to the connections inside.
             _ if self.is_wire => self.phase = Phase::Cruise,
             Phase::Cruise => {
                 self.held = self.held.max(self.window());
-                // While the queue is empty there is nothing to probe or drain with.
+                // With an empty tunnel queue there is nothing to probe or drain with.
                 let busy = matches!(report.rate, Some((_, false)));
                 if busy && now >= self.near_least_at + DRAIN_AFTER {
                     let until = now + round_trip * 2 + REPORT_INTERVAL * 2;
@@ -434,7 +434,7 @@ impl RateControl {
             }
             Phase::Drain { until } => {
                 if now >= *until {
-                    // More than three quarters with as much less: there was a queue.
+                    // More than three quarters of the rate with as much less in flight: there was a queue.
                     let measured = report.rate.map_or(0, |(rate, _)| rate.as_bps());
                     if measured > best.unwrap_or(0) * 9 / 10 {
                         self.held = 0;
@@ -452,8 +452,8 @@ impl RateControl {
         self.next_probe = now + (self.delays.floor() * 8).max(Time::from_secs(1));
     }
 
-    /// Whether the link is to be asked for a sign of life now, which is due at
-    /// [`timeout`](RateControl::timeout)'s time.
+    /// Whether a ping is to be sent on the link now; it is due at the time of
+    /// [`timeout`](RateControl::timeout).
     pub fn ask(&mut self, now: Time, due: Time) -> bool {
         if self
             .silent_since()
@@ -471,7 +471,7 @@ impl RateControl {
         true
     }
 
-    /// Whether what is on its way should have been heard of by now, and is to go by other links too;
+    /// Whether what is in flight should have been answered by now and is to be sent on other links as well;
     /// once for each silence.
     pub fn is_late(&mut self, now: Time) -> bool {
         let late = self.late_at().is_some_and(|at| now >= at);
@@ -481,7 +481,7 @@ impl RateControl {
         late
     }
 
-    /// When it will be late.
+    /// When that will be so.
     pub(super) fn late_at(&self) -> Option<Time> {
         let silent = self.silent_since().filter(|_| !self.suspected)?;
         let waits = (self.late_since != Some(silent)).then_some(silent)?;
@@ -494,8 +494,8 @@ impl RateControl {
         self.held_back = true;
     }
 
-    /// When the link is to be asked for a sign of life; if nothing goes through the tunnel, with so
-    /// much between two that keep it alive.
+    /// When a ping is to be sent on the link. `keepalive`: the interval of pings while nothing passes through
+    /// the tunnel.
     #[must_use]
     pub fn timeout(&self, keepalive: Option<Time>) -> Time {
         if self.suspected {
@@ -508,7 +508,7 @@ impl RateControl {
             return self.asked_at + interval;
         }
         match self.silent_since() {
-            // The last datagrams may have been lost alone.
+            // Only the last datagrams may have been lost.
             Some(at) => (at + self.patience() / 2).max(self.asked_at + self.patience() / 4),
             None => {
                 let last = self.progress_at.max(self.asked_at);
@@ -520,18 +520,18 @@ impl RateControl {
         }
     }
 
-    /// Since when something is on its way and nothing was heard.
+    /// Since when something is in flight and nothing was heard.
     fn silent_since(&self) -> Option<Time> {
         Some(self.outbound.oldest()?.max(self.progress_at))
     }
 
-    /// How long something on its way may take, going and coming back, and again.
+    /// How long a datagram may be in flight before it is answered, a repetition included.
     pub(super) fn patience(&self) -> Time {
         let varied = self.delays.varied().unwrap_or(LEAST_SILENCE);
         LEAST_SILENCE.max(varied * 2)
     }
 
-    /// How much may be on its way, in bytes.
+    /// The window: bytes that may be in flight.
     fn window(&self) -> u64 {
         let rate = self.rate();
         let span = match self.phase {
@@ -545,8 +545,7 @@ impl RateControl {
         (if draining { window * 3 / 4 } else { window }).max(LEAST_WINDOW)
     }
 
-    /// What may be on its way, as time at the link's rate: a round trip with what varies of it, and
-    /// a little queue.
+    /// The window as a time at the link's rate: the round trip with its variation, and a short queue.
     fn span(&self) -> Time {
         self.delays.floor() + self.target_queue() + REPORT_INTERVAL
     }
@@ -555,8 +554,7 @@ impl RateControl {
         (self.round_trip() / 8).clamp(LEAST_QUEUE, MOST_QUEUE)
     }
 
-    /// How fast datagrams follow one another at most: what the window allows at once is not to
-    /// overflow the link's queue.
+    /// Pacing rate: what the window allows at once must not overflow the link's queue.
     fn pacing_rate(&self) -> Option<Rate> {
         let rate = match self.phase {
             _ if self.is_wire => return None,
@@ -564,32 +562,32 @@ impl RateControl {
                 let round_trip = self.smoothed().map(|_| self.round_trip())?;
                 window.saturating_mul(8_000_000_000) / round_trip.as_nanos().max(1)
             }
-            // The least window may be on its way however slow the link seemed: a round trip takes it.
-            // Else a rate measured while next to nothing was sent would be all that is ever sent.
+            // The least window may be sent within a round trip however slow the link seemed. Otherwise a rate
+            // that was measured while next to nothing was sent would never be exceeded.
             Phase::Cruise | Phase::Probe { .. } | Phase::Drain { .. } => {
                 let round_trip = self.smoothed().unwrap_or(Time::MAX);
                 let least = LEAST_WINDOW * 8_000_000_000 / round_trip.as_nanos().max(1);
                 self.rate().as_bps().max(least)
             }
         };
-        // A window that doubles each round trip sends (1/2 + ln 2) of itself in one, which is less
-        // than five quarters.
+        // A window that doubles each round trip sends (1/2 + ln 2) of itself in one, which is less than five
+        // quarters.
         (rate > 0).then(|| Rate::from_bps(rate + rate / 4))
     }
 
-    /// The link's rate as far as is known; zero before.
+    /// The link's rate as far as is known; zero before anything is.
     #[must_use]
     pub fn rate(&self) -> Rate {
         Rate::from_bps(self.rate.best().unwrap_or(0))
     }
 
-    /// The least round trip of late; 100 ms before anything is known.
+    /// The least recent round trip; 100 ms before anything is known.
     #[must_use]
     pub fn round_trip(&self) -> Time {
         self.delays.round_trip()
     }
 
-    /// What it would bring, and how late.
+    /// Its rate and delay, as the selection of links compares them.
     pub(super) fn offer(&self) -> Offer {
         Offer {
             rate: self.rate(),
@@ -604,36 +602,36 @@ impl RateControl {
         self.delays.smoothed()
     }
 
-    /// When a packet of so many bytes would arrive if it were sent now.
+    /// When a packet of `bytes` bytes would arrive if it were sent now.
     #[must_use]
     pub fn arrival(&self, now: Time, bytes: u64) -> Time {
         let known = self.rate.best().map(Rate::from_bps);
         let rate = known.map_or(UNKNOWN_RATE, |rate| rate.max(LEAST_RATE));
         let sending = rate.transmission_time(Bytes::new(self.outbound.in_flight() + bytes));
         let half = self.round_trip() / 2;
-        // What is on its way for a round trip has left the link's queue.
+        // What was in flight a round trip ago has left the link's queue.
         now + half + sending.saturating_sub(self.round_trip())
     }
 
-    /// Whether the link is taken for dark.
+    /// Whether the link is suspected of being down.
     #[must_use]
     pub fn suspected(&self) -> bool {
         self.suspected
     }
 
-    /// How many times it was.
+    /// How many times it was suspected.
     #[must_use]
     pub fn suspicions(&self) -> u64 {
         self.suspicions
     }
 
-    /// What is on its way on the link.
+    /// The sending end of the link.
     #[must_use]
     pub fn outbound(&self) -> &Outbound {
         &self.outbound
     }
 
-    /// Whether the rate is known, from a time in which the link had all that it could carry.
+    /// Whether the rate was measured while the link was busy.
     #[must_use]
     pub fn knows_its_rate(&self) -> bool {
         !matches!(self.phase, Phase::Startup { .. })

@@ -1,4 +1,4 @@
-//! The far end of the links: puts together what they bring.
+//! The receiving end of a tunnel: combines what the links deliver.
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_wire::gateway::tunnel::{Delivery, Feedback, Place};
@@ -7,23 +7,22 @@ use super::inbound::Inbound;
 use super::resequencer::{Due, Held, Resequencer, ResequencerCounters};
 use super::seen::Seen;
 
-/// Differences of delay below this are none, in microseconds.
+/// Smaller differences of delay are ignored, in microseconds.
 const LEAST_SKEW: i64 = 2_000;
-/// Beyond the least delay of the slowest link, for the queue that stands in it: half of the skew,
-/// at most this.
+/// Added to the slowest link's least delay, for the queue that stands in it: half of the skew, at most this.
 const MOST_MARGIN: i64 = 10_000;
-/// Beyond the greatest delay of late a packet may still come.
+/// A packet may still arrive this long after the greatest recent delay.
 const LATENESS: i64 = 5_000;
-/// Packets in step are handed out at most this often, in microseconds: a receiver of a stream has
-/// more of a batch, and a sender sees no train of acknowledgements (HyStart).
+/// Least interval between deliveries of packets in step, in microseconds: batches are larger for the receiver
+/// of a stream, and its sender sees no train of acknowledgements (HyStart).
 const STEP: i64 = 3_000;
 
-/// What a receiver is set to.
+/// Configuration of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverConfig {
-    /// A link whose least delay is above the least of all by more than this is not kept in step with.
+    /// Packets are not kept in step with a link whose least delay exceeds the least of all by more than this.
     pub skew: Time,
-    /// At most so many bytes wait to be put in order.
+    /// Most bytes that may wait to be put in order.
     pub most_held: Bytes,
 }
 
@@ -36,44 +35,44 @@ impl Default for ReceiverConfig {
     }
 }
 
-/// One way of a tunnel, at its end.
+/// One direction of a tunnel, at its receiving end.
 ///
-/// The driver tells each genuine datagram by [`take`](Receiver::take), whether it is to be answered by
-/// [`answer`](Receiver::answer), and its packets by
-/// [`passes`](Receiver::passes) and [`hold`](Receiver::hold), then takes what has become due from
-/// [`poll_deliver`](Receiver::poll_deliver) until that gives nothing, and sends what
-/// [`poll_feedback`](Receiver::poll_feedback) gives on the quickest link.
+/// The driver passes each authenticated datagram to [`take`](Receiver::take), calls
+/// [`answer`](Receiver::answer) if it is to be answered, and passes its packets to
+/// [`passes`](Receiver::passes) and [`hold`](Receiver::hold). Then it takes the packets that are due from
+/// [`poll_deliver`](Receiver::poll_deliver) until there are none, and sends what
+/// [`poll_feedback`](Receiver::poll_feedback) returns on the fastest link.
 #[derive(Debug)]
 pub struct Receiver<P> {
     config: ReceiverConfig,
     links: Vec<Inbound>,
     resequencer: Resequencer<P>,
-    /// The newest time of the sender's clock, in microseconds, without the wrap of 32 bits.
+    /// The newest time of the sender's clock, in microseconds, extended beyond its 32 bits.
     sender_clock: Option<i64>,
     seen: Seen,
-    /// The packet at hand is a copy of one that came.
+    /// The current packet is a copy of one that has arrived before.
     is_copy: bool,
-    /// When the datagram at hand was sent, and its link.
+    /// When the current datagram was sent, and its link.
     sent: i64,
     from: usize,
-    /// Links that the other end gives no packets of flows, the first in the lowest bit.
+    /// Links on which the peer sends no packets of flows, as a bit mask.
     left_out: u64,
-    /// Of the links that count now, in microseconds between both clocks.
+    /// Delays of the links in use, in microseconds between the two clocks.
     delays: Option<Delays>,
-    /// How long a packet that was lost may take until it comes again.
+    /// How long a lost packet may take to arrive again.
     repair: i64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Delays {
-    /// Packets in step are handed out so long after they were sent; `None` if the links are alike.
+    /// Packets in step are delivered this long after they were sent; `None` if the links are alike.
     in_step: Option<i64>,
-    /// After so long nothing comes any more that was not lost.
+    /// Within this time everything has arrived that was not lost.
     greatest: i64,
 }
 
 impl<P> Receiver<P> {
-    /// A receiver that has heard nothing.
+    /// A receiver that has received nothing.
     #[must_use]
     pub fn new(config: ReceiverConfig) -> Receiver<P> {
         Receiver {
@@ -91,25 +90,25 @@ impl<P> Receiver<P> {
         }
     }
 
-    /// The other end gives these links no packets of flows: nothing is in step with them.
+    /// The peer sends no packets of flows on these links: nothing is kept in step with them.
     pub fn leave_out(&mut self, links: u64) {
         self.left_out = links;
     }
 
-    /// What was lost may come again within this time: gaps are held open for so long.
+    /// Retransmissions may arrive within this time: gaps are kept open for so long.
     pub fn expect_repairs(&mut self, within: Time) {
         self.repair = (within.as_nanos() / 1000) as i64;
     }
 
-    /// Whether a datagram may still be taken, before it is known to be genuine.
+    /// Whether a datagram would be new: checked before it is authenticated.
     #[must_use]
     pub fn is_new(&self, link: u8, sequence: u64) -> bool {
         let link = self.links.get(usize::from(link));
         link.is_none_or(|link| link.is_new(sequence))
     }
 
-    /// A genuine datagram of so many bytes, IP header included, with the sender's clock; false if
-    /// it came before.
+    /// An authenticated datagram of `bytes` bytes, IP header included, with the sender's clock; returns
+    /// whether it is new.
     pub fn take(&mut self, now: Time, link: u8, sequence: u64, bytes: u32, clock: u32) -> bool {
         let newest = self.sender_clock.unwrap_or(i64::from(clock));
         let sent = newest + i64::from(clock.wrapping_sub(newest as u32) as i32);
@@ -127,17 +126,17 @@ impl<P> Receiver<P> {
         true
     }
 
-    /// The datagram that was just taken is to be answered by feedback. Those that have a packet or a
-    /// ping are, others while packets go through the tunnel
-    /// ([`Sender::is_busy`](super::Sender::is_busy)), so that feedback about feedback ends.
+    /// The datagram just taken is to be answered with feedback. Those with a packet or a ping always are;
+    /// others only while packets pass through the tunnel ([`Sender::is_busy`](super::Sender::is_busy)), so
+    /// that feedback about feedback ends.
     pub fn answer(&mut self, now: Time, link: u8) {
         if let Some(link) = self.links.get_mut(usize::from(link)) {
             link.answer(now);
         }
     }
 
-    /// Whether a packet of the datagram at hand is to be delivered at once; if not,
-    /// [`hold`](Receiver::hold) it. After it, others may be due.
+    /// Whether a packet of the current datagram is to be delivered at once; if not, [`hold`](Receiver::hold)
+    /// it. Afterwards, others may be due.
     #[must_use]
     pub fn passes(&mut self, now: Time, place: Place) -> bool {
         self.is_copy = !self.seen.take(place);
@@ -151,7 +150,7 @@ impl<P> Receiver<P> {
         self.resequencer.passes(place, self.sent, &due)
     }
 
-    /// A packet of the datagram at hand waits; one that cannot goes back, and is to be dropped.
+    /// Holds a packet of the current datagram; one that cannot be held is returned, and is to be dropped.
     pub fn hold(&mut self, place: Place, packet: P, bytes: u32) -> Option<P> {
         if self.is_copy {
             return Some(packet);
@@ -172,7 +171,7 @@ impl<P> Receiver<P> {
         self.resequencer.pop(&due)
     }
 
-    /// What is to be told of a link.
+    /// The next feedback that is due.
     #[must_use]
     pub fn poll_feedback(&mut self, now: Time) -> Option<Feedback> {
         let links = self.links.iter_mut().zip(0..);
@@ -181,8 +180,8 @@ impl<P> Receiver<P> {
             .next()
     }
 
-    /// When a packet or a feedback is due without anything having arrived. Changes after each call
-    /// of the others.
+    /// When a packet or feedback is due without anything having arrived. It may change after each call of the
+    /// others.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
         let feedback = self.links.iter().filter_map(Inbound::report_at).min();
@@ -216,7 +215,7 @@ impl<P> Receiver<P> {
         }
     }
 
-    /// What the delays of the links say of when packets are due.
+    /// The delays that determine when packets are due.
     fn delays(&self, now: Time) -> Option<Delays> {
         let used = |number: usize| number >= 64 || self.left_out >> number & 1 == 0;
         let alive = self.links.iter().enumerate();
@@ -233,7 +232,7 @@ impl<P> Receiver<P> {
         })
     }
 
-    /// How long packets in step are under way beyond the least delay of all links.
+    /// How long packets in step take beyond the least delay of all links.
     #[must_use]
     pub fn skew(&self, now: Time) -> Time {
         let alive = self.links.iter().filter(|link| link.is_alive(now));
@@ -243,7 +242,7 @@ impl<P> Receiver<P> {
         Time::from_micros(skew as u64)
     }
 
-    /// What waited, what was given up, and what came late.
+    /// Packets held, given up, and late.
     #[must_use]
     pub fn counters(&self) -> ResequencerCounters {
         self.resequencer.counters()
@@ -255,14 +254,14 @@ impl<P> Receiver<P> {
         self.resequencer.held()
     }
 
-    /// A link, if anything was heard of it.
+    /// A link, if anything has arrived on it.
     #[must_use]
     pub fn link(&self, link: usize) -> Option<&Inbound> {
         self.links.get(link)
     }
 }
 
-/// The next time at which packets in step are handed out.
+/// The next time at which packets in step are delivered.
 fn step_up(at: i64) -> i64 {
     (at + STEP - 1).div_euclid(STEP) * STEP
 }

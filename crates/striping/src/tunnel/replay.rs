@@ -1,12 +1,12 @@
-//! Which datagrams of a link have been seen (RFC 6479's sliding window).
+//! Replay protection: which datagrams of a link have arrived (RFC 6479's sliding window).
 
 const BITS: u64 = 64;
 const WORDS: u64 = 64;
 
-/// A window over the newest sequences: each is taken once, and what is older is refused.
+/// A window over the newest sequences: each is accepted once, and older ones are refused.
 #[derive(Clone, Debug)]
 pub struct ReplayWindow {
-    /// One above the highest that was taken.
+    /// One above the highest that was accepted.
     next: u64,
     words: [u64; WORDS as usize],
 }
@@ -21,10 +21,10 @@ impl Default for ReplayWindow {
 }
 
 impl ReplayWindow {
-    /// So far behind the highest one may come; a word is kept free to slide into.
+    /// How far a sequence may be behind the highest; one word is kept free to slide into.
     pub const SPAN: u64 = (WORDS - 1) * BITS;
 
-    /// Whether `sequence` may still be taken.
+    /// Whether `sequence` would be accepted.
     #[must_use]
     pub fn is_new(&self, sequence: u64) -> bool {
         if sequence >= self.next {
@@ -34,8 +34,7 @@ impl ReplayWindow {
             && self.words[word(sequence)] & 1 << (sequence % BITS) == 0
     }
 
-    /// Takes `sequence`, once its datagram is known to be genuine; false if it was taken before or
-    /// is too old.
+    /// Accepts `sequence`, once its datagram is authenticated; false if it was accepted before or is too old.
     pub fn take(&mut self, sequence: u64) -> bool {
         if !self.is_new(sequence) {
             return false;

@@ -1,84 +1,83 @@
-//! Puts packets in order again, each lane for itself.
+//! Puts packets in order again, each lane separately.
 
 use std::collections::VecDeque;
 
 use ropewalk_wire::gateway::tunnel::{Delivery, Place};
 
-/// How far ahead of what is due a packet may be; beyond, the lane begins anew with it.
+/// How far a packet may be ahead of the next one in order; beyond that the lane starts anew with it.
 const MOST_AHEAD: u64 = 1 << 16;
-/// What a place in a lane takes, in bytes; it counts for empty places, too.
+/// Memory of a slot in a lane, in bytes; empty slots count too.
 const PLACE: u64 = 64;
-/// So many gaps that were given up are remembered in a lane.
+/// How many given-up gaps are remembered in a lane.
 const MOST_GIVEN_UP: usize = 256;
 
-/// Lanes and what waits in them. Times are microseconds of the sender's clock: when a packet was
-/// sent, and up to when everything has had its time to come.
+/// The lanes and the packets that wait in them. Times are microseconds of the sender's clock: when a packet
+/// was sent, and the time up to which everything sent should have arrived.
 ///
-/// A packet is handed out once, in the order of its lane, unless it comes after its gap was given
-/// up: then it is handed out late, since a TCP would rather have it late than never.
+/// Each packet is delivered once, in the order of its lane. One that arrives after its gap was given up is
+/// delivered late, since a TCP prefers a late packet to a lost one.
 #[derive(Debug)]
 pub struct Resequencer<P> {
     lanes: Vec<Lane<P>>,
-    /// Lanes in which something waits.
+    /// Lanes with waiting packets.
     waiting: Vec<u8>,
-    /// What a lane had when it began anew.
+    /// Packets of lanes that started anew.
     ready: VecDeque<P>,
     held: u64,
     capacity: u64,
     counters: ResequencerCounters,
 }
 
-/// A flow, or several.
+/// One flow, or several with the same hash.
 #[derive(Debug)]
 struct Lane<P> {
-    /// Number of the next packet in order.
+    /// Sequence of the next packet in order.
     next: u64,
-    /// What came early: the first place is that of `next`, the last one is never empty.
+    /// Packets ahead of order: the first slot is that of `next`, the last one is never empty.
     early: VecDeque<Option<Held<P>>>,
-    /// What was given up of late, from and up to: it may still come. Whatever else comes behind
-    /// `next` came before.
+    /// Ranges that were recently given up and may still arrive. Anything else below `next` is a duplicate.
     given_up: VecDeque<(u64, u64)>,
-    /// What is missing before it is not waited for.
+    /// Gaps below this sequence are not waited for.
     open_until: u64,
 }
 
 /// A packet that waits.
 #[derive(Debug)]
 pub struct Held<P> {
-    /// Itself.
+    /// The packet.
     pub packet: P,
     /// Its length.
     pub bytes: u32,
     /// When it was sent.
     pub sent: i64,
-    /// Not before its time, even in order.
+    /// Whether it waits for its time even when it is in order.
     pub in_step: bool,
 }
 
-/// What has become due.
+/// What is due.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Due {
     /// Packets in step that were sent until then.
     pub(super) in_step: i64,
-    /// What was sent until then would have arrived over the slowest link, and again if it was lost.
+    /// What was sent until then would have arrived by the slowest link, and again if it was lost.
     pub(super) arrived: i64,
 }
 
-/// What a resequencer has done.
+/// Counters of a resequencer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResequencerCounters {
     /// Packets that had to wait.
     pub waited: u64,
     /// Packets that were given up, lost as far as is known.
     pub given_up: u64,
-    /// Packets that came after they were given up.
+    /// Packets that arrived after they were given up.
     pub late: u64,
-    /// Most bytes that waited at a time.
+    /// Most bytes that waited at once.
     pub held_most: u64,
 }
 
 impl<P> Resequencer<P> {
-    /// At most so many bytes wait.
+    /// A resequencer in which at most `capacity` bytes wait.
     #[must_use]
     pub fn new(capacity: u64) -> Resequencer<P> {
         let lane = || Lane {
@@ -97,8 +96,8 @@ impl<P> Resequencer<P> {
         }
     }
 
-    /// Whether a packet is to be handed out at once; if not, [`hold`](Resequencer::hold) it.
-    /// After it, others may be due.
+    /// Whether a packet is to be delivered at once; if not, [`hold`](Resequencer::hold) it. Afterwards,
+    /// others may be due.
     pub(super) fn passes(&mut self, place: Place, sent: i64, due: &Due) -> bool {
         if place.lane == 0 {
             return true;
@@ -106,7 +105,7 @@ impl<P> Resequencer<P> {
         let lane = &mut self.lanes[usize::from(place.lane)];
         let ahead = place.sequence.wrapping_sub(lane.next as u32) as i32;
         if ahead < 0 {
-            // A lane has nothing before its first packet, whatever a peer says.
+            // Nothing precedes a lane's first packet, whatever a peer claims.
             let sequence = lane.next.checked_sub(u64::from(ahead.unsigned_abs()));
             let late = sequence.is_some_and(|sequence| lane.takes_late(sequence));
             self.counters.late += u64::from(late);
@@ -127,7 +126,7 @@ impl<P> Resequencer<P> {
         true
     }
 
-    /// Takes a packet that does not pass; one that is or was there already goes back to the caller.
+    /// Holds a packet that does not pass; a duplicate is returned to the caller.
     pub(super) fn hold(&mut self, place: Place, held: Held<P>) -> Option<P> {
         let mut ahead = self.ahead(place);
         if (ahead as u32 as i32) < 0 {
@@ -162,7 +161,7 @@ impl<P> Resequencer<P> {
         u64::from(place.sequence.wrapping_sub(next as u32))
     }
 
-    /// All that is missing in a lane up to what is so far ahead is given up.
+    /// Gives up everything missing in a lane up to so far ahead.
     fn begin_anew(&mut self, number: u8, ahead: u64) {
         let lane = &mut self.lanes[usize::from(number)];
         self.held -= PLACE * lane.early.len() as u64;
@@ -219,8 +218,8 @@ impl<P> Resequencer<P> {
         None
     }
 
-    /// For each lane the first packet that waits: when it was sent, whether it is in step, and
-    /// whether a gap is before it.
+    /// For each lane the first waiting packet: when it was sent, whether it is in step, and whether a gap
+    /// precedes it.
     pub(super) fn heads(&self) -> impl Iterator<Item = (i64, bool, bool)> + '_ {
         self.waiting.iter().map(|&lane| {
             let lane = &self.lanes[usize::from(lane)];
@@ -229,13 +228,13 @@ impl<P> Resequencer<P> {
         })
     }
 
-    /// Bytes that wait, with what their places take.
+    /// Bytes of the waiting packets and of their slots.
     #[must_use]
     pub fn held(&self) -> u64 {
         self.held
     }
 
-    /// What it has done.
+    /// Its counters.
     #[must_use]
     pub fn counters(&self) -> ResequencerCounters {
         self.counters
@@ -252,7 +251,7 @@ impl<P> Lane<P> {
         }
     }
 
-    /// Whether a packet was given up, and has not come since.
+    /// Whether a packet was given up and has not arrived since.
     fn takes_late(&mut self, sequence: u64) -> bool {
         let index = self.given_up.partition_point(|&(_, end)| end <= sequence);
         let Some(&(first, end)) = self.given_up.get(index) else {
@@ -267,19 +266,19 @@ impl<P> Lane<P> {
                 self.given_up.insert(index, gap);
             }
         }
-        // One may have become two.
+        // Removing one sequence may have split a range in two.
         if self.given_up.len() > MOST_GIVEN_UP {
             self.given_up.pop_front();
         }
         true
     }
 
-    /// Whether so many places before the first packet that waits are to be filled before it.
+    /// Whether the gap before the first waiting packet is to be waited for.
     fn misses(&self, gap: usize) -> bool {
         gap > 0 && self.next + gap as u64 > self.open_until
     }
 
-    /// The first packet of a lane in which one waits, and how many are missing before it.
+    /// The first waiting packet of a lane that has one, and how many are missing before it.
     fn head(&self) -> (usize, &Held<P>) {
         let early = self.early.iter().enumerate();
         let mut there = early.filter_map(|(gap, held)| Some((gap, held.as_ref()?)));

@@ -1,51 +1,49 @@
-//! How much may wait in the tunnel's queue.
+//! The bound of the tunnel's queue.
 //!
-//! As at any router, about a bandwidth-delay product, here of all links that could be used, as of one
-//! link with the round trip of the slowest. A connection that halves its window behind twice as much
-//! leaves no link idle, nor does one whose links vary. What was right a moment ago counts on while a
-//! link's rate is found anew, but not for longer than the link is there: what waits for a link that
-//! went dark would wait for seconds behind a slower one, and so would what the connection inside sends
-//! again.
+//! As at a router, it is about a bandwidth-delay product: here of all usable links, taken as one link with
+//! the round trip of the slowest. A connection that halves its window behind a queue of two products leaves
+//! no link idle, nor does one whose links vary. The largest recent product counts while a link's rate is
+//! measured anew, but only while the link is up: packets that were queued for a link that went down would
+//! wait for seconds behind a slower one, and so would what the connection inside sends again.
 
 use ropewalk_quantities::{Rate, Time};
 
 use super::windowed::Windowed;
 
-/// There is at least this much room: three of the largest packets that a device with segmentation
-/// offload hands over.
+/// Least bound: three of the largest packets that a device with segmentation offload delivers.
 pub(super) const LEAST: u64 = 3 * 65_536;
-/// Products that may wait.
+/// The bound in bandwidth-delay products.
 const PRODUCTS: u64 = 2;
-/// As many while the rate of a link is not known: it is likely to be more than it seems.
+/// The same while the rate of a link is not known: it is likely to be more than it seems.
 const UNKNOWN_PRODUCTS: u64 = 3;
-/// The greatest product within so long counts.
+/// How long a product is remembered.
 const MEMORY: Time = Time::from_secs(10);
-/// Round trips count as no shorter.
+/// Shorter round trips count as this.
 const LEAST_ROUND_TRIP: Time = Time::from_millis(10);
 
-/// The links that could be used, as one.
+/// The usable links, taken as one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Together {
     pub(super) rate: Rate,
-    /// That of the slowest.
+    /// The round trip of the slowest link.
     pub(super) round_trip: Time,
-    /// Whether each one's rate is more than a beginning.
+    /// Whether the rate of every link is known.
     pub(super) known: bool,
 }
 
-/// The room of a queue.
+/// The bound of a queue.
 #[derive(Debug)]
 pub(super) struct Room {
     bytes: u64,
     most: u64,
-    /// The bandwidth-delay product of late.
+    /// The largest recent bandwidth-delay product.
     products: Windowed<u64>,
-    /// Links that it is of, in their order.
+    /// The links that it is the product of, in order.
     links: Vec<usize>,
 }
 
 impl Room {
-    /// Never more than so many bytes, but for the least that is needed.
+    /// A bound that never exceeds `most`, except for the least that is needed.
     pub(super) fn new(most: u64) -> Room {
         Room {
             bytes: LEAST,
@@ -55,13 +53,13 @@ impl Room {
         }
     }
 
-    /// Bytes that may wait.
+    /// The bound in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// At `now`, which may stand still while nothing is carried, these links could be used. Whether one is
-    /// gone, so that what waits beyond the room is not worth its wait.
+    /// Updates the bound for the links that are usable at `now`, a clock that may stand still while nothing
+    /// is carried. Returns whether a link has gone, so that packets beyond the bound should be dropped.
     pub(super) fn follow(&mut self, now: Time, links: &[usize], together: Together) -> bool {
         let is_gone = |link: &usize| links.binary_search(link).is_err();
         let any_gone = self.links.iter().any(is_gone);

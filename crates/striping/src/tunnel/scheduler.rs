@@ -13,22 +13,22 @@ use ropewalk_wire::gateway::tunnel::LinkTerms;
 
 use super::rate_control::RateControl;
 
-/// How links are chosen.
+/// Schedulers of the tunnel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scheduler {
-    /// One after the other, each waited for (song-2018).
+    /// One after the other; a packet waits for the link whose turn it is (song-2018).
     RoundRobin,
-    /// In proportion to their rates, each waited for.
+    /// In proportion to the links' rates; a packet waits for the link whose turn it is.
     Weighted,
-    /// Of those with room, the one that would deliver first.
+    /// Of the links with room, the one that would deliver first.
     #[default]
     EarliestArrival,
-    /// The same, and copies on all others.
+    /// The same, with copies on all other links.
     Redundant,
 }
 
 impl Scheduler {
-    /// All of them.
+    /// All schedulers.
     pub const ALL: [Scheduler; 4] = [
         Scheduler::RoundRobin,
         Scheduler::Weighted,
@@ -36,7 +36,7 @@ impl Scheduler {
         Scheduler::Redundant,
     ];
 
-    /// Its name on a command line.
+    /// Name on a command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -48,32 +48,32 @@ impl Scheduler {
     }
 }
 
-/// What waits for the links, and what of all became of it; in bytes.
+/// State of the queue, for the scheduler; in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Backlog {
-    /// Of the next packet.
+    /// Length of the next packet.
     pub(super) next: u64,
-    /// Of all that wait.
+    /// All that is queued.
     pub(super) waiting: u64,
-    /// That may wait.
+    /// The bound of the queue.
     pub(super) room: u64,
-    /// Taken so far.
+    /// Taken in all so far.
     pub(super) taken: u64,
 }
 
-/// Whose turn it is.
+/// State of the scheduling.
 #[derive(Debug)]
 pub(super) struct Turn {
-    /// The link that the next packet waits for, if it does.
+    /// The link that the next packet waits for, if it waits for one.
     waited_for: Option<usize>,
     turns: Turns,
     shares: Shares,
-    /// One of the transport's, in place of the tunnel's own; the links as it sees them, and when it
-    /// asked to be asked again.
+    /// One of the transport's schedulers, in place of the tunnel's own; the links as subflows, and when it
+    /// asked to be called again.
     other: Option<PacketScheduler>,
     table: Vec<SubflowState>,
     ask_at: Option<Time>,
-    /// When it last let all wait, whatever room there was.
+    /// When it last preferred to wait although links had room.
     refused_at: Option<Time>,
 }
 
@@ -81,7 +81,7 @@ impl Default for Turn {
     fn default() -> Turn {
         Turn {
             waited_for: None,
-            // As if the first had just been used.
+            // As if the first link had just been used.
             turns: Turns::after(0),
             shares: Shares::default(),
             other: None,
@@ -93,17 +93,17 @@ impl Default for Turn {
 }
 
 impl Turn {
-    /// From now on by one of the transport's schedulers, which sees links as subflows.
+    /// From now on uses one of the transport's schedulers, which treats links as subflows.
     pub(super) fn follow(&mut self, scheduler: PacketScheduler) {
         self.other = Some(scheduler);
     }
 
-    /// Whether it is by one of those.
+    /// Whether it uses one of the transport's schedulers.
     pub(super) fn follows_other(&self) -> bool {
         self.other.is_some()
     }
 
-    /// The link for the next packet, among the `usable` of all links; `None` if it has to wait.
+    /// The link for the next packet, among the `usable` of all links; `None` if the packet has to wait.
     pub(super) fn pick(
         &mut self,
         scheduler: Scheduler,
@@ -138,23 +138,23 @@ impl Turn {
         ready.then_some(link)
     }
 
-    /// The link that the next packet waits for, whatever room others have.
+    /// The link that the next packet waits for, even if others have room.
     pub(super) fn waited_for(&self) -> Option<usize> {
         self.waited_for
     }
 
-    /// When a scheduler that let all wait is to be asked again, room or not.
+    /// When a scheduler that preferred to wait is to be called again, even without new room.
     pub(super) fn ask_at(&self) -> Option<Time> {
         self.ask_at
     }
 
-    /// Whether room from this time on is news to the scheduler.
+    /// Whether room that arises at this time is new to a scheduler that preferred to wait.
     pub(super) fn is_news(&self, room_at: Time) -> bool {
         self.refused_at.is_none_or(|refused| room_at > refused)
     }
 
     fn next_by_rate(&mut self, usable: &[usize], links: &[RateControl]) -> Option<usize> {
-        // Links of which nothing is known yet are alike. Of equals the last goes first.
+        // Unknown links count as equal. Of equal links the last goes first.
         let weight = |link: usize| (links[link].rate().as_bps() / 1000).max(100) as f64;
         let weights = usable.iter().rev().map(|&link| (link, weight(link)));
         self.shares.next(links.len(), weights).map(|(link, _)| link)
@@ -202,7 +202,7 @@ impl Turn {
             window_size: backlog.room,
             written: backlog.taken,
             acknowledged: self.table.iter().map(|link| link.acknowledged).sum(),
-            // Packets have none.
+            // Packets of a tunnel have no deadline.
             deadline: None,
             left_of_write: 0,
             changed: SubflowSet::ALL,
@@ -215,7 +215,7 @@ impl Turn {
                 self.ask_at = Some(time);
                 None
             }
-            // Nothing is under way that could change its mind.
+            // With nothing in flight, no event would ever make it choose otherwise.
             Choice::Wait | Choice::WaitUntil(_) => {
                 let idle = links.iter().all(|link| link.outbound().in_flight() == 0);
                 usable.iter().copied().filter(|_| idle).find(ready)

@@ -1,10 +1,10 @@
-//! Which packets have come: a copy of one is dropped.
+//! Duplicate detection: copies of packets that have arrived are dropped.
 
 use ropewalk_wire::gateway::tunnel::Place;
 
 use super::replay::ReplayWindow;
 
-/// Packets of each lane, as far as a window goes; what is older than that was there.
+/// Packets of each lane within a window; anything older counts as a duplicate.
 #[derive(Debug, Default)]
 pub(super) struct Seen(Vec<Option<Box<Lane>>>);
 
@@ -15,14 +15,14 @@ struct Lane {
 }
 
 impl Seen {
-    /// A packet has come: whether it is the first of its place.
+    /// A packet has arrived: whether it is the first with its lane and sequence.
     pub(super) fn take(&mut self, place: Place) -> bool {
         let number = usize::from(place.lane);
         if self.0.len() <= number {
             self.0.resize_with(number + 1, || None);
         }
         let lane = self.0[number].get_or_insert_default();
-        // The low 32 bits of its number travel.
+        // Only the low 32 bits of its sequence are transmitted.
         let ahead = place.sequence.wrapping_sub(lane.newest as u32) as i32;
         let Some(sequence) = lane.newest.checked_add_signed(ahead.into()) else {
             return false;

@@ -1,46 +1,46 @@
 //! Which links are worth their delay.
 //!
-//! Packets of a connection arrive in step with the slowest link in use. A link of little rate and
-//! long delay brings less than it costs: the connection's round trip is that of the slowest link, and
-//! so is the time in which its window grows, and grows again. Links are weighed as a whole, from the
-//! quickest on: the logarithm of their rates together, less a share of that of the slowest one's round
-//! trip. Of their rates no more counts than what the connections inside have on their way fills in that
-//! round trip. What is left out is tried again now and then, while there is more to carry than the others
-//! take: its rate is known as far as it was let to show it.
+//! Packets of a connection arrive in step with the slowest link in use: that link's round trip becomes the
+//! connection's, and determines how fast its window grows and recovers. So a link of low rate and long delay
+//! may cost more than it contributes. Links are compared as sets, from the fastest on: the logarithm of their
+//! total rate, minus a fraction of the logarithm of the slowest one's round trip. The total rate counts only
+//! up to what the connections inside have in flight per round trip. A link that is left out is tried again
+//! from time to time, while there is more to send than the others carry: its rate is known only as far as it
+//! was used.
 
 use ropewalk_quantities::{Rate, Time};
 
-/// Ten times the round trip is worth a fifth more of rate.
+/// Weight of the logarithm of the round trip: a tenfold round trip has to be worth a fifth more rate.
 const WORTH: f64 = 0.08;
-/// What is in use stays until others are better by this, of rate.
+/// Links in use are replaced only by a set that is better by this fraction of the rate.
 const MARGIN: f64 = 0.02;
-/// A link of which less is known counts as this.
+/// A link whose known rate is lower counts as this.
 const LEAST_RATE: Rate = Rate::from_bps(500_000);
-/// Delays are told apart down to this.
+/// Shorter delays count as this.
 const LEAST_DELAY: Time = Time::from_millis(5);
-/// A link is tried for so long at the least and so many round trips.
+/// A trial of a link lasts at least this long, and this many round trips.
 const LEAST_TRIAL: Time = Time::from_secs(1);
 const TRIAL_ROUNDS: u64 = 6;
-/// It is tried again after this, then after twice as long, and so on.
+/// Time to the next trial; it doubles each time, up to the most.
 const FIRST_WAIT: Time = Time::from_secs(10);
 const MOST_WAIT: Time = Time::from_secs(120);
 
-/// What a link would bring.
+/// Rate and delay of a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
-    /// Its rate, as far as it was let to show it.
+    /// Its rate, as far as it was used.
     pub(super) rate: Rate,
-    /// Its round trip, with all that waits.
+    /// Its round trip, queues included.
     pub(super) delay: Time,
-    /// Whether that is more than a beginning.
+    /// Whether the rate has been measured.
     pub(super) known: bool,
 }
 
-/// What became of each link.
+/// Trial state of a link.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
     left_out: bool,
-    /// It is in use until then, whatever it brings.
+    /// It is in use until then, whatever it delivers.
     until: Time,
     next: Time,
     wait: Time,
@@ -50,12 +50,12 @@ struct Trial {
 #[derive(Debug, Default)]
 pub(super) struct Selection {
     trials: Vec<Trial>,
-    /// Links that could be used, the quickest first.
+    /// Usable links, by round trip.
     order: Vec<usize>,
 }
 
 impl Selection {
-    /// One more link, which is in use.
+    /// Adds a link, which is in use.
     pub(super) fn add_link(&mut self) {
         self.trials.push(Trial {
             left_out: false,
@@ -70,8 +70,8 @@ impl Selection {
         self.trials[link].left_out
     }
 
-    /// Weighs the links that could be used; `busy` says that there is more to carry than those in
-    /// use take, `flying` how many bytes are on their way at the most, where that is known.
+    /// Selects among the usable links `could`. `busy`: there is more to send than those in use carry.
+    /// `flying`: the bytes in flight of the connections inside, where that is known.
     pub(super) fn weigh(
         &mut self,
         now: Time,
@@ -94,7 +94,7 @@ impl Selection {
             let delay = delay(link).as_secs_f64();
             let fills = flying.map_or(f64::MAX, |bytes| bytes as f64 * 8.0 / delay);
             let worth = rate.min(fills).ln() - WORTH * delay.ln();
-            // Nobody knows what it would bring, and there is something to bring.
+            // A link of unknown rate is worth trying if there is more to send.
             if worth > best.0 || !offer(link).known && fills > rate {
                 best = (worth, place);
             }

@@ -1,4 +1,4 @@
-//! The device's queue, and the links that empty it.
+//! The sending end of a tunnel: the device's queue, and the links that drain it.
 
 use std::collections::VecDeque;
 
@@ -23,58 +23,58 @@ use super::train;
 mod terms;
 mod usable;
 
-/// Urgent packets beyond this queue up with the others.
+/// Urgent packets beyond this are queued with the others.
 const MOST_URGENT: u64 = 32 * 1024;
-/// About what a datagram with feedback alone has, IP header included.
+/// Length of a datagram with feedback only, about, IP header included.
 const FEEDBACK: u64 = 100;
-/// After so long without a packet, either way, the tunnel is quiet: nothing but packets and pings is
+/// After this long without a packet in either direction the tunnel is quiet: only packets and pings are
 /// answered, and links are only kept alive.
 const QUIET_AFTER: Time = Time::from_secs(2);
-/// An answer to other things is counted on for so long: the other end's time began with the same
-/// packet, a delay later or earlier.
+/// Datagrams other than packets and pings count on an answer for this long after a packet: less than
+/// [`QUIET_AFTER`], since the peer counts from the same packet, but a delay earlier or later.
 const ANSWERED_FOR: Time = Time::from_secs(1);
-/// After so long no path MTU is looked for.
+/// After this long in a quiet tunnel the path MTU is no longer probed.
 const PROBED_FOR: Time = Time::from_secs(30);
-/// A loss is told within this, but for the way.
+/// A loss is reported within this time, plus the way back.
 const REPAIR_NOTICE: Time = Time::from_millis(50);
-/// No gap is held open for a repair for longer.
+/// No gap is kept open longer for a retransmission.
 const MOST_REPAIR: Time = Time::from_secs(2);
 
-/// One way of a tunnel, at its beginning.
+/// One direction of a tunnel, at its sending end.
 ///
-/// The driver hands packets over with [`enqueue`](Sender::enqueue), and takes them with
-/// [`poll_transmit`](Sender::poll_transmit) until that gives nothing. Each datagram that it makes of
-/// them, and each other one that it sends on a link, it tells by [`send`](Sender::send).
+/// The driver passes packets to [`enqueue`](Sender::enqueue) and takes them from
+/// [`poll_transmit`](Sender::poll_transmit) until there are none. It reports each datagram that it makes of
+/// them, and any other that it sends on a link, with [`send`](Sender::send).
 #[derive(Debug)]
 pub struct Sender<P> {
     config: SenderConfig,
     links: Vec<RateControl>,
     path_mtus: Vec<PathMtu>,
-    /// Links that are there; the others carry nothing.
+    /// Links that are up.
     up: Vec<bool>,
-    /// Those that may carry packets now.
+    /// Links that may carry packets now.
     usable: Vec<usize>,
-    /// The only one of them that matters, and that takes all at once.
+    /// The link that is used as a wire, if one is.
     wire: Option<usize>,
     selection: Selection,
     demand: Demand,
     turn: Turn,
-    /// On what terms each is used.
+    /// Terms of each link.
     terms: Vec<LinkTerms>,
     urgent: Fifo<P>,
-    /// What was lost on a link, and goes before what never went.
+    /// Packets that were lost on a link; they are sent before new ones.
     repairs: VecDeque<Packet<P>>,
     queue: Fifo<P>,
-    /// By links, what is on its way on them; and what is in the datagram that is being made.
+    /// For each link the packets in flight on it, and those of the datagram that is being made.
     kept: Vec<Kept<P>>,
     begun: Vec<Packet<P>>,
     lanes: Lanes,
-    /// Of a redundant sender.
+    /// Copies of the redundant mode.
     copies: Copies<P>,
     room: Room,
-    /// Bytes of the packets that were taken.
+    /// Bytes of the packets taken so far.
     taken: u64,
-    /// When a packet last went through the tunnel, either way, or a link began.
+    /// When a packet last passed through the tunnel in either direction, or a link was added.
     packet_at: Time,
     counters: SenderCounters,
 }
@@ -108,13 +108,13 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// The links by one of the transport's schedulers, which sees them as subflows, in place of
+    /// Schedules with one of the transport's schedulers, which treats links as subflows, in place of
     /// [`SenderConfig::scheduler`].
     pub fn schedule_by(&mut self, scheduler: PacketScheduler) {
         self.turn.follow(scheduler);
     }
 
-    /// One more link: its number, counted from zero.
+    /// Adds a link; returns its number, counted from zero.
     pub fn add_link(&mut self, now: Time) -> usize {
         self.packet_at = self.packet_at.max(now);
         self.links.push(RateControl::new(now));
@@ -128,13 +128,13 @@ impl<P: Clone> Sender<P> {
         self.links.len() - 1
     }
 
-    /// Whether a link is there.
+    /// Whether a link is up.
     #[must_use]
     pub fn is_up(&self, link: usize) -> bool {
         self.up[link]
     }
 
-    /// A link is there, or not.
+    /// Sets whether a link is up.
     pub fn set_up(&mut self, link: usize, up: bool) {
         self.up[link] = up;
         if !up {
@@ -143,7 +143,7 @@ impl<P: Clone> Sender<P> {
         self.reconsider();
     }
 
-    /// Takes a packet of the device; false if the queue is full and it is dropped.
+    /// Takes a packet of the device; false if the queue is full and the packet is dropped.
     pub fn enqueue(&mut self, now: Time, packet: P, bytes: u32, flow: Flow) -> bool {
         let urgent = match flow.class {
             Class::Urgent => true,
@@ -168,7 +168,7 @@ impl<P: Clone> Sender<P> {
             packet,
             bytes,
             lane: if urgent { 0 } else { flow.lane.max(1) },
-            // What every link brings need not wait for the slowest.
+            // A packet that goes on every link need not wait for the slowest.
             delivery: match flow.class {
                 Class::InStep if self.config.scheduler != Scheduler::Redundant => Delivery::InStep,
                 _ => Delivery::InOrder,
@@ -225,7 +225,7 @@ impl<P: Clone> Sender<P> {
         Some(self.begin(next))
     }
 
-    /// A packet goes, and is kept if it is to come again once it is lost.
+    /// A packet is sent, and kept for retransmission where needed.
     fn begin(&mut self, mut next: Transmit<P>) -> Transmit<P> {
         let by_wire = self.wire.is_some();
         if self.lanes.goes_at_once(next.place.lane, by_wire) {
@@ -238,7 +238,7 @@ impl<P: Clone> Sender<P> {
         next
     }
 
-    /// What goes on a link now, and on the others later if it is to go on all.
+    /// In the redundant mode, queues copies of what is sent for the other links.
     fn copied(&mut self, next: Transmit<P>) -> Transmit<P> {
         if self.config.scheduler == Scheduler::Redundant {
             self.copies.put(&next, &self.usable);
@@ -246,7 +246,7 @@ impl<P: Clone> Sender<P> {
         next
     }
 
-    /// The first of what was lost goes again, on another link maybe.
+    /// The first lost packet is sent again, possibly on another link.
     fn repair(&mut self, link: usize) -> Option<Transmit<P>> {
         let mut lost = self.repairs.pop_front()?;
         self.counters.repaired += 1;
@@ -261,7 +261,7 @@ impl<P: Clone> Sender<P> {
         Some(next)
     }
 
-    /// A packet of a flow is kept until it has arrived.
+    /// Keeps a packet of a flow until it has arrived.
     fn keep(&mut self, next: &Transmit<P>) {
         if next.place.lane > 0 {
             self.begun.push(Packet {
@@ -273,14 +273,14 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// Links that have room are given nothing: what is measured of them now is not their rate.
+    /// Links with room are given nothing: their measurements are application-limited.
     fn note_limited(&mut self, now: Time) {
         for &link in &self.usable {
             if self.links[link].has_room(now) {
                 self.links[link].note_limited();
             }
         }
-        // Nor is what a link carries whose packets are too short to be of use.
+        // So are those of a link whose path MTU is too small to be used.
         for (link, path_mtu) in self.links.iter_mut().zip(&self.path_mtus) {
             if path_mtu.plpmtu() == 0 {
                 link.note_limited();
@@ -288,7 +288,7 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// One more packet for a datagram that is begun, if the next one has at most so many bytes.
+    /// One more packet for the datagram in progress, if the next one has at most `most` bytes.
     #[must_use]
     pub fn poll_more(&mut self, link: usize, most: u32) -> Option<Transmit<P>> {
         let queue = if self.urgent.packets.is_empty() {
@@ -303,7 +303,7 @@ impl<P: Clone> Sender<P> {
         Some(self.begin(next))
     }
 
-    /// A datagram of so many bytes, IP header included, goes on a link: its sequence.
+    /// A datagram of `bytes` bytes, IP header included, is sent on a link; returns its sequence.
     pub fn send(&mut self, now: Time, link: usize, bytes: u32) -> u64 {
         let sequence = self.links[link].send(now, bytes, true);
         if self.selection.leaves_out(link) {
@@ -315,31 +315,31 @@ impl<P: Clone> Sender<P> {
         sequence
     }
 
-    /// The same of one that has neither a packet nor a ping: in a quiet tunnel nobody answers it.
+    /// The same for a datagram with neither a packet nor a ping: in a quiet tunnel it is not answered.
     pub fn send_answer(&mut self, now: Time, link: usize, bytes: u32) -> u64 {
         let answered = now <= self.packet_at + ANSWERED_FOR;
         self.links[link].send(now, bytes, answered)
     }
 
-    /// The other end has spoken by a link.
+    /// The peer was heard on a link.
     pub fn on_heard(&mut self, now: Time, link: usize) {
         if let Some(link) = self.links.get_mut(link) {
             link.on_heard(now);
         }
     }
 
-    /// A packet has come from the other end.
+    /// A packet has arrived from the peer.
     pub fn on_packet(&mut self, now: Time) {
         self.packet_at = self.packet_at.max(now);
     }
 
-    /// Whether packets go through the tunnel, either way, or did a moment ago.
+    /// Whether packets pass through the tunnel, in either direction, or did recently.
     #[must_use]
     pub fn is_busy(&self, now: Time) -> bool {
         now <= self.packet_at + QUIET_AFTER
     }
 
-    /// What the receiver says of a link; whatever it says cannot do harm.
+    /// Feedback about a link; invalid feedback does no harm.
     pub fn on_feedback(&mut self, now: Time, feedback: &Feedback) {
         let number = usize::from(feedback.link);
         if let Some(link) = self.links.get_mut(number) {
@@ -354,7 +354,7 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// A ping was answered on the link that it went on.
+    /// A ping was answered, on the link that it was sent on.
     pub fn on_pong(&mut self, now: Time, link: usize, token: u32) {
         if let Some(path_mtu) = self.path_mtus.get_mut(link) {
             path_mtu.on_pong(now, token);
@@ -362,42 +362,41 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// The probe of the path MTU that was just to go on a link is too long for its interface.
+    /// A probe of the path MTU is too long for the link's network interface.
     pub fn on_too_long(&mut self, now: Time, link: usize) {
         self.path_mtus[link].on_too_long(now);
         self.reconsider();
     }
 
-    /// A link leads to another address.
+    /// A link has a new path: the peer's address has changed.
     pub fn on_new_path(&mut self, now: Time, link: usize) {
         self.packet_at = self.packet_at.max(now);
         self.path_mtus[link].on_new_path(now);
     }
 
-    /// Longest datagram, IP header included, that a link is to be given; `None` if it carries
-    /// nothing.
+    /// Longest datagram to send on a link, IP header included; `None` if it carries none.
     #[must_use]
     pub fn path_mtu(&self, link: usize) -> Option<u32> {
         let plpmtu = self.path_mtus[link].plpmtu();
         (self.is_in_use(link) && plpmtu > 0).then_some(plpmtu)
     }
 
-    /// Longest datagram, IP header included, that is known to arrive by a link.
+    /// Longest datagram that is known to arrive by a link, IP header included.
     #[must_use]
     pub fn confirmed_path_mtu(&self, link: usize) -> u32 {
         self.path_mtus[link].confirmed()
     }
 
-    /// The link on which a small datagram would arrive first, one that is not suspected if possible.
+    /// The link by which a small datagram would arrive first, if possible one that is not suspected.
     #[must_use]
     pub fn quickest(&self, now: Time, bytes: u64) -> Option<usize> {
         let usable = self.usable.iter().copied();
         usable.min_by_key(|&link| self.links[link].arrival(now, bytes))
     }
 
-    /// The links by which feedback about a link is told: the quickest, and now and then that link
-    /// itself, so that one which is dark and not yet known to be does not silence all the others. In
-    /// a quiet tunnel that link alone, where nothing is urgent.
+    /// The links on which feedback about a link is sent: the fastest, and from time to time that link itself,
+    /// so that a link that is down, and not known to be yet, does not silence all others. In a quiet tunnel
+    /// only that link itself, since nothing is urgent.
     pub fn feedback_links(&mut self, now: Time, about: u8) -> impl Iterator<Item = usize> + use<P> {
         let about = usize::from(about);
         let is_used = about < self.links.len() && self.is_in_use(about);
@@ -411,8 +410,8 @@ impl<P: Clone> Sender<P> {
         quickest.into_iter().chain(own.then_some(about))
     }
 
-    /// Call it at [`poll_timeout`](Sender::poll_timeout)'s time: signs of life that are asked for, packet
-    /// trains, and probes of the path MTU.
+    /// To be called at the time of [`poll_timeout`](Sender::poll_timeout): the pings to send for keepalive,
+    /// packet trains and probes of the path MTU.
     pub fn handle_timeout(&mut self, now: Time) -> Vec<Ping> {
         let mut pings = Vec::new();
         let shares = self.shares();
@@ -436,7 +435,7 @@ impl<P: Clone> Sender<P> {
             }
             if link.suspected() && !was_suspected || late {
                 let given_up = self.kept[number].give_up();
-                // Others have carried what went on all, or are about to.
+                // The redundant mode has sent it on the other links already, or is about to.
                 if !others || self.config.scheduler != Scheduler::Redundant {
                     self.repairs.extend(given_up);
                 }
@@ -460,7 +459,7 @@ impl<P: Clone> Sender<P> {
         pings
     }
 
-    /// When a link is to be asked for a sign of life.
+    /// When a link is to be pinged.
     fn ask_at(&self, link: usize) -> Time {
         let quiet_at = self.packet_at + QUIET_AFTER;
         let link = &self.links[link];
@@ -471,21 +470,20 @@ impl<P: Clone> Sender<P> {
         link.timeout(Some(self.config.keepalive)).max(quiet_at)
     }
 
-    /// Whether it matters that a link falls silent: it is in use, or packets are still on their way on it.
+    /// Whether silence of a link matters: it is in use, or packets are still in flight on it.
     fn is_watched(&self, link: usize) -> bool {
         !self.terms[link].standby || !self.kept[link].is_empty()
     }
 
-    /// Whether the path MTU of a link is looked for: one that is silent has none, and in a quiet
-    /// tunnel none is of use.
+    /// Whether the path MTU of a link is probed: not of a silent link, and not in a quiet tunnel.
     fn is_probed(&self, link: usize) -> bool {
         let probing = self.path_mtus[link].poll_timeout();
         let is_of_use = probing.is_none_or(|at| at <= self.packet_at + PROBED_FOR);
         self.is_in_use(link) && !self.links[link].suspected() && is_of_use
     }
 
-    /// When something is to be done without anything having happened. Changes after each call of
-    /// the others.
+    /// When [`handle_timeout`](Sender::handle_timeout) or [`poll_transmit`](Sender::poll_transmit) is to be
+    /// called next without anything having happened. It may change after each call of the others.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Time> {
         let there = (0..self.links.len()).filter(|&link| self.up[link] && self.is_watched(link));
@@ -520,7 +518,7 @@ impl<P: Clone> Sender<P> {
             .min()
     }
 
-    /// Links that are given no packets of flows, or nothing at all, the first in the lowest bit: to be told with feedback.
+    /// Links that are given no packets of flows, or nothing at all, as a bit mask to be sent with feedback.
     #[must_use]
     pub fn left_out(&self) -> u64 {
         let links = 0..self.links.len().min(64);
@@ -529,8 +527,8 @@ impl<P: Clone> Sender<P> {
         left_out.fold(0, |all, link| all | 1 << link)
     }
 
-    /// How long a packet that was lost may take until it has come again: the loss is to be noticed
-    /// and told, and it goes again, maybe twice.
+    /// How long a lost packet may take to arrive again: the loss is noticed and reported, and the packet is
+    /// sent again, possibly twice.
     #[must_use]
     pub fn repair_time(&self) -> Time {
         let links = self.usable.iter().map(|&link| &self.links[link]);
@@ -538,19 +536,19 @@ impl<P: Clone> Sender<P> {
         slowest.map_or(Time::ZERO, |time| (time + REPAIR_NOTICE).min(MOST_REPAIR))
     }
 
-    /// Bytes that wait, and the room that there is for them.
+    /// Bytes queued, and the bound of the queue.
     #[must_use]
     pub fn backlog(&self) -> (u64, u64) {
         (self.queue.bytes + self.urgent.bytes, self.room.bytes())
     }
 
-    /// What it has done.
+    /// Its counters.
     #[must_use]
     pub fn counters(&self) -> SenderCounters {
         self.counters
     }
 
-    /// A link as it is now.
+    /// State of a link.
     #[must_use]
     pub fn link(&self, link: usize) -> LinkStatus {
         let control = &self.links[link];
@@ -571,20 +569,20 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// Whether what a link carries was measured, as far as that can be done beforehand: what a packet train
-    /// shows, or of the only link its round trip.
+    /// Whether what a link carries has been measured as far as that is possible beforehand: by its packet
+    /// train, or, of a single link, its round trip.
     #[must_use]
     pub fn is_measured(&self, link: usize) -> bool {
         let control = &self.links[link];
         control.is_measured() || !self.shares() && control.smoothed().is_some()
     }
 
-    /// Whether there are several links to share what is to be carried.
+    /// Whether several links share the load.
     fn shares(&self) -> bool {
         self.links.len() > 1
     }
 
-    /// How many links there are, up or not.
+    /// Number of links, up or not.
     #[must_use]
     pub fn links(&self) -> usize {
         self.links.len()

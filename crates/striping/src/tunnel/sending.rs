@@ -1,4 +1,4 @@
-//! What a sender is set to, gives and tells.
+//! Configuration, output and status of a sender.
 
 use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_wire::gateway::tunnel::{LinkTerms, Place};
@@ -7,20 +7,19 @@ use super::path_mtu::PathMtuConfig;
 use super::scheduler::Scheduler;
 use super::train;
 
-/// What a sender is set to.
+/// Configuration of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SenderConfig {
-    /// Which link takes the next packet.
+    /// The scheduler.
     pub scheduler: Scheduler,
-    /// A link whose delay one way is above the least by more than this carries nothing while
-    /// there are others.
+    /// A link whose one-way delay exceeds the least by more than this carries nothing while there are others.
     pub skew: Time,
-    /// Bound of the queue.
+    /// Greatest bound of the queue.
     pub most_queue: Bytes,
-    /// Between which lengths the path MTU of a link is.
+    /// The range of the links' path MTU.
     pub path_mtu: PathMtuConfig,
-    /// While no packets go through the tunnel, a link that says nothing is asked for a sign of life
-    /// this often. NATs forget a UDP flow after 30 seconds and more.
+    /// Interval of pings on a silent link while no packets pass through the tunnel. NATs forget a UDP flow
+    /// after 30 seconds or more.
     pub keepalive: Time,
 }
 
@@ -36,73 +35,72 @@ impl Default for SenderConfig {
     }
 }
 
-/// A packet on the way to a link.
+/// A packet to send on a link.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Transmit<P> {
     /// Which link.
     pub link: usize,
-    /// Its place in its lane.
+    /// Its lane, sequence and delivery.
     pub place: Place,
-    /// Itself.
+    /// The packet.
     pub packet: P,
     /// Its length.
     pub bytes: u32,
 }
 
-/// A ping that a link is to carry.
+/// A ping to send on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ping {
     /// Which link.
     pub link: usize,
-    /// What the answer repeats; zero of a mere sign of life.
+    /// Repeated by the answer; zero for a keepalive.
     pub token: u32,
-    /// A probe of the path MTU, or one of a packet train, is padded to this, IP header included.
+    /// A probe of the path MTU, or one of a packet train, is padded to this length, IP header included.
     pub bytes: Option<u32>,
 }
 
-/// What a sender has done.
+/// Counters of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderCounters {
-    /// Packets that were taken.
+    /// Packets taken.
     pub packets: u64,
-    /// Packets that found the queue full.
+    /// Packets dropped at a full queue.
     pub dropped: u64,
-    /// Packets that were lost and went again.
+    /// Packets that were lost and sent again.
     pub repaired: u64,
 }
 
-/// A link as a status shows it.
+/// State of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkStatus {
-    /// Whether the link is there.
+    /// Whether the link is up.
     pub up: bool,
-    /// On what terms it is used.
+    /// Its terms.
     pub terms: LinkTerms,
-    /// Whether it is taken for dark.
+    /// Whether it is suspected of being down.
     pub suspected: bool,
-    /// The rate at which it delivers at best; zero before anything is known.
+    /// Its highest delivery rate; zero before anything is known.
     pub rate: Rate,
-    /// The least round trip of late, and the smoothed one.
+    /// The least recent round trip; the smoothed one follows.
     pub least_round_trip: Time,
     /// `None` before anything is known.
     pub smoothed_round_trip: Option<Time>,
-    /// Bytes on their way.
+    /// Bytes in flight.
     pub in_flight: u64,
-    /// Datagrams and bytes that were sent, and datagrams that were lost.
+    /// Datagrams sent.
     pub datagrams: u64,
-    /// IP headers included.
+    /// Bytes sent, IP headers included.
     pub bytes: u64,
-    /// As far as feedback tells.
+    /// Datagrams lost, as far as feedback has reported.
     pub lost: u64,
-    /// How many times it was taken for dark.
+    /// How many times it was suspected.
     pub suspicions: u64,
-    /// Longest packet that it is given, IP header included; zero if it carries too short ones to
-    /// be of use.
+    /// Longest packet that it is given, IP header included; zero if its path MTU is too small to be used.
     pub path_mtu: u32,
 }
 
 impl Ping {
-    /// Asks whether a link is alive.
+    /// A keepalive.
     #[must_use]
     pub fn sign_of_life(link: usize) -> Ping {
         Ping {

@@ -1,23 +1,23 @@
-//! Which links are on standby: those that are for when others do not live.
+//! Which links are on standby: held in reserve until others fail.
 
 use ropewalk_quantities::Time;
 
-/// How long a link that was just taken into use has to be heard before others are, too.
+/// How long a link that was just taken into use may be silent before further links are taken.
 const START: Time = Time::from_secs(1);
-/// A link that is not heard for so long beyond the suspicion is taken for dead: one that only stumbled is
-/// trusted again before.
+/// A link counts as dead this long after it was suspected: one with a short disturbance is trusted again
+/// before.
 const DEAD: Time = Time::from_millis(100);
-/// A link that has been trusted again for so long is relied on.
+/// A link that has been trusted again for this long is relied on.
 const PROVEN: Time = Time::from_secs(1);
 
-/// What a link is for.
+/// Role of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
     /// Always.
     Primary,
-    /// While no primary one lives.
+    /// While no primary link is alive.
     Backup,
-    /// While no other lives: its quota is gone, or is ahead of its pace.
+    /// While no other link is alive: its quota is used up, or ahead of its pace.
     LastResort,
 }
 
@@ -25,26 +25,26 @@ impl Tier {
     const ALL: [Tier; 3] = [Tier::Primary, Tier::Backup, Tier::LastResort];
 }
 
-/// A link as it is now.
+/// State of a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
-    /// What it is for; `None`: it is not to be used at all.
+    /// Its role; `None` if it is not to be used at all.
     pub tier: Option<Tier>,
-    /// Whether this machine has it.
+    /// Whether its network interface is there.
     pub is_there: bool,
-    /// Whether it is in use, and the other end was heard by it.
+    /// Whether it is in use and the peer was heard on it.
     pub is_alive: bool,
 }
 
-/// Up to which tier links are in use.
+/// The tier up to which links are in use.
 #[derive(Clone, Debug)]
 pub struct Standby {
     level: Tier,
-    /// By tiers, since when a link of it, or of one before, has been alive.
+    /// For each tier, since when a link of it or of one before has been alive.
     alive_since: [Option<Time>; 3],
-    /// Since when none in use has been, while others could be.
+    /// Since when no link in use has been alive while others could be.
     dead_since: Option<Time>,
-    /// Whether one has been since the level is this.
+    /// Whether one has been alive since the level changed.
     has_lived: bool,
 }
 
@@ -66,8 +66,8 @@ impl Standby {
         tier.is_none_or(|tier| tier > self.level)
     }
 
-    /// Follows the links; to be asked again at [`due`](Standby::due)'s time, and when something has
-    /// happened to them.
+    /// Follows the state of the links; to be called at the time of [`due`](Standby::due), and when that state
+    /// has changed.
     pub fn follow(&mut self, now: Time, links: impl Iterator<Item = Candidate> + Clone) {
         let of = |tier| move |link: &Candidate| link.tier.is_some_and(|own| own <= tier);
         for (tier, since) in Tier::ALL.into_iter().zip(&mut self.alive_since) {

@@ -1,13 +1,13 @@
-//! Terms of links that the other end is to be told, until it has seen them.
+//! Reliable announcement of links' terms to the peer.
 
 use ropewalk_quantities::Time;
 use ropewalk_wire::gateway::tunnel::LinkTerms;
 
-/// What was not seen is repeated after this, and after twice as long each time.
+/// Terms are repeated after this time until they are acknowledged, and after twice as long each time.
 const FIRST_WAIT: Time = Time::from_millis(200);
 const MOST_WAIT: Time = Time::from_secs(10);
 
-/// What the other end is told of each link, and whether it has seen that.
+/// The announced terms of each link, and whether the peer has acknowledged them.
 #[derive(Clone, Debug, Default)]
 pub struct Telling {
     links: Vec<Told>,
@@ -16,15 +16,15 @@ pub struct Telling {
 #[derive(Clone, Copy, Debug, Default)]
 struct Told {
     terms: LinkTerms,
-    /// Zero of a link of which there is nothing to tell.
+    /// Zero if there is nothing to announce.
     version: u32,
-    /// When it is to be said, unless it was seen.
+    /// When they are sent next, unless they are acknowledged.
     due: Option<Time>,
     wait: Time,
 }
 
 impl Telling {
-    /// These are the terms of a link now.
+    /// Sets the terms of a link.
     pub fn set(&mut self, now: Time, link: usize, terms: LinkTerms) {
         if self.links.len() <= link {
             self.links.resize(link + 1, Told::default());
@@ -36,14 +36,14 @@ impl Telling {
         }
     }
 
-    /// The other end may know nothing of what it was told.
+    /// The peer may have lost its state: announces everything again.
     pub fn begin_anew(&mut self, now: Time) {
         for told in self.links.iter_mut().filter(|told| told.version > 0) {
             told.hurry(now);
         }
     }
 
-    /// The other end has seen the terms of a link.
+    /// The peer has acknowledged terms of a link.
     pub fn on_seen(&mut self, link: usize, version: u32) {
         if let Some(told) = self.links.get_mut(link)
             && told.version == version
@@ -52,13 +52,13 @@ impl Telling {
         }
     }
 
-    /// When something is to be said.
+    /// When something is to be announced.
     #[must_use]
     pub fn due(&self) -> Option<Time> {
         self.links.iter().filter_map(|told| told.due).min()
     }
 
-    /// What is to be said now: links, versions, terms.
+    /// What is to be announced now: links, versions, terms.
     pub fn poll(&mut self, now: Time) -> Vec<(usize, u32, LinkTerms)> {
         let links = self.links.iter_mut().enumerate();
         let due = links.filter(|(_, told)| told.due.is_some_and(|due| due <= now));
@@ -71,14 +71,14 @@ impl Telling {
     }
 }
 
-/// What of that has been heard: the newest version of each link.
+/// The peer's announcements: the newest version of each link.
 #[derive(Clone, Debug, Default)]
 pub struct SaidTerms {
     versions: Vec<u32>,
 }
 
 impl SaidTerms {
-    /// Whether terms of this version are newer than all that was heard of a link.
+    /// Whether terms of this version are newer than all that were received for a link.
     pub fn is_news(&mut self, link: u8, version: u32) -> bool {
         let link = usize::from(link);
         if self.versions.len() <= link {

@@ -1,42 +1,43 @@
-//! A packet train: what a link carries is measured before it is used.
+//! Packet trains: the rate of a link is measured before the link is used.
 //!
 //! Datagrams that leave at once arrive as far apart as the bottleneck sends them (packet dispersion:
-//! Dovrolis, Ramanathan and Moore, IEEE/ACM Transactions on Networking 12(6), 2004). A start-up that
-//! knows nothing gives all links the same, while a connection inside doubles what it sends: the
-//! slowest then has a queue, which ends the connection's slow start (HyStart) long before the others
-//! are full. So a link begins with what its train has shown.
+//! Dovrolis, Ramanathan and Moore, IEEE/ACM Transactions on Networking 12(6), 2004). A start-up without
+//! knowledge would give all links the same while a connection inside doubles what it sends: a queue would
+//! form on the slowest, which ends the connection's slow start (HyStart) long before the other links are
+//! full. So a link begins with the rate that its train has shown.
 //!
-//! A train is no proof: jitter and turns of a radio spread it, and what lets packets out together
-//! hides it. The start-up goes on from there.
+//! A train is no proof: jitter and the bursts of a radio spread it, and a link that releases packets together
+//! hides it. Start-up goes on from there.
 
 use ropewalk_quantities::{Rate, Time};
 
 use super::path_mtu::BASE_PLPMTU;
 
-/// As many as TCP sends at once when it knows nothing (RFC 6928), of a length that every link carries.
+/// As many as TCP's initial window (RFC 6928), of a length that every link carries.
 pub(super) const LENGTH: u64 = 10;
 pub(super) const BYTES: u32 = BASE_PLPMTU;
-/// What goes on the link first tells its delay without a queue, and has left the queue by now.
+/// Time since the link came up. By then the first datagrams on it have shown its delay without a queue, and
+/// have left the queue.
 const AFTER: Time = Time::from_millis(25);
-/// The driver sends what it was given within this.
+/// Time within which the driver sends the pings that it was given.
 const LEAVES_WITHIN: Time = Time::from_millis(5);
-/// A shorter wait says nothing: clocks count microseconds.
+/// Shorter waits say nothing: clocks count microseconds.
 const LEAST_WAIT: i64 = 100;
 
-/// The train of one link, one way.
+/// The packet train of one link, in one direction.
 #[derive(Clone, Debug)]
 pub(super) struct Train {
     stage: Stage,
-    /// The least that its packets have shown.
+    /// The lowest rate that its packets have shown.
     rate: Option<Rate>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Stage {
-    /// It leaves then; `None` before the link is there.
+    /// When it is to be sent; `None` before the link is up.
     Due(Option<Time>),
-    /// It was asked for at this time, and so many of its packets have not left. The first of the
-    /// others, and how many bytes were sent on the link before it.
+    /// When it was asked for, how many of its packets have not left yet, the first that has, and how many
+    /// bytes were sent on the link before it.
     Leaving {
         at: Time,
         left: u64,
@@ -61,7 +62,7 @@ impl Default for Train {
 }
 
 impl Train {
-    /// When it is to be asked for, on a link that is there.
+    /// When it is to be sent, on a link that is up.
     pub(super) fn due_at(&self) -> Option<Time> {
         match self.stage {
             Stage::Due(at) => Some(at.unwrap_or(Time::ZERO)),
@@ -69,7 +70,7 @@ impl Train {
         }
     }
 
-    /// Whether it is to leave now, on a link that is there.
+    /// Whether it is to be sent now, on a link that is up.
     pub(super) fn poll(&mut self, now: Time) -> bool {
         match self.stage {
             Stage::Due(None) => self.stage = Stage::Due(Some(now + AFTER)),
@@ -87,7 +88,7 @@ impl Train {
         false
     }
 
-    /// A datagram leaves, after so many bytes on the link. Says whether it was the train's last.
+    /// A datagram is sent, after `sent` bytes on the link. Returns whether it was the last one of the train.
     pub(super) fn on_sent(&mut self, now: Time, sequence: u64, bytes: u32, sent: u64) -> bool {
         let Stage::Leaving {
             at,
@@ -120,8 +121,9 @@ impl Train {
         true
     }
 
-    /// Feedback about all up to `highest`, of which the link was sent so many bytes, and which waited
-    /// in it for so many microseconds: the rate, if that says more than was known.
+    /// Feedback about all datagrams up to `highest`, at which `sent` bytes had been sent on the link, and
+    /// which waited in its queue for `waited` microseconds. Returns the rate, if it is lower than the one
+    /// known.
     pub(super) fn on_feedback(&mut self, highest: u64, sent: u64, waited: i64) -> Option<Rate> {
         let Stage::Sent {
             first,
@@ -134,7 +136,7 @@ impl Train {
         if highest >= last {
             self.stage = Stage::Over;
         }
-        // What is sent later finds less of a queue, or none.
+        // Later datagrams find a shorter queue, or none.
         let tells = (first + LENGTH / 2..=last).contains(&highest) && waited >= LEAST_WAIT;
         if !tells {
             return None;
@@ -145,7 +147,7 @@ impl Train {
         is_less.then_some(rate)
     }
 
-    /// Nothing more is to come of it.
+    /// Whether nothing more can come of it.
     pub(super) fn is_over(&self) -> bool {
         matches!(self.stage, Stage::Over)
     }

@@ -1,23 +1,21 @@
-//! The greatest or least of what was seen of late.
+//! Maximum or minimum over a sliding window of time.
 
 use std::collections::VecDeque;
 
 use ropewalk_quantities::Time;
 
-/// The best value of a sliding window of time; "best" is the greatest by default, the least with
-/// [`core::cmp::Reverse`].
+/// The best value of a sliding window of time: the greatest, or with [`core::cmp::Reverse`] the least.
 ///
-/// The newest value is never forgotten, however old it gets: a link that was idle has not become
-/// slower by that.
+/// The newest value never expires, however old it gets: an idle link has not become slower.
 #[derive(Clone, Debug)]
 pub struct Windowed<T> {
     span: Time,
-    /// Each better than all after it; so the first is the best.
+    /// Each is better than all after it, so the first is the best.
     candidates: VecDeque<(Time, T)>,
 }
 
 impl<T: Copy + Ord> Windowed<T> {
-    /// A window of this length, with nothing in it.
+    /// An empty window of this length.
     #[must_use]
     pub fn new(span: Time) -> Windowed<T> {
         Windowed {
@@ -26,7 +24,7 @@ impl<T: Copy + Ord> Windowed<T> {
         }
     }
 
-    /// A value at `now`; values come in the order of time.
+    /// Adds a value; values are in order of time.
     pub fn insert(&mut self, now: Time, value: T) {
         while self.candidates.back().is_some_and(|&(_, v)| v <= value) {
             self.candidates.pop_back();
@@ -38,7 +36,7 @@ impl<T: Copy + Ord> Windowed<T> {
         self.candidates.push_back((now, value));
     }
 
-    /// The best value of the window that ended with the newest one.
+    /// The best value of the window that ends with the newest one.
     #[must_use]
     pub fn best(&self) -> Option<T> {
         self.candidates.front().map(|&(_, value)| value)
@@ -50,12 +48,12 @@ impl<T: Copy + Ord> Windowed<T> {
         self.candidates.front().map(|&(at, _)| at)
     }
 
-    /// Another length, from the next value on.
+    /// Changes the length, from the next value on.
     pub fn set_span(&mut self, span: Time) {
         self.span = span;
     }
 
-    /// Nothing was seen.
+    /// Forgets all values.
     pub fn clear(&mut self) {
         self.candidates.clear();
     }

@@ -1,24 +1,25 @@
-//! On what terms the links are used: which of them are on standby, and what each may carry.
+//! The terms of links: which are on standby, and rate limits.
 
 use ropewalk_quantities::Time;
 
 use super::Sender;
 use crate::tunnel::LinkTerms;
 
-/// What a datagram with terms has, about.
+/// Length of a datagram with terms, about.
 const TERMS: u64 = 100;
 
 impl<P: Clone> Sender<P> {
-    /// On what terms a link is used.
+    /// The terms of a link.
     #[must_use]
     pub fn terms(&self, link: usize) -> LinkTerms {
         self.terms[link]
     }
 
-    /// A link is used on these terms from now on; the other end is to be told by the driver.
+    /// Changes the terms of a link; the driver tells the peer.
     ///
-    /// What is on its way on a link that goes on standby still arrives, or is found to be lost. One that comes
-    /// back is measured as if it had never been there, but for its path MTU: the driver sends it a ping.
+    /// What is in flight on a link that goes on standby still arrives, or is found to be lost. A link that
+    /// comes back from standby is measured as if it were new, except for its path MTU: the driver sends a
+    /// ping on it.
     pub fn set_terms(&mut self, now: Time, link: usize, terms: LinkTerms) {
         let before = std::mem::replace(&mut self.terms[link], terms);
         if terms.rate != before.rate {
@@ -32,13 +33,13 @@ impl<P: Clone> Sender<P> {
         self.reconsider();
     }
 
-    /// Whether packets, pings and probes may go by a link: it is there, and not on standby.
+    /// Whether packets, pings and probes may be sent on a link: it is up, and not on standby.
     #[must_use]
     pub fn is_in_use(&self, link: usize) -> bool {
         self.up[link] && !self.terms[link].standby
     }
 
-    /// Whether a link is in use, has been heard since it began or came back, and is trusted.
+    /// Whether a link is in use, has been heard since it came up or came back, and is not suspected.
     #[must_use]
     pub fn is_alive(&self, link: usize) -> bool {
         let control = &self.links[link];
@@ -46,8 +47,8 @@ impl<P: Clone> Sender<P> {
         heard && self.is_in_use(link) && self.path_mtus[link].plpmtu() > 0
     }
 
-    /// The links by which the other end is told on what terms a link is used: the quickest, and that
-    /// one itself, by which it learns that the link is back.
+    /// The links on which the peer is told the terms of a link: the fastest, and that link itself, by which
+    /// it learns that the link is back.
     pub fn terms_links(&self, now: Time, about: usize) -> impl Iterator<Item = usize> + use<P> {
         let quickest = self.quickest(now, TERMS);
         let is_in_use = about < self.links.len() && self.is_in_use(about);
@@ -55,7 +56,7 @@ impl<P: Clone> Sender<P> {
         quickest.into_iter().chain(own)
     }
 
-    /// The link by which what came by a link is answered: that one, unless it is on standby by now.
+    /// The link for the answer to what arrived by a link: the same, unless it is on standby by now.
     #[must_use]
     pub fn answer_link(&self, now: Time, link: usize) -> Option<usize> {
         match self.is_in_use(link) {
@@ -64,14 +65,14 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// The link on which so many bytes would arrive first, of those whose throttle lets them go now.
+    /// Of the links whose rate limit allows it now, the one by which `bytes` bytes would arrive first.
     pub(super) fn quickest_open(&self, now: Time, bytes: u64) -> Option<usize> {
         let usable = self.usable.iter().copied();
         let open = usable.filter(|&link| self.links[link].opens_at() <= now);
         open.min_by_key(|&link| self.links[link].arrival(now, bytes))
     }
 
-    /// When the first throttle lets something go, if urgent packets wait for that.
+    /// When the first rate limit allows a datagram, if urgent packets wait for that.
     pub(super) fn urgent_at(&self) -> Option<Time> {
         self.urgent.packets.front()?;
         let usable = self.usable.iter();

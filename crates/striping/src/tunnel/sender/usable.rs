@@ -1,4 +1,4 @@
-//! Which links may carry packets, how, and how much may wait for them.
+//! Which links may carry packets, and the bound of the queue.
 
 use ropewalk_quantities::{Rate, Time};
 
@@ -6,7 +6,7 @@ use super::super::room::Together;
 use super::{RateControl, Scheduler, Sender};
 
 impl<P: Clone> Sender<P> {
-    /// Which links are worth their delay; who says itself how links take turns gets all of them.
+    /// Selects the links that are worth their delay; schedulers that take fixed turns use all.
     pub(super) fn weigh(&mut self, now: Time) {
         if self.config.scheduler == Scheduler::EarliestArrival && !self.turn.follows_other() {
             let busy = self.queue.bytes > self.room.bytes() / 4;
@@ -25,15 +25,15 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// Which links may carry packets, and how much may wait for them.
+    /// Updates which links may carry packets, and the bound of the queue.
     pub(super) fn reconsider(&mut self) {
         self.find_able();
         let together = self.together();
         if self.room.follow(self.packet_at, &self.usable, together) {
             self.counters.dropped += self.queue.cut(self.room.bytes());
         }
-        // Room is for those that are left out, too: only behind a queue as long as their delay is there
-        // more on its way than the others carry.
+        // The bound counts links that are left out too: only with a queue as long as their delay is there
+        // more in flight than the others carry.
         let left_out = |link: &usize| self.selection.leaves_out(*link);
         if !self.usable.iter().all(left_out) {
             self.usable.retain(|link| !self.selection.leaves_out(*link));
@@ -49,7 +49,7 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// Links that could carry packets, worth their delay or not.
+    /// Finds the links that could carry packets, worth their delay or not.
     fn find_able(&mut self) {
         let in_use = |link: usize| self.up[link] && !self.terms[link].standby;
         let there = |link: &usize| in_use(*link) && self.path_mtus[*link].plpmtu() > 0;
@@ -61,7 +61,7 @@ impl<P: Clone> Sender<P> {
                 .filter(|&link| !self.links[link].suspected()),
         );
         if self.usable.is_empty() {
-            // Urgent packets are signs of life as good as any.
+            // Urgent packets serve as pings.
             self.usable.extend(all.filter(there));
         }
         let delay = |link: usize| self.links[link].round_trip() / 2;
@@ -75,7 +75,7 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// Those that are usable, as one link.
+    /// The usable links, taken as one.
     fn together(&self) -> Together {
         let links = self.usable.iter().map(|&link| &self.links[link]);
         let heard = links.clone().filter(|link| link.smoothed().is_some());
@@ -89,8 +89,8 @@ impl<P: Clone> Sender<P> {
         }
     }
 
-    /// The link that carries all, once nothing of a flow is on its way on another: what goes by it
-    /// then cannot arrive before what went earlier.
+    /// The link to use as a wire, once no packet of a flow is in flight on another: what is sent on it then
+    /// cannot arrive before what was sent earlier.
     fn wire(&self) -> Option<usize> {
         let &[link] = &self.usable[..] else {
             return None;
@@ -102,7 +102,7 @@ impl<P: Clone> Sender<P> {
             (0..self.links.len()).any(|other| other != link && self.is_in_use(other));
         let only = !others_in_use && self.terms[link].rate.is_none();
         let settled = others.all(|(other, kept)| other == link || kept.is_empty());
-        // What a link loses by itself is better sent again here.
+        // On a link that loses without congestion, retransmission by the tunnel is better.
         let is_wire = by_itself && settled && only && !self.links[link].is_lossy();
         is_wire.then_some(link)
     }
