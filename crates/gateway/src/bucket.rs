@@ -1,4 +1,4 @@
-//! A bound on how fast bytes pass.
+//! A rate limit.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -7,20 +7,20 @@ use std::time::Duration;
 use ropewalk_quantities::Rate;
 use tokio::time::{Instant, sleep_until};
 
-/// Lets bytes pass at a rate: who takes more than is there waits.
+/// A rate limit for bytes: taking more than is available waits.
 #[derive(Debug)]
 pub struct Bucket {
     /// In bits per second; zero if there is no bound.
     rate: AtomicU64,
-    /// When what was taken is paid for.
+    /// Time until which the bytes taken are paid for.
     paid: Mutex<Option<Instant>>,
 }
 
 impl Bucket {
-    /// What may come at once without waiting.
+    /// Burst that may be taken without waiting, as a time at the rate.
     const BURST: Duration = Duration::from_millis(50);
 
-    /// Of that rate; without one, all passes.
+    /// A limit of that rate; without one, nothing waits.
     #[must_use]
     pub fn new(rate: Option<Rate>) -> Bucket {
         let bucket = Bucket {
@@ -31,13 +31,13 @@ impl Bucket {
         bucket
     }
 
-    /// Of another rate from now on.
+    /// Changes the rate.
     pub fn set_rate(&self, rate: Option<Rate>) {
         let rate = rate.map_or(0, |rate| rate.as_bps().max(1));
         self.rate.store(rate, Ordering::Relaxed);
     }
 
-    /// Takes so many bytes, and waits for as long as they cost.
+    /// Takes this many bytes, and waits as long as they cost.
     pub async fn take(&self, bytes: usize) {
         let rate = self.rate.load(Ordering::Relaxed);
         if rate == 0 {

@@ -1,27 +1,28 @@
-//! Buffers that are read into and handed on in slices, and used again once all slices are gone.
+//! Buffers that are read into and handed on in slices, and reused once all slices are dropped.
 //!
-//! Memory that is given back and asked for again costs a page fault every 4 KiB: without this,
-//! nearly half of a carrier's time.
+//! Freshly allocated memory costs a page fault every 4 KiB, which took nearly half of a carrier's time
+//! without this.
 
 use bytes::BytesMut;
 
-/// Bytes of one buffer: some records, so that few are cut in two and moved.
+/// Size of a buffer: several records, so that few are split and moved.
 const SIZE: usize = 256 << 10;
 
-/// A buffer with less room is full.
+/// A buffer with less room than this counts as full.
 const LEAST: usize = SIZE / 8;
 
-/// Most that are kept: as many as a stream's window fills while its reader is slow.
+/// Most buffers that are kept: as many as a stream's window fills while its reader is slow.
 const KEPT: usize = 16;
 
-/// A buffer under way, and those that were full.
+/// A buffer in use, and full ones that may be reused.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
     current: BytesMut,
-    /// The first is not in use yet.
+    /// Whether the first one is in use.
     is_begun: bool,
-    /// The oldest first. Of each only the place is kept, so that it can be told when it is unused.
-    /// The newest that is unused is taken: more of it is still in the processor's cache.
+    /// Full buffers, the oldest first. Only an empty handle of each is kept, by which it can be seen whether
+    /// all slices are dropped. The newest unused one is taken, since more of it is still in the processor's
+    /// cache.
     full: Vec<BytesMut>,
 }
 

@@ -1,8 +1,8 @@
-//! Classes of streams: by when what they carry is to be with the other end.
+//! Classes of streams, which determine their deadlines.
 //!
-//! A scheduler that knows deadlines chooses links by them: what is interactive is due at once, so that it goes where
-//! it arrives the soonest; what streams is due a while after it was written, and goes over the cheapest link that
-//! still has it there in time; bulk has no deadline, and goes over the cheapest link alone.
+//! A scheduler that knows deadlines chooses links by them. Interactive data are due at once, and take the
+//! link where they arrive first. Streaming data are due some time after they were written, and take the
+//! cheapest link that delivers them in time. Bulk data have no deadline, and take only the cheapest link.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,41 +11,41 @@ use std::str::FromStr;
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::{Deadline, SchedulerConfig};
 
-/// Longest time in which a stream's bytes are to be there.
+/// Longest deadline.
 pub const LONGEST: Time = Time::from_secs(60);
 
-/// What kind of stream it is.
+/// The class of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// As soon as possible.
     Interactive,
-    /// Within a time.
+    /// Within a given time.
     Streaming,
-    /// At the least price.
+    /// At the lowest price.
     #[default]
     Bulk,
 }
 
-/// By when a stream's bytes are to be there.
+/// Deadline of a stream's data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Urgency {
-    /// So many of the first bytes, each way, are interactive whatever follows.
+    /// The first bytes in each direction, up to this many, are interactive in any class.
     pub small: u32,
-    /// From a write to when it is to be there: at once, or after at most [`LONGEST`]; none for bulk. Whole
-    /// milliseconds.
+    /// Time from a write to its deadline: zero, or at most [`LONGEST`], in whole milliseconds; `None` for
+    /// bulk.
     pub within: Option<Time>,
 }
 
-/// Which streams are of which class, by the port that they lead to.
+/// The class of each stream, by its target's port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Classes {
-    /// Those that are named.
+    /// Ports with a class of their own.
     pub ports: BTreeMap<u16, Class>,
-    /// All others.
+    /// The class of all other ports.
     pub others: Class,
     /// See [`Urgency::small`].
     pub small: u32,
-    /// For what streams.
+    /// Deadline of streaming data.
     pub within: Time,
 }
 
@@ -58,7 +58,7 @@ pub struct Rule {
 }
 
 impl Urgency {
-    /// Of a write now, after so many bytes.
+    /// The deadline of data that are written now, after `written` bytes.
     pub(crate) fn deadline(&self, now: Time, written: u64) -> Option<Deadline> {
         let is_small = written < u64::from(self.small);
         let span = if is_small { Time::ZERO } else { self.within? };
@@ -90,10 +90,10 @@ impl Classes {
         }
     }
 
-    /// What a command line says.
+    /// The classes that a command line sets.
     ///
     /// # Errors
-    /// A port is in two classes, or a scheduler does not know deadlines; in words.
+    /// A port has two classes, or the scheduler does not know deadlines; as text.
     pub(crate) fn new(
         rules: &[Rule],
         small: Bytes,
@@ -127,7 +127,7 @@ impl Classes {
         Ok(classes)
     }
 
-    /// Of a stream that leads to this port.
+    /// The urgency of a stream to this port.
     #[must_use]
     pub fn urgency(&self, port: u16) -> Urgency {
         let class = self.ports.get(&port).copied().unwrap_or(self.others);

@@ -1,4 +1,4 @@
-//! The command line: a verb a file.
+//! The command line; each verb has a file of its own.
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -46,19 +46,19 @@ Example: for bash, in this shell
     Tunnel(Box<tunnel::Arguments>),
 }
 
-/// A command line that can be read again, and with it the configuration file that it names.
+/// A command line, kept so that it can be read again together with its configuration file.
 #[derive(Clone, Debug)]
 struct CommandLine(Vec<OsString>);
 
-/// What a command line says, with its configuration file.
+/// A command line combined with its configuration file.
 #[derive(Debug)]
 struct Told {
     command: Command,
-    /// The options that count, as a configuration file; empty for a verb without one.
+    /// The effective options, as a configuration file; empty for a verb without one.
     effective: String,
 }
 
-/// Why a command line says nothing that could be done.
+/// Why a command line cannot be carried out.
 #[derive(Debug)]
 enum Unread {
     /// It is wrong, or asks for help.
@@ -92,7 +92,7 @@ impl CommandLine {
         }
     }
 
-    /// Of a verb with a configuration file and nothing else.
+    /// A command line of a verb with a configuration file and nothing else.
     fn of_file(verb: &str, file: &Path) -> CommandLine {
         let words = ["ropewalk-gateway", verb, "--config"].map(OsString::from);
         CommandLine(words.into_iter().chain([file.into()]).collect())
@@ -107,8 +107,8 @@ impl CommandLine {
         }
     }
 
-    /// Reads the configuration file, if one is named, and all options. It may be called again, for
-    /// what stands in the file by then.
+    /// Reads all options, including those of a configuration file. It may be called again to read the file's
+    /// new content.
     fn read(&self) -> Result<Told, Unread> {
         let mut command = Command::command();
         let merged = Merged::read(&command, self.0.clone()).map_err(Unread::File)?;
@@ -131,15 +131,15 @@ impl CommandLine {
     }
 }
 
-/// The whole command line, for what describes it: man pages, completions.
+/// The whole command line, for generating manual pages and completions.
 #[must_use]
 pub fn command() -> clap::Command {
     Command::command()
 }
 
-/// Does what a command line says; the first argument is the program's name.
+/// Carries out a command line; the first argument is the program's name.
 ///
-/// Returns the exit status: 0 if it was done, 1 if it failed, 2 if the command line is wrong.
+/// Returns the exit status: 0 on success, 1 on failure, 2 if the command line is wrong.
 pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
     output::occupy_standard_descriptors();
     let line = CommandLine(arguments.into_iter().map(Into::into).collect());
@@ -161,7 +161,7 @@ pub fn main(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) ->
 
 fn perform(told: Told, line: CommandLine) -> Result<(), Failure> {
     let Told { command, effective } = told;
-    // In an interpreter there may have been a call before, which has set it.
+    // Another call in the same interpreter may have installed it already.
     let _ = tracing_subscriber::fmt()
         .with_max_level(command.log)
         .with_ansi(std::io::stderr().is_terminal())
@@ -196,7 +196,7 @@ fn perform(told: Told, line: CommandLine) -> Result<(), Failure> {
     }
 }
 
-/// Says what a verb would do, and by which options.
+/// Prints what a verb would do, and its effective options.
 fn checked(sentences: &[String], effective: &str) -> Result<(), Failure> {
     let said: String = sentences.iter().map(|line| format!("# {line}\n")).collect();
     output::print(&(said + effective))

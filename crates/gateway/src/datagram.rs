@@ -1,19 +1,19 @@
-//! Datagrams on a stream: to or from a target, one after another.
+//! Datagrams on a stream, one after another, to or from a target.
 //!
-//! Length (two bytes, of what follows), target ([`Target::emit`]), payload.
+//! Each is a length (two bytes, of what follows), a target ([`Target::emit`]), and the payload.
 
 use crate::request::{Malformed, Target};
 
-/// Longest payload of a UDP datagram over IPv4 (RFC 768): 65 535 less the headers.
+/// Longest payload: that of a UDP datagram over IPv4 (RFC 768), less a target.
 pub const MAX_PAYLOAD: usize = 65_507 - Target::MAX_LEN;
 
-/// Most bytes that a datagram takes on a stream.
+/// Longest datagram on a stream.
 pub const MAX_LEN: usize = 2 + Target::MAX_LEN + MAX_PAYLOAD;
 
-/// One of them.
+/// A datagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datagram<'a> {
-    /// Where it goes, or where it came from.
+    /// Its destination, or its source.
     pub peer: Target,
     /// At most [`MAX_PAYLOAD`] bytes.
     pub payload: &'a [u8],
@@ -33,10 +33,10 @@ pub fn emit(target: &Target, payload: &[u8], out: &mut Vec<u8>) {
     out[start..start + 2].copy_from_slice(&len.to_be_bytes());
 }
 
-/// The datagram at the front of `bytes` and what it takes; `None` if it is not all there.
+/// The datagram at the front of `bytes` and its length; `None` if it is incomplete.
 ///
 /// # Errors
-/// Whatever follows, it is none.
+/// It is malformed.
 pub fn parse(bytes: &[u8]) -> Result<Option<(Datagram<'_>, usize)>, Malformed> {
     let Some((len, rest)) = bytes.split_first_chunk() else {
         return Ok(None);

@@ -1,12 +1,12 @@
-//! What ends a verb, and with which exit status.
+//! Errors that end a verb, and their exit status.
 
-/// Why a verb ended; one line.
+/// Why a verb ended, as one line.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// What was asked for is wrong: exit status 2.
+    /// The input is wrong: exit status 2.
     #[error("{0}")]
     Input(String),
-    /// The input is right, but it could not be done: exit status 1.
+    /// The input is right, but execution failed: exit status 1.
     #[error("{0}")]
     Run(String),
 }

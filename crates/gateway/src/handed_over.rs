@@ -1,5 +1,5 @@
-//! Listeners that a service manager has opened and hands over (sd_listen_fds(3)): they outlive this
-//! process, and who connects between two of them waits.
+//! Listeners passed by a service manager (socket activation, sd_listen_fds(3)). They outlive this process,
+//! and clients that connect between two processes wait.
 #![allow(unsafe_code)]
 
 use std::env;
@@ -11,10 +11,10 @@ use rustix::io::{FdFlags, fcntl_setfd};
 
 /// SD_LISTEN_FDS_START.
 const FIRST: RawFd = 3;
-/// No service has more of them.
+/// Most listeners that are accepted.
 const MOST: RawFd = 64;
 
-/// All of them, if they are meant for this process; to be called once.
+/// All of them, if they are meant for this process. To be called once.
 pub(crate) fn handed_over() -> Vec<TcpListener> {
     let number = |name| env::var(name).ok()?.parse::<u32>().ok();
     if number("LISTEN_PID") != Some(process::id()) {
@@ -25,7 +25,7 @@ pub(crate) fn handed_over() -> Vec<TcpListener> {
         // SAFETY: by the protocol these descriptors are open and this process's, and nothing else
         // here knows them.
         let listener = unsafe { OwnedFd::from_raw_fd(number) };
-        // Programs that are started do not get it, and whoever waits for it waits in tokio.
+        // Child processes do not inherit it, and tokio needs it non-blocking.
         let _ = fcntl_setfd(&listener, FdFlags::CLOEXEC);
         let listener = TcpListener::from(listener);
         let _ = listener.set_nonblocking(true);

@@ -1,4 +1,4 @@
-//! How a carrier begins, over TCP: who is there, and which association it belongs to.
+//! The handshake of a carrier over TCP: authenticates both ends, and joins the carrier to an association.
 //!
 //! ```text
 //! the end that dialled                                the end that was dialled
@@ -8,7 +8,7 @@
 //!                                               ◄──   record 0: the answer to JOIN
 //! ```
 //!
-//! In plain mode there are no messages, and the JOIN stands in the clear.
+//! In plain mode there are no Noise messages, and the JOIN is sent in the clear.
 
 use std::io;
 
@@ -21,18 +21,18 @@ use crate::noise::{Responder, Session, TAG_LEN};
 use crate::record::{Decoder, Encoder};
 use crate::record_sequence::RecordSequence;
 
-/// What stands first on every carrier.
+/// Magic number at the beginning of every carrier.
 const MAGIC: [u8; 4] = *b"RPWK";
 const VERSION: u8 = 1;
 const PLAIN: u8 = 0;
 const SEALED: u8 = 1;
 
-/// What the end that dials knows beforehand.
+/// Keys of the end that dials.
 #[derive(Clone, Debug)]
 pub enum DialSecurity {
-    /// Nobody is asked for anything, and all can be read on the way: for measurements.
+    /// No authentication and no encryption: for measurements.
     Plain,
-    /// Its own key, and the other end's.
+    /// Authenticated and encrypted with these keys.
     Sealed {
         /// Its own.
         secret: SecretKey,
@@ -41,46 +41,46 @@ pub enum DialSecurity {
     },
 }
 
-/// What the end that is dialled knows beforehand.
+/// Keys of the end that is dialled.
 #[derive(Clone, Debug)]
 pub enum AcceptSecurity {
     /// As [`DialSecurity::Plain`].
     Plain,
-    /// Its own key.
+    /// Authenticated and encrypted with this key.
     Sealed {
         /// Its own.
         secret: SecretKey,
     },
 }
 
-/// Why there is no carrier.
+/// Why a handshake failed.
 #[derive(Debug, thiserror::Error)]
 pub enum HandshakeError {
     /// The connection failed or ended.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The other end speaks something else.
+    /// The peer speaks another protocol.
     #[error("not Ropewalk's protocol")]
     Magic,
-    /// The other end is of another version.
+    /// The peer has another version.
     #[error("version {0} of the protocol, known is {VERSION}")]
     Version(u8),
-    /// One end is in the clear, the other is not.
+    /// One end is in plain mode, the other is not.
     #[error("one end has --plaintext and the other has not")]
     Mode,
-    /// Keys are not those that were expected.
+    /// The peer's key is not the expected one.
     #[error(transparent)]
     Noise(#[from] NoiseError),
-    /// A key that no client of the list has.
+    /// The client's key is not in the list.
     #[error("key {0} is none of an allowed client")]
     Client(PublicKey),
-    /// A client's first message that was there before.
+    /// The client's first message was received before.
     #[error("a handshake that was there before")]
     Replayed,
-    /// What should be a JOIN, or its answer, is none.
+    /// The JOIN, or its answer, is malformed.
     #[error(transparent)]
     Malformed(#[from] MalformedFrame),
-    /// A message of a length that it cannot have.
+    /// A message has an invalid length.
     #[error("a message of {0} bytes")]
     Length(usize),
     /// The other end does not take the carrier.
@@ -88,28 +88,28 @@ pub enum HandshakeError {
     Refused(JoinAnswer),
 }
 
-/// The two directions of a carrier that has begun.
+/// The two directions of an established carrier.
 #[derive(Debug)]
 pub struct Begun {
-    /// What leaves.
+    /// For what is sent.
     pub encoder: Encoder,
-    /// What arrives.
+    /// For what is received.
     pub decoder: Decoder,
 }
 
-/// A carrier of which all but the answer has been done.
+/// A carrier whose JOIN has been read, but not answered.
 #[derive(Debug)]
 pub struct Asked {
-    /// What the other end wants.
+    /// The peer's JOIN.
     pub join: Join,
     session: Option<Session>,
 }
 
-/// Begins a carrier over a connection that was dialled. Its JOIN waits for `turn`, whose value is
-/// kept until that is answered, and comes back with the carrier.
+/// Does the handshake over a connection that was dialled. The JOIN waits for `turn`, whose value is kept
+/// until the JOIN is answered and then returned with the carrier.
 ///
 /// # Errors
-/// The other end is not who it should be, or does not take the carrier.
+/// The peer cannot be authenticated, or refuses the carrier.
 pub async fn dial<T>(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     security: &DialSecurity,
@@ -154,12 +154,12 @@ pub async fn dial<T>(
     }
 }
 
-/// Reads what the end that dialled says, up to its JOIN; `admit` is told whose key it has, and its
-/// first message, and has it answered or not.
+/// Reads the handshake of a connection that was accepted, up to the JOIN. `admit` gets the client's key and
+/// its first message, and decides whether it is answered.
 ///
 /// # Errors
-/// It is not who it should be. To whom nothing was answered, nothing else may be, either: the
-/// connection is not to be closed at once, which would tell what was wrong.
+/// The client is not admitted. A client that got no answer must not learn anything else either: the caller
+/// must not close the connection at once, since the time of closing would tell what was wrong.
 pub async fn accept(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     security: &AcceptSecurity,
@@ -203,10 +203,10 @@ pub async fn accept(
 }
 
 impl Asked {
-    /// Answers; only [`JoinAnswer::Joined`] makes a carrier.
+    /// Answers the JOIN; only [`JoinAnswer::Joined`] establishes a carrier.
     ///
     /// # Errors
-    /// The connection failed, or the answer is no.
+    /// The connection failed, or the answer is a refusal.
     pub async fn answer(
         self,
         stream: &mut (impl AsyncWrite + Unpin),
@@ -239,7 +239,7 @@ fn preamble(mode: u8) -> [u8; 6] {
     [a, b, c, d, VERSION, mode]
 }
 
-/// A message behind its length, which must be within bounds before anything is read.
+/// A message after its length, which is checked before anything is read.
 async fn read_message(
     stream: &mut (impl AsyncRead + Unpin),
     least: usize,
@@ -254,7 +254,7 @@ async fn read_message(
     Ok(message)
 }
 
-/// The first thing under the keys: a record of its own, number 0.
+/// The first encrypted message: record 0.
 async fn write_first(
     stream: &mut (impl AsyncWrite + Unpin),
     key: Option<&RecordKey>,
@@ -269,7 +269,7 @@ async fn write_first(
     stream.write_all(&text).await
 }
 
-/// In the clear a JOIN has no length before it; nothing behind it may be read.
+/// In plain mode a JOIN has no length in front; nothing behind it may be read.
 async fn read_plain_join(stream: &mut (impl AsyncRead + Unpin)) -> Result<Join, HandshakeError> {
     let mut text = Vec::with_capacity(Join::MAX_LEN);
     loop {

@@ -1,4 +1,4 @@
-//! `keygen`: a key of one's own, and what others may know of it.
+//! `keygen`: creates a key pair.
 
 use std::path::PathBuf;
 

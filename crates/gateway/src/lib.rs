@@ -1,9 +1,9 @@
-//! The gateway: the real links of a machine laid together.
+//! The gateway: aggregates the real links of a machine.
 //!
-//! A `proxy` at the near end takes connections of programs and carries them over
-//! one TCP connection a link ([`Link`]) to a `relay` at the far end, which opens
-//! the targets. A `tunnel` carries the packets of a network device in UDP instead. Both
-//! ends have keys in files ([`keys`]) and prove them to each other ([`noise`]).
+//! A `proxy` at the near end accepts connections of programs and carries them over one TCP connection per
+//! link ([`Link`]) to a `relay` at the far end, which connects to the targets. A `tunnel` carries the packets
+//! of a network device in UDP instead. Both ends have keys in files ([`keys`]) and authenticate each other
+//! ([`noise`]).
 
 pub mod association;
 mod bucket;

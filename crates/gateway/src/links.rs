@@ -1,4 +1,4 @@
-//! The links of this machine: what the command line says of one, and sockets that use it alone.
+//! The links of this machine: their description on the command line, and sockets bound to them.
 
 use std::fmt;
 use std::io;
@@ -22,16 +22,17 @@ const ALLOWED: &str = "NAME=INTERFACE or NAME=ADDRESS, then ,rate=RATE ,cost=NUM
 pub struct Link {
     /// Letters, digits, `.`, `_`, `-`; at most 64.
     pub name: String,
-    /// Where packets leave.
+    /// Where its packets leave the machine.
     pub place: Place,
-    /// What it is known to carry; `None`: it is measured.
+    /// Its known rate; `None`: it is measured.
     pub rate: Option<Rate>,
-    /// Cost of a byte, in any unit, if told.
+    /// Cost of a byte, in any unit, if given.
     pub cost: Option<f64>,
-    /// What it may carry: `,quota=SIZE,period=month|30d,start_day=1..31,pace=even|priced,daily=SIZE,at_cap=stop|512kbit`.
+    /// Its quota:
+    /// `,quota=SIZE,period=month|30d,start_day=1..31,pace=even|priced,daily=SIZE,at_cap=stop|512kbit`.
     pub allowance: Allowance,
-    /// Lower ones are used first where the mode looks at it; 0 unless told. It orders links that
-    /// are in use; the rank says which these are.
+    /// Links of a lower number are used first by schedulers that consider priorities; 0 by default. It orders
+    /// the links in use; the rank determines which these are.
     pub priority: u8,
     /// When it is in use.
     pub rank: Rank,
@@ -43,9 +44,9 @@ pub enum Rank {
     /// Always.
     #[default]
     Primary,
-    /// While no primary link lives; else nothing is sent by it.
+    /// While no primary link is alive.
     Backup,
-    /// Not at all: it is only listed.
+    /// Never: it is only listed.
     Never,
 }
 
@@ -58,17 +59,16 @@ pub enum Place {
     Address(IpAddr),
 }
 
-/// How packets leave by a link.
+/// The route that packets to a peer take from a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// The interface's number, which another one of its name would not have; zero if the link is
-    /// an address.
+    /// The interface's index, which identifies it better than its name; zero if the link is given by address.
     pub interface: u32,
-    /// This machine's address.
+    /// The local address.
     pub address: IpAddr,
 }
 
-/// A link's text that is none.
+/// The text is not a valid link.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?}: {problem}; allowed: {ALLOWED}")]
 pub struct LinkError {
@@ -77,7 +77,7 @@ pub struct LinkError {
 }
 
 impl Link {
-    /// A link with nothing known of it.
+    /// A link with default settings.
     #[must_use]
     pub fn new(name: impl Into<String>, place: Place) -> Link {
         Link {
@@ -91,13 +91,13 @@ impl Link {
         }
     }
 
-    /// What it counts as where costs decide: 1 unless told.
+    /// Its cost for schedulers: 1 by default.
     #[must_use]
     pub fn price(&self) -> f64 {
         self.cost.unwrap_or(1.0)
     }
 
-    /// A TCP socket whose packets leave by the link; not connected, and never blocking.
+    /// A non-blocking, unconnected TCP socket whose packets leave by the link.
     ///
     /// # Errors
     /// What the system says: ENODEV if there is no such interface, EADDRNOTAVAIL if no such
@@ -107,7 +107,7 @@ impl Link {
         self.socket(peer, Type::STREAM, Protocol::TCP)
     }
 
-    /// A UDP socket whose packets leave by the link; not connected, and never blocking.
+    /// A non-blocking, unconnected UDP socket whose packets leave by the link.
     ///
     /// # Errors
     /// As [`Link::tcp_socket`].
@@ -115,7 +115,7 @@ impl Link {
         self.socket(peer, Type::DGRAM, Protocol::UDP)
     }
 
-    /// Whether its packets could go there: an address leads only to its own family.
+    /// Whether the link can reach the peer's address family.
     #[must_use]
     pub fn reaches(&self, peer: SocketAddr) -> bool {
         match self.place {
@@ -124,7 +124,7 @@ impl Link {
         }
     }
 
-    /// Whether its interface, or its address, is there.
+    /// Whether its interface or address exists.
     ///
     /// # Errors
     /// As [`Link::tcp_socket`].
@@ -136,13 +136,13 @@ impl Link {
         self.udp_socket(SocketAddr::new(family, 9)).map(drop)
     }
 
-    /// How packets to the peer would leave by the link now.
+    /// The route that packets to the peer would take from the link now.
     ///
     /// # Errors
     /// As [`Link::tcp_socket`], and ENETUNREACH if there is no route.
     pub fn way_to(&self, peer: SocketAddr) -> io::Result<Way> {
         let socket = self.udp_socket(peer)?;
-        // Nothing is sent: the kernel looks for a route, and chooses the address.
+        // Nothing is sent: the kernel looks up the route and selects the source address.
         socket.connect(&peer.into())?;
         let interface = match &self.place {
             Place::Interface(name) => name_to_index(&socket, name)?,
@@ -186,8 +186,8 @@ impl FromStr for Link {
     }
 }
 
-/// Addresses so that those of IPv4 and of IPv6 take turns, as RFC 8305, section 4, has them: the
-/// family of the first goes first.
+/// Orders addresses so that IPv4 and IPv6 alternate (RFC 8305, section 4), beginning with the family of the
+/// first.
 #[must_use]
 pub fn families_in_turn(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
     let Some(first) = addresses.first().map(SocketAddr::is_ipv4) else {
@@ -268,7 +268,7 @@ fn parse(text: &str) -> Result<Link, String> {
     Ok(link)
 }
 
-/// As it is read.
+/// In the form that is parsed.
 impl fmt::Display for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", self.name, self.place)?;
@@ -307,7 +307,7 @@ impl fmt::Display for Link {
     }
 }
 
-/// An address, or else the name of an interface: at most 15 bytes, as Linux has them.
+/// An address, or the name of an interface, of at most 15 bytes as in Linux.
 impl FromStr for Place {
     type Err = String;
 

@@ -1,13 +1,12 @@
-//! Who is at the other end, and keys that the two ends alone have: Noise IK
-//! (The Noise Protocol Framework, revision 34, section 7.5), for TCP and UDP.
+//! Authentication and key agreement of the two ends: Noise IK (The Noise Protocol Framework, revision 34,
+//! section 7.5), for TCP and UDP.
 //!
-//! The initiator knows the responder's static key beforehand; its first message
-//! carries its own, encrypted, so the responder knows from the first message who
-//! wants in. That message may be a replay of an old one: a responder allocates
-//! nothing for it before the first record under the new keys, which a replayer
-//! cannot make.
+//! The initiator knows the responder's static key beforehand. Its first message contains its own static key,
+//! encrypted, so the responder can identify the initiator from that message. The message may be a replay of
+//! an old one: a responder allocates nothing for it before the first record under the new keys, which a
+//! replaying attacker cannot create.
 //!
-//! Nothing here does input or output: messages and records are bytes.
+//! No input or output happens here: messages and records are bytes.
 
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, Tag, UnboundKey};
 use snow::resolvers::{DefaultResolver, FallbackResolver, RingResolver};
@@ -18,19 +17,19 @@ use crate::keys::{PublicKey, SecretKey};
 
 pub use ropewalk_wire::gateway::TAG_LEN;
 
-/// Both ends must mean the same by what they say.
+/// Protocol name, which both ends must agree on.
 const PATTERN: &str = "Noise_IK_25519_AESGCM_SHA256";
 
-/// Bytes of the first message without payload: ephemeral key, sealed static key, seal.
+/// Length of the first message without payload: ephemeral key, encrypted static key, tag.
 pub const HELLO_LEN: usize = 32 + 48 + TAG_LEN;
 
-/// Bytes of the second message without payload: ephemeral key, seal.
+/// Length of the second message without payload: ephemeral key, tag.
 pub const ANSWER_LEN: usize = 32 + TAG_LEN;
 
 /// Most bytes of a message's payload here.
 pub const MAX_PAYLOAD: usize = 1024;
 
-/// What the two ends want of each other; a handshake for one is worth nothing for the other.
+/// The purpose of a session; it is authenticated, so a handshake for one is invalid for the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// A carrier of an association, over TCP.
@@ -51,44 +50,44 @@ impl Purpose {
     }
 }
 
-/// Why a message or a record is not accepted; it tells a stranger nothing more.
+/// Why a message or record is rejected; it reveals nothing more to an attacker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoiseError {
-    /// The message is too short or too long to be one.
+    /// The length is invalid.
     #[error("a handshake message of {0} bytes")]
     Length(usize),
-    /// Made with other keys, for another purpose, or changed on the way.
+    /// Other keys, another purpose, or modified in transit.
     #[error("a handshake message made with other keys")]
     Handshake,
-    /// Made with other keys, at another place of the stream, or changed on the way.
+    /// Other keys, another record number, or modified in transit.
     #[error("a record that does not open")]
     Record,
 }
 
-/// The end that begins.
+/// The initiator.
 pub struct Initiator(HandshakeState);
 
-/// The end that answers, after it has read the first message.
+/// The responder, after it has read the first message.
 pub struct Responder {
     state: HandshakeState,
     peer: PublicKey,
 }
 
-/// The keys of an association's carrier or of a tunnel's link, one for each way.
+/// The keys of an association's carrier or of a tunnel's link, one per direction.
 #[derive(Debug)]
 pub struct Session {
-    /// For what leaves.
+    /// For sending.
     pub seal: RecordKey,
-    /// For what arrives.
+    /// For receiving.
     pub open: RecordKey,
 }
 
-/// A key of one way; records are numbered by whoever uses it.
+/// A key of one direction; the caller numbers the records.
 #[derive(Debug)]
 pub struct RecordKey(LessSafeKey);
 
 impl Initiator {
-    /// Wants to talk to the responder who has this key; also makes the first message.
+    /// Starts a handshake with the responder that has this key; returns the first message too.
     ///
     /// # Panics
     /// If the payload is longer than [`MAX_PAYLOAD`].
@@ -112,10 +111,10 @@ impl Initiator {
         (Initiator(state), hello)
     }
 
-    /// Reads the answer: the keys, and the answer's payload.
+    /// Reads the answer; returns the keys and the answer's payload.
     ///
     /// # Errors
-    /// Not the answer of that responder to this first message.
+    /// It is not an answer of that responder to this first message.
     pub fn finish(mut self, answer: &[u8]) -> Result<(Session, Vec<u8>), NoiseError> {
         if !(ANSWER_LEN..=ANSWER_LEN + MAX_PAYLOAD).contains(&answer.len()) {
             return Err(NoiseError::Length(answer.len()));
@@ -127,10 +126,10 @@ impl Initiator {
 }
 
 impl Responder {
-    /// Reads a first message: who sent it (the caller decides whether it is allowed), its payload.
+    /// Reads a first message and its payload. The caller decides whether the initiator is allowed.
     ///
     /// # Errors
-    /// Not made for this responder's key.
+    /// It was not made for this responder's key.
     pub fn read(
         purpose: Purpose,
         secret: &SecretKey,
@@ -150,13 +149,13 @@ impl Responder {
         Ok((Responder { state, peer }, payload))
     }
 
-    /// Who sent the first message, or had it sent before.
+    /// Who created the first message, though it may have been replayed.
     #[must_use]
     pub fn peer(&self) -> &PublicKey {
         &self.peer
     }
 
-    /// Answers: the message, and the keys.
+    /// Returns the answer and the keys.
     ///
     /// # Panics
     /// If the payload is longer than [`MAX_PAYLOAD`].
@@ -189,9 +188,8 @@ impl RecordKey {
         RecordKey(LessSafeKey::new(key))
     }
 
-    /// The key that follows this one (revision 34, section 4.2, REKEY): the first 32 bytes of 32
-    /// zeros encrypted under the last number, which no record has. Who learns it learns nothing of
-    /// the one before.
+    /// The next key (revision 34, section 4.2, REKEY): the first 32 bytes of 32 zeros encrypted under the
+    /// last nonce, which no record uses. It gives no information about the key before.
     #[must_use]
     pub fn rekey(&self) -> RecordKey {
         let mut key = Zeroizing::new([0; 32]);
@@ -200,7 +198,7 @@ impl RecordKey {
         RecordKey::new(&key)
     }
 
-    /// Encrypts in place, and gives the tag to put behind; `associated` is covered but not changed.
+    /// Encrypts in place and returns the tag to append; `associated` is authenticated too.
     ///
     /// No number may be used twice.
     #[must_use]
@@ -214,10 +212,10 @@ impl RecordKey {
         bytes
     }
 
-    /// Decrypts in place; `sealed` ends with the tag, and what was sealed comes back.
+    /// Decrypts in place and returns the plaintext; `sealed` ends with the tag.
     ///
     /// # Errors
-    /// Not sealed by the other end under this number and with this associated data.
+    /// It was not encrypted by the peer with this number and this associated data.
     pub fn open<'a>(
         &self,
         number: u64,
@@ -236,7 +234,7 @@ impl RecordKey {
     }
 }
 
-/// Four bytes of zero and the number, most significant byte first (revision 34, section 12.4).
+/// Four zero bytes and the number in big-endian order (revision 34, section 12.4).
 fn nonce(number: u64) -> Nonce {
     let mut bytes = [0; 12];
     bytes[4..].copy_from_slice(&number.to_be_bytes());

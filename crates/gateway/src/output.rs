@@ -1,9 +1,8 @@
-//! Standard error and standard output, either of which may be a full disk, a pipe that nobody
-//! reads, or closed. Nothing that is said there stops or delays a gateway.
+//! Standard error and standard output, either of which may be a full disk, a pipe that nobody reads, or
+//! closed. Output never stops or delays a gateway.
 //!
-//! Lines for standard error wait in a bounded queue for a thread that writes them. What finds the
-//! queue full, and what cannot be written, is dropped and counted; the count is said once writing
-//! succeeds again.
+//! Lines for standard error wait in a bounded queue for a thread that writes them. Lines that find the queue
+//! full or cannot be written are dropped and counted; the count is reported once writing succeeds again.
 
 use std::fmt::Display;
 use std::fs::OpenOptions;
@@ -20,17 +19,17 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::Failure;
 
-/// Most lines that wait for standard error.
+/// Most lines in the queue.
 const MOST_LINES: usize = 1024;
-/// A line is cut after so many bytes, so that what waits is bounded.
+/// Longer lines are truncated, so that the queue's memory is bounded.
 const MOST_BYTES: usize = 4096;
-/// How long a process that ends waits for its lines to be written.
+/// How long an ending process waits for its lines to be written.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// What the thread gets.
+/// What the thread receives.
 enum Message {
     Line(Vec<u8>),
-    /// Everything before it has been written when this is answered.
+    /// Answered once everything before it has been written.
     Written(Sender<()>),
 }
 
@@ -66,13 +65,13 @@ impl MakeWriter<'_> for StandardError {
     }
 }
 
-/// Says a text on standard error, behind what was logged before.
+/// Prints a text on standard error, after what was logged before.
 pub(crate) fn say(text: impl Display) {
     // It never fails.
     let _ = StandardError.write(text.to_string().as_bytes());
 }
 
-/// Waits until what was said has been written, but not for a pipe that nobody reads.
+/// Waits until everything has been written, but not for a pipe that nobody reads.
 pub(crate) fn settle() {
     let Some(Some(queue)) = QUEUE.get() else {
         return;
@@ -88,16 +87,16 @@ pub(crate) fn settle() {
     let _ = is_written.recv_timeout(deadline.saturating_duration_since(Instant::now()));
 }
 
-/// Prints a text on standard output; whoever read there may have left.
+/// Prints a text on standard output; a reader that has left is not an error.
 ///
 /// # Errors
-/// It cannot be written, for another reason.
+/// Writing failed for another reason.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// What is to be said of a result of writing to standard output.
+/// Converts the result of writing to standard output.
 ///
 /// # Errors
 /// It failed, and not because the reader has left.
@@ -110,8 +109,8 @@ pub(crate) fn printed(result: io::Result<()>) -> Result<(), Failure> {
     }
 }
 
-/// Puts /dev/null where a standard descriptor is closed, so that no socket or file gets its number
-/// and, with it, what is said. Rust does so for a program of its own, Python does not.
+/// Opens /dev/null for each closed standard descriptor, so that no socket or file gets its number, and our
+/// output with it. Rust's runtime does so for its own programs, Python's does not.
 pub(crate) fn occupy_standard_descriptors() {
     let null = || OpenOptions::new().read(true).write(true).open("/dev/null");
     while let Ok(file) = null() {
@@ -123,7 +122,7 @@ pub(crate) fn occupy_standard_descriptors() {
     }
 }
 
-/// The thread's queue; without a thread there is none, and all is dropped.
+/// The thread's queue; without a thread there is none, and all output is dropped.
 fn queue() -> Option<&'static SyncSender<Message>> {
     let begin = || {
         let (queue, lines) = sync_channel(MOST_LINES);
@@ -156,7 +155,7 @@ fn write_lines(lines: &Receiver<Message>) {
     }
 }
 
-/// Writes all of it; waits where whoever shares the descriptor has made it non-blocking.
+/// Writes all of it; waits if another process has made the shared descriptor non-blocking.
 fn write_patiently(mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         let mut error = io::stderr();

@@ -1,4 +1,4 @@
-//! A carrier: a task that reads it and one that writes it.
+//! A carrier: one task that reads it and one that writes it.
 
 use std::io;
 use std::sync::Arc;
@@ -18,22 +18,23 @@ use crate::record::{Decoder, Encoder, RecordError};
 use crate::sockets::set_unsent_bound;
 use crate::tcp_info::tcp_info;
 
-/// Frames are taken for one write until they are as long as this, or as what may wait unsent if that
-/// is less, or as twice the first, but not more than [`BATCH_MOST`]: who decides late decides better,
-/// and the first frame of a record is opened when its last byte is there.
+/// Frames are collected for one write until they have this many bytes, or as many as may wait unsent if that
+/// is less, or twice the first frame's, but at most [`BATCH_MOST`]. Small batches leave scheduling decisions
+/// late, when more is known; and the receiver can decrypt the first frame of a record only when the record's
+/// last byte has arrived.
 const BATCH_LEAST: usize = 16 << 10;
 const BATCH_MOST: usize = 64 << 10;
 
-/// What may wait unsent in the socket: what goes out in 10 ms, two frames, between these bounds; and
-/// at first, so that each of the first frames is a record and arrives by itself.
+/// Bounds of what may wait unsent in the socket, which is what goes out in 10 ms, at least two frames; and
+/// its initial value, with which each of the first frames is a record of its own.
 const UNSENT_FIRST: u64 = 1 << 10;
 const UNSENT_LEAST: u64 = 4 << 10;
 const UNSENT_MOST: u64 = 256 << 10;
 
-/// The rate is looked at once in so many writes.
+/// The rate is read once in this many writes.
 const RATE_EVERY: u32 = 16;
 
-/// Code of an association that ended since the other end broke the protocol.
+/// Error code of an association whose peer violated the protocol.
 const BROKEN: u32 = 0xffff_0003;
 
 /// Why a carrier ended.
@@ -45,13 +46,13 @@ pub enum CarrierEnd {
     /// The connection broke.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// What came is nothing that the other end may send.
+    /// The peer sent something that is not a valid record.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// The other end broke the protocol, which ends the association.
+    /// The peer violated the protocol, which ends the association.
     #[error(transparent)]
     Protocol(#[from] ProtocolError),
-    /// The association has ended, and the other end has been told.
+    /// The association has ended, and the peer has been told.
     #[error("the association has ended")]
     Over,
 }
@@ -66,8 +67,8 @@ pub struct CarrierTask {
 }
 
 impl Association {
-    /// Uses a connection as a carrier. Its round trip, if `config` has none, is what the kernel has
-    /// measured, which counts no segment that was sent again.
+    /// Uses a connection as a carrier. If `config` has no round trip, the kernel's is taken, which excludes
+    /// retransmitted segments (Karn's algorithm).
     #[must_use]
     pub fn carry(
         &self,
@@ -129,10 +130,10 @@ impl CarrierTask {
         }
     }
 
-    /// What it has put on its link both ways so far, as [`TcpInfo::carried`].
+    /// Bytes that it has put on its link in both directions so far, as [`TcpInfo::carried`].
     ///
     /// # Errors
-    /// What the system says of its socket.
+    /// Those of getsockopt(2).
     ///
     /// [`TcpInfo::carried`]: super::TcpInfo::carried
     pub(crate) fn carried(&self) -> io::Result<u64> {
@@ -140,7 +141,7 @@ impl CarrierTask {
         Ok(tcp_info(&self.socket)?.carried(peer))
     }
 
-    /// Both ends use it on these terms from now on; only the end that dialled says so.
+    /// Both ends use it on these terms from now on. Only the end that dialled may set them.
     pub(crate) fn set_terms(&self, terms: Terms) {
         self.shared
             .step(|state, _| state.core.set_terms(self.id, terms));
@@ -298,7 +299,7 @@ impl Carrier {
         Ok(())
     }
 
-    /// Keeps what waits unsent in the socket near two frames, whose size follows the rate.
+    /// Keeps about two frames unsent in the socket; a frame's size follows the rate.
     fn adapt_unsent(&self, unsent: &mut u64, rate: Rate) -> io::Result<()> {
         let wanted = (rate.as_bps() / 8 / 100).clamp(UNSENT_LEAST, UNSENT_MOST);
         // Steps of a quarter, so that few calls are made.

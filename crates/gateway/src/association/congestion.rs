@@ -1,11 +1,11 @@
-//! Which congestion control a carrier has, where nobody has said.
+//! The congestion control of a carrier, where the user has not set one.
 //!
-//! CUBIC takes each loss for a full queue. On a link that loses packets for other reasons its window is
-//! bounded by their rate, however much the link has (RFC 9438, section 5.1). BBR goes by rate and round
-//! trip and is not, but takes more than its part beside CUBIC in short queues, and all but stops for
-//! 200 ms every ten seconds to see the round trip (draft-ietf-ccwg-bbr). So a carrier has what the system
-//! has, until losses without a queue are seen: a share of the segments at a round trip that is hardly
-//! longer than the least. From then on it has BBR, if the kernel has, until the losses have ended.
+//! CUBIC takes every loss for congestion. On a link that loses packets for other reasons, the loss ratio
+//! bounds its window, however much the link could carry (RFC 9438, section 5.1). BBR works with rate and
+//! round trip, so it is not affected, but takes more than its share beside CUBIC in short queues, and nearly
+//! stops for 200 ms every ten seconds to measure the round trip (draft-ietf-ccwg-bbr). So a carrier begins
+//! with the system's congestion control. When a considerable share of its segments is lost while the round
+//! trip is close to the minimum, it switches to BBR, if the kernel has it, until the losses have ended.
 
 use std::time::{Duration, Instant};
 
@@ -17,49 +17,49 @@ use ropewalk_striping::CarrierStatistics;
 
 use crate::tcp_info::tcp_info;
 
-/// What is chosen on a lossy link.
+/// Congestion control for a lossy link.
 const FOR_LOSS: &str = "bbr";
-/// A look is at so much time, and at so many segments, at the least.
+/// Each check covers at least this much time and this many segments.
 const LOOK: Duration = Duration::from_secs(1);
 const SEGMENTS: u64 = 300;
-/// From such a share of lost segments on a link is lossy; below the other, it is not any more. Between
-/// them CUBIC with a round trip of 20 ms makes do with what the losses leave: some 5 Mbit/s at the first
-/// (RFC 9438, table 1 and formula 5).
+/// A link is lossy from the first share of lost segments on, until it falls below the second. Between them,
+/// CUBIC with a round trip of 20 ms accepts the rate that the losses allow, about 5 Mbit/s at the first (RFC
+/// 9438, table 1 and formula 5).
 const LOSSY: f64 = 0.002;
 const CLEAN: f64 = 0.0005;
-/// Who loses so much is told by a policer, and is to obey.
+/// More losses than this come from a policer, which is to be obeyed.
 const POLICED: f64 = 0.2;
-/// A queue stands beyond this factor of the least round trip and this time.
+/// A queue stands if the round trip exceeds the least one by this factor and this time.
 const QUEUED_GAIN: f64 = 1.25;
 const QUEUED: Duration = Duration::from_millis(5);
-/// Looks in a row until it changes to, and back.
+/// Consecutive checks after which it switches to BBR, and back.
 const LOOKS: u32 = 2;
 const CLEAN_LOOKS: u32 = 30;
 
-/// Which congestion control a carrier is to have.
+/// How the congestion control of a carrier is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Congestion {
-    /// What it was made with.
+    /// As the socket was created.
     Fixed,
-    /// By the link's losses.
+    /// According to the link's losses.
     ByLoss,
 }
 
 impl Congestion {
-    /// What is to be done where this was asked for.
+    /// The choice that an option's value asks for.
     pub(crate) fn of(asked: Option<&str>) -> Congestion {
         asked.map_or(Congestion::ByLoss, |_| Congestion::Fixed)
     }
 }
 
-/// What was seen of a connection so far.
+/// Counters of a connection at the last check.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     segments: u64,
     retransmissions: u64,
 }
 
-/// Decides by what was lost, and with what round trip.
+/// Decides from losses and the round trip during them.
 #[derive(Debug, Default)]
 struct Verdict {
     before: Seen,
@@ -68,7 +68,7 @@ struct Verdict {
 }
 
 impl Verdict {
-    /// So much was seen; says whether losses are to be overlooked from now on, if that changes.
+    /// Evaluates new counters. Returns whether losses are to be ignored from now on, if that changes.
     fn look(&mut self, seen: Seen, rtt: Duration, min_rtt: Duration) -> Option<bool> {
         let segments = seen.segments.saturating_sub(self.before.segments);
         if segments < SEGMENTS {
@@ -94,17 +94,17 @@ impl Verdict {
     }
 }
 
-/// Keeps a connection's congestion control to its link.
+/// Switches a connection's congestion control according to its link.
 #[derive(Debug)]
 pub(super) struct Chooser {
     verdict: Verdict,
-    /// What it was made with.
+    /// The congestion control that the socket was created with.
     usual: Vec<u8>,
     looked: Instant,
 }
 
 impl Chooser {
-    /// Of a new connection; `None` if there is nothing to choose.
+    /// For a new connection; `None` if there is nothing to choose.
     pub(super) fn new(socket: &TcpStream, congestion: Congestion) -> Option<Chooser> {
         if congestion == Congestion::Fixed {
             return None;
@@ -117,7 +117,7 @@ impl Chooser {
         })
     }
 
-    /// Looks at it if it is time; says whether it goes on.
+    /// Checks the connection if it is time; returns whether to go on checking.
     pub(super) fn look(&mut self, socket: &TcpStream, carrier: &CarrierStatistics) -> bool {
         if self.looked.elapsed() < LOOK {
             return true;
@@ -160,7 +160,7 @@ impl Chooser {
     }
 }
 
-/// A connection's congestion control, as the kernel calls it.
+/// The kernel's name of a connection's congestion control.
 pub(super) fn name_of(socket: &TcpStream) -> Option<String> {
     let name = SockRef::from(socket).tcp_congestion().ok()?;
     let end = name

@@ -1,9 +1,9 @@
 //! An association driven by sockets and the clock.
 //!
-//! The protocol is [`striping::Association`]; here are the tasks that read and
-//! write its carriers ([`carrier`]), its streams ([`stream`]) and its timer. All of
-//! them share it behind a lock that is held for a step of the state machine and
-//! never for a system call or for encryption; who is to go on is woken after it.
+//! The protocol is [`striping::Association`]. Here are the tasks that read and write its carriers
+//! ([`carrier`]), its streams ([`stream`]), and its timer. All of them share it behind a lock that is held
+//! for one step of the state machine, never for a system call or for encryption. Tasks that can go on after a
+//! step are woken when the lock is released.
 
 mod carrier;
 mod congestion;
@@ -31,7 +31,7 @@ pub use carrier::{CarrierEnd, CarrierTask};
 pub use congestion::Congestion;
 pub use stream::{Stream, StreamError};
 
-/// One end of an association; copies are the same.
+/// One end of an association. Clones refer to the same one.
 #[derive(Clone)]
 pub struct Association(Arc<Shared>);
 
@@ -45,7 +45,7 @@ struct Shared {
     start: Instant,
     config: Config,
     state: Mutex<State>,
-    /// The timer's task looks again.
+    /// Wakes the timer's task to look again.
     timer: Notify,
     /// Why the association has ended.
     closed: watch::Sender<Option<u32>>,
@@ -59,22 +59,22 @@ struct State {
     opened: mpsc::UnboundedSender<StreamId>,
     /// When the timer's task wakes by itself.
     armed: Option<Time>,
-    /// What is known of carriers that have ended.
+    /// Counters of carriers that have ended.
     ledger: status::Ledger,
 }
 
-/// What is known of a stream that somebody here has.
+/// State of a stream that is in use here.
 struct Entry {
     began: Instant,
     /// Where it leads, once that is known.
     target: Option<String>,
-    /// By when what is written here is to be there.
+    /// Deadline of what is written here.
     urgency: Urgency,
     /// Bytes that were written here.
     written: u64,
     readable: Arc<Notify>,
     writable: Arc<Notify>,
-    /// The other end's direction: finished (`Ok`) or reset.
+    /// The peer's end: finished (`Ok`) or reset.
     read_end: Option<Result<(), u32>>,
     /// The other end reads no more.
     stopped: Option<u32>,

@@ -14,10 +14,10 @@ use super::congestion::name_of;
 use super::{Association, Entry, State};
 use crate::status::document::{self, MAX_STREAMS};
 
-/// Windows before any data (see [`striping::Config::memory`]).
+/// Receive window of a stream before any data (see [`striping::Config::memory`]).
 const INITIAL_WINDOW: u64 = 64 << 10;
 
-/// What went over links whose carriers have ended, and what happened to them.
+/// Counters of links whose carriers have ended.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     links: BTreeMap<u32, Past>,
@@ -30,12 +30,12 @@ struct Past {
     received: u64,
     resent: u64,
     suspicions: u64,
-    /// When something was last heard of the last carrier.
+    /// When the last carrier was last heard.
     heard_at: Option<Time>,
 }
 
 impl Ledger {
-    /// A carrier ends: its numbers are its link's from now on.
+    /// A carrier ends: its counters are added to its link's.
     pub(super) fn keep(&mut self, core: &striping::Association<Bytes>, id: CarrierId) {
         if let Some(carrier) = core.carrier_statistics(id) {
             let past = self.links.entry(carrier.link).or_default();
@@ -54,23 +54,22 @@ impl Ledger {
     }
 }
 
-/// What the association itself does not know.
+/// What status needs beside the association's own state.
 pub(crate) struct About<'a> {
-    /// Its random name.
+    /// Its random identifier.
     pub(crate) name: [u8; 16],
     /// The other end.
     pub(crate) peer: String,
     /// Since when it is.
     pub(crate) began: Instant,
-    /// Its links.
     pub(crate) links: Vec<LinkAbout<'a>>,
 }
 
-/// What the association itself does not know of a link.
+/// What status needs of a link beside its carriers' state.
 pub(crate) struct LinkAbout<'a> {
-    /// As carriers have it.
+    /// Its number in [`striping::CarrierConfig`].
     pub(crate) number: u32,
-    /// As people call it.
+    /// Its name.
     pub(crate) name: &'a str,
     /// Price of a megabyte.
     pub(crate) cost: f64,
@@ -79,7 +78,7 @@ pub(crate) struct LinkAbout<'a> {
 }
 
 impl Association {
-    /// All that there is to say.
+    /// The status document.
     pub(crate) fn document(&self, about: &About<'_>) -> document::Association {
         let state = self.0.lock();
         let now = self.0.now();
@@ -111,7 +110,7 @@ impl Association {
                 .map(|link| link_document(&state, now, &carriers, link))
                 .collect::<Vec<_>>(),
         );
-        // The kernel is asked without the lock.
+        // System calls are made without holding the lock.
         drop(state);
         for (link, about) in links.iter_mut().zip(&about.links) {
             link.congestion =
@@ -135,7 +134,8 @@ impl Association {
     }
 }
 
-/// A link has several carriers while one takes the place of another: the one that is trusted, if any is.
+/// Of several carriers, while one replaces another, the one to show: one that is not suspected, if there is
+/// any.
 fn shown(
     carriers: &[(CarrierStatistics, Arc<TcpStream>)],
     link: u32,

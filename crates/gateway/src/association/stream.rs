@@ -17,35 +17,35 @@ use super::{Association, Entry};
 use crate::bucket::Bucket;
 use crate::classes::Urgency;
 
-/// Bytes that are read of a socket at once; a carrier's largest frame holds as many.
+/// Bytes read from a socket at once, as many as a carrier's largest frame holds.
 const READ: usize = 64 << 10;
 
 /// Most that is taken of a stream for one write.
 const WRITE: usize = 256 << 10;
 const PIECES: usize = 16;
 
-/// Code of a stream that nobody here has any more.
+/// Error code of a stream that was dropped here.
 pub const ABANDONED: u32 = 1;
 
-/// Code of a stream whose connection broke.
+/// Error code of a stream whose TCP connection failed.
 pub const BROKEN: u32 = 2;
 
-/// A stream of an association; a direction that has not ended when this is dropped is given up.
+/// A stream of an association. A direction that has not ended when this is dropped is reset.
 pub struct Stream {
     association: Association,
     id: StreamId,
     readable: Arc<Notify>,
     writable: Arc<Notify>,
-    /// What was written here is to arrive even if nobody here has the stream any more.
+    /// What was written is to arrive even after the stream is dropped here.
     finished: AtomicBool,
     /// What was read and put back.
     put_back: Mutex<Bytes>,
 }
 
-/// Why a stream ended before its end.
+/// Why a stream ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StreamError {
-    /// The other end gave it up, or the association has ended.
+    /// The peer reset it, or the association has ended.
     #[error("reset with code {0}")]
     Reset(u32),
     /// The other end reads no more.
@@ -75,12 +75,12 @@ impl Stream {
         self.id
     }
 
-    /// The address here of one of the carriers that bring it.
+    /// The local address of one of the carriers.
     pub(crate) fn carrier_address(&self) -> Option<SocketAddr> {
         self.association.carrier_address()
     }
 
-    /// Says where it leads, for people, and by when what is written here is to be there.
+    /// Sets its target, for status, and its urgency.
     pub(crate) fn set_target(&self, target: String, urgency: Urgency) {
         if let Some(entry) = self.association.0.lock().streams.get_mut(&self.id) {
             entry.target = Some(target);
@@ -88,10 +88,10 @@ impl Stream {
         }
     }
 
-    /// Waits for what comes next, and puts it behind what `pieces` holds; `false` at the end.
+    /// Waits for the next data and appends them to `pieces`; `false` at the end.
     ///
     /// # Errors
-    /// The other end gave the stream up.
+    /// The peer reset the stream.
     pub async fn read(&self, pieces: &mut Vec<Bytes>) -> Result<bool, StreamError> {
         let put_back =
             mem::take(&mut *self.put_back.lock().unwrap_or_else(PoisonError::into_inner));
@@ -115,7 +115,7 @@ impl Stream {
             if got {
                 return Ok(true);
             }
-            // An end that the step itself brought is known only after it.
+            // The step itself may have brought the end, so it is looked up again.
             match end.or_else(|| self.read_end(&self.association.0.lock())) {
                 Some(Ok(())) => return Ok(false),
                 Some(Err(code)) => return Err(StreamError::Reset(code)),
@@ -128,8 +128,8 @@ impl Stream {
         state.streams.get(&self.id).and_then(|entry| entry.read_end)
     }
 
-    /// Reads what stands first: `parse` says what it is and how many bytes it takes, or that it is
-    /// not all there, which it must be within `most` bytes. `None` if there is no such thing.
+    /// Reads an item at the front of the stream: `parse` returns it and its length, or that it is incomplete;
+    /// it may have at most `most` bytes. `None` if there is no valid item.
     pub async fn read_first<T, E>(
         &self,
         most: usize,
@@ -193,27 +193,27 @@ impl Stream {
             .step(|state, _| state.core.finish(self.id));
     }
 
-    /// Gives up what is written here: the other end's reader is told.
+    /// Resets the direction written here: the peer's reader is told.
     pub fn reset(&self, code: u32) {
         self.association
             .0
             .step(|state, _| state.core.reset(self.id, code));
     }
 
-    /// Reads no more: the other end's writer is told.
+    /// Stops reading: the peer's writer is told.
     pub fn stop(&self, code: u32) {
         self.association
             .0
             .step(|state, _| state.core.stop(self.id, code));
     }
 
-    /// Carries a connection: all that it brings to the stream, all that the stream brings to it,
-    /// until both have ended; at these rates, if there are any. A stream that was given up becomes
-    /// a reset connection, and so does one whose process dies meanwhile.
+    /// Relays between a TCP connection and the stream, until both directions have ended, at these rates if
+    /// there are any. A stream that was reset becomes a reset connection; so does one whose process dies
+    /// meanwhile.
     pub async fn carry(self, socket: &TcpStream, rates: Option<[&Bucket; 2]>) {
         let [up, down] = rates.map_or([None; 2], |rates| rates.map(Some));
-        // Whatever closes the connection from here on resets it, so that nobody takes what came for
-        // the whole: the kernel does, too, when this process is killed.
+        // From here on, closing the socket resets the connection, so that nobody takes a part for the whole.
+        // The kernel does so too when this process is killed.
         let _ = SockRef::from(socket).set_linger(Some(Duration::ZERO));
         let (up, down) = (self.carry_up(socket, up), self.carry_down(socket, down));
         if tokio::try_join!(up, down).is_ok() {
@@ -247,7 +247,7 @@ impl Stream {
             }
             match self.write(buffer.split().freeze()).await {
                 Ok(()) => {}
-                // The other direction may still bring something.
+                // The stream's other direction may still be in use.
                 Err(StreamError::Stopped(_)) => return Ok(()),
                 Err(reset) => return Err(reset),
             }

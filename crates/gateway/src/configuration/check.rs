@@ -1,11 +1,11 @@
-//! What `--check` prints: the options that count, with their sources.
+//! Output of `--check`: the effective options and their sources.
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use super::keys;
 
-/// Lines of TOML, each with its source behind it; options that are not set are left out.
+/// Lines of TOML, each with its source in a comment; options that are not set are omitted.
 pub(super) fn effective(
     verb: &Command,
     matches: &ArgMatches,

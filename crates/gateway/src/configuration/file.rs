@@ -1,4 +1,4 @@
-//! The TOML of a configuration file: keys and values that know where they stand.
+//! Parses the TOML of a configuration file, with the position of each key and value.
 
 use std::fs;
 use std::io::{self, Read};
@@ -11,7 +11,7 @@ use crate::Failure;
 /// Longest file, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// Longest value that an error shows, in characters.
+/// Longest part of a value that an error quotes, in characters.
 const SHOWN: usize = 60;
 
 /// A configuration file as it was read.
@@ -27,22 +27,22 @@ pub(super) struct File {
 #[derive(Debug)]
 pub(super) struct Entry {
     pub key: String,
-    /// Where it stands, in bytes from the beginning.
+    /// Its offset in bytes.
     pub at: usize,
     pub value: Value,
-    /// The beginning of the value, as it stands there.
+    /// The beginning of the value as written.
     pub shown: String,
 }
 
-/// What an option can be set to, or else what stands there instead.
+/// The value of an option, or an unsuitable kind of value.
 #[derive(Debug)]
 pub(super) enum Value {
     Text(String),
-    /// An integer or a float, as the command line would have it.
+    /// An integer or float, as text for the command line.
     Number(String),
     Boolean(bool),
     List(Vec<Value>),
-    /// Nothing that an option has; its kind with an article.
+    /// Unsuitable for any option: the name of its kind, with an article.
     Other(&'static str),
 }
 
@@ -96,7 +96,7 @@ impl File {
         Ok(file)
     }
 
-    /// Where relative paths of it begin.
+    /// The folder that relative paths refer to.
     pub fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new(""))
     }
@@ -112,7 +112,7 @@ impl File {
 }
 
 impl Value {
-    /// As the command line would have it, if it could.
+    /// Its text for the command line, if it has one.
     pub fn text(&self) -> Option<String> {
         match self {
             Value::Text(text) | Value::Number(text) => Some(text.clone()),
@@ -120,7 +120,7 @@ impl Value {
         }
     }
 
-    /// Its kind with an article.
+    /// The name of its kind, with an article.
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Text(_) => "a string",

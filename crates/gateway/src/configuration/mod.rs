@@ -1,8 +1,8 @@
 //! A verb's configuration file: TOML whose keys are the options of the command line.
 //!
-//! What a file says is put behind the command line as options of it, so that an option, its key,
-//! its checks and its documentation are declared once, where clap has them. An option that the
-//! command line gives is not taken from the file.
+//! The file's entries are appended to the command line as options, so that an option, its key, its checks and
+//! its documentation are declared only once, in clap. An option that is given on the command line is not
+//! taken from the file.
 
 mod check;
 mod file;
@@ -43,11 +43,11 @@ pub(crate) struct Merged {
     file: Option<Used>,
 }
 
-/// A file of which settings were taken.
+/// A file from which options were taken.
 #[derive(Debug)]
 struct Used {
     file: File,
-    /// Of its entries, those that the command line does not give.
+    /// Its entries that the command line does not override.
     taken: Vec<Taken>,
 }
 
@@ -59,13 +59,12 @@ struct Taken {
 }
 
 impl Merged {
-    /// Reads the configuration file that `arguments` name, if they name one.
+    /// Reads the configuration file that `arguments` name, if any.
     ///
-    /// A command line that is wrong is handed back as it is, for its parser to refuse.
+    /// A command line that does not parse is returned unchanged, for its parser to reject.
     ///
     /// # Errors
-    /// The file cannot be read, or everything that is wrong with its keys and values, a line for
-    /// each.
+    /// The file cannot be read; or all errors in its keys and values, one per line.
     pub(crate) fn read(command: &Command, arguments: Vec<OsString>) -> Result<Merged, Failure> {
         let mut relaxed = relaxed(command.clone());
         relaxed.build();
@@ -87,13 +86,13 @@ impl Merged {
         Ok(Merged { arguments, file })
     }
 
-    /// What is wrong with the merged command line, in the file's words where it is about the file.
+    /// Errors of the merged command line, in terms of the file where they concern the file.
     pub(crate) fn refusal(&self, error: &clap::Error) -> Option<Failure> {
         let used = self.file.as_ref()?;
         problem::of_both(error, &used.file, |key| used.entry(key))
     }
 
-    /// The options that count, as a configuration file, each with its source.
+    /// The effective options, as a configuration file, each with its source.
     pub(crate) fn effective(&self, verb: &Command, matches: &ArgMatches) -> String {
         check::effective(verb, matches, |key| {
             let used = self.file.as_ref()?;
@@ -109,7 +108,7 @@ impl Used {
     }
 }
 
-/// The command with nothing required: half of what it needs may stand in the file.
+/// The command with nothing required, since the file may have what it needs.
 fn relaxed(command: Command) -> Command {
     let free = |arg: Arg| {
         arg.required(false)
@@ -214,8 +213,8 @@ fn arguments(arg: &Arg, texts: Option<Vec<String>>, file: &File) -> Vec<OsString
     texts.into_iter().map(option).collect()
 }
 
-/// A path of a file: what systemd has handed over under its last part (LoadCredential=), or else
-/// from the file's own folder.
+/// A path given in a file: the credential of that name if systemd has passed one (LoadCredential=), otherwise
+/// relative to the file's folder.
 fn path(named: &Path, folder: &Path) -> PathBuf {
     let credentials = env::var_os("CREDENTIALS_DIRECTORY");
     let handed = credentials

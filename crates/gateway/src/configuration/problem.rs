@@ -1,5 +1,4 @@
-//! What is wrong with a configuration file: file, line, key, value, what is allowed, and the
-//! nearest right word.
+//! Errors of a configuration file: file, line, key, value, what is allowed, and the nearest valid word.
 
 use std::error::Error;
 
@@ -19,7 +18,7 @@ pub(super) fn at(file: &File, entry: &Entry, problem: &str) -> String {
     }
 }
 
-/// A key that is no option of the verb.
+/// A key that is not an option of the verb.
 pub(super) fn unknown<'a>(
     file: &File,
     entry: &Entry,
@@ -48,7 +47,7 @@ pub(super) fn unknown<'a>(
     at(file, entry, &problem)
 }
 
-/// What an option says of a value, with what is allowed.
+/// An option's error about a value, with what is allowed.
 pub(super) fn of_value(error: &clap::Error, arg: &Arg) -> String {
     let is_empty = text(error, ContextKind::InvalidValue).is_some_and(|value| value.is_empty());
     let said = match error.source() {
@@ -62,7 +61,7 @@ pub(super) fn of_value(error: &clap::Error, arg: &Arg) -> String {
     }
 }
 
-/// What may stand behind a key.
+/// The values that a key allows.
 pub(super) fn allowed(arg: &Arg) -> String {
     if matches!(arg.get_action(), ArgAction::SetTrue) {
         return "true, false".to_owned();
@@ -82,8 +81,7 @@ pub(super) fn allowed(arg: &Arg) -> String {
     }
 }
 
-/// What is wrong with command line and file together: something is missing, or two of them exclude
-/// each other.
+/// Errors of the command line and file together: something is missing, or two options exclude each other.
 pub(super) fn of_both<'a>(
     error: &clap::Error,
     file: &File,

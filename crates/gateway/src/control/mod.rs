@@ -1,5 +1,4 @@
-//! The control socket: what programs on this machine ask of a proxy or a relay, a line of JSON
-//! at a time.
+//! The control socket: requests of local programs to a proxy or a relay, as lines of JSON.
 
 use std::env;
 use std::io;
@@ -20,11 +19,11 @@ use crate::programs::{Conversation, FarEnd, Programs};
 use crate::status::Meter;
 use ropewalk_preload_protocol::Request;
 
-/// How long a line may take to come.
+/// How long a line may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Where a verb's control socket is if it is not said: in the folder that XDG_RUNTIME_DIR names,
-/// which is this user's alone, and without it in root's. Nowhere for others.
+/// Default path of a verb's control socket: in the folder of XDG_RUNTIME_DIR, which belongs to this user, or
+/// for root in /run. Others have none.
 pub(crate) fn default_path(verb: &str) -> Option<PathBuf> {
     let named = env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());
     let folder = match named {
@@ -35,7 +34,7 @@ pub(crate) fn default_path(verb: &str) -> Option<PathBuf> {
     Some(folder.join("ropewalk").join(verb))
 }
 
-/// What is asked at a control socket.
+/// A request at a control socket.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Asked {
@@ -43,15 +42,15 @@ enum Asked {
     Program(Request),
 }
 
-/// What is asked of the gateway itself.
+/// A request to the gateway itself.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 enum Question {
-    /// The [document](crate::status::Document) is the answer.
+    /// Answered with the [document](crate::status::Document).
     Status {},
 }
 
-/// A control socket; its file goes when this is dropped.
+/// A control socket; its file is removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct ControlSocket {
     listener: UnixListener,
@@ -59,11 +58,10 @@ pub(crate) struct ControlSocket {
 }
 
 impl ControlSocket {
-    /// At the path that was given, or else at the verb's own, if there is such a place and no
-    /// other has it.
+    /// Opens it at the given path, or at the verb's default path if there is one and it is not in use.
     ///
     /// # Errors
-    /// Another answers at the path that was given, or it cannot be bound to.
+    /// Another process answers at the given path, or it cannot be bound.
     pub(crate) fn open(given: Option<PathBuf>, verb: &str) -> Result<Option<Self>, Failure> {
         let (path, is_given) = match (given, default_path(verb)) {
             (Some(path), _) => (path, true),
@@ -87,13 +85,13 @@ impl ControlSocket {
         if BlockingStream::connect(path).is_ok() {
             return Err(io::ErrorKind::AddrInUse.into());
         }
-        // Nobody answers: what is there was left by one that was killed.
+        // Nobody answers: a killed process has left it.
         match std::fs::symlink_metadata(path) {
             Ok(found) if is_socket(&found) => std::fs::remove_file(path)?,
             Ok(_) => return Err(io::ErrorKind::AlreadyExists.into()),
             Err(_) => {}
         }
-        // Of this user alone, from the first moment on.
+        // Accessible to this user only, from the beginning.
         let before = umask(Mode::RWXG | Mode::RWXO);
         let folder = path
             .parent()
@@ -107,8 +105,7 @@ impl ControlSocket {
         })
     }
 
-    /// Says what the gateway is doing, and serves programs where there is a far end for them,
-    /// until it is dropped.
+    /// Answers status requests, and serves programs if there is a far end for them, until it is dropped.
     pub(crate) async fn run<F>(self, meter: Arc<Meter>, programs: Option<(Arc<Programs>, Arc<F>)>)
     where
         F: FarEnd + Send + Sync + 'static,
@@ -117,7 +114,7 @@ impl ControlSocket {
             let control = match self.listener.accept().await {
                 Ok((control, _)) => control,
                 Err(error) => {
-                    // Out of descriptors or memory: others end meanwhile.
+                    // Out of descriptors or memory, which may pass.
                     warn!("cannot accept: {error}");
                     sleep(Duration::from_millis(100)).await;
                     continue;

@@ -1,4 +1,4 @@
-//! What an ELF header says (elf(5)): whether a library can be loaded into a program.
+//! Parses ELF headers (elf(5)), to see whether a library can be loaded into a program.
 
 use std::fs::File;
 use std::io;
@@ -8,20 +8,19 @@ const PT_DYNAMIC: u32 = 2;
 const PT_INTERP: u32 = 3;
 const PT_NOTE: u32 = 4;
 
-/// The most that is read of one segment; notes and the interpreter's path are shorter.
+/// Most that is read of a segment; notes and the interpreter's path are shorter.
 const LONGEST: u64 = 4096;
 
 /// A program or library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Elf {
-    /// The processor's kind (EI_CLASS, EI_DATA, e_machine): both must have the same.
+    /// The machine type (EI_CLASS, EI_DATA, e_machine), which must be the same in both.
     pub(super) kind: (u8, u8, u16),
-    /// The dynamic linker, or nothing if the program is static.
+    /// The dynamic linker; `None` if the program is static.
     pub(super) interpreter: Option<String>,
-    /// Whether it has a dynamic section, as libraries have, and static programs that are loaded
-    /// anywhere.
+    /// Whether it has a dynamic section, as libraries and static position-independent executables do.
     pub(super) dynamic: bool,
-    /// Whether Go's linker left its note: such programs call the kernel themselves.
+    /// Whether it has the note of Go's linker: Go programs make system calls without libc.
     pub(super) go: bool,
 }
 
@@ -32,10 +31,10 @@ struct Segment {
 }
 
 impl Elf {
-    /// Reads the header; nothing if the file is no ELF.
+    /// Reads the header; `None` if the file is not ELF.
     ///
     /// # Errors
-    /// Those of pread(2), and UnexpectedEof for a file that is cut off.
+    /// Those of pread(2), and UnexpectedEof for a truncated file.
     pub(super) fn read(file: &File) -> io::Result<Option<Elf>> {
         let mut header = [0; 64];
         let length = file.read_at(&mut header, 0)?;
@@ -72,7 +71,7 @@ impl Elf {
     }
 }
 
-/// How the numbers of a file are written.
+/// Word size and byte order of a file.
 #[derive(Clone, Copy)]
 struct Fields {
     wide: bool,
@@ -101,8 +100,8 @@ impl Fields {
         Ok(entries.chunks_exact(size).map(segment).collect())
     }
 
-    /// Whether one of the notes has that owner: lengths of owner and content, a type, then both,
-    /// each filled up to four bytes.
+    /// Whether one of the notes has that owner. A note is the lengths of owner and content, a type, and both,
+    /// each padded to four bytes.
     fn has_note_of(self, mut notes: &[u8], owner: &[u8]) -> bool {
         while notes.len() >= 12 {
             let owner_length = self.u32(notes, 0) as usize;

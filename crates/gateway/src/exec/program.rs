@@ -12,10 +12,10 @@ use rustix::process::{getegid, geteuid};
 
 use super::elf::Elf;
 
-/// How many scripts may run each other (BINPRM_MAX_RECURSION in fs/exec.c is 5).
+/// How deeply scripts may be interpreted by scripts (BINPRM_MAX_RECURSION in fs/exec.c is 5).
 const DEEPEST: usize = 5;
 
-/// Why a program cannot be taken along.
+/// Why the library cannot be loaded into a program.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refused {
     #[error("{0:?} is not to be found in PATH")]
@@ -41,7 +41,7 @@ pub(super) enum Refused {
 const ADVICE: &str = "use the proxy's SOCKS5 or HTTP CONNECT port, its transparent mode, or the \
                       tunnel";
 
-/// The file that runs for a program's name, as execvp(3) finds it.
+/// The file that a program name refers to, as execvp(3) finds it.
 pub(super) fn find(program: &OsStr) -> Result<PathBuf, Refused> {
     let executable = |path: &PathBuf| path.is_file() && access(path, Access::EXEC_OK).is_ok();
     if program.as_bytes().contains(&b'/') {
@@ -59,8 +59,8 @@ pub(super) fn find(program: &OsStr) -> Result<PathBuf, Refused> {
         .ok_or_else(|| Refused::NotFound(program.to_owned()))
 }
 
-/// Looks whether the library can be loaded into the program, or into the interpreter of a
-/// script. A file that may be run but not read is let through.
+/// Checks whether the library can be loaded into the program, or into the interpreter of a script. A file
+/// that may be executed but not read is accepted.
 pub(super) fn check(program: &Path, library: &Elf) -> Result<(), Refused> {
     let mut program = program.to_owned();
     for _ in 0..DEEPEST {
@@ -95,7 +95,7 @@ fn check_binary(program: PathBuf, file: &File, library: &Elf) -> Result<(), Refu
     if elf.kind != library.kind {
         return Err(Refused::OtherProcessor(program));
     }
-    // The library is built for the GNU C library, whose linker is no other's.
+    // The library is built for glibc; other C libraries have their own linker.
     if linker.contains("musl") || linker.contains("uClibc") || linker.contains("linker64") {
         return Err(Refused::OtherLibc(program, linker));
     }
@@ -118,7 +118,7 @@ fn interpreter(file: &File) -> Option<Vec<OsString>> {
     )
 }
 
-/// The program that these words run; env(1) is seen through.
+/// The program that an interpreter line runs; env(1) is resolved.
 fn interpreting_program(words: &[OsString]) -> Result<PathBuf, Refused> {
     let Some(first) = words.first() else {
         return Err(Refused::NoProgram(PathBuf::new()));
@@ -132,8 +132,8 @@ fn interpreting_program(words: &[OsString]) -> Result<PathBuf, Refused> {
     }
 }
 
-/// Whether the kernel gives the program other rights than ours, so that the linker ignores
-/// LD_PRELOAD (AT_SECURE, getauxval(3)).
+/// Whether the program runs with other privileges than ours, so that the dynamic linker ignores LD_PRELOAD
+/// (AT_SECURE, getauxval(3)).
 fn is_privileged(program: &Path) -> bool {
     let Ok(metadata) = fs::metadata(program) else {
         return false;

@@ -1,4 +1,4 @@
-//! Which clients a relay knows, and what each may have.
+//! The list of a relay's clients, with their limits.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -16,25 +16,25 @@ const LONGEST: u64 = 16 << 20;
 
 const LIMITS: &str = "streams=NUMBER, memory=SIZE, rate=RATE, addresses=ADDRESS,...";
 
-/// What one client may have; `None`: the relay's own default.
+/// Limits of a client; `None`: the relay's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Streams open at a time.
+    /// Simultaneous streams.
     pub streams: Option<u32>,
-    /// Bytes that wait at the relay.
+    /// Bytes buffered at the relay.
     pub memory: Option<Bytes>,
-    /// From the client and to it, each.
+    /// Rate in each direction.
     pub rate: Option<Rate>,
 }
 
-/// A client that may connect.
+/// A client that is allowed to connect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Client {
-    /// As the list calls it; the key's beginning if it does not.
+    /// Its name in the list, or the beginning of its key.
     pub name: String,
-    /// What it may have.
+    /// Its limits.
     pub limits: Limits,
-    /// The addresses within a tunnel that are its own; no other client has them.
+    /// Its addresses in the tunnel, which no other client may use.
     pub addresses: Vec<IpAddr>,
 }
 
@@ -44,7 +44,7 @@ pub struct Clients {
     clients: HashMap<PublicKey, Client>,
 }
 
-/// Why there is no list of clients.
+/// Why a list of clients could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientsError {
     /// The file cannot be read.
@@ -95,7 +95,7 @@ impl Clients {
         })
     }
 
-    /// One client without limits of its own, and its addresses within a tunnel.
+    /// A list of a single client without limits, with its addresses in the tunnel.
     #[must_use]
     pub fn of_one(name: &str, key: PublicKey, addresses: Vec<IpAddr>) -> Clients {
         let client = Client {
@@ -125,7 +125,7 @@ impl Clients {
         self.clients.len()
     }
 
-    /// Whether nobody may connect.
+    /// Whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.clients.is_empty()
@@ -185,7 +185,7 @@ fn parse_line(line: &str) -> Result<(PublicKey, Client), String> {
     Ok((key, client))
 }
 
-/// An address that a host can have.
+/// Parses an address that a host can have.
 fn parse_address(text: &str) -> Result<IpAddr, String> {
     let address: IpAddr = text
         .parse()

@@ -1,4 +1,4 @@
-//! Keys in files.
+//! Key files.
 
 use std::env;
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use super::{KeyError, PublicKey, SecretKey};
 
-/// A key's file is a line; what is longer is another file.
+/// A key file is one line; longer files are rejected.
 const LONGEST: u64 = 4096;
 
 /// Where a pair of keys was written.
@@ -25,16 +25,16 @@ pub struct KeyFiles {
     pub public: PathBuf,
 }
 
-/// Why there is no key.
+/// Why a key file could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyFileError {
-    /// A name that could not stand in a file of keys.
+    /// The name is not allowed in a key file.
     #[error("{}: allowed as a name: letters, digits, '.', '_' and '-'", .path.display())]
     Name {
-        /// What was given.
+        /// The name.
         path: PathBuf,
     },
-    /// There is a file already, which is not written over.
+    /// The file exists, and is not overwritten.
     #[error("{}: is there already; remove it first or choose another name", .path.display())]
     Exists {
         /// Which file.
@@ -48,20 +48,20 @@ pub enum KeyFileError {
         /// What the system says.
         source: io::Error,
     },
-    /// The file holds something else.
+    /// The content is not a key.
     #[error("{}: {problem}; allowed: a file that `ropewalk keygen` wrote", .path.display())]
     Content {
         /// Which file.
         path: PathBuf,
-        /// What is wrong with its text.
+        /// What is wrong.
         problem: KeyError,
     },
 }
 
-/// Writes `NAME.key` (mode 0600) and `NAME.pub`, both or neither, and not over a file that is there.
+/// Writes `NAME.key` (mode 0600) and `NAME.pub`, both or neither, and does not overwrite files.
 ///
 /// # Errors
-/// A name of other characters, a file that is there, or what the system says.
+/// The name has other characters, a file exists, or writing fails.
 pub fn write_key_files(name: &Path, secret: &SecretKey) -> Result<KeyFiles, KeyFileError> {
     let short = name.file_name().and_then(|short| short.to_str());
     let Some(short) = short.filter(|short| is_name(short)) else {
@@ -80,17 +80,17 @@ pub fn write_key_files(name: &Path, secret: &SecretKey) -> Result<KeyFiles, KeyF
     create_file(&files.secret, 0o600, secret.to_line().as_bytes())?;
     let public = secret.public().to_line(short);
     if let Err(error) = create_file(&files.public, 0o644, public.as_bytes()) {
-        // A secret key without its other half would only be in the way of the next try.
+        // A secret key without its public one would block the next attempt.
         let _ = fs::remove_file(&files.secret);
         return Err(error);
     }
     Ok(files)
 }
 
-/// Reads a secret key; warns if others than its owner could, too.
+/// Reads a secret key; warns if others than its owner can read the file.
 ///
 /// # Errors
-/// No such file, or another kind of file.
+/// It cannot be read, or is not a secret key.
 pub fn read_secret_key(path: &Path) -> Result<SecretKey, KeyFileError> {
     let text = read(path)?;
     let mode = fs::metadata(path).map(|file| file.permissions().mode());
@@ -106,8 +106,8 @@ pub fn read_secret_key(path: &Path) -> Result<SecretKey, KeyFileError> {
     })
 }
 
-/// Whether systemd has handed it over: its service's user reads it by an access control list, whose
-/// mask stands where others' rights do (systemd.exec(5)).
+/// Whether systemd has passed it as a credential: the service's user reads it through an access control list,
+/// whose mask shows as the group's permissions (systemd.exec(5)).
 fn is_credential(path: &Path) -> bool {
     let folder = env::var_os("CREDENTIALS_DIRECTORY").filter(|folder| !folder.is_empty());
     folder.is_some_and(|folder| path.starts_with(folder))
@@ -116,7 +116,7 @@ fn is_credential(path: &Path) -> bool {
 /// Reads a public key.
 ///
 /// # Errors
-/// No such file, or another kind of file.
+/// It cannot be read, or is not a public key.
 pub fn read_public_key(path: &Path) -> Result<PublicKey, KeyFileError> {
     let text = read(path)?;
     let key = PublicKey::from_line(&text).map(|(key, _)| key);
@@ -126,7 +126,7 @@ pub fn read_public_key(path: &Path) -> Result<PublicKey, KeyFileError> {
     })
 }
 
-/// Whether it may name a client or a link.
+/// Whether the text is a valid name of a client or a link.
 pub(crate) fn is_name(text: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
     (1..=64).contains(&text.len()) && text.chars().all(allowed) && !text.starts_with(['.', '-'])
@@ -142,7 +142,7 @@ fn read(path: &Path) -> Result<Zeroizing<String>, KeyFileError> {
     Ok(text)
 }
 
-/// A whole file or none: it gets its name once its content is on the disk.
+/// Writes a whole file or none: it gets its name when its content is on the disk.
 pub(crate) fn create_file(path: &Path, mode: u32, content: &[u8]) -> Result<(), KeyFileError> {
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -156,7 +156,7 @@ pub(crate) fn create_file(path: &Path, mode: u32, content: &[u8]) -> Result<(), 
         file.as_file().sync_all()?;
         file.persist_noclobber(path)
             .map_err(|refused| refused.error)?;
-        // Not every file system can be asked for this.
+        // Not every file system supports syncing a folder.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
         Ok(())
     };

@@ -31,14 +31,14 @@ const PUBLIC_WORD: &str = "ropewalk-public-key";
 #[derive(Clone)]
 pub struct SecretKey(Zeroizing<[u8; KEY_LEN]>);
 
-/// What others may know of a secret key.
+/// The public key that belongs to a secret one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PublicKey([u8; KEY_LEN]);
 
-/// What stands there is no key.
+/// The text is not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// It does not begin with the word that tells its kind.
+    /// It does not begin with the keyword of its kind.
     #[error("does not begin with {0:?}")]
     Word(&'static str),
     /// It is not the Base64 (RFC 4648) of 32 bytes.
@@ -47,7 +47,7 @@ pub enum KeyError {
 }
 
 impl SecretKey {
-    /// A new one, of the system's randomness.
+    /// A new key from the system's random number generator.
     ///
     /// # Panics
     /// If the system has none.
@@ -61,13 +61,13 @@ impl SecretKey {
         SecretKey(bytes)
     }
 
-    /// From its bytes; all are allowed.
+    /// From its bytes; all values are valid.
     #[must_use]
     pub fn from_bytes(bytes: [u8; KEY_LEN]) -> SecretKey {
         SecretKey(Zeroizing::new(bytes))
     }
 
-    /// What others may know of it.
+    /// The public key.
     #[must_use]
     pub fn public(&self) -> PublicKey {
         let mut dh: Box<dyn Dh> = DefaultResolver
@@ -101,7 +101,7 @@ impl SecretKey {
 }
 
 impl PublicKey {
-    /// From its bytes; all are allowed.
+    /// From its bytes; all values are valid.
     #[must_use]
     pub fn from_bytes(bytes: [u8; KEY_LEN]) -> PublicKey {
         PublicKey(bytes)

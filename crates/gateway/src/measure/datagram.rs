@@ -1,39 +1,40 @@
-//! What goes in UDP between the two ends of a measurement.
+//! UDP datagrams between the two ends of a measurement.
 //!
-//! All fields big endian: the session's token (16 bytes), kind (u8), number of the train (u32),
-//! place in it (u32), when it left by the sender's clock (u64, ns); then padding.
+//! All fields are big endian: the session's token (16 bytes), kind (u8), number of the train (u32), index in
+//! it (u32), send time by the sender's clock (u64, ns); then padding.
 
 /// Bytes before the padding.
 pub const HEADER_LEN: usize = 16 + 1 + 4 + 4 + 8;
 
-/// Drawn by the relay for a session, and told over the authenticated stream.
+/// Random number that the relay assigns to a session, sent over the authenticated stream.
 pub type Token = [u8; 16];
 
-/// One datagram, without its padding.
+/// A datagram, without its padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// Whose it is.
+    /// The session that it belongs to.
     pub token: Token,
     /// What it is for.
     pub kind: Kind,
-    /// Which train it is of, or of an echo its number.
+    /// The number of its train, or of the echo.
     pub train: u32,
-    /// Its place in the train.
+    /// Its index in the train.
     pub place: u32,
     /// When it left, by the sender's clock.
     pub sent_ns: u64,
 }
 
-/// What a datagram is for.
+/// Kind of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// To come back as [`Kind::Answer`].
+    /// To be returned as [`Kind::Answer`].
     Echo = 1,
-    /// What came as [`Kind::Echo`], all else as it was.
+    /// A returned [`Kind::Echo`], otherwise unchanged.
     Answer = 2,
     /// One of a train.
     Train = 3,
-    /// From the relay: a number that the stream must say before trains go to this address.
+    /// From the relay: a number that the client must repeat on the stream before trains are sent to its
+    /// address.
     Challenge = 4,
 }
 
@@ -50,7 +51,7 @@ impl Datagram {
         out[25..HEADER_LEN].copy_from_slice(&self.sent_ns.to_be_bytes());
     }
 
-    /// Reads one; `None` if it is none.
+    /// Parses a datagram; `None` if it is malformed.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Datagram> {
         let (token, rest) = bytes.split_first_chunk()?;

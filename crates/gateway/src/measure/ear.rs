@@ -1,4 +1,4 @@
-//! Listens on a session's UDP socket: notes what arrives and when, and answers echoes.
+//! Receives on a session's UDP socket: records what arrives and when, and answers echoes.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,31 +12,31 @@ use super::datagram::{Datagram, HEADER_LEN, Kind, Token};
 use super::socket::Clock;
 use super::train::Arrival;
 
-/// Most arrivals of a train that are noted.
+/// Most recorded arrivals of a train.
 const MAX_ARRIVALS: usize = 50_000;
 
-/// Most answers to echoes that are noted.
+/// Most recorded answers to echoes.
 const MAX_ANSWERS: usize = 10_000;
 
-/// How often it looks whether it is to end.
+/// How often the thread checks whether to end.
 const STEP: Duration = Duration::from_millis(50);
 
-/// A thread that listens until this is dropped.
+/// A thread that receives until this is dropped.
 pub struct Ear {
     noted: Arc<Mutex<Noted>>,
     ends: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What an end does with what comes.
+/// What an end does with the datagrams it receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// It answers echoes, and before it knows its peer it challenges.
+    /// The relay answers echoes, and sends a challenge before it knows the client's address.
     Relay {
-        /// What the peer has to say over the stream.
+        /// What the client has to repeat on the stream.
         challenge: u64,
     },
-    /// It notes answers.
+    /// The client records answers.
     Client,
 }
 
@@ -49,12 +49,12 @@ struct Noted {
     heard_from: Option<SocketAddr>,
     /// The peer has shown that it receives at its address.
     is_confirmed: bool,
-    /// Bytes that may still be answered.
+    /// Bytes of answers that may still be sent.
     answerable: u64,
 }
 
 impl Ear {
-    /// Begins to listen; at most `answerable` bytes are sent in answer to echoes.
+    /// Starts receiving; at most `answerable` bytes of answers to echoes are sent.
     pub fn open(
         socket: Arc<UdpSocket>,
         token: Token,
@@ -75,7 +75,7 @@ impl Ear {
                 let (noted, ends) = of_thread;
                 let mut bytes = [0; 2048];
                 while !ends.load(Ordering::Relaxed) {
-                    // Timed out, or told of a closed port: there may be more to come.
+                    // A timeout, or an ICMP error of a closed port: more may arrive.
                     let Ok((length, from)) = socket.recv_from(&mut bytes) else {
                         continue;
                     };
@@ -89,7 +89,7 @@ impl Ear {
                     let answer = lock(&noted).note(datagram, length, from, received_ns, side);
                     if let Some((answer, length)) = answer {
                         answer.emit(&mut bytes[..length]);
-                        // What cannot be sent is lost, as on the way.
+                        // A failure to send counts as a loss on the path.
                         let _ = match side {
                             Side::Relay { .. } => reply(&socket, &bytes[..length], from),
                             Side::Client => Ok(0),
@@ -104,20 +104,20 @@ impl Ear {
         })
     }
 
-    /// Notes this train from now on, and forgets the one before.
+    /// Records this train from now on, and forgets the one before.
     pub fn expect(&self, train: u32) {
         let mut noted = self.lock();
         noted.train = train;
         noted.arrivals.clear();
     }
 
-    /// What has arrived of the train.
+    /// The recorded arrivals of the train.
     #[must_use]
     pub fn arrivals(&self) -> Vec<Arrival> {
         self.lock().arrivals.clone()
     }
 
-    /// How many have arrived of the train, and when the last did.
+    /// How many datagrams of the train have arrived, and when the last one did.
     #[must_use]
     pub fn progress(&self) -> (usize, Option<u64>) {
         let noted = self.lock();
@@ -125,19 +125,19 @@ impl Ear {
         (noted.arrivals.len(), last)
     }
 
-    /// Round trips of the echoes that were answered.
+    /// Round trips of the answered echoes.
     #[must_use]
     pub fn round_trips(&self) -> Vec<Duration> {
         self.lock().round_trips.values().copied().collect()
     }
 
-    /// What the relay wants to hear over the stream.
+    /// The number that the relay expects on the stream.
     #[must_use]
     pub fn challenge(&self) -> Option<u64> {
         self.lock().challenge
     }
 
-    /// Whoever sent the newest datagram with the session's token.
+    /// The sender of the newest datagram with the session's token.
     #[must_use]
     pub fn heard_from(&self) -> Option<SocketAddr> {
         self.lock().heard_from
@@ -163,7 +163,7 @@ impl Drop for Ear {
 }
 
 impl Noted {
-    /// Notes a datagram; gives the answer to it and the answer's length.
+    /// Records a datagram; returns the answer to it and its length.
     fn note(
         &mut self,
         datagram: Datagram,

@@ -1,20 +1,20 @@
-//! What was measured of a link, and as a scenario file.
+//! Results of measuring a link, and their output as a scenario file.
 
 use std::fmt::Write;
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// One link towards a relay. Rates count IP packets, headers included, as scenario files do.
+/// Results for one link to a relay. Rates count IP packets, headers included, as in scenario files.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measured {
-    /// Of small packets on the idle link.
+    /// With small packets on the idle link.
     pub round_trip: RoundTrip,
     /// Towards the relay.
     pub up: Direction,
     /// From the relay.
     pub down: Direction,
-    /// What the measurement sent and asked for.
+    /// Bytes that the measurement sent and requested.
     pub bytes: u64,
 }
 
@@ -27,7 +27,7 @@ pub struct RoundTrip {
     pub p50_ms: f64,
     /// The 95th percentile.
     pub p95_ms: f64,
-    /// The shortest without the time that the packet itself took to be sent, there and back.
+    /// The shortest, less the packet's own transmission time in both directions.
     pub propagation_ms: f64,
 }
 
@@ -36,25 +36,25 @@ pub struct RoundTrip {
 pub struct Direction {
     /// 10^6 bit/s of IP packets.
     pub rate_mbps: f64,
-    /// The link may be faster: it was not filled.
+    /// The rate is a lower bound: the link was not filled.
     pub rate_is_least: bool,
-    /// Share of packets lost, well below the rate.
+    /// Loss ratio well below the link's rate.
     pub loss_ratio: f64,
-    /// Of how many that share is.
+    /// Number of packets that the ratio is of.
     pub loss_packets: u32,
-    /// What the queue holds when it is full; absent where nothing was dropped.
+    /// Size of the queue; absent if nothing was dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_bytes: Option<f64>,
 }
 
-/// A rate that a train found.
+/// A rate measured with a train.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     /// Of IP packets.
     pub bps: f64,
-    /// The link may be faster.
+    /// The rate is a lower bound.
     pub is_least: bool,
-    /// What waits when it is full.
+    /// Size of the queue.
     pub queue_bytes: Option<f64>,
 }
 
@@ -68,7 +68,7 @@ pub struct Loss {
 }
 
 impl Direction {
-    /// What is lost has been sent before: the link's own rate is what arrived and what did not.
+    /// What was lost had been transmitted before the loss: the link's rate includes it.
     #[must_use]
     pub fn new(rate: Rate, loss: Loss) -> Direction {
         let ratio = f64::from(loss.lost) / f64::from(loss.sent.max(1));
@@ -83,8 +83,7 @@ impl Direction {
 }
 
 impl RoundTrip {
-    /// Of these samples; `sending_s` is what a packet takes to be sent, there and back. `None`
-    /// without any.
+    /// From samples; `sending_s` is a packet's transmission time in both directions. `None` without samples.
     #[must_use]
     pub fn of(mut samples: Vec<Duration>, sending_s: f64) -> Option<RoundTrip> {
         samples.sort_unstable();
@@ -100,7 +99,7 @@ impl RoundTrip {
     }
 }
 
-/// Which direction of the links the scenario's data take.
+/// The direction of the link that the scenario's data take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Forward {
     /// From here to the relay.
@@ -152,7 +151,7 @@ pub fn scenario(
             keys(back).join(", ")
         );
     }
-    // All links, so that `advise` has something to leave out.
+    // It uses all links, so that `advise` can leave some out.
     out.push_str("\n[transport]\nprotocol = \"mptcp\"\n");
     out
 }
@@ -172,7 +171,7 @@ fn keys(direction: &Direction) -> [String; 3] {
     ]
 }
 
-/// A basic string of TOML: names of links have no character that must be escaped, titles may.
+/// A TOML basic string: names of links need no escapes, titles may.
 fn quoted(text: &str) -> String {
     let escaped: String = text
         .chars()

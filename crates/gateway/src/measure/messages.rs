@@ -1,4 +1,4 @@
-//! What the two ends of a measurement say to each other over its stream: lines of JSON.
+//! Messages of the two ends of a measurement on their stream, as lines of JSON.
 
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
@@ -10,45 +10,45 @@ use crate::association::{Stream, StreamError};
 /// Longest line, its end included.
 const MAX_LINE: usize = 1024;
 
-/// From the client.
+/// A message from the client.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Ask {
-    /// What was said in a challenge: trains may go to where it was received.
+    /// Repeats a challenge: trains may be sent to the address where it was received.
     Confirm {
         /// The challenge's number.
         challenge: u64,
     },
-    /// A train comes.
+    /// A train will be sent.
     Expect {
         /// Its number.
         train: u32,
     },
-    /// What was seen of it.
+    /// Asks what arrived of a train.
     Report {
         /// Its number.
         train: u32,
-        /// Of each datagram, with its UDP and IP headers.
+        /// Length of each datagram with its UDP and IP headers.
         packet_bytes: u32,
     },
-    /// Send one.
+    /// Asks for a train.
     Send {
         /// Its number.
         train: u32,
         /// How many.
         datagrams: u32,
-        /// Of each, with its UDP and IP headers.
+        /// Length of each, with its UDP and IP headers.
         packet_bytes: u32,
-        /// How fast, of IP packets.
+        /// Rate of IP packets.
         rate_bps: f64,
     },
 }
 
-/// From the relay.
+/// A message from the relay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "tell", rename_all = "kebab-case")]
 pub enum Tell {
-    /// Where UDP is expected, and under which token.
+    /// The UDP port for the measurement, and its token.
     Door {
         /// At the relay's address.
         port: u16,
@@ -57,41 +57,41 @@ pub enum Tell {
         /// Most bytes that the relay sends.
         bytes: u64,
     },
-    /// It is so.
+    /// Done.
     Done,
-    /// Of a train that arrived.
+    /// What arrived of a train.
     Seen(Seen),
-    /// Of a train that was sent.
+    /// What was sent of a train.
     Sent(Sent),
-    /// It is not done.
+    /// The request is refused.
     Refused {
         /// Why.
         reason: String,
     },
 }
 
-/// Why nothing can be said.
+/// Why a message could not be sent or received.
 #[derive(Debug, thiserror::Error)]
 pub enum MessageError {
     /// The stream ended.
     #[error("the other end has left")]
     Ended,
-    /// The stream was given up.
+    /// The stream was reset.
     #[error(transparent)]
     Stream(#[from] StreamError),
-    /// A line that is none, or too long.
+    /// A line is malformed or too long.
     #[error("the other end says what is not understood")]
     Malformed,
 }
 
-/// Lines over a stream.
+/// Messages over a stream.
 pub struct Lines {
     stream: Stream,
     read: Vec<u8>,
 }
 
 impl Lines {
-    /// Over a stream behind its request and answer.
+    /// Over a stream whose request has been answered.
     #[must_use]
     pub fn new(stream: Stream) -> Lines {
         Lines {
@@ -100,14 +100,14 @@ impl Lines {
         }
     }
 
-    /// Says one line.
+    /// Sends a message.
     pub async fn say(&self, message: &impl Serialize) -> Result<(), MessageError> {
         let mut line = serde_json::to_vec(message).map_err(|_| MessageError::Malformed)?;
         line.push(b'\n');
         Ok(self.stream.write(Bytes::from(line)).await?)
     }
 
-    /// Hears one line.
+    /// Receives a message.
     pub async fn hear<T: DeserializeOwned>(&mut self) -> Result<T, MessageError> {
         let mut pieces = Vec::new();
         loop {
@@ -127,7 +127,7 @@ impl Lines {
         }
     }
 
-    /// Nothing more will be said.
+    /// Ends this direction of the stream.
     pub fn finish(&self) {
         self.stream.finish();
     }

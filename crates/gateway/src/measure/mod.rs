@@ -1,9 +1,9 @@
 //! `measure`: round trip, rate, loss and queue of each link towards a relay, by trains of UDP
 //! packets, as a scenario file.
 //!
-//! The client asks over a stream of an association that has this link alone ([`session`]), so
-//! the relay knows who asks; it answers within bounds ([`responder`]). What trains tell is pure
-//! ([`train`]).
+//! The client sends requests over a stream of an association that has only this link ([`session`]), so that
+//! the relay has authenticated it; the relay answers within limits ([`responder`]). The evaluation of trains
+//! is pure ([`train`]).
 
 pub mod datagram;
 mod ear;

@@ -1,4 +1,4 @@
-//! The relay's part in a measurement: a UDP socket for one session, within bounds.
+//! The relay's side of a measurement: a UDP socket for one session, within limits.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -17,22 +17,22 @@ use super::messages::{Ask, Lines, MessageError, Tell};
 use super::socket::{self, Clock, Train, header_bytes};
 use super::train::Seen;
 
-/// Most bytes that a session sends, trains and answers to echoes each.
+/// Most bytes of trains, and most bytes of answers to echoes, that a session sends.
 pub const MAX_BYTES: u64 = 256_000_000;
 
 /// Longest that a session lasts.
 pub const MAX_SESSION: Duration = Duration::from_secs(60);
 
-/// Longest that a train may take to leave.
+/// Longest duration of a train.
 const MAX_TRAIN_S: f64 = 10.0;
 
 /// Largest packet of a train.
 const MAX_PACKET: u32 = 1500;
 
-/// What is asked of the socket; the system may give less.
+/// Requested receive buffer; the system may grant less.
 pub(super) const RECEIVE_BUFFER: usize = 4 << 20;
 
-/// Measures with one client at a time, so that no two disturb each other.
+/// Serves one client at a time, so that measurements do not disturb each other.
 #[derive(Debug)]
 pub struct Responder {
     room: Semaphore,
@@ -46,9 +46,9 @@ impl Default for Responder {
 }
 
 impl Responder {
-    /// Answers one session, whose stream has brought its request and got its answer. UDP is
-    /// expected where the client's carrier came in, so that what is sent from there reaches the
-    /// client as the carrier does; on another port if something has that one.
+    /// Serves one session, whose stream has been requested and answered. UDP is expected at the address where
+    /// the client's carrier arrived, so that datagrams sent from there reach the client as the carrier does;
+    /// at another port if that one is in use.
     pub async fn answer(&self, mut lines: Lines, carrier: SocketAddr) {
         let local = SocketAddr::new(carrier.ip().to_canonical(), carrier.port());
         let Ok(_permit) = self.room.try_acquire() else {
@@ -139,7 +139,7 @@ async fn converse(lines: &mut Lines, local: SocketAddr) -> Result<(), SessionErr
     }
 }
 
-/// Waits until nothing has come for a moment: the train's last may be on their way.
+/// Waits until nothing has arrived for a moment: the last datagrams of a train may still be in flight.
 pub(super) async fn settle(ear: &Ear) {
     let mut before = ear.progress();
     for _ in 0..20 {
@@ -152,7 +152,7 @@ pub(super) async fn settle(ear: &Ear) {
     }
 }
 
-/// The bytes that a train takes, if it may be sent.
+/// The bytes of a train, if it may be sent.
 fn allowed(train: &Train, socket: &UdpSocket, left: u64) -> Result<u64, &'static str> {
     if socket.peer_addr().is_err() {
         return Err("the address was not confirmed");
@@ -172,8 +172,8 @@ fn allowed(train: &Train, socket: &UdpSocket, left: u64) -> Result<u64, &'static
     Ok(bytes)
 }
 
-/// The port of the relay's own listener, which is as open as the relay itself; another one if
-/// something has it.
+/// Binds to the port of the relay's own listener, which firewalls let through like the relay itself; to
+/// another one if it is in use.
 fn bind(local: SocketAddr) -> io::Result<UdpSocket> {
     let any_port = SocketAddr::new(local.ip(), 0);
     let socket = UdpSocket::bind(local).or_else(|_| UdpSocket::bind(any_port))?;

@@ -1,4 +1,4 @@
-//! The client's part in a measurement of one link: what is sent in turn, and what it tells.
+//! The client's side of a measurement of one link: the sequence of trains, and their evaluation.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -17,45 +17,45 @@ use super::responder::settle;
 use super::socket::{self, Clock, Train, header_bytes};
 use super::train::{Seen, Sent};
 
-/// Echoes, and the time between them.
+/// Number of echoes, and the time between them.
 const ECHOES: u32 = 50;
 const ECHO_STEP: Duration = Duration::from_millis(20);
 
-/// Packets of trains that measure a rate: they pass most tunnels and PPPoE whole.
+/// Packet size of trains that measure a rate: it passes most tunnels and PPPoE unfragmented.
 const PACKET: u32 = 1400;
 
-/// Packets of the train that measures loss, which falls on packets of any size alike.
+/// Packet size and number of the train that measures loss, which is taken to be independent of size.
 const LOSS_PACKET: u32 = 200;
 const LOSS_PACKETS: u32 = 2000;
 
-/// Loss is measured at no more than this share of the rate, and this many packets a second.
+/// Loss is measured at no more than this share of the rate, and this many packets per second.
 const LOSS_SHARE: f64 = 0.4;
 const LOSS_PACKETS_PER_S: f64 = 1000.0;
 
-/// First rate that is tried, by what it grows, and where that ends.
+/// First rate that is tried, its growth, and its end.
 const FIRST_BPS: f64 = 1e6;
 const GROWTH: f64 = 4.0;
 const MAX_BPS: f64 = 4e9;
 
-/// A train that arrives this much slower than it left filled the link.
+/// A train fills the link if it arrives slower than this fraction of the rate it was sent at.
 const FILLED: f64 = 0.9;
 
-/// The rate is measured with trains this much faster than the link, each for as long; the last
-/// fills queues of up to half a second.
+/// Final trains exceed the link's rate by these factors, each for this long; the last one fills queues of up
+/// to half a second.
 const OVERLOADS: [f64; 3] = [1.25, 1.25, 2.0];
 const FINE: Duration = Duration::from_millis(500);
 
-/// A train of which this much was lost found the queue full.
+/// A train that lost more than this overflowed the queue.
 const DROPPED: f64 = 0.02;
 
-/// Length of the trains that look for the rate, within bounds in packets.
+/// Length of trains that search for the rate, with bounds in packets.
 const COARSE: Duration = Duration::from_millis(100);
 const COARSE_PACKETS: RangeInclusive<f64> = 24.0..=4000.0;
 
-/// Likewise of the trains that measure it.
+/// The same of trains that measure it.
 const FINE_PACKETS: RangeInclusive<f64> = 24.0..=10_000.0;
 
-/// Why a link was not measured.
+/// Why a link could not be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
     /// Over the stream.
@@ -64,16 +64,16 @@ pub enum MeasureError {
     /// Of the socket.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The relay will not.
+    /// The relay refused.
     #[error("the relay refuses: {0}")]
     Refused(String),
-    /// The relay says what was not asked.
+    /// The relay sent an unexpected message.
     #[error("the relay says what was not asked for")]
     Unexpected,
-    /// No UDP comes through.
+    /// No UDP datagrams arrive.
     #[error("no UDP comes back from {0}: it may be blocked on the way")]
     Silent(SocketAddr),
-    /// Fewer bytes are allowed than this link needs.
+    /// Fewer bytes are allowed than the measurement needs.
     #[error("{0} bytes are too few to measure this link")]
     Budget(u64),
 }
@@ -86,12 +86,12 @@ pub struct Session {
     token: Token,
     clock: Clock,
     trains: u32,
-    /// Bytes of IP packets that may still be sent or asked for.
+    /// Bytes of IP packets that may still be sent or requested.
     left: u64,
     used: u64,
 }
 
-/// Which way a train goes.
+/// The direction of a train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     /// To the relay.
@@ -101,8 +101,8 @@ enum Way {
 }
 
 impl Session {
-    /// Begins one: the stream has been answered; `socket` makes a UDP socket of the link towards
-    /// an address.
+    /// Starts a session on a stream whose request has been answered. `socket` creates a UDP socket on the
+    /// link towards an address.
     pub async fn begin(
         mut lines: Lines,
         relay: SocketAddr,
@@ -132,7 +132,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Shows the relay that what it sends to this address arrives here.
+    /// Shows the relay that its datagrams arrive at this address.
     async fn knock(&mut self, door: SocketAddr) -> Result<(), MeasureError> {
         for attempt in 0..20 {
             self.echo(attempt)?;
@@ -147,7 +147,7 @@ impl Session {
         Err(MeasureError::Silent(door))
     }
 
-    /// Measures; `tell` hears what is done now, for people who wait.
+    /// Measures; `tell` is called with the current step, for progress output.
     pub async fn run(mut self, tell: &mut dyn FnMut(&str)) -> Result<Measured, MeasureError> {
         tell("round trip");
         let round_trips = self.round_trips().await?;
@@ -172,13 +172,13 @@ impl Session {
         Ok(measured)
     }
 
-    /// On a link that carries nothing else of ours.
+    /// Measured on a link without other traffic of ours.
     async fn round_trips(&mut self) -> Result<Vec<Duration>, MeasureError> {
         for number in 0..ECHOES {
             self.echo(1000 + number)?;
             sleep(ECHO_STEP).await;
         }
-        // As long as the last may take on any link that TCP can use.
+        // Waits as long as the last answer may take on any link that TCP can use.
         for _ in 0..20 {
             if self.ear.round_trips().len() >= ECHOES as usize {
                 break;
@@ -211,7 +211,7 @@ impl Session {
             let packets = packets.clamp(*COARSE_PACKETS.start(), *COARSE_PACKETS.end());
             let (sent, seen) = self.train(way, tried, packets as u32, PACKET).await?;
             let Some(rate) = seen.rate_bps else {
-                // Next to nothing came through: slower, or not at all.
+                // Almost nothing arrived: a slower link, or none.
                 if tried < FIRST_BPS / 100.0 {
                     return Err(MeasureError::Silent(self.socket.peer_addr()?));
                 }
@@ -222,7 +222,7 @@ impl Session {
             if rate < FILLED * left_at || tried >= MAX_BPS {
                 break rate;
             }
-            // This machine cannot send faster, so nor can it find out.
+            // This machine cannot send faster, so the rate stays a lower bound.
             if sent.rate_bps() < tried / 2.0 {
                 return Ok(Rate {
                     bps: rate,
@@ -255,7 +255,7 @@ impl Session {
                     seen.queued_s.unwrap_or_default(),
                 ));
             }
-            // A sender or receiver that was late now and then makes it less, never more.
+            // Delays at the sender or receiver can only reduce the rate.
             best.is_least &= !is_filled;
             best.bps = best.bps.max(rate);
         }
@@ -269,7 +269,7 @@ impl Session {
     async fn loss(&mut self, way: Way, rate: &Rate) -> Result<Loss, MeasureError> {
         let bits = f64::from(LOSS_PACKET * 8);
         let bps = (rate.bps * LOSS_SHARE).min(LOSS_PACKETS_PER_S * bits);
-        // On a slow link fewer of them, so that it ends.
+        // Fewer packets on a slow link, to bound the duration.
         let packets = (bps / bits * 5.0).min(f64::from(LOSS_PACKETS)) as u32;
         let (sent, seen) = self.train(way, bps, packets, LOSS_PACKET).await?;
         Ok(Loss {
@@ -278,7 +278,7 @@ impl Session {
         })
     }
 
-    /// Sends a train one way and tells what came of it. Then the queues are empty again.
+    /// Sends a train in one direction and returns the result, after the queues have drained.
     async fn train(
         &mut self,
         way: Way,

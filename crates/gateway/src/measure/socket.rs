@@ -1,4 +1,4 @@
-//! Trains over a UDP socket: sent on time, received with the time of each.
+//! Trains over a UDP socket: sent at their times, received with timestamps.
 //!
 //! These calls block; they belong on threads of their own.
 
@@ -10,26 +10,26 @@ use std::time::{Duration, Instant};
 use super::datagram::{Datagram, HEADER_LEN, Kind, Token};
 use super::train::Sent;
 
-/// What UDP and IP add to a datagram of a connected socket: RFC 768, RFC 791, RFC 8200.
+/// Header bytes that UDP and IP add to a datagram of a connected socket (RFC 768, RFC 791, RFC 8200).
 pub fn header_bytes(socket: &UdpSocket) -> io::Result<u32> {
     let peer = socket.peer_addr()?.ip().to_canonical();
     Ok(if peer.is_ipv4() { 28 } else { 48 })
 }
 
-/// What a train is like.
+/// Parameters of a train.
 #[derive(Clone, Copy, Debug)]
 pub struct Train {
     /// Unique in its session.
     pub number: u32,
-    /// How many.
+    /// Number of datagrams.
     pub datagrams: u32,
-    /// Of each, with its UDP and IP headers.
+    /// Length of each, with its UDP and IP headers.
     pub packet_bytes: u32,
-    /// How fast, of IP packets.
+    /// Rate of IP packets.
     pub rate_bps: f64,
 }
 
-/// Sends a train over a connected socket. Where this thread was late, what was due goes at once.
+/// Sends a train over a connected socket. If this thread is late, overdue datagrams are sent at once.
 pub fn send(socket: &UdpSocket, token: Token, train: &Train, clock: &Clock) -> io::Result<Sent> {
     let payload = train.packet_bytes.saturating_sub(header_bytes(socket)?) as usize;
     let mut bytes = vec![0; payload.max(HEADER_LEN)];
@@ -37,7 +37,7 @@ pub fn send(socket: &UdpSocket, token: Token, train: &Train, clock: &Clock) -> i
     let start = Instant::now();
     for place in 0..train.datagrams {
         let due = Duration::from_secs_f64(f64::from(place) * interval_s);
-        // Shorter sleeps are longer than they say.
+        // Shorter sleeps take longer than asked for.
         if let Some(wait) = due.checked_sub(start.elapsed())
             && wait > Duration::from_micros(100)
         {
@@ -53,7 +53,7 @@ pub fn send(socket: &UdpSocket, token: Token, train: &Train, clock: &Clock) -> i
         datagram.emit(&mut bytes);
         match socket.send(&bytes) {
             Ok(_) => {}
-            // The device's queue is full, or the far port was closed once: lost, as on the way.
+            // The device's queue is full, or the far port was once closed: a loss, as on the path.
             Err(error) if is_loss(&error) => {}
             Err(error) => return Err(error),
         }
@@ -65,7 +65,7 @@ pub fn send(socket: &UdpSocket, token: Token, train: &Train, clock: &Clock) -> i
     })
 }
 
-/// Whether a datagram that could not be sent is as one that was lost.
+/// Whether a failure to send counts as a loss.
 fn is_loss(error: &io::Error) -> bool {
     let full = rustix::io::Errno::NOBUFS.raw_os_error();
     error.raw_os_error() == Some(full)
@@ -75,18 +75,18 @@ fn is_loss(error: &io::Error) -> bool {
         )
 }
 
-/// Nanoseconds since some moment.
+/// A clock in nanoseconds from an arbitrary start.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(Instant);
 
 impl Clock {
-    /// Begins now.
+    /// Starts now.
     #[must_use]
     pub fn start() -> Clock {
         Clock(Instant::now())
     }
 
-    /// Since then.
+    /// Nanoseconds since its start.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
         self.0.elapsed().as_nanos() as u64

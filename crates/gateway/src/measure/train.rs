@@ -1,24 +1,24 @@
-//! What a train of datagrams tells of a link: pure, from when each left and when it arrived.
+//! Evaluation of packet trains, from the times when datagrams were sent and received.
 //!
-//! A train that is sent faster than the link keeps the link busy from its first datagram to its
-//! last, so what arrives does so at the link's rate, whatever was dropped before it (the
-//! dispersion of packet trains, Dovrolis, Ramanathan and Moore, INFOCOM 2001). How much longer
-//! than the first a late one is under way is the time that the full queue takes.
+//! A train that is sent faster than the link keeps the link busy from its first datagram to its last, so
+//! datagrams arrive at the link's rate whatever was dropped (packet train dispersion, Dovrolis, Ramanathan
+//! and Moore, INFOCOM 2001). The additional delay of late datagrams over the first is the time that the full
+//! queue takes to drain.
 
 use serde::{Deserialize, Serialize};
 
-/// Datagrams that a train has sent, all of one size.
+/// The datagrams of a train as sent, all of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sent {
-    /// How many.
+    /// Number of datagrams.
     pub datagrams: u32,
-    /// Of each, with its UDP and IP headers.
+    /// Length of each, with its UDP and IP headers.
     pub packet_bytes: u32,
-    /// From the first to the last.
+    /// Time from the first to the last.
     pub span_s: f64,
 }
 
-/// One that arrived; the two clocks need not agree.
+/// A datagram that arrived. The two clocks need not agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// Its place in the train.
@@ -29,31 +29,31 @@ pub struct Arrival {
     pub received_ns: u64,
 }
 
-/// What the receiver saw of a train.
+/// The datagrams of a train as received.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
-    /// Different datagrams that arrived.
+    /// Distinct datagrams that arrived.
     pub arrived: u32,
-    /// At what rate, of IP packets; absent of fewer than [`FEWEST`].
+    /// Their rate of IP packets; absent with fewer than [`FEWEST`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_bps: Option<f64>,
-    /// How much longer than the quickest those of the last third were under way, in the median.
+    /// Median additional delay of the last third over the fastest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queued_s: Option<f64>,
 }
 
-/// Fewer arrivals tell no rate.
+/// Least number of arrivals that give a rate.
 pub const FEWEST: usize = 8;
 
 impl Sent {
-    /// At what rate they left, of IP packets.
+    /// Rate at which they were sent, of IP packets.
     #[must_use]
     pub fn rate_bps(&self) -> f64 {
         let intervals = self.datagrams.saturating_sub(1);
         f64::from(intervals) * f64::from(self.packet_bytes) * 8.0 / self.span_s.max(1e-9)
     }
 
-    /// Share of them that did not arrive.
+    /// Fraction of them that did not arrive.
     #[must_use]
     pub fn lost(&self, seen: &Seen) -> f64 {
         let lost = self.datagrams.saturating_sub(seen.arrived);
@@ -62,7 +62,7 @@ impl Sent {
 }
 
 impl Seen {
-    /// Reads a train of packets of one size; arrivals in the order in which they came.
+    /// Evaluates arrivals, in order, of packets of one size.
     #[must_use]
     pub fn of(arrivals: &[Arrival], packet_bytes: u32) -> Seen {
         let mut places: Vec<u32> = arrivals.iter().map(|arrival| arrival.place).collect();
@@ -80,8 +80,8 @@ impl Seen {
     }
 }
 
-/// Arrivals a second: the line of least squares through how many had come by when, which a
-/// receiver that was late now and then does not move much.
+/// Arrivals per second: the slope of a least-squares line through the number of arrivals over time, which
+/// occasional delays of the receiver hardly change.
 fn slope_per_s(arrivals: &[Arrival]) -> Option<f64> {
     let first = arrivals.first()?.received_ns;
     let at = |arrival: &Arrival| arrival.received_ns.saturating_sub(first) as f64 / 1e9;
@@ -94,7 +94,7 @@ fn slope_per_s(arrivals: &[Arrival]) -> Option<f64> {
         with_time += number * (at(arrival) - mean_at);
         of_numbers += number * number;
     }
-    // Time over number: what is late is the time.
+    // Time is the dependent variable, since it is what varies.
     (with_time > 0.0).then(|| of_numbers / with_time)
 }
 
