@@ -1,8 +1,8 @@
-//! The bytes of a carrier: frames one after another, in the clear or in sealed records.
+//! Framing of a carrier: frames one after another, in the clear or in encrypted records.
 //!
-//! A record is its length (two bytes, tag included) and whole frames, sealed as
-//! one ([`RecordSequence`]); records are numbered from zero in each direction, so one
-//! that is left out, repeated or moved does not open.
+//! A record is its length (two bytes, tag included) and whole frames, encrypted together
+//! ([`RecordSequence`]). Records are numbered from zero in each direction, so one that was dropped, repeated
+//! or moved does not decrypt.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -14,50 +14,49 @@ use crate::buffers::Buffers;
 use crate::noise::{NoiseError, TAG_LEN};
 use crate::record_sequence::RecordSequence;
 
-/// Most bytes of a record's frames: with the tag, its length fits two bytes.
+/// Longest plaintext of a record: with the tag, its length fits two bytes.
 pub const MAX_RECORD: usize = u16::MAX as usize - TAG_LEN;
 
-/// Shorter payloads are copied out, so that a few of them do not keep the whole of what was read
-/// with them in memory.
+/// Shorter payloads are copied, so that they do not keep the whole read buffer in memory.
 const COPIED: usize = 4 << 10;
 
 /// Why a carrier cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// A record that is none.
+    /// A record does not decrypt.
     #[error(transparent)]
     Noise(#[from] NoiseError),
-    /// A frame that is none.
+    /// A frame is malformed.
     #[error(transparent)]
     Frame(#[from] MalformedFrame),
-    /// A record's last frame is not all there.
+    /// A record ends within a frame.
     #[error("a record that ends within a frame")]
     Cut,
 }
 
-/// Frames to bytes.
+/// Encodes frames.
 #[derive(Debug)]
 pub struct Encoder {
     key: Option<RecordSequence>,
-    /// Sealed: the record under way. Plain: headers under way.
+    /// Encrypted: the current record. Plain: the current headers.
     buffer: BytesMut,
     /// Plain: what is to be written, in order.
     pieces: VecDeque<Bytes>,
     len: usize,
 }
 
-/// Bytes to frames.
+/// Decodes frames.
 #[derive(Debug)]
 pub struct Decoder {
     key: Option<RecordSequence>,
     /// What was read and is not decoded.
     buffers: Buffers,
-    /// Sealed: what is left of the record that was opened last.
+    /// Encrypted: the rest of the record that was decrypted last.
     record: BytesMut,
 }
 
 impl Encoder {
-    /// In the clear without a key.
+    /// Plain if there is no key.
     #[must_use]
     pub fn new(key: Option<RecordSequence>) -> Encoder {
         Encoder {
@@ -68,7 +67,7 @@ impl Encoder {
         }
     }
 
-    /// Puts a frame behind those that wait.
+    /// Appends a frame.
     pub fn push(&mut self, frame: &Frame<Bytes>) {
         let payload = match frame {
             Frame::Data { payload, .. } => payload.clone(),
@@ -79,7 +78,7 @@ impl Encoder {
                 self.finish();
             }
             if self.len == 0 {
-                // The record's length, known later.
+                // The record's length, filled in later.
                 self.buffer.extend_from_slice(&[0; 2]);
             }
         }
@@ -95,19 +94,19 @@ impl Encoder {
         }
     }
 
-    /// Bytes of the frames that wait.
+    /// Bytes of the pending frames.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether no frame waits.
+    /// Whether no frame is pending.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Makes ready for writing what was pushed: seals it.
+    /// Makes the pending frames ready to be written: encrypts them.
     pub fn finish(&mut self) {
         if self.len == 0 {
             return;
@@ -124,7 +123,7 @@ impl Encoder {
         self.len = 0;
     }
 
-    /// Whether all that was made ready is written.
+    /// Whether everything that was made ready has been written.
     #[must_use]
     pub fn is_written(&self) -> bool {
         self.pieces.is_empty()
@@ -159,7 +158,7 @@ impl Encoder {
 }
 
 impl Decoder {
-    /// In the clear without a key.
+    /// Plain if there is no key.
     #[must_use]
     pub fn new(key: Option<RecordSequence>) -> Decoder {
         Decoder {
@@ -169,12 +168,12 @@ impl Decoder {
         }
     }
 
-    /// Where to read to.
+    /// The buffer to read into.
     pub fn space(&mut self) -> &mut BytesMut {
         self.buffers.space()
     }
 
-    /// The next frame; `None` if it is not all there.
+    /// The next frame; `None` if it is incomplete.
     ///
     /// # Errors
     /// The carrier cannot go on.

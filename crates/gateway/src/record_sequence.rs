@@ -1,21 +1,20 @@
-//! The records of one way of a carrier: their numbers, and the key, which is changed in time.
+//! The records of one direction of a carrier: their numbers, and the change of their key.
 //!
-//! Both ends count what was sealed, and go to the next key after the same record
-//! ([`RecordKey::rekey`]); nothing is said of it on the way.
+//! Both ends count the encrypted bytes, and change to the next key after the same record
+//! ([`RecordKey::rekey`]) without any message.
 
 use crate::noise::{NoiseError, RecordKey, TAG_LEN};
 
-/// A key is used for so many bytes, 32 GiB, and for the record that they end in. Half of the 64 GiB
-/// after which others change theirs, and far below what AES-GCM bears (RFC 8446, section 5.5:
-/// 2^24.5 records of 16 KiB).
+/// A key is used for 32 GiB, and for the record in which they end. That is half of the 64 GiB after which
+/// others rekey, and far below the limit of AES-GCM (RFC 8446, section 5.5: 2^24.5 records of 16 KiB).
 const KEY_BYTES: u64 = 1 << 35;
 
-/// The key of one way, and which record is next.
+/// The key of one direction, and the number of the next record.
 #[derive(Debug)]
 pub struct RecordSequence {
     key: RecordKey,
     number: u64,
-    /// What the key was used for.
+    /// Bytes encrypted with the key.
     bytes: u64,
     most: u64,
 }
@@ -27,7 +26,7 @@ impl RecordSequence {
         RecordSequence::changing_after(KEY_BYTES, key, number)
     }
 
-    /// With a key that is used for so many bytes and no longer; both ends must mean the same.
+    /// With another number of bytes after which the key changes; both ends must use the same.
     #[must_use]
     pub fn changing_after(most: u64, key: RecordKey, number: u64) -> RecordSequence {
         RecordSequence {
@@ -38,7 +37,7 @@ impl RecordSequence {
         }
     }
 
-    /// Seals the next record in place, and gives the tag to put behind.
+    /// Encrypts the next record in place; returns the tag to append.
     #[must_use]
     pub fn seal(&mut self, data: &mut [u8]) -> [u8; TAG_LEN] {
         let tag = self.key.seal(self.number, b"", data);
@@ -46,11 +45,11 @@ impl RecordSequence {
         tag
     }
 
-    /// Opens the next record in place; `sealed` ends with the tag. Gives the length of what was
-    /// sealed, which stands first.
+    /// Decrypts the next record in place; `sealed` ends with the tag. Returns the length of the plaintext,
+    /// which is at the front.
     ///
     /// # Errors
-    /// It is not the next record of the other end.
+    /// It is not the peer's next record.
     pub fn open(&mut self, sealed: &mut [u8]) -> Result<usize, NoiseError> {
         let len = self.key.open(self.number, b"", sealed)?.len();
         self.advance(len);

@@ -1,4 +1,4 @@
-//! What is logged of who is refused: once a source and reason, not once a try.
+//! Rate-limited logging of refused requests: once per source and reason, rather than once per attempt.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -6,10 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tracing::warn;
-/// The same is said again after this.
+/// Interval after which the same is logged again.
 const AGAIN: Duration = Duration::from_secs(60);
 
-/// Most sources and reasons that are remembered; while there are as many, new ones are not logged.
+/// Most sources and reasons that are remembered; once there are as many, new ones are not logged.
 const MOST: usize = 4096;
 
 /// Logs refusals.
@@ -23,7 +23,7 @@ struct Refused {
 }
 
 impl Refusals {
-    /// Somebody was refused; `reason` is of few values, `detail` of any.
+    /// A request was refused. There are few values of `reason`; `detail` can be anything.
     pub fn note(&self, who: impl Display, reason: &'static str, detail: impl Display) {
         let who = who.to_string();
         if let Some(unlogged) = self.is_due(&who, reason, Instant::now()) {
@@ -36,7 +36,7 @@ impl Refusals {
         }
     }
 
-    /// Whether it is to be logged, and how many times it was not.
+    /// Whether it is to be logged, and how many times it was suppressed.
     fn is_due(&self, who: &str, reason: &'static str, now: Instant) -> Option<u64> {
         let mut refusals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (who.to_owned(), reason);

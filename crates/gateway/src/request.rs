@@ -1,7 +1,7 @@
-//! What a stream says first: what is wanted at the other end, and what came of it.
+//! The request at the beginning of a stream, and the answer to it.
 //!
-//! Both are of a few bytes and stand before the stream's own data, so opening a stream costs no
-//! frame of its own and is as reliable as the rest.
+//! Both have a few bytes and precede the stream's data, so that opening a stream needs no frame of its own
+//! and is as reliable as the data.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -17,10 +17,10 @@ pub const MAX_HOST_LEN: usize = 255;
 const CONNECT: u8 = 1;
 const DATAGRAMS: u8 = 2;
 const MEASURE: u8 = 5;
-/// A connection whose bytes are urgent.
+/// A connection with deadlines.
 const CONNECT_BY: u8 = 6;
 
-/// In place of milliseconds: no deadline.
+/// Instead of milliseconds: no deadline.
 const NO_DEADLINE: u16 = u16::MAX;
 
 // As in SOCKS (RFC 1928, section 5).
@@ -31,9 +31,9 @@ const IPV6: u8 = 4;
 /// A host, by address or by name, and a port.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
-    /// Where; a name is resolved at the far end.
+    /// The host; a name is resolved at the far end.
     pub host: Host,
-    /// Never zero for a connection.
+    /// The port; never zero for a connection.
     pub port: u16,
 }
 
@@ -46,10 +46,10 @@ pub enum Host {
     Name(String),
 }
 
-/// What the end that opens a stream wants.
+/// A request of the end that opens a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// A TCP connection to a target; the stream is its bytes, which are so urgent.
+    /// A TCP connection to a target; the stream carries its bytes, with this urgency.
     Connect(Target, Urgency),
     /// A UDP socket; the stream is datagrams (see [`crate::datagram`]).
     Datagrams,
@@ -57,41 +57,40 @@ pub enum Request {
     Measure,
 }
 
-/// What came of a request; beyond [`Status::Done`] the numbers are those of SOCKS
-/// (RFC 1928, section 6).
+/// The answer to a request. Other numbers than [`Status::Done`]'s are those of SOCKS (RFC 1928, section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Status {
-    /// It is done; the stream's own bytes follow.
+    /// Success; the stream's data follow.
     Done = 0,
-    /// It failed for another reason than those below.
+    /// Another failure than those below.
     Failed = 1,
     /// The rules of the far end do not allow it.
     NotAllowed = 2,
-    /// No route.
+    /// There is no route.
     NetworkUnreachable = 3,
-    /// No answer of that host, or no address for that name.
+    /// The host does not answer, or its name has no address.
     HostUnreachable = 4,
     /// The target refused.
     Refused = 5,
     /// The target did not answer in time.
     TimedOut = 6,
-    /// The far end does not know such requests.
+    /// The far end does not know the request.
     Unknown = 7,
-    /// The far end has as many streams as it may have, or the association has ended.
+    /// The far end's limit of streams is reached, or the association has ended.
     Limit = 9,
 }
 
-/// The first bytes of a stream are no request, or no answer.
+/// The bytes are not a request, or not an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the first bytes of a stream are none that are known")]
 pub struct Malformed;
 
 impl Request {
-    /// Most bytes that a request takes.
+    /// Longest request.
     pub const MAX_LEN: usize = 1 + URGENCY_LEN + Target::MAX_LEN;
 
-    /// As it goes over the stream.
+    /// Its encoding.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(Request::MAX_LEN);
@@ -111,10 +110,10 @@ impl Request {
         out
     }
 
-    /// The request at the front of `bytes` and what it takes; `None` if it is not all there.
+    /// The request at the front of `bytes` and its length; `None` if it is incomplete.
     ///
     /// # Errors
-    /// Whatever follows, it is none.
+    /// It is malformed.
     pub fn parse(bytes: &[u8]) -> Result<Option<(Request, usize)>, Malformed> {
         let Some((&kind, rest)) = bytes.split_first() else {
             return Ok(None);
@@ -140,7 +139,7 @@ impl Request {
     }
 }
 
-/// How many bytes are interactive, and milliseconds.
+/// Length of the number of interactive bytes and the milliseconds.
 const URGENCY_LEN: usize = 6;
 
 fn emit_urgency(urgency: Urgency, out: &mut Vec<u8>) {
@@ -164,10 +163,10 @@ fn parse_urgency([a, b, c, d, e, f]: [u8; URGENCY_LEN]) -> Result<Urgency, Malfo
 }
 
 impl Target {
-    /// Most bytes that a target takes.
+    /// Longest target.
     pub const MAX_LEN: usize = 2 + MAX_HOST_LEN + 2;
 
-    /// The address, unless it is a name that has to be resolved.
+    /// The address, unless it is a name.
     #[must_use]
     pub fn address(&self) -> Option<SocketAddr> {
         match self.host {
@@ -195,10 +194,10 @@ impl Target {
         out.extend(self.port.to_be_bytes());
     }
 
-    /// The target at the front of `bytes` and what it takes; `None` if it is not all there.
+    /// The target at the front of `bytes` and its length; `None` if it is incomplete.
     ///
     /// # Errors
-    /// A kind of address that there is not, or a name of other characters.
+    /// Its address type is unknown, or its name has invalid characters.
     pub fn parse(bytes: &[u8]) -> Result<Option<(Target, usize)>, Malformed> {
         let Some((&kind, rest)) = bytes.split_first() else {
             return Ok(None);
@@ -292,7 +291,7 @@ impl fmt::Display for Target {
 }
 
 impl Status {
-    /// The one of that number; numbers that are not known are [`Status::Failed`].
+    /// The status of that number; unknown numbers are [`Status::Failed`].
     #[must_use]
     pub fn from_byte(byte: u8) -> Status {
         match byte {
@@ -308,7 +307,7 @@ impl Status {
         }
     }
 
-    /// What a failed connect(2) says.
+    /// The status for an error of connect(2).
     #[must_use]
     pub fn of_error(error: &std::io::Error) -> Status {
         use std::io::ErrorKind;

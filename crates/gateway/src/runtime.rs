@@ -1,4 +1,4 @@
-//! The tokio runtime that verbs run in, and the signals that end them.
+//! The tokio runtime of a verb, and the signals that end it.
 
 use std::env;
 use std::io;
@@ -12,13 +12,13 @@ use tracing::{error, info, warn};
 
 use crate::Failure;
 
-/// Runs a verb's future to its end, and all tasks that it starts on one thread.
+/// Runs a verb's future to its end, and all tasks that it starts, on one thread.
 ///
-/// One core encrypts more than links carry; on several, tasks of one association wake each other
-/// across threads, which cost a third more time for each byte.
+/// One core encrypts more than links carry. With several threads, the tasks of an association wake each other
+/// across threads, which takes a third more time per byte.
 ///
 /// # Errors
-/// The system gives no threads.
+/// The system cannot start threads.
 pub(crate) fn block_on<F: Future>(future: F) -> Result<F::Output, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -26,16 +26,16 @@ pub(crate) fn block_on<F: Future>(future: F) -> Result<F::Output, Failure> {
         .build();
     let runtime = runtime.map_err(|error| Failure::run(format!("no runtime: {error}")))?;
     let output = runtime.block_on(future);
-    // What still waits, such as for a name, is not waited for.
+    // Blocking tasks, such as name resolution, are not waited for.
     runtime.shutdown_background();
     Ok(output)
 }
 
-/// Waits for SIGTERM or SIGINT. At each SIGHUP `reload` reads anew what may change while the gateway
-/// runs, and says what it has found; if that is wrong all stays as it was.
+/// Waits for SIGTERM or SIGINT. On SIGHUP, `reload` reads again what may change while the gateway runs, and
+/// reports what changed; if it fails, everything stays as it was.
 ///
 /// # Errors
-/// The system takes no handlers.
+/// Signal handlers cannot be installed.
 pub(crate) async fn until_signal(
     mut reload: impl FnMut() -> Result<Vec<String>, Failure>,
 ) -> Result<(), Failure> {
@@ -55,15 +55,14 @@ pub(crate) async fn until_signal(
     }
 }
 
-/// What an option that changed needs, for each name whose values differ.
+/// A message for each option that changed but cannot be changed while the gateway runs.
 pub(crate) fn unchangeable(options: &[(&str, bool)]) -> Vec<String> {
     let changed = options.iter().filter(|(_, differs)| *differs);
     let said = changed.map(|(name, _)| format!("{name} takes a restart"));
     said.collect()
 }
 
-/// Tells the service manager that the gateway can be used (sd_notify(3)), if there is one that
-/// waits for it.
+/// Tells the service manager that the gateway is ready (sd_notify(3)), if there is one.
 pub(crate) fn notify_ready() {
     let Some(name) = env::var_os("NOTIFY_SOCKET").filter(|name| !name.is_empty()) else {
         return;

@@ -1,14 +1,14 @@
-//! Options of sockets.
+//! Socket options.
 
 use std::io;
 use std::os::fd::AsFd;
 
 use socket2::SockRef;
 
-/// What all carriers are set to: nothing waits to become a full segment, and little waits unsent.
+/// Options of all carriers: no delay for coalescing (TCP_NODELAY), and little unsent data in the socket.
 ///
 /// # Errors
-/// `congestion` is not there, or the kernel has no such option.
+/// `congestion` is not available, or the kernel lacks an option.
 pub(crate) fn set_up_carrier(socket: &impl AsFd, congestion: Option<&str>) -> io::Result<()> {
     let socket = SockRef::from(socket);
     socket.set_tcp_nodelay(true)?;
@@ -18,10 +18,10 @@ pub(crate) fn set_up_carrier(socket: &impl AsFd, congestion: Option<&str>) -> io
     Ok(())
 }
 
-/// The socket is writable only while less than this waits to be sent (TCP_NOTSENT_LOWAT, tcp(7)).
+/// The socket is writable only while less than this is unsent (TCP_NOTSENT_LOWAT, tcp(7)).
 ///
 /// # Errors
-/// What setsockopt(2) says.
+/// Those of setsockopt(2).
 pub(crate) fn set_unsent_bound(socket: &impl AsFd, bytes: u64) -> io::Result<()> {
     let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
     SockRef::from(socket).set_tcp_notsent_lowat(bytes)

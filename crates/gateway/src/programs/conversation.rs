@@ -1,4 +1,4 @@
-//! One connection of a program's library to the control socket.
+//! The connection of a program's preloaded library to the control socket.
 
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -15,20 +15,20 @@ use ropewalk_preload_protocol::Request;
 /// The longest line that a library says: a name has at most 253 characters.
 const LONGEST: usize = 1024;
 
-/// A conversation in lines of JSON, in which a descriptor may come along.
+/// A connection with lines of JSON, some of which come with a descriptor.
 #[derive(Debug)]
 pub struct Conversation {
     control: UnixStream,
 }
 
 impl Conversation {
-    /// Over a connection of which all that was said has been read.
+    /// Over a connection from which everything has been read.
     #[must_use]
     pub fn new(control: UnixStream) -> Conversation {
         Conversation { control }
     }
 
-    /// Says a line.
+    /// Sends a line.
     ///
     /// # Errors
     /// EPIPE if the library is gone.
@@ -53,7 +53,7 @@ impl Conversation {
     /// Reads a line, and the descriptor that came with it.
     ///
     /// # Errors
-    /// As above.
+    /// As [`started`](Conversation::started).
     pub async fn read<T: DeserializeOwned>(&mut self) -> io::Result<(T, Option<OwnedFd>)> {
         let mut line = Vec::new();
         let mut socket = None;
@@ -70,7 +70,7 @@ impl Conversation {
     }
 }
 
-/// Adds to the line what is there, and gives the descriptor that came with it.
+/// Appends what has arrived to the line, and returns the descriptor that came with it.
 fn receive(control: &UnixStream, line: &mut Vec<u8>) -> io::Result<Option<OwnedFd>> {
     let mut bytes = [0; LONGEST];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];

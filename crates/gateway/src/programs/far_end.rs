@@ -1,4 +1,4 @@
-//! Where programs are connected to.
+//! How connections of programs reach their targets.
 
 use tokio::io::copy_bidirectional;
 use tokio::net::TcpStream;
@@ -8,19 +8,19 @@ use crate::request::{Host, Status, Target};
 use crate::uplink::Uplink;
 use ropewalk_preload_protocol::Reason;
 
-/// The far end, to which programs are connected.
+/// Connects programs to targets.
 pub trait FarEnd: Sync {
     /// A stream to a target.
     type Stream: Send;
 
-    /// Opens a stream to a target, and waits until that has accepted.
+    /// Opens a stream to a target, and waits until the target has accepted.
     fn open(&self, target: Target) -> impl Future<Output = Result<Self::Stream, Reason>> + Send;
 
-    /// Carries what the program and the target say to each other, until both are done.
+    /// Relays between a program and its target, until both are done.
     fn carry(&self, stream: Self::Stream, program: TcpStream) -> impl Future<Output = ()> + Send;
 }
 
-/// At the near end programs are connected through the relay.
+/// At the near end, targets are reached through the relay.
 impl FarEnd for Uplink {
     type Stream = Stream;
 
@@ -34,8 +34,8 @@ impl FarEnd for Uplink {
     }
 }
 
-/// At the far end programs are where they wanted to be: they serve, and what else they connect
-/// to they reach as any program of this machine.
+/// At the far end, programs are on the machine where they want to be: they serve there, and connect to
+/// targets like any local program.
 #[derive(Debug)]
 pub struct Here;
 
@@ -51,7 +51,7 @@ impl FarEnd for Here {
     }
 
     async fn carry(&self, mut stream: TcpStream, mut program: TcpStream) {
-        // What the two do to their connections is none of ours.
+        // Errors of their connections are theirs.
         let _ = copy_bidirectional(&mut stream, &mut program).await;
     }
 }

@@ -1,4 +1,4 @@
-//! A place where a program's connection waits until the far end has answered.
+//! Holds a program's connection in SYN-SENT until the far end has answered.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
@@ -44,8 +44,8 @@ impl Hold {
         self.at.into()
     }
 
-    /// Connects a program's socket that waits here, and gives the other end: a SYN of our own
-    /// crosses its SYN (RFC 9293, section 3.5).
+    /// Connects a program's socket that is held here, and returns the other end: our own SYN crosses its SYN
+    /// (simultaneous open, RFC 9293, section 3.5).
     ///
     /// # Errors
     /// ECONNREFUSED if the socket waits no more, those of socket(2), bind(2) and connect(2).
@@ -59,7 +59,7 @@ impl Hold {
             Some(peer) => peer.try_into()?,
             None => return Err(io::ErrorKind::ConnectionRefused.into()),
         };
-        // Somebody else's socket answered if the program's was given up meanwhile.
+        // If the program's socket was closed meanwhile, another may have answered.
         if peer.ip().to_canonical() != IpAddr::V4(HOLD) || peer.port() != self.at.port() {
             return Err(io::ErrorKind::ConnectionRefused.into());
         }
@@ -67,15 +67,14 @@ impl Hold {
         Ok(stream)
     }
 
-    /// Lets a program's socket that waits here fail: poll(2) says that it is hung up, and
-    /// SO_ERROR is ECONNRESET (inet_shutdown in net/ipv4/af_inet.c, tcp_disconnect in
-    /// net/ipv4/tcp.c).
+    /// Lets a held socket of a program fail: poll(2) reports a hang-up, and SO_ERROR is ECONNRESET
+    /// (inet_shutdown in net/ipv4/af_inet.c, tcp_disconnect in net/ipv4/tcp.c).
     pub fn refuse(program: OwnedFd) {
-        // A socket that is closed already needs no more.
+        // A socket that is closed already needs nothing.
         let _ = shutdown(&program, Shutdown::Both);
     }
 
-    /// The program's address; the kernel chose 127.0.0.1, or the program was bound to loopback.
+    /// The program's address: the kernel chose 127.0.0.1, or the program was bound to loopback.
     fn own_address(program: &OwnedFd) -> io::Result<SocketAddrV4> {
         let address: SocketAddr = getsockname(program)?.try_into()?;
         match address.ip().to_canonical() {

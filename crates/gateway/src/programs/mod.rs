@@ -1,5 +1,5 @@
-//! The programs that `exec` runs, as the gateway sees them: what their library asks at the
-//! control socket ([`ropewalk_preload_protocol`]), and their connections.
+//! The programs that `exec` runs, from the gateway's side: requests of their preloaded library at the control
+//! socket ([`ropewalk_preload_protocol`]), and their connections.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -24,26 +24,26 @@ use tracing::warn;
 use crate::request::{Host, Target};
 use ropewalk_preload_protocol::{Answer, Reason, Request};
 
-/// How many failures wait to be asked for; the oldest are forgotten.
+/// Most failures that are kept until the library asks for them; the oldest are dropped.
 const FAILURES: usize = 1024;
 
-/// What a gateway knows of its programs.
+/// State of the programs.
 #[derive(Debug)]
 pub struct Programs {
-    /// None where the system lets this process make none: then nothing is connected for programs.
+    /// `None` if this process is not allowed to create one: then no program is connected.
     hold: Option<Hold>,
     servers: Option<Arc<Servers>>,
     pool: Mutex<Pool>,
-    /// Where connected sockets were meant to go, by cookie.
+    /// Targets of connected sockets, by cookie.
     targets: Mutex<HashMap<u64, SocketAddr>>,
     /// Why sockets failed, by cookie.
     failures: Mutex<VecDeque<(u64, Reason)>>,
 }
 
 impl Programs {
-    /// Knows none yet. At an end to which no stream comes, programs may not listen.
+    /// No programs yet. Where no stream arrives (`may_listen` is false), programs may not listen.
     ///
-    /// Where this process may not filter a socket of its own, which some systems leave to root, it
+    /// If this process may not attach a filter to its own socket, which some systems reserve to root, it
     /// warns, and refuses the connections of programs.
     ///
     /// # Errors
@@ -71,11 +71,11 @@ impl Programs {
         self.servers.as_ref()
     }
 
-    /// Answers the request with which a connection to the control socket began. For
-    /// [`Request::Connect`] this lasts until the program's connection has ended.
+    /// Answers the first request of a connection to the control socket. For [`Request::Connect`] this lasts
+    /// until the program's connection has ended.
     ///
     /// # Errors
-    /// The library went away, or said what it should not.
+    /// The library has closed the connection, or violated the protocol.
     pub async fn serve(
         &self,
         far: &impl FarEnd,
@@ -141,13 +141,13 @@ impl Programs {
         };
         let at = hold.address();
         conversation.answer(&Answer::Hold { at }).await?;
-        // The far end is asked while the library is still busy; if that gives up, so do we.
+        // The far end is asked while the library is still busy; if the library gives up, so does the request.
         let (program, opened) = tokio::try_join!(conversation.started(), async {
             Ok(far.open(meaning).await)
         })?;
         let (answer, connected) = match opened {
             Ok(stream) => {
-                // Before the program finds its socket connected, and asks.
+                // To be done before the program finds its socket connected and asks.
                 let entry = TargetEntry::new(self, cookie, target);
                 match hold.connect(program).await {
                     Ok(program) => (Answer::Done {}, Some((stream, program, entry))),
@@ -161,7 +161,7 @@ impl Programs {
             }
         };
         if wait {
-            // The program may have been interrupted by a signal and not wait any more.
+            // The program may have been interrupted by a signal, and no longer wait.
             let _ = conversation.answer(&answer).await;
         }
         drop(conversation);
@@ -171,8 +171,7 @@ impl Programs {
         Ok(())
     }
 
-    /// What the address means: a name if it is one of the pool; nothing if that name is
-    /// forgotten.
+    /// The target of an address: a name, if the address is of the pool; `None` if that name was forgotten.
     fn meaning(&self, target: SocketAddr) -> Option<Target> {
         if !ropewalk_preload_protocol::in_pool(target.ip()) {
             return Some(target.into());
@@ -203,7 +202,7 @@ impl Programs {
     }
 }
 
-/// A socket's target, known while its connection lasts.
+/// The target of a socket, known while its connection lasts.
 struct TargetEntry<'a> {
     programs: &'a Programs,
     cookie: u64,
@@ -226,7 +225,7 @@ fn refused(reason: Reason) -> Answer {
     Answer::Refused { reason }
 }
 
-/// The maps are whole after every statement, so a thread that panicked leaves them usable.
+/// The maps are consistent after every statement, so they stay usable if a thread panicked.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

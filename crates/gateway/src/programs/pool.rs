@@ -1,13 +1,13 @@
-//! Addresses that stand for names: an unmodified program wants an address to connect to, and
-//! the name is to be resolved at the far end.
+//! Addresses that stand for names: unmodified programs connect to an address, but names are to be resolved at
+//! the far end.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ropewalk_preload_protocol::{POOL_V4, POOL_V6, in_pool};
 
-/// Names and the addresses that stand for them. Bounded: when all addresses are given out, a
-/// name that was not asked for lately loses its own (second chance, as page replacement has it).
+/// Names and the addresses that stand for them. When all addresses are in use, one whose name was not looked
+/// up recently is given to a new name (second-chance page replacement).
 #[derive(Debug)]
 pub struct Pool {
     slots: Vec<Slot>,
@@ -26,7 +26,7 @@ impl Pool {
     /// As many names as there are IPv4 addresses in the pool, without the first and the last.
     pub const LARGEST: usize = (1 << 17) - 2;
 
-    /// A pool that remembers so many names, at least one and at most [`Pool::LARGEST`].
+    /// A pool that remembers this many names, at least one and at most [`Pool::LARGEST`].
     #[must_use]
     pub fn new(capacity: usize) -> Pool {
         Pool {
@@ -37,8 +37,8 @@ impl Pool {
         }
     }
 
-    /// The address for a name, the same as long as the pool remembers the name; nothing if it
-    /// is no host name (RFC 1123, section 2.1; underscores are let through, as resolvers do).
+    /// The address of a name, the same while the pool remembers the name; `None` if it is not a host name
+    /// (RFC 1123, section 2.1; underscores are accepted, as resolvers do).
     pub fn address(&mut self, name: &str, v6: bool) -> Option<IpAddr> {
         let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
         if !is_host_name(&name) {
@@ -72,7 +72,7 @@ impl Pool {
         Some(&slot.name)
     }
 
-    /// A place for a new name.
+    /// A slot for a new name.
     fn take(&mut self, name: String) -> usize {
         let slot = Slot {
             name: name.clone(),
@@ -91,7 +91,7 @@ impl Pool {
         place
     }
 
-    /// Goes on to the next place whose name was not asked for since the last round.
+    /// Advances to the next slot whose name was not looked up since the last round.
     fn pass_by(&mut self) -> usize {
         loop {
             let place = self.hand;

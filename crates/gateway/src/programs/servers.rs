@@ -1,4 +1,4 @@
-//! Programs that listen, under the ports that they asked for.
+//! Programs that listen, by the port that they asked for.
 
 use std::collections::HashMap;
 use std::io;
@@ -9,7 +9,7 @@ use tokio::net::{TcpSocket, TcpStream};
 
 use ropewalk_preload_protocol::CLIENTS;
 
-/// Which programs listen, and who is connected to them.
+/// Programs that listen, and the clients connected to them.
 #[derive(Debug, Default)]
 pub struct Servers {
     listening: Mutex<HashMap<u16, Vec<SocketAddr>>>,
@@ -21,11 +21,11 @@ pub struct Servers {
 pub struct ServerConnection {
     /// The gateway's end.
     pub stream: TcpStream,
-    /// To be kept as long as the connection.
+    /// To be kept while the connection lasts.
     pub entry: ClientEntry,
 }
 
-/// While it lives, the program can ask who its client is.
+/// While it exists, the program can ask for the address of its client.
 #[derive(Debug)]
 pub struct ClientEntry {
     at: SocketAddr,
@@ -33,7 +33,7 @@ pub struct ClientEntry {
 }
 
 impl Servers {
-    /// Streams for the port go to the program that listens at `at`.
+    /// Streams to the port go to the program that listens at `at`.
     pub fn listen(&self, port: u16, at: SocketAddr) {
         let mut listening = lock(&self.listening);
         let programs = listening.entry(port).or_default();
@@ -48,8 +48,8 @@ impl Servers {
         lock(&self.listening).contains_key(&port)
     }
 
-    /// Connects to the program that listens under the port, in the name of a client. A program
-    /// that listens no more is forgotten.
+    /// Connects to the program that listens on the port, on behalf of a client. A program that no longer
+    /// listens is forgotten.
     ///
     /// # Errors
     /// ECONNREFUSED if no program listens, those of socket(2), bind(2) and connect(2).
@@ -70,7 +70,7 @@ impl Servers {
         Err(io::ErrorKind::ConnectionRefused.into())
     }
 
-    /// Who is behind this end of a connection to a program.
+    /// The client behind this end of a connection to a program.
     #[must_use]
     pub fn client(&self, at: SocketAddr) -> Option<SocketAddr> {
         lock(&self.clients).get(&at).copied()
@@ -84,7 +84,7 @@ impl Servers {
         let socket = TcpSocket::new_v4()?;
         socket.bind((CLIENTS, 0).into())?;
         let at = socket.local_addr()?;
-        // Before the connection is there: the program may accept and ask at once.
+        // To be done before the connection exists: the program may accept and ask at once.
         lock(&self.clients).insert(at, client);
         let servers = Arc::clone(self);
         let entry = ClientEntry { at, servers };
@@ -110,7 +110,7 @@ impl Drop for ClientEntry {
     }
 }
 
-/// The maps are whole after every statement, so a thread that panicked leaves them usable.
+/// The maps are consistent after every statement, so they stay usable if a thread panicked.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! UDP ASSOCIATE: a socket for a program's datagrams, as long as its connection lasts.
+//! UDP ASSOCIATE: a UDP socket for a program, for as long as its TCP connection lasts.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use crate::datagram::{self, MAX_PAYLOAD};
 use crate::request::{Request, Status, Target};
 use crate::uplink::Uplink;
 
-/// Carries datagrams until the connection or the stream ends.
+/// Relays datagrams until the connection or the stream ends.
 pub(super) async fn serve(uplink: &Uplink, mut control: TcpStream) {
     let opened = async {
         let stream = uplink.open(&Request::Datagrams).await?;
@@ -22,7 +22,7 @@ pub(super) async fn serve(uplink: &Uplink, mut control: TcpStream) {
     let (stream, socket) = match opened.await {
         Ok(opened) => opened,
         Err(status) => {
-            // A program that has gone needs no answer.
+            // If the program has gone, nobody needs the reply.
             let _ = socks5::reply(&mut control, status, None).await;
             return;
         }
@@ -39,14 +39,14 @@ pub(super) async fn serve(uplink: &Uplink, mut control: TcpStream) {
     }
 }
 
-/// On the address that the program reached; a datagram of another host is not taken.
+/// Binds to the address by which the program reached the proxy; datagrams of other hosts are ignored.
 async fn open(control: &TcpStream) -> io::Result<UdpSocket> {
     UdpSocket::bind(SocketAddr::new(control.local_addr()?.ip(), 0)).await
 }
 
-/// Carries until either end fails, since neither ends by itself.
+/// Relays until either direction fails; neither ends by itself.
 async fn carry(stream: &Stream, socket: &UdpSocket) -> Option<()> {
-    // The program's socket is known by the first datagram that it sends.
+    // The address of the program's socket is learnt from its first datagram.
     let mut packet = vec![0; MAX_PAYLOAD + 3 + Target::MAX_LEN];
     let mut pieces = Vec::new();
     let mut waiting = Vec::new();
@@ -58,7 +58,7 @@ async fn carry(stream: &Stream, socket: &UdpSocket) -> Option<()> {
                 if *program.get_or_insert(from) != from {
                     continue;
                 }
-                // What is none is dropped, as UDP does.
+                // Malformed datagrams are dropped, as usual for UDP.
                 let Ok((target, payload)) = socks5::parse_datagram(&packet[..len]) else {
                     continue;
                 };
@@ -79,7 +79,7 @@ async fn carry(stream: &Stream, socket: &UdpSocket) -> Option<()> {
                     if let Some(program) = program {
                         let mut bytes = Vec::with_capacity(len + 8);
                         socks5::emit_datagram(&datagram.peer, datagram.payload, &mut bytes);
-                        // A program that does not read loses it.
+                        // If the program does not read, the datagram is lost.
                         let _ = socket.try_send_to(&bytes, program);
                     }
                 }
@@ -89,7 +89,7 @@ async fn carry(stream: &Stream, socket: &UdpSocket) -> Option<()> {
     }
 }
 
-/// A program says nothing more on this connection; its end ends the association.
+/// The program sends nothing more on this connection; closing it ends the UDP association.
 async fn until_closed(control: &mut TcpStream) {
     let mut ignored = [0; 256];
     while matches!(control.read(&mut ignored).await, Ok(1..)) {}

@@ -1,4 +1,4 @@
-//! What becomes of a program's connection.
+//! Serves the connections of programs.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -17,23 +17,23 @@ use crate::refusals::Refusals;
 use crate::request::{Status, Target};
 use crate::uplink::Uplink;
 
-/// How long a program may take to say where it wants to go.
+/// How long a program may take to send its request.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Takes connections and has their targets opened.
+/// Accepts connections of programs, and connects them to their targets.
 pub(super) struct Front {
     pub(super) uplink: Uplink,
-    /// Who may use it, if not everybody may.
+    /// Users and passwords, if any are required.
     pub(super) passwords: RwLock<Option<Arc<Passwords>>>,
     pub(super) refusals: Refusals,
 }
 
-/// What connections to a listener are.
+/// How connections to a listener name their target.
 #[derive(Clone, Copy)]
 pub(super) enum Door {
-    /// SOCKS5 or HTTP: the first byte tells.
+    /// By SOCKS5 or HTTP; the first byte tells which.
     Asked,
-    /// Led here by the kernel's rules.
+    /// Redirected here by the kernel's rules.
     Transparent(Kind),
 }
 
@@ -46,7 +46,7 @@ impl Front {
         passwords.clone()
     }
 
-    /// Others may use it from now on.
+    /// Replaces users and passwords.
     pub(super) fn set_passwords(&self, passwords: Option<Passwords>) {
         let mut known = self
             .passwords
@@ -55,19 +55,19 @@ impl Front {
         *known = passwords.map(Arc::new);
     }
 
-    /// Takes connections until it is dropped.
+    /// Accepts connections until it is dropped.
     pub(super) async fn run(self: Arc<Front>, listener: TcpListener, door: Door) {
         loop {
             let (socket, peer) = match listener.accept().await {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    // Out of descriptors or memory: others end meanwhile.
+                    // Out of descriptors or memory, which may pass.
                     warn!("cannot accept: {error}");
                     sleep(Duration::from_millis(100)).await;
                     continue;
                 }
             };
-            // What the stream brings is as long as it was written.
+            // Data of the stream are sent in the pieces in which they were written.
             let _ = socket.set_nodelay(true);
             let front = Arc::clone(&self);
             let listener = listener.local_addr().unwrap_or(peer);
@@ -118,14 +118,14 @@ impl Front {
         let passwords = self.passwords();
         if let Err(error) = http::serve(socket, &self.uplink, passwords.as_deref()).await {
             match error {
-                // A program may go whenever it likes.
+                // A program may close its connection at any time.
                 HttpError::Io(error) => debug!("{peer}: {error}"),
                 HttpError::Request(error) => self.refusals.note(peer.ip(), "http", error),
             }
         }
     }
 
-    /// A program that is led here knows nothing of the proxy: what fails becomes a reset.
+    /// A redirected program does not know of the proxy: failures become resets.
     async fn serve_transparent(
         &self,
         socket: TcpStream,

@@ -1,4 +1,4 @@
-//! Users and passwords of a file.
+//! Users and passwords from a file.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -13,11 +13,11 @@ use zeroize::Zeroizing;
 /// Longest file, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// Who may use the proxy: lines `USER:PASSWORD`.
+/// Users of the proxy: lines `USER:PASSWORD`.
 #[derive(Debug)]
 pub struct Passwords(HashMap<String, Zeroizing<String>>);
 
-/// Why there are no passwords.
+/// Why the passwords could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum PasswordsError {
     /// The file cannot be read.
@@ -28,7 +28,7 @@ pub enum PasswordsError {
         /// What the system says.
         source: io::Error,
     },
-    /// A line is none.
+    /// A line is malformed.
     #[error(
         "{}:{line}: no user and password; allowed: USER:PASSWORD, each of 1 to 255 bytes",
         .path.display()
@@ -42,10 +42,10 @@ pub enum PasswordsError {
 }
 
 impl Passwords {
-    /// Reads a file; warns if others than its owner could, too.
+    /// Reads a file; warns if others than its owner can read it.
     ///
     /// # Errors
-    /// No such file, or a line that is none.
+    /// It cannot be read, or a line is malformed.
     pub fn read(path: &Path) -> Result<Passwords, PasswordsError> {
         let mut text = Zeroizing::new(String::new());
         let read = File::open(path).and_then(|file| {
@@ -67,7 +67,7 @@ impl Passwords {
         })
     }
 
-    /// Empty lines and those that begin with `#` are not read; the error is a line's number.
+    /// Skips empty lines and those that begin with `#`; the error is a line's number.
     fn parse(text: &str) -> Result<Passwords, usize> {
         let mut passwords = HashMap::new();
         for (index, line) in text.lines().enumerate() {
@@ -85,14 +85,14 @@ impl Passwords {
         Ok(Passwords(passwords))
     }
 
-    /// Whether that is a user with that password.
+    /// Whether the user exists and has this password.
     #[must_use]
     pub fn allow(&self, user: &[u8], password: &[u8]) -> bool {
         let known = std::str::from_utf8(user)
             .ok()
             .and_then(|user| self.0.get(user));
         let expected = known.map_or(&b""[..], |known| known.as_bytes());
-        // As long for a wrong password as for a right one of its length.
+        // Compared in constant time for passwords of equal length.
         known.is_some() & bool::from(expected.ct_eq(password))
     }
 }

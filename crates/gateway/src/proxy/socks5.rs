@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use super::passwords::Passwords;
 use crate::request::{Malformed, Status, Target};
 
-/// What stands first.
+/// First byte of a SOCKS5 client.
 pub(super) const VERSION: u8 = 5;
 
 const NO_PASSWORD: u8 = 0;
@@ -20,42 +20,42 @@ const PASSWORD_VERSION: u8 = 1;
 const COMMAND_NOT_SUPPORTED: u8 = 7;
 const ADDRESS_NOT_SUPPORTED: u8 = 8;
 
-/// What a client asks for.
+/// A client's command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// A connection.
+    /// CONNECT: a connection to a target.
     Connect(Target),
-    /// Datagrams, as long as the connection lasts.
+    /// UDP ASSOCIATE: datagrams, for as long as the connection lasts.
     Associate,
 }
 
-/// Why there is no command; the client has been told as the protocol says.
+/// Why there is no command; the client has been told in the protocol's way.
 #[derive(Debug, thiserror::Error)]
 pub enum SocksError {
     /// The connection failed or ended.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// It speaks something else.
+    /// The client speaks another protocol.
     #[error("not SOCKS5")]
     Version,
-    /// It offers no way to say who it is that is allowed here.
+    /// The client offers no authentication method that is accepted here.
     #[error("no user and password offered")]
     Method,
     /// The password is wrong.
     #[error("wrong user or password")]
     Password,
-    /// BIND, or nothing known.
+    /// The command is BIND or unknown.
     #[error("command {0}; allowed: CONNECT, UDP ASSOCIATE")]
     Command(u8),
-    /// No address.
+    /// The address is invalid.
     #[error("no address")]
     Address,
 }
 
-/// Speaks with a client up to its command.
+/// Negotiates with a client up to its command.
 ///
 /// # Errors
-/// There is none that can be done.
+/// There is no command that can be carried out.
 pub async fn negotiate(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     passwords: Option<&Passwords>,
@@ -105,7 +105,7 @@ pub async fn negotiate(
     }
 }
 
-/// Tells what came of the command; `bound` is where datagrams go.
+/// Sends the reply to the command; `bound` is the address for datagrams.
 ///
 /// # Errors
 /// The connection failed.
@@ -115,7 +115,7 @@ pub async fn reply(
     bound: Option<SocketAddr>,
 ) -> io::Result<()> {
     let code = match status {
-        // Not among the codes of RFC 1928.
+        // RFC 1928 has no code for it.
         Status::Limit => Status::Failed as u8,
         status => status as u8,
     };
@@ -125,10 +125,10 @@ pub async fn reply(
     stream.write_all(&message).await
 }
 
-/// A client's datagram: where to, and what (RFC 1928, section 7); fragments are not taken.
+/// A client's datagram: its destination and payload (RFC 1928, section 7). Fragments are rejected.
 ///
 /// # Errors
-/// It is none.
+/// It is malformed, or a fragment.
 pub fn parse_datagram(packet: &[u8]) -> Result<(Target, &[u8]), Malformed> {
     let Some((&[0, 0, 0], rest)) = packet.split_first_chunk() else {
         return Err(Malformed);
@@ -137,7 +137,7 @@ pub fn parse_datagram(packet: &[u8]) -> Result<(Target, &[u8]), Malformed> {
     Ok((target, &rest[len..]))
 }
 
-/// A datagram for a client.
+/// Writes a datagram for a client.
 pub fn emit_datagram(from: &Target, payload: &[u8], out: &mut Vec<u8>) {
     out.extend([0; 3]);
     from.emit(out);
@@ -150,14 +150,14 @@ async fn reply_code(stream: &mut (impl AsyncWrite + Unpin), code: u8) -> io::Res
         .await
 }
 
-/// A byte that says how many follow.
+/// A string with its length in a byte before it.
 async fn read_short(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; stream.read_u8().await?.into()];
     stream.read_exact(&mut bytes).await?;
     Ok(bytes)
 }
 
-/// `None` if it is no target; nothing behind it is read.
+/// `None` if it is invalid. Nothing behind the target is read.
 async fn read_target(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<Target>> {
     let mut bytes = Vec::with_capacity(Target::MAX_LEN);
     loop {

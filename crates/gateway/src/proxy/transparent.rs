@@ -1,8 +1,8 @@
-//! Connections that the kernel's rules led here: where they were meant to go.
+//! The original destination of connections that the kernel's rules redirected here.
 //!
-//! REDIRECT (iptables-extensions(8)) changes a connection's destination and remembers the old one
-//! (SO_ORIGINAL_DST); TPROXY (the kernel's Documentation/networking/tproxy.rst) changes
-//! nothing, and the socket's own address is the destination.
+//! REDIRECT (iptables-extensions(8)) changes a connection's destination and keeps the original one
+//! (SO_ORIGINAL_DST); TPROXY (the kernel's Documentation/networking/tproxy.rst) changes nothing, and the
+//! socket's own address is the destination.
 
 use std::io;
 use std::net::SocketAddr;
@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use tokio::net::{TcpListener, TcpStream};
 
-/// How connections come here.
+/// How connections are redirected here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// By REDIRECT or DNAT.
@@ -19,10 +19,10 @@ pub enum Kind {
     Tproxy,
 }
 
-/// A listener for TPROXY: the socket takes connections to every address.
+/// A listener for TPROXY, which accepts connections to any address.
 ///
 /// # Errors
-/// EPERM without CAP_NET_ADMIN (IP_TRANSPARENT, ip(7)), or what bind(2) says.
+/// EPERM without CAP_NET_ADMIN (IP_TRANSPARENT, ip(7)), or those of bind(2).
 pub fn listen_tproxy(at: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(
         Domain::for_address(at),
@@ -42,11 +42,10 @@ pub fn listen_tproxy(at: SocketAddr) -> io::Result<TcpListener> {
     TcpListener::from_std(socket.into())
 }
 
-/// Where a connection was meant to go.
+/// The original destination of a connection.
 ///
 /// # Errors
-/// It was not led here by the kernel but connects to the proxy itself, which would go round in
-/// circles.
+/// It was not redirected but made to the proxy itself, so that connecting to its destination would loop.
 pub fn destination(socket: &TcpStream, kind: Kind, listener: SocketAddr) -> io::Result<SocketAddr> {
     let own = socket.local_addr()?;
     let original = match kind {

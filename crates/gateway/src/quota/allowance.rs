@@ -1,4 +1,4 @@
-//! What a link's contract allows, and the calendar by which it is counted.
+//! The quota of a link, and the calendar by which it is counted.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,83 +10,82 @@ use ropewalk_quantities::{Bytes, Rate, Time};
 use ropewalk_striping::{Pace, Progress, Terms};
 use serde::{Deserialize, Serialize};
 
-/// Three hundred years: a clock may say anything.
+/// Three hundred years: a clock may show any time.
 const MOST_MILLIS: i64 = 10_000_000_000_000;
 
 const ALLOWED_PERIODS: &str = "month, or days as 30d, or a time of at least 1s as 12h";
 
-/// What a link may carry, there and back, and what happens when it has.
+/// The quota of a link in both directions, and what happens once it is used up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Allowance {
-    /// In a period.
+    /// Bytes per period.
     pub quota: Option<Bytes>,
-    /// In a calendar day of this machine's time zone.
+    /// Bytes per calendar day in this machine's time zone.
     pub daily: Option<Bytes>,
-    /// After which the quota is whole again.
+    /// The period, after which the count begins again.
     pub period: Period,
-    /// Day of the month on which a month begins, 1 to 31; the last one of shorter months. Zero if
-    /// it was not told: the first.
+    /// Day of the month on which the period begins, 1 to 31, or the last day of shorter months. Zero if not
+    /// given: the first.
     pub start_day: u8,
-    /// How soon the quota may be gone.
+    /// How fast the quota may be used up.
     pub pace: Pace,
-    /// What becomes of a link whose quota is gone.
+    /// What happens to a link whose quota is used up.
     pub at_cap: AtCap,
 }
 
-/// How long a quota has to last.
+/// The period of a quota.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Period {
-    /// A calendar month of this machine's time zone.
+    /// A calendar month in this machine's time zone.
     #[default]
     Month,
-    /// So long, from the first byte that was counted.
+    /// A fixed span, from the first counted byte on.
     Span(Time),
 }
 
-/// What becomes of a link that has carried what it may.
+/// What happens to a link whose quota is used up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AtCap {
-    /// It is used only while no other lives.
+    /// It is used only while no other link is alive.
     #[default]
     LastResort,
-    /// It is not used before the next period, or day.
+    /// It is not used until the next period or day.
     Stop,
-    /// It goes on at this rate, each way.
+    /// It is used at this rate, in each direction.
     Throttle(Rate),
 }
 
-/// What a link has carried in the period and in the day that were current when it last carried
-/// something.
+/// What a link carried in the current period and day, as of when it last carried something.
 ///
-/// Both only ever move forward: a clock that jumps back (a router without a battery starts in 1970)
-/// gives no quota away.
+/// Both only move forward: a clock that jumps back (a router without a battery starts in 1970) does not
+/// restore a quota.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Account {
-    /// By which terms `began` is to be understood.
+    /// The calendar to which `began` refers.
     terms: String,
-    /// Of a month its first day, since 1970; of a span its first second.
+    /// For months the period's first day, for spans its first second; since 1970.
     began: i64,
-    /// When `used` was zero last, in seconds since 1970: later than `began` in the first period.
+    /// When the count began, in seconds since 1970: later than `began` in the first period.
     #[serde(default)]
     since: i64,
-    /// Bytes since then.
+    /// Bytes counted since then.
     pub used: u64,
-    /// Days since 1970.
+    /// Current day, in days since 1970.
     day: i64,
-    /// Bytes of that day.
+    /// Bytes counted on that day.
     pub used_today: u64,
 }
 
 impl Allowance {
-    /// Whether anything is counted.
+    /// Whether the link is counted.
     #[must_use]
     pub fn is_metered(&self) -> bool {
         self.quota.is_some() || self.daily.is_some()
     }
 
-    /// For how long the quota lasts if it goes on as since the count began; `None` without a quota,
-    /// or if nothing has been carried yet.
+    /// How long the quota will last at the mean rate so far; `None` without a quota, or if nothing was
+    /// carried yet.
     #[must_use]
     pub fn lasts(&self, account: &Account, now: &Zoned) -> Option<Duration> {
         let left = self.quota?.as_u64().saturating_sub(account.used);
@@ -103,7 +102,7 @@ impl Allowance {
         }
     }
 
-    /// What the account leaves; `None` if nothing is counted.
+    /// Bytes left; `None` if nothing is counted.
     #[must_use]
     pub fn left(&self, account: &Account) -> Option<Bytes> {
         let left = |most: Option<Bytes>, used| Some(most?.as_u64().saturating_sub(used));
@@ -114,10 +113,10 @@ impl Allowance {
         of_both.into_iter().flatten().min().map(Bytes::new)
     }
 
-    /// On what terms a link of that price is used now.
+    /// The terms on which a link with that cost is used now.
     ///
-    /// It may carry what the account leaves, but no more than its pace allows; with nothing left it is a last
-    /// resort, or throttled.
+    /// It may carry what is left of the quota, but no more than the pace allows. With nothing left it is a
+    /// last resort, or throttled.
     #[must_use]
     pub fn terms(&self, price: f64, account: &Account, now: &Zoned) -> Terms {
         let terms = Terms {
@@ -151,7 +150,7 @@ impl Allowance {
         }
     }
 
-    /// What of the account's period has passed, and how long it is; of the first from when it was counted.
+    /// Time since the period began, and the period's length. The first period begins when counting began.
     fn passed(&self, account: &Account, now: &Zoned) -> [Time; 2] {
         let midnight = |day: i64| {
             let date = Date::constant(1970, 1, 1)
@@ -163,7 +162,7 @@ impl Allowance {
         let ends = match self.period {
             Period::Span(span) => account.began + seconds(span),
             Period::Month => {
-                // No month is longer than 31 days, nor two shorter than 59.
+                // A month has at most 31 days, and two months have at least 59.
                 let next = midnight(account.began).and_then(|(began, _)| {
                     let later = began.checked_add(Span::new().days(31)).ok()?;
                     midnight(day_number(month_begins(later, self.start_day.max(1))))
@@ -181,7 +180,7 @@ impl Allowance {
         [passed, period].map(|millis| Time::from_millis(millis.clamp(0, MOST_MILLIS) as u64))
     }
 
-    /// Which part of it is gone, in percent; of quota and day what is nearer to its end.
+    /// How much is used, in percent: of the period's quota or the day's, whichever is nearer to its end.
     #[must_use]
     pub fn used_percent(&self, account: &Account) -> u64 {
         let part = |most: Option<Bytes>, used: u64| {
@@ -197,7 +196,7 @@ impl Allowance {
 }
 
 impl Account {
-    /// Begins a new period, and a new day, if it is time.
+    /// Begins a new period or day, if it is time.
     pub fn advance(&mut self, allowance: &Allowance, now: &Zoned) {
         let today = day_number(now.date());
         if today > self.day {
@@ -221,7 +220,7 @@ impl Account {
             }
         };
         if is_new {
-            // What was counted by other terms is not forgotten.
+            // What was counted under another calendar is kept.
             self.terms = terms;
             self.began = began;
         } else if began > self.began {
@@ -231,14 +230,14 @@ impl Account {
         }
     }
 
-    /// It has carried so much.
+    /// Counts bytes.
     pub fn charge(&mut self, bytes: u64) {
         self.used = self.used.saturating_add(bytes);
         self.used_today = self.used_today.saturating_add(bytes);
     }
 }
 
-/// Whole seconds of a period, one at least.
+/// Length of a period in whole seconds, at least one.
 fn seconds(span: Time) -> i64 {
     (span.as_nanos() / 1_000_000_000).max(1) as i64
 }
@@ -248,7 +247,7 @@ fn day_number(date: Date) -> i64 {
     since.map_or(0, |span| span.get_days().into())
 }
 
-/// The first day of the month from `start_day` on in which a date lies.
+/// The first day of the month, beginning on `start_day`, that contains a date.
 fn month_begins(date: Date, start_day: u8) -> Date {
     let of = |month: Date| {
         let day = (start_day as i8).min(month.days_in_month());
@@ -283,7 +282,7 @@ impl FromStr for Period {
     }
 }
 
-/// As it is read.
+/// In the form that is parsed.
 impl fmt::Display for Period {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -310,7 +309,7 @@ impl FromStr for AtCap {
     }
 }
 
-/// As it is read.
+/// In the form that is parsed.
 impl fmt::Display for AtCap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

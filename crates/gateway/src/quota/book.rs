@@ -1,4 +1,4 @@
-//! The accounts of all links, and the file that outlives the gateway.
+//! The counted usage of all links, and the file that keeps it.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -19,19 +19,19 @@ use tracing::warn;
 use super::{Account, AtCap, Standing};
 use crate::links::Link;
 
-/// The user is told when so much of a quota is gone, in percent.
+/// The user is warned at these percentages of a quota.
 const WARNINGS: [u64; 3] = [75, 95, 100];
-/// Between two writes of the file.
+/// Least interval between writes of the file.
 const SAVED_EVERY: Duration = Duration::from_secs(1);
 
-/// What the file says.
+/// Content of the file.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Accounts {
     links: BTreeMap<String, Account>,
 }
 
-/// The accounts of all links; copies are the same.
+/// The usage of all links. Clones refer to the same one.
 #[derive(Clone, Debug, Default)]
 pub struct Book(Arc<Mutex<Pages>>);
 
@@ -39,14 +39,14 @@ pub struct Book(Arc<Mutex<Pages>>);
 struct Pages {
     file: Option<PathBuf>,
     accounts: Accounts,
-    /// Something has been counted since it was last written.
+    /// Something was counted since the file was last written.
     unsaved: bool,
-    /// The last write failed, and the user knows.
+    /// The last write failed, and the user has been told.
     failed: bool,
 }
 
-/// Where a verb's counts are if it is not said: in the folder that systemd keeps for the service
-/// (STATE_DIRECTORY), or else in the user's (XDG_STATE_HOME, or .local/state at home).
+/// Default path of a verb's file: in the service's folder of systemd (STATE_DIRECTORY), or in the user's
+/// (XDG_STATE_HOME, or .local/state at home).
 pub(crate) fn default_path(verb: &str) -> Option<PathBuf> {
     let folder = |name: &str| env::var_os(name).filter(|folder| !folder.is_empty());
     let named = |name: &str| folder(name).map(PathBuf::from);
@@ -56,8 +56,8 @@ pub(crate) fn default_path(verb: &str) -> Option<PathBuf> {
 }
 
 impl Book {
-    /// With what a file says, which is written again as things are counted. One that cannot be read
-    /// stops nothing: the user is told, and the counts begin at zero; a garbled one is kept aside.
+    /// Reads the file, which is written again as bytes are counted. If it cannot be read, the user is told
+    /// and counting begins at zero; a corrupt file is renamed and kept.
     #[must_use]
     pub fn open(file: PathBuf) -> Book {
         let accounts = read(&file).unwrap_or_else(|error| {
@@ -79,7 +79,7 @@ impl Book {
         Book(Arc::new(Mutex::new(pages)))
     }
 
-    /// The link has carried so much.
+    /// Counts bytes that a link has carried.
     pub fn charge(&self, link: &Link, bytes: u64) {
         let (before, after) = {
             let mut pages = self.pages();
@@ -95,7 +95,7 @@ impl Book {
         }
     }
 
-    /// What the link may still carry; `None` if it is not counted.
+    /// Bytes left for a link; `None` if it is not counted.
     #[must_use]
     pub fn left(&self, link: &Link) -> Option<Bytes> {
         if !link.allowance.is_metered() {
@@ -104,7 +104,7 @@ impl Book {
         link.allowance.left(self.pages().account(link))
     }
 
-    /// On what terms the link is used now, as [`Allowance::terms`](super::Allowance::terms).
+    /// The terms on which a link is used now, as [`Allowance::terms`](super::Allowance::terms).
     #[must_use]
     pub fn terms(&self, link: &Link) -> Terms {
         if !link.allowance.is_metered() {
@@ -119,7 +119,7 @@ impl Book {
         link.allowance.terms(link.price(), account, &Zoned::now())
     }
 
-    /// How the link stands; `None` if it is not counted.
+    /// Usage of a link, for status; `None` if it is not counted.
     #[must_use]
     pub fn standing(&self, link: &Link) -> Option<Standing> {
         let allowance = &link.allowance;
@@ -137,14 +137,14 @@ impl Book {
         })
     }
 
-    /// Whether the link is not to be used now.
+    /// Whether the link must not be used now.
     #[must_use]
     pub fn is_stopped(&self, link: &Link) -> bool {
         link.allowance.at_cap == AtCap::Stop && self.left(link) == Some(Bytes::new(0))
     }
 
-    /// Writes the file, if there is one and something has changed. That it cannot be written is said
-    /// once, and stops nothing.
+    /// Writes the file, if there is one and something has changed. A failure is reported once, and is not an
+    /// error.
     pub fn save(&self) {
         let (file, text) = {
             let mut pages = self.pages();
@@ -162,7 +162,7 @@ impl Book {
             .and_then(|text| replace(&file, &text));
         let mut pages = self.pages();
         if let Err(error) = &written {
-            // Tried again.
+            // To be tried again.
             pages.unsaved = true;
             if !pages.failed {
                 warn!(
@@ -174,10 +174,10 @@ impl Book {
         pages.failed = written.is_err();
     }
 
-    /// Saves in a second: a kill takes what was counted within so long.
+    /// Saves in a second, so that a killed process loses at most a second's count.
     pub(crate) async fn save_soon(self) {
         sleep(SAVED_EVERY).await;
-        // A disk may be slow.
+        // Writing to a disk may block.
         let _ = tokio::task::spawn_blocking(move || self.save()).await;
     }
 
@@ -187,7 +187,7 @@ impl Book {
 }
 
 impl Pages {
-    /// The account of now.
+    /// The usage of a link in the present period.
     fn account(&mut self, link: &Link) -> &mut Account {
         let accounts = &mut self.accounts.links;
         let account = accounts.entry(link.name.clone()).or_default();
@@ -204,7 +204,7 @@ fn read(file: &Path) -> io::Result<Accounts> {
     }
 }
 
-/// Who reads the file meanwhile, or after a kill, sees the old one or the new one.
+/// Replaces the file atomically: a reader, or the next start after a kill, sees the old content or the new.
 fn replace(file: &Path, text: &str) -> io::Result<()> {
     let folder = file
         .parent()

@@ -1,4 +1,4 @@
-//! What links have carried, counted as an operator's meter would, across restarts.
+//! What links have carried, counted as an operator's meter does, across restarts.
 
 mod allowance;
 mod book;

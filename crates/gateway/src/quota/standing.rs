@@ -1,4 +1,4 @@
-//! How a link stands: what its quota leaves, and what it has cost.
+//! Usage and cost of a link, for status.
 
 use std::time::Duration;
 
@@ -6,23 +6,23 @@ use ropewalk_quantities::Bytes;
 
 use crate::status::document;
 
-/// What a link that is counted has carried, and may still.
+/// Usage of a counted link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Standing {
-    /// Of a byte, in millionths, if told.
+    /// Cost of a byte, in millionths, if given.
     pub cost: Option<f64>,
-    /// In this period.
+    /// Bytes in this period.
     pub used: Bytes,
-    /// Today.
+    /// Bytes today.
     pub used_today: Bytes,
-    /// What quota and day leave, the lesser.
+    /// Bytes left of the period's quota or of the day's, whichever is less.
     pub left: Option<Bytes>,
-    /// For how long the quota lasts, as [`Allowance::lasts`](super::Allowance::lasts).
+    /// How long the quota will last, as [`Allowance::lasts`](super::Allowance::lasts).
     pub lasts: Option<Duration>,
 }
 
 impl Standing {
-    /// Puts it into what is shown of the link.
+    /// Fills in the status of the link.
     pub(crate) fn show(&self, shown: &mut document::Link) {
         let (used, used_today) = (self.used.as_u64(), self.used_today.as_u64());
         let price = |bytes: u64| Some(self.cost? * bytes as f64 / 1e6);

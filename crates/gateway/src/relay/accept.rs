@@ -1,4 +1,4 @@
-//! From a connection to a carrier: who is it, and what for.
+//! Accepts connections: authenticates the client, and joins the carrier to an association.
 
 use std::io;
 use std::net::IpAddr;
@@ -22,25 +22,25 @@ use crate::sockets::set_up_carrier;
 /// How long a handshake may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Handshakes under way, of all sources and of one.
+/// Most handshakes in progress: of all sources, and of one.
 pub(super) const HALF_OPEN: usize = 1024;
 pub(super) const HALF_OPEN_PER_SOURCE: usize = 64;
 
 impl Relay {
-    /// Takes carriers from a listener until it is dropped. Needs a tokio runtime.
+    /// Accepts carriers from a listener until it is dropped. Needs a tokio runtime.
     pub async fn serve(self: &Arc<Relay>, listener: TcpListener) {
         let half_open = HalfOpen::new(HALF_OPEN, HALF_OPEN_PER_SOURCE);
         run(Arc::clone(self), listener, half_open).await;
     }
 }
 
-/// Takes connections until it is dropped.
+/// Accepts connections until it is dropped.
 pub(super) async fn run(relay: Arc<Relay>, listener: TcpListener, half_open: Arc<HalfOpen>) {
     loop {
         let (socket, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Out of descriptors or memory: others end meanwhile.
+                // Out of descriptors or memory, which may pass.
                 warn!("cannot accept: {error}");
                 sleep(Duration::from_millis(100)).await;
                 continue;
@@ -55,8 +55,8 @@ pub(super) async fn run(relay: Arc<Relay>, listener: TcpListener, half_open: Arc
     }
 }
 
-/// Takes a carrier, and carries until it ends. A stranger is told nothing, not even by when the
-/// connection ends: whatever he says, that is when the time for a handshake is over.
+/// Accepts a carrier, and serves it until it ends. Whoever fails to authenticate learns nothing, not even
+/// from the time of closing: the connection always ends when the time for a handshake is over.
 async fn take(relay: Arc<Relay>, mut socket: TcpStream, ip: IpAddr, slot: Slot) {
     let end = Instant::now() + PATIENCE;
     let error = match timeout_at(end, begin(&relay, &mut socket)).await {
@@ -72,12 +72,12 @@ async fn take(relay: Arc<Relay>, mut socket: TcpStream, ip: IpAddr, slot: Slot) 
     if !matches!(error, HandshakeError::Refused(_)) {
         let mut unread = [0; 4096];
         let ignore = async { while let Ok(1..) = socket.read(&mut unread).await {} };
-        // What he says to the end is not left unread, which would make it a reset.
+        // Reads all further data: unread data would turn the close into a reset.
         let _ = timeout_at(end, ignore).await;
     }
 }
 
-/// All that must happen within the time for a handshake.
+/// Everything that has to happen within the time for a handshake.
 async fn begin(
     relay: &Arc<Relay>,
     socket: &mut TcpStream,

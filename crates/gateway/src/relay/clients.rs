@@ -1,4 +1,4 @@
-//! What each client has of the relay, over all of its associations.
+//! Resources of each client, over all of its associations.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,18 +7,18 @@ use ropewalk_quantities::Rate;
 
 use crate::bucket::Bucket;
 
-/// A client that is there.
+/// A client that is connected.
 #[derive(Debug)]
 pub struct Account {
-    /// As the list of clients calls it.
+    /// Its name in the list of clients.
     pub name: String,
     streams: AtomicU32,
     most_streams: AtomicU32,
-    /// From the client to targets, and from targets to the client.
+    /// Rate limits from the client to targets, and from targets to the client.
     pub rates: [Bucket; 2],
 }
 
-/// A stream of a client; it ends when this is dropped.
+/// A stream of a client, counted until this is dropped.
 #[derive(Debug)]
 pub struct StreamSlot(Arc<Account>);
 
@@ -34,7 +34,7 @@ impl Account {
         })
     }
 
-    /// With other limits from now on; streams that are open stay.
+    /// Changes the limits; streams that are open stay open.
     pub fn set_limits(&self, most_streams: u32, rate: Option<Rate>) {
         self.most_streams.store(most_streams, Ordering::Relaxed);
         for bucket in &self.rates {
@@ -42,12 +42,12 @@ impl Account {
         }
     }
 
-    /// One more stream, unless there are as many as may be.
+    /// Counts another stream, unless the limit is reached.
     #[must_use]
     pub fn open(self: &Arc<Account>) -> Option<StreamSlot> {
         let slot = StreamSlot(Arc::clone(self));
         let before = self.streams.fetch_add(1, Ordering::Relaxed);
-        // Dropping the slot takes it back.
+        // Dropping the slot undoes the count.
         (before < self.most_streams.load(Ordering::Relaxed)).then_some(slot)
     }
 }

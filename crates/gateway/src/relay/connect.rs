@@ -1,4 +1,4 @@
-//! Connects to a target, if the rules allow the address that its name stands for.
+//! Connects to a target, if the rules allow its address.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -13,17 +13,17 @@ use crate::request::{Host, Status, Target};
 /// Most addresses of a name that are tried.
 const MOST: usize = 8;
 
-/// How long all of it may take.
+/// Time limit for all addresses together.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long one address may take while there are others.
+/// Time limit for one address while there are others.
 const PATIENCE_EACH: Duration = Duration::from_secs(5);
 
-/// Addresses of the target that the rules allow; these alone are connected to, so that a name
-/// cannot mean something else a moment later.
+/// Resolves a target to the addresses that the rules allow. Only these are connected to, so that a name
+/// cannot resolve differently a moment later (DNS rebinding).
 ///
 /// # Errors
-/// [`Status::NotAllowed`] if there are others only, [`Status::HostUnreachable`] if there is none.
+/// [`Status::NotAllowed`] if all addresses are forbidden, [`Status::HostUnreachable`] if there is none.
 pub(super) async fn resolve(target: &Target, rules: &Rules) -> Result<Vec<SocketAddr>, Status> {
     let addresses: Vec<SocketAddr> = match &target.host {
         Host::Address(ip) => vec![SocketAddr::new(*ip, target.port)],
@@ -47,10 +47,10 @@ pub(super) async fn resolve(target: &Target, rules: &Rules) -> Result<Vec<Socket
     }
 }
 
-/// A connection to the first address that answers.
+/// Connects to the first address that answers.
 ///
 /// # Errors
-/// What the last one said.
+/// That of the last address.
 pub(super) async fn connect(target: &Target, rules: &Rules) -> Result<TcpStream, Status> {
     let addresses = resolve(target, rules).await?;
     let patience = match addresses.len() {
@@ -61,7 +61,7 @@ pub(super) async fn connect(target: &Target, rules: &Rules) -> Result<TcpStream,
     for address in addresses {
         status = match timeout(patience, TcpStream::connect(address)).await {
             Ok(Ok(socket)) => {
-                // Short messages of the stream came as they were written.
+                // Data of the stream are sent in the pieces in which they were written.
                 let _ = socket.set_nodelay(true);
                 return Ok(socket);
             }

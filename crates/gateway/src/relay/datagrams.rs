@@ -1,4 +1,4 @@
-//! UDP for a client: a socket of its own, whose datagrams are the stream's.
+//! UDP for a client: a socket whose datagrams are carried by a stream.
 
 use std::collections::VecDeque;
 use std::io;
@@ -15,13 +15,13 @@ use crate::association::Stream;
 use crate::datagram::{self, Datagram, MAX_PAYLOAD};
 use crate::request::{Status, Target};
 
-/// Peers whose datagrams are taken: the last that something was sent to.
+/// Datagrams are accepted from this many peers: the last ones that something was sent to.
 const PEERS: usize = 256;
 
-/// A socket that nothing passes for this long is closed.
+/// An idle socket is closed after this time.
 const IDLE: Duration = Duration::from_secs(300);
 
-/// Carries datagrams until the stream ends.
+/// Relays datagrams until the stream ends.
 pub(super) async fn serve(stream: Stream, rules: &Rules) {
     let Ok(socket) = open().await else {
         let _ = stream
@@ -81,7 +81,7 @@ pub(super) async fn serve(stream: Stream, rules: &Rules) {
                     }
                 }
             }
-            // A peer that is not there says so by ICMP; others may be.
+            // An ICMP error of one peer says nothing about the others.
             Ok(Step::FromPeer(Err(_))) => {}
             Ok(Step::FromClient(false)) | Err(_) => return,
         }
@@ -93,7 +93,7 @@ enum Step {
     FromPeer(io::Result<(usize, SocketAddr)>),
 }
 
-/// For both families where there are both.
+/// Dual-stack where IPv6 is available.
 async fn open() -> io::Result<UdpSocket> {
     match UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).await {
         Ok(socket) => Ok(socket),
@@ -101,7 +101,7 @@ async fn open() -> io::Result<UdpSocket> {
     }
 }
 
-/// Sends where the rules allow; to whom, if it did.
+/// Sends if the rules allow it; returns the destination if so.
 async fn send(
     socket: &UdpSocket,
     rules: &Rules,

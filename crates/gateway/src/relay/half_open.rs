@@ -1,10 +1,10 @@
-//! How many handshakes may be under way.
+//! Limits the number of handshakes in progress.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Handshakes that are under way, of all sources and of each.
+/// Handshakes in progress, of all sources and of each.
 #[derive(Debug)]
 pub struct HalfOpen {
     total: usize,
@@ -18,7 +18,7 @@ struct Sources {
     by_source: HashMap<IpAddr, usize>,
 }
 
-/// One of them; it ends when this is dropped.
+/// A handshake in progress, counted until this is dropped.
 #[derive(Debug)]
 pub struct Slot {
     all: Arc<HalfOpen>,
@@ -26,7 +26,7 @@ pub struct Slot {
 }
 
 impl HalfOpen {
-    /// At most so many in all, and from one source.
+    /// With limits for all sources together, and for each.
     #[must_use]
     pub fn new(total: usize, per_source: usize) -> Arc<HalfOpen> {
         Arc::new(HalfOpen {
@@ -36,7 +36,7 @@ impl HalfOpen {
         })
     }
 
-    /// Begins one, unless there are too many.
+    /// Counts another handshake, unless a limit is reached.
     #[must_use]
     pub fn begin(self: &Arc<HalfOpen>, ip: IpAddr) -> Option<Slot> {
         let source = source(ip);
@@ -68,7 +68,7 @@ impl Drop for Slot {
     }
 }
 
-/// Whoever has an IPv6 address has 2^64 of them (RFC 6177).
+/// A host can use a whole /64 of IPv6 addresses (RFC 6177), which counts as one source.
 pub(crate) fn source(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V4(ip) => ip.into(),

@@ -1,24 +1,24 @@
-//! First messages of handshakes that were there: who sends one again learns nothing by it.
+//! Replay detection for first messages of handshakes: an attacker that repeats one learns nothing.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
 use crate::keys::PublicKey;
 
-/// Most that are remembered of a client: of a link that is dialled eight times a second, those of two
-/// minutes; of one that holds, those of months.
+/// Number of messages remembered per client: two minutes of a link that is dialled eight times a second, or
+/// months of a stable one.
 const MOST: usize = 1024;
 
-/// What tells one from all others: the beginning of its ephemeral key, which is random.
+/// Identifies a message: the beginning of its ephemeral key, which is random.
 type Mark = [u8; 16];
 
-/// The first messages of each client, as far as they are remembered. Only clients of the list can
-/// make any, so their number bounds the memory (16 KiB each).
+/// The recent first messages of each client. Only clients in the list can create any, so their number bounds
+/// the memory (16 KiB each).
 #[derive(Debug, Default)]
 pub(super) struct Hellos(Mutex<HashMap<PublicKey, VecDeque<Mark>>>);
 
 impl Hellos {
-    /// A first message of this client: whether it is new.
+    /// Records a client's first message; returns whether it is new.
     pub(super) fn take(&self, client: &PublicKey, hello: &[u8]) -> bool {
         let Some(&mark) = hello.first_chunk() else {
             return false;

@@ -1,4 +1,4 @@
-//! `relay`: the far end. It takes carriers from clients that it knows, and opens what they ask for.
+//! `relay`: the far end. It accepts carriers of known clients, and connects to the targets they ask for.
 
 mod accept;
 mod clients;

@@ -1,8 +1,8 @@
-//! Which addresses are this machine's own: the kernel is asked how it would route to them.
+//! Whether an address belongs to this machine, according to the kernel's routing.
 //!
-//! What goes to an address of the machine itself passes through `lo`, whichever interface has the
-//! address, and so past the firewall that stands before that interface. The question is asked anew
-//! for each connection (RTM_GETROUTE, rtnetlink(7)), so addresses may come and go.
+//! Packets to an address of the machine itself pass through `lo`, whichever interface has the address, and so
+//! bypass the firewall of that interface. The kernel is asked for each connection (RTM_GETROUTE,
+//! rtnetlink(7)), since addresses may change.
 
 use std::io;
 use std::net::{IpAddr, UdpSocket};
@@ -11,7 +11,7 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with,
 };
 
-/// Bytes of a message's header, and of a route's behind it.
+/// Length of a netlink message's header, and of the route header behind it.
 const HEADER: usize = 16;
 const ROUTE_HEADER: usize = 12;
 
@@ -19,14 +19,14 @@ const RTM_NEWROUTE: u16 = 24;
 const RTM_GETROUTE: u16 = 26;
 const NLM_F_REQUEST: u16 = 1;
 const RTA_DST: u16 = 1;
-/// Types of routes (rtnetlink(7)): to this machine, to all on a link, to the nearest of several of
-/// which this machine is one.
+/// Types of routes (rtnetlink(7)): local, broadcast, and anycast where this machine is one of the
+/// destinations.
 const RTN_LOCAL: u8 = 2;
 const RTN_BROADCAST: u8 = 3;
 const RTN_ANYCAST: u8 = 4;
 
-/// Whether what is sent there stays within this machine, or reaches it beside others. Where the
-/// kernel cannot be asked (a sandbox without AF_NETLINK), whether a socket can be bound to it.
+/// Whether packets to this address stay on this machine, or reach it among others. If the kernel cannot be
+/// asked (a sandbox without AF_NETLINK), whether a socket can be bound to the address.
 pub(super) fn is_own(ip: IpAddr) -> bool {
     let ip = ip.to_canonical();
     if ip.is_unspecified() {
@@ -38,7 +38,7 @@ pub(super) fn is_own(ip: IpAddr) -> bool {
     }
 }
 
-/// The type of the route that leads there; `None` if there is none.
+/// The type of the route to an address; `None` if there is no route.
 fn route_type(ip: IpAddr) -> io::Result<Option<u8>> {
     let flags = SocketFlags::CLOEXEC;
     // NETLINK_ROUTE is 0.
@@ -51,7 +51,7 @@ fn route_type(ip: IpAddr) -> io::Result<Option<u8>> {
     Ok(answer.get(HEADER + 7).copied().filter(|_| is_route))
 }
 
-/// How is it routed? The numbers are in this machine's order of bytes.
+/// A request for a route, in this machine's byte order.
 fn question(ip: IpAddr) -> Vec<u8> {
     let (family, address) = match ip {
         IpAddr::V4(ip) => (libc::AF_INET, ip.octets().to_vec()),
@@ -63,7 +63,7 @@ fn question(ip: IpAddr) -> Vec<u8> {
     out.extend((len as u32).to_ne_bytes());
     out.extend(RTM_GETROUTE.to_ne_bytes());
     out.extend(NLM_F_REQUEST.to_ne_bytes());
-    // Number of the message, and of who asks: there is one of each.
+    // Sequence number and port, which are not needed.
     out.extend([0; 8]);
     out.extend([family as u8, 8 * address.len() as u8]);
     out.extend([0; ROUTE_HEADER - 2]);

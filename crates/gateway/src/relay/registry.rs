@@ -1,4 +1,4 @@
-//! Associations of a relay, and to which of them a carrier belongs.
+//! The associations of a relay, and their carriers.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -31,31 +31,31 @@ use crate::uplink::link_number;
 /// Most links of an association.
 const MOST_LINKS: usize = 64;
 
-/// What a relay is made of, its listeners aside.
+/// Configuration of a relay, except for its listeners.
 #[derive(Debug)]
 pub struct RelayConfig {
     /// Its key.
     pub security: AcceptSecurity,
-    /// Who may connect; without meaning in plain mode.
+    /// Clients that may connect; not used in plain mode.
     pub clients: Clients,
-    /// Which targets are opened.
+    /// Which targets may be connected to.
     pub rules: Rules,
     /// Buffers and time limits of each association.
     pub association: Config,
-    /// What a client may have whose line does not say.
+    /// Default limits of a client.
     pub limits: DefaultLimits,
-    /// Congestion control of the carriers; `None`: the system's, and BBR where a link loses packets
-    /// without a queue.
+    /// Congestion control of the carriers; `None`: the system's, and BBR on links that lose packets without
+    /// congestion.
     pub congestion: Option<String>,
 }
 
 impl RelayConfig {
-    /// Whether a client may connect; without a key it may where none is asked for.
+    /// Whether a client may connect; in plain mode anybody may.
     fn knows(&self, peer: Option<PublicKey>) -> bool {
         peer.is_none_or(|peer| self.clients.get(&peer).is_some())
     }
 
-    /// What a client may have.
+    /// The limits of a client.
     fn limits_of(&self, peer: Option<PublicKey>) -> DefaultLimits {
         let client = peer.and_then(|peer| self.clients.get(&peer));
         let own = client.map_or(Limits::default(), |client| client.limits);
@@ -68,16 +68,16 @@ impl RelayConfig {
     }
 }
 
-/// What a client may have whose line does not say.
+/// Default limits of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct DefaultLimits {
-    /// Associations at a time.
+    /// Simultaneous associations.
     pub associations: usize,
-    /// Streams at a time, over all of them.
+    /// Simultaneous streams, over all associations.
     pub streams: u32,
-    /// Bytes that wait at the relay, over all of them.
+    /// Bytes buffered at the relay, over all associations.
     pub memory: Bytes,
-    /// Each way; `None`: no bound.
+    /// Rate in each direction; `None`: unlimited.
     pub rate: Option<Rate>,
 }
 
@@ -86,10 +86,10 @@ pub struct Relay {
     config: RwLock<Arc<RelayConfig>>,
     pub(super) refusals: Refusals,
     hellos: Hellos,
-    /// For clients that measure their links.
+    /// Serves clients that measure their links.
     pub(super) measuring: Responder,
     began: Instant,
-    /// Programs of this machine that serve, and are reached without a rule.
+    /// Programs of this machine that serve, which need no rule.
     pub(super) programs: Arc<Programs>,
     registry: Mutex<Registry>,
 }
@@ -100,13 +100,13 @@ struct Registry {
     accounts: HashMap<Option<PublicKey>, Arc<Account>>,
 }
 
-/// An association belongs to a key: nobody else can join it.
+/// The identifier of an association includes the client's key, so that nobody else can join it.
 pub(super) type Name = (Option<PublicKey>, [u8; 16]);
 
-/// What a carrier has joined.
+/// The association that a carrier has joined.
 pub(super) struct Joined {
     pub(super) member: Arc<Member>,
-    /// Of an association that begins: its name, and the streams that are to be served.
+    /// If it is new: its identifier, and the streams to serve.
     pub(super) began: Option<(Name, Incoming)>,
 }
 
@@ -114,22 +114,22 @@ pub(super) struct Joined {
 pub(super) struct Member {
     pub(super) association: Association,
     pub(super) account: Arc<Account>,
-    /// Where the newest carrier comes from.
+    /// The address that the newest carrier comes from.
     client: Mutex<IpAddr>,
     began: Instant,
     links: Mutex<HashMap<String, LinkEntry>>,
 }
 
-/// A link as its carriers' JOINs have it.
+/// A link, as its carriers' JOINs describe it.
 #[derive(Default)]
 struct LinkEntry {
     cost: f64,
-    /// The number of its newest carrier: an older one makes room.
+    /// The number of its newest carrier, which replaces older ones.
     newest: watch::Sender<u64>,
 }
 
 impl Relay {
-    /// Without listeners.
+    /// A relay without listeners.
     #[must_use]
     pub fn new(config: RelayConfig, programs: Arc<Programs>) -> Arc<Relay> {
         Arc::new(Relay {
@@ -143,13 +143,13 @@ impl Relay {
         })
     }
 
-    /// What it is set to now.
+    /// The present configuration.
     pub(super) fn config(&self) -> Arc<RelayConfig> {
         Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Is set to something else from now on, but for its key: clients that are not in the list any
-    /// more are cut, and told by name; the others keep what they have, within the new limits.
+    /// Changes the configuration, except for the relay's key. Clients that are no longer in the list are
+    /// disconnected, and their names returned; the others keep their associations, with the new limits.
     pub(super) fn reload(&self, config: RelayConfig) -> Vec<String> {
         let security = self.config().security.clone();
         let config = Arc::new(RelayConfig { security, ..config });
@@ -174,7 +174,7 @@ impl Relay {
             .collect()
     }
 
-    /// Whether a client may go on with this first message of a handshake.
+    /// Whether a client may continue the handshake after this first message.
     pub(super) fn admit(&self, key: &PublicKey, hello: &[u8]) -> Result<(), HandshakeError> {
         if !self.config().knows(Some(*key)) {
             return Err(HandshakeError::Client(*key));
@@ -185,14 +185,14 @@ impl Relay {
         }
     }
 
-    /// The association that a carrier belongs to; begins it if it is new.
+    /// The association that a carrier belongs to, created if it is new.
     pub(super) fn join(&self, peer: Option<PublicKey>, join: &Join) -> Result<Joined, JoinAnswer> {
         let scheduling = carrier_scheduler(&join.scheduler).ok_or(JoinAnswer::Scheduler)?;
         let name = (peer, join.association);
         let mut registry = self.registry();
         let config = self.config();
         if !config.knows(peer) {
-            // It was taken out of the list while it came in.
+            // It was removed from the list during the handshake.
             return Err(JoinAnswer::Full);
         }
         if let Some(member) = registry.associations.get(&name) {
@@ -218,17 +218,17 @@ impl Relay {
         })
     }
 
-    /// An association has ended.
+    /// Removes an association that has ended.
     pub(super) fn forget(&self, name: &Name) {
         self.registry().associations.remove(name);
     }
 
-    /// All associations of now.
+    /// All present associations.
     pub(super) fn members(&self) -> Vec<Arc<Member>> {
         self.registry().associations.values().cloned().collect()
     }
 
-    /// What there is to say of it: the associations that carried most first.
+    /// The status document, with the associations that carried most first.
     pub(super) fn document(&self) -> Document {
         let members: Vec<(Name, Arc<Member>)> = self
             .registry()
@@ -261,8 +261,8 @@ impl Relay {
     }
 }
 
-/// A client that has as many associations as it may loses one that no carrier is left of: its
-/// near end was started anew.
+/// If a client has reached its limit of associations, removes one without carriers: its near end was
+/// restarted.
 fn make_room(
     config: &RelayConfig,
     registry: &mut Registry,
@@ -344,8 +344,8 @@ impl Member {
         links.len() < MOST_LINKS || links.contains_key(link)
     }
 
-    /// The client of a stream, as a program that serves it sees it: the address from which the
-    /// newest carrier comes, with a port that tells the client's streams apart.
+    /// The address of a stream's client, as shown to a program that serves it: the address that the newest
+    /// carrier comes from, with a port that tells the client's streams apart.
     pub(super) fn client(&self, stream: StreamId) -> SocketAddr {
         let client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
         let port = 1 + stream.0 % u32::from(u16::MAX);

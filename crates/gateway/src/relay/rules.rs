@@ -1,4 +1,4 @@
-//! Which targets a relay opens.
+//! Rules for the targets that a relay connects to.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::RangeInclusive;
@@ -18,7 +18,7 @@ pub struct Rule {
     ports: Vec<RangeInclusive<u16>>,
 }
 
-/// A target is opened if a rule of `allow` has its address and port, and none of `deny` has.
+/// A target is allowed if a rule of `allow` matches its address and port, and none of `deny` does.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     allow: Vec<Rule>,
@@ -34,7 +34,7 @@ enum Hosts {
     Network { address: IpAddr, bits: u32 },
 }
 
-/// A rule's text that is none.
+/// The text is not a rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is no rule; allowed: {ALLOWED}")]
 pub struct RuleError {
@@ -42,14 +42,14 @@ pub struct RuleError {
 }
 
 impl Rules {
-    /// Without any in `allow`, nothing is opened.
+    /// If `allow` is empty, nothing is allowed.
     #[must_use]
     pub fn new(allow: Vec<Rule>, deny: Vec<Rule>) -> Rules {
         Rules { allow, deny }
     }
 
-    /// Whether that may be opened; `is_own` tells an address of this machine. Names are resolved
-    /// before, so that what is looked at is what is connected to.
+    /// Whether a target may be connected to; `is_own` tells whether an address belongs to this machine. Names
+    /// are resolved before, so that the address checked is the one connected to.
     #[must_use]
     pub fn allow(&self, ip: IpAddr, port: u16, is_own: impl FnOnce(IpAddr) -> bool) -> bool {
         let ip = ip.to_canonical();
@@ -58,13 +58,13 @@ impl Rules {
         }
         let own = is_own(ip);
         let has = |rule: &Rule| rule.has(ip, port, own);
-        // Where clouds keep their secrets, a wide rule is not what opens the door.
+        // A wide rule does not include the metadata services of clouds, which serve secrets.
         let is_meant = |rule: &Rule| !is_metadata(ip) || rule.hosts.is_single();
         let mut allow = self.allow.iter();
         allow.any(|rule| has(rule) && is_meant(rule)) && !self.deny.iter().any(has)
     }
 
-    /// Whether it allows nothing at all.
+    /// Whether nothing is allowed.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.allow.is_empty()
@@ -80,8 +80,7 @@ impl Rule {
 }
 
 impl Hosts {
-    /// Addresses of the machine itself lie behind its firewall: what is said of others does not
-    /// have them.
+    /// The machine's own addresses are behind its firewall: rules for other addresses do not match them.
     fn have(&self, ip: IpAddr, own: bool) -> bool {
         match self {
             Hosts::Public => is_public(ip) && !own,

@@ -1,4 +1,4 @@
-//! What becomes of a stream that a client opened.
+//! Serves the streams that a client opens.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::measure::messages::Lines;
 use crate::programs::ClientEntry;
 use crate::request::{Request, Status, Target};
 
-/// How long a stream may take to say what it wants.
+/// How long a stream may take to send its request.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Serves the streams of an association until it ends.
@@ -66,7 +66,7 @@ async fn serve(relay: Arc<Relay>, member: Arc<Member>, stream: Stream) {
                 answer(&stream, Status::Done).await;
                 relay.measuring.answer(Lines::new(stream), at).await;
             }
-            // The carrier that brought it has ended meanwhile.
+            // The carrier of the stream has ended meanwhile.
             None => answer(&stream, Status::Failed).await,
         },
         Ok(Some(Request::Datagrams)) => datagrams::serve(stream, &relay.config().rules).await,
@@ -74,8 +74,8 @@ async fn serve(relay: Arc<Relay>, member: Arc<Member>, stream: Stream) {
     }
 }
 
-/// A connection to the target: to a program of this machine that `exec` runs and that listens
-/// there, or where the rules allow.
+/// Connects to the target: to a program of this machine that `exec` runs and that listens there, or to an
+/// address that the rules allow.
 async fn open(
     relay: &Relay,
     member: &Member,
@@ -95,7 +95,7 @@ async fn open(
 }
 
 async fn answer(stream: &Stream, status: Status) {
-    // A client that has gone needs none.
+    // If the client has gone, nobody needs the answer.
     let _ = stream.write(Bytes::copy_from_slice(&[status as u8])).await;
     if status != Status::Done {
         stream.finish();

@@ -1,4 +1,4 @@
-//! What kind of address it is: anybody's, a private network's, a cloud's own.
+//! Classifies addresses: public, private, or a cloud's metadata service.
 //!
 //! The tables are those of IANA's registries of special-purpose addresses
 //! ([IPv4](https://www.iana.org/assignments/iana-ipv4-special-registry),
@@ -7,7 +7,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Not reachable by everybody, or nobody's.
+/// Not globally reachable, or unassigned.
 const SPECIAL_V4: [([u8; 4], u32); 13] = [
     // This network, RFC 791.
     ([0, 0, 0, 0], 8),
@@ -21,7 +21,7 @@ const SPECIAL_V4: [([u8; 4], u32); 13] = [
     ([192, 0, 2, 0], 24),
     ([198, 51, 100, 0], 24),
     ([203, 0, 113, 0], 24),
-    // Relays of 6to4, RFC 7526: given up, and whoever has one here is near.
+    // Relay anycast of 6to4, RFC 7526: deprecated, so that a relay which still exists is local.
     ([192, 88, 99, 0], 24),
     // Benchmarking, RFC 2544.
     ([198, 18, 0, 0], 15),
@@ -41,7 +41,7 @@ const PRIVATE_V4: [([u8; 4], u32); 4] = [
     ([100, 64, 0, 0], 10),
 ];
 
-/// Of global unicast (2000::/3, RFC 4291), what is not reachable by everybody.
+/// Within global unicast (2000::/3, RFC 4291), networks that are not globally reachable.
 const SPECIAL_V6: [([u16; 2], u32); 4] = [
     // Protocol assignments, RFC 2928; Teredo's 2001::/32 among them, RFC 4380.
     ([0x2001, 0], 23),
@@ -52,8 +52,8 @@ const SPECIAL_V6: [([u16; 2], u32); 4] = [
     ([0x2002, 0], 16),
 ];
 
-/// Where clouds tell a machine its secrets, beside link-local addresses. Each is one address or a
-/// network that its cloud keeps for such services.
+/// Metadata services of clouds, in addition to link-local addresses. Each is an address, or a network that
+/// its cloud reserves for such services.
 const METADATA_V4: [[u8; 4]; 4] = [
     // Azure's wire server, learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16.
     [168, 63, 129, 16],
@@ -77,7 +77,7 @@ const METADATA_V6: [([u16; 2], u32); 4] = [
     ([0xfd00, 0xa9fe], 32),
 ];
 
-/// Whether everybody can reach it, by the registries.
+/// Whether it is globally reachable, by the registries.
 pub(super) fn is_public(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(v4) => {
@@ -91,7 +91,7 @@ pub(super) fn is_public(ip: IpAddr) -> bool {
     }
 }
 
-/// RFC 1918, RFC 6598, RFC 4193, without what clouds keep there for themselves.
+/// RFC 1918, RFC 6598 and RFC 4193, without the clouds' metadata services.
 pub(super) fn is_private(ip: IpAddr) -> bool {
     let is_private = match ip {
         IpAddr::V4(ip) => PRIVATE_V4.iter().any(|network| is_in_v4(ip, *network)),
@@ -100,7 +100,7 @@ pub(super) fn is_private(ip: IpAddr) -> bool {
     is_private && !is_metadata(ip)
 }
 
-/// Whether a cloud tells a machine of its own things there, passwords and keys among them.
+/// Whether a cloud serves metadata there, with passwords and keys among them.
 pub(super) fn is_metadata(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => ip.is_link_local() || METADATA_V4.contains(&ip.octets()),
@@ -108,8 +108,8 @@ pub(super) fn is_metadata(ip: IpAddr) -> bool {
     }
 }
 
-/// What no rule can allow, since it is no host: unspecified (which connects to loopback),
-/// multicast, broadcast.
+/// Addresses of no single host, which no rule can allow: unspecified (which connects to loopback), multicast,
+/// broadcast.
 pub(super) fn is_never(ip: IpAddr) -> bool {
     ip.is_unspecified() || ip.is_multicast() || ip == IpAddr::V4(Ipv4Addr::BROADCAST)
 }
@@ -124,7 +124,7 @@ fn is_in_v4(ip: Ipv4Addr, (network, bits): ([u8; 4], u32)) -> bool {
     (Ipv4Addr::from(network).to_bits() ^ ip.to_bits()).leading_zeros() >= bits
 }
 
-/// The network's first 32 bits are given, and it is no longer than those.
+/// Whether it is in a network of at most 32 bits, given by its first 32 bits.
 fn is_in_v6(ip: Ipv6Addr, ([first, second], bits): ([u16; 2], u32)) -> bool {
     let network = Ipv6Addr::new(first, second, 0, 0, 0, 0, 0, 0);
     (network.to_bits() ^ ip.to_bits()).leading_zeros() >= bits

@@ -12,7 +12,7 @@ use super::token::Token;
 use crate::links::Link;
 use crate::{Failure, output};
 
-/// Longest text that may be a token, in bytes.
+/// Longest input that may be a token, in bytes.
 const LONGEST: u64 = 8192;
 
 /// Write a client's key and configuration, from the token that `setup relay` printed.
@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A line of standard input, or all of it if that is no terminal.
+/// A line of standard input, or all of it if that is not a terminal.
 fn ask() -> Result<Zeroizing<String>, Failure> {
     let input = io::stdin();
     let mut text = Zeroizing::new(String::new());
@@ -77,7 +77,7 @@ fn ask() -> Result<Zeroizing<String>, Failure> {
     Ok(text)
 }
 
-/// The links as they stand in a file.
+/// The links as they are written to a file.
 fn links(given: &[Link]) -> Result<Vec<String>, Failure> {
     if !given.is_empty() {
         return Ok(given.iter().map(Link::to_string).collect());
@@ -96,7 +96,7 @@ fn links(given: &[Link]) -> Result<Vec<String>, Failure> {
     }
 }
 
-/// The interfaces that have a default route in one of the two routing tables.
+/// The interfaces with a default route in either routing table.
 fn default_interfaces(v4: &str, v6: &str) -> Vec<String> {
     let v4 = v4.lines().filter_map(is_default_v4);
     let v6 = v6.lines().filter_map(is_default_v6);
@@ -118,8 +118,8 @@ fn is_default_v4(line: &str) -> Option<String> {
     }
 }
 
-/// /proc/net/ipv6_route: destination with its length, source with its, next hop, metric, two
-/// counts, flags, interface. One of the loopback interface refuses.
+/// /proc/net/ipv6_route: destination and its length, source and its length, next hop, metric, two counters,
+/// flags, interface. Routes of the loopback interface reject packets.
 fn is_default_v6(line: &str) -> Option<String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     match words[..] {

@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all, all of them or none.
+//! Creates files completely or not at all, all of them or none.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use tempfile::Builder;
 use crate::Failure;
 use crate::keys::{KeyFileError, create_file};
 
-/// A file that there is to be.
+/// A file to create.
 #[derive(Debug)]
 pub(super) struct NewFile {
     pub path: PathBuf,
@@ -18,10 +18,10 @@ pub(super) struct NewFile {
     pub content: zeroize::Zeroizing<String>,
 }
 
-/// For all to read.
+/// Mode of files that all may read.
 pub(super) const PUBLIC: u32 = 0o644;
 
-/// For its owner alone.
+/// Mode of files that only their owner may read.
 pub(super) const SECRET: u32 = 0o600;
 
 impl NewFile {
@@ -34,10 +34,10 @@ impl NewFile {
     }
 }
 
-/// Makes the folder, if it is not there, and all files, or none of them.
+/// Creates the folder, if it does not exist, and all files, or none of them.
 ///
 /// # Errors
-/// One of them is there already: it is not written over; or what the system says.
+/// A file exists already, and is not overwritten; or creating one failed.
 pub(super) fn create_all(folder: &Path, files: &[NewFile]) -> Result<(), Failure> {
     if let Some(file) = files.iter().find(|file| is_there(&file.path)) {
         let path = file.path.clone();
@@ -56,18 +56,18 @@ pub(super) fn create_all(folder: &Path, files: &[NewFile]) -> Result<(), Failure
     Ok(())
 }
 
-/// Something has that name, a link that leads nowhere included.
+/// Whether the path exists; a dangling symbolic link counts.
 pub(super) fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// Puts another content in a file's place, in one step, with its permissions.
+/// Replaces a file's content atomically, and keeps its permissions.
 ///
 /// # Errors
-/// What the system says.
+/// Those of the file system.
 pub(super) fn replace(path: &Path, content: &str) -> Result<(), Failure> {
     let write = || -> io::Result<()> {
-        // The file, not the link to it, if it is one.
+        // The target of a symbolic link rather than the link itself.
         let path = path.canonicalize()?;
         let folder = path.parent().unwrap_or(Path::new("/"));
         let mode = fs::metadata(&path)?.permissions().mode();
@@ -78,7 +78,7 @@ pub(super) fn replace(path: &Path, content: &str) -> Result<(), Failure> {
         file.write_all(content.as_bytes())?;
         file.as_file().sync_all()?;
         file.persist(&path).map_err(|refused| refused.error)?;
-        // Not every file system can be asked for this.
+        // Not every file system supports syncing a folder.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
         Ok(())
     };

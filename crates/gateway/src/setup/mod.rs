@@ -1,7 +1,7 @@
-//! `setup`: keys and configuration files of either end, in one command at each.
+//! `setup`: creates the keys and configuration files of each end, with one command at each.
 //!
-//! The relay makes the client's key and puts it into a [`token`](token), so that one paste is
-//! enough; the relay keeps the public half alone.
+//! The relay creates the client's key and puts it into a [`token`](token), so that a single paste suffices;
+//! the relay keeps only the public key.
 
 mod client;
 mod folder;
@@ -32,7 +32,7 @@ enum End {
     Client(client::Arguments),
 }
 
-/// What reads the options of a configuration file.
+/// Functions that read the options of a configuration file.
 pub(crate) struct Readers {
     pub(crate) relay: fn(&Path) -> Result<crate::relay::Arguments, Failure>,
     pub(crate) tunnel: fn(&Path) -> Result<tunnel::Arguments, Failure>,

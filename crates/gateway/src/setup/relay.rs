@@ -1,4 +1,4 @@
-//! `setup relay`: the relay's key and configuration, and a client that is let in.
+//! `setup relay`: creates the relay's key and configuration, and adds a client.
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -125,7 +125,7 @@ pub(super) fn run(arguments: &Arguments, readers: &Readers) -> Result<(), Failur
     output::print(&format!("{}\n", token.to_text().as_str()))
 }
 
-/// The files that are not there yet.
+/// The files that do not exist yet.
 fn missing(arguments: &Arguments) -> Result<Vec<NewFile>, Failure> {
     let at = |name: &str| arguments.folder.join(name);
     let mut files = Vec::new();
@@ -216,7 +216,7 @@ const DEFAULT_NETWORK: Prefix = Prefix {
     len: 24,
 };
 
-/// A network of IPv6 that nobody else has: 40 random bits behind fd (RFC 4193, section 3.2).
+/// A random unique local IPv6 network: 40 random bits after fd (RFC 4193, section 3.2).
 fn own_network() -> Prefix {
     let mut bytes = [0; 16];
     let random = SystemRandom::new().fill(&mut bytes[1..6]);
@@ -229,7 +229,7 @@ fn own_network() -> Prefix {
     }
 }
 
-/// All addresses of this machine: those of IPv6 have IPv4's within, where there are any.
+/// The unspecified address: IPv6's, which includes IPv4, if IPv6 is available.
 fn any_address() -> IpAddr {
     let has_ipv6 = fs::read_to_string("/proc/net/if_inet6").is_ok_and(|text| !text.is_empty());
     match has_ipv6 {
@@ -268,7 +268,7 @@ fn free_addresses(relay: &[Prefix], clients: &Clients) -> Result<Vec<Prefix>, Fa
     free.collect()
 }
 
-/// The addresses that hosts of a network can have, the first 65,534 of them.
+/// The host addresses of a network, the first 65,534 of them.
 fn hosts(prefix: Prefix) -> impl Iterator<Item = IpAddr> {
     let (bits, base) = match prefix.address {
         IpAddr::V4(address) => (32, u128::from(address.to_bits())),
@@ -276,7 +276,7 @@ fn hosts(prefix: Prefix) -> impl Iterator<Item = IpAddr> {
     };
     let size = 1_u128 << (bits - u32::from(prefix.len)).min(16);
     let first = base & !(size - 1);
-    // Neither the network's own address nor, in IPv4, its broadcast address.
+    // Excludes the network's own address and, in IPv4, its broadcast address.
     (first + 1..first + size - 1).map(move |number| match prefix.address {
         IpAddr::V4(_) => Ipv4Addr::from_bits(number as u32).into(),
         IpAddr::V6(_) => Ipv6Addr::from_bits(number).into(),

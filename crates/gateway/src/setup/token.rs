@@ -1,7 +1,7 @@
-//! The token: all that a client needs of its relay, as one word to paste.
+//! The token: everything that a client needs to know of its relay, as one word to paste.
 //!
-//! It holds the client's secret key, and so is as secret as that: whoever reads it can come in as
-//! this client.
+//! It contains the client's secret key, and is as secret as that: whoever reads it can connect as this
+//! client.
 
 use std::net::IpAddr;
 
@@ -15,32 +15,32 @@ use crate::keys::{PublicKey, SecretKey, is_name};
 use crate::request::Target;
 use crate::tunnel::Prefix;
 
-/// What a token of this version begins with.
+/// Beginning of a token of this version.
 const BEGINNING: &str = "ropewalk-token-1:";
 
-/// Bytes of the SHA-256 of the rest, by which a paste that lacks something is known.
+/// Length of the checksum (SHA-256, truncated), which detects incomplete pastes.
 const CHECK: usize = 4;
 
-/// What the relay tells its client.
+/// Content of a token.
 #[derive(Debug)]
 pub(super) struct Token {
     /// The relay's name or address.
     pub host: String,
-    /// Of the relay (TCP).
+    /// The relay's TCP port.
     pub port: u16,
-    /// Of its tunnel (UDP).
+    /// The tunnel's UDP port.
     pub tunnel_port: u16,
     pub relay_key: PublicKey,
     /// The client's name and key.
     pub name: String,
     pub key: SecretKey,
-    /// The client's, within the tunnel.
+    /// The client's addresses in the tunnel.
     pub addresses: Vec<Prefix>,
-    /// Name servers that it may ask.
+    /// Name servers for the client.
     pub dns: Vec<IpAddr>,
 }
 
-/// A text that is no token.
+/// Why a text is not a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TokenError {
     #[error(
@@ -51,7 +51,7 @@ pub(super) enum TokenError {
     NotWhole,
 }
 
-/// As it is written.
+/// Its encoding.
 #[derive(Serialize, Deserialize)]
 struct Written {
     host: String,
@@ -65,7 +65,7 @@ struct Written {
 }
 
 impl Token {
-    /// One line without an end.
+    /// A line without a line end.
     pub fn to_text(&self) -> Zeroizing<String> {
         let written = Written {
             host: self.host.clone(),
@@ -86,9 +86,9 @@ impl Token {
     }
 
     /// # Errors
-    /// It is none, or not whole.
+    /// It is malformed or incomplete.
     pub fn from_text(text: &str) -> Result<Token, TokenError> {
-        // Terminals and mail break long lines.
+        // Terminals and mail programs break long lines.
         let text: String = text.split_whitespace().collect();
         let text = Zeroizing::new(text);
         let rest = text.strip_prefix(BEGINNING).ok_or(TokenError::Beginning)?;
@@ -105,7 +105,7 @@ impl Token {
 
 fn read(written: Written) -> Option<Token> {
     let addresses = written.addresses.iter().map(|text| text.parse().ok());
-    // It comes to stand in a file: no quotes in it.
+    // It will be written to a file, so it must not contain quotes.
     let _: Target = format!("{}:{}", written.host, written.port).parse().ok()?;
     Some(Token {
         host: written.host,

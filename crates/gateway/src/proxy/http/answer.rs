@@ -1,4 +1,4 @@
-//! What the proxy itself answers.
+//! Responses of the proxy itself.
 
 use std::io;
 
@@ -7,18 +7,18 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use super::request::RequestError;
 use crate::request::Status;
 
-/// An answer without a body, after which the connection ends.
+/// A response without a body, after which the connection ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer {
     status: &'static str,
     fields: &'static str,
 }
 
-/// A password is wanted.
+/// Asks for a password.
 const ASK: &str = "Proxy-Authenticate: Basic realm=\"ropewalk\", charset=\"UTF-8\"\r\n";
 
 impl Answer {
-    /// To a request that is refused.
+    /// The response to a request that is refused.
     #[must_use]
     pub fn to(error: &RequestError) -> Answer {
         match error {
@@ -37,7 +37,7 @@ impl Answer {
         }
     }
 
-    /// To a request whose target cannot be opened.
+    /// The response if the target could not be connected.
     #[must_use]
     pub fn unopened(status: Status) -> Answer {
         match status {
@@ -48,31 +48,31 @@ impl Answer {
         }
     }
 
-    /// The host has not answered in time.
+    /// The host did not respond in time.
     #[must_use]
     pub fn timed_out() -> Answer {
         Answer::of("504 Gateway Timeout")
     }
 
-    /// The host has answered wrong, or not.
+    /// The host sent an invalid response, or none.
     #[must_use]
     pub fn bad_gateway() -> Answer {
         Answer::of("502 Bad Gateway")
     }
 
-    /// Something is wrong with the body of the request.
+    /// The body of the request is malformed.
     #[must_use]
     pub fn bad_request() -> Answer {
         Answer::of("400 Bad Request")
     }
 
-    /// Done, and nothing to say.
+    /// Success, without content.
     #[must_use]
     pub fn done() -> Answer {
         Answer::of("200 OK")
     }
 
-    /// Its code and reason.
+    /// Status code and reason.
     #[must_use]
     pub fn status(&self) -> &'static str {
         self.status

@@ -1,4 +1,4 @@
-//! Bodies of messages: taken by how they are framed, and framed anew.
+//! Bodies of messages: decoded from their framing, and framed again.
 
 use std::io;
 
@@ -9,24 +9,24 @@ use super::fields::{Framing, MOST_FIELDS};
 use super::input::{Input, Source};
 use crate::association::Stream;
 
-/// Longest line of a chunk's length, extensions included, and longest trailer.
+/// Longest line with a chunk's length, extensions included, and longest trailer section.
 const LONGEST_LINE: usize = 1 << 10;
 const LONGEST_TRAILER: usize = 16 << 10;
 
-/// Why a body was not carried to its end.
+/// Why a body was not transferred completely.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
-    /// It ended too soon, or was none.
+    /// It ended early, or was malformed.
     #[error("{0}")]
     Source(io::Error),
-    /// Nobody takes it.
+    /// The recipient does not take it.
     #[error("{0}")]
     Sink(io::Error),
 }
 
-/// Where bytes go.
+/// Where bytes are written.
 pub trait Sink {
-    /// Takes all of it.
+    /// Writes all of it.
     ///
     /// # Errors
     /// It takes no more.
@@ -48,11 +48,11 @@ impl Sink for ToFarEnd<'_> {
     }
 }
 
-/// Carries a body to its end: out of chunks if it came in them, and in chunks if it is to leave so.
-/// Extensions and trailers of chunks are left out (RFC 9112, sections 7.1.1 and 7.1.2).
+/// Transfers a body to its end: from chunks if it arrived in them, and in chunks if it is to be sent so.
+/// Extensions and trailers of chunks are dropped (RFC 9112, sections 7.1.1 and 7.1.2).
 ///
 /// # Errors
-/// It ends too soon, is framed wrong, or is not taken.
+/// It ends early, is malformed, or is not taken.
 pub async fn carry<S: Source>(
     from: &mut Input<S>,
     to: &mut impl Sink,

@@ -1,10 +1,10 @@
-//! Header fields: which of them are for the next hop, and how a message is framed.
+//! Header fields: those of a single hop, and the framing of a message.
 
 /// Most header fields of a message.
 pub const MOST_FIELDS: usize = 128;
 
-/// Fields of one hop, beside those that `Connection` names (RFC 9110, section 7.6.1), and those that
-/// are written anew: framing and host.
+/// Hop-by-hop fields, in addition to those that `Connection` names (RFC 9110, section 7.6.1), and fields that
+/// are generated anew: framing and host.
 const HOP_BY_HOP: [&str; 13] = [
     "connection",
     "content-length",
@@ -21,26 +21,26 @@ const HOP_BY_HOP: [&str; 13] = [
     "upgrade",
 ];
 
-/// Where a body ends.
+/// How the end of a body is marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// There is none.
+    /// There is no body.
     Empty,
-    /// After so many bytes.
+    /// By its length.
     Length(u64),
-    /// With a chunk of length zero.
+    /// By a chunk of length zero.
     Chunked,
-    /// With the connection.
+    /// By the end of the connection.
     UntilEnd,
 }
 
-/// Fields with their values.
+/// Names of fields with their values.
 pub type Fields = Vec<(String, Vec<u8>)>;
 
-/// What the fields of a message say of framing and connection, and what is for the other end.
+/// The fields of a message, evaluated: framing, connection, and end-to-end fields.
 #[derive(Debug, Default)]
 pub struct Sorted {
-    /// For the other end.
+    /// Fields to forward.
     pub end_to_end: Fields,
     /// Values of `Content-Length`.
     lengths: Vec<Vec<u8>>,
@@ -50,19 +50,19 @@ pub struct Sorted {
     pub closes: bool,
 }
 
-/// What is wrong with a message's framing.
+/// Why the framing of a message is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FramingError {
-    /// It can be read in two ways, or in none.
+    /// It is ambiguous or missing.
     #[error("a length that is ambiguous or none")]
     Ambiguous,
-    /// A transfer coding that is not `chunked` alone.
+    /// It has a transfer coding other than `chunked` alone.
     #[error("a transfer coding other than chunked")]
     Coding,
 }
 
 impl Sorted {
-    /// Sorts the fields of a message.
+    /// Evaluates the fields of a message.
     #[must_use]
     pub fn new(headers: &[httparse::Header<'_>]) -> Sorted {
         let values = |name: &str| {
@@ -91,11 +91,11 @@ impl Sorted {
         }
     }
 
-    /// How a request is framed (RFC 9112, section 6.3): by one length, or by chunks; by both, by
-    /// several lengths, or by chunks in HTTP/1.0 never.
+    /// The framing of a request (RFC 9112, section 6.3): one length, or chunks. Both, several lengths, or
+    /// chunks in HTTP/1.0 are rejected.
     ///
     /// # Errors
-    /// It is not framed like that.
+    /// It is framed in another way.
     pub fn request(&self, minor: u8) -> Result<Framing, FramingError> {
         match (&self.lengths[..], &self.codings[..]) {
             ([], []) => Ok(Framing::Empty),
@@ -106,10 +106,10 @@ impl Sorted {
         }
     }
 
-    /// How a response that has a body is framed. One length may be said several times.
+    /// The framing of a response that has a body. The same length may be given several times.
     ///
     /// # Errors
-    /// It can be read in two ways.
+    /// It is ambiguous.
     pub fn response(&self, minor: u8) -> Result<Framing, FramingError> {
         match (&self.lengths[..], &self.codings[..]) {
             ([], []) => Ok(Framing::UntilEnd),
@@ -129,7 +129,7 @@ impl Sorted {
         }
     }
 
-    /// The length that is said, if it is one.
+    /// The content length, if it is valid.
     #[must_use]
     pub fn length(&self) -> Option<u64> {
         let [length] = &self.lengths[..] else {
@@ -139,8 +139,7 @@ impl Sorted {
     }
 }
 
-/// Digits and nothing else: what others would read as a number, a sign or space among it, they may
-/// read as another one.
+/// Digits only: a sign or a space that some parsers accept, others may read differently.
 fn parse_length(text: &[u8]) -> Result<u64, FramingError> {
     let text = text.trim_ascii();
     let is_number = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
@@ -153,7 +152,7 @@ fn is_chunked(coding: &[u8]) -> bool {
     coding.trim_ascii().eq_ignore_ascii_case(b"chunked")
 }
 
-/// Appends fields to a head.
+/// Appends fields to a message's head.
 pub fn emit(fields: &Fields, out: &mut Vec<u8>) {
     for (name, value) in fields {
         out.extend_from_slice(name.as_bytes());
@@ -163,7 +162,7 @@ pub fn emit(fields: &Fields, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends what frames a body, and the head's end.
+/// Appends the framing fields, and the end of the head.
 pub fn emit_framing(framing: Framing, out: &mut Vec<u8>) {
     match framing {
         Framing::Empty | Framing::UntilEnd => {}

@@ -1,4 +1,4 @@
-//! One request: to its host and back.
+//! Forwards one request to its host, and the response back.
 
 use std::io;
 use std::pin::pin;
@@ -19,32 +19,32 @@ use crate::association::Stream;
 use crate::request::Target;
 use crate::uplink::Uplink;
 
-/// How long a host may take to answer once it has the whole of a request.
+/// How long a host may take to respond once it has the whole request.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A connection to a host that takes another request.
+/// A persistent connection to a host.
 pub struct Origin {
     target: Target,
     stream: Stream,
 }
 
-/// What came of a request.
+/// The outcome of a request.
 pub enum Ended {
-    /// It was answered, and another may follow.
+    /// A response was forwarded, and another request may follow.
     Persistent,
-    /// It was answered, and the connection ends.
+    /// A response was forwarded, and the connection ends.
     Last,
-    /// It was not answered by its host.
+    /// The host gave no response.
     Refused(Answer),
-    /// Its answer broke off.
+    /// The response was truncated.
     Cut,
 }
 
-/// Forwards a request, by the connection that is left of the one before if it is for the same host,
-/// and its answer.
+/// Forwards a request, over the connection left from the one before if it is to the same host, and its
+/// response.
 ///
 /// # Errors
-/// The program is gone.
+/// The program has closed its connection.
 pub async fn forward<S: Source>(
     client: &mut Input<S>,
     writer: &mut impl Sink,
@@ -54,7 +54,7 @@ pub async fn forward<S: Source>(
 ) -> Result<Ended, HttpError> {
     let is_usable = |kept: &Origin| kept.target == request.target && request.is_repeatable();
     if let Some(kept) = origin.take().filter(is_usable) {
-        // The host may have ended it meanwhile, and then another is opened.
+        // The host may have closed it meanwhile; then another is opened.
         match exchange(client, writer, kept, &request).await? {
             (Outcome::Unanswered, _) => {}
             (outcome, kept) => {
@@ -77,7 +77,7 @@ pub async fn forward<S: Source>(
 
 enum Outcome {
     Ended(Ended),
-    /// The connection ended before a byte of an answer came.
+    /// The connection ended before the first byte of a response.
     Unanswered,
 }
 
@@ -90,22 +90,21 @@ impl Outcome {
     }
 }
 
-/// How far an answer came.
+/// How much of a response arrived.
 enum Received {
-    /// To its end.
+    /// All of it.
     Whole(Response),
-    /// No byte of it.
+    /// Nothing.
     Nothing,
-    /// It is none.
+    /// An invalid response.
     Malformed,
-    /// It broke off.
+    /// A truncated response.
     Cut,
-    /// The program is gone.
+    /// The program has closed its connection.
     Unwanted(io::Error),
 }
 
-/// Sends a request and receives its answer, at the same time. The connection is given back if it
-/// takes another request.
+/// Sends a request and receives its response at the same time. Returns the connection if it is persistent.
 async fn exchange<S: Source>(
     client: &mut Input<S>,
     writer: &mut impl Sink,
@@ -126,7 +125,7 @@ async fn exchange<S: Source>(
                 biased;
                 received = &mut receiving => break received,
                 done = &mut sending, if sent.is_none() => match done {
-                    // A host that reads no more may still answer.
+                    // A host that stops reading may still respond.
                     Ok(()) | Err(BodyError::Sink(_)) => {
                         sent = Some(done.is_ok());
                         end = Some(Instant::now() + PATIENCE);
@@ -165,7 +164,7 @@ async fn exchange<S: Source>(
     Ok((outcome, None))
 }
 
-/// Whether the program's connection ends with this answer.
+/// Whether the program's connection ends with this response.
 fn is_last(request: &Request, response: &Response) -> bool {
     !request.is_persistent || response.body == Framing::UntilEnd
 }
@@ -204,7 +203,7 @@ async fn receive<S: Source>(
             Err(_) if has_begun() => return Received::Cut,
             Err(_) => return Received::Malformed,
         };
-        // HTTP/1.0 knows no interim responses.
+        // HTTP/1.0 has no interim responses.
         if response.is_interim() && request.minor == 0 {
             continue;
         }

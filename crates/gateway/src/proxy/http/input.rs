@@ -1,4 +1,4 @@
-//! What comes on a connection, and is taken in parts.
+//! Buffered input of a connection.
 
 use std::io;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::request::{self, Request, RequestError};
 use crate::association::Stream;
 use crate::proxy::passwords::Passwords;
 
-/// How long a program may take to say the whole of a request's head.
+/// How long a program may take to send the whole head of a request.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long a connection may be idle between requests.
@@ -21,12 +21,12 @@ const IDLE: Duration = Duration::from_secs(60);
 /// Bytes that are read at once.
 const READ: usize = 32 << 10;
 
-/// Where bytes come from.
+/// A source of bytes.
 pub trait Source {
-    /// Appends what comes next; `false` at the end.
+    /// Appends the next bytes; `false` at the end.
     ///
     /// # Errors
-    /// It broke off.
+    /// The source failed.
     fn more(&mut self, buffer: &mut BytesMut) -> impl Future<Output = io::Result<bool>> + Send;
 }
 
@@ -51,15 +51,15 @@ impl Source for FarEnd<'_> {
     }
 }
 
-/// A source, and what came of it and is not taken.
+/// A source with a buffer of what was read and not consumed.
 pub struct Input<S> {
     source: S,
-    /// What was read and is not taken.
+    /// What was read and not consumed.
     pub buffer: BytesMut,
 }
 
 impl<S: Source> Input<S> {
-    /// Of which nothing was read yet.
+    /// With an empty buffer.
     pub fn new(source: S) -> Input<S> {
         Input {
             source,
@@ -70,15 +70,15 @@ impl<S: Source> Input<S> {
     /// Reads more; `false` at the end.
     ///
     /// # Errors
-    /// It broke off.
+    /// The source failed.
     pub async fn more(&mut self) -> io::Result<bool> {
         self.source.more(&mut self.buffer).await
     }
 
-    /// Reads more of what cannot end here.
+    /// Reads more where the input must not end.
     ///
     /// # Errors
-    /// It ended, or broke off.
+    /// It ended, or failed.
     pub async fn need_more(&mut self) -> io::Result<()> {
         match self.more().await? {
             true => Ok(()),
@@ -86,10 +86,10 @@ impl<S: Source> Input<S> {
         }
     }
 
-    /// The next request; `None` if there is none any more.
+    /// The next request; `None` at the end of the input.
     ///
     /// # Errors
-    /// What comes is none, or not in time.
+    /// It is invalid, or did not arrive in time.
     pub async fn request(
         &mut self,
         passwords: Option<&Passwords>,
@@ -120,7 +120,7 @@ impl<S: Source> Input<S> {
             .unwrap_or_else(|_| Err(late()))
     }
 
-    /// Reads on without heed, so that what was answered arrives before the connection ends.
+    /// Discards input, so that the last response arrives before the connection ends.
     pub async fn ignore(&mut self, patience: Duration) {
         let all = async {
             while let Ok(true) = self.more().await {

@@ -1,9 +1,8 @@
-//! HTTP/1.1 as a proxy speaks it (RFC 9110, RFC 9112): CONNECT, which becomes a stream, and requests
-//! with an absolute target, which are forwarded one after another, each to its own host.
+//! An HTTP/1.1 proxy (RFC 9110, RFC 9112): CONNECT, which becomes a stream, and requests with an absolute
+//! target, which are forwarded one after another, each to its own host.
 //!
-//! What is forwarded is written anew: fields that are for the next hop are left out, framing is said
-//! once and by us. What could be framed in two ways is refused, so that nobody smuggles a request
-//! within another.
+//! Messages are not passed through but generated anew: hop-by-hop fields are dropped, and the framing is
+//! written by the proxy. Ambiguous framing is rejected, so that no request can be smuggled within another.
 
 mod answer;
 mod body;
@@ -32,24 +31,24 @@ use input::Input;
 
 pub use request::{Request, RequestError, parse};
 
-/// How long a program that still speaks is listened to after the last answer.
+/// How long input is discarded after the last response.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// Why a connection of a program ended that was not in order.
+/// Why the connection of a program ended abnormally.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
-    /// The connection failed or ended within something.
+    /// The connection failed, or ended within a message.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// What the program said is refused, as it has been told.
+    /// The program's request was refused, as it has been told.
     #[error(transparent)]
     Request(#[from] RequestError),
 }
 
-/// Serves a program's connection until it ends.
+/// Serves the connection of a program until it ends.
 ///
 /// # Errors
-/// It said something that is refused, or ended within a request.
+/// A request was refused, or the connection ended within one.
 pub(super) async fn serve(
     mut socket: TcpStream,
     uplink: &Uplink,
@@ -61,8 +60,8 @@ pub(super) async fn serve(
     }
 }
 
-/// Forwards requests until there is none any more, or one that asks for a connection: its target,
-/// and what the program has said to it already.
+/// Forwards requests until the connection ends, or one asks for a tunnel by CONNECT: returns its target and
+/// the data that followed it.
 async fn serve_requests(
     socket: &mut TcpStream,
     uplink: &Uplink,
@@ -93,7 +92,7 @@ async fn serve_requests(
                 break (Some(answer), Ok(None));
             }
             Ended::Cut => {
-                // Not an orderly end, so that nobody takes what came for the whole.
+                // A reset, so that nobody takes a part of the response for the whole.
                 let _ = SockRef::from(writer.as_ref()).set_linger(Some(Duration::ZERO));
                 return Ok(None);
             }
@@ -102,13 +101,13 @@ async fn serve_requests(
     if let Some(answer) = answer {
         answer.write(&mut writer).await?;
     }
-    // What is unread when a connection ends makes it a reset, which can overtake the answer.
+    // Unread input when a connection is closed causes a reset, which can overtake the response.
     writer.shutdown().await?;
     client.ignore(FAREWELL).await;
     result
 }
 
-/// Carries the connection to a target (RFC 9110, section 9.3.6).
+/// Relays the connection to a target (RFC 9110, section 9.3.6).
 async fn connect(
     mut socket: TcpStream,
     uplink: &Uplink,

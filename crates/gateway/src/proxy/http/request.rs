@@ -1,4 +1,4 @@
-//! Heads of requests.
+//! Parses heads of requests.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,22 +13,22 @@ pub const LONGEST: usize = 16 << 10;
 /// Why a request is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
-    /// It is none, or can be read in two ways.
+    /// It is malformed or ambiguous.
     #[error("no request: {0}")]
     Malformed(&'static str),
-    /// Its head is longer than any is.
+    /// Its head is too long.
     #[error("a head of more than {LONGEST} bytes or {MOST_FIELDS} fields")]
     TooLarge,
-    /// Of another version than HTTP/1.0 and HTTP/1.1.
+    /// Its version is neither HTTP/1.0 nor HTTP/1.1.
     #[error("not HTTP/1.0 or HTTP/1.1")]
     Version,
-    /// Not for a target of `http:`.
+    /// Its target's scheme is not `http:`.
     #[error("a target of another scheme; allowed: http")]
     Scheme,
-    /// A transfer coding that is not `chunked`.
+    /// It has a transfer coding other than `chunked`.
     #[error("a transfer coding; allowed: chunked")]
     Coding,
-    /// A method that proxies do not carry.
+    /// Its method is not supported by proxies.
     #[error("method {0:?}")]
     Method(String),
     /// The password is missing or wrong.
@@ -36,18 +36,18 @@ pub enum RequestError {
     Password,
 }
 
-/// What a program wants.
+/// A request.
 #[derive(Debug)]
 pub struct Request {
     /// Its method.
     pub method: String,
-    /// The host that it is for.
+    /// The host to forward it to.
     pub target: Target,
-    /// How its body is framed.
+    /// The framing of its body.
     pub body: Framing,
-    /// Whether the program may send another one after it.
+    /// Whether the program may send another request afterwards.
     pub is_persistent: bool,
-    /// 0 or 1.
+    /// Minor version: 0 or 1.
     pub minor: u8,
     /// The target without scheme and host (RFC 9112, section 3.2.1), or `*`.
     path: String,
@@ -57,10 +57,10 @@ pub struct Request {
     forwards: Option<u64>,
 }
 
-/// The request at the front of `bytes`, and what its head takes; `None` if it is not all there.
+/// The request at the front of `bytes`, and the length of its head; `None` if it is incomplete.
 ///
 /// # Errors
-/// It is none, or none that may be.
+/// It is invalid, or not allowed.
 pub fn parse(
     bytes: &[u8],
     passwords: Option<&Passwords>,
@@ -92,7 +92,7 @@ pub fn parse(
         _ => {
             let hosts = head.headers.iter();
             let hosts = hosts.filter(|field| field.name.eq_ignore_ascii_case("host"));
-            // RFC 9112, section 3.2; what it says does not matter before an absolute target.
+            // RFC 9112, section 3.2: the target's host takes precedence over the field.
             match (hosts.count(), minor) {
                 (1, _) | (0, 0) => {}
                 _ => return Err(RequestError::Malformed("no host, or several")),
@@ -115,7 +115,7 @@ pub fn parse(
                 FramingError::Coding => RequestError::Coding,
             })?,
         },
-        // RFC 9112, section 9.3: never with a client of HTTP/1.0.
+        // RFC 9112, section 9.3: connections of HTTP/1.0 clients are not persistent.
         is_persistent: minor == 1 && !sorted.closes,
         minor,
         path,
@@ -130,27 +130,26 @@ pub fn parse(
 }
 
 impl Request {
-    /// Whether it asks for a connection.
+    /// Whether its method is CONNECT.
     #[must_use]
     pub fn is_connect(&self) -> bool {
         self.method == "CONNECT"
     }
 
-    /// Whether it may be sent again where nothing was answered (RFC 9110, section 9.2.2), and
-    /// can be, since nothing follows its head.
+    /// Whether it may be sent again if no response arrived (RFC 9110, section 9.2.2), and can be, since it
+    /// has no body.
     #[must_use]
     pub fn is_repeatable(&self) -> bool {
         matches!(self.method.as_str(), "GET" | "HEAD" | "OPTIONS") && self.body == Framing::Empty
     }
 
-    /// Whether the proxy is to answer it itself: OPTIONS that goes no further (RFC 9110, section
-    /// 7.6.2).
+    /// Whether the proxy answers it itself: OPTIONS with Max-Forwards 0 (RFC 9110, section 7.6.2).
     #[must_use]
     pub fn ends_here(&self) -> bool {
         self.method == "OPTIONS" && self.forwards == Some(0)
     }
 
-    /// Its head as the host gets it.
+    /// Its head as it is sent to the host.
     #[must_use]
     pub fn head(&self) -> Vec<u8> {
         let Request {
@@ -187,7 +186,7 @@ fn absolute<'a>(method: &str, target: &'a str) -> Result<(&'a str, String), Requ
     }
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
-    // Users and fragments are for nobody to send (RFC 9110, sections 4.2.4 and 7.1).
+    // User information and fragments must not be sent (RFC 9110, sections 4.2.4 and 7.1).
     if authority.contains('@') || path.contains('#') {
         return Err(RequestError::Malformed(
             "a user or a fragment in the target",
@@ -201,7 +200,7 @@ fn absolute<'a>(method: &str, target: &'a str) -> Result<(&'a str, String), Requ
     Ok((authority, path))
 }
 
-/// With the port of `http:` if it has none.
+/// With the default port of `http:` if it has none.
 fn with_port(authority: &str) -> String {
     let host_end = authority.rfind(']').map_or(0, |end| end + 1);
     match authority[host_end..].split_once(':') {

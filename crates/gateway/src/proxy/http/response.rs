@@ -1,4 +1,4 @@
-//! Heads of responses.
+//! Parses heads of responses.
 
 use super::fields::{Fields, Framing, FramingError, MOST_FIELDS, Sorted, emit, emit_framing};
 use super::request::Request;
@@ -6,38 +6,37 @@ use super::request::Request;
 /// Longest head of a response, in bytes.
 pub const LONGEST: usize = 64 << 10;
 
-/// What a host answers.
+/// A response of a host.
 #[derive(Debug)]
 pub struct Response {
     /// Its status code.
     pub code: u16,
-    /// How its body is framed.
+    /// The framing of its body.
     pub body: Framing,
-    /// Whether the host takes another request after it on this connection.
+    /// Whether the host accepts another request on this connection.
     pub is_persistent: bool,
     reason: String,
     minor: u8,
     fields: Fields,
-    /// What a body would have been (HEAD, 304).
+    /// The length that a body would have had (HEAD, 304).
     length: Option<u64>,
 }
 
-/// What comes is no response.
+/// Why a response is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResponseError {
-    /// No head of HTTP, one that is too long, or an interim one that nobody asked for.
+    /// Its head is malformed or too long, or it is an interim response that was not requested.
     #[error("no response")]
     Malformed,
-    /// Its body can be framed in two ways.
+    /// The framing of its body is ambiguous.
     #[error(transparent)]
     Framing(#[from] FramingError),
 }
 
-/// The response at the front of `bytes` to a request, and what its head takes; `None` if it is not
-/// all there.
+/// The response to a request at the front of `bytes`, and the length of its head; `None` if it is incomplete.
 ///
 /// # Errors
-/// It is none.
+/// It is invalid.
 pub fn parse(bytes: &[u8], to: &Request) -> Result<Option<(Response, usize)>, ResponseError> {
     let mut headers = [httparse::EMPTY_HEADER; MOST_FIELDS];
     let mut head = httparse::Response::new(&mut headers);
@@ -49,7 +48,7 @@ pub fn parse(bytes: &[u8], to: &Request) -> Result<Option<(Response, usize)>, Re
     let (Some(code), Some(minor)) = (head.code, head.version) else {
         return Err(ResponseError::Malformed);
     };
-    // Nobody was asked to change the protocol, since Upgrade is not forwarded.
+    // 101 was not requested, since Upgrade is not forwarded.
     if !(100..600).contains(&code) || code == 101 {
         return Err(ResponseError::Malformed);
     }
@@ -74,14 +73,14 @@ pub fn parse(bytes: &[u8], to: &Request) -> Result<Option<(Response, usize)>, Re
 }
 
 impl Response {
-    /// Whether the true one follows.
+    /// Whether it is an interim response, which the final one follows.
     #[must_use]
     pub fn is_interim(&self) -> bool {
         self.code < 200
     }
 
-    /// Its head as the program gets it, which is told whether the connection ends after it. A client
-    /// of HTTP/1.0 knows no chunks.
+    /// Its head as it is sent to the program, which includes whether the connection ends afterwards. HTTP/1.0
+    /// clients do not know chunks.
     #[must_use]
     pub fn head(&self, to: &Request, is_last: bool) -> Vec<u8> {
         let Response { code, reason, .. } = self;
