@@ -24,6 +24,7 @@ import polars as pl
 import linux
 import ropewalk
 from kernel import ATTEMPTS, LINKS
+from ropewalk.cli.progress import progress
 from tables import ROOT, Table, write_into_pages
 
 CASES = {
@@ -181,16 +182,13 @@ def cells() -> Iterator[Cell]:
 def tables(runs: int) -> list[Table]:
     """Measure all cells `runs` times, in turns, and return what comes of it."""
     every = list(cells())
-    for seed in range(1, runs + 1):
-        # Two at a time: either takes a fifth of a processor, and its lateness would tell.
-        with ThreadPoolExecutor(2) as pool:
-            done = pool.map(Cell.run, every, repeat(seed))
-            for number, _ in enumerate(done, start=1):
-                if sys.stderr.isatty():
-                    note = f"\rrun {seed} of {runs}, {number} of {len(every)}"
-                    print(note, end="", file=sys.stderr, flush=True)
-    if sys.stderr.isatty():
-        print("\r", end="", file=sys.stderr)
+    with progress("testbed", runs * len(every)) as update:
+        for seed in range(1, runs + 1):
+            # Two at a time: either takes a fifth of a processor, and its lateness would tell.
+            with ThreadPoolExecutor(2) as pool:
+                done = pool.map(Cell.run, every, repeat(seed))
+                for number, _ in enumerate(done, start=1 + (seed - 1) * len(every)):
+                    update(number)
     return [table(name, title, every) for name, title in TITLES.items()]
 
 

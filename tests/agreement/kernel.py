@@ -15,6 +15,7 @@ import polars as pl
 import cellular
 import linux
 import ropewalk
+from ropewalk.cli.progress import progress
 from tables import Table, write_into_pages
 
 LINKS = ("35.9/40", "18.4/50", "33.3/60", "14.7/80", "14.8/70", "4.4/120", "22.5/45", "12.5/55")
@@ -104,14 +105,12 @@ def row(case: Case) -> dict[str, object]:
 
 
 def compared(chosen: Sequence[Case]) -> pl.DataFrame:
-    """Simulate and measure cases, and say on a terminal how far it is."""
+    """Simulate and measure cases."""
     rows = []
-    for number, case in enumerate(chosen, start=1):
-        if sys.stderr.isatty():
-            print(f"\r{number} of {len(chosen)}", end="", file=sys.stderr, flush=True)
-        rows.append(row(case))
-    if sys.stderr.isatty():
-        print("\r", end="", file=sys.stderr)
+    with progress("kernel", len(chosen)) as update:
+        for number, case in enumerate(chosen, start=1):
+            rows.append(row(case))
+            update(number)
     return pl.DataFrame(rows)
 
 

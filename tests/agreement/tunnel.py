@@ -18,6 +18,7 @@ import polars as pl
 
 import linux
 import ropewalk
+from ropewalk.cli.progress import progress
 from gateway import CASES, TIMES, rates
 from kernel import ATTEMPTS
 from tables import ROOT, Table, reference, write_into_pages
@@ -74,13 +75,10 @@ def measure(runs: int) -> pl.DataFrame:
     jobs += [(*case, None, True, 1) for case in product(CASES, IN_TURN)]
     rows = []
     # Two at a time, as for the other tables of the gateway.
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(2) as pool, progress("testbed", len(jobs)) as update:
         for number, row in enumerate(pool.map(measured, jobs), start=1):
             rows.append(row)
-            if sys.stderr.isatty():
-                print(f"\r{number} of {len(jobs)}", end="", file=sys.stderr, flush=True)
-    if sys.stderr.isatty():
-        print("\r", end="", file=sys.stderr)
+            update(number)
     return pl.DataFrame(rows)
 
 

@@ -10,7 +10,6 @@ minutes for the cases and twenty for thirty worlds.
 
 import argparse
 import statistics
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ import random_worlds
 import ropewalk
 import worlds
 from kernel import ATTEMPTS
+from ropewalk.cli.progress import progress
 from ropewalk.scenario import Value
 from tables import ROOT, Table, write_into_pages
 
@@ -126,14 +126,11 @@ def measure(jobs: list[Job], runs: int) -> pl.DataFrame:
     rows = []
     every = list(product(range(1, runs + 1), jobs))
     # Two at a time: either takes a part of a processor, and its lateness would tell.
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(2) as pool, progress("testbed", len(every)) as update:
         found = pool.map(lambda each: each[1].measured(each[0]), every)
         for number, row in enumerate(found, start=1):
             rows.append(row)
-            if sys.stderr.isatty():
-                print(f"\r{number} of {len(every)}", end="", file=sys.stderr, flush=True)
-    if sys.stderr.isatty():
-        print("\r", end="", file=sys.stderr)
+            update(number)
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
