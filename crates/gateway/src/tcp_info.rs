@@ -1,4 +1,4 @@
-//! What the kernel knows of a carrier's connection (TCP_INFO, tcp(7); include/uapi/linux/tcp.h).
+//! TCP_INFO: the kernel's statistics of a carrier's connection (tcp(7); include/uapi/linux/tcp.h).
 #![allow(unsafe_code)]
 
 use std::io;
@@ -7,36 +7,36 @@ use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
-/// What the kernel knows of a connection.
+/// Statistics of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct TcpInfo {
-    /// Smoothed (`tcpi_rtt`); `None` if all that was acknowledged had been sent twice.
+    /// Smoothed round trip (`tcpi_rtt`); `None` if only retransmitted segments were acknowledged.
     pub round_trip: Option<Duration>,
-    /// For how long the other end's TCP has acknowledged nothing (`tcpi_last_ack_recv`).
+    /// Time since the peer's TCP last acknowledged anything (`tcpi_last_ack_recv`).
     pub since_last_acknowledgement: Duration,
-    /// Payload of a full segment (`tcpi_snd_mss`).
+    /// Maximum segment size (`tcpi_snd_mss`).
     pub segment: u32,
-    /// Segments sent again so far (`tcpi_total_retrans`).
+    /// Segments retransmitted so far (`tcpi_total_retrans`).
     pub retransmissions: u64,
-    /// Sent, what was sent again included, and received in order.
+    /// Payload bytes sent, retransmissions included, and received in order.
     payload: u64,
-    /// Sent and received, those without payload and those that came twice included.
+    /// Segments sent and received, including those without payload and duplicates.
     segments: u64,
-    /// Length of a segment's header, usual options included.
+    /// Length of a segment's header, with the usual options.
     header: u64,
 }
 
 /// Header of TCP without options (RFC 9293).
 const HEADER: u64 = 20;
-/// Timestamps and what aligns them (RFC 7323, appendix A).
+/// The timestamps option and its padding (RFC 7323, appendix A).
 const TIMESTAMPS: u64 = 12;
 /// `TCPI_OPT_TIMESTAMPS` of include/uapi/linux/tcp.h.
 const HAS_TIMESTAMPS: u8 = 1;
 
 impl TcpInfo {
-    /// What the connection has put on its link both ways so far, with the headers of IP and TCP and
-    /// what was sent again, as an operator's meter counts. Of what came twice it has the headers
-    /// alone, since the kernel does not say more.
+    /// Bytes that the connection has put on its link in both directions, with IP and TCP headers and
+    /// retransmissions, as an operator's meter counts them. Of received duplicates only the headers are
+    /// included, since the kernel does not report more.
     #[must_use]
     pub fn carried(&self, peer: IpAddr) -> u64 {
         let ip = match peer.to_canonical() {
@@ -47,10 +47,10 @@ impl TcpInfo {
     }
 }
 
-/// Of this connection.
+/// Reads the statistics of a connection.
 ///
 /// # Errors
-/// What getsockopt(2) says.
+/// Those of getsockopt(2).
 pub(crate) fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
     const NEEDED: usize = offset_of!(libc::tcp_info, tcpi_bytes_sent) + size_of::<u64>();
     // SAFETY: tcp_info is a C struct of integers: all zeros are a value.

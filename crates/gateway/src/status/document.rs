@@ -1,7 +1,7 @@
-//! What a gateway says of itself: one document, which the table, the page and the metrics show.
+//! The status of a gateway: one document, from which table, page and metrics are made.
 //!
-//! A number that is not known is absent. Bytes are of the association's frames or the tunnel's
-//! packets, without what encryption, TCP or UDP and IP add; Mbit/s are 10^6 bit/s.
+//! Unknown values are absent. Bytes are those of the association's frames or the tunnel's packets, without
+//! the overhead of encryption, TCP or UDP, and IP; 1 Mbit/s is 10^6 bit/s.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub const MAX_ASSOCIATIONS: usize = 100;
 pub struct Document {
     /// Ropewalk's version.
     pub version: String,
-    /// What it runs as.
+    /// Its role.
     pub role: Role,
     /// Since it started.
     pub uptime_s: f64,
@@ -29,7 +29,7 @@ pub struct Document {
     pub tunnels: Vec<Tunnel>,
 }
 
-/// What a gateway runs as.
+/// Role of a gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -37,25 +37,25 @@ pub enum Role {
     Relay,
     /// The near end.
     Proxy,
-    /// The near end of the programs that it started.
+    /// The near end for the programs that it started.
     Exec,
     /// Either end of a tunnel.
     Tunnel,
 }
 
-/// Streams over links towards one peer.
+/// An association: streams over links to a peer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Association {
     /// The first bytes of its random name, in hexadecimal.
     pub id: String,
     /// Of a proxy, the relay's address; of a relay, the client's name.
     pub peer: String,
-    /// Who chooses the link for what is sent.
+    /// The scheduler of what this end sends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<String>,
     /// Since it began.
     pub age_s: f64,
-    /// Its links, in the order in which they were named or came.
+    /// Its links, in the order in which they were configured or came up.
     pub links: Vec<Link>,
     /// The busiest [`MAX_STREAMS`].
     pub streams: Vec<Stream>,
@@ -63,32 +63,32 @@ pub struct Association {
     pub stream_count: u64,
     /// Streams that were opened so far.
     pub opened_streams: u64,
-    /// What waits for a gap to close, over all streams.
+    /// Bytes behind a gap, in all streams.
     pub reassembly_bytes: u64,
-    /// More than this never waits.
+    /// Bound of that.
     pub reassembly_bound_bytes: u64,
 }
 
-/// Packets of a virtual device over links towards one peer.
+/// A tunnel: packets of a virtual device over links to a peer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tunnel {
     /// The virtual device.
     pub interface: String,
-    /// The other end's address, or its name.
+    /// The peer's address or name.
     pub peer: String,
-    /// Who chooses the link for a packet.
+    /// The scheduler of what this end sends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<String>,
-    /// Largest packet that it takes.
+    /// MTU of the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u64>,
-    /// Longest that a packet now waits for one that was sent before it.
+    /// Longest time that a packet now waits for one that was sent before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold_ms: Option<f64>,
-    /// Packets that wait so.
+    /// Packets that wait for others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_packets: Option<u64>,
-    /// Packets that a link lost and that went again, so far.
+    /// Packets that a link lost and that were sent again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repaired_packets: Option<u64>,
     /// Its links.
@@ -98,34 +98,33 @@ pub struct Tunnel {
 /// One link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Link {
-    /// As the near end calls it.
+    /// Its name at the near end.
     pub name: String,
     /// Whether it can be used.
     pub state: State,
-    /// How long ago something last came by it; absent if nothing has. An idle link is asked every
-    /// half minute, a metered one each minute, and may be dead for so long without being known to be.
+    /// Time since something last arrived on it; absent if nothing has. An idle link is probed every half
+    /// minute, a metered one every minute, so a failure may go unnoticed for as long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_heard_s: Option<f64>,
-    /// Smoothed round-trip time above TCP or UDP: what waits in this end's socket is part of it.
+    /// Smoothed round-trip time above TCP or UDP, including the time in this end's socket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtt_ms: Option<f64>,
-    /// The shortest of late.
+    /// The lowest recent one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_rtt_ms: Option<f64>,
-    /// What it carried in the last second; the gateway that is asked measures it.
+    /// Rates of the last second, as measured by the gateway that is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_mbps: Option<Rates>,
-    /// Greatest rate of late at which what this end sent was delivered: the link carries no more,
-    /// or no more was sent.
+    /// Highest recent rate at which data of this end were delivered: the link's capacity, or what was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery_rate_mbps: Option<f64>,
     /// Sent and not acknowledged.
     pub in_flight_bytes: u64,
-    /// Sent so far, what was sent again included.
+    /// Bytes sent so far, retransmissions included.
     pub sent_bytes: u64,
     /// Received so far.
     pub received_bytes: u64,
-    /// Of what it held, what had to be sent again over another carrier.
+    /// Bytes in flight on it that had to be sent again over another carrier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resent_bytes: Option<u64>,
     /// How many times it was suspected.
@@ -135,42 +134,42 @@ pub struct Link {
     /// Congestion control of its carrier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,
-    /// What its quota leaves.
+    /// Bytes left of its quota.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota_left_bytes: Option<u64>,
-    /// What its used-up quota bounds it to, each way.
+    /// Rate limit in each direction, after its quota was used up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_mbps: Option<f64>,
-    /// Of a link with a quota: what it has carried in its period, headers included.
+    /// Of a link with a quota: bytes carried in the present period, headers included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used_bytes: Option<u64>,
-    /// Of a link with a quota: what it has carried today.
+    /// Of a link with a quota: bytes carried today.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used_today_bytes: Option<u64>,
-    /// For how long its quota lasts at the mean rate since it was whole.
+    /// How long its quota will last at the mean rate of the period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota_lasts_s: Option<f64>,
-    /// Of a link with a quota and a price: what its period has cost so far.
+    /// Of a link with a quota and a price: cost of the present period so far.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<f64>,
-    /// The same of today.
+    /// Cost of today.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent_today: Option<f64>,
-    /// Of a tunnel: datagrams sent so far.
+    /// Of a tunnel: datagrams sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent_datagrams: Option<u64>,
-    /// Of a tunnel: those of them that were lost, as far as the other end's feedback tells.
+    /// Of a tunnel: datagrams lost, according to the peer's feedback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_datagrams: Option<u64>,
-    /// Of a tunnel: share of the datagrams sent in the last minute that were lost; the gateway that
-    /// is asked measures it.
+    /// Of a tunnel: fraction of the datagrams sent in the last minute that were lost, as measured by the
+    /// gateway that is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss_ratio: Option<f64>,
-    /// Of a tunnel: share of the packets received that came after a later one of the same link.
+    /// Of a tunnel: fraction of the received datagrams that arrived after a later one of the same link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reordered_ratio: Option<f64>,
-    /// Of a tunnel: longest packet that this end sends by it, IP header included; zero if what it
-    /// carries is too short to be of use.
+    /// Of a tunnel: longest packet that this end sends on it, IP header included; zero if its path MTU is too
+    /// small to be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_mtu_bytes: Option<u64>,
 }
@@ -178,9 +177,9 @@ pub struct Link {
 /// Both directions, in Mbit/s.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rates {
-    /// By this end.
+    /// Sent by this end.
     pub sent: f64,
-    /// By this end.
+    /// Received by this end.
     pub received: f64,
 }
 
@@ -188,14 +187,14 @@ pub struct Rates {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// It carries.
+    /// It is in use.
     Up,
-    /// Nothing was heard of late: it is probed, and what it held was sent elsewhere.
+    /// Nothing was heard recently: it is probed, and what was in flight was sent again on others.
     Suspected,
-    /// Being connected.
+    /// It is being connected.
     Dialling,
-    /// Its interface or address is missing, it was taken away, it is on standby, its quota is gone, or
-    /// its path MTU is zero.
+    /// Its interface or address is missing, it was removed, it is on standby, its quota is used up, or its
+    /// path MTU is zero.
     Down,
 }
 
@@ -203,7 +202,7 @@ impl State {
     /// All of them.
     pub const ALL: [State; 4] = [State::Up, State::Suspected, State::Dialling, State::Down];
 
-    /// As documents spell it.
+    /// Its name in the document.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -216,7 +215,7 @@ impl State {
 }
 
 impl Role {
-    /// As documents spell it.
+    /// Its name in the document.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -233,7 +232,7 @@ impl Role {
 pub struct Stream {
     /// Unique in its association.
     pub id: u64,
-    /// Host and port that it leads to, once known.
+    /// Host and port of its target, once known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// interactive, streaming or bulk.
@@ -245,16 +244,16 @@ pub struct Stream {
     pub sent_bytes: u64,
     /// Bytes received in order.
     pub received_bytes: u64,
-    /// Written by the program here and not sent.
+    /// Written by the local program, and not sent.
     pub unsent_bytes: u64,
-    /// Arrived before what comes before it.
+    /// Received behind a gap.
     pub reassembly_bytes: u64,
-    /// What the other end may send beyond what was read here.
+    /// Bytes that the peer may send beyond what was read.
     pub window_bytes: u64,
 }
 
 impl Document {
-    /// Each link, with what it belongs to.
+    /// Each link, with the association or tunnel that it belongs to.
     pub fn links(&self) -> impl Iterator<Item = (Group<'_>, &Link)> {
         let associations = self.associations.iter().flat_map(|association| {
             let group = Group {
@@ -273,7 +272,7 @@ impl Document {
         associations.chain(tunnels)
     }
 
-    /// The same, to be changed.
+    /// The same, mutable.
     pub(super) fn links_mut(&mut self) -> impl Iterator<Item = (&str, &mut Link)> {
         let associations = self.associations.iter_mut().flat_map(|association| {
             let id = association.id.as_str();
@@ -287,11 +286,11 @@ impl Document {
     }
 }
 
-/// What a link belongs to.
+/// The association or tunnel that a link belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group<'a> {
-    /// Of an association, its id; of a tunnel, its interface.
+    /// The id of an association, or the interface of a tunnel.
     pub id: &'a str,
-    /// The other end.
+    /// The peer.
     pub peer: &'a str,
 }

@@ -1,4 +1,4 @@
-//! What links carried of late: a sample a second, for rates and for the page's picture.
+//! Recent traffic of links: a sample per second, for rates and for the page's plots.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,13 +9,13 @@ use super::document::{Document, Rates, State};
 /// How far back samples are kept, in seconds.
 pub const SPAN_S: usize = 300;
 
-/// Losses are those of so many seconds.
+/// The loss ratio covers this many seconds.
 const LOSS_SPAN_S: usize = 60;
 
-/// Most links that are remembered; on a relay with more of them, the others have no history.
+/// Most links with a history.
 const MAX_SERIES: usize = 256;
 
-/// Samples of each link, the newest last.
+/// Samples of each link, oldest first.
 #[derive(Debug, Default)]
 pub struct History {
     sampled_at_s: VecDeque<f64>,
@@ -27,7 +27,7 @@ struct Series {
     peer: String,
     sent_bytes: u64,
     received_bytes: u64,
-    /// As many as there are moments in `sampled_at_s`, or fewer if it came later.
+    /// One per time in `sampled_at_s`, or fewer if the link appeared later.
     samples: VecDeque<Option<Sample>>,
 }
 
@@ -35,12 +35,12 @@ struct Series {
 struct Sample {
     rates: Option<Rates>,
     state: State,
-    /// Datagrams sent so far, and lost.
+    /// Datagrams sent and lost so far.
     datagrams: Option<(u64, u64)>,
 }
 
 impl History {
-    /// Takes a sample, made when the gateway had run for `document.uptime_s`.
+    /// Adds a sample, taken when the gateway had run for `document.uptime_s`.
     pub fn push(&mut self, document: &Document) {
         let elapsed_s = self
             .sampled_at_s
@@ -101,7 +101,7 @@ impl History {
             .retain(|_, series| series.samples.iter().any(Option::is_some));
     }
 
-    /// Writes the newest rates, and losses of the last minute, into a document.
+    /// Writes the newest rates, and the loss ratio of the last minute, into a document.
     pub fn fill_in(&self, document: &mut Document) {
         for (group, link) in document.links_mut() {
             let key = (group.to_owned(), link.name.clone());
@@ -114,7 +114,7 @@ impl History {
         }
     }
 
-    /// All of it, as the page takes it.
+    /// The history as the page reads it.
     #[must_use]
     pub fn recorded(&self) -> Recorded {
         let moments = self.sampled_at_s.len();
@@ -130,13 +130,13 @@ impl History {
 }
 
 impl Series {
-    /// Share of what was sent in the last minute that was lost, if anything was sent.
+    /// Fraction of the datagrams sent in the last minute that were lost, if any were sent.
     fn loss_ratio(&self, (sent, lost): (u64, u64)) -> Option<f64> {
         let minute = self.samples.len().saturating_sub(LOSS_SPAN_S);
         let mut known = self.samples.iter().skip(minute).flatten();
         let (sent_before, lost_before) = known.find_map(|sample| sample.datagrams)?;
         let sent = sent.checked_sub(sent_before).filter(|&sent| sent > 0)?;
-        // What comes late is taken back.
+        // Losses decrease if datagrams reported lost arrive late.
         let lost = lost.saturating_sub(lost_before).min(sent);
         Some(lost as f64 / sent as f64)
     }
@@ -171,12 +171,12 @@ impl Series {
     }
 }
 
-/// The history as the page takes it.
+/// The history as the page reads it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recorded {
-    /// When each sample was made.
+    /// Time of each sample.
     pub uptime_s: Vec<f64>,
-    /// Each link's samples, one for each moment.
+    /// Samples of each link, one per time.
     pub links: Vec<RecordedLink>,
 }
 
@@ -185,19 +185,19 @@ pub struct Recorded {
 pub struct RecordedLink {
     /// The association or tunnel that it belongs to.
     pub group: String,
-    /// The other end.
+    /// The peer.
     pub peer: String,
-    /// As the near end calls it.
+    /// Its name at the near end.
     pub name: String,
-    /// `None` where it was not there, or not known.
+    /// `None` where the link did not exist, or the value is unknown.
     pub sent_mbps: Vec<Option<f64>>,
-    /// Likewise.
+    /// As `sent_mbps`.
     pub received_mbps: Vec<Option<f64>>,
-    /// Places in the lists at which it was suspected.
+    /// Indices of the samples during which it was suspected.
     pub suspected: Vec<usize>,
 }
 
-/// A counter that fell back belongs to another than the one before.
+/// A counter that decreased belongs to a new carrier.
 fn mbps(before: u64, now: u64, elapsed_s: f64) -> Option<f64> {
     let bytes = now.checked_sub(before)?;
     Some(bytes as f64 * 8.0 / elapsed_s / 1e6)

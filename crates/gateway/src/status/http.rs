@@ -1,10 +1,8 @@
 //! Status over HTTP on a loopback port: the page, the document, the metrics.
 //!
-//! A request is read whole within a bound of bytes and of time, answered, and its connection
-//! closed (RFC 9112 with `Connection: close`). A page of another site must not read what is
-//! served here: names other than loopback's are refused in `Host`, so that a name which was
-//! made to point here (DNS rebinding) leads nowhere, and no header opens anything to other
-//! origins.
+//! A request is read completely, within limits of size and time, and answered, and its connection is closed
+//! (RFC 9112 with `Connection: close`). Pages of other sites must not read what is served here: `Host` must
+//! name a loopback address, so that DNS rebinding fails, and no header permits other origins.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -21,14 +19,13 @@ use super::{Meter, metrics};
 /// Most bytes of a request, its headers included.
 const MAX_REQUEST: usize = 8 * 1024;
 
-/// Most connections at a time; further ones wait in the kernel's queue.
+/// Most simultaneous connections; further ones wait in the kernel's queue.
 const MAX_CONNECTIONS: usize = 16;
 
-/// Longest that a request or an answer may take.
+/// Time limit of a request, and of an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What a browser may do with what it gets: show this page with its own script and style, and
-/// fetch from here.
+/// Browsers may show this page with its own script and style, and fetch from here.
 const HEADERS: &str = "\
 Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; \
 connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n\
@@ -39,8 +36,7 @@ Referrer-Policy: no-referrer\r\n\
 Cache-Control: no-store\r\n\
 Connection: close\r\n";
 
-/// Opens the port. An address that is not loopback is refused: who may read is whoever is on this
-/// machine.
+/// Opens the port. Only loopback addresses are accepted, so that only users of this machine can read.
 pub async fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     if !address.ip().is_loopback() {
         return Err(io::Error::new(
@@ -51,14 +47,14 @@ pub async fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     TcpListener::bind(address).await
 }
 
-/// Answers until the task is dropped.
+/// Serves requests until the task is dropped.
 pub async fn serve(listener: TcpListener, meter: Arc<Meter>) {
     let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let Ok(permit) = room.clone().acquire_owned().await else {
             return;
         };
-        // Out of file descriptors, for instance, which passes.
+        // Such as out of file descriptors, which may pass.
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
@@ -88,8 +84,7 @@ async fn converse(mut stream: TcpStream, meter: &Meter) -> io::Result<()> {
     .unwrap_or(Ok(()))
 }
 
-/// Reads up to the empty line, or as much as a request may have. `None` if the connection ended
-/// before.
+/// Reads up to the empty line, or up to the size limit. `None` if the connection ended before.
 async fn read_request(stream: &mut TcpStream, request: &mut Vec<u8>) -> io::Result<Option<()>> {
     let mut piece = [0; 1024];
     loop {
@@ -188,14 +183,14 @@ struct Request<'a> {
     method: &'a str,
     path: &'a str,
     host: Option<&'a str>,
-    /// A browser says that a page of another site asks.
+    /// The browser reports that a page of another site sent the request.
     from_elsewhere: bool,
 }
 
 struct Malformed;
 
 impl<'a> Request<'a> {
-    /// A request line, and of the headers those that matter. Whatever else follows is not read.
+    /// Parses the request line and the headers that matter; the rest is ignored.
     fn parse(bytes: &'a [u8]) -> Result<Request<'a>, Malformed> {
         let text = str::from_utf8(bytes).map_err(|_| Malformed)?;
         let (head, _) = text.split_once("\r\n\r\n").ok_or(Malformed)?;
@@ -227,7 +222,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Whether a `Host` names this machine to itself, on any port: a port may be forwarded.
+/// Whether a `Host` is a loopback name or address, with any port, since a port may be forwarded.
 fn is_loopback(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if !port.ends_with(']') => {

@@ -1,4 +1,4 @@
-//! Looks at a gateway once a second, so that all who ask get the same rates.
+//! Samples a gateway's status once a second, so that all who ask get the same rates.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -8,19 +8,19 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::document::Document;
 use super::history::{History, Recorded};
 
-/// Tells what a gateway is doing, without the rates.
+/// Returns the status document without rates.
 pub type Source = Arc<dyn Fn() -> Document + Send + Sync>;
 
 const STEP: Duration = Duration::from_secs(1);
 
-/// A gateway's document with rates, and its last minutes.
+/// The status of a gateway, with rates and its recent history.
 pub struct Meter {
     source: Source,
     history: Mutex<History>,
 }
 
 impl Meter {
-    /// Of what `source` tells. Rates are there once [`Meter::run`] has looked twice.
+    /// With `source` for the document. Rates are available once [`Meter::run`] has taken two samples.
     #[must_use]
     pub fn new(source: Source) -> Arc<Meter> {
         Arc::new(Meter {
@@ -29,7 +29,7 @@ impl Meter {
         })
     }
 
-    /// Looks once a second until the task is dropped.
+    /// Takes a sample per second until the task is dropped.
     pub async fn run(self: Arc<Meter>) {
         let mut ticks = interval(STEP);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -40,7 +40,7 @@ impl Meter {
         }
     }
 
-    /// What there is now, with the rates of the last second.
+    /// The present document, with the rates of the last second.
     #[must_use]
     pub fn document(&self) -> Document {
         let mut document = (self.source)();
@@ -48,7 +48,7 @@ impl Meter {
         document
     }
 
-    /// What links carried in the last minutes.
+    /// The recent history of the links.
     #[must_use]
     pub fn recorded(&self) -> Recorded {
         self.history().recorded()

@@ -1,6 +1,6 @@
 //! The document in Prometheus's text exposition format, version 0.0.4.
 //!
-//! Streams come and go too fast to be series; each association has their number and their bytes.
+//! Streams are too short-lived to be series; each association has their number and their bytes.
 
 use std::fmt::Write;
 
@@ -29,8 +29,7 @@ pub fn exposition(document: &Document) -> String {
     out
 }
 
-/// Name, kind and meaning of a metric, and where its value stands; a metric without any sample
-/// is left out.
+/// Name, type, help text and value of a metric. A metric without samples is omitted.
 type Metric<T> = (&'static str, Kind, &'static str, fn(&T) -> Option<f64>);
 
 fn associations(out: &mut String, document: &Document) {
@@ -274,12 +273,12 @@ enum Kind {
     Gauge,
 }
 
-/// Lines of the format.
+/// Writes lines of the format.
 trait Exposition {
     fn metric(&mut self, name: &str, kind: Kind, help: &str);
     fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: f64);
 
-    /// A metric with all its samples, each of a group and perhaps a link in it.
+    /// A metric with all its samples, each labelled with its group and possibly a link.
     fn family<'a>(
         &mut self,
         name: &str,

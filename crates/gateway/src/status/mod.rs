@@ -1,4 +1,4 @@
-//! What a gateway says of itself: as JSON, as Prometheus's text, as a page, as a table.
+//! Status of a gateway: as JSON, as Prometheus metrics, as a page, and as a table.
 
 pub mod document;
 #[cfg(test)]
@@ -22,7 +22,7 @@ use tokio::task::JoinSet;
 
 use crate::Failure;
 
-/// Begins to look, and to answer over HTTP if an address is given.
+/// Starts sampling the status, and serves it over HTTP if an address is given.
 pub(crate) async fn open(
     at: Option<SocketAddr>,
     meter: Arc<Meter>,

@@ -1,17 +1,17 @@
-//! The document as tables of text.
+//! The status document as text tables.
 
 use super::document::{Association, Document, Link, State, Stream, Tunnel};
 
-/// How the tables are shown.
+/// Options for showing the tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
-    /// Mark states with colours, as terminals have them.
+    /// Use terminal colours for states.
     pub colours: bool,
-    /// Lines are cut after as many characters.
+    /// Cut lines after this many characters.
     pub width: Option<usize>,
 }
 
-/// Everything that the document says, for people.
+/// Formats the whole document.
 #[must_use]
 pub fn tables(document: &Document, look: Look) -> String {
     let (role, version) = (document.role.name(), &document.version);
@@ -91,8 +91,8 @@ fn link_lines(links: &[Link], look: Look) -> Vec<String> {
     aligned(&known, links, look)
 }
 
-/// A column: its head, whether it is text that stands to the left, whether it is left out where
-/// no row knows it, and what a row shows.
+/// A column: its heading, whether it is left-aligned text, whether it is omitted if no row has a value, and
+/// how a row's value is formatted.
 #[derive(Clone, Copy)]
 struct Column<T> {
     head: &'static str,
@@ -205,7 +205,7 @@ fn aligned<T>(columns: &[Column<T>], rows: &[T], look: Look) -> Vec<String> {
     std::iter::once(heads).chain(rows).collect()
 }
 
-/// Colours a cell that is a state which wants to be seen.
+/// Colours a cell with a state that needs attention.
 fn paint(cell: &str, padded: String, colours: bool) -> String {
     match cell {
         _ if !colours => padded,
@@ -215,14 +215,14 @@ fn paint(cell: &str, padded: String, colours: bool) -> String {
     }
 }
 
-/// Names come from peers: what would steer the terminal is taken out.
+/// Names come from peers: control characters are removed.
 fn plain(text: &str) -> String {
     text.chars()
         .map(|letter| if letter.is_control() { '?' } else { letter })
         .collect()
 }
 
-/// At most `width` characters; what steers the terminal has none.
+/// At most `width` characters, not counting control sequences.
 fn shortened(line: &str, width: usize) -> String {
     let mut shown = 0;
     let mut steering = false;

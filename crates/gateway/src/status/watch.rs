@@ -1,4 +1,4 @@
-//! `status`: asks a running gateway, and shows what it says.
+//! `status`: queries a running gateway and shows its status.
 
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -14,16 +14,16 @@ use crate::Failure;
 use crate::control::default_path;
 use crate::output::printed;
 
-/// Longest document.
+/// Longest document that is read.
 const MAX_DOCUMENT: u64 = 16 << 20;
 
-/// Longest that a gateway takes to answer.
+/// How long a gateway may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Between two tables on a terminal.
+/// Interval between two tables on a terminal.
 const STEP: Duration = Duration::from_secs(1);
 
-/// The verbs that have a control socket, the nearest to the user first.
+/// The verbs that have a control socket, in the order in which they are tried.
 const VERBS: [&str; 3] = ["proxy", "tunnel", "relay"];
 
 /// Show the links and streams of a running gateway: a table, drawn again every second on a
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
 }
 
-/// The socket that was named, or the first that answers where they are by default.
+/// The given socket, or the first default one that answers.
 fn find(named: Option<&Path>) -> Result<PathBuf, Failure> {
     if let Some(path) = named {
         return Ok(path.to_owned());
@@ -88,7 +88,7 @@ fn find(named: Option<&Path>) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Over what was drawn before, so that it does not flicker.
+/// Draws over the previous output, without flicker.
 fn draw(out: &mut impl Write, text: &str, height: Option<usize>) -> io::Result<()> {
     let lines = text.lines().take(height.unwrap_or(usize::MAX).max(2) - 1);
     let drawn: String = lines.map(|line| format!("{line}\x1b[K\n")).collect();
@@ -103,7 +103,7 @@ fn size(out: &io::StdoutLock<'_>) -> Option<(usize, usize)> {
     Some((known(size.ws_col)?, known(size.ws_row)?))
 }
 
-/// The gateway's answer: a line.
+/// The gateway's answer, which is a line.
 fn ask(control: &Path) -> Result<String, Failure> {
     let answer = || -> io::Result<String> {
         let mut stream = UnixStream::connect(control)?;

@@ -1,31 +1,32 @@
-//! Datagrams of a link that leave in one call (UDP GSO): all but the last of one length.
+//! Datagrams of a link that are sent in one call (UDP GSO): all have the same length, except for a shorter
+//! last one.
 
-/// Bytes of a batch: a UDP datagram may have 65 507, of which the kernel's segmentation counts all.
+/// Longest batch: a UDP datagram may have 65 507 bytes, and the kernel counts all segments as one.
 const MOST_BYTES: usize = 62_000;
 /// UDP_MAX_SEGMENTS of older kernels (include/linux/udp.h).
 const MOST_SEGMENTS: usize = 64;
 
-/// Datagrams in a row.
+/// A batch of datagrams.
 #[derive(Debug, Default)]
 pub struct Batch {
     bytes: Vec<u8>,
-    /// Length of each but the last.
+    /// Length of all datagrams but the last.
     segment: usize,
 }
 
 impl Batch {
-    /// A datagram begins: where.
+    /// Begins a datagram; returns its offset.
     pub fn begin(&mut self) -> usize {
         self.bytes.len()
     }
 
-    /// Where it is appended.
+    /// The buffer to append it to.
     pub fn bytes(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 
-    /// The datagram that began at `start` is whole; `send` gets bytes and the length of a segment
-    /// if nothing can be added to them.
+    /// Ends the datagram that began at `start`; `send` gets the bytes and the segment length of a batch that
+    /// nothing can be added to.
     pub fn end(&mut self, start: usize, mut send: impl FnMut(&[u8], usize)) {
         let len = self.bytes.len() - start;
         if start == 0 {
@@ -42,7 +43,7 @@ impl Batch {
         }
     }
 
-    /// Sends what there is.
+    /// Sends what is left.
     pub fn flush(&mut self, mut send: impl FnMut(&[u8], usize)) {
         if !self.bytes.is_empty() {
             send(&self.bytes, self.segment);

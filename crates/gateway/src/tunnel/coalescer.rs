@@ -1,4 +1,4 @@
-//! Segments of a connection that follow each other become one super-packet for the device (GRO).
+//! Combines consecutive segments of a connection into a super-packet for the device (GRO).
 
 use super::super_packet::{VNET_LEN, set_lengths, single_header, super_header};
 
@@ -8,7 +8,7 @@ const FLAGS: usize = 13;
 const ACK: u8 = 0x10;
 const PSH: u8 = 0x08;
 
-/// Takes packets in order and gives what is to be written to the device.
+/// Takes packets in order, and outputs what is to be written to the device.
 #[derive(Debug, Default)]
 pub struct Coalescer {
     /// Room for a virtio-net header, then the packet.
@@ -16,23 +16,23 @@ pub struct Coalescer {
     open: Option<Open>,
 }
 
-/// The super-packet that is being made.
+/// The super-packet being built.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     ip_len: usize,
     header_len: usize,
     ipv4: bool,
-    /// Payload of each segment but the last.
+    /// Payload length of all segments but the last.
     payload: usize,
     segments: usize,
-    /// The sequence that the next one must have.
+    /// Sequence number that the next segment must have.
     next: u32,
-    /// No other may follow: it was pushed, or is shorter.
+    /// No segment may follow, since the last had PSH or was shorter.
     closed: bool,
 }
 
 impl Coalescer {
-    /// One more packet; `write` is handed what cannot grow any more.
+    /// Adds a packet; `write` gets each super-packet that cannot grow any more.
     pub fn push(&mut self, packet: &[u8], partial_checksum: bool, mut write: impl FnMut(&[u8])) {
         let Some(segment) = Segment::of(packet).filter(|_| partial_checksum) else {
             self.flush(&mut write);
@@ -69,7 +69,7 @@ impl Coalescer {
         });
     }
 
-    /// Nothing more comes for now.
+    /// Writes what is left.
     pub fn flush(&mut self, mut write: impl FnMut(&[u8])) {
         let Some(open) = self.open.take() else {
             return;
@@ -94,7 +94,7 @@ impl Coalescer {
 }
 
 impl Open {
-    /// Whether the segment follows: the same headers but for what counts on.
+    /// Whether the segment can be appended: it follows directly, and the other header fields are equal.
     fn takes(&self, first: &[u8], segment: &Segment, packet: &[u8]) -> bool {
         if self.closed
             || segment.sequence != self.next
@@ -114,7 +114,7 @@ impl Open {
         } else {
             first[..4] == packet[..4] && first[6..40] == packet[6..40]
         };
-        // Ports; acknowledgement and data offset; window; urgent pointer and options.
+        // Compared are the ports; acknowledgement number and data offset; window; urgent pointer and options.
         same_ip
             && first[tcp..tcp + 4] == packet[tcp..tcp + 4]
             && first[tcp + 8..tcp + 13] == packet[tcp + 8..tcp + 13]
@@ -123,7 +123,7 @@ impl Open {
     }
 }
 
-/// A TCP segment that may be part of a super-packet.
+/// A TCP segment that can be part of a super-packet.
 struct Segment {
     ip_len: usize,
     header_len: usize,
@@ -133,7 +133,7 @@ struct Segment {
 }
 
 impl Segment {
-    /// Data with no flags but ACK and PSH, in IP without options or fragments.
+    /// A segment with data and no flags but ACK and PSH, in an IP packet without options or fragmentation.
     fn of(packet: &[u8]) -> Option<Segment> {
         let ipv4 = match packet.first()? {
             0x45 => true,

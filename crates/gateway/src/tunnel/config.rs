@@ -1,4 +1,4 @@
-//! What a tunnel is set to.
+//! Configuration of a tunnel.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -12,67 +12,67 @@ use crate::Link;
 use crate::keys::{Clients, PublicKey, SecretKey};
 use crate::quota::Book;
 
-/// Either end of a tunnel.
+/// Configuration of an end of a tunnel.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Its own key.
+    /// Its static key.
     pub secret: SecretKey,
-    /// Which end it is.
+    /// Which end this is.
     pub role: Role,
-    /// The device whose packets it carries.
+    /// The network device.
     pub interface: Interface,
-    /// Longest packet that is tried on a link, IP header included: 1280 to 9000. What each carries
-    /// is found out.
+    /// Longest packet that is tried on a link, IP header included: 1280 to 9000. The path MTU of each link is
+    /// discovered.
     pub link_mtu: u16,
-    /// Which link takes the next packet.
+    /// The scheduler.
     pub scheduler: Scheduler,
-    /// Connections are kept in step with links that are slower than the quickest by up to this, one
-    /// way; others carry nothing while there are quicker ones.
+    /// Connections are kept in step with links whose one-way delay exceeds the least by up to this; slower
+    /// links carry nothing while there are faster ones.
     pub skew: Time,
-    /// Most that waits for the links, and most that waits to be put in order, each per peer.
+    /// Bound of the queue, and of the packets that wait to be put in order; each per peer.
     pub buffer: Bytes,
-    /// What links with a quota have carried; of the end that calls.
+    /// Usage of links with a quota; of the dialling end.
     pub book: Book,
-    /// Whether datagrams are sealed; if not, the handshake still is. Both ends must mean the same.
+    /// Whether datagrams are encrypted; the handshake always is. Both ends must agree.
     pub sealed: bool,
 }
 
-/// Who calls, and who is called.
+/// The dialling or the listening end.
 #[derive(Clone, Debug)]
 pub enum Role {
-    /// Waits at this address for clients.
+    /// Listens for clients.
     Listen {
-        /// Where.
+        /// The address to listen on.
         at: SocketAddr,
-        /// Who may come in.
+        /// The clients that may connect.
         clients: Clients,
     },
-    /// Calls a relay over its links.
+    /// Connects to a relay over its links.
     Dial {
-        /// Where it listens: several addresses are tried one after the other, by each link.
+        /// The relay's addresses; each link tries one after the other.
         relays: Vec<SocketAddr>,
-        /// Its key.
+        /// The relay's public key.
         key: PublicKey,
         /// Up to 64 of them.
         links: Vec<Link>,
     },
 }
 
-/// The network device of one end.
+/// The network device of an end.
 #[derive(Clone, Debug)]
 pub struct Interface {
     /// Its name; `%d` becomes the first free number.
     pub name: String,
-    /// Its addresses: 1 to 16. The other end must know a client by each of them.
+    /// Its addresses: 1 to 16. The relay's list of clients must contain each of a client's addresses.
     pub addresses: Vec<Prefix>,
-    /// The other end's address, if the device is point to point.
+    /// The peer's address, if the device is point-to-point.
     pub peer: Option<IpAddr>,
-    /// What is routed into it, beside its own prefixes.
+    /// Routes into the device, in addition to its own prefixes.
     pub routes: Vec<Prefix>,
 }
 
 impl Config {
-    /// The usual, with a device `ropewalk0`, or the next free number, of these addresses.
+    /// Defaults, with a device `ropewalk0`, or the next free number, with these addresses.
     #[must_use]
     pub fn new(secret: SecretKey, role: Role, addresses: Vec<Prefix>) -> Config {
         Config {
@@ -101,18 +101,18 @@ impl Config {
             path_mtu: self.path_mtu(),
             keepalive: match self.role {
                 Role::Dial { .. } => SenderConfig::default().keepalive,
-                // The client is nearer to the NATs on the way.
+                // The client is closer to the NATs on the path, so it keeps them alive.
                 Role::Listen { .. } => SenderConfig::default().keepalive * 2,
             },
         }
     }
 
-    /// Of the device, if all links carry what is tried.
+    /// MTU of the device if all links carry what is tried.
     pub(super) fn mtu(&self) -> u16 {
         self.link_mtu - self.beside()
     }
 
-    /// What a datagram with one whole packet has beside it.
+    /// Bytes that a datagram with one whole packet has in addition to it.
     fn beside(&self) -> u16 {
         let addresses = match &self.role {
             Role::Listen { at, .. } => std::slice::from_ref(at),
@@ -136,16 +136,16 @@ impl Config {
     }
 }
 
-/// An address with the length of its network's prefix, as `10.9.0.2/24`.
+/// An address with a prefix length, as `10.9.0.2/24`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prefix {
     /// The address.
     pub address: IpAddr,
-    /// Bits that it shares with its network.
+    /// Prefix length.
     pub len: u8,
 }
 
-/// What is no address with a prefix.
+/// The text is not an address with a prefix length.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no address with a prefix; allowed: as 10.9.0.2/24 or fd00::2/64")]
 pub struct PrefixError(String);

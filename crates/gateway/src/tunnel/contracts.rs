@@ -1,4 +1,4 @@
-//! What the links of the end that dials are for: ranks and quotas, and who of them lives.
+//! Ranks and quotas of the dialling end's links, and which links are alive.
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::tunnel::{Candidate, LinkTerms, Standby, Tier};
@@ -6,16 +6,16 @@ use ropewalk_striping::tunnel::{Candidate, LinkTerms, Standby, Tier};
 use crate::links::{Link, Rank};
 use crate::quota::{Book, Standing};
 
-/// What was carried is counted so often while there is something; and a period may begin at any time.
+/// Interval at which usage is counted while there is any, and at which new periods are looked for.
 const COUNTED_EVERY: Time = Time::from_millis(50);
 const LOOKED_AT_EVERY: Time = Time::from_secs(1);
-/// A cost is another one if it differs by more than this part.
+/// A new cost is announced if it differs by more than this fraction.
 const OTHER_COST: f64 = 0.1;
 
 /// The links, by number, and the terms on which each is used.
 #[derive(Debug)]
 pub struct Contracts {
-    /// One that was taken away leaves its number.
+    /// A link that was removed keeps its number.
     links: Vec<Option<Link>>,
     book: Book,
     standby: Standby,
@@ -23,7 +23,7 @@ pub struct Contracts {
     counted_at: Time,
 }
 
-/// What a link's rank and quota say of it now.
+/// What a link's rank and quota imply at present.
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
     tier: Option<Tier>,
@@ -31,7 +31,7 @@ struct Use {
 }
 
 impl Contracts {
-    /// Of these links, whose accounts are in that book.
+    /// Of these links, whose usage is in `book`.
     #[must_use]
     pub fn new(links: &[Link], book: Book) -> Contracts {
         let mut contracts = Contracts {
@@ -45,64 +45,64 @@ impl Contracts {
         contracts
     }
 
-    /// One more link.
+    /// Adds a link.
     pub fn add(&mut self, link: &Link) {
         self.links.push(Some(link.clone()));
         self.uses.push(Use::default());
         self.reconsider(self.links.len() - 1);
     }
 
-    /// A link has another contract.
+    /// Replaces a link's rank and quota.
     pub fn set(&mut self, number: usize, link: &Link) {
         self.links[number] = Some(link.clone());
         self.reconsider(number);
     }
 
-    /// A link is used no more; its number stays taken.
+    /// Removes a link; its number is not reused.
     pub fn remove(&mut self, number: usize) {
         self.links[number] = None;
         self.uses[number] = Use::default();
     }
 
-    /// How many numbers are taken.
+    /// Number of links, removed ones included.
     #[must_use]
     pub fn len(&self) -> usize {
         self.links.len()
     }
 
-    /// A link's name; `None` if it was taken away.
+    /// A link's name; `None` if it was removed.
     #[must_use]
     pub fn name(&self, number: usize) -> Option<&str> {
         let link = self.links.get(number)?.as_ref()?;
         Some(&link.name)
     }
 
-    /// Whether a link of that name is there.
+    /// Whether there is a link of that name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.links.iter().flatten().any(|link| link.name == name)
     }
 
-    /// How a link stands; `None` if it is not counted.
+    /// Usage of a link; `None` if it is not counted.
     #[must_use]
     pub fn standing(&self, number: usize) -> Option<Standing> {
         self.book.standing(self.links.get(number)?.as_ref()?)
     }
 
-    /// Whether every byte of a link is counted.
+    /// Whether a link is counted.
     #[must_use]
     pub fn is_metered(&self, number: usize) -> bool {
         let link = self.links.get(number).and_then(Option::as_ref);
         link.is_some_and(|link| link.allowance.is_metered())
     }
 
-    /// Whether what links have carried is to be counted now.
+    /// Whether usage is to be counted now.
     #[must_use]
     pub fn is_count_due(&self, now: Time) -> bool {
         now >= self.counted_at + COUNTED_EVERY
     }
 
-    /// Links have carried so many bytes since the last time.
+    /// Counts the bytes that links have carried since the last call.
     pub fn count(&mut self, now: Time, mut carried: impl FnMut(usize) -> Bytes) {
         self.counted_at = now;
         for number in 0..self.links.len() {
@@ -116,7 +116,7 @@ impl Contracts {
         }
     }
 
-    /// Follows what has become of the links, in the order of their numbers.
+    /// Updates the state of the links, in the order of their numbers.
     pub fn follow(&mut self, now: Time, state: impl Fn(usize) -> (bool, bool) + Copy) {
         let links = self.uses.iter().enumerate().map(|(number, one)| {
             let (is_there, is_alive) = state(number);
@@ -129,7 +129,7 @@ impl Contracts {
         self.standby.follow(now, links);
     }
 
-    /// On what terms a link is used now.
+    /// The terms on which a link is used now.
     #[must_use]
     pub fn terms(&self, number: usize) -> LinkTerms {
         let Use { tier, terms } = self.uses[number];
@@ -139,7 +139,7 @@ impl Contracts {
         }
     }
 
-    /// When time alone changes something; `has_carried` says that there is something to be counted.
+    /// When time alone changes something. `has_carried`: there is usage to be counted.
     #[must_use]
     pub fn due(&self, has_carried: bool) -> Option<Time> {
         let is_metered = (0..self.links.len()).any(|number| self.is_metered(number));

@@ -1,4 +1,4 @@
-//! What other threads may ask of a tunnel that runs.
+//! Control of a running tunnel from other threads.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,25 +11,25 @@ use super::status::Status;
 use crate::Link;
 use crate::keys::Clients;
 
-/// A handle of a tunnel; all of its clones are alike.
+/// A handle of a tunnel. Clones refer to the same one.
 #[derive(Clone, Debug)]
 pub struct Control(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    /// Can be read once the tunnel is told something.
+    /// Becomes readable when the tunnel has something to do.
     told: OwnedFd,
     is_to_stop: AtomicBool,
     reload: Mutex<Option<Reload>>,
     status: Mutex<Status>,
 }
 
-/// What may change while a tunnel runs.
+/// Configuration that may change while a tunnel runs.
 #[derive(Clone, Debug)]
 pub enum Reload {
-    /// Of the end that is called: who may come in. Others are cut.
+    /// Of the listening end: the clients that may connect. Others are disconnected.
     Clients(Clients),
-    /// Of the end that calls: its links, by name. Those that stay keep what they carry.
+    /// Of the dialling end: its links, by name. Those that remain keep their state.
     Links(Vec<Link>),
 }
 
@@ -44,33 +44,32 @@ impl Control {
         })))
     }
 
-    /// Tells the tunnel to end: it says so to its peers, and [`Tunnel::run`](super::Tunnel::run)
-    /// returns.
+    /// Stops the tunnel: it tells its peers, and [`Tunnel::run`](super::Tunnel::run) returns.
     pub fn stop(&self) {
         self.0.is_to_stop.store(true, Ordering::Release);
         self.wake();
     }
 
-    /// Tells the tunnel what has changed; an end that it does not concern leaves all as it is.
+    /// Changes the tunnel's configuration; a change for the other kind of end has no effect.
     pub fn reload(&self, reload: Reload) {
         *self.0.reload.lock().unwrap_or_else(PoisonError::into_inner) = Some(reload);
         self.wake();
     }
 
     fn wake(&self) {
-        // An eventfd that cannot be written has been written often enough.
+        // A write to an eventfd only fails if it is readable already.
         let _ = rustix::io::write(&self.0.told, &1_u64.to_ne_bytes());
     }
 
-    /// What there is to be done: to end, or to follow a change.
+    /// What is to be done: whether to stop, and a configuration change.
     pub(super) fn take(&self) -> (bool, Option<Reload>) {
-        // It says nothing but that it was written.
+        // The value has no meaning.
         let _ = rustix::io::read(&self.0.told, &mut [0; 8]);
         let mut reload = self.0.reload.lock().unwrap_or_else(PoisonError::into_inner);
         (self.0.is_to_stop.load(Ordering::Acquire), reload.take())
     }
 
-    /// What the tunnel has done, but for the last tenth of a second; all of it once it has ended.
+    /// The tunnel's status, at most a tenth of a second old; complete once it has ended.
     #[must_use]
     pub fn status(&self) -> Status {
         let status = self.0.status.lock().unwrap_or_else(PoisonError::into_inner);

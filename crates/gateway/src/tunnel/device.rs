@@ -1,5 +1,5 @@
-//! The TUN device: whole super-packets in and out, with a virtio-net header before each
-//! (the kernel's Documentation/networking/tuntap.rst).
+//! The TUN device: reads and writes whole super-packets, each with a virtio-net header in front (the kernel's
+//! Documentation/networking/tuntap.rst).
 #![allow(unsafe_code)]
 
 use std::fs::{File, OpenOptions};
@@ -13,23 +13,23 @@ use socket2::{Domain, Socket, Type};
 
 use super::config::Interface;
 
-/// A TUN device that this process made; it goes with it.
+/// A TUN device that this process created; it is removed when this is dropped.
 #[derive(Debug)]
 pub struct Device {
-    /// A read takes a packet that the kernel sends, a write hands it one; neither waits.
+    /// Reading returns a packet that the kernel sends, writing passes one to it; neither blocks.
     pub file: File,
-    /// As the kernel calls it.
+    /// Its name.
     pub name: String,
-    /// Any socket of the device's network namespace: it takes requests about devices.
+    /// A socket of the device's network namespace, for requests about devices.
     requests: Socket,
 }
 
 impl Device {
-    /// Makes a device in the calling thread's network namespace; a `%d` in the name is replaced by
-    /// the first free number.
+    /// Creates a device in the calling thread's network namespace; `%d` in the name is replaced by the first
+    /// free number.
     ///
     /// # Errors
-    /// /dev/net/tun is missing, CAP_NET_ADMIN is missing, or the name is taken (EBUSY).
+    /// /dev/net/tun or CAP_NET_ADMIN is missing, or the name is in use (EBUSY).
     pub fn create(name: &str) -> io::Result<Device> {
         if name.is_empty() || name.len() >= libc::IFNAMSIZ {
             return Err(io::Error::from(io::ErrorKind::InvalidInput));
@@ -64,10 +64,10 @@ impl Device {
         })
     }
 
-    /// Changes the MTU of a device that is up; the kernel tells the connections that go into it.
+    /// Changes the MTU of the device; the kernel tells the connections that use it.
     ///
     /// # Errors
-    /// The device has another name by now.
+    /// The device has been renamed.
     pub fn set_mtu(&self, mtu: u16) -> io::Result<()> {
         let mut request = request(&self.name);
         request.ifr_ifru.ifru_mtu = mtu.into();
@@ -81,11 +81,11 @@ impl Device {
         })
     }
 
-    /// Gives it an MTU, addresses (each with a prefix length, or a peer), routes, and brings
-    /// it up, by `ip` of iproute2 or BusyBox.
+    /// Sets MTU, addresses (each with a prefix length, or a peer) and routes, and brings the device up, with
+    /// `ip` of iproute2 or BusyBox.
     ///
     /// # Errors
-    /// The program is missing, or what it says of the first thing that it refuses.
+    /// The program is missing, or its message about the first setting that it refuses.
     pub fn set_up(&self, mtu: u16, interface: &Interface) -> io::Result<()> {
         let name = self.name.as_str();
         ip(&["link", "set", name, "mtu", &mtu.to_string(), "up"])?;
@@ -103,7 +103,7 @@ impl Device {
     }
 }
 
-/// A request about the device of this name (netdevice(7)).
+/// A request about a device by name (netdevice(7)).
 fn request(name: &str) -> libc::ifreq {
     // SAFETY: ifreq is a C struct of integers and arrays of them: all zeros are a value.
     let mut request: libc::ifreq = unsafe { mem::zeroed() };

@@ -1,4 +1,4 @@
-//! The initiator's side of the handshake: one hello at a time, on one link after the other.
+//! The initiator of the handshake: sends one hello at a time, on one link after the other.
 
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -14,18 +14,18 @@ use super::refusal::Refusal;
 use crate::keys::{PublicKey, SecretKey};
 use crate::noise::Initiator;
 
-/// Between two hellos: at first, and after [`SOON`] of them in vain.
+/// Interval of hellos: at first, and after [`SOON`] unanswered ones.
 const FIRST_PATIENCE: Duration = Duration::from_millis(500);
 const MOST_PATIENCE: Duration = Duration::from_secs(1);
 const SOON: u32 = 20;
-/// A relay that has not answered for so long is complained of.
+/// A relay that has not answered for this long is reported.
 const COMPLAINT: Duration = Duration::from_secs(10);
-/// Clocks that differ by more are worth a word.
+/// A larger difference of clocks is reported.
 const CLOCK_ERROR: Duration = Duration::from_secs(60);
-/// A relay that answers nothing for so long may have lost its keys.
+/// A relay that answers nothing for this long may have lost its keys.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// Makes keys with the relay, again and again.
+/// The initiator, which agrees on new keys with the relay as needed.
 pub struct Dialer {
     secret: SecretKey,
     relay: PublicKey,
@@ -34,9 +34,9 @@ pub struct Dialer {
     pending: Option<Pending>,
     /// Hellos since the last answer.
     attempts: u32,
-    /// When the relay said last that it will not have us.
+    /// When the relay last refused this client.
     turned_away: Option<Instant>,
-    /// Since when no hello was answered, until that has been said.
+    /// Since when no hello was answered, until that has been reported.
     unanswered: Option<Instant>,
     knows_clock: bool,
     cookie: [u8; COOKIE_LEN],
@@ -50,7 +50,7 @@ struct Pending {
 }
 
 impl Dialer {
-    /// Will call the relay of that key from these addresses within the tunnel.
+    /// For the relay of that key, from these addresses in the tunnel.
     #[must_use]
     pub fn new(secret: SecretKey, relay: PublicKey, addresses: Vec<IpAddr>) -> Dialer {
         Dialer {
@@ -68,14 +68,14 @@ impl Dialer {
         }
     }
 
-    /// A dialer for a tunnel whose datagrams are sealed, or not.
+    /// Sets whether the tunnel's datagrams are encrypted.
     #[must_use]
     pub fn sealed(mut self, sealed: bool) -> Dialer {
         self.sealed = sealed;
         self
     }
 
-    /// When the next hello is due, if one is, and the relay does not speak before.
+    /// When the next hello is due, if one is, unless the relay is heard before.
     #[must_use]
     pub fn due_at(&self, now: Instant, peer: &Peer) -> Option<Instant> {
         if let Some(pending) = &self.pending {
@@ -94,14 +94,14 @@ impl Dialer {
         peer.unanswered.map(|since| since + SILENCE)
     }
 
-    /// A link is there again: the next hello follows at once.
+    /// A link is up again: the next hello is due at once.
     pub fn hurry(&mut self, now: Instant) {
         if let Some(pending) = &mut self.pending {
             pending.at = now - MOST_PATIENCE;
         }
     }
 
-    /// A hello, and the link that it goes on, if one is `there`.
+    /// A hello, and the link to send it on, if one of `there` can be used.
     #[must_use]
     pub fn hello(&mut self, now: Instant, there: &[usize]) -> (Option<usize>, Vec<u8>) {
         if self.attempts == 0 {
@@ -142,11 +142,11 @@ impl Dialer {
         (link, hello)
     }
 
-    /// The answer to the hello that is out: keys.
+    /// An answer to the outstanding hello: the new keys.
     ///
     /// # Errors
-    /// It is none; the hello is still out unless somebody forged its answer, and then another
-    /// follows. Or the relay will not have this client, and is asked again later.
+    /// It is not a valid answer. The hello stays outstanding unless its answer was forged, in which case
+    /// another follows. Or the relay refuses this client, and is asked again later.
     pub fn on_answer(&mut self, now: Instant, datagram: &[u8]) -> Result<Keys, Refusal> {
         let (head, message) = datagram
             .split_at_checked(ANSWER_HEAD)
@@ -184,10 +184,10 @@ impl Dialer {
         })
     }
 
-    /// The relay is busy: it wants to see that we are where we say.
+    /// A cookie: the relay is under load and wants proof of our address.
     ///
     /// # Errors
-    /// It is no cookie.
+    /// It is malformed.
     pub fn on_cookie(&mut self, datagram: &[u8]) -> Result<(), Refusal> {
         let cookie = datagram.get(2..).and_then(|cookie| cookie.try_into().ok());
         let cookie = cookie.ok_or(Refusal::Malformed)?;
@@ -195,14 +195,14 @@ impl Dialer {
             && self.cookie != cookie
         {
             self.cookie = cookie;
-            // The next hello follows at once.
+            // The next hello is due at once.
             pending.at -= MOST_PATIENCE;
         }
         Ok(())
     }
 }
 
-/// Says how far this machine's clock is from the relay's, if that is much; both in nanoseconds.
+/// Reports the difference of this machine's clock to the relay's, if it is large; both in nanoseconds.
 fn complain_of_clock(own: u64, relay: u64) {
     let off = Duration::from_nanos(own.abs_diff(relay));
     if off > CLOCK_ERROR {

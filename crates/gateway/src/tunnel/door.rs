@@ -1,4 +1,4 @@
-//! The responder's side of the handshake: who may come in.
+//! The responder of the handshake: authenticates clients.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ use super::refusal::Refusal;
 use crate::keys::{Clients, PublicKey, SecretKey};
 use crate::noise::Responder;
 
-/// Knows who may come in.
+/// The responder, with its list of clients.
 pub struct Door {
     secret: SecretKey,
     public: PublicKey,
@@ -26,13 +26,13 @@ pub struct Door {
     sealed: bool,
 }
 
-/// The offer of a client that was taken last. Older ones are replays; but if its clock was ahead of
-/// ours, only those up to our time and [`AHEAD`] are, so that a clock which is set right is refused
-/// no longer than that. A replay that is taken changes nothing: its sender has no keys.
+/// The newest accepted timestamp of a client: older ones are replays. If the client's clock was ahead of
+/// ours, only timestamps up to our time plus [`AHEAD`] are refused, so that a client whose clock is corrected
+/// is refused no longer than that. Accepting a replay is harmless: its sender has no keys.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     time: u64,
-    /// Nothing up to this is taken.
+    /// Timestamps up to this are refused.
     until: u64,
 }
 
@@ -40,7 +40,7 @@ struct Newest {
 const AHEAD: u64 = 60_000_000_000;
 
 impl Newest {
-    /// Taken when our clock said `ours`.
+    /// Accepted when our clock was `ours`.
     fn new(time: u64, ours: u64) -> Newest {
         Newest {
             time,
@@ -48,36 +48,36 @@ impl Newest {
         }
     }
 
-    /// Whether an offer of this time is none of before.
+    /// Whether a hello with this timestamp is new.
     fn may_follow(&self, time: u64) -> bool {
         time > self.until && time != self.time
     }
 }
 
-/// What is said to who knocks.
+/// The reply to a hello.
 pub enum Reply {
-    /// Come again with this.
+    /// A cookie that must be repeated with the next hello.
     Cookie(Vec<u8>),
-    /// Come in.
+    /// The client is accepted.
     Answer(Vec<u8>, Box<Guest>),
-    /// A client that wants an address of somebody else, and is told so.
+    /// The client is authenticated, but claims an address that is not its own.
     TurnAway(Vec<u8>),
 }
 
-/// A client that may come in.
+/// A client that was accepted.
 pub struct Guest {
-    /// Who it is.
+    /// Its public key.
     pub key: PublicKey,
-    /// As the list of clients calls it.
+    /// Its name in the list of clients.
     pub name: String,
-    /// What it says of itself.
+    /// The payload of its hello.
     pub offer: Offer,
-    /// To be used once the client uses them.
+    /// The new keys, to be used once the client has used them.
     pub keys: Keys,
 }
 
 impl Door {
-    /// A door for these clients.
+    /// With this list of clients.
     #[must_use]
     pub fn new(now: Instant, secret: SecretKey, clients: Clients) -> Door {
         Door {
@@ -91,22 +91,22 @@ impl Door {
         }
     }
 
-    /// A door for a tunnel whose datagrams are sealed, or not.
+    /// Sets whether the tunnel's datagrams are encrypted.
     #[must_use]
     pub fn sealed(mut self, sealed: bool) -> Door {
         self.sealed = sealed;
         self
     }
 
-    /// Others may come in from now on.
+    /// Replaces the list of clients.
     pub fn set_clients(&mut self, clients: Clients) {
         self.clients = clients;
     }
 
-    /// A hello: what to send back, and who came, if he may.
+    /// Handles a hello: the reply, with the client if it is accepted.
     ///
     /// # Errors
-    /// Why nothing is sent back.
+    /// Why no reply is sent.
     pub fn on_hello(
         &mut self,
         now: Instant,

@@ -1,4 +1,4 @@
-//! The loop between the device and the sockets.
+//! The event loop between the device and the sockets.
 
 mod link_watch;
 mod mtu;
@@ -46,22 +46,23 @@ use crate::keys::PublicKey;
 use crate::refusals::Refusals;
 use link_watch::LinkWatch;
 
-/// What epoll says of the device, of what ends the loop, and of changes of the network; sockets are numbered from zero.
+/// Event sources of epoll besides the sockets, which are numbered from zero: the device, control, and changes
+/// of the network.
 const DEVICE: u64 = u64::MAX;
 const TOLD: u64 = u64::MAX - 1;
 const NETWORK: u64 = u64::MAX - 2;
-/// Super-packets and rows of datagrams that are taken before the others have their turn.
+/// Most super-packets, and batches of datagrams, that are handled before other sources have their turn.
 const TURN: usize = 16;
-/// A status is published at most this often.
+/// Least interval between status updates.
 const PUBLISH: Duration = Duration::from_millis(100);
-/// Packets up to this length are copied out of the buffer that they were read into.
+/// Packets up to this length are copied out of the buffer they were read into.
 const SMALL: usize = 4096;
 
 /// Which end this is.
 pub enum End {
-    /// Calls a relay, which is peer 0.
+    /// Connects to a relay, which is peer 0.
     Initiator(Box<Dialer>),
-    /// Is called.
+    /// Is connected to by clients.
     Responder(Box<Door>),
 }
 
@@ -77,18 +78,18 @@ pub struct Engine {
     addresses: HashMap<IpAddr, usize>,
     keys: HashMap<PublicKey, usize>,
     configs: (SenderConfig, ReceiverConfig),
-    /// What the device's MTU is at most, and what it was last set to.
+    /// Greatest MTU of the device, and the one last set.
     mtus: (u16, u16),
     oversize: Oversize,
     coalescer: Coalescer,
     pool: Pool,
     buffers: Option<Buffers>,
-    /// What the links are for, at the end that dials, and what the other is told of that.
+    /// Ranks and quotas of the links, at the dialling end, and what the relay is told of them.
     contracts: Contracts,
     telling: Telling,
     control: Control,
     published: Instant,
-    /// Something has happened since.
+    /// Something has happened since the last status update.
     unpublished: bool,
     status: Status,
     refused: Refused,
@@ -96,7 +97,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine that has not spoken yet.
+    /// Before anything was sent.
     #[must_use]
     pub fn new(
         end: End,
@@ -143,10 +144,10 @@ impl Engine {
         }
     }
 
-    /// Carries packets until it is told to stop.
+    /// Carries packets until it is stopped.
     ///
     /// # Errors
-    /// The device or a socket fails as a whole.
+    /// The device or a socket fails.
     pub fn run(mut self) -> io::Result<()> {
         let epoll = self.watch()?;
         let mut events = Vec::with_capacity(self.sockets.len() + 2);
@@ -230,7 +231,7 @@ impl Engine {
         Ok(epoll)
     }
 
-    /// Hears what comes by a socket; the one before it went from `epoll` when it was closed.
+    /// Adds a socket to `epoll`; its predecessor was removed when it was closed.
     fn listen_to(&self, epoll: &OwnedFd, number: usize) -> io::Result<()> {
         if let Some(socket) = self.sockets.get(number) {
             let data = epoll::EventData::new_u64(number as u64);
@@ -244,7 +245,7 @@ impl Engine {
         (now, Time::from_nanos((now - self.epoch).as_nanos() as u64))
     }
 
-    /// How long nothing is due.
+    /// How long to wait for events; `None` if nothing is due.
     fn timeout(&self) -> Option<Timespec> {
         let (instant, now) = self.now();
         let polls = self.peers.iter().flat_map(|peer| {
@@ -276,7 +277,7 @@ impl Engine {
         })
     }
 
-    /// Packets that the kernel sends into the device.
+    /// Takes packets that the kernel sends into the device.
     fn take_packets(&mut self) -> io::Result<()> {
         let (_, now) = self.now();
         for _ in 0..TURN {
@@ -316,7 +317,7 @@ impl Engine {
         Ok(())
     }
 
-    /// To whom a packet of the device goes.
+    /// The peer to which a packet of the device is routed.
     fn peer_of(&self, packet: &[u8]) -> Option<usize> {
         match self.end {
             End::Initiator(_) => Some(0),
@@ -338,7 +339,7 @@ impl Engine {
             for (from, local, datagram) in buffers.datagrams() {
                 self.sockets
                     .note_received(socket, &from, datagram.len() as u64);
-                // A link leaves from the address that it has, which is not always that of before.
+                // A link sends from the address that it has, which may differ from the previous one.
                 let local = local.filter(|_| !is_link);
                 let path = Path::new(socket, from, local);
                 if let Err(why) = self.on_datagram(now, path, datagram) {
@@ -373,7 +374,7 @@ impl Engine {
         }
     }
 
-    /// A datagram of a session.
+    /// Handles a datagram of a session.
     fn on_frames(
         &mut self,
         now: (Instant, Time),
@@ -420,7 +421,7 @@ impl Engine {
                             bytes: bytes.to_vec(),
                             partial_checksum,
                         };
-                        // What was there before is dropped.
+                        // A duplicate is dropped.
                         let _ = peer.receiver.hold(place, waiting, bytes.len() as u32);
                     }
                     deliver(peer, &mut self.coalescer, &self.device, now.1);
@@ -432,7 +433,7 @@ impl Engine {
                 }
                 Ok(TunnelFrame::Ping(token)) => {
                     is_answered = true;
-                    // Feedback is what answers a mere sign of life.
+                    // A ping without a token is answered by feedback alone.
                     pongs.extend((token != 0).then_some(token));
                 }
                 Ok(TunnelFrame::Pong(token)) => {
@@ -484,7 +485,7 @@ impl Engine {
         self.say_hello(now.0);
     }
 
-    /// Packets of peers that have become due.
+    /// Writes packets that are due to the device.
     fn deliver(&mut self) {
         let (_, now) = self.now();
         for peer in &mut self.peers {
@@ -498,7 +499,7 @@ impl Engine {
         self.coalescer.flush(|bytes| write(file, bytes));
     }
 
-    /// Packets and feedback that links have room for.
+    /// Sends packets and feedback for which links have room.
     fn transmit(&mut self) {
         let (instant, now) = self.now();
         let sockets = &self.sockets;
@@ -526,7 +527,7 @@ impl Engine {
         }
     }
 
-    /// Tells the peers that it ends.
+    /// Tells the peers that the tunnel ends.
     fn close(&mut self) {
         let (_, now) = self.now();
         for peer in &mut self.peers {
@@ -538,7 +539,7 @@ impl Engine {
     }
 }
 
-/// Fills a datagram with a packet, and others if they are small.
+/// Fills a datagram with a packet, and more if they are short.
 fn fill(sender: &mut Sender<Piece>, out: &mut Vec<u8>, first: Transmit<Piece>) {
     let path_mtu = sender.confirmed_path_mtu(first.link);
     let Some(mut shared) = Shared::begin(path_mtu, first.bytes) else {
@@ -565,7 +566,7 @@ fn deliver(peer: &mut Peer, coalescer: &mut Coalescer, device: &Device, now: Tim
     }
 }
 
-/// Hands a packet to the kernel; one that it does not take is lost, as on any network.
+/// Passes a packet to the kernel; one that it does not accept is lost, as on any network.
 fn write(device: &File, bytes: &[u8]) {
     let _ = rustix::io::write(device, bytes);
 }
@@ -574,7 +575,7 @@ fn sending(sockets: &Sockets) -> impl FnMut(&Path, &[u8], usize) -> bool + '_ {
     |path, bytes, segment| sockets.send(path, bytes, segment)
 }
 
-/// Routers do not forward it (RFC 4291, section 2.5.6), such as what the kernel asks for routers.
+/// Link-local packets are not forwarded (RFC 4291, section 2.5.6), such as router solicitations.
 fn stays_on_link(packet: &[u8]) -> bool {
     source(packet).is_some_and(|source| match source {
         IpAddr::V4(source) => source.is_link_local(),

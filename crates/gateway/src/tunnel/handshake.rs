@@ -6,12 +6,12 @@
 //! cookie   3, link u8, cookie 16 bytes
 //! ```
 //!
-//! The mark is a MAC of Noise's message under the responder's public key (as WireGuard's mac1): who
-//! does not know that gets no cookie either.
+//! The mark is a MAC of Noise's message under the responder's public key (WireGuard's mac1): whoever does not
+//! know that key does not even get a cookie.
 //!
-//! A responder that is asked too often answers with a cookie alone, which it makes of the
-//! initiator's address and a secret and does not store; only who can receive at that address can
-//! repeat its hello with it (as in RFC 9000, section 8.1, and in WireGuard).
+//! A responder under load answers with a cookie only, which it derives from the initiator's address and a
+//! secret, and does not store. Only an initiator that receives at its address can repeat its hello with the
+//! cookie (as in RFC 9000, section 8.1, and in WireGuard).
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant, SystemTime};
@@ -23,33 +23,33 @@ use subtle::ConstantTimeEq;
 use crate::keys::PublicKey;
 use crate::noise::Purpose;
 
-/// First bytes of the datagrams.
+/// First byte of each kind of datagram.
 pub const HELLO: u8 = 1;
 pub const ANSWER: u8 = 2;
 pub const COOKIE: u8 = 3;
-/// What stands before Noise's messages.
+/// Length of what precedes Noise's messages.
 pub const HELLO_HEAD: usize = 18 + MARK_LEN;
 pub const ANSWER_HEAD: usize = 6;
 pub const COOKIE_LEN: usize = 16;
 pub const MARK_LEN: usize = 16;
-/// Addresses within the tunnel that a client may have.
+/// Most addresses in the tunnel that a client may have.
 pub const MOST_ADDRESSES: usize = 16;
 
-/// Hellos a second that are read without a cookie.
+/// Hellos per second that are processed without a cookie.
 const FREE: u32 = 20;
-/// And with one, from all addresses together.
+/// Hellos per second that are processed with a cookie, from all addresses together.
 const MOST: u32 = 500;
-/// A secret is used for so long.
+/// Lifetime of the secret.
 const SECRET_LIFE: Duration = Duration::from_secs(60);
 
-/// What an initiator says of itself, within Noise's first message.
+/// Payload of Noise's first message: the initiator's parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// Its number of the session, for what is sent to it.
+    /// Its identifier of the session, for datagrams sent to it.
     pub session: u32,
-    /// Tells one run of its program from another.
+    /// Random number of the process, which reveals restarts.
     pub instance: u64,
-    /// Nanoseconds since 1970: an older one than the last is a replay.
+    /// Timestamp in nanoseconds since 1970: one not newer than the last is a replay.
     pub time: u64,
     /// Its addresses within the tunnel: 1 to [`MOST_ADDRESSES`].
     pub addresses: Vec<IpAddr>,
@@ -60,7 +60,7 @@ impl Offer {
     const HEAD: usize = 20;
     const ADDRESS: usize = 16;
 
-    /// Its bytes; an IPv4 address as an IPv6 one (RFC 4291, section 2.5.5.2).
+    /// Its encoding; IPv4 addresses are mapped to IPv6 (RFC 4291, section 2.5.5.2).
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(Offer::HEAD + Offer::ADDRESS * self.addresses.len());
@@ -77,7 +77,7 @@ impl Offer {
         out
     }
 
-    /// Reads it.
+    /// Parses it.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Offer> {
         let (head, addresses) = bytes.split_first_chunk::<{ Offer::HEAD }>()?;
@@ -93,26 +93,26 @@ impl Offer {
     }
 }
 
-/// What a responder says to a client, within Noise's second message.
+/// Payload of Noise's second message: the responder's reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acceptance {
-    /// It may come in.
+    /// The client is accepted.
     Accepted {
-        /// The responder's number of the session.
+        /// The responder's identifier of the session.
         session: u32,
-        /// Tells one run of its program from another.
+        /// Random number of the process, which reveals restarts.
         instance: u64,
-        /// Nanoseconds since 1970, by its clock.
+        /// Its clock, in nanoseconds since 1970.
         time: u64,
     },
-    /// One of the addresses that it wants is not its own.
+    /// The client claims an address that is not its own.
     ForeignAddress,
 }
 
 impl Acceptance {
     const FOREIGN_ADDRESS: u8 = 1;
 
-    /// Its bytes: 20, or one that says why not.
+    /// Its encoding: 20 bytes, or one with the reason of a refusal.
     #[must_use]
     pub fn to_bytes(self) -> Vec<u8> {
         match self {
@@ -130,7 +130,7 @@ impl Acceptance {
         }
     }
 
-    /// Reads it.
+    /// Parses it.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Acceptance> {
         if bytes == [Acceptance::FOREIGN_ADDRESS] {
@@ -145,7 +145,7 @@ impl Acceptance {
     }
 }
 
-/// What tells a hello's sender from who does not know the responder's public key.
+/// The mark (mac1), which shows that a hello's sender knows the responder's public key.
 #[must_use]
 pub fn mark(responder: &PublicKey, message: &[u8]) -> [u8; MARK_LEN] {
     let key = [b"ropewalk tunnel mark", &responder.as_bytes()[..]].concat();
@@ -155,33 +155,33 @@ pub fn mark(responder: &PublicKey, message: &[u8]) -> [u8; MARK_LEN] {
     mark
 }
 
-/// Nanoseconds since 1970, by this machine's clock.
+/// This machine's clock, in nanoseconds since 1970.
 #[must_use]
 pub fn since_1970() -> u64 {
     let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     time.map_or(0, |time| time.as_nanos() as u64)
 }
 
-/// Who may be heard, before anything is computed for him.
+/// Protects the responder from floods of hellos, before anything is computed for them.
 pub struct Gate {
     secret: hmac::Key,
     since: Instant,
-    /// Hellos read in the second that began then.
+    /// Start of the present second, in which `read` hellos were processed.
     second: Instant,
     read: u32,
 }
 
-/// What becomes of a hello.
+/// What to do with a hello.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Read it.
+    /// Process it.
     Read,
     /// Answer with this cookie.
     Cookie([u8; COOKIE_LEN]),
 }
 
 impl Gate {
-    /// A gate with a secret of its own.
+    /// With a new secret.
     #[must_use]
     pub fn new(now: Instant) -> Gate {
         Gate {
@@ -192,7 +192,7 @@ impl Gate {
         }
     }
 
-    /// A hello with this cookie came from there.
+    /// A hello with this cookie arrived from this address.
     pub fn ask(&mut self, now: Instant, from: SocketAddr, cookie: &[u8]) -> Verdict {
         if now >= self.second + Duration::from_secs(1) {
             self.second = now;
@@ -207,7 +207,7 @@ impl Gate {
             return Verdict::Read;
         }
         let expected = self.cookie(from);
-        // How long it takes tells nothing of how much of it is right.
+        // Compared in constant time.
         if bool::from(cookie.ct_eq(&expected)) && self.read < MOST {
             self.read += 1;
             return Verdict::Read;
@@ -227,7 +227,7 @@ fn secret() -> hmac::Key {
     hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new()).expect("the system has randomness")
 }
 
-/// What a handshake is for: ends that do not mean the same do not understand each other.
+/// The purpose of the handshake; both ends must agree whether datagrams are encrypted.
 #[must_use]
 pub fn purpose(sealed: bool) -> Purpose {
     if sealed {

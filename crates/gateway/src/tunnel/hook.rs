@@ -1,5 +1,5 @@
-//! The hook of a tunnel: a program that leads the machine's traffic into the device when it is up,
-//! and undoes that when it ends. What it is told stands in its environment.
+//! The hook of a tunnel: a program that routes the machine's traffic into the device once it is up, and
+//! undoes that at the end. It gets its parameters in environment variables.
 
 use std::fs;
 use std::io::{self, Read};
@@ -20,13 +20,13 @@ use tracing::warn;
 use crate::Failure;
 use crate::runtime::notify_ready;
 
-/// How long a hook may take.
+/// Time limit of a hook.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long is waited for the rest of what it said, once it has ended.
+/// How long to wait for the rest of its output once it has ended.
 const FAREWELL: Duration = Duration::from_millis(200);
-/// The permission of anybody to execute a file.
+/// Execute permission of any class of users.
 const EXECUTABLE: u32 = 0o111;
-/// Most of what it says that is repeated, in bytes.
+/// Most bytes of its output that are repeated in a message.
 const MOST_SAID: u64 = 4096;
 
 /// The hook, and what it is told beside the tunnel's own options.
@@ -62,7 +62,7 @@ enum RunHook {
     Down,
 }
 
-/// The tunnel's own options, as the hook is told them.
+/// Parameters for the hook from the tunnel's own options.
 #[derive(Debug)]
 pub(super) struct Told {
     pub is_relay: bool,
@@ -72,7 +72,7 @@ pub(super) struct Told {
 }
 
 impl HookOptions {
-    /// What to run it with, if it is all that is asked for.
+    /// The hook's argument, if running the hook is all that is asked for.
     pub fn alone(&self) -> Option<&'static str> {
         match self.run_hook {
             RunHook::Up => Some("up"),
@@ -81,10 +81,10 @@ impl HookOptions {
         }
     }
 
-    /// Looks whether the hook can be run at all.
+    /// Checks that the hook can be run.
     ///
     /// # Errors
-    /// It is not there, or no program.
+    /// It does not exist, or is not executable.
     pub fn check(&self) -> Result<(), Failure> {
         let Some(program) = &self.hook else {
             return Ok(());
@@ -103,17 +103,17 @@ impl HookOptions {
         }
     }
 
-    /// Whether another process runs it.
+    /// Whether another process runs the hook.
     pub fn is_left_to_another(&self) -> bool {
         matches!(self.run_hook, RunHook::Never)
     }
 
-    /// The hook, if there is one.
+    /// The hook, if one is configured.
     pub fn hook(&self, told: Told) -> Option<Hook> {
         let flag = |is_set: bool| if is_set { "yes" } else { "no" }.to_owned();
         let role = if told.is_relay { "relay" } else { "client" };
         Some(Hook {
-            // A bare name is a file here, not one that PATH leads to.
+            // A bare name is a file in the current folder, and is not searched in PATH.
             program: path::absolute(self.hook.as_ref()?).ok()?,
             environment: vec![
                 ("ROPEWALK_ROLE", role.to_owned()),
@@ -135,7 +135,7 @@ pub(super) struct Hook {
     environment: Vec<(&'static str, String)>,
 }
 
-/// Waits for the end of what is carried, with the hook run before and after, unless another does.
+/// Waits for the end of `carried`, and runs the hook before and after, unless another process does.
 pub(super) async fn between(
     hook: Option<Hook>,
     carried: impl Future<Output = Result<(), Failure>>,
@@ -155,7 +155,7 @@ pub(super) async fn between(
     let mut raised = pin!(run("up"));
     let ended = tokio::select! {
         biased;
-        // It has to be up before it goes down.
+        // The hook has to finish `up` before it is run with `down`.
         ended = &mut carried => raised.await.and(ended),
         raised = &mut raised => match raised {
             Ok(()) => {
@@ -173,7 +173,7 @@ pub(super) async fn between(
 }
 
 impl Hook {
-    /// It is told of this device.
+    /// Adds the device's name.
     pub fn of_device(mut self, device: &str) -> Hook {
         let told = ("ROPEWALK_DEVICE", device.to_owned());
         self.environment.push(told);
@@ -206,13 +206,13 @@ impl Hook {
     }
 }
 
-/// A list as the environment has it.
+/// A list as an environment variable.
 pub(super) fn words<T: ToString>(all: impl IntoIterator<Item = T>) -> String {
     let all: Vec<String> = all.into_iter().map(|one| one.to_string()).collect();
     all.join(" ")
 }
 
-/// The beginning of what the program says on standard error; all of it is read.
+/// The beginning of the program's standard error; all of it is read.
 fn listen(child: &mut Child) -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     if let Some(mut pipe) = child.stderr.take() {
@@ -226,7 +226,7 @@ fn listen(child: &mut Child) -> mpsc::Receiver<String> {
     receiver
 }
 
-/// Waits for its end, but not for ever.
+/// Waits for its end, up to the time limit.
 fn wait(child: &mut Child) -> io::Result<ExitStatus> {
     let deadline = Instant::now() + PATIENCE;
     loop {

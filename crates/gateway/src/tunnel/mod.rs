@@ -1,15 +1,15 @@
 //! `tunnel`: a network device whose packets are striped over links (song-2018).
 //!
-//! What is decided without a socket is in [`ropewalk_striping::tunnel`]; here are the device with
-//! its offloads, sockets with theirs, and a [handshake](crate::noise) in between. One thread does
-//! it all: it reads super-packets of the device, seals each segment for a link, and hands rows of
-//! datagrams to the kernel in one call; what comes back is put together again. The kernel does not
-//! compute a checksum of what is inside, since each datagram is authenticated.
+//! The protocol without sockets is [`ropewalk_striping::tunnel`]. Here are the device and the sockets with
+//! their offloads, and the [handshake](crate::noise). One thread does everything: it reads super-packets from
+//! the device, encrypts each segment for a link, and passes batches of datagrams to the kernel in one call;
+//! received segments are combined again. The kernel does not verify the inner checksums, since each datagram
+//! is authenticated.
 //!
-//! A relay knows its clients by their keys, and each by addresses within the tunnel that are its own.
+//! A relay identifies its clients by their keys; each has its own addresses in the tunnel.
 //!
-//! In a program, each end is opened in a thread of the network namespace that it is to serve, and
-//! runs in a thread of its own until its [`Control`] says that it shall end:
+//! In a program, each end is opened in a thread of the network namespace that it serves, and runs in a thread
+//! of its own until it is stopped by its [`Control`]:
 //!
 //! ```no_run
 //! use ropewalk_gateway::keys::SecretKey;

@@ -1,5 +1,5 @@
-//! Word of the kernel that interfaces, addresses or routes have changed (rtnetlink(7)). What has
-//! changed is not read: whoever hears it looks at what concerns it.
+//! Notifications of the kernel that interfaces, addresses or routes have changed (rtnetlink(7)). Their
+//! content is not read: the receiver checks what concerns it.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -12,12 +12,12 @@ use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, bind, recv,
 /// (linux/rtnetlink.h).
 const GROUPS: u32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400;
 
-/// Becomes readable with each change in the network namespace in which it was made.
+/// Becomes readable with each change in the network namespace in which it was created.
 #[derive(Debug)]
 pub struct NetworkChanges(OwnedFd);
 
 impl NetworkChanges {
-    /// Hears of changes from now on.
+    /// Receives notifications from now on.
     ///
     /// # Errors
     /// The system has no rtnetlink, or forbids it.
@@ -29,12 +29,12 @@ impl NetworkChanges {
         Ok(NetworkChanges(socket))
     }
 
-    /// Forgets what was heard so far.
+    /// Discards the notifications received so far.
     pub fn clear(&self) {
         let mut buffer = [0; 8192];
         loop {
             match recv(&self.0, &mut buffer, RecvFlags::empty()) {
-                // More than fitted its queue came: one of those changes is as good as all.
+                // On an overflow of its queue (ENOBUFS) too, it is enough to know that something changed.
                 Ok(_) | Err(Errno::INTR | Errno::NOBUFS) => {}
                 Err(_) => return,
             }

@@ -1,4 +1,4 @@
-//! Opens a tunnel: its device and sockets, and the loop that serves them.
+//! Opens a tunnel: its device and sockets, and the event loop that serves them.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -21,15 +21,15 @@ use super::sockets::Sockets;
 use super::status::Status;
 use crate::Link;
 
-/// Longest packets that links may be said to carry.
+/// Range of the longest packet that may be tried on links.
 const LINK_MTUS: std::ops::RangeInclusive<u16> = 1280..=9000;
 
-/// If none of the links is there, the first one is waited for so long.
+/// If no link is available, how long to wait for the first one.
 const PATIENCE: Duration = Duration::from_secs(8);
-/// Between two looks at them.
+/// Interval at which the links are checked meanwhile.
 const STEP: Duration = Duration::from_millis(100);
 
-/// Either end of a tunnel, with its device up and its sockets bound.
+/// An end of a tunnel, with its device up and its sockets bound.
 #[derive(Debug)]
 pub struct Tunnel {
     config: Config,
@@ -39,68 +39,67 @@ pub struct Tunnel {
     control: Control,
 }
 
-/// Why there is no tunnel.
+/// Why a tunnel could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum TunnelError {
-    /// A length that links cannot have.
+    /// A link MTU out of range.
     #[error("link MTU {0}: allowed: 1280 to 9000")]
     LinkMtu(u16),
-    /// None, or more than there are numbers.
+    /// No links, or too many.
     #[error("{0} links: allowed: 1 to {most}", most = TunnelHeader::MAX_LINK as usize + 1)]
     Links(usize),
-    /// A client needs an address within the tunnel, and has so many at most.
+    /// No address in the tunnel, or too many; a client needs at least one.
     #[error("{0} addresses of the device: allowed: 1 to {MOST_ADDRESSES}")]
     Addresses(usize),
-    /// The list of clients gives one of them an address of this end.
+    /// The list of clients gives one of this end's addresses to a client.
     #[error("client {client} has the address {address}, which is that of this end's device")]
     OwnAddress {
-        /// As the list calls it.
+        /// The client's name in the list.
         client: String,
-        /// Which address.
+        /// The address.
         address: IpAddr,
     },
-    /// The device cannot be made.
+    /// The device cannot be created.
     #[error("device {name}: {source}; it takes root or CAP_NET_ADMIN, and /dev/net/tun")]
     Device {
-        /// The name that it was to have.
+        /// The requested name.
         name: String,
         /// What the system says.
         source: io::Error,
     },
-    /// The device does not take its addresses or routes.
+    /// The device's addresses or routes cannot be set.
     #[error("{0}")]
     Interface(io::Error),
-    /// Nobody can be heard there.
+    /// The address cannot be listened on.
     #[error("{at}: {source}")]
     Listen {
-        /// Where.
+        /// The address.
         at: SocketAddr,
         /// What the system says.
         source: io::Error,
     },
-    /// Nothing is known of where the relay listens.
+    /// No address of the relay is given.
     #[error("the relay has no address")]
     NoRelay,
-    /// A link cannot be used, or none of them is there.
+    /// A link cannot be used, or none is available.
     #[error("link {name}: {source}")]
     Link {
-        /// Which.
+        /// The link's name.
         name: String,
         /// What the system says.
         source: io::Error,
     },
-    /// The system gives no descriptor.
+    /// No file descriptor is available.
     #[error("no eventfd: {0}")]
     Control(io::Error),
 }
 
 impl Tunnel {
-    /// Makes the device and binds the sockets in the calling thread's network namespace. It may
-    /// run in any thread after that. A link that is not there yet is taken when it comes; the first
-    /// is waited for.
+    /// Creates the device and binds the sockets in the calling thread's network namespace. Afterwards it may
+    /// run in any thread. Waits for the first available link; others are used when they appear.
     ///
     /// # Errors
-    /// The first thing that cannot be had, or that no link is there after 8 seconds.
+    /// The first resource that is not available, or no link is available within 8 seconds.
     pub fn open(config: Config) -> Result<Tunnel, TunnelError> {
         if !LINK_MTUS.contains(&config.link_mtu) {
             return Err(TunnelError::LinkMtu(config.link_mtu));
@@ -142,7 +141,7 @@ impl Tunnel {
         })
     }
 
-    /// A handle to end it and to ask what it has done.
+    /// A handle to stop it, and to query its status.
     #[must_use]
     pub fn control(&self) -> Control {
         self.control.clone()
@@ -154,19 +153,19 @@ impl Tunnel {
         &self.device.name
     }
 
-    /// Where it listens, or where each link leaves from.
+    /// Its listening address, or the local address of each link.
     ///
     /// # Errors
-    /// What the system says of a socket.
+    /// Those of a socket.
     pub fn local_addresses(&self) -> io::Result<Vec<SocketAddr>> {
         let sockets = self.sockets.iter();
         sockets.map(|(_, socket)| socket.local_address()).collect()
     }
 
-    /// Carries packets in this thread until [`Control::stop`] is called; the device goes with it.
+    /// Carries packets in this thread until [`Control::stop`] is called; then the device is removed.
     ///
     /// # Errors
-    /// The device or a socket fails as a whole.
+    /// The device or a socket fails.
     pub fn run(self) -> io::Result<()> {
         let config = &self.config;
         let end = match &config.role {
@@ -214,7 +213,7 @@ fn sockets(role: &Role) -> Result<Sockets, TunnelError> {
     }
 }
 
-/// What the first link lacks.
+/// Why the first link is not available.
 fn nowhere(links: &[Link], relays: &[SocketAddr]) -> TunnelError {
     let missing = links[0].way_to(relays[0]).err();
     TunnelError::Link {

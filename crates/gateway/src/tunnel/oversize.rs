@@ -1,39 +1,39 @@
-//! Packets that are too long for the peer that they are for: cut if they may be, answered if not.
+//! Packets that are too long for their peer: fragmented if that is allowed, otherwise answered by ICMP.
 //!
-//! A device has one MTU. Where its packets go to peers by narrower paths, the tunnel does what a
-//! router before a narrower link does.
+//! A device has a single MTU. If its packets are for peers with smaller path MTUs, the tunnel acts as a
+//! router before a narrower link.
 
 use ropewalk_quantities::Time;
 use ropewalk_wire::{fragments, packet_too_big};
 
 use super::super_packet::{Piece, Pool, SuperPacket, VNET_LEN};
 
-/// Answers at this interval, and in a burst of this span: as many as Linux gives
-/// (icmp_msgs_per_sec and icmp_msgs_burst, the kernel's Documentation/networking/ip-sysctl.rst).
+/// Interval and burst of ICMP messages, as in Linux (icmp_msgs_per_sec and icmp_msgs_burst, the kernel's
+/// Documentation/networking/ip-sysctl.rst).
 const INTERVAL: Time = Time::from_millis(1);
 const BURST: Time = Time::from_millis(50);
 
-/// What becomes of a packet that is too long.
+/// What to do with a packet that is too long.
 #[derive(Debug)]
 pub enum Fate {
-    /// Its fragments are sent.
+    /// Send its fragments.
     Cut(Vec<Piece>),
-    /// Its source is told, by what is to be written into the device.
+    /// Write this ICMP message to its source into the device.
     Answered(Vec<u8>),
-    /// Nobody is told.
+    /// Drop it silently.
     Dropped,
 }
 
-/// Decides that.
+/// Decides, and limits the rate of ICMP messages.
 #[derive(Debug, Default)]
 pub struct Oversize {
-    /// When the answers that were given are paid for.
+    /// Time until which the messages sent so far are paid for.
     paid: Time,
 }
 
 impl Oversize {
-    /// The first piece of a packet is longer than `mtu`. All of a super-packet is as its first
-    /// piece is.
+    /// For a packet whose first piece is longer than `mtu`. All pieces of a super-packet are treated like the
+    /// first.
     pub fn decide(&mut self, now: Time, packet: SuperPacket, mtu: u32, pool: &Pool) -> Fate {
         let mut cut = Vec::new();
         for piece in packet.pieces() {

@@ -1,4 +1,4 @@
-//! The other end of a tunnel: its keys, its links, and what goes there and comes from it.
+//! The peer of a tunnel: its keys, its links, its sender and receiver.
 
 use std::mem;
 use std::net::{IpAddr, SocketAddr};
@@ -17,88 +17,88 @@ use super::super_packet::Piece;
 use crate::noise::{Session, TAG_LEN};
 use crate::quota::Standing;
 
-/// A key is used for so long, and for so many bytes, before the initiator makes another.
+/// After this time, or this many bytes, the initiator makes new keys.
 pub const KEY_LIFE: Duration = Duration::from_secs(120);
 const KEY_BYTES: u64 = 1 << 35;
-/// No key is used for longer.
+/// Keys are rejected after this time.
 const KEY_END: Duration = Duration::from_secs(600);
 
-/// A packet of the peer that waits for others.
+/// A received packet that waits for others.
 #[derive(Debug)]
 pub struct Waiting {
-    /// From its IP header on.
+    /// The IP packet.
     pub bytes: Vec<u8>,
-    /// Whether its checksum is that of the pseudo-header alone.
+    /// Whether its checksum covers the pseudo-header only.
     pub partial_checksum: bool,
 }
 
-/// Keys of a session, and its numbers at both ends.
+/// Keys of a session, and its identifiers at both ends.
 #[derive(Debug)]
 pub struct Keys {
-    /// Made by the handshake; `None` if datagrams are not sealed.
+    /// From the handshake; `None` if datagrams are not encrypted.
     pub session: Option<Session>,
-    /// What is sent to us says this.
+    /// Identifier in datagrams to us.
     pub ours: u32,
-    /// What we send says this.
+    /// Identifier in datagrams to the peer.
     pub theirs: u32,
-    /// The peer's run of its program.
+    /// Random number of the peer's process.
     pub instance: u64,
-    /// Since when.
+    /// When they were made.
     pub since: Instant,
 }
 
 impl Keys {
-    /// What a sealed datagram has at its end.
+    /// Length of the authentication tag.
     fn tag_len(&self) -> usize {
         self.session.as_ref().map_or(0, |_| TAG_LEN)
     }
 }
 
-/// Where the datagrams of a link go.
+/// The path of a link: the local socket and address, and the peer's address.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
-    /// Which of our sockets.
+    /// Number of our socket.
     pub socket: usize,
     /// The peer's address on this link.
     pub remote: SocketAddr,
-    /// The address of ours that it knows, if the socket has several.
+    /// The local address that the peer knows, if the socket has several.
     pub local: Option<IpAddr>,
-    /// The newest sequence that came from there: a later one tells of a new address.
+    /// The newest sequence received on it: a later one from another address changes the path.
     newest: u64,
 }
 
-/// The other end of a tunnel.
+/// The peer of a tunnel.
 #[derive(Debug)]
 pub struct Peer {
     /// For messages.
     pub name: String,
-    /// Its addresses within the tunnel, the only ones that it may speak from; a client lets its relay
-    /// speak from any.
+    /// Its addresses in the tunnel, which are the only allowed source addresses of its packets; `None` for a
+    /// relay, whose packets may have any.
     pub addresses: Option<Vec<IpAddr>>,
-    /// What goes there.
+    /// What is sent to it.
     pub sender: Sender<Piece>,
-    /// What comes from there.
+    /// What is received from it.
     pub receiver: Receiver<Waiting>,
-    /// What a client has said of the terms of links.
+    /// Terms that a client has announced.
     pub said: SaidTerms,
-    /// Since when something is under way that is answered, and nothing genuine was heard.
+    /// Since when something is in flight that should be answered, and nothing authenticated was received.
     pub unanswered: Option<Instant>,
     configs: (SenderConfig, ReceiverConfig),
     current: Option<Keys>,
     previous: Option<Keys>,
-    /// Of a handshake that the peer has not confirmed yet, and the addresses that it is for.
+    /// Keys of a handshake that the peer has not confirmed yet, and the addresses that come with them.
     next: Option<(Keys, Vec<IpAddr>)>,
-    /// It has confirmed one, and its addresses are to be looked at.
+    /// It has confirmed a handshake, after which its addresses are to be looked up.
     has_moved: bool,
     paths: Vec<Option<Path>>,
-    /// On what terms links are used, there or not, as far as somebody has said.
+    /// Terms of all links that were announced, including links without a path.
     terms: Vec<LinkTerms>,
     batches: Vec<Batch>,
     sealed: u64,
 }
 
 impl Peer {
-    /// A peer of which nothing was heard.
+    /// A peer from which nothing was received.
     #[must_use]
     pub fn new(
         name: String,
@@ -124,7 +124,7 @@ impl Peer {
         }
     }
 
-    /// Keys that the peer has already, since it answered.
+    /// Uses keys that the peer has already, since it sent the answer.
     pub fn use_keys(&mut self, keys: Keys) {
         let other_run = self
             .current
@@ -137,18 +137,18 @@ impl Peer {
         }
     }
 
-    /// Keys that the peer will have when it gets our answer, and the addresses that it will speak
-    /// from then. Nothing changes before it uses them: the handshake may be a replay.
+    /// Prepares keys that the peer gets with our answer, and the addresses that come with them. They take
+    /// effect when the peer uses them, since the handshake may be a replay.
     pub fn offer_keys(&mut self, keys: Keys, addresses: Vec<IpAddr>) {
         self.next = Some((keys, addresses));
     }
 
-    /// Whether it has come in since this was asked last, maybe with other addresses.
+    /// Whether it has confirmed a handshake since the last call, possibly with other addresses.
     pub fn has_moved(&mut self) -> bool {
         mem::take(&mut self.has_moved)
     }
 
-    /// The peer is another run of its program: its numbers begin anew, and so do ours.
+    /// The peer's process was restarted: all sequences begin anew, and so do ours.
     fn begin_anew(&mut self) {
         self.previous = None;
         self.sender = Sender::new(self.configs.0);
@@ -159,14 +159,14 @@ impl Peer {
         self.batches.clear();
     }
 
-    /// It may not speak any more, until there is another handshake.
+    /// Ends the session: the peer must do another handshake.
     pub fn shut(&mut self) {
         (self.current, self.previous, self.next) = (None, None, None);
         self.addresses = Some(Vec::new());
         self.begin_anew();
     }
 
-    /// A link as the initiator knows it.
+    /// Sets the path of a link, as the initiator knows it.
     pub fn add_path(&mut self, now: Time, link: u8, path: Path) {
         let link = usize::from(link);
         while self.paths.len() <= link {
@@ -180,13 +180,13 @@ impl Peer {
         self.sender.set_up(link, true);
     }
 
-    /// On what terms a link is used.
+    /// The terms of a link.
     #[must_use]
     pub fn terms(&self, link: usize) -> LinkTerms {
         self.terms.get(link).copied().unwrap_or_default()
     }
 
-    /// A link is used on these terms from now on, or once it is there.
+    /// Sets the terms of a link, now or when it gets a path.
     pub fn set_terms(&mut self, now: Time, link: usize, terms: LinkTerms) {
         if self.terms.len() <= link {
             self.terms.resize(link + 1, LinkTerms::default());
@@ -197,11 +197,10 @@ impl Peer {
         }
     }
 
-    /// Opens a datagram in place: what is in it after the clock. It is known to be genuine and new
-    /// then, and is counted.
+    /// Decrypts a datagram in place; returns its frames. On success it is authenticated and new, and counted.
     ///
     /// # Errors
-    /// It is not.
+    /// Otherwise.
     pub fn open<'a>(
         &mut self,
         now: (Instant, Time),
@@ -247,7 +246,7 @@ impl Peer {
         Ok(frames)
     }
 
-    /// A link leads where its newest datagram came from.
+    /// Updates the path of a link to the source of its newest datagram.
     fn note_path(&mut self, now: Time, header: TunnelHeader, path: Path) {
         match self.paths.get_mut(usize::from(header.link)) {
             Some(Some(known)) => {
@@ -266,7 +265,7 @@ impl Peer {
         }
     }
 
-    /// Whether there are keys to seal with.
+    /// Whether there are keys to encrypt with.
     #[must_use]
     pub fn is_open(&self, now: Instant) -> bool {
         self.current
@@ -274,7 +273,7 @@ impl Peer {
             .is_some_and(|keys| now < keys.since + KEY_END)
     }
 
-    /// Whether the keys have been used long enough.
+    /// Whether new keys should be made.
     #[must_use]
     pub fn wants_keys(&self, now: Instant) -> bool {
         let old = self
@@ -284,8 +283,8 @@ impl Peer {
         old || self.sealed > KEY_BYTES
     }
 
-    /// A datagram on a link with the packets or the ping that `fill` appends; `send` gets batches
-    /// that are full, and says whether the interface takes datagrams of that length.
+    /// Encrypts a datagram with the packets or the ping that `fill` appends. `send` gets full batches, and
+    /// returns whether the interface accepts datagrams of that length.
     pub fn seal(
         &mut self,
         now: Time,
@@ -297,7 +296,7 @@ impl Peer {
         self.seal_as(Sender::send, now, link, fill, send);
     }
 
-    /// A datagram on a link with another frame.
+    /// Encrypts a datagram with another frame.
     pub fn answer(
         &mut self,
         now: Time,
@@ -345,7 +344,7 @@ impl Peer {
         });
     }
 
-    /// A ping; a long one, a probe of the path MTU or of a packet train, leaves by itself.
+    /// Sends a ping; a padded one, a probe of the path MTU or of a packet train, is sent by itself.
     pub fn ping(
         &mut self,
         now: Time,
@@ -390,7 +389,7 @@ impl Peer {
         }
     }
 
-    /// Longest packet that each of its links carries; `None` if there is no link.
+    /// Longest packet that all of its links carry; `None` if there is no link.
     #[must_use]
     pub fn mtu(&self) -> Option<u32> {
         let links = self.paths.iter().enumerate().filter_map(|(link, path)| {
@@ -400,7 +399,7 @@ impl Peer {
         links.min()
     }
 
-    /// Numbers of the sessions that lead here.
+    /// Identifiers of the sessions with this peer.
     pub fn sessions(&self) -> impl Iterator<Item = u32> + '_ {
         let next = self.next.as_ref().map(|(keys, _)| keys);
         [self.current.as_ref(), self.previous.as_ref(), next]
@@ -409,8 +408,7 @@ impl Peer {
             .map(|keys| keys.ours)
     }
 
-    /// What goes to it and comes from it; `about` says how a link is called and stands, unless it was
-    /// taken away.
+    /// Its status; `about` returns a link's name and usage, unless the link was removed.
     #[must_use]
     pub fn status(
         &self,
@@ -458,7 +456,7 @@ impl Peer {
 }
 
 impl Path {
-    /// By this socket to that address.
+    /// From this socket to that address.
     #[must_use]
     pub fn new(socket: usize, remote: SocketAddr, local: Option<IpAddr>) -> Path {
         Path {
@@ -470,7 +468,7 @@ impl Path {
     }
 }
 
-/// What IP and UDP put before a datagram to that address.
+/// Length of the IP and UDP headers of a datagram to that address.
 #[must_use]
 pub fn ip_udp_len(remote: &SocketAddr) -> u32 {
     let mapped = matches!(remote, SocketAddr::V6(six) if six.ip().to_ipv4_mapped().is_some());

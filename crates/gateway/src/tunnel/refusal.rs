@@ -1,29 +1,29 @@
 //! Why a datagram or a packet is refused.
 
-/// What is wrong with it.
+/// The reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is no datagram of a tunnel: too short, of an unknown kind, or with frames that are none.
+    /// It is not a datagram of a tunnel: too short, of an unknown kind, or with malformed frames.
     Malformed,
-    /// It says a session that there is not, or that has ended.
+    /// Its session does not exist, or has ended.
     UnknownSession,
-    /// It was made with other keys, or changed on the way.
+    /// It fails authentication.
     Forged,
-    /// It came before.
+    /// It was received before.
     Replayed,
-    /// Its packet's source is not the address of the client that sent it.
+    /// The inner packet's source address does not belong to the client.
     ForeignSource,
-    /// A handshake that is not for this end's key, or not from the relay's.
+    /// A handshake for another key than this end's, or not from the relay.
     WrongKey,
     /// A handshake of a client that is not in the list.
     UnknownClient,
-    /// A handshake that came before.
+    /// A handshake that was received before.
     ReplayedHandshake,
-    /// A handshake of a client for an address within the tunnel that is not its own.
+    /// A handshake of a client that claims an address in the tunnel which is not its own.
     ForeignAddress,
-    /// The relay will not have this client, since it wants an address that is not its own.
+    /// The relay refuses this client, since it claims an address that is not its own.
     TurnedAway,
-    /// A handshake that is asked for a cookie first, since there are many.
+    /// A handshake that must be repeated with a cookie, since there are many.
     CookieWanted,
 }
 
@@ -43,7 +43,7 @@ impl Refusal {
         Refusal::CookieWanted,
     ];
 
-    /// As a status spells it.
+    /// Its name in the status.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -61,7 +61,7 @@ impl Refusal {
         }
     }
 
-    /// What is logged of it, once a minute and source; what links do by themselves is not.
+    /// The message to log, at most once a minute per source; `None` for what happens in normal operation.
     pub(super) fn complaint(self) -> Option<&'static str> {
         match self {
             Refusal::Malformed => Some("a datagram that is none of a tunnel"),
@@ -81,17 +81,17 @@ impl Refusal {
     }
 }
 
-/// How many were refused, and why.
+/// Counts of refused datagrams, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Refused([u64; Refusal::ALL.len()]);
 
 impl Refused {
-    /// One more.
+    /// Counts one.
     pub(super) fn count(&mut self, why: Refusal) {
         self.0[why as usize] += 1;
     }
 
-    /// How many for this reason.
+    /// The count for a reason.
     #[must_use]
     pub fn of(&self, why: Refusal) -> u64 {
         self.0[why as usize]

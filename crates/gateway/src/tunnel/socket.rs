@@ -1,4 +1,4 @@
-//! A UDP socket with segmentation offload both ways.
+//! A UDP socket with segmentation offload in both directions (GSO and GRO).
 
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, SocketAddr};
@@ -8,10 +8,10 @@ use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use rustix::io::Errno;
 use socket2::Socket;
 
-/// What the kernel may keep for us, and of us; it gives what it allows.
+/// Requested socket buffers; the kernel grants what it allows.
 const KERNEL_BUFFER: usize = 4 << 20;
 
-/// A UDP socket that never waits.
+/// A non-blocking UDP socket.
 #[derive(Debug)]
 pub struct UdpSocket {
     socket: Socket,
@@ -19,7 +19,7 @@ pub struct UdpSocket {
 }
 
 impl UdpSocket {
-    /// Takes a socket that is bound.
+    /// Wraps a bound socket.
     ///
     /// # Errors
     /// What the system says of its options.
@@ -30,7 +30,7 @@ impl UdpSocket {
         Ok(UdpSocket { socket, state })
     }
 
-    /// Where it is bound.
+    /// Its local address.
     ///
     /// # Errors
     /// What the system says.
@@ -39,9 +39,9 @@ impl UdpSocket {
         address.ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))
     }
 
-    /// Sends datagrams of `segment` bytes each but the last; one that cannot leave is lost, as on
-    /// any link. None is fragmented, and what ICMP says of the path is not believed
-    /// (IP_PMTUDISC_PROBE, ip(7)). False if they are longer than the interface takes.
+    /// Sends datagrams of `segment` bytes each, except for a shorter last one; one that cannot be sent is
+    /// lost, as on any link. None is fragmented, and ICMP messages about the path MTU are ignored
+    /// (IP_PMTUDISC_PROBE, ip(7)). Returns false if they are too long for the interface.
     pub fn send(&self, to: SocketAddr, from: Option<IpAddr>, bytes: &[u8], segment: usize) -> bool {
         let mut fits = true;
         let most = self.state.max_gso_segments().max(1) * segment;
@@ -60,7 +60,7 @@ impl UdpSocket {
             let code = sent.as_ref().err().and_then(io::Error::raw_os_error);
             fits &= code != Some(libc::EMSGSIZE);
             if sent.is_err() && several.is_some() && self.state.max_gso_segments() == 1 {
-                // The device has no checksum offload: from now on one by one.
+                // The device has no checksum offload: send them one by one from now on.
                 for datagram in chunk.chunks(segment) {
                     let alone = transmit(datagram, None);
                     let _ = self.state.try_send(UdpSockRef::from(&self.socket), &alone);
@@ -70,10 +70,10 @@ impl UdpSocket {
         fits
     }
 
-    /// Takes datagrams, as many as there is room for; false if there were none.
+    /// Receives as many datagrams as there is room for; false if there were none.
     ///
     /// # Errors
-    /// What the system says, but for what concerns single datagrams.
+    /// Those of the socket, except for errors of single datagrams.
     pub fn receive(&self, buffers: &mut Buffers) -> io::Result<bool> {
         let (rows, metas) = (&mut buffers.rows, &mut buffers.metas);
         let mut rows = rows.iter_mut();
@@ -93,7 +93,7 @@ impl UdpSocket {
     }
 }
 
-/// ICMP errors of earlier datagrams, and what becomes of an interface that goes.
+/// ICMP errors of earlier datagrams, and errors of an interface that disappears.
 fn is_passing(error: &io::Error) -> bool {
     let passing = [
         Errno::CONNREFUSED,
@@ -118,10 +118,10 @@ impl AsFd for UdpSocket {
     }
 }
 
-/// Room for what one call receives.
+/// Buffers for what one call receives.
 #[derive(Debug)]
 pub struct Buffers {
-    /// Each for a row of datagrams.
+    /// Each holds a batch of datagrams.
     rows: Vec<Vec<u8>>,
     metas: [RecvMeta; Buffers::COUNT],
     filled: usize,
@@ -130,7 +130,7 @@ pub struct Buffers {
 impl Buffers {
     const COUNT: usize = if BATCH_SIZE < 8 { BATCH_SIZE } else { 8 };
 
-    /// Room with nothing in it.
+    /// Empty buffers.
     #[must_use]
     pub fn new() -> Buffers {
         Buffers {
@@ -140,7 +140,7 @@ impl Buffers {
         }
     }
 
-    /// The datagrams of the last call, each with where it came from and to which address of ours.
+    /// The datagrams of the last call, each with its source and its local destination address.
     pub fn datagrams(&mut self) -> impl Iterator<Item = (SocketAddr, Option<IpAddr>, &mut [u8])> {
         let filled = self.metas.iter().zip(&mut self.rows).take(self.filled);
         filled.flat_map(|(meta, row)| {

@@ -1,5 +1,5 @@
-//! The sockets of an end: one where clients are waited for, or one for each link. A link's is made
-//! anew whenever its interface or address has come back or changed.
+//! The sockets of an end: one for all clients, or one per link. A link's socket is created anew whenever its
+//! interface or address appears or changes.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -18,42 +18,42 @@ use super::socket::{Buffers, UdpSocket};
 use crate::Link;
 use crate::links::Way;
 
-/// All sockets, by number: a link's is that of the link.
+/// All sockets; a link's socket has the link's number.
 #[derive(Debug)]
 pub struct Sockets {
     sockets: Vec<Option<UdpSocket>>,
-    /// Of the end that dials, as many as there are sockets; else none.
+    /// Of the dialling end, one per socket; otherwise empty.
     links: Vec<LinkWay>,
     /// The relay's addresses.
     relays: Vec<SocketAddr>,
     namespace: Namespace,
 }
 
-/// How a link leads to the relay.
+/// A link of the dialling end.
 #[derive(Debug)]
 struct LinkWay {
     link: Link,
-    /// Addresses of the relay that it could lead to.
+    /// The relay's addresses that it can reach.
     relays: Vec<SocketAddr>,
-    /// Which of them is used.
+    /// Index of the one in use.
     relay: usize,
-    /// What its socket was made for.
+    /// The route for which its socket was created.
     way: Option<Way>,
-    /// Bytes that it has carried and nobody has counted, the headers of IP and UDP included.
+    /// Bytes carried since they were last counted, IP and UDP headers included.
     carried: Cell<u64>,
 }
 
-/// What has become of a link.
+/// A change of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Its interface, its address or its route is not there any more.
+    /// Its interface, address or route has disappeared.
     Gone,
-    /// It has another socket, which nothing listens to yet.
+    /// It has a new socket, which is not in epoll yet.
     Found,
 }
 
 impl Sockets {
-    /// One that waits for clients.
+    /// With a socket for clients.
     #[must_use]
     pub fn listening(socket: UdpSocket) -> Sockets {
         Sockets {
@@ -64,11 +64,11 @@ impl Sockets {
         }
     }
 
-    /// One for each link that is there, towards the first of the relay's addresses that it can
-    /// reach; in the calling thread's network namespace, now and later.
+    /// With a socket for each available link, to the first of the relay's addresses that it can reach;
+    /// created in the calling thread's network namespace, now and later.
     ///
     /// # Errors
-    /// Which link cannot be used although nothing of it is missing.
+    /// A link that cannot be used although nothing of it is missing.
     pub fn dialling(links: &[Link], relays: &[SocketAddr]) -> Result<Sockets, (String, io::Error)> {
         let mut sockets = Sockets {
             sockets: Vec::new(),
@@ -89,13 +89,13 @@ impl Sockets {
         Ok(sockets)
     }
 
-    /// One more link, whose socket [`refresh`](Sockets::refresh) makes.
+    /// Adds a link; [`refresh`](Sockets::refresh) creates its socket.
     pub fn add_link(&mut self, link: &Link) {
         self.links.push(LinkWay::new(link, &self.relays));
         self.sockets.push(None);
     }
 
-    /// A link leaves elsewhere, or by the same place as before.
+    /// Replaces the description of a link.
     pub fn set_link(&mut self, number: usize, link: &Link) {
         if self.links[number].link.place != link.place {
             self.links[number] = LinkWay::new(link, &self.relays);
@@ -103,39 +103,39 @@ impl Sockets {
         }
     }
 
-    /// A link is used no more; its number stays taken.
+    /// Removes a link; its number is not reused.
     pub fn remove_link(&mut self, number: usize) {
         self.links[number].relays.clear();
         self.links[number].way = None;
         self.sockets[number] = None;
     }
 
-    /// How many there are, or would be if all links were there.
+    /// Number of sockets, including those of unavailable links.
     #[must_use]
     pub fn len(&self) -> usize {
         self.sockets.len()
     }
 
-    /// Those that are there, with their numbers.
+    /// The existing sockets, with their numbers.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &UdpSocket)> {
         let sockets = self.sockets.iter().enumerate();
         sockets.filter_map(|(number, socket)| Some((number, socket.as_ref()?)))
     }
 
-    /// One of them.
+    /// A socket.
     #[must_use]
     pub fn get(&self, number: usize) -> Option<&UdpSocket> {
         self.sockets.get(number)?.as_ref()
     }
 
-    /// Where the link of a socket leads.
+    /// The relay's address that a link uses.
     #[must_use]
     pub fn relay(&self, number: usize) -> Option<SocketAddr> {
         let link = self.links.get(number)?;
         link.relays.get(link.relay).copied()
     }
 
-    /// Sends as [`UdpSocket::send`] does; by a link that is gone all is lost.
+    /// Sends as [`UdpSocket::send`] does; on an unavailable link everything is lost.
     pub fn send(&self, path: &Path, bytes: &[u8], segment: usize) -> bool {
         let Some(socket) = self.get(path.socket) else {
             return true;
@@ -147,10 +147,10 @@ impl Sockets {
         socket.send(path.remote, path.local, bytes, segment)
     }
 
-    /// Takes datagrams as [`UdpSocket::receive`] does.
+    /// Receives as [`UdpSocket::receive`] does.
     ///
     /// # Errors
-    /// What the system says.
+    /// Those of the socket.
     pub fn receive(&self, number: usize, buffers: &mut Buffers) -> io::Result<bool> {
         match self.get(number) {
             Some(socket) => socket.receive(buffers),
@@ -158,26 +158,26 @@ impl Sockets {
         }
     }
 
-    /// A datagram has come from there by a link.
+    /// Counts a datagram that arrived on a link.
     pub fn note_received(&self, number: usize, from: &SocketAddr, bytes: u64) {
         if let Some(link) = self.links.get(number) {
             link.carry(bytes, 1, from);
         }
     }
 
-    /// What a link has carried since this was asked last, both ways, as its operator counts.
+    /// Bytes that a link has carried in both directions since the last call, as its operator counts them.
     pub fn take_carried(&self, number: usize) -> Bytes {
         let link = self.links.get(number);
         Bytes::new(link.map_or(0, |link| link.carried.take()))
     }
 
-    /// Whether there is something of that.
+    /// Whether there are any such bytes.
     #[must_use]
     pub fn have_carried(&self) -> bool {
         self.links.iter().any(|link| link.carried.get() > 0)
     }
 
-    /// Looks at each link: those that have changed, whose sockets are others now.
+    /// Checks all links; returns those that have changed.
     pub fn refresh(&mut self) -> Vec<(usize, Change)> {
         let numbers = 0..self.links.len();
         numbers
@@ -206,8 +206,7 @@ impl Sockets {
         }
     }
 
-    /// The link does not come through to that address of the relay: it tries another, if there is
-    /// one that it can reach.
+    /// The link cannot reach its address of the relay: switches to another one, if it has one.
     pub fn try_another_relay(&mut self, number: usize) -> Option<Change> {
         let link = self.links.get_mut(number)?;
         if link.relays.len() < 2 {
@@ -222,7 +221,7 @@ impl Sockets {
         }
     }
 
-    /// Makes a link's socket if it is to be another one than it is; says whether it is.
+    /// Creates a link's socket if it needs a new one; returns whether it did.
     fn find(&mut self, number: usize) -> io::Result<bool> {
         let (namespace, way) = (&self.namespace, &mut self.links[number]);
         let found = namespace.enter(|| way.find());
@@ -258,7 +257,7 @@ impl LinkWay {
         self.carried.set(self.carried.get() + bytes + headers);
     }
 
-    /// A socket, if the way is another than before, or if there was none.
+    /// A new socket, if the route has changed or there was none.
     fn find(&mut self) -> io::Result<Option<UdpSocket>> {
         let mut first = Err(io::Error::from(Errno::AFNOSUPPORT));
         for ahead in 0..self.relays.len() {
@@ -279,7 +278,7 @@ impl LinkWay {
     }
 }
 
-/// Whether it says that an interface, an address or a route is missing, which may come.
+/// Whether the error means that an interface, address or route is missing, which may appear later.
 fn is_absence(error: &io::Error) -> bool {
     let absent = [
         Errno::NODEV,
@@ -293,7 +292,7 @@ fn is_absence(error: &io::Error) -> bool {
     Errno::from_io_error(error).is_some_and(|errno| absent.contains(&errno))
 }
 
-/// The network namespace in which an end was opened: it may run in a thread of another.
+/// The network namespace in which an end was opened; the end may run in a thread of another one.
 #[derive(Debug)]
 struct Namespace(Option<File>);
 
@@ -302,7 +301,7 @@ impl Namespace {
         Namespace(File::open("/proc/thread-self/ns/net").ok())
     }
 
-    /// Does something in it.
+    /// Runs a function in it.
     fn enter<T>(&self, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         let (Some(own), Some(here)) = (&self.0, Namespace::of_thread().0) else {
             return act();

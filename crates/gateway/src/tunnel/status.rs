@@ -1,4 +1,4 @@
-//! What a tunnel has done, for programs and for the status page.
+//! Status of a tunnel, for programs and for the status page.
 
 use std::time::Instant;
 
@@ -9,25 +9,25 @@ use super::refusal::Refused;
 use crate::quota::Standing;
 use crate::status::document;
 
-/// A tunnel at one moment.
+/// Status of a tunnel.
 #[derive(Clone, Debug, Default)]
 pub struct Status {
-    /// The device's name, as the kernel calls it.
+    /// The device's name.
     pub device: String,
-    /// Longest packet that the device takes.
+    /// The device's MTU.
     pub mtu: u16,
-    /// Which link takes the next packet.
+    /// The scheduler.
     pub scheduler: &'static str,
-    /// The relay, or the clients that have come so far.
+    /// The relay, or the clients that have connected so far.
     pub peers: Vec<PeerStatus>,
-    /// Datagrams and packets that were refused.
+    /// Counts of refused datagrams and packets.
     pub refused: Refused,
 }
 
-/// What goes to a peer and comes from it.
+/// Status of a peer.
 #[derive(Clone, Debug)]
 pub struct PeerStatus {
-    /// `relay`, or the name in the list of clients.
+    /// `relay`, or the client's name in the list.
     pub name: String,
     /// Whether both ends have keys.
     pub open: bool,
@@ -35,47 +35,47 @@ pub struct PeerStatus {
     pub mtu: Option<u32>,
     /// Packets of the device that were taken for it, dropped, and sent again.
     pub sent: SenderCounters,
-    /// What waits for the links, and the room that there is.
+    /// Bytes queued for the links, and the bound of the queue.
     pub backlog: (Bytes, Bytes),
-    /// What waited to be put in order, was given up, and came late.
+    /// Packets that waited to be put in order, were given up, and arrived late.
     pub received: ResequencerCounters,
-    /// What waits to be put in order now.
+    /// Bytes that wait to be put in order now.
     pub held: Bytes,
-    /// How much slower the slowest link is than the quickest, one way: so long the packets of a
-    /// connection wait for those that were sent before.
+    /// By how much the slowest link's one-way delay exceeds the fastest one's: the packets of a connection
+    /// wait up to this long.
     pub skew: Time,
-    /// By the numbers that the dialling end gives them.
+    /// Its links, by the numbers of the dialling end.
     pub links: Vec<PeerLink>,
 }
 
-/// A link, both ways.
+/// Status of a link in both directions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PeerLink {
-    /// As the dialling end calls it; its number at the other one.
+    /// Its name at the dialling end; its number at the other.
     pub name: String,
-    /// What it has carried and may still, if that is counted: at the dialling end.
+    /// Its usage, if it is counted; at the dialling end.
     pub standing: Option<Standing>,
-    /// What this end sends, as the other end's feedback tells.
+    /// What this end sends, according to the peer's feedback.
     pub sent: LinkStatus,
     /// What this end has received.
     pub received: Received,
-    /// When something genuine last came by it.
+    /// When something authenticated last arrived on it.
     pub heard: Option<Instant>,
 }
 
-/// What came by a link; lengths include the headers of IP.
+/// What was received on a link; lengths include IP headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Received {
-    /// Datagrams, each counted once.
+    /// Distinct datagrams.
     pub datagrams: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Those that came after one that was sent later on the same link.
+    /// Datagrams that arrived after one that was sent later on the same link.
     pub reordered: u64,
 }
 
 impl Status {
-    /// A tunnel a peer, as the status page has them.
+    /// The status as documents, one per peer.
     #[must_use]
     pub fn documents(&self) -> Vec<document::Tunnel> {
         let tunnels = self.peers.iter().map(|peer| document::Tunnel {
@@ -93,7 +93,7 @@ impl Status {
 }
 
 impl PeerLink {
-    /// Whether this end sends nothing by it, since what it carries is too short to be of use.
+    /// Whether this end does not use it since its path MTU is too small.
     #[must_use]
     pub fn is_too_narrow(&self) -> bool {
         self.sent.up && self.sent.path_mtu == 0

@@ -1,4 +1,4 @@
-//! What the device hands over: a packet, or many segments of a TCP connection in one (TSO).
+//! Packets of the device: single ones, or many segments of a TCP connection in one (TSO).
 
 use std::cell::RefCell;
 use std::mem;
@@ -8,7 +8,7 @@ use ropewalk_wire::{Checksum, IpView, Ipv4Header};
 
 /// virtio-net's header, the first of struct virtio_net_hdr (include/uapi/linux/virtio_net.h).
 pub const VNET_LEN: usize = 10;
-/// Longest packet with its header.
+/// Longest packet with that header.
 pub const LONGEST: usize = VNET_LEN + 65_535;
 
 const NEEDS_CHECKSUM: u8 = 1;
@@ -18,7 +18,7 @@ const GSO_TCP6: u8 = 4;
 /// Explicit congestion notification, beside the kind of segmentation.
 const GSO_ECN: u8 = 0x80;
 
-/// Where in a TCP header.
+/// Offsets in a TCP header.
 const SEQUENCE: usize = 4;
 const DATA_OFFSET: usize = 12;
 const FLAGS: usize = 13;
@@ -26,26 +26,26 @@ pub(super) const TCP_CHECKSUM: usize = 16;
 const FIN_PSH: u8 = 0x09;
 const CWR: u8 = 0x80;
 
-/// A packet of the device, with its virtio-net header in front.
+/// A packet of the device, preceded by its virtio-net header.
 #[derive(Debug)]
 pub struct SuperPacket {
     bytes: Vec<u8>,
     partial_checksum: bool,
-    /// Header, payload of a segment, and IPv4 or not; `None` if it is a packet by itself.
+    /// How to split it; `None` if it is a single packet.
     segments: Option<Segments>,
-    /// Where its bytes go when it is done with.
+    /// Where its buffer is returned.
     pool: Pool,
 }
 
-/// Room for super-packets that is used again: fresh memory costs a page fault every 4 KiB.
+/// A pool of buffers for super-packets: freshly allocated memory costs a page fault every 4 KiB.
 #[derive(Clone, Debug, Default)]
 pub struct Pool(Rc<RefCell<Vec<Vec<u8>>>>);
 
 impl Pool {
-    /// As many are kept as wait at a time on a fast machine.
+    /// Most buffers that are kept: as many as are in use at once on a fast machine.
     const MOST: usize = 64;
 
-    /// Room for the longest packet, with nothing in it.
+    /// An empty buffer for the longest packet.
     #[must_use]
     pub fn take(&self) -> Vec<u8> {
         let mut bytes = self.0.borrow_mut().pop().unwrap_or_default();
@@ -54,7 +54,7 @@ impl Pool {
         bytes
     }
 
-    /// Takes room back, if it is worth keeping.
+    /// Returns a buffer, if it is worth keeping.
     pub fn give_back(&self, bytes: Vec<u8>) {
         let mut kept = self.0.borrow_mut();
         if bytes.capacity() >= LONGEST && kept.len() < Pool::MOST {
@@ -71,14 +71,14 @@ impl Drop for SuperPacket {
 
 #[derive(Clone, Copy, Debug)]
 struct Segments {
-    /// Length of the IP header and of both.
+    /// Length of the IP header, and of the IP and TCP headers together.
     ip_len: usize,
     header_len: usize,
     payload: usize,
     ipv4: bool,
 }
 
-/// One segment of a super-packet, or the packet by itself.
+/// A segment of a super-packet, or a single packet.
 #[derive(Clone, Debug)]
 pub struct Piece {
     whole: Rc<SuperPacket>,
@@ -86,7 +86,7 @@ pub struct Piece {
 }
 
 impl SuperPacket {
-    /// Takes what was read of the device; `None` if it makes no sense.
+    /// Parses what was read from the device; `None` if it is invalid.
     #[must_use]
     pub fn parse(bytes: Vec<u8>, pool: &Pool) -> Option<SuperPacket> {
         let packet = bytes.get(VNET_LEN..).filter(|packet| !packet.is_empty())?;
@@ -123,13 +123,13 @@ impl SuperPacket {
         })
     }
 
-    /// The packet from its IP header on; of a super-packet, the whole.
+    /// The IP packet; of a super-packet, the whole.
     #[must_use]
     pub fn packet(&self) -> &[u8] {
         &self.bytes[VNET_LEN..]
     }
 
-    /// Length of the longest of its segments.
+    /// Length of its longest segment.
     #[must_use]
     pub fn longest(&self) -> usize {
         let len = self.packet().len();
@@ -165,13 +165,13 @@ impl Piece {
         }
     }
 
-    /// Whether its TCP or UDP checksum is that of the pseudo-header alone.
+    /// Whether its TCP or UDP checksum covers the pseudo-header only.
     #[must_use]
     pub fn partial_checksum(&self) -> bool {
         self.whole.partial_checksum
     }
 
-    /// A copy of it, its checksum made.
+    /// A copy of it, with its checksum computed.
     #[must_use]
     pub fn to_packet(&self) -> Vec<u8> {
         let mut packet = Vec::with_capacity(self.len());
@@ -180,10 +180,10 @@ impl Piece {
         if let Some((start, protocol)) = transport {
             let start = usize::from(start);
             let at = start + checksum_offset(protocol);
-            // The sum of the pseudo-header stands where the checksum is to be.
+            // The checksum field contains the sum of the pseudo-header.
             let checksum = Checksum::new().add_bytes(&packet[start..]).finish();
             if let Some(field) = packet.get_mut(at..at + 2) {
-                // Zero would mean that there is none (RFC 768); in ones' complement it is the same.
+                // Zero would mean no checksum (RFC 768); 0xffff is equal to it in ones' complement.
                 let checksum = if checksum == 0 { u16::MAX } else { checksum };
                 field.copy_from_slice(&checksum.to_be_bytes());
             }
@@ -225,8 +225,8 @@ impl Piece {
     }
 }
 
-/// Writes the lengths of a TCP packet of `len` bytes into its headers, and what they change: an
-/// IPv4 identification that is `further` on, the header's checksum, and TCP's partial one.
+/// Writes the lengths of a TCP packet of `len` bytes into its headers, and what depends on them: an IPv4
+/// identification incremented by `further`, the header's checksum, and TCP's partial checksum.
 pub(super) fn set_lengths(header: &mut [u8], ip_len: usize, ipv4: bool, len: usize, further: u16) {
     if ipv4 {
         header[2..4].copy_from_slice(&(len as u16).to_be_bytes());
@@ -243,7 +243,7 @@ pub(super) fn set_lengths(header: &mut [u8], ip_len: usize, ipv4: bool, len: usi
     header[at..at + 2].copy_from_slice(&partial.to_be_bytes());
 }
 
-/// The sum of TCP's pseudo-header, as VIRTIO_NET_HDR_F_NEEDS_CSUM wants it in the checksum's place.
+/// The sum of TCP's pseudo-header, as VIRTIO_NET_HDR_F_NEEDS_CSUM requires it in the checksum field.
 fn partial_checksum(header: &[u8], ip_len: usize, ipv4: bool, transport_len: usize) -> u16 {
     let addresses = if ipv4 {
         &header[12..20]
@@ -262,7 +262,7 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// The virtio-net header of a packet by itself; where its checksum is, if it is a partial one.
+/// The virtio-net header of a single packet, with the position of a partial checksum.
 #[must_use]
 pub fn single_header(packet: &[u8], partial_checksum: bool) -> [u8; VNET_LEN] {
     let mut header = [0; VNET_LEN];
@@ -295,12 +295,12 @@ pub(super) fn super_header(
     header
 }
 
-/// Where in a TCP or UDP header the checksum is.
+/// Offset of the checksum in a TCP or UDP header.
 fn checksum_offset(protocol: u8) -> usize {
     if protocol == 17 { 6 } else { TCP_CHECKSUM }
 }
 
-/// Where the TCP or UDP header begins, and which it is.
+/// Offset of the TCP or UDP header, and its protocol.
 fn transport_start(packet: &[u8]) -> Option<(u16, u8)> {
     let ip = IpView::parse(packet).ok()?;
     let start = ip.payload().as_ptr() as usize - packet.as_ptr() as usize;

@@ -1,4 +1,4 @@
-//! One connection to the relay, over one link, up to the answer to its JOIN.
+//! A single dial: a connection to the relay over one link, up to the answer to its JOIN.
 
 use std::io;
 use std::net::SocketAddr;
@@ -18,16 +18,16 @@ use crate::links::{Link, families_in_turn};
 use crate::request::{Host, Target};
 use crate::sockets::set_up_carrier;
 
-/// How long the relay's name may take to be resolved, while addresses of before are known.
+/// How long name resolution may take while earlier addresses of the relay are known.
 const RESOLVING: Duration = Duration::from_secs(2);
 
-/// A connection whose JOIN was answered with yes.
+/// A connection whose JOIN was accepted.
 pub(super) struct Dialled {
     pub(super) socket: TcpStream,
     pub(super) begun: Begun,
-    /// On what terms the relay was told to use it.
+    /// The terms that the relay was told.
     pub(super) terms: Terms,
-    /// The right to join, to be kept until the link's other dials are given up.
+    /// The right to join, to be kept until the link's other dials are abandoned.
     pub(super) turn: OwnedMutexGuard<()>,
 }
 
@@ -83,7 +83,7 @@ fn duration(time: Time) -> Duration {
     Duration::from_nanos(time.as_nanos())
 }
 
-/// The relay's addresses, of each family in turn.
+/// The relay's addresses, with IPv4 and IPv6 alternating.
 pub(crate) async fn resolve(relay: &Target) -> io::Result<Vec<SocketAddr>> {
     match &relay.host {
         Host::Address(ip) => Ok(vec![SocketAddr::new(*ip, relay.port)]),
@@ -95,8 +95,8 @@ pub(crate) async fn resolve(relay: &Target) -> io::Result<Vec<SocketAddr>> {
 }
 
 impl Near {
-    /// The address of the relay that a link's dial of that number tries: each has its turn, and its
-    /// turn to be dialled with patience. Where the name is not resolved in time, those of before.
+    /// The address of the relay for a link's dial of that number: each has its turn, including a patient one.
+    /// If name resolution takes too long, the previous addresses are used.
     async fn relay_for(&self, link: &Link, number: u32) -> io::Result<SocketAddr> {
         let found = timeout(RESOLVING, resolve(&self.config.relay)).await;
         let found = found.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::TimedOut)));

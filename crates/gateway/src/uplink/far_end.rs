@@ -1,4 +1,4 @@
-//! What a command line says of the far end and of the links towards it.
+//! Command-line options for the relay and the links to it.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::keys::{read_public_key, read_secret_key};
 use crate::links::{Link, Place};
 use crate::request::{Host, Target};
 
-/// How long a start waits for the first link.
+/// How long to wait for the first link at the start.
 const PATIENCE: Duration = Duration::from_secs(8);
 
 /// The far end, and the links towards it.
@@ -54,7 +54,7 @@ fn parse_relay(text: &str) -> Result<Target, String> {
 }
 
 impl FarEnd {
-    /// How it is reached, with an association of these settings.
+    /// The uplink's configuration, with these settings of the association.
     pub(crate) fn uplink(&self, association: Config) -> Result<UplinkConfig, Failure> {
         self.check_plaintext()?;
         Ok(UplinkConfig {
@@ -66,10 +66,10 @@ impl FarEnd {
         })
     }
 
-    /// Waits until one of the links is there, so that a start says what is missing.
+    /// Waits until a link is available, so that the start reports what is missing.
     ///
     /// # Errors
-    /// None was there in time; what the first one lacks.
+    /// None became available in time; why the first one is not.
     pub(crate) async fn wait_for_a_link(&self) -> Result<(), Failure> {
         let begin = Instant::now();
         while self.link.iter().all(|link| link.is_there().is_err()) {

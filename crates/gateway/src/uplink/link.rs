@@ -1,4 +1,4 @@
-//! A link's task: it dials until there is a carrier, and again when that is suspected or ends.
+//! The task of a link: it dials until there is a carrier, and again when the carrier is suspected or ends.
 
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
@@ -20,13 +20,14 @@ use crate::association::Congestion;
 use crate::handshake::HandshakeError;
 use crate::links::{Link, Rank};
 
-/// The kernel sends a lost SYN again after so long (Linux: TCP_TIMEOUT_INIT).
+/// The kernel's initial RTO, after which it retransmits a SYN (Linux: TCP_TIMEOUT_INIT).
 const INITIAL_RTO: Time = Time::from_secs(1);
 
-/// How long carriers may take to say that the association has ended.
+/// How long carriers may take to send that the association has ended.
 pub(super) const FAREWELL: Duration = Duration::from_secs(1);
 
-/// A metered link's bytes are counted so often: what it carries meanwhile may exceed its quota.
+/// Interval at which a metered link's bytes are counted: its quota may be exceeded by what it carries
+/// meanwhile.
 const COUNTED_EVERY: Duration = Duration::from_millis(50);
 
 /// Runs until it is aborted, or the uplink is closed or dropped.
@@ -65,7 +66,7 @@ pub(super) async fn run(weak: Weak<Near>, link: Arc<Link>) {
     }
 }
 
-/// Keeps a carrier of that association until the link has none and none is on its way, or the
+/// Keeps up a carrier of this association, until the link has none and none is being dialled, or the
 /// association ends.
 async fn keep_carrier(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link>) {
     let mut primary = (link.rank == Rank::Primary).then(|| Primary::new(near));
@@ -82,9 +83,9 @@ async fn keep_carrier(near: &Arc<Near>, session: &Arc<Session>, link: &Arc<Link>
     }
 }
 
-/// Uses a carrier, and those that take its place, until one ends. What was then on its way to take
-/// its place, if anything was: the relay drops a carrier when a newer one of its link has joined,
-/// and that may be known here before the answer to its JOIN.
+/// Uses a carrier and its replacements until one ends. Returns a replacement that is being dialled at that
+/// time, if any: the relay closes a carrier when a newer one of its link has joined, and that may be noticed
+/// before the answer to the new one's JOIN.
 async fn use_carrier<'a>(
     near: &'a Arc<Near>,
     session: &'a Arc<Session>,
@@ -120,7 +121,7 @@ async fn use_carrier<'a>(
                 return coming;
             }
             _ = session.association.closed() => {
-                // The carrier says so, and ends.
+                // The carrier sends the close, and ends.
                 let _ = timeout(FAREWELL, carrier.task.ended()).await;
                 return None;
             }
@@ -144,9 +145,9 @@ async fn use_carrier<'a>(
     }
 }
 
-/// A carrier that is on its way.
+/// A replacement that is being dialled.
 struct Coming<'a> {
-    /// `None` if the association ends before.
+    /// `None` if the association ends first.
     carrier: Pin<Box<dyn Future<Output = Option<Metered>> + Send + 'a>>,
     dials: Dials,
 }
@@ -160,13 +161,13 @@ impl<'a> Coming<'a> {
         }
     }
 
-    /// Now that the carrier that it is to replace is heard again.
+    /// Whether it is unnecessary, since the carrier that it should replace was heard again.
     fn is_needless(&self) -> bool {
         self.dials.end_when_heard() && !self.dials.is_joining()
     }
 }
 
-/// The carrier that is on its way; waits for ever if none is.
+/// The carrier that is being dialled; waits for ever if there is none.
 async fn next_carrier(coming: &mut Option<Coming<'_>>) -> Option<Metered> {
     match coming {
         Some(coming) => coming.carrier.as_mut().await,
@@ -174,7 +175,7 @@ async fn next_carrier(coming: &mut Option<Coming<'_>>) -> Option<Metered> {
     }
 }
 
-/// `None` if the association ends before.
+/// `None` if the association ends first.
 async fn bring_up(
     near: &Arc<Near>,
     session: &Arc<Session>,
@@ -185,7 +186,7 @@ async fn bring_up(
         dialled = dial_until_up(near, session, link, dials) => dialled,
         _ = session.association.closed() => return None,
     };
-    // The other dials have been given up.
+    // The other dials have been abandoned.
     drop(dialled.turn);
     session.set_joined();
     let config = CarrierConfig {
@@ -202,13 +203,13 @@ async fn bring_up(
     Some(Metered::new(carrier, link, book, dialled.terms))
 }
 
-/// When a link's dials are due, by this machine's clock, and which of them may join.
+/// When a link's dials are due, and which of them may join.
 #[derive(Clone)]
 struct Dials {
     began: Instant,
     dialling: Dialling,
-    /// The right to send a JOIN, which one dial has at a time, until it is answered: the relay takes
-    /// the newest that has joined for the link's carrier, and so it must be the one that is used.
+    /// The right to send a JOIN. Only one dial has it at a time, until its JOIN is answered: the relay uses
+    /// the last carrier of a link that joined, and that must be the one used here.
     joining: Arc<Mutex<()>>,
 }
 
@@ -233,13 +234,13 @@ impl Dials {
         self.dialling.ends_when_heard(self.now())
     }
 
-    /// Whether the relay may have dropped the link's carrier of before for one of these.
+    /// Whether the relay may have closed the link's previous carrier in favour of one of these.
     fn is_joining(&self) -> bool {
         self.joining.try_lock().is_err()
     }
 }
 
-/// Several dials at a time; the first that comes through.
+/// Dials several times in parallel; returns the first connection that is established.
 async fn dial_until_up(
     near: &Arc<Near>,
     session: &Arc<Session>,
@@ -270,7 +271,7 @@ async fn dial_until_up(
                     std::future::pending::<()>().await;
                 }
                 Err(error) => {
-                    // The same for hours is said once.
+                    // The same error is logged once, even if it persists for hours.
                     let text = error.to_string();
                     match text == said {
                         true => debug!("link {} ({}): {text}", link.name, link.place),

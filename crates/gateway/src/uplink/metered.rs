@@ -9,13 +9,13 @@ use crate::association::CarrierTask;
 use crate::links::Link;
 use crate::quota::Book;
 
-/// A carrier; what it carries is its link's, up to the moment when this is dropped.
+/// A carrier. Its bytes are counted for its link until this is dropped.
 pub(super) struct Metered {
     pub(super) task: CarrierTask,
     link: Arc<Link>,
     book: Book,
     counted: u64,
-    /// On what terms both ends use it, and what had been counted when they were told.
+    /// The terms that both ends use, and what had been counted when they were announced.
     terms: Terms,
     since: u64,
 }
@@ -30,13 +30,12 @@ impl Metered {
             terms,
             since: 0,
         };
-        // Its handshake.
+        // The handshake's bytes.
         metered.count();
         metered
     }
 
-    /// Counts what went since the last time, and tells both ends on what terms the link is used now, if
-    /// these are others.
+    /// Counts what was carried since the last call, and announces new terms of the link if they have changed.
     pub(super) fn look(&mut self) {
         self.count();
         let terms = self.book.terms(&self.link);
@@ -50,7 +49,7 @@ impl Metered {
 
     fn count(&mut self) {
         if self.link.allowance.is_metered() {
-            // A socket that says nothing has carried nothing more that could be counted.
+            // If the socket returns no statistics, nothing more can be counted.
             let carried = self.task.carried().unwrap_or(self.counted);
             let more = carried.saturating_sub(self.counted);
             self.book.charge(&self.link, more);

@@ -1,8 +1,7 @@
 //! The near end: an association with a relay, and the links that carry it.
 //!
-//! Each link has a task ([`link`]) that dials, keeps a carrier, and dials again. An
-//! association that ends (the relay was started anew, or no link lived for too
-//! long) is followed by a new one.
+//! Each link has a task ([`link`]) that dials, keeps a carrier, and dials again. When an association ends
+//! (the relay was restarted, or no link was alive for too long), a new one is opened.
 
 mod dial;
 mod far_end;
@@ -35,52 +34,53 @@ use crate::status::document::{Document, Role as DocumentRole, State};
 pub(crate) use dial::resolve;
 pub use far_end::FarEnd;
 
-/// Code of an association that the relay does not know any more.
+/// Error code of an association that the relay no longer knows.
 const GONE: u32 = 0xffff_0004;
 
-/// A request that no link could carry for so long has failed.
+/// A request that no link could carry for this long fails.
 const PATIENCE: Duration = Duration::from_secs(9);
 
-/// What an uplink is made of, its links aside.
+/// Configuration of an uplink, except for its links.
 #[derive(Clone, Debug)]
 pub struct UplinkConfig {
     /// Where the relay listens; a name is resolved for each dial.
     pub relay: Target,
-    /// Keys.
+    /// Keys of both ends.
     pub security: DialSecurity,
-    /// Scheduler of both ends, buffers.
+    /// Configuration of the association.
     pub association: Config,
-    /// Congestion control of the carriers; `None`: the system's, and BBR where a link loses packets
-    /// without a queue.
+    /// Congestion control of the carriers; `None`: the system's, and BBR on links that lose packets without
+    /// congestion.
     pub congestion: Option<String>,
-    /// By when what the streams carry is to be there.
+    /// Classes of streams, and their deadlines.
     pub classes: Classes,
 }
 
-/// The near end; copies are the same.
+/// The near end. Clones refer to the same one.
 #[derive(Clone)]
 pub struct Uplink(Arc<Near>);
 
 struct Near {
     config: UplinkConfig,
     session: Mutex<Arc<Session>>,
-    /// No new association follows.
+    /// No new association is opened.
     closing: AtomicBool,
-    /// The relay's addresses, as they were last found.
+    /// The relay's addresses, as last resolved.
     relays: Mutex<Vec<SocketAddr>>,
     links: Mutex<Vec<LinkEntry>>,
-    /// What the links have carried, and may.
+    /// Usage and quotas of the links.
     book: Book,
-    /// Carriers of primary links that are trusted: while there are any, backup links are silent.
+    /// Number of carriers of primary links that are not suspected: while there are any, backup links are not
+    /// used.
     primaries: watch::Sender<usize>,
 }
 
-/// One association.
+/// An association.
 struct Session {
     association: Association,
     name: [u8; 16],
     began: Instant,
-    /// The relay has taken a carrier of it.
+    /// The relay has accepted a carrier.
     joined: AtomicBool,
 }
 
@@ -89,19 +89,19 @@ struct LinkEntry {
     task: AbortHandle,
 }
 
-/// A link cannot be added or taken away.
+/// Why a link cannot be added or removed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkChangeError {
-    /// There is one of that name.
+    /// There is a link of that name already.
     #[error("link {0:?} is there already")]
     Exists(String),
-    /// There is none of that name.
+    /// There is no link of that name.
     #[error("no link {0:?}; there are: {1}")]
     Unknown(String, String),
 }
 
 impl Uplink {
-    /// Without links, and with quotas that are whole. Needs a tokio runtime, in which its tasks run.
+    /// Without links, and with unused quotas. Needs a tokio runtime, in which its tasks run.
     ///
     /// # Panics
     /// If the system gives no random bytes.
@@ -110,7 +110,7 @@ impl Uplink {
         Uplink::with_book(config, Book::default())
     }
 
-    /// Without links; what they carry is counted in that book, and saved every second.
+    /// Without links; usage is counted in `book`, and saved every second.
     ///
     /// # Panics
     /// If the system gives no random bytes.
@@ -130,10 +130,10 @@ impl Uplink {
         Uplink(near)
     }
 
-    /// Uses one more link.
+    /// Adds a link.
     ///
     /// # Errors
-    /// There is one of that name.
+    /// There is a link of that name already.
     pub fn add_link(&self, link: Link) -> Result<(), LinkChangeError> {
         let mut links = self.0.links();
         if links.iter().any(|entry| entry.link.name == link.name) {
@@ -148,10 +148,10 @@ impl Uplink {
         Ok(())
     }
 
-    /// Uses a link no more; what its carrier held goes out over the others.
+    /// Removes a link; what its carrier had in flight is sent again on others.
     ///
     /// # Errors
-    /// There is none of that name.
+    /// There is no link of that name.
     pub fn remove_link(&self, name: &str) -> Result<(), LinkChangeError> {
         let mut links = self.0.links();
         let Some(at) = links.iter().position(|entry| entry.link.name == name) else {
@@ -163,11 +163,10 @@ impl Uplink {
         Ok(())
     }
 
-    /// Uses these links and no others; those that stay as they are keep their carriers. Says what
-    /// has changed.
+    /// Replaces the links; unchanged ones keep their carriers. Returns a description of the changes.
     ///
     /// # Errors
-    /// Two of one name, and nothing has changed.
+    /// Two links have the same name; nothing has changed.
     pub fn set_links(&self, links: &[Link]) -> Result<Vec<String>, LinkChangeError> {
         for (number, link) in links.iter().enumerate() {
             if links[..number].iter().any(|other| other.name == link.name) {
@@ -191,20 +190,19 @@ impl Uplink {
         Ok(said)
     }
 
-    /// Opens a stream; what comes behind the answer is the stream's. A relay that was started anew
-    /// is asked once more.
+    /// Opens a stream to a target. If the relay was restarted, it is asked once more.
     ///
     /// # Errors
-    /// What the relay says, or that no link has led there for 9 seconds.
+    /// The relay's answer, or that no link reached it for 9 seconds.
     pub(crate) async fn connect(&self, target: Target) -> Result<Stream, Status> {
         let urgency = self.0.config.classes.urgency(target.port);
         self.open(&Request::Connect(target, urgency)).await
     }
 
-    /// Opens a stream, on which the relay has agreed to what is requested.
+    /// Opens a stream whose request the relay has accepted; the stream's own data follow.
     ///
     /// # Errors
-    /// As of [`Uplink::connect`].
+    /// As [`Uplink::connect`].
     pub async fn open(&self, request: &Request) -> Result<Stream, Status> {
         tokio::select! {
             opened = self.open_patiently(request) => opened,
@@ -234,11 +232,11 @@ impl Uplink {
         }
     }
 
-    /// Ends the association: the relay is told.
+    /// Closes the association, and tells the relay.
     pub async fn close(&self) {
         self.0.closing.store(true, Ordering::Release);
         self.0.session().association.close(0);
-        // The carriers say so and end.
+        // The carriers send the close, and end.
         let deadline = Instant::now() + link::FAREWELL;
         while self.0.session().association.carrier_count() > 0 && Instant::now() < deadline {
             sleep(link::FAREWELL / 20).await;
@@ -249,20 +247,20 @@ impl Uplink {
         self.0.book.save();
     }
 
-    /// The association of now.
+    /// The present association.
     #[must_use]
     pub fn association(&self) -> Association {
         self.0.session().association.clone()
     }
 
-    /// Its name, and since when it is.
+    /// Its identifier, and when it was opened.
     #[must_use]
     pub fn name(&self) -> ([u8; 16], Instant) {
         let session = self.0.session();
         (session.name, session.began)
     }
 
-    /// What there is to say of it by a gateway that began then.
+    /// The status document of a gateway that started at `began`.
     #[must_use]
     pub fn document(&self, role: DocumentRole, began: Instant) -> Document {
         let session = self.0.session();
@@ -300,8 +298,8 @@ impl Uplink {
         }
     }
 
-    /// The links, in the order in which they were added; [`ropewalk_striping::CarrierConfig::link`]
-    /// of a carrier is [`link_number`] of its link's name.
+    /// The links, in the order in which they were added; [`ropewalk_striping::CarrierConfig::link`] of a
+    /// carrier is [`link_number`] of its link's name.
     #[must_use]
     pub fn links(&self) -> Vec<Arc<Link>> {
         let links = self.0.links();
@@ -316,10 +314,10 @@ async fn save_often(near: Weak<Near>) {
     }
 }
 
-/// A link's number in statistics: of its name, so that it stays when other links go.
+/// A link's number in statistics, derived from its name, so that it does not depend on other links.
 #[must_use]
 pub fn link_number(name: &str) -> u32 {
-    // FNV-1a; two names of one number only mix their statistics.
+    // FNV-1a. If two names collide, only their statistics mix.
     name.bytes().fold(0x811c_9dc5, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
     })
@@ -339,7 +337,7 @@ impl Near {
         self.closing.load(Ordering::Acquire)
     }
 
-    /// After `old` has ended: a new one, unless another link's task has made it.
+    /// Replaces the association `old`, which has ended, unless another link's task has done so.
     fn renew(&self, old: &Arc<Session>) {
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
         if Arc::ptr_eq(&session, old) {
@@ -354,7 +352,7 @@ impl Session {
         SystemRandom::new()
             .fill(&mut name)
             .expect("the system gives random bytes");
-        // The relay opens no streams of its own: what would come in is dropped, and so reset.
+        // The relay opens no streams: an incoming one would be dropped, and so reset.
         let (association, _incoming) =
             Association::new(Role::Initiator, config.association.clone());
         Arc::new(Session {

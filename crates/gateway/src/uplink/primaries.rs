@@ -1,4 +1,4 @@
-//! When a backup link is used: while no primary one lives.
+//! Whether backup links are used: while no primary link is alive.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,17 +8,17 @@ use tokio::time::timeout;
 
 use super::Near;
 
-/// How long a start waits for a primary link before a backup is dialled.
+/// How long to wait for a primary link at the start before a backup is dialled.
 const START: Duration = Duration::from_secs(1);
 
-/// A primary link that is not heard for so long beyond the suspicion is taken for dead: one that
-/// only stumbled is trusted again before.
+/// A primary link counts as dead this long after it was suspected: one with a short disturbance is trusted
+/// again before.
 const DEAD: Duration = Duration::from_millis(100);
 
-/// A primary link that has been trusted again for so long is relied on.
+/// A primary link that has been trusted again for this long is relied on.
 const PROVEN: Duration = Duration::from_secs(1);
 
-/// A carrier of a primary link, which counts while it is trusted.
+/// A carrier of a primary link; it is counted while it is not suspected.
 pub(super) struct Primary {
     near: Arc<Near>,
     counts: bool,
@@ -49,22 +49,22 @@ impl Drop for Primary {
     }
 }
 
-/// Waits for the first primary carrier of a gateway that has just begun.
+/// Waits for the first primary carrier after the start.
 pub(super) async fn started(primaries: &mut watch::Receiver<usize>) {
     let _ = timeout(START, primaries.wait_for(|count| *count > 0)).await;
 }
 
-/// Waits until no primary carrier has been trusted for [`DEAD`], or the uplink is gone.
+/// Waits until no primary carrier has been trusted for [`DEAD`], or the uplink is dropped.
 pub(super) async fn are_dead(primaries: &mut watch::Receiver<usize>) {
     are(primaries, |count| count == 0, DEAD).await;
 }
 
-/// Waits until one has been trusted for [`PROVEN`], or the uplink is gone.
+/// Waits until a primary carrier has been trusted for [`PROVEN`], or the uplink is dropped.
 pub(super) async fn are_back(primaries: &mut watch::Receiver<usize>) {
     are(primaries, |count| count > 0, PROVEN).await;
 }
 
-/// Waits until it has been so for so long.
+/// Waits until the condition has held for this long.
 async fn are(primaries: &mut watch::Receiver<usize>, is_so: fn(usize) -> bool, long: Duration) {
     while primaries.wait_for(|count| is_so(*count)).await.is_ok() {
         let changed = timeout(long, primaries.wait_for(|count| !is_so(*count)));

@@ -24,10 +24,10 @@ pub(super) struct Delays {
     /// RFC 6298, section 2.
     srtt: Option<Time>,
     rttvar: Time,
-    /// Least recent one-way delay: jitter and bursts of the link leave it small, a queue does not.
+    /// Lowest recent one-way delay: jitter and bursts of the link leave it small, a queue does not.
     recent_one_way: Windowed<Reverse<i64>>,
     queueing: Time,
-    /// The least recent mean.
+    /// The lowest recent mean.
     floor: Windowed<Reverse<Time>>,
     mean: Mean,
     /// The means, smoothed.
@@ -101,7 +101,7 @@ impl Delays {
         }
     }
 
-    /// The least recent one-way delay, in microseconds; only differences are meaningful.
+    /// The lowest recent one-way delay, in microseconds; only differences are meaningful.
     pub(super) fn least_one_way(&self) -> i64 {
         self.least_one_way.best().map_or(0, |Reverse(least)| least)
     }
@@ -111,13 +111,13 @@ impl Delays {
         self.queueing
     }
 
-    /// The least recent round trip; 100 ms before anything is known.
+    /// The lowest recent round trip; 100 ms before anything is known.
     pub(super) fn round_trip(&self) -> Time {
         let least = self.least_round_trip.best();
         least.map_or(UNKNOWN, |Reverse(least)| least)
     }
 
-    /// The least recent mean round trip, of means over a round trip or more: the round trip without a queue
+    /// The lowest recent mean round trip, of means over a round trip or more: the round trip without a queue
     /// of our own, but with all that varies.
     pub(super) fn floor(&self) -> Time {
         let floor = self.floor.best();

@@ -160,7 +160,7 @@ impl Inbound {
         (self.received > 0).then_some(self.highest_at)
     }
 
-    /// Least recent delay, in microseconds between the two clocks.
+    /// Lowest recent delay, in microseconds between the two clocks.
     #[must_use]
     pub fn least_delay(&self) -> Option<i64> {
         self.least_delay.best().map(|Reverse(delay)| delay)

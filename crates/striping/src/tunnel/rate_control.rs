@@ -581,7 +581,7 @@ impl RateControl {
         Rate::from_bps(self.rate.best().unwrap_or(0))
     }
 
-    /// The least recent round trip; 100 ms before anything is known.
+    /// The lowest recent round trip; 100 ms before anything is known.
     #[must_use]
     pub fn round_trip(&self) -> Time {
         self.delays.round_trip()

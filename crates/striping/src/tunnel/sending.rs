@@ -81,7 +81,7 @@ pub struct LinkStatus {
     pub suspected: bool,
     /// Its highest delivery rate; zero before anything is known.
     pub rate: Rate,
-    /// The least recent round trip; the smoothed one follows.
+    /// The lowest recent round trip; the smoothed one follows.
     pub least_round_trip: Time,
     /// `None` before anything is known.
     pub smoothed_round_trip: Option<Time>,

@@ -1,5 +1,5 @@
-//! Links that come and go while the tunnel runs: their sockets are made anew, and the relay is told
-//! at once where they lead now.
+//! Links that appear and disappear while the tunnel runs: their sockets are created anew, and the relay
+//! learns at once of their new addresses.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -12,14 +12,14 @@ use crate::tunnel::network_changes::NetworkChanges;
 use crate::tunnel::peer::Path;
 use crate::tunnel::sockets::Change;
 
-/// Changes of the network come in flocks: the links are looked at no more often.
+/// Changes of the network come in bursts: least interval between checks of the links.
 const STEP: Duration = Duration::from_millis(100);
-/// While a link is not there or silent it is looked at this often, whatever the kernel tells.
+/// Interval of checks while a link is missing or silent, in addition to the kernel's notifications.
 const ANYHOW: Duration = Duration::from_secs(1);
-/// A silent link tries another address of the relay after this.
+/// After this long, a silent link tries another address of the relay.
 const ANOTHER: Duration = Duration::from_secs(2);
 
-/// When the links are to be looked at.
+/// When to check the links.
 pub(super) struct LinkWatch {
     changes: Option<NetworkChanges>,
     looked: Instant,
@@ -41,7 +41,7 @@ impl LinkWatch {
         self.changes.as_ref()
     }
 
-    /// Something of the network has changed.
+    /// The network has changed.
     pub(super) fn on_change(&mut self) {
         if let Some(changes) = &self.changes {
             changes.clear();
@@ -49,19 +49,19 @@ impl LinkWatch {
         self.due = Some(self.looked + STEP);
     }
 
-    /// The links are to be looked at now.
+    /// Check the links at once.
     pub(super) fn hurry(&mut self) {
         self.due = Some(self.looked);
     }
 
-    /// When the links are to be looked at; `None` while all is well.
+    /// When to check the links; `None` while all are up.
     pub(super) fn due(&self) -> Option<Instant> {
         self.due
     }
 }
 
 impl Engine {
-    /// Follows what has become of the links, at the end that has them.
+    /// Checks the links, at the dialling end.
     pub(super) fn look_at_links(&mut self, epoll: &OwnedFd) -> io::Result<()> {
         let End::Initiator(_) = self.end else {
             return Ok(());
@@ -90,13 +90,13 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether a link is not there, or silent.
+    /// Whether a link is missing or silent.
     fn is_link_lost(&self) -> bool {
         let mut links = (0..self.sockets.len()).filter(|&link| self.sockets.relay(link).is_some());
         links.any(|link| self.sockets.get(link).is_none() || self.is_silent(link))
     }
 
-    /// Whether the relay does not answer by a link that is there.
+    /// Whether the relay does not answer on a link whose interface is there.
     fn is_silent(&self, link: usize) -> bool {
         let peer = &self.peers[0];
         if link >= peer.sender.links() || !peer.is_open(Instant::now()) {
@@ -126,7 +126,7 @@ impl Engine {
                 peer.add_path(now, link as u8, Path::new(link, relay, None));
                 peer.sender.on_new_path(now, link);
                 if peer.sender.is_in_use(link) {
-                    // The relay learns by it where the link comes from now.
+                    // From this ping the relay learns the link's new address.
                     peer.ping(now, Ping::sign_of_life(link), sending(&self.sockets));
                     peer.flush(sending(&self.sockets));
                 }
@@ -136,7 +136,7 @@ impl Engine {
         Ok(())
     }
 
-    /// A hello, if one is due, by the next link that is there.
+    /// Sends a hello, if one is due, on the next link whose interface is there.
     pub(super) fn say_hello(&mut self, now: Instant) {
         let End::Initiator(dialer) = &mut self.end else {
             return;
@@ -149,7 +149,7 @@ impl Engine {
         }
         let there = self.sockets.iter().map(|(link, _)| link);
         let in_use = there.filter(|&link| !self.contracts.terms(link).standby);
-        // Those that cost nothing first: where all is well, there are no others.
+        // Unmetered links first: they usually suffice.
         let (metered, free): (Vec<_>, Vec<_>) =
             in_use.partition(|&link| self.contracts.is_metered(link));
         let there = [free, metered].concat();

@@ -1,4 +1,4 @@
-//! What follows from the path MTUs of the peers' links.
+//! Consequences of the path MTUs of the peers' links.
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::tunnel::Flow;
@@ -10,7 +10,7 @@ use crate::tunnel::status::PeerStatus;
 use crate::tunnel::super_packet::SuperPacket;
 
 impl Engine {
-    /// The client's device takes what its links carry.
+    /// Sets the MTU of a client's device to what its links carry.
     pub(super) fn follow_path_mtu(&mut self) {
         let End::Initiator(_) = self.end else {
             return;
@@ -31,8 +31,8 @@ impl Engine {
         }
     }
 
-    /// How long a packet to a peer may be, if this one is longer. The client's device says so to
-    /// the kernel; the relay's has other peers.
+    /// The longest packet that may be sent to a peer, if this one is longer. A client's device has that MTU,
+    /// but the relay's device serves several peers.
     pub(super) fn least_mtu(&self, peer: usize, packet: &SuperPacket) -> Option<u32> {
         let End::Responder(_) = self.end else {
             return None;
@@ -56,7 +56,7 @@ impl Engine {
     }
 }
 
-/// Names the links that have become too narrow to carry anything.
+/// Warns of links whose path MTU has become too small to be used.
 pub(super) fn warn_of_narrow_links(before: &[PeerStatus], now: &[PeerStatus], base: u32) {
     for (number, peer) in now.iter().enumerate() {
         let known = before.get(number).map_or(&[][..], |peer| &peer.links);

@@ -1,4 +1,4 @@
-//! What changes while the tunnel runs: who may come in, and the links.
+//! Configuration changes while the tunnel runs: clients and links.
 
 use ropewalk_wire::gateway::tunnel::{TunnelFrame, TunnelHeader};
 use tracing::{info, warn};
@@ -18,7 +18,7 @@ impl Engine {
         self.unpublished = true;
     }
 
-    /// Cuts the clients that may not come in any more, or not with the addresses that they have.
+    /// Disconnects clients that are no longer in the list, or not with the addresses that they use.
     fn follow_clients(&mut self, clients: Clients) {
         let (_, now) = self.now();
         let mut cut = Vec::new();
@@ -36,7 +36,7 @@ impl Engine {
                 "{}: cut: the list of clients does not have it any more",
                 peer.name
             );
-            // It will not be told again: by all links, of which some may be dead by now.
+            // The message is not repeated, so it is sent on all links, some of which may be down.
             for link in 0..peer.sender.links() {
                 if !peer.sender.is_in_use(link) {
                     continue;
@@ -54,9 +54,9 @@ impl Engine {
         }
     }
 
-    /// Links are known by name: those that stay keep their number, and with it what is known of them.
+    /// Links are identified by name: those that remain keep their number and their state.
     fn follow_links(&mut self, links: &[Link]) {
-        // What was carried so far is of the contracts of before.
+        // What was carried so far counts under the previous contracts.
         self.count_carried();
         for number in 0..self.contracts.len() {
             let Some(name) = self.contracts.name(number) else {

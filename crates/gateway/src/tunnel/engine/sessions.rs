@@ -1,4 +1,4 @@
-//! Peers come in, get keys, and are let out.
+//! Sessions of peers: handshakes, and their end.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::tunnel::peer::{Path, Peer};
 use crate::tunnel::refusal::Refusal;
 
 impl Engine {
-    /// A client has gone: its addresses lead nowhere until it comes again.
+    /// A client has gone: packets to its addresses are dropped until it connects again.
     pub(super) fn let_out(&mut self, number: usize) {
         self.peers[number].shut();
         self.addresses.retain(|_, &mut other| other != number);
@@ -40,7 +40,7 @@ impl Engine {
         done
     }
 
-    /// Gives a client its keys, which it must use before anything changes.
+    /// Gives a client its new keys, which take effect when the client uses them.
     pub(super) fn let_in(&mut self, guest: Guest) {
         let known = self.keys.get(&guest.key).copied();
         let number = known.unwrap_or_else(|| {
@@ -75,7 +75,7 @@ impl Engine {
         for link in 0..self.contracts.len() {
             peer.set_terms(now.1, link, self.contracts.terms(link));
         }
-        // A relay that has begun anew knows of none.
+        // A relay that was restarted has no terms.
         self.telling.begin_anew(now.1);
         for link in 0..self.sockets.len() {
             let Some(relay) = self.sockets.relay(link) else {
@@ -92,7 +92,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Sessions that no longer lead to a peer.
+    /// Removes sessions that no longer belong to a peer.
     pub(super) fn forget_sessions(&mut self, number: usize) {
         let live: Vec<u32> = self.peers[number].sessions().collect();
         self.sessions
