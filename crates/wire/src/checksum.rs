@@ -2,7 +2,7 @@
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 
-/// A sum that is still being made.
+/// A sum in progress.
 ///
 /// Bytes are added in the order in which they stand in the packet. Any of the
 /// pieces may have an odd length: the next one then begins in the middle of a
@@ -55,35 +55,35 @@ impl Checksum {
             .add_u64(u64::from(protocol) + len as u64)
     }
 
-    /// With `bytes` as well.
+    /// Adds bytes.
     #[inline]
     #[must_use]
     pub fn add_bytes(self, bytes: &[u8]) -> Checksum {
         self.add(sum_of(bytes), bytes.len() % 2 == 1)
     }
 
-    /// With a number of two bytes as well.
+    /// Adds a two-byte number.
     #[inline]
     #[must_use]
     pub fn add_u16(self, value: u16) -> Checksum {
         self.add(u64::from(value.to_be()), false)
     }
 
-    /// With a number of four bytes as well.
+    /// Adds a four-byte number.
     #[inline]
     #[must_use]
     pub fn add_u32(self, value: u32) -> Checksum {
         self.add(u64::from(value.to_be()), false)
     }
 
-    /// With a number of eight bytes as well.
+    /// Adds an eight-byte number.
     #[inline]
     #[must_use]
     pub fn add_u64(self, value: u64) -> Checksum {
         self.add(value.to_be(), false)
     }
 
-    /// With all that `other` has added up as well, as if its bytes came next.
+    /// Adds another sum, as if its bytes came next.
     #[inline]
     #[must_use]
     pub fn add_sum(self, other: Checksum) -> Checksum {
@@ -130,8 +130,8 @@ fn fold(sum: u64) -> u16 {
 
 /// Sum of the bytes' 32-bit words in the machine's byte order, of zeros after the last.
 ///
-/// The lanes are independent and wider than what they add, so that the
-/// compiler can keep them in vector registers, with no carry to look after.
+/// The lanes are independent and wider than the words added, so that the compiler can keep them in vector
+/// registers and need not handle carries.
 fn sum_of(bytes: &[u8]) -> u64 {
     let mut lanes = [0_u64; 8];
     let (blocks, rest) = bytes.as_chunks::<32>();

@@ -1,9 +1,9 @@
-//! Fields of a header: numbers in network byte order at fixed places.
+//! Access to header fields: numbers in network byte order at fixed offsets.
 
 /// `N` bytes from `at` on.
 ///
 /// # Panics
-/// If they are not all there: callers have checked the length.
+/// If the slice is too short: callers have checked the length.
 #[inline]
 pub(crate) fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes[at..at + N].try_into().expect("a slice of N bytes")
@@ -24,7 +24,7 @@ pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_be_bytes(array(bytes, at))
 }
 
-/// Writes `value` at `at`; returns where the next field begins.
+/// Writes `value` at `at`; returns the offset of the next field.
 #[inline]
 pub(crate) fn put<const N: usize>(out: &mut [u8], at: usize, value: [u8; N]) -> usize {
     out[at..at + N].copy_from_slice(&value);

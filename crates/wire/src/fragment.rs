@@ -7,15 +7,15 @@ use crate::ipv4::{Ipv4Header, Ipv4View};
 const DONT_FRAGMENT: u16 = 0x4000;
 const MORE_FRAGMENTS: u16 = 0x2000;
 const OFFSET: u16 = 0x1fff;
-/// In an option's type: it stands in all fragments.
+/// Flag of an option's type: copied into all fragments.
 const COPIED: u8 = 0x80;
 const END_OF_OPTIONS: u8 = 0;
 const NO_OPERATION: u8 = 1;
 
-/// The packet, or fragment, in fragments of at most `mtu` bytes. `None` if it is no IPv4 packet,
-/// must not be fragmented, or has no room for 8 bytes beside its header.
+/// Splits a packet, or fragment, into fragments of at most `mtu` bytes. `None` if it is not an IPv4 packet,
+/// must not be fragmented, or the MTU has no room for 8 bytes after its header.
 ///
-/// Its transport's checksum must stand in it already.
+/// The checksum of its transport header must be complete.
 #[must_use]
 pub fn fragments(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
     let view = Ipv4View::parse(packet).ok()?;
@@ -52,7 +52,7 @@ pub fn fragments(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
     Some(made.collect())
 }
 
-/// Options that stand in the first fragment alone become no operations.
+/// Replaces options that only the first fragment has by no-operations.
 fn drop_options(mut options: &mut [u8]) {
     while let [kind, ..] = *options {
         let len = match kind {
@@ -60,7 +60,7 @@ fn drop_options(mut options: &mut [u8]) {
             NO_OPERATION => 1,
             _ => usize::from(options.get(1).copied().unwrap_or(0)),
         };
-        // What has no such length is no option; it is left as it is.
+        // Without a valid length it is not an option, and is left unchanged.
         if len == 0 || len > options.len() {
             return;
         }

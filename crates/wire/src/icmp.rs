@@ -1,5 +1,5 @@
-//! What a router answers to a packet that is too long for the next hop: ICMP's fragmentation needed
-//! (RFC 792, RFC 1191) and ICMPv6's packet too big (RFC 4443, section 3.2).
+//! The ICMP error of a router for a packet that is too long for the next hop: fragmentation needed (RFC 792,
+//! RFC 1191), or packet too big in ICMPv6 (RFC 4443, section 3.2).
 
 use core::net::IpAddr;
 
@@ -9,17 +9,17 @@ use crate::ip::{IpHeader, IpView, protocol};
 
 /// Type, code, checksum, and the MTU.
 const HEAD: usize = 8;
-/// An answer has at most this, of which the packet in question fills what it can (RFC 1812,
-/// section 4.3.2.3, and RFC 4443, section 3.2).
+/// Longest message; it contains as much of the packet as fits (RFC 1812, section 4.3.2.3, and RFC 4443,
+/// section 3.2).
 const LONGEST_V4: usize = 576;
 const LONGEST_V6: usize = 1280;
-/// Types of ICMP that tell of errors: 3 to 5, 11 and 12. Of ICMPv6 all below 128.
+/// ICMP types of errors: 3 to 5, 11 and 12. In ICMPv6 all below 128.
 const ERRORS_V4: [u8; 5] = [3, 4, 5, 11, 12];
 const FIRST_INFORMATIONAL_V6: u8 = 128;
 
-/// The answer to a packet that may be `mtu` bytes long at most, as from its destination. `None` if
-/// there is to be no answer: to what is no IP packet, to an error, to a fragment that is not the
-/// first, to a source that is nobody's (RFC 1122, section 3.2.2; RFC 4443, section 2.4).
+/// The error for a packet when at most `mtu` bytes are possible, with the packet's destination as its source.
+/// `None` if there must be none: for what is not an IP packet, for an error, for a fragment other than the
+/// first, for a source that is not a single host (RFC 1122, section 3.2.2; RFC 4443, section 2.4).
 #[must_use]
 pub fn packet_too_big(packet: &[u8], mtu: u32) -> Option<Vec<u8>> {
     let ip = IpView::parse(packet).ok()?;

@@ -1,4 +1,4 @@
-//! IP of either version, told apart by the first four bits.
+//! IP of either version, distinguished by the first four bits.
 
 use core::net::IpAddr;
 
@@ -7,7 +7,7 @@ use crate::error::Malformed;
 use crate::ipv4::{Ipv4Header, Ipv4View};
 use crate::ipv6::{Ipv6Header, Ipv6View};
 
-/// What an IP packet carries, by IANA's numbers.
+/// Protocol numbers (IANA).
 pub mod protocol {
     /// ICMP (RFC 792).
     pub const ICMP: u8 = 1;
@@ -19,7 +19,7 @@ pub mod protocol {
     pub const ICMPV6: u8 = 58;
 }
 
-/// An IP packet, over its bytes.
+/// A view of an IP packet.
 #[derive(Clone, Copy, Debug)]
 pub enum IpView<'a> {
     /// An IPv4 packet.
@@ -29,7 +29,7 @@ pub enum IpView<'a> {
 }
 
 impl<'a> IpView<'a> {
-    /// Takes `bytes` for an IP packet.
+    /// Parses an IP packet.
     pub fn parse(bytes: &'a [u8]) -> Result<IpView<'a>, Malformed> {
         match bytes.first().map(|first| first >> 4) {
             Some(4) => Ipv4View::parse(bytes).map(IpView::V4),
@@ -42,7 +42,7 @@ impl<'a> IpView<'a> {
         }
     }
 
-    /// What the header says; options and extension headers are left out.
+    /// The header's fields; options and extension headers are omitted.
     #[inline]
     pub fn header(&self) -> IpHeader {
         match self {
@@ -51,7 +51,7 @@ impl<'a> IpView<'a> {
         }
     }
 
-    /// Where the packet comes from.
+    /// Source address.
     #[inline]
     pub fn source(&self) -> IpAddr {
         match self {
@@ -60,7 +60,7 @@ impl<'a> IpView<'a> {
         }
     }
 
-    /// Where it goes.
+    /// Destination address.
     #[inline]
     pub fn destination(&self) -> IpAddr {
         match self {
@@ -69,7 +69,7 @@ impl<'a> IpView<'a> {
         }
     }
 
-    /// What it carries: see [`protocol`].
+    /// Protocol of the payload: see [`protocol`].
     #[inline]
     pub fn protocol(&self) -> u8 {
         match self {
@@ -78,7 +78,7 @@ impl<'a> IpView<'a> {
         }
     }
 
-    /// Whether it is a part of a larger packet.
+    /// Whether it is a fragment.
     #[inline]
     pub fn is_fragment(&self) -> bool {
         match self {
@@ -87,7 +87,7 @@ impl<'a> IpView<'a> {
         }
     }
 
-    /// What follows the header, its options and its extension headers.
+    /// The payload after the header, options and extension headers.
     #[inline]
     pub fn payload(&self) -> &'a [u8] {
         match self {
@@ -96,7 +96,7 @@ impl<'a> IpView<'a> {
         }
     }
 
-    /// Whether the header's checksum is right; IPv6 has none.
+    /// Whether the header checksum is right; IPv6 has none.
     #[inline]
     pub fn checksum_is_right(&self) -> bool {
         match self {
@@ -105,14 +105,14 @@ impl<'a> IpView<'a> {
         }
     }
 
-    /// What a segment or datagram of `len` bytes adds to its checksum from this header.
+    /// Checksum of the pseudo-header for a segment or datagram of `len` bytes.
     #[inline]
     pub fn pseudo_header(&self, len: usize) -> Checksum {
         self.header().pseudo_header(len)
     }
 }
 
-/// What an IP header says.
+/// The fields of an IP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IpHeader {
     /// Of an IPv4 packet.
@@ -122,9 +122,8 @@ pub enum IpHeader {
 }
 
 impl IpHeader {
-    /// From `source` to `destination`, with 64 hops to go and nothing else
-    /// said; an IPv4 packet must not be fragmented. `None` if the addresses
-    /// are of different versions.
+    /// From `source` to `destination`, with a hop limit of 64, other fields zero, and don't fragment in IPv4.
+    /// `None` if the addresses are of different versions.
     pub fn new(source: IpAddr, destination: IpAddr, protocol: u8) -> Option<IpHeader> {
         match (source, destination) {
             (IpAddr::V4(source), IpAddr::V4(destination)) => Some(IpHeader::V4(Ipv4Header {
@@ -148,7 +147,7 @@ impl IpHeader {
         }
     }
 
-    /// What the header takes, in bytes.
+    /// Length of the header.
     #[inline]
     pub fn wire_len(&self) -> usize {
         match self {
@@ -169,7 +168,7 @@ impl IpHeader {
         }
     }
 
-    /// What a segment or datagram of `len` bytes adds to its checksum from this header.
+    /// Checksum of the pseudo-header for a segment or datagram of `len` bytes.
     #[inline]
     pub fn pseudo_header(&self, len: usize) -> Checksum {
         match self {

@@ -1,4 +1,4 @@
-//! From an endpoint's segment to what stands on the wire.
+//! From an endpoint's segment to a TCP header with options.
 
 use ropewalk_transport::{Flags, Options, SackList, Segment, SynMultipath, SynOptions};
 
@@ -11,7 +11,7 @@ use crate::tcp_options::{SackBlocks, TcpOption};
 /// Most options on a segment: those of a SYN.
 const MOST: usize = 5;
 
-/// What a segment is on the wire, ports and payload left out.
+/// A segment in wire format, without ports and payload.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WireSegment {
     /// Sequence number.
@@ -27,7 +27,7 @@ pub struct WireSegment {
 }
 
 impl WireSegment {
-    /// Its options, in their order.
+    /// Its options, in order.
     pub fn options(&self) -> &[TcpOption<'static>] {
         &self.options[..self.count]
     }
@@ -56,10 +56,10 @@ impl WireSegment {
 }
 
 impl Connection {
-    /// What `from` sends with this segment on a subflow; `payload` is what its payload adds up to,
+    /// The segment in wire format that `from` sends on a subflow. `payload` is the checksum of its payload,
     /// for the checksum of a mapping.
     ///
-    /// Options stand in Linux's order. They take [`Segment::header_len`] less 20 bytes.
+    /// Options are in Linux's order. Their length is [`Segment::header_len`] less 20 bytes.
     ///
     /// # Panics
     /// If there is no such subflow.
@@ -166,7 +166,7 @@ impl Connection {
         wire
     }
 
-    /// `from` sends this segment: if it is a SYN, what it says holds for all that follow.
+    /// Records a segment that `from` sends: a SYN's options apply to all that follow.
     ///
     /// # Panics
     /// If there is no such subflow.
@@ -193,7 +193,8 @@ impl Connection {
             mapping: segment.is_mapped().then(|| {
                 let first = self.data[from as usize].first;
                 let data_fin = u16::from(segment.flags.contains(Flags::DATA_FIN));
-                // RFC 8684, 3.3.3: a DATA_FIN alone maps one number of the data, none of the subflow.
+                // RFC 8684, 3.3.3: a DATA_FIN alone maps one data sequence number, and no subflow sequence
+                // number.
                 let subflow_seq = if segment.len > 0 {
                     segment.seq as u32
                 } else {
@@ -217,7 +218,7 @@ impl Connection {
         }
     }
 
-    /// MPTCP is agreed once the SYN-ACK has a key.
+    /// MPTCP is negotiated once the SYN-ACK has a key.
     pub(super) fn note_capable(&mut self, from: Side, syn: &SynOptions) {
         if let (Side::Server, SynMultipath::Capable { key: Some(key), .. }) = (from, syn.multipath)
         {

@@ -1,9 +1,8 @@
-//! Segments as endpoints see them, to and from what stands on the wire.
+//! Conversion between the endpoints' segments and the wire format.
 //!
-//! An [endpoint](ropewalk_transport::Endpoint) counts in offsets of 64 bits from
-//! the start of each stream. On the wire a number has 32 bits and begins
-//! anywhere. A [`Connection`] knows where, for both sides and all subflows, and
-//! is the one place where numbers wrap.
+//! An [endpoint](ropewalk_transport::Endpoint) counts in 64-bit offsets from the start of each stream. On the
+//! wire a sequence number has 32 bits and a random start. A [`Connection`] knows the starts of both sides and
+//! all subflows; only here do sequence numbers wrap.
 
 mod emit;
 mod parse;
@@ -19,10 +18,10 @@ use core::ops::Not;
 use ropewalk_quantities::Time;
 use ropewalk_transport::multipath::keys::initial_data_sequence_number;
 
-/// A tick of the timestamps' clock: as Linux, and within what RFC 7323, section 5.4 asks for.
+/// Tick of the timestamp clock: as in Linux, and within the range of RFC 7323, section 5.4.
 const TICK: Time = Time::from_millis(1);
 
-/// Who sends a segment.
+/// The side that sends a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The one that opened the connection.
@@ -42,52 +41,52 @@ impl Not for Side {
     }
 }
 
-/// What is to be known of a connection to write and read its segments.
+/// State of a connection for reading and writing its segments.
 #[derive(Clone, Debug)]
 pub struct Connection {
     data: [DataNumbers; 2],
     subflows: Vec<[SubflowNumbers; 2]>,
-    /// Both sides have said that they speak MPTCP.
+    /// Both sides have negotiated MPTCP.
     multipath: bool,
 }
 
-/// What one side of a subflow counts from.
+/// Initial numbers of one side of a subflow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Start {
     /// Sequence number of its SYN (RFC 9293, 3.4.1).
     pub isn: u32,
     /// Its timestamps' clock at time zero (RFC 7323, 5.4).
     pub clock: u32,
-    /// Its name for the address that it sends from (RFC 8684, 3.2).
+    /// The identifier of its address (RFC 8684, 3.2).
     pub address_id: u8,
 }
 
-/// Numbers that one side of a subflow sends.
+/// Numbers that one side of a subflow has sent.
 #[derive(Clone, Copy, Debug, Default)]
 struct SubflowNumbers {
     start: Start,
     /// Window scale of its SYN.
     scale: Option<u8>,
-    /// Furthest offset that it has sent, exclusive, and its newest tick: what stands for several
-    /// is the nearest to these.
+    /// End of the data that it has sent, and its newest timestamp tick; wrapped numbers are taken to be the
+    /// nearest to these.
     next: u64,
     tick: u64,
-    /// The mapping that it sent last: of so many bytes from this offset on, to this data offset.
+    /// The last mapping that it sent: start offset, length, and data offset.
     mapping: Option<(u64, u64, u64)>,
 }
 
-/// Numbers of one side's stream of data.
+/// Data-level numbers of one side.
 #[derive(Clone, Copy, Debug, Default)]
 struct DataNumbers {
     key: u64,
     /// Data sequence number of the first byte: one after the initial one (RFC 8684, 3.1).
     first: u64,
-    /// Furthest offset that was sent, exclusive.
+    /// End of the data that was sent.
     next: u64,
 }
 
 impl Connection {
-    /// A connection of nobody knows what; what it reads tells it.
+    /// An unknown connection, which learns from the segments it reads.
     pub fn new() -> Connection {
         Connection {
             data: [DataNumbers::default(); 2],
@@ -96,14 +95,14 @@ impl Connection {
         }
     }
 
-    /// This side's key of the connection is known (RFC 8684, 3.1).
+    /// Sets this side's key (RFC 8684, 3.1).
     pub fn set_key(&mut self, side: Side, key: u64) {
         self.data[side as usize].key = key;
         self.data[side as usize].first = initial_data_sequence_number(key).wrapping_add(1);
     }
 
-    /// One more subflow, and where its client and its server count from; reading a SYN changes
-    /// that. Gives its number.
+    /// Adds a subflow with the initial numbers of both sides, which reading a SYN changes. Returns its
+    /// number.
     pub fn add_subflow(&mut self, client: Start, server: Start) -> usize {
         let numbers = |start| SubflowNumbers {
             start,
@@ -113,7 +112,7 @@ impl Connection {
         self.subflows.len() - 1
     }
 
-    /// How far this side's windows are shifted: not at all unless both sides scale (RFC 7323, 2.2).
+    /// Shift count of this side's windows: zero unless both sides scale (RFC 7323, 2.2).
     fn shift(&self, subflow: usize, side: Side) -> u8 {
         let [client, server] = &self.subflows[subflow];
         match (client.scale, server.scale) {
@@ -122,7 +121,7 @@ impl Connection {
         }
     }
 
-    /// Whether options of MPTCP mean something on a subflow: one that joined has it agreed.
+    /// Whether MPTCP options are valid on a subflow: a joined one has negotiated MPTCP.
     fn agreed(&self, subflow: usize) -> bool {
         self.multipath || subflow > 0
     }
@@ -153,7 +152,7 @@ impl SubflowNumbers {
     }
 }
 
-/// Of the offsets with these lower 32 bits the one nearest to `near`; none before the start.
+/// The offset nearest to `near` with these lower 32 bits; `None` before the start.
 fn nearest(low: u32, near: u64) -> Option<u64> {
     let ahead = low.wrapping_sub(near as u32) as i32;
     near.checked_add_signed(i64::from(ahead))

@@ -1,4 +1,4 @@
-//! From what stands on the wire to an endpoint's segment.
+//! From a TCP segment to an endpoint's segment.
 
 use ropewalk_quantities::Time;
 use ropewalk_transport::{Flags, Options, SackList, Segment, SynMultipath, SynOptions};
@@ -12,13 +12,13 @@ use crate::tcp_options::{SackBlocks, TcpOption};
 
 /// Default when a SYN does not say (RFC 9293, 3.7.1).
 const DEFAULT_MSS: u16 = 536;
-/// Greatest window scale; a greater one counts as this (RFC 7323, 2.3).
+/// Largest window scale; larger ones count as this (RFC 7323, 2.3).
 const MOST_SCALE: u8 = 14;
 
-/// Why a segment is of no use to its connection.
+/// Why a segment has to be dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Unusable {
-    /// A number that lies before the start of what it counts.
+    /// A sequence number is before the start of the stream.
     #[error("a number before the start of its stream")]
     BeforeStart,
     /// Payload on an MPTCP subflow without a mapping that covers it (RFC 8684, 3.3.1).
@@ -29,7 +29,7 @@ pub enum Unusable {
     Checksum,
 }
 
-/// What a segment's options said, as far as segments have a place for it.
+/// The options of a segment, as far as segments have fields for them.
 #[derive(Default)]
 struct Said {
     mss: Option<u16>,
@@ -46,8 +46,7 @@ struct Said {
 }
 
 impl Said {
-    /// Malformed and unknown options, and those that no segment has a place for, are passed over
-    /// (RFC 9293, 3.1; RFC 8684, 3).
+    /// Malformed and unknown options, and those without a field, are ignored (RFC 9293, 3.1; RFC 8684, 3).
     fn read(view: &TcpView<'_>) -> Said {
         let mut said = Said::default();
         for option in view.options().flatten() {
@@ -79,13 +78,13 @@ impl Said {
 }
 
 impl Connection {
-    /// What a segment on the wire that `from` sent says to the endpoint at the other side.
+    /// The endpoint's segment for a TCP segment that `from` sent.
     ///
-    /// Timestamps come in whole milliseconds. A checksum is verified where the mapping covers
-    /// just this segment.
+    /// Timestamps are in whole milliseconds. A checksum is verified if the mapping covers exactly this
+    /// segment.
     ///
     /// # Errors
-    /// Its numbers, its mapping or its checksum cannot be; it is to be dropped.
+    /// Its numbers, its mapping or its checksum are invalid.
     ///
     /// # Panics
     /// If there is no such subflow.
@@ -165,7 +164,7 @@ impl Connection {
             self.read_capable(from, &said, &mut segment, payload)?;
             self.read_dss(from, subflow, &said, &mut segment, payload)?;
         } else if segment.len > 0 {
-            // Plain TCP: options of MPTCP mean nothing.
+            // Plain TCP: MPTCP options are ignored.
             segment.data_seq = segment.seq.checked_sub(1).ok_or(Unusable::BeforeStart)?;
         }
         Ok(segment)
@@ -229,7 +228,7 @@ impl Connection {
             checksum: capable.checksum_required,
         };
         if segment.len > 0 && (segment.seq != 1 || !maps(capable.form)) {
-            // It stands on no data but the first, and then says how much (section 3.1).
+            // It is allowed on the first data only, whose length it contains (section 3.1).
             return Err(Unusable::Unmapped);
         }
         if let CapableForm::Data { len, checksum, .. } = capable.form {
@@ -269,8 +268,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sets a segment's data offset by a mapping that it carries, and keeps the mapping for those
-    /// that follow.
+    /// Sets a segment's data offset from a mapping that it carries, and keeps the mapping for later segments.
     fn map(
         &mut self,
         from: Side,
@@ -292,7 +290,7 @@ impl Connection {
             segment.flags = segment.flags.with(Flags::CHECKSUM);
         }
         if bytes == 0 && segment.len > 0 {
-            // An infinite mapping, or a DATA_FIN's beside other data: neither maps this payload.
+            // An infinite mapping, or that of a DATA_FIN with other data: neither maps this payload.
             return Err(Unusable::Unmapped);
         }
         if bytes == 0 {
@@ -321,7 +319,7 @@ impl Connection {
         }
     }
 
-    /// A segment's data offset by the mapping that its sender sent last on the subflow.
+    /// Sets a segment's data offset from the last mapping received on the subflow.
     fn mapped_before(
         &self,
         from: Side,
@@ -345,7 +343,7 @@ fn maps(form: CapableForm) -> bool {
 fn data_offset(number: DataSeq, first: u64, next: u64) -> Result<u64, Unusable> {
     let number = number.expand(first.wrapping_add(next));
     let offset = number.wrapping_sub(first);
-    // The half of all numbers that lies behind the start.
+    // The half of the sequence space before the start.
     if offset > i64::MAX as u64 {
         return Err(Unusable::BeforeStart);
     }

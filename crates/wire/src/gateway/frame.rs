@@ -1,4 +1,4 @@
-//! The frames of an association.
+//! Frames of an association.
 
 use super::malformed::{MAX_PAYLOAD, MalformedFrame};
 use crate::field::{put, u16_at, u32_at, u64_at};
@@ -6,10 +6,10 @@ use crate::field::{put, u16_at, u32_at, u64_at};
 /// Offsets, final sizes and window limits stay below this, so that sums of them cannot overflow.
 pub const MAX_OFFSET: u64 = 1 << 62;
 
-/// What the header of a [`Frame::Data`] takes, in bytes.
+/// Length of the header of a [`Frame::Data`].
 pub const DATA_HEADER_LEN: usize = 16;
 
-/// What the longest header takes, in bytes.
+/// Length of the longest header.
 pub const MAX_HEADER_LEN: usize = 21;
 
 const DATA: u8 = 1;
@@ -22,25 +22,24 @@ const PONG: u8 = 7;
 const CLOSE: u8 = 8;
 const TERMS: u8 = 9;
 
-/// In a [`Frame::Terms`]: not bounded.
+/// In a [`Frame::Terms`]: unlimited.
 const NO_BOUND: u64 = u64::MAX;
 
 /// In the flags of [`Frame::Data`]: the stream ends with this payload.
 const FIN: u8 = 1;
 
-/// A frame. `P` is what stands for the payload: its bytes, or, where only the header has been
-/// read, its length.
+/// A frame. `P` represents the payload: its bytes, or only its length where just the header was parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frame<P> {
     /// Part of a stream.
     ///
-    /// elahi-2011's header says association and sequence in 64 bits. Here the association is
-    /// the carrier's, and the sequence is a stream and a place in it, so that streams do not wait
+    /// The header of elahi-2011 has a 64-bit association and sequence. Here the carrier belongs to an
+    /// association, and the sequence consists of a stream and an offset in it, so that streams do not wait
     /// for each other and any part can be sent again over any carrier.
     Data {
         /// The stream; never zero.
         stream: u32,
-        /// Place of the first byte of the payload.
+        /// Offset of the first byte of the payload.
         offset: u64,
         /// The stream ends with this payload, which may then be empty.
         fin: bool,
@@ -49,17 +48,17 @@ pub enum Frame<P> {
     },
     /// Frames of the types data, window, reset and stop that arrived on this carrier so far.
     Ack {
-        /// Cumulative, since a carrier is in order.
+        /// Cumulative, since a carrier delivers in order.
         count: u64,
     },
-    /// How many distinct bytes of a stream may be sent in all.
+    /// Receive window of a stream: how many distinct bytes may be sent in all.
     Window {
         /// The stream; never zero.
         stream: u32,
-        /// Never less than what was said before.
+        /// Never decreases.
         limit: u64,
     },
-    /// The sender gives a stream up.
+    /// The sender resets its direction of a stream.
     Reset {
         /// The stream; never zero.
         stream: u32,
@@ -77,7 +76,7 @@ pub enum Frame<P> {
     },
     /// To be answered at once, on the same carrier.
     Ping {
-        /// Comes back with the answer.
+        /// Repeated in the answer.
         token: u64,
     },
     /// The answer to a ping.
@@ -90,13 +89,13 @@ pub enum Frame<P> {
         /// Why.
         code: u32,
     },
-    /// On what terms this carrier is used from now on; only the end that dialled says so.
+    /// The terms on which this carrier is used from now on; only the end that dialled sends them.
     Terms {
-        /// Price of a megabyte, in thousandths of whatever the user counts in.
+        /// Price of a megabyte, in thousandths of the user's unit.
         cost: u32,
-        /// Bytes that the link may carry from now on, both ways together; `None` if it is not counted.
+        /// Bytes that the link may carry from now on, both directions together; `None` if there is no quota.
         quota: Option<u64>,
-        /// Bits per second that each end may send on it; `None` if that is not bounded.
+        /// Rate limit of each direction in bit/s; `None` if there is none.
         rate: Option<u64>,
     },
 }
@@ -168,7 +167,7 @@ impl Frame<usize> {
 }
 
 impl<P> Frame<P> {
-    /// The same frame with another payload, such as the bytes in place of their length.
+    /// The same frame with another payload, such as the bytes instead of their length.
     pub fn map<Q>(self, other: impl FnOnce(P) -> Q) -> Frame<Q> {
         match self {
             Frame::Data {
@@ -201,7 +200,7 @@ impl<P> Frame<P> {
         }
     }
 
-    /// What the header takes, in bytes.
+    /// Length of the header.
     #[inline]
     #[must_use]
     pub fn header_len(&self) -> usize {
@@ -215,7 +214,7 @@ impl<P> Frame<P> {
         }
     }
 
-    /// Whether the other end counts it in its acknowledgements.
+    /// Whether it counts in acknowledgements.
     #[inline]
     #[must_use]
     pub fn is_ack_eliciting(&self) -> bool {
@@ -225,8 +224,8 @@ impl<P> Frame<P> {
         )
     }
 
-    /// Writes the header of a frame with `payload_len` bytes of payload to the front of `out`;
-    /// returns what it takes.
+    /// Writes the header of a frame with `payload_len` bytes of payload to the front of `out`; returns its
+    /// length.
     ///
     /// # Panics
     /// If `out` is shorter than the header, or the payload is longer than [`MAX_PAYLOAD`].
@@ -282,7 +281,7 @@ impl<P> Frame<P> {
     }
 }
 
-/// A type and one number.
+/// A type and a number.
 fn number(out: &mut [u8], kind: u8, value: u64) -> usize {
     out[0] = kind;
     put(out, 1, value.to_be_bytes())

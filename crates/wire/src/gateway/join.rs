@@ -1,4 +1,4 @@
-//! What a carrier says first: whose it is, and on what terms.
+//! The first frame of a carrier: the association that it joins, and its terms.
 
 use super::malformed::{MAX_NAME_LEN, MalformedFrame, VERSION};
 use crate::field::{array, put, u16_at, u32_at, u64_at};
@@ -6,37 +6,37 @@ use crate::field::{array, put, u16_at, u32_at, u64_at};
 const JOIN: u8 = 64;
 const ANSWER: u8 = 65;
 
-/// In the flags of a join: the association is known to the end that dialled.
+/// Flag of a join: the association exists.
 const RESUMES: u8 = 1;
 
-/// The first frame of a carrier after its handshake, from the end that dialled.
+/// The first frame of a carrier after the handshake, from the end that dialled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Join {
-    /// Drawn at random by the end that opens the association; the same on all its carriers.
+    /// A random number drawn by the end that opens the association; the same on all its carriers.
     pub association: [u8; 16],
-    /// The other end has taken a carrier of the association before: it must not begin a new one.
+    /// The peer has accepted a carrier of the association before: it must not create a new one.
     pub resumes: bool,
-    /// Price of a megabyte, in thousandths of whatever the user counts in.
+    /// Price of a megabyte, in thousandths of the user's unit.
     pub cost: u32,
-    /// Bytes that the link may carry from now on, both ways together; `None` if it is not counted.
+    /// Bytes that the link may carry from now on, both directions together; `None` if there is no quota.
     pub quota: Option<u64>,
-    /// Carriers of a higher number are left for when those of a lower one do not suffice.
+    /// Carriers with a higher number are used when those with a lower one do not suffice.
     pub priority: u8,
     /// Name of the link: 1 to [`MAX_NAME_LEN`] bytes.
     pub link: String,
-    /// Name of the scheduler that the other end shall use: 1 to [`MAX_NAME_LEN`] bytes.
+    /// Name of the scheduler that the peer is to use: 1 to [`MAX_NAME_LEN`] bytes.
     pub scheduler: String,
 }
 
 impl Join {
-    /// What comes before the names: type, version, flags, association, cost, quota, priority, and
-    /// the lengths of the two names.
+    /// Length of the fixed part: type, version, flags, association, cost, quota, priority, and the lengths of
+    /// the two names.
     const FIXED_LEN: usize = 3 + 16 + 4 + 8 + 1 + 2;
 
-    /// Most that a join takes, in bytes.
+    /// Length of the longest join.
     pub const MAX_LEN: usize = Join::FIXED_LEN + 2 * MAX_NAME_LEN;
 
-    /// Reads the join at the front of `bytes`, and says what it takes. `None` if it is not all there.
+    /// Parses the join at the front of `bytes`; returns its length too. `None` if it is incomplete.
     pub fn parse(bytes: &[u8]) -> Result<Option<(Join, usize)>, MalformedFrame> {
         match bytes.first() {
             None => return Ok(None),
@@ -75,7 +75,7 @@ impl Join {
         Ok(Some((join, len)))
     }
 
-    /// Writes it after what `out` holds.
+    /// Appends it to `out`.
     ///
     /// # Panics
     /// If a name is empty or longer than [`MAX_NAME_LEN`] bytes.
@@ -99,21 +99,21 @@ impl Join {
     }
 }
 
-/// What the end that was dialled says first.
+/// The answer to a join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JoinAnswer {
-    /// The carrier belongs to the association now.
+    /// The carrier has joined the association.
     Joined,
-    /// It resumes an association that is not there any more.
+    /// The association to resume no longer exists.
     Gone,
-    /// There are as many associations or carriers as may be.
+    /// The limit of associations or carriers is reached.
     Full,
-    /// No such scheduler here.
+    /// The scheduler is unknown.
     Scheduler,
 }
 
 impl JoinAnswer {
-    /// What it takes, in bytes.
+    /// Its length.
     pub const LEN: usize = 2;
 
     const ALL: [JoinAnswer; 4] = [
@@ -123,13 +123,13 @@ impl JoinAnswer {
         JoinAnswer::Scheduler,
     ];
 
-    /// As it goes over the carrier.
+    /// Encodes it.
     #[must_use]
     pub fn to_bytes(self) -> [u8; JoinAnswer::LEN] {
         [ANSWER, self as u8]
     }
 
-    /// As it came over the carrier.
+    /// Decodes it.
     pub fn from_bytes(bytes: [u8; JoinAnswer::LEN]) -> Result<JoinAnswer, MalformedFrame> {
         let [kind, answer] = bytes;
         if kind != ANSWER {

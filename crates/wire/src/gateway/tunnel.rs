@@ -1,9 +1,9 @@
-//! What the two ends of a tunnel say to each other in UDP datagrams.
+//! Protocol between the two ends of a tunnel, in UDP datagrams.
 //!
-//! A datagram of a session is a [`TunnelHeader`], then, encrypted, the sender's clock and frames
-//! one after another. The header's sequence counts the datagrams on a link of the session; with
-//! the link it numbers what is sealed, and tells what was lost. [`TunnelFrame::Packet`] carries an inner
-//! packet with its place in its lane: lanes are put in order again, each for itself.
+//! A datagram of a session is a [`TunnelHeader`], followed, encrypted, by the sender's clock and frames. The
+//! header's sequence counts the datagrams on a link of the session; link and sequence form the nonce of the
+//! encryption, and reveal losses. A [`TunnelFrame::Packet`] contains an inner packet with its lane and its
+//! sequence in that lane: each lane is put in order again separately.
 
 use ropewalk_quantities::Time;
 
@@ -25,72 +25,72 @@ const PONG: u8 = 4;
 const CLOSE: u8 = 5;
 const TERMS: u8 = 6;
 const TERMS_SEEN: u8 = 7;
-/// In feedback, beside the number of gaps: links that are left out follow, and what they take.
+/// Flag in the number of gaps of a feedback frame: links that are left out follow; and their length.
 const LEFT_OUT: u8 = 0x80;
 const LEFT_OUT_LEN: usize = 8;
-/// Flags of a packet's frame, beside its type.
+/// Flags of a packet's frame, in the byte of its type.
 const TO_THE_END: u8 = 0x80;
 const PARTIAL_CHECKSUM: u8 = 0x40;
 const IN_STEP: u8 = 0x20;
 const AT_ONCE: u8 = 0x10;
 const TYPE: u8 = 0x0f;
 
-/// How an inner packet is to be delivered.
+/// Lane, sequence and delivery of an inner packet, for putting it in order at the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The lane that it belongs to.
+    /// Its lane.
     pub lane: u8,
-    /// Its number there; the low 32 bits of it travel.
+    /// Its sequence in the lane, of which the low 32 bits are transmitted.
     pub sequence: u32,
     /// When it is delivered.
     pub delivery: Delivery,
 }
 
-/// What a packet waits for at the end of its link.
+/// What the receiver waits for before it delivers a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// Nothing: what is missing before it in its lane went the same way, and does not come again.
+    /// Nothing: earlier packets of its lane went the same way, and are not sent again if lost.
     AtOnce,
-    /// All before it in its lane.
+    /// All earlier packets of its lane.
     InOrder,
-    /// The same, and the time at which the slowest link would have brought it.
+    /// All earlier packets of its lane, and the time at which it would have arrived by the slowest link.
     InStep,
 }
 
-/// What the receiver tells of a link: how far, how much, when, and what is missing.
+/// Feedback of a receiver about a link: progress, times, and gaps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Feedback {
-    /// The link that it is about, the way of the data.
+    /// The link on which the data were sent.
     pub link: u8,
     /// The highest sequence that arrived.
     pub highest: u64,
-    /// How many datagrams arrived, each counted once.
+    /// Distinct datagrams received.
     pub received: u64,
-    /// How many bytes they had, IP headers included.
+    /// Their bytes, IP headers included.
     pub bytes: u64,
     /// The receiver's clock, in microseconds modulo 2^32, when the highest arrived.
     pub clock: u32,
-    /// How long ago that is.
+    /// Time since then.
     pub delay: Time,
-    /// All below it has arrived, or was told missing often enough.
+    /// Everything below has arrived, or was reported missing often enough.
     pub settled: u64,
-    /// Links that its sender gives no packets of flows, the first in the lowest bit: nothing is to
-    /// be in step with them.
+    /// Links on which the feedback's sender sends no packets of flows, as a bit mask: nothing is kept in step
+    /// with them.
     pub left_out: u64,
-    /// What is missing below the highest, as far as it is to be told now.
+    /// Gaps below the highest that are to be reported now.
     pub missing: Missing,
 }
 
-/// Datagrams that follow each other and are missing.
+/// Consecutive datagrams that are missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gap {
-    /// Sequence of the first.
+    /// Sequence of the first datagram.
     pub first: u64,
-    /// How many.
+    /// Number of datagrams.
     pub count: u16,
 }
 
-/// The gaps that one feedback tells of.
+/// The gaps of a feedback frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Missing {
     gaps: [Gap; Missing::MOST],
@@ -98,12 +98,12 @@ pub struct Missing {
 }
 
 impl Missing {
-    /// So many at the most.
+    /// Most gaps in a frame.
     pub const MOST: usize = 8;
-    /// What each takes.
+    /// Length of a gap in a frame.
     const GAP_LEN: usize = 6;
 
-    /// One more; false if there is no room for it.
+    /// Adds a gap; false if there is no room for it.
     pub fn push(&mut self, gap: Gap) -> bool {
         let place = self.gaps.get_mut(usize::from(self.len));
         let Some(place) = place else { return false };
@@ -112,7 +112,7 @@ impl Missing {
         true
     }
 
-    /// All of them.
+    /// The gaps.
     #[must_use]
     pub fn gaps(&self) -> &[Gap] {
         &self.gaps[..usize::from(self.len)]
@@ -124,15 +124,15 @@ impl Missing {
 pub enum TunnelFrame<'a> {
     /// An inner packet.
     Packet {
-        /// Where it belongs.
+        /// Its lane, sequence and delivery.
         place: Place,
-        /// Its TCP or UDP checksum is that of the pseudo-header alone (as a virtio-net header's
-        /// VIRTIO_NET_HDR_F_NEEDS_CSUM has it): the packet was authenticated as a whole.
+        /// Its TCP or UDP checksum covers the pseudo-header only (VIRTIO_NET_HDR_F_NEEDS_CSUM of a virtio-net
+        /// header), since the datagram is authenticated as a whole.
         partial_checksum: bool,
         /// The packet from its IP header on.
         bytes: &'a [u8],
     },
-    /// What arrived on a link.
+    /// What was received on a link.
     Feedback(Feedback),
     /// Asks for a [`TunnelFrame::Pong`] with this token on the same link.
     Ping(u32),
@@ -140,16 +140,16 @@ pub enum TunnelFrame<'a> {
     Pong(u32),
     /// The session ends.
     Close,
-    /// Both ends are to use a link on other terms; repeated until it was seen.
+    /// Terms of a link for both ends; repeated until they are acknowledged.
     Terms {
         /// Which link.
         link: u8,
-        /// Higher than that of what was said of the link before.
+        /// Increases with each change of the link's terms.
         version: u32,
         /// The terms.
         terms: LinkTerms,
     },
-    /// Terms of this version, or newer ones, hold at the other end.
+    /// Acknowledges the terms of this version and earlier ones.
     TermsSeen {
         /// Of which link.
         link: u8,
@@ -159,25 +159,25 @@ pub enum TunnelFrame<'a> {
 }
 
 impl TunnelFrame<'_> {
-    /// What the sender's clock takes before the first frame: microseconds modulo 2^32.
+    /// Length of the sender's clock before the first frame: microseconds modulo 2^32.
     pub const CLOCK_LEN: usize = 4;
-    /// What a packet's frame takes beside the packet if it is the last of its datagram.
+    /// Overhead of a packet's frame at the end of its datagram.
     pub const LAST_PACKET_OVERHEAD: usize = 6;
-    /// What it takes if another one follows.
+    /// Overhead of a packet's frame that others follow.
     pub const PACKET_OVERHEAD: usize = 8;
-    /// What a datagram with one whole packet has beside it, after the headers of IP and UDP.
+    /// Bytes that a datagram with one whole packet has besides, after the headers of IP and UDP.
     pub const ENVELOPE_LEN: usize =
         TunnelHeader::LEN + Self::CLOCK_LEN + Self::LAST_PACKET_OVERHEAD + TAG_LEN;
-    /// What a ping takes, or a pong.
+    /// Length of a ping or pong.
     pub const PING_LEN: usize = 5;
-    /// What a frame of terms takes.
+    /// Length of a terms frame.
     pub const TERMS_LEN: usize = 6 + LinkTerms::LEN;
-    /// What its answer takes.
+    /// Length of its acknowledgement.
     pub const TERMS_SEEN_LEN: usize = 6;
-    /// What a frame of feedback takes that tells of no gap and of no link that is left out.
+    /// Length of a feedback frame without gaps or links left out.
     pub const FEEDBACK_LEN: usize = 39;
 
-    /// What a frame of this feedback takes.
+    /// Length of a feedback frame.
     #[must_use]
     pub fn feedback_len(feedback: &Feedback) -> usize {
         let left_out = if feedback.left_out == 0 {
@@ -214,7 +214,7 @@ impl TunnelFrame<'_> {
         }
     }
 
-    /// Appends the frame; a packet's with its length, so that others may follow.
+    /// Appends the frame; that of a packet with its length, so that others may follow.
     ///
     /// # Panics
     /// If a packet is longer than 65 535 bytes.
@@ -279,8 +279,8 @@ impl TunnelFrame<'_> {
         }
     }
 
-    /// The frames of a datagram, after the clock; it ends after the first that is wrong. Zeros at
-    /// the end are padding.
+    /// Parses the frames of a datagram, after the clock; stops after the first malformed one. Zeros at the
+    /// end are padding.
     pub fn parse_all(bytes: &[u8]) -> impl Iterator<Item = Result<TunnelFrame<'_>, Malformed>> {
         let mut rest = bytes;
         std::iter::from_fn(move || {

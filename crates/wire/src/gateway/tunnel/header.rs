@@ -1,27 +1,27 @@
-//! What each datagram of a session begins with.
+//! Header of each datagram of a session.
 
 use crate::field::{put, u32_at, u64_at};
 
-/// What stands before the encrypted part of a datagram, and is authenticated with it.
+/// The unencrypted part of a datagram, which is authenticated with the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TunnelHeader {
-    /// The link that it is on, as the initiator numbers its links.
+    /// The link, by the initiator's number.
     pub link: u8,
-    /// The receiver's number of the session.
+    /// The receiver's identifier of the session.
     pub session: u32,
-    /// Counts the datagrams that went this way on this link; below 2^56.
+    /// Number of the datagram in its direction on this link; below 2^56.
     pub sequence: u64,
 }
 
 impl TunnelHeader {
-    /// The first byte of a datagram that has this header; others are the handshake's.
+    /// The first byte of a datagram of a session; handshake datagrams have others.
     pub const KIND: u8 = 4;
-    /// What it takes, in bytes.
+    /// Its length.
     pub const LEN: usize = 14;
-    /// What an initiator may number a link at most.
+    /// Largest number of a link.
     pub const MAX_LINK: u8 = 63;
 
-    /// Its bytes.
+    /// Its encoding.
     #[must_use]
     pub fn to_bytes(self) -> [u8; TunnelHeader::LEN] {
         let mut out = [0; TunnelHeader::LEN];
@@ -31,7 +31,7 @@ impl TunnelHeader {
         out
     }
 
-    /// Reads it from the front of a datagram; `None` if it is none of a session.
+    /// Parses it from the front of a datagram; `None` if that is not of a session.
     #[must_use]
     pub fn parse(datagram: &[u8]) -> Option<TunnelHeader> {
         if datagram.len() < TunnelHeader::LEN || datagram[0] != TunnelHeader::KIND {
@@ -45,7 +45,7 @@ impl TunnelHeader {
         (header.link <= TunnelHeader::MAX_LINK && header.sequence >> 56 == 0).then_some(header)
     }
 
-    /// The number that it is sealed under, which no other datagram of the session has.
+    /// The number for encryption, unique among the datagrams of the session.
     #[must_use]
     pub fn number(&self) -> u64 {
         u64::from(self.link) << 56 | self.sequence

@@ -1,27 +1,27 @@
-//! On what terms both ends of a tunnel use a link.
+//! Terms of a link of a tunnel.
 
 use ropewalk_quantities::Rate;
 
 use crate::field::{put, u32_at, u64_at};
 
-/// A flag; the others are zero.
+/// The only flag; others are zero.
 const STANDBY: u8 = 1;
-/// The rate that is no bound.
+/// The rate that means unlimited.
 const UNBOUND: u64 = u64::MAX;
-/// Parts of a cost's unit.
+/// Fractions of a cost's unit.
 const COST_PARTS: f64 = 1000.0;
 
-/// On what terms a link is used, as the end that dials says.
+/// Terms of a link, set by the dialling end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkTerms {
-    /// Nothing is sent by it.
+    /// It is on standby: nothing is sent on it.
     pub standby: bool,
-    /// What is sent by it at most, each way, the headers of IP and UDP included; `None`: as much as
-    /// it carries.
+    /// Rate limit of each direction, IP and UDP headers included; `None`: unlimited.
     pub rate: Option<Rate>,
-    /// What a byte costs; in thousandths, up to 4 million.
+    /// Cost of a byte; in thousandths, up to 4 million.
     pub cost: f64,
-    /// Where costs are looked at, higher numbers count as dearer whatever the cost.
+    /// For schedulers that consider costs: links with a higher number count as more expensive, whatever their
+    /// cost.
     pub priority: u8,
 }
 
@@ -32,14 +32,14 @@ impl Default for LinkTerms {
 }
 
 impl LinkTerms {
-    /// Those of a link of which nothing was said.
+    /// The terms of a link for which none were set.
     pub const USUAL: LinkTerms = LinkTerms {
         standby: false,
         rate: None,
         cost: 1.0,
         priority: 0,
     };
-    /// What they take in a frame: flags, priority, rate in bit/s, cost.
+    /// Their length in a frame: flags, priority, rate in bit/s, cost.
     pub(super) const LEN: usize = 14;
 
     pub(super) fn to_bytes(self) -> [u8; LinkTerms::LEN] {
@@ -51,13 +51,13 @@ impl LinkTerms {
         );
         let rate = self.rate.map_or(UNBOUND, Rate::as_bps);
         let at = put(&mut out, at, rate.to_be_bytes());
-        // One that is too large, or no number, becomes the nearest.
+        // A cost that is too large or not a number becomes the nearest valid one.
         let cost = (self.cost * COST_PARTS).round() as u32;
         put(&mut out, at, cost.to_be_bytes());
         out
     }
 
-    /// From so many bytes at least.
+    /// Parses them from at least [`LEN`](LinkTerms::LEN) bytes.
     pub(super) fn parse(bytes: &[u8]) -> LinkTerms {
         let rate = u64_at(bytes, 2);
         LinkTerms {
