@@ -1,4 +1,4 @@
-//! 802.11 channels as media of a run, and what they count.
+//! 802.11 channels as media of a run, and their counters.
 
 use std::convert::Infallible;
 
@@ -11,13 +11,13 @@ use crate::packet::Packet;
 
 /// A medium of a run: channels, or none.
 pub(crate) trait Air<T>: Medium<Packet<T>> {
-    /// What has been counted by now.
+    /// The counters as of now.
     fn counts(&self, now: Time) -> ChannelCounts;
 
-    /// From now on its frames are kept as they are heard there.
+    /// Records the frames that are heard at this place, from now on.
     fn listen(&mut self, ear: Ear);
 
-    /// The first frame that was heard and not taken.
+    /// The first recorded frame, which is removed.
     fn next_heard(&mut self) -> Option<Heard<Packet<T>>>;
 }
 
@@ -53,16 +53,16 @@ impl<T: Copy> Air<T> for Channel<Packet<T>> {
     }
 }
 
-/// What is counted of a channel.
+/// Counters of a channel.
 #[derive(Clone, Debug)]
 pub(crate) struct ChannelCounts {
     pub(crate) channel: ChannelStats,
     pub(crate) radios: Vec<RadioStats>,
-    /// Of each of its links in the order of the scenario, forward before back.
+    /// Counters of each of its links, in the order of the scenario, forward before reverse.
     pub(crate) hops: Vec<HopStats>,
 }
 
-/// What is counted of all channels that carry links.
+/// Counters of all channels that carry links.
 #[derive(Clone, Debug)]
 pub(crate) struct AirCounts(pub(crate) Vec<ChannelCounts>);
 
@@ -98,7 +98,7 @@ pub(crate) fn links_on(scenario: &Scenario, channel: usize) -> Vec<usize> {
     links.collect()
 }
 
-/// What makes the channels of a run. One that carries no link has nothing to do in it.
+/// Plans for the channels of a run. A channel without links is left out.
 pub(crate) fn channels<P: Copy>(scenario: &Scenario, seed: u64) -> Vec<MediumPlan<'_, Channel<P>>> {
     let plans = used(scenario).into_iter().map(|number| {
         let channel = &scenario.wireless.channels[number];
@@ -117,7 +117,7 @@ pub(crate) fn channels<P: Copy>(scenario: &Scenario, seed: u64) -> Vec<MediumPla
     plans.collect()
 }
 
-/// Both directions of a link through the air.
+/// Both directions of a wireless link.
 fn hops(scenario: &Scenario, number: usize) -> [RadioHop; 2] {
     let link = &scenario.links[number];
     let radio = scenario.wireless.link(number);

@@ -1,4 +1,4 @@
-//! What writes into a connection: bulk, messages when they are due, or what the other end asks for.
+//! What is written into a connection: bulk data, messages when they are due, or answers to requests.
 
 use std::collections::VecDeque;
 
@@ -21,11 +21,11 @@ pub(crate) struct Application {
     written: u64,
     /// Writes not yet delivered, end offset and time; kept where delays are recorded.
     log: VecDeque<(u64, Time)>,
-    /// End of the last message that was taken off it.
+    /// End of the last message that was removed from the log.
     taken: u64,
-    /// How long after it was written a message is late, if it can be.
+    /// How long after its write a message counts as late, if there is a deadline.
     deadline: Option<Time>,
-    /// Of the backlog, where messages have deadlines: bytes of each, and by when they are due.
+    /// Where messages have deadlines: bytes of each one in the backlog, with its deadline.
     due: VecDeque<(u64, Deadline)>,
     measured: bool,
     first_write: Option<Time>,
@@ -40,7 +40,7 @@ enum Source {
 }
 
 impl Application {
-    /// Begins to write at `start`, or to ask; what is measured starts at `warmup`, and the run ends at `end`.
+    /// Begins to write, or to request, at `start`; measurements begin at `warmup`, and the run ends at `end`.
     pub(crate) fn new(
         traffic: &Traffic,
         [start, warmup, end]: [Time; 3],
@@ -74,14 +74,14 @@ impl Application {
         }
     }
 
-    /// Whether it writes messages, of each of which a delay is measured; of a bulk transfer it is of each full
-    /// segment.
+    /// Whether it writes messages, whose delays are measured. The delay of a bulk transfer is measured per
+    /// full segment.
     #[inline]
     pub(crate) fn has_messages(&self) -> bool {
         !matches!(self.source, Source::Bulk { .. })
     }
 
-    /// What is asked and answered, where that is what it writes.
+    /// Its requests and answers, if that is its kind of traffic.
     #[inline]
     pub(crate) fn conversation(&mut self) -> Option<&mut Conversation> {
         match &mut self.source {
@@ -90,7 +90,7 @@ impl Application {
         }
     }
 
-    /// The same, to look at.
+    /// The same, shared.
     pub(crate) fn said(&self) -> Option<&Conversation> {
         match &self.source {
             Source::Asked(conversation) => Some(conversation),
@@ -98,7 +98,7 @@ impl Application {
         }
     }
 
-    /// The end that reads sends its requests.
+    /// The reading end sends its requests.
     #[inline]
     pub(crate) fn send_requests(&mut self, sink: &mut impl Sink) {
         if let Source::Asked(conversation) = &mut self.source
@@ -109,7 +109,8 @@ impl Application {
         }
     }
 
-    /// The oldest message, if all of it lies before `end`: its size and when it was written. It will not be asked for again.
+    /// The oldest message, if it ends at or before `end`: its size and the time of its write. It is removed
+    /// from the log.
     #[inline]
     pub(crate) fn take_message(&mut self, end: u64) -> Option<(u64, Time)> {
         if let Source::Asked(conversation) = &mut self.source {
@@ -122,7 +123,7 @@ impl Application {
         Some((size, written))
     }
 
-    /// Messages that were written and not taken, oldest first: size and time.
+    /// Messages that were written and not removed, oldest first: size and time.
     pub(crate) fn undelivered(&self) -> impl Iterator<Item = (u64, Time)> + '_ {
         let mut start = self.taken;
         self.log
@@ -130,7 +131,7 @@ impl Application {
             .map(move |&(end, written)| (end - std::mem::replace(&mut start, end), written))
     }
 
-    /// When it writes next by itself.
+    /// When it next writes by itself.
     pub(crate) fn next(&self) -> Option<Time> {
         match &self.source {
             Source::Bulk { .. } => None,
@@ -139,17 +140,18 @@ impl Application {
         }
     }
 
-    /// When it wrote for the first time.
+    /// When it first wrote.
     pub(crate) fn first_write(&self) -> Option<Time> {
         self.first_write
     }
 
-    /// All that it will write, once it is known that there will be no more.
+    /// Total bytes that it writes, once that is known.
     pub(crate) fn total(&self) -> Option<u64> {
         self.closed.then_some(self.written)
     }
 
-    /// Its time has come, the connection is open: writes the messages that are due, or asks.
+    /// To be called at its time, with an open connection: writes the messages that are due, or sends
+    /// requests.
     pub(crate) fn produce(&mut self, now: Time) {
         if let Source::Asked(conversation) = &mut self.source {
             conversation.ask(now);
@@ -201,7 +203,7 @@ impl Application {
         }
     }
 
-    /// The same of messages, and of answers.
+    /// The same for messages, and for answers.
     #[inline(never)]
     fn fill_with_messages(&mut self, sink: &mut impl Sink) {
         match &mut self.source {
@@ -226,7 +228,7 @@ impl Application {
         }
     }
 
-    /// When the byte before `end` was written; nothing before it will be asked for again.
+    /// When the byte before `end` was written. Later calls must not ask for earlier bytes.
     #[inline]
     pub(crate) fn written_at(&mut self, end: u64) -> Option<Time> {
         while let Some(&(write_end, time)) = self.log.front() {
@@ -238,7 +240,7 @@ impl Application {
         None
     }
 
-    /// All was delivered: gives the memory back of what waited for that.
+    /// All was delivered: frees the memory of the log.
     pub(crate) fn give_back(&mut self) {
         self.log = VecDeque::new();
     }

@@ -1,4 +1,4 @@
-//! The sizes of a video's frames: from a trace, or drawn like those of encoders whose moments are known.
+//! Frame sizes of a video: from a trace, or drawn with the moments of known encoders.
 
 use std::sync::Arc;
 
@@ -8,19 +8,19 @@ use ropewalk_scenario::{Frames, Preset, Video};
 
 use crate::draws::{log_normal, normal, uniform};
 
-/// Most frames that are drawn; a longer run has them again.
+/// Most frames that are drawn; longer runs repeat them.
 const MOST_DRAWN: usize = 10_000_000;
 
-/// A sequence of frames without an end.
+/// An endless sequence of frame sizes.
 #[derive(Clone, Debug)]
 pub(crate) struct FrameSizes {
-    /// Again from the first when it ends; never empty.
+    /// Repeated from the start; never empty.
     sizes: Arc<[u32]>,
     at: usize,
 }
 
 impl FrameSizes {
-    /// Of a video that goes on for so long; random numbers are taken where sizes are drawn.
+    /// For a video of this duration. Uses random numbers only if sizes are drawn.
     pub(crate) fn new(video: &Video, lasts: Time, random: Pcg64Mcg) -> FrameSizes {
         let (weights, rate) = match &video.frames {
             Frames::Trace { sizes, rate, .. } => match (rate, video.rate_max) {
@@ -41,7 +41,7 @@ impl FrameSizes {
         FrameSizes { sizes, at: 0 }
     }
 
-    /// Bytes of the next frame.
+    /// Size of the next frame, in bytes.
     pub(crate) fn size(&self) -> u64 {
         u64::from(self.sizes[self.at])
     }
@@ -52,8 +52,8 @@ impl FrameSizes {
     }
 }
 
-/// Sizes in these proportions whose mean is what a rate leaves for a frame, or as they are without one; of a second
-/// that has more than `most`, all frames are smaller by the same factor.
+/// Scales sizes to the mean that a rate gives a frame, or leaves them unchanged without a rate. In a second
+/// that would exceed `most`, all frames are reduced by the same factor.
 fn scaled(weights: &[f64], rate: Option<Rate>, most: Option<Rate>, frame_rate: f64) -> Arc<[u32]> {
     let of_a_frame = |rate: Rate| rate.as_bps() as f64 / 8.0 / frame_rate;
     let second = (frame_rate.round() as usize).max(1);
@@ -73,7 +73,7 @@ fn scaled(weights: &[f64], rate: Option<Rate>, most: Option<Rate>, frame_rate: f
         if whole(low) >= wanted * (1.0 - EXACT) {
             return low;
         }
-        // What is taken from the largest seconds is given to the others.
+        // What the largest seconds lose is given to the others.
         let mut high = low;
         for _ in 0..DOUBLINGS {
             if whole(high) >= wanted {
@@ -102,22 +102,22 @@ fn scaled(weights: &[f64], rate: Option<Rate>, most: Option<Rate>, frame_rate: f
     sizes.collect()
 }
 
-/// Closer than this, as a share, a mean is met.
+/// Relative accuracy of the mean.
 const EXACT: f64 = 1e-9;
-/// Beyond so many times twice the factor without a bound, all seconds have as much as they may.
+/// After this many doublings of the factor, all seconds have the most they may have.
 const DOUBLINGS: u32 = 40;
 
-/// In which order the frames of a film's group leave the encoder, by their places in it: a B frame after those
-/// that it refers to.
+/// Coding order of the frames in a film's group of pictures, by display position: a B frame follows those
+/// that it references.
 const CODING_ORDER: [u32; 16] = [0, 8, 4, 2, 1, 3, 6, 5, 7, 12, 10, 9, 11, 14, 13, 15];
 
-/// How an encoder's frames differ: by their place in the group of pictures, by the scene, which is
-/// log-normal and lasts for a while, and by a log-normal noise that changes slowly.
+/// Model of an encoder's frame sizes: by position in the group of pictures, by scene, whose factor is
+/// log-normal and lasts for a while, and by log-normal noise that changes slowly.
 ///
-/// Of the films, weights and deviations are chosen so that the moments are those of Star Wars IV, CIF, H.264 with
+/// For films, weights and deviations are chosen to match the moments of Star Wars IV, CIF, H.264 with
 /// hierarchical B frames, in the video trace library of Arizona State University (Van der Auwera, David and
-/// Reisslein, IEEE Trans. Broadcasting 54(3), 2008): coefficient of variation and peak over mean of frames 1.286,
-/// 11.5 (quantiser 28), 1.074, 11.1 (38), 1.140, 14.9 (48).
+/// Reisslein, IEEE Trans. Broadcasting 54(3), 2008): coefficient of variation and peak to mean ratio of
+/// frames 1.286, 11.5 (quantiser 28), 1.074, 11.1 (38), 1.140, 14.9 (48).
 struct Encoder {
     /// Weight of each frame of a group.
     group: Vec<f64>,
@@ -125,9 +125,9 @@ struct Encoder {
     scene_s: f64,
     scene_sigma: f64,
     noise_sigma: f64,
-    /// Correlation of a frame's noise with the one before.
+    /// Autocorrelation of the noise from frame to frame.
     noise_kept: f64,
-    /// No frame is larger than so many means.
+    /// Largest frame, in means.
     peak: f64,
 }
 
@@ -148,8 +148,8 @@ impl Encoder {
         }
     }
 
-    /// Groups of 16: an I frame, and B frames in four levels, of which each has the weight of the one
-    /// above times `ratio`.
+    /// Groups of 16: an I frame, and B frames in four levels, each with `ratio` times the weight of the level
+    /// above.
     fn film(ratio: f64, scene_sigma: f64, peak: f64) -> Encoder {
         Encoder {
             group: CODING_ORDER
@@ -167,7 +167,7 @@ impl Encoder {
     }
 }
 
-/// So many frames' sizes, as shares of their mean in the long run.
+/// Sizes of `count` frames, relative to their long-term mean.
 fn draw(preset: Preset, frame_rate: f64, count: usize, mut random: Pcg64Mcg) -> Vec<f64> {
     let encoder = Encoder::of(preset);
     let mean = encoder.group.iter().sum::<f64>() / encoder.group.len() as f64;

@@ -1,21 +1,21 @@
-//! What endpoints tell of themselves, on its way to whoever watches a run.
+//! Events of endpoints, on their way to the observer of a run.
 
 use ropewalk_transport::event::Recorder;
 
-/// Which endpoint of a flow.
+/// Identifies an endpoint of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Speaker {
-    /// The client's or the server's.
+    /// The client's or the server's end.
     pub(crate) end: usize,
     /// The number of its first subflow among the flow's.
     pub(crate) first: usize,
-    /// Which of the connections that its path has had.
+    /// Number of the connection among those that its path has had.
     pub(crate) dial: u16,
 }
 
-/// Hears the endpoints of a flow; `()` hears none, and is what an unwatched run hands to hosts.
+/// Receives the events of a flow's endpoints. `()` ignores them, and is used in runs without an observer.
 pub(crate) trait Hears {
-    /// The recorder of one of them.
+    /// The recorder of an endpoint.
     fn hear(&mut self, speaker: Speaker) -> impl Recorder;
 }
 

@@ -72,7 +72,7 @@ pub fn simulate(scenario: &Scenario, seed: u64, options: &Options) -> Result<Out
     simulate_watched(scenario, seed, options, &mut ())
 }
 
-/// Runs a scenario once, under somebody's eyes: the outcome is the same.
+/// Runs a scenario once with an observer; the outcome is the same.
 ///
 /// # Errors
 /// The scenario asks for what the simulator does not have (yet); the text says what.
@@ -108,14 +108,14 @@ fn run_world<O: Observer, M: Air<O::Tag>>(
     run.recorder.finish(run.now, &mut run.world);
     let outcome = summarise(scenario, seed, &mut run);
     if O::WATCHES {
-        // Whoever watches wants to see the connection close, too.
+        // Observers should see the connection close, too.
         run.close();
     }
     Ok(outcome)
 }
 
-/// That whoever watches can be told of all flows: the ns-3 module acknowledges in its own way, with
-/// options that no RFC has.
+/// Checks that all flows can be shown to an observer: the ns-3 module's acknowledgements have options of
+/// their own, which no RFC defines.
 fn check_watched(scenario: &Scenario) -> Result<(), Unsupported> {
     let untold = |flow: &&Flow| flow.protocol == Protocol::MptcpNs3;
     match scenario.flows.iter().find(untold) {
@@ -131,14 +131,14 @@ fn check_watched(scenario: &Scenario) -> Result<(), Unsupported> {
     }
 }
 
-/// A scenario asks for something that the simulator does not have.
+/// The scenario requires something that the simulator does not support.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key} = {value:?} is not simulated; allowed here: {allowed}")]
 pub struct Unsupported {
     /// The scenario's key.
     pub key: String,
-    /// What stands there.
+    /// Its value.
     pub value: String,
-    /// What would do.
+    /// Supported values.
     pub allowed: String,
 }

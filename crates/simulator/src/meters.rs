@@ -1,4 +1,4 @@
-//! What links with a quota have carried, and on what terms they are used.
+//! Metering of links with a quota, and the resulting terms.
 
 use ropewalk_network::{Direction, LinkId, Medium, Network};
 use ropewalk_quantities::{Bytes, Time};
@@ -8,15 +8,14 @@ use ropewalk_striping::Terms;
 use crate::outcome::QuotaSummary;
 use crate::packet::Packet;
 
-/// What links carry is looked at so often, as a gateway looks at its sockets: meanwhile a quota may be
-/// exceeded.
+/// Interval of readings, as a gateway reads its sockets: a quota may be exceeded in between.
 const READ_EVERY: Time = Time::from_millis(50);
 
-/// One for each link with a quota.
+/// A meter for each link with a quota.
 #[derive(Debug, Default)]
 pub(crate) struct Meters {
     meters: Vec<Meter>,
-    /// Of each path of the scenario, each link: its price, and its meter if it has one.
+    /// For each path of the scenario, its links: cost, and index of the meter if there is one.
     paths: Vec<Vec<(f64, Option<usize>)>>,
 }
 
@@ -25,7 +24,7 @@ struct Meter {
     link: usize,
     quota: Quota,
     period: u64,
-    /// All that had been carried when the period began, and when it was read last.
+    /// Total when the period began, and when last read.
     before: u64,
     now: u64,
 }
@@ -67,12 +66,12 @@ impl Meters {
         }
     }
 
-    /// When they are to be read after `now`, if there are any.
+    /// When the meters are to be read after `now`, if there are any.
     pub(crate) fn next(&self, now: Time) -> Option<Time> {
         (!self.meters.is_empty()).then_some(now + READ_EVERY)
     }
 
-    /// Reads what was sent both ways so far, what was lost on the way included.
+    /// Reads what was sent in both directions so far, including what was lost.
     pub(crate) fn read<T: Copy, M: Medium<Packet<T>>>(
         &mut self,
         now: Time,
@@ -84,7 +83,7 @@ impl Meters {
             let sent = ways.map(|way| network.link_mut(link, way).transmitted(now).as_u64());
             let period = meter.quota.period_at(now);
             if period > meter.period {
-                // What went since the last look is the new one's.
+                // What was carried since the last reading belongs to the new period.
                 meter.period = period;
                 meter.before = meter.now;
             }
@@ -92,7 +91,7 @@ impl Meters {
         }
     }
 
-    /// On what terms a path is used: it costs what its links do together, and may carry what each of them may.
+    /// The terms of a path: its cost is the sum of its links', and its quota the least of theirs.
     pub(crate) fn terms(&self, now: Time, path: usize) -> Terms {
         let mut terms = Terms::default();
         for (price, meter) in &self.paths[path] {
@@ -108,7 +107,7 @@ impl Meters {
         terms
     }
 
-    /// What they say.
+    /// Summaries of all meters.
     pub(crate) fn summaries(&self, scenario: &Scenario) -> Vec<QuotaSummary> {
         let meters = self.meters.iter();
         let summary = |meter: &Meter| {

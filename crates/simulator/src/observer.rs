@@ -1,4 +1,4 @@
-//! What a run shows to whoever watches it.
+//! The interface for observing a run.
 
 use std::fmt::Debug;
 
@@ -10,40 +10,39 @@ use ropewalk_scenario::Flow;
 use ropewalk_transport::Segment;
 use ropewalk_transport::event::Recorded;
 
-/// Watches a run packet by packet; `()` watches nothing and costs nothing.
+/// Observes a run packet by packet; `()` observes nothing and costs nothing.
 ///
-/// A packet is told of where it passes: it enters each hop of its route and, if the hop takes it
-/// and the next ones do, leaves it again; after the last hop it arrives.
+/// A packet is reported at each hop of its route: it enters the hop and, if it is neither dropped nor lost,
+/// leaves it again; after the last hop it arrives.
 pub trait Observer {
-    /// What packets carry for the observer through the links.
+    /// Data that packets carry for the observer.
     type Tag: Copy + Debug + Default;
-    /// Whether anything is watched.
+    /// Whether anything is observed.
     const WATCHES: bool;
 
-    /// Nobody wants to see more: the run ends early, and its outcome means nothing.
+    /// Whether to end the run early, in which case its outcome is meaningless.
     fn gave_up(&self) -> bool;
 
-    /// A flow is there, before the first event: the measured one is number 0.
+    /// A flow of the scenario, reported before the first event; number 0 is the measured one.
     fn flow(&mut self, flow: usize, facts: &FlowFacts<'_>);
 
-    /// A packet is offered to a hop. Called before its fate there is known.
+    /// A packet is offered to a hop. Called before its fate is known.
     fn enters(&mut self, sighting: &Sighting<'_>, tag: &mut Self::Tag);
 
-    /// It will not leave the hop: it was not taken, or a medium gave it up later.
+    /// It will not leave the hop: it was refused, or dropped later by a medium.
     fn dropped(&mut self, sighting: &Sighting<'_>, tag: Self::Tag, reason: DropReason);
 
-    /// A packet comes out of a hop.
+    /// A packet leaves a hop.
     fn leaves(&mut self, sighting: &Sighting<'_>, tag: &mut Self::Tag);
 
-    /// A packet has been taken by the endpoint; `duplicate` says that it brought only data that
-    /// had come before.
+    /// A packet was processed by the endpoint; `duplicate`: it contained no new data.
     fn arrives(&mut self, sighting: &Sighting<'_>, tag: Self::Tag, duplicate: bool);
 
-    /// The 802.11 channels whose frames it wants to be shown, by their numbers in the scenario, and
-    /// from where.
+    /// The 802.11 channels whose frames are to be reported, by number in the scenario, and the places where
+    /// they are received.
     fn ears(&self) -> Vec<(usize, Ear)>;
 
-    /// A frame of such a channel has ended; data with its packet and the packet's tag.
+    /// A frame on such a channel has ended; a data frame with its packet and the packet's tag.
     fn heard(
         &mut self,
         channel: usize,
@@ -51,58 +50,58 @@ pub trait Observer {
         packet: Option<(Sighting<'_>, Self::Tag)>,
     );
 
-    /// An endpoint tells what it does, as it does it.
+    /// An event of an endpoint, as it happens.
     fn told(&mut self, told: &Told);
 }
 
-/// What an endpoint told.
+/// An event of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Told {
-    /// Whose endpoint: 0 is the first flow.
+    /// Number of the flow; 0 is the first.
     pub flow: usize,
-    /// It is the server's; if not, the client's.
+    /// Whether it is the server's endpoint.
     pub by_server: bool,
-    /// How many connections its path had before this one, with `bas`; else 0.
+    /// Number of earlier connections on its path, with `bas`; else 0.
     pub dial: u16,
-    /// What, when, and on which subflow, numbered among the flow's.
+    /// The event, its time, and its subflow among the flow's.
     pub recorded: Recorded,
 }
 
-/// What does not change of a flow.
+/// Constant facts of a flow.
 #[derive(Debug)]
 pub struct FlowFacts<'a> {
-    /// As the scenario has it.
+    /// The scenario's flow.
     pub flow: &'a Flow,
     /// MPTCP's keys of client and server.
     pub keys: [u64; 2],
     /// Path of each subflow (of each stripe with `striped-tcp`, of each connection with `bas`), by its number in the scenario.
     pub paths: Vec<usize>,
-    /// For whatever else the packets need at random.
+    /// Random numbers for whatever else the packets need.
     pub random: Pcg64Mcg,
 }
 
-/// A packet at a place and a time.
+/// A packet at a hop and a time.
 #[derive(Clone, Copy, Debug)]
 pub struct Sighting<'a> {
-    /// When.
+    /// Time.
     pub time: Time,
     /// The link, by its number in the scenario.
     pub link: usize,
-    /// Its direction: back, from server to client.
+    /// Whether it is the link's reverse direction, from server to client.
     pub reverse: bool,
-    /// Whose packet: 0 is the first flow.
+    /// Number of the flow; 0 is the first.
     pub flow: usize,
-    /// Which of its subflows.
+    /// Number of the subflow in its flow.
     pub subflow: usize,
-    /// How many connections its path had before this one, with `bas`; else 0.
+    /// Number of earlier connections on its path, with `bas`; else 0.
     pub dial: u16,
     /// The path, by its number in the scenario.
     pub path: usize,
-    /// How many hops follow this one.
+    /// Number of hops after this one.
     pub hops_left: usize,
     /// Whether this is the first hop.
     pub first_hop: bool,
-    /// What it carries.
+    /// The segment that it carries.
     pub segment: &'a Segment,
 }
 

@@ -1,26 +1,26 @@
-//! What a run gives: a summary, and on request a timeline and reordering metrics.
+//! Results of a run: a summary, and optionally a timeline and reordering metrics.
 
 use crate::timeline::{CompetitorTimeline, Timeline};
 
 /// Everything that one run measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// The numbers that every run gives.
+    /// The summary.
     pub summary: Summary,
     /// State at regular steps, where [`Options::timeline_step`](crate::Options) asked for it.
     pub timeline: Option<Timeline>,
     /// Delay from the application's write to delivery in order.
     pub delays: Vec<DelayBin>,
-    /// The same of the flows after the first, as far as they are recorded.
+    /// Outcomes of the flows after the first, as far as they are recorded.
     pub others: Vec<FlowOutcome>,
-    /// What competitors got at regular steps, where a timeline was asked for and there are any.
+    /// Goodput of competitors at regular steps, if a timeline was requested and there are any.
     pub competitors: Option<CompetitorTimeline>,
 }
 
-/// What was recorded of a flow after the first.
+/// Outcome of a flow after the first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowOutcome {
-    /// Its name; with a number behind it where an entry of the scenario stands for several.
+    /// Its name; with a number appended if its entry stands for several flows.
     pub name: String,
     /// The path of each of its subflows (with `striped-tcp`, of each stripe).
     pub links: Vec<String>,
@@ -30,14 +30,14 @@ pub struct FlowOutcome {
     pub delays: Vec<DelayBin>,
 }
 
-/// What a link with a quota has carried in the period at the end of the run, warm-up included.
+/// Use of a link with a quota in the period at the end of the run, warm-up included.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct QuotaSummary {
     /// The link's name.
     pub link: String,
     /// Bytes of IP packets, both ways, of all flows.
     pub used: u64,
-    /// Bytes that the quota leaves.
+    /// Bytes left of the quota.
     pub left: u64,
 }
 
@@ -68,7 +68,7 @@ pub struct Summary {
     /// link has a price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
-    /// What 10^9 bytes cost that the application got, by the same price of a Mbit; absent when it got none.
+    /// Cost of 10^9 bytes of goodput, at the same prices; absent without goodput.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_per_gb: Option<f64>,
     /// Of each link with a quota; absent when none has one.
@@ -77,13 +77,12 @@ pub struct Summary {
     /// Application's write to delivery in order; absent when nothing was delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<DelaySummary>,
-    /// What its application makes of it.
+    /// Application-level results.
     #[serde(flatten)]
     pub application: ApplicationSummary,
-    /// Order of arrival on the data level.
+    /// Order of arrival at data level.
     pub reordering: Reordering,
-    /// What the papers of the ns-3 module measure, of the first flow where it has profile
-    /// `mptcp-ns3`.
+    /// Measurements of the papers on the ns-3 module, of the first flow if it has profile `mptcp-ns3`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mptcp_ns3: Option<MptcpNs3Summary>,
     /// Per link, as in the scenario; forward direction.
@@ -105,49 +104,49 @@ pub struct Summary {
     /// Per competitor of the scenario.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub competitors: Vec<CompetitorSummary>,
-    /// All flows beside each other, where there are several.
+    /// All flows, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowSummary>,
-    /// Jain, Chiu and Hawe's index of fairness over the goodputs of all flows, from 1/n to 1 (DEC
-    /// TR-301, 1984); where there are several.
+    /// Jain, Chiu and Hawe's fairness index over the goodputs of all flows, from 1/n to 1 (DEC TR-301, 1984);
+    /// if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jain_index: Option<f64>,
     /// "Read this before trusting the numbers".
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// What the run took.
+    /// Effort of the run.
     pub stats: Stats,
 }
 
-/// Of a mesh that was drawn.
+/// A mesh that was drawn.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct MeshSummary {
     /// How many nodes.
     pub nodes: usize,
-    /// How many pairs of them are in the range of routes.
+    /// Number of pairs of nodes within the range of routes.
     pub links: usize,
     /// The node that sends.
     pub source: String,
     /// The node that receives.
     pub destination: String,
-    /// How many deployments were drawn until one was as required, that one included.
+    /// Number of deployments that were drawn until one met the requirements, that one included.
     pub draws: u64,
-    /// How many routes there are.
+    /// Number of disjoint routes.
     pub routes: DisjointRoutes,
 }
 
-/// How many routes between source and destination each routing finds.
+/// Number of routes between source and destination, by kind of disjointness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct DisjointRoutes {
-    /// That share no link.
+    /// Link-disjoint routes.
     pub link: usize,
-    /// That share no inner node.
+    /// Node-disjoint routes.
     pub node: usize,
-    /// That share no zone.
+    /// Zone-disjoint routes.
     pub zone: usize,
 }
 
-/// Of a distribution of delays, in the unit that the name of the key has.
+/// Statistics of a distribution of delays, in the unit given by the key's name.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct DelaySummary {
     /// Arithmetic mean.
@@ -162,55 +161,55 @@ pub struct DelaySummary {
     pub max: f64,
 }
 
-/// What those who use an application would say of a run, by the kind of its traffic; none of bulk.
+/// Application-level results, by kind of traffic; none for bulk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct ApplicationSummary {
-    /// Of messages with a deadline.
+    /// For messages with a deadline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<MessagesSummary>,
-    /// Of a video.
+    /// For a video.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub video: Option<VideoSummary>,
-    /// Of adaptive streaming.
+    /// For adaptive streaming.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chunks: Option<ChunksSummary>,
-    /// Of responses that were asked for.
+    /// For request-response traffic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<RequestsSummary>,
-    /// Of pages.
+    /// For web pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub web: Option<WebSummary>,
 }
 
-/// How a video came that its player asked for in chunks.
+/// Results of adaptive streaming.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct ChunksSummary {
-    /// Chunks that came in the measured time.
+    /// Chunks that arrived in the measured time.
     pub count: u64,
-    /// The rate of the quality that was asked for, in the mean of the chunks; 10^6 bit/s.
+    /// Mean rate of the requested qualities; 10^6 bit/s.
     pub rate_mbps: f64,
-    /// How often the quality changed from one chunk to the next.
+    /// Changes of quality between consecutive chunks.
     pub switches: u64,
-    /// Chunks that came later than their player had set or never, in percent.
+    /// Chunks that arrived after the player's deadline or never, in percent.
     pub late_percent: f64,
     /// Their bytes.
     pub late_bytes: u64,
-    /// From asking for a chunk to having it; s.
+    /// Time from the request of a chunk to its arrival; s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_s: Option<DelaySummary>,
-    /// How it played.
+    /// Stalls of the player.
     pub stall: Stall,
 }
 
-/// How responses came.
+/// Results of request-response traffic.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct RequestsSummary {
-    /// Responses to what was asked for in the measured time.
+    /// Responses to requests of the measured time.
     pub count: u64,
-    /// From asking to having the response; s.
+    /// Time from request to response; s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_s: Option<DelaySummary>,
-    /// Responses that came later than their deadline or never, in percent; where they have one.
+    /// Responses that arrived after their deadline or never, in percent; if there is a deadline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late_percent: Option<f64>,
     /// Their bytes.
@@ -218,66 +217,66 @@ pub struct RequestsSummary {
     pub late_bytes: Option<u64>,
 }
 
-/// How pages came.
+/// Results of page loads.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct WebSummary {
-    /// Pages that were begun in the measured time and are there whole.
+    /// Pages that were begun in the measured time and loaded completely.
     pub pages: u64,
     /// Their objects.
     pub objects: u64,
-    /// From asking for a page to having all of its objects; s.
+    /// Time from the request of a page to the arrival of all its objects; s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page_load_s: Option<DelaySummary>,
-    /// From asking for an object to having it; s.
+    /// Time from the request of an object to its arrival; s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response_s: Option<DelaySummary>,
 }
 
-/// How many messages came before their deadlines.
+/// Timeliness of messages.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct MessagesSummary {
-    /// Those that were written in the measured time, and whose time is over.
+    /// Messages that were written in the measured time, and whose deadline has passed.
     pub count: u64,
-    /// Of them those that came later than their deadline or never, in percent.
+    /// Those of them that arrived late or never, in percent.
     pub late_percent: f64,
     /// Their bytes.
     pub late_bytes: u64,
 }
 
-/// How a video came.
+/// Timeliness of a video.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct VideoSummary {
-    /// Frames that were written in the measured time, and whose time is over.
+    /// Frames that were written in the measured time, and whose deadline has passed.
     pub frames: u64,
-    /// Of them those that came later than their deadline or never, in percent.
+    /// Those of them that arrived late or never, in percent.
     pub late_percent: f64,
     /// Their bytes.
     pub late_bytes: u64,
-    /// From the write of a frame to its delivery, of those that came; ms.
+    /// Time from the write of a frame to its delivery, of delivered frames; ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frame_delay_ms: Option<DelaySummary>,
-    /// How it played, if there was a player.
+    /// Stalls of the player, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stall: Option<Stall>,
 }
 
-/// How often a player had nothing to show.
+/// Stalls of a player.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Stall {
-    /// Times, after it had started.
+    /// Number of stalls after the start.
     pub count: u64,
-    /// Seconds of that.
+    /// Their duration in seconds.
     pub total_s: f64,
-    /// Of the time from the start of playing.
+    /// Fraction of the time since playing began.
     pub share: f64,
 }
 
 /// Order of arrival at the receiver.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Reordering {
-    /// Share of the data packets that had to wait for another before them (data sequence).
+    /// Fraction of the data packets that arrived behind a gap (data sequence).
     pub out_of_order_ratio: f64,
-    /// Most bytes that waited in the receive buffer for a gap to close.
+    /// Most bytes in the receive buffer behind a gap.
     pub buffer_max_bytes: u64,
     /// RFC 5236 and RFC 4737, where asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -302,28 +301,27 @@ pub struct ReorderingMetrics {
 pub struct LinkSummary {
     /// Its name.
     pub name: String,
-    /// Packets that the link sent (those dropped by the queue are not among them).
+    /// Packets sent by the link, without those dropped by the queue.
     pub sent_packets: u64,
-    /// Packets lost on the way, by loss or outage.
+    /// Packets lost in transit, by loss or outage.
     pub lost_packets: u64,
-    /// Packets that found the queue full.
+    /// Packets dropped at a full queue.
     pub dropped_packets: u64,
-    /// IP bytes that came out at the far end.
+    /// Bytes of IP packets delivered at the far end.
     pub delivered_bytes: u64,
-    /// Sent bits over what its rate or trace could have sent; absent where it is unlimited, or in the
-    /// air.
+    /// Bits sent, as a fraction of what its rate or trace allowed; absent if it is unlimited or wireless.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub utilization: Option<f64>,
-    /// Data frames sent, those sent again included; of a link through the air.
+    /// Data frames sent, retransmissions included; of a wireless link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u64>,
-    /// The share of them that the receiver did not get: noise, collisions, losses set by hand.
+    /// Fraction of them that the receiver did not decode: noise, collisions, configured losses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frame_error_ratio: Option<f64>,
-    /// Packets given up after the last try, among the lost ones.
+    /// Packets dropped after the last retry, which are among the lost ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drops_tries: Option<u64>,
-    /// Who got how much of it, where there are several flows: those that use it.
+    /// Each flow's share of it, if there are several flows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<LinkShare>,
 }
@@ -333,26 +331,26 @@ pub struct LinkSummary {
 pub struct ChannelSummary {
     /// Its name.
     pub name: String,
-    /// The share of time with a frame on the air.
+    /// Fraction of time with a frame on the air.
     pub busy_ratio: f64,
-    /// The share of data and RTS frames that their receivers lost to other frames; 0 without any.
+    /// Fraction of data and RTS frames lost at their receivers in collisions; 0 without any frame.
     pub collision_ratio: f64,
-    /// What its radios did, in the mean.
+    /// Mean airtime shares of its radios.
     pub airtime: AirtimeShares,
 }
 
-/// Shares of time that sum up to 1.
+/// Fractions of time, which sum to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct AirtimeShares {
-    /// Sending data for the first time.
+    /// Transmitting data for the first time.
     pub data: f64,
-    /// Sending data again.
+    /// Retransmitting data.
     pub retries: f64,
-    /// Sending ACKs.
+    /// Transmitting ACKs.
     pub ack: f64,
-    /// Sending RTS and CTS.
+    /// Transmitting RTS and CTS.
     pub rts: f64,
-    /// With something to send, and not sending: back-off, waiting for others, for answers.
+    /// With something to send, but not transmitting: back-off, medium busy, waiting for responses.
     pub defer: f64,
     /// With nothing to send.
     pub idle: f64,
@@ -365,9 +363,9 @@ pub struct NodeSummary {
     pub name: String,
     /// x, y and z, m.
     pub at: [f64; 3],
-    /// Packets in its radios' queues, those being sent included, in the mean over time.
+    /// Mean packets in its radios' queues, those being transmitted included.
     pub queue_mean: f64,
-    /// The most that one of its radios ever had, warm-up included.
+    /// Most packets in the queue of one of its radios, warm-up included.
     pub queue_max: u32,
 }
 
@@ -378,68 +376,67 @@ pub struct RadioSummary {
     pub node: String,
     /// Its channel.
     pub channel: String,
-    /// Data frames sent, those sent again included.
+    /// Data frames sent, retransmissions included.
     pub frames: u64,
-    /// Of them, sent again.
+    /// Those of them that were retransmissions.
     pub retries: u64,
-    /// Packets dropped after the last try.
+    /// Packets dropped after the last retry.
     pub drops_tries: u64,
-    /// Packets that found the queue full.
+    /// Packets dropped at a full queue.
     pub drops_queue: u64,
-    /// Packets that waited too long.
+    /// Packets dropped at the end of their lifetime.
     pub drops_lifetime: u64,
-    /// Of its data and RTS frames, those that their receiver lost to other frames on the air.
+    /// Its data and RTS frames that were lost at their receiver in collisions.
     pub collisions: u64,
-    /// The share of time that it sent.
+    /// Fraction of time that it transmitted.
     pub airtime_ratio: f64,
-    /// Where its time went.
+    /// Airtime shares.
     pub airtime: AirtimeShares,
 }
 
-/// A flow's part of a link.
+/// A flow's share of a link.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct LinkShare {
     /// The flow's name.
     pub name: String,
-    /// IP bytes of it that came over the link to the end of their path, all of its connections'
-    /// together.
+    /// Bytes of its IP packets that passed the link and reached the end of their path, over all its
+    /// connections.
     pub delivered_bytes: u64,
-    /// Of such bytes of all flows; 0 where there are none.
+    /// Fraction of the same of all flows; 0 if there are none.
     pub share: f64,
 }
 
-/// What alheid-2016 and its kin measure of the ns-3 module's MPTCP.
+/// Measurements of alheid-2016 and related papers of the ns-3 module's MPTCP.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct MptcpNs3Summary {
-    /// What the module calls its answer to reordering.
+    /// The module's name of its answer to reordering.
     pub reordering: &'static str,
-    /// Segments that were stored out of order, of those that brought something new (OOO-R); in percent.
+    /// Segments stored out of order, as a fraction of those with new data (OOO-R); in percent.
     pub out_of_order_percent: f64,
-    /// Most segments that were stored at once, after the warm-up (OOO buffer).
+    /// Most segments stored at once after the warm-up (OOO buffer).
     pub buffer_max_segments: usize,
-    /// The same in 1024 bytes of payload.
+    /// The same in KiB of payload.
     pub buffer_max_kib: f64,
-    /// The module's gThroughput: the sum over subflows of cwnd x MSS / srtt, in the mean over
-    /// acknowledgements after the warm-up; 10^6 bit/s. Not what was delivered. Absent where nothing was
-    /// acknowledged.
+    /// The module's gThroughput: the sum over subflows of cwnd x MSS / srtt, averaged over the
+    /// acknowledgements after the warm-up; 10^6 bit/s. It is not goodput. Absent if nothing was acknowledged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gthroughput_mbps: Option<f64>,
 }
 
-/// One entry of the scenario's flows, beside the others.
+/// A flow entry of the scenario, as compared with the others.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct FlowSummary {
     /// Its name.
     pub name: String,
-    /// What carries it, as the scenario spells it.
+    /// Its protocol, as spelled in the scenario.
     pub protocol: &'static str,
-    /// How many flows it stands for, where that is not one.
+    /// Number of flows that it stands for, if not one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
     /// Mean goodput of one of them, over the time from its first write (or the end of the warm-up)
     /// to its last delivery, a competitor's to the end of the run; 10^6 bit/s.
     pub goodput_mbps: f64,
-    /// Its part of the bytes that all flows delivered; 0 where nothing was.
+    /// Its fraction of the bytes delivered by all flows; 0 if there are none.
     pub share: f64,
     /// Bytes that its applications got in order, in the measured time.
     pub delivered_bytes: u64,
@@ -450,7 +447,7 @@ pub struct FlowSummary {
     /// delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<DelaySummary>,
-    /// What its application makes of it.
+    /// Application-level results.
     #[serde(flatten)]
     pub application: ApplicationSummary,
     /// Per subflow, where the entry stands for one recorded flow.
@@ -465,23 +462,22 @@ pub struct SubflowSummary {
     pub link: String,
     /// Bytes newly delivered on the data level by this subflow; 10^6 bit/s.
     pub goodput_mbps: f64,
-    /// Its part of the bytes that all subflows delivered; 0 where nothing was.
+    /// Its fraction of the bytes delivered by all subflows; 0 if there are none.
     pub share: f64,
-    /// Data segments sent, again or for the first time.
+    /// Data segments sent, retransmissions included.
     pub segments_sent: u64,
-    /// Data segments sent again on the same subflow.
+    /// Data segments retransmitted on the same subflow.
     pub retransmissions: u64,
     /// Times that fast recovery was entered.
     pub fast_recoveries: u64,
-    /// Times that the retransmission timer ran out.
+    /// Expiries of the retransmission timer.
     pub timeouts: u64,
-    /// Retransmissions of segments that the receiver had.
+    /// Retransmissions of segments that the receiver had already.
     pub spurious_retransmissions: u64,
-    /// With an answer to reordering: what was found to have been no loss.
+    /// With an answer to reordering: losses that were found to be spurious.
     #[serde(flatten)]
     pub undone: Option<UndoneSummary>,
-    /// Payload that it held and others were given, too, since it was silent, late or gone; with
-    /// `bas`.
+    /// Payload in flight on it that was also sent on others, since it was silent, late or gone; with `bas`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resent_bytes: Option<u64>,
     /// Smoothed round-trip time at the end; absent when none was measured.
@@ -489,25 +485,23 @@ pub struct SubflowSummary {
     pub srtt_ms: Option<f64>,
 }
 
-/// Losses that an answer to reordering found to have been none.
+/// Losses that an answer to reordering found to be spurious.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct UndoneSummary {
-    /// Times that windows were restored.
+    /// Number of times that windows were restored.
     pub undone: u64,
     /// Of these, after fast recoveries.
     pub spurious_fast_recoveries: u64,
     /// Of these, after timeouts.
     pub spurious_timeouts: u64,
-    /// Most duplicate acknowledgements that were waited for before a segment was taken for lost, in
-    /// the whole run.
+    /// Largest duplicate-acknowledgement threshold of the whole run.
     pub dupthresh_max: u32,
-    /// As Linux counts them, where Linux's answer is asked.
+    /// Linux's counters, with Linux's answer to reordering.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nstat: Option<Nstat>,
 }
 
-/// Linux's counters of undone losses and of segments that were overtaken, by the names that nstat has
-/// for them.
+/// Linux's counters of undone losses and of reordering, under the names of nstat.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[allow(
     missing_docs,
@@ -532,7 +526,7 @@ pub struct Nstat {
     pub paws_estab: u64,
 }
 
-/// Competitors of one entry, together.
+/// The competitors of an entry together.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct CompetitorSummary {
     /// The entry's name.
@@ -543,10 +537,10 @@ pub struct CompetitorSummary {
     pub goodput_mbps: f64,
 }
 
-/// What a run took.
+/// Effort of a run.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Stats {
-    /// Data packets that endpoints sent, competitors' included.
+    /// Data packets sent by endpoints, competitors included.
     pub data_packets: u64,
     /// Events of the run loop.
     pub events: u64,

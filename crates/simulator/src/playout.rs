@@ -1,14 +1,14 @@
-//! A player of video: it shows a frame, or a chunk, at each of its times, and stalls where the next has not come.
+//! A video player: it shows each frame or chunk at its time, and stalls if the next has not arrived.
 
 use ropewalk_quantities::Time;
 
 use crate::outcome::Stall;
 
-/// Starts when it holds frames for so long, and again after a stall.
+/// Playing starts with this much in the buffer, and again after a stall.
 #[derive(Clone, Debug)]
 pub(crate) struct Playout {
     interval: Time,
-    /// Frames that it holds before it shows the first.
+    /// Frames in the buffer before the first is shown.
     needed: u64,
     arrived: u64,
     shown: u64,
@@ -20,14 +20,14 @@ pub(crate) struct Playout {
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// Since then; the first time it is no stall.
+    /// Since this time; the first filling is not a stall.
     Filling(Time),
-    /// The next frame is shown then.
+    /// The next frame is to be shown at this time.
     Playing(Time),
 }
 
 impl Playout {
-    /// Frames are so far apart; the first is written at `start`.
+    /// With this interval of frames, of which the first is written at `start`.
     pub(crate) fn new(buffer: Time, interval: Time, start: Time) -> Playout {
         let needed = buffer.as_nanos().div_ceil(interval.as_nanos().max(1));
         Playout {
@@ -42,7 +42,7 @@ impl Playout {
         }
     }
 
-    /// The next frame has arrived whole.
+    /// The next frame has arrived completely.
     pub(crate) fn frame(&mut self, now: Time) {
         self.play_until(now);
         self.arrived += 1;
@@ -57,18 +57,18 @@ impl Playout {
         }
     }
 
-    /// How long it can go on with what it holds.
+    /// Playing time in its buffer.
     pub(crate) fn held(&mut self, now: Time) -> Time {
         self.play_until(now);
         let whole = self.interval * (self.arrived - self.shown);
         match self.state {
             State::Filling(_) => whole,
-            // What is being shown is not over before the next.
+            // The frame being shown lasts until the next one.
             State::Playing(next) => whole + next.saturating_sub(now),
         }
     }
 
-    /// Whether it plays what it holds, and does not wait for more of it.
+    /// Whether it is playing rather than filling its buffer.
     pub(crate) fn is_playing(&self) -> bool {
         matches!(self.state, State::Playing(_))
     }
@@ -91,7 +91,7 @@ impl Playout {
         };
     }
 
-    /// What has become of it until `end`.
+    /// Its stalls until `end`.
     pub(crate) fn end(&self, end: Time) -> Stall {
         let mut player = self.clone();
         player.play_until(end);

@@ -1,4 +1,4 @@
-//! The run loop: takes what happens next and lets it happen.
+//! The run loop: processes events in order of time.
 
 use ropewalk_network::{Advance, Agenda, IDLE, Key, Medium, Network, Offer, RouteId};
 use ropewalk_quantities::Time;
@@ -22,19 +22,19 @@ pub(crate) struct Run<'o, O: Observer, M> {
     pub(crate) now: Time,
     pub(crate) recorder: Recorder,
     pub(crate) events: u64,
-    /// Recorded flows that have not delivered all that they will.
+    /// Recorded flows with unfinished transfers.
     unfinished: usize,
-    /// What links with a quota have carried.
+    /// Meters of links with a quota.
     pub(crate) meters: Meters,
-    /// What is due besides packets: three sources per flow (client's timer, server's, application),
-    /// then the recorder, and meters where there are any.
+    /// Timers: three sources per flow (client's timer, server's timer, application), then the recorder, and
+    /// meters if there are any.
     timers: Agenda,
-    /// Where segments are written before they enter a link.
+    /// The packet into which segments are written before they enter a link.
     outgoing: Packet<O::Tag>,
     observer: &'o mut O,
     /// The scenario's path of each route.
     paths: Vec<usize>,
-    /// Media that are listened to, with their channels' numbers in the scenario.
+    /// Media whose frames are observed, with their channels' numbers in the scenario.
     listened: Vec<(usize, usize)>,
     duration: Time,
 }
@@ -91,7 +91,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
             observer,
             duration: scenario.duration,
         };
-        // Before the flows, so that nothing of theirs precedes a measurement from the start.
+        // Scheduled before the flows, so that a measurement from the start precedes their events.
         if let Some(time) = run.recorder.next() {
             run.schedule(recorded, time);
         }
@@ -105,12 +105,12 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         run
     }
 
-    /// Runs until all transfers that end are complete, or the duration is over.
+    /// Runs until all finite transfers are complete, or the duration is over.
     pub(crate) fn run(&mut self) {
         while self.unfinished > 0 && self.step() {}
     }
 
-    /// Runs on until the first flow's connections are closed or the duration is over.
+    /// Continues until the first flow's connections are closed or the duration is over.
     pub(crate) fn close(&mut self) {
         while !self.world.flows[0].host.is_closed() && self.step() {}
     }
@@ -153,7 +153,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         true
     }
 
-    /// Lets the network do what it does next, and hands an end what has arrived for it.
+    /// Processes the network's next event, and passes an arriving packet to its end.
     #[inline]
     fn move_packet(&mut self) {
         let now = self.now;
@@ -215,7 +215,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         if asks {
             self.reader_asks(index);
         }
-        // Whoever watches is told by the long way that there is nothing to send.
+        // With an observer, the complete sequence of calls is made even if there is nothing to send.
         if !O::WATCHES
             && end == SERVER
             && let Some(connection) = self.world.flows[index].host.connection()
@@ -226,7 +226,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         self.serve(index, end);
     }
 
-    /// What a reader has got may let it ask for more, now or later.
+    /// What a reader has received may let it make a request, now or later.
     #[inline(never)]
     fn reader_asks(&mut self, index: usize) {
         let next = self.world.flows[index].application.next();
@@ -234,7 +234,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         self.serve(index, SERVER);
     }
 
-    /// Shows the frames that have been heard on channels.
+    /// Reports frames that were heard on channels to the observer.
     fn show_heard(&mut self) {
         let network = &mut self.world.network;
         for (medium, channel) in &self.listened {
@@ -254,7 +254,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         }
     }
 
-    /// A packet of a flow left the medium that it had entered first.
+    /// A packet of a flow has left the medium that it first entered.
     #[inline(never)]
     fn left_medium(&mut self, index: usize) {
         if self.world.flows[index].host.left_medium() {
@@ -293,7 +293,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         }
     }
 
-    /// Links' meters are read: paths are used on the terms that follow.
+    /// Reads the meters, and applies the resulting terms.
     #[inline(never)]
     fn meters_due(&mut self, source: usize) {
         self.meters.read(self.now, &mut self.world.network);
@@ -310,7 +310,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         self.schedule_at(source, self.meters.next(self.now));
     }
 
-    /// Something happened at an end of a flow: sends all that is to be sent now, and arms timers.
+    /// Something happened at an end of a flow: sends what is to be sent now, and arms timers.
     #[inline]
     fn serve(&mut self, index: usize, end: usize) {
         self.outgoing.flow = index as u32;
@@ -333,8 +333,8 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         self.arm_all(index, timeouts);
     }
 
-    /// The same for the hosts that are more than one connection: compiled apart, so that they cost
-    /// that one nothing.
+    /// The same for the hosts other than a single connection; not inlined, so that they do not slow that one
+    /// down.
     #[inline(never)]
     fn serve_apart(&mut self, index: usize, end: usize) {
         let World { network, flows, .. } = &mut self.world;
@@ -363,8 +363,8 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
 
     /// Arms the timer of an end of a flow.
     ///
-    /// It is scheduled only if it is earlier than what is scheduled: one that moved back is looked
-    /// at again when its old time has come.
+    /// Lazily: it is scheduled only if it is earlier than the scheduled time. A timer that was put off is
+    /// checked again when its old time has come.
     #[inline]
     fn arm(&mut self, index: usize, end: usize, timer: Option<Time>) {
         if let Some(time) = timer {
@@ -379,7 +379,7 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
         3 * flow + 2
     }
 
-    /// What is overdue happens now: an end may ask for a time that has gone by.
+    /// Schedules an event; one in the past happens now.
     fn schedule(&mut self, source: usize, time: Time) {
         let order = self.world.network.next_order();
         self.timers.set(source, Key::new(time.max(self.now), order));
@@ -393,21 +393,21 @@ impl<'o, O: Observer, M: Air<O::Tag>> Run<'o, O, M> {
     }
 }
 
-/// What is sent by an end of a flow, and where it goes.
+/// Sends the packets of an end of a flow.
 struct Leaving<'a, T, M> {
     now: Time,
     end: usize,
     application: &'a mut Application,
     routes: &'a [[RouteId; 2]],
-    /// Data packets sent.
+    /// Number of data packets sent.
     packets: &'a mut u32,
-    /// Where segments are written before they enter a link.
+    /// The packet into which segments are written before they enter a link.
     packet: &'a mut Packet<T>,
     network: &'a mut Network<Packet<T>, M>,
 }
 
 impl<T: Copy, M: Medium<Packet<T>>> Leaving<'_, T, M> {
-    /// Sends all that is to be sent now; gives the ends' timers.
+    /// Sends everything that is to be sent now; returns the ends' timers.
     #[inline(always)]
     fn send<O: Observer<Tag = T>, S: Sends>(
         self,
@@ -440,7 +440,7 @@ impl<T: Copy, M: Medium<Packet<T>>> Leaving<'_, T, M> {
                     let wants = self.network.wants(now, route, leaves.size);
                     host.entered(now, FirstHop { offer, wants });
                 }
-                // What a link drops or loses, the ends find out.
+                // A drop or loss is detected by the endpoints.
                 if let Offer::Dropped(_) = offer {
                     host.drop_packet(leaves.slot);
                 }

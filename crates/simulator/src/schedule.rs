@@ -1,4 +1,4 @@
-//! When messages are due, and of which size: at constant rate, Poisson, or a video's frames.
+//! Times and sizes of messages: at constant rate, Poisson, or a video's frames.
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
@@ -7,11 +7,11 @@ use ropewalk_scenario::{Spacing, Traffic};
 use crate::draws::exponential;
 use crate::frames::FrameSizes;
 
-/// Times at which messages are due, and their sizes.
+/// The times and sizes of messages.
 ///
-/// It is a function of the scenario and the seed: whoever carries the traffic, in virtual time or
-/// over sockets, writes at the same times; and the end that reads, with a schedule of its own, knows
-/// when what it reads was due without being told.
+/// It is a function of the scenario and the seed, so whoever carries the traffic, in virtual time or over
+/// sockets, writes at the same times; and the reading end, with a schedule of its own, knows when what it
+/// reads was due.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     sizes: Sizes,
@@ -32,8 +32,8 @@ enum Gaps {
 }
 
 impl Schedule {
-    /// The first message is due at `start`, and they go on until `end`, over which the mean of a video is its
-    /// rate; `None` for what has no times of its own: bulk, and what is asked for.
+    /// The first message is due at `start`, the last before `end`; over that time the mean of a video is its
+    /// rate. `None` for traffic without times of its own: bulk, and requests.
     pub fn new(traffic: &Traffic, start: Time, end: Time, random: Pcg64Mcg) -> Option<Schedule> {
         let (sizes, gaps) = match *traffic {
             Traffic::Bulk { .. } | Traffic::Asked(_) => return None,
@@ -65,7 +65,7 @@ impl Schedule {
         })
     }
 
-    /// Bytes of the next message.
+    /// Size of the next message.
     #[inline]
     pub fn message(&self) -> u64 {
         match &self.sizes {
@@ -74,7 +74,7 @@ impl Schedule {
         }
     }
 
-    /// Between two messages, in the mean.
+    /// Mean interval of messages.
     pub fn spacing(&self) -> Time {
         match self.gaps {
             Gaps::Constant(spacing) => spacing,
@@ -88,7 +88,7 @@ impl Schedule {
         self.next
     }
 
-    /// Goes on to the message after the next.
+    /// Advances to the message after the next.
     pub fn advance(&mut self) {
         if let Sizes::Frames(frames) = &mut self.sizes {
             frames.advance();

@@ -1,12 +1,12 @@
-//! Who got how much of what the links carried.
+//! Each flow's share of what the links carried.
 
 use ropewalk_network::RouteId;
 
-/// Bytes of IP packets that came to the end of each route, by the scenario's flows.
+/// Bytes of IP packets that reached the end of each route, by flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Shares {
-    /// By flow: what a route's number and this make an index of, wrapping round. Each flow has room
-    /// from the first of its routes to the last, so that flows with a few each take little.
+    /// For each flow the offset of its counters, relative to a route's number, with wrapping arithmetic. A
+    /// flow has counters from its first route to its last, so that flows with few routes take little memory.
     base: Vec<usize>,
     bytes: Vec<u64>,
 }
@@ -28,13 +28,13 @@ impl Shares {
         }
     }
 
-    /// A packet of a flow came to the end of one of its routes.
+    /// A packet of a flow reached the end of one of its routes.
     #[inline]
     pub(crate) fn count(&mut self, flow: usize, route: RouteId, size: u32) {
         self.bytes[self.base[flow].wrapping_add(route.index())] += u64::from(size);
     }
 
-    /// What a flow got by one of its routes.
+    /// Bytes of a flow over one of its routes.
     pub(crate) fn of(&self, flow: usize, route: RouteId) -> u64 {
         self.bytes[self.base[flow].wrapping_add(route.index())]
     }

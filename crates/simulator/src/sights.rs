@@ -1,4 +1,4 @@
-//! Packets as whoever watches a run sees them: by links and paths of the scenario.
+//! Packets as an observer sees them, in terms of the scenario's links and paths.
 
 use ropewalk_network::{Crossing, Direction, DropReason, Watch};
 use ropewalk_transport::event::{Happening, Recorded, Recorder};
@@ -8,7 +8,7 @@ use crate::hosts::SERVER;
 use crate::observer::{Observer, Sighting, Told};
 use crate::packet::Packet;
 
-/// A packet where it is, `path` being the scenario's path of its route.
+/// A packet at a hop; `path` is the scenario's path of its route.
 pub(crate) fn sighting<'a, T>(at: &Crossing, path: usize, packet: &'a Packet<T>) -> Sighting<'a> {
     let (link, direction) = at.link.expect("all hops are directions of links");
     Sighting {
@@ -25,22 +25,22 @@ pub(crate) fn sighting<'a, T>(at: &Crossing, path: usize, packet: &'a Packet<T>)
     }
 }
 
-/// Shows an observer what passes the network.
+/// Reports packets in the network to an observer.
 #[derive(Debug)]
 pub(crate) struct Watching<'a, O> {
     pub(crate) observer: &'a mut O,
-    /// Of the routes.
+    /// The scenario's path of each route.
     pub(crate) paths: &'a [usize],
-    /// The last place at which a packet was seen.
+    /// The last hop at which a packet was reported.
     pub(crate) last: Option<Crossing>,
-    /// The flow whose endpoints are at work.
+    /// The flow whose endpoints are active.
     pub(crate) flow: usize,
-    /// One of them took a segment that brought only data that had come before.
+    /// One of them received a segment without new data.
     pub(crate) duplicate: bool,
 }
 
 impl<'a, O: Observer> Watching<'a, O> {
-    /// While the endpoints of this flow are at work.
+    /// While the endpoints of this flow are active.
     #[inline]
     pub(crate) fn new(observer: &'a mut O, paths: &'a [usize], flow: usize) -> Watching<'a, O> {
         Watching {
@@ -93,7 +93,7 @@ impl<O: Observer> Hears for Watching<'_, O> {
     }
 }
 
-/// Hears one endpoint.
+/// Reports the events of an endpoint.
 #[derive(Debug)]
 pub(crate) struct Ear<'w, 'a, O> {
     watching: &'w mut Watching<'a, O>,

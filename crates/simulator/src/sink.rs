@@ -1,16 +1,16 @@
-//! What an end of a connection is to its application: something to write into.
+//! The interface that an application writes into.
 
 use ropewalk_transport::{Deadline, Endpoint};
 
-/// What an application writes into.
+/// Takes what an application writes.
 pub trait Sink {
-    /// Up to `most` bytes; says how many were taken.
+    /// Takes up to `most` bytes; returns how many.
     fn write(&mut self, most: u64) -> u64;
-    /// The same of bytes that are to be delivered by a time, where that means something.
+    /// The same for bytes with a deadline, where the protocol supports it.
     fn write_by(&mut self, most: u64, _deadline: Deadline) -> u64 {
         self.write(most)
     }
-    /// There will be no more.
+    /// Nothing more will be written.
     fn close(&mut self);
 }
 

@@ -1,4 +1,4 @@
-//! From counters to the numbers that every run prints.
+//! Computes the summary of a run from its counters.
 
 mod air;
 mod flows;
@@ -19,25 +19,25 @@ use crate::run::Run;
 use crate::world::World;
 use flows::Measured;
 
-/// The measured time of a run: what was counted at its start and at its end.
+/// The measured time of a run, with the counters at its start and at its end.
 struct Span<'a, T, M> {
     scenario: &'a Scenario,
     world: &'a World<T, M>,
     warmup: Time,
-    /// The run ended then.
+    /// When the run ended.
     end_at: Time,
     start: Baseline,
     end: Baseline,
 }
 
-/// What a run has measured; it takes the timelines with it.
+/// The results of a run, including its timelines.
 pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
     scenario: &Scenario,
     seed: u64,
     run: &mut Run<'_, O, M>,
 ) -> Outcome {
     let end = Baseline::take(run.now, &mut run.world);
-    // A run that ended within the warm-up has measured nothing.
+    // A run that ended during the warm-up has no results.
     let start = run.recorder.baseline.take().unwrap_or_else(|| end.clone());
     run.meters.read(run.now, &mut run.world.network);
     let quota = run.meters.summaries(scenario);
@@ -120,8 +120,8 @@ pub(crate) fn summarise<O: Observer, M: Air<O::Tag>>(
     }
 }
 
-/// What the ns-3 module's papers measure of the first flow, which had so many segments, and of them so
-/// many out of order.
+/// The measurements of the ns-3 module's papers for the first flow; with its segments, and those of them out
+/// of order.
 fn mptcp_ns3<T, M>(
     span: &Span<'_, T, M>,
     packets: u64,
@@ -161,8 +161,8 @@ fn take_outcomes<T, M>(scenario: &Scenario, world: &mut World<T, M>) -> Vec<Flow
     recorded.collect()
 }
 
-/// What 10^9 bytes cost that the application got, where so many Mbit/s cost so much (the sum of links'
-/// prices times their Mbit/s); `None` if it got none.
+/// Cost of 10^9 bytes of goodput, if this many Mbit/s cost this much (the sum of the links' prices times
+/// their Mbit/s); `None` without goodput.
 #[must_use]
 pub fn cost_per_gb(cost: f64, goodput_mbps: f64) -> Option<f64> {
     (goodput_mbps > 0.0).then(|| 8000.0 * cost / goodput_mbps)
@@ -191,7 +191,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     }
 }
 
-/// Bytes in so many seconds, in 10^6 bit/s; none in no time.
+/// A mean rate in 10^6 bit/s; zero if no time has passed.
 fn mbps(bytes: u64, seconds: f64) -> f64 {
     if seconds > 0.0 {
         bytes as f64 * 8.0 / seconds / 1e6

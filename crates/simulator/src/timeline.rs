@@ -7,8 +7,8 @@ pub struct Timeline {
     pub subflows: SubflowTimeline,
     /// One row per step.
     pub connection: ConnectionTimeline,
-    /// For each row of `subflows`, times in its step that what was taken for lost was found to have
-    /// been late, and windows were restored; empty without an answer to reordering.
+    /// For each row of `subflows`, how often in its step losses were found to be spurious and windows were
+    /// restored; empty without an answer to reordering.
     pub undone: Vec<u64>,
 }
 
@@ -19,7 +19,7 @@ pub struct SubflowTimeline {
     pub time_s: Vec<f64>,
     /// Subflow number.
     pub subflow: Vec<u32>,
-    /// New data that this subflow handed on in the step, in its own order; 10^6 bit/s.
+    /// New data that this subflow delivered in the step, in its own order; 10^6 bit/s.
     pub goodput_mbps: Vec<f64>,
     /// Congestion window, in bytes.
     pub cwnd_bytes: Vec<u64>,
@@ -38,11 +38,11 @@ pub struct ConnectionTimeline {
     pub time_s: Vec<f64>,
     /// Delivered in order in the step; 10^6 bit/s.
     pub goodput_mbps: Vec<f64>,
-    /// What the links of the connection's paths could have carried in the step; 10^6 bit/s; NaN where unlimited.
+    /// Capacity of the links of the connection's paths in the step; 10^6 bit/s; NaN if unlimited.
     pub capacity_mbps: Vec<f64>,
-    /// Bytes waiting for a gap to close, at the end of the step.
+    /// Bytes behind a gap at the end of the step.
     pub reorder_buffer_bytes: Vec<u64>,
-    /// What the player can go on with, at the end of the step; s. Empty where there is none.
+    /// Playing time in the player's buffer at the end of the step; s. Empty without a player.
     pub player_buffer_s: Vec<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! A scenario made ready to run: links, routes and flows.
+//! The state of a run, built from a scenario: links, routes and flows.
 
 use ropewalk_network::{LinkId, Medium, MediumPlan, Network, RouteId, stream};
 use ropewalk_scenario::Scenario;
@@ -13,19 +13,19 @@ use crate::{Options, Unsupported};
 /// Everything that a run changes; its packets carry a tag for whoever watches.
 #[derive(Debug)]
 pub(crate) struct World<T, M> {
-    /// Its links have the scenario's numbers.
+    /// Links have the scenario's numbers.
     pub(crate) network: Network<Packet<T>, M>,
-    /// Per path: the way there, and the way back.
+    /// Forward and reverse route of each path.
     pub(crate) routes: Vec<[RouteId; 2]>,
     /// In the order of the scenario; competitors come last.
     pub(crate) flows: Vec<Flow>,
-    /// Who got how much of each route.
+    /// Each flow's share of each route.
     pub(crate) shares: Shares,
 }
 
 impl<T: Copy, M: Medium<Packet<T>>> World<T, M> {
     /// # Errors
-    /// The scenario asks for what the simulator does not have.
+    /// The scenario requires something that the simulator does not support.
     pub(crate) fn build(
         scenario: &Scenario,
         media: Vec<MediumPlan<'_, M>>,
@@ -34,7 +34,7 @@ impl<T: Copy, M: Medium<Packet<T>>> World<T, M> {
     ) -> Result<World<T, M>, Unsupported> {
         let paths = scenario.paths.iter().map(|path| &path.hops[..]);
         let (network, routes) = Network::from_paths_and_media(&scenario.links, media, paths, seed);
-        // Exactly: they are large, and may be many.
+        // Allocated exactly, since flows are large and may be many.
         let count = scenario.flows.iter().map(|flow| flow.count as usize).sum();
         let mut flows = Vec::with_capacity(count);
         for (entry, flow) in scenario.flows.iter().enumerate() {
@@ -72,7 +72,7 @@ impl<T: Copy, M: Medium<Packet<T>>> World<T, M> {
         self.network.topology().links()
     }
 
-    /// Says which flows there are.
+    /// Reports the flows to the observer.
     pub(crate) fn tell_flows(
         &self,
         scenario: &Scenario,
@@ -92,7 +92,7 @@ impl<T: Copy, M: Medium<Packet<T>>> World<T, M> {
         }
     }
 
-    /// Data packets that all clients have sent.
+    /// Data packets sent by all clients.
     pub(crate) fn data_packets(&self) -> u64 {
         let hosts = self.flows.iter().map(|flow| &flow.host);
         hosts.map(Host::data_packets).sum()

@@ -1,7 +1,7 @@
-//! A browser: it loads pages one after another, each a tree of objects over one connection.
+//! A browser, which loads pages one after another, each a tree of objects over one connection.
 //!
-//! It asks for an object when the one that names it is there whole, and for no more at a time than a server of
-//! HTTP/2 allows as a rule.
+//! It requests an object once the object that references it is complete, and has no more requests open than
+//! an HTTP/2 server usually allows.
 
 use std::collections::VecDeque;
 
@@ -14,34 +14,34 @@ use super::{Answers, Ask, thought};
 use crate::metrics::Histogram;
 use crate::outcome::WebSummary;
 
-/// SETTINGS_MAX_CONCURRENT_STREAMS should not be less (RFC 9113, 6.5.2), and most servers have it so.
+/// SETTINGS_MAX_CONCURRENT_STREAMS should be at least this (RFC 9113, 6.5.2), and most servers use it.
 const MOST_OPEN: usize = 100;
 
 #[derive(Debug)]
 pub(super) struct Browser {
     pages: Pages,
     think: Think,
-    /// Between pages: when the next begins.
+    /// Between pages: when the next one begins.
     next: Option<Time>,
     page: Loading,
     random: Pcg64Mcg,
-    /// Pages that began before then are not measured.
+    /// Pages that began before this time are not measured.
     from: Time,
     loads: Histogram,
     objects: u64,
 }
 
-/// A page on its way.
+/// A page that is being loaded.
 #[derive(Debug, Default)]
 struct Loading {
     begun: Time,
     objects: Vec<PageObject>,
-    /// Of each object, those that it names.
+    /// For each object, those that it references.
     children: Vec<Vec<u32>>,
-    /// Named and not asked for, in the order in which they were found.
+    /// Referenced and not requested, in the order in which they were found.
     found: VecDeque<u32>,
     open: usize,
-    /// Not there yet.
+    /// Number of objects that have not arrived.
     left: usize,
 }
 
@@ -83,7 +83,7 @@ impl Browser {
         })
     }
 
-    /// An object is there.
+    /// An object has arrived.
     pub(super) fn answered(&mut self, now: Time, tag: u32) {
         let page = &mut self.page;
         page.open -= 1;
@@ -99,7 +99,7 @@ impl Browser {
         }
     }
 
-    /// Of browsers of the same kind of pages.
+    /// Summary of browsers that load the same kind of pages.
     pub(super) fn summary<'a>(
         browsers: impl Iterator<Item = &'a Browser>,
         answers: &Answers,
@@ -135,7 +135,8 @@ impl Loading {
     }
 }
 
-/// About what browsers tell servers (RFC 9218, 4.1): what holds up the first look at a page before what fills it.
+/// Approximately the priorities that browsers send (RFC 9218, 4.1): what blocks the first rendering of a page
+/// before its content.
 fn urgency(kind: ObjectKind) -> u8 {
     match kind {
         ObjectKind::Html | ObjectKind::Css => 0,

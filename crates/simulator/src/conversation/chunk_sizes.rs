@@ -1,4 +1,4 @@
-//! The sizes of a video's chunks in each quality.
+//! Sizes of a video's chunks in each quality.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use ropewalk_scenario::{ChunkSizes as Config, Chunks, Frames, Preset, Video};
 
 use crate::frames::FrameSizes;
 
-/// Frames a second of a video whose chunks are drawn.
+/// Frame rate of a video whose chunk sizes are drawn.
 const FRAME_RATE: f64 = 30.0;
 
-/// Chunk after chunk; again from the first when it ends.
+/// The sizes of consecutive chunks; starts over at the end of the video.
 #[derive(Debug)]
 pub(super) struct ChunkSizes {
     /// Bytes of each chunk in each quality.
@@ -21,7 +21,7 @@ pub(super) struct ChunkSizes {
 #[derive(Debug)]
 enum Table {
     Listed(Arc<ropewalk_scenario::Ladder>),
-    /// Of each chunk, how many bytes a bit/s of its quality's rate makes.
+    /// For each chunk, its bytes per bit/s of the quality's rate.
     Drawn {
         weights: Vec<f64>,
         rates: Vec<Rate>,
@@ -29,7 +29,7 @@ enum Table {
 }
 
 impl ChunkSizes {
-    /// Of a video that is played for so long.
+    /// Of a video that plays for this long.
     pub(super) fn new(chunks: &Chunks, lasts: Time, random: Pcg64Mcg) -> ChunkSizes {
         let sizes = match &chunks.sizes {
             Config::Trace { ladder, .. } => Table::Listed(Arc::clone(ladder)),
@@ -51,7 +51,7 @@ impl ChunkSizes {
         ChunkSizes { sizes }
     }
 
-    /// Bytes of a chunk in a quality.
+    /// Size of a chunk in a quality, in bytes.
     pub(super) fn of(&self, chunk: u64, quality: usize) -> u64 {
         match &self.sizes {
             Table::Listed(ladder) => {
@@ -65,7 +65,7 @@ impl ChunkSizes {
     }
 }
 
-/// The sums of a film's frames over chunks, for each bit/s of its mean rate.
+/// Sizes of a film's chunks, from its frames, per bit/s of the mean rate.
 fn film(preset: Preset, rate: Rate, chunk: Time, lasts: Time, random: Pcg64Mcg) -> Vec<f64> {
     let video = Video {
         frames: Frames::Drawn { preset, rate },

@@ -1,13 +1,13 @@
-//! What the end that reads asks for over a connection, and what the other end answers.
+//! Requests over a connection, and their answers.
 //!
-//! A reader (a player, a program that thinks, a browser) decides what is asked for and when, and learns
-//! when an answer is there whole. Requests are bytes of the connection, towards the end that writes, and so
-//! pay its round trip, its losses and its queues. The writer answers in the order of urgency, and of the
-//! requests; what is in the connection's buffer can no longer be overtaken. It is the way in which a server
-//! of HTTP/2 sends responses that are of no use in parts (RFC 9218, 10).
+//! A reader (a video player, a request-response program, a browser) decides what to request and when, and
+//! learns when an answer is complete. Requests are bytes of the connection in the direction of the writer, so
+//! they have its round trip, losses and queues. The writer answers in order of urgency, then in order of the
+//! requests; data in the connection's buffer can no longer be overtaken. An HTTP/2 server sends responses
+//! this way if parts of a response are useless (RFC 9218, 10).
 //!
-//! Both ends know who asked for what: the bytes need not say it, in virtual time or over sockets. Whoever
-//! carries them calls what happens at an end.
+//! Both ends share this object, so that the bytes need not be parsed, neither in virtual time nor over
+//! sockets. The code that transports the bytes calls its methods for the events at either end.
 
 mod browser;
 mod chunk_sizes;
@@ -31,41 +31,42 @@ use browser::Browser;
 use player::Player;
 use requester::Requester;
 
-/// Bytes of a request: that of HTTP/2 for one more object of a site, its header fields compressed (RFC 7541).
+/// Length of a request: that of HTTP/2 for another object of a site, with compressed header fields (RFC
+/// 7541).
 pub const REQUEST: u64 = 64;
 
-/// Both ends of what is asked and answered over one connection.
+/// Both ends of the requests and answers over a connection.
 #[derive(Debug)]
 pub struct Conversation {
     reader: Reader,
-    /// Requests that the reader has made and the writer has not read whole, the oldest first.
+    /// Requests that the reader has made and that have not completely arrived at the writer, oldest first.
     requests: VecDeque<Request>,
-    /// Bytes of requests that the reader's end of the connection has not taken.
+    /// Bytes of requests that the reader's endpoint has not taken.
     unsent: u64,
-    /// Bytes that the writer has of a request which is not whole.
+    /// Bytes of an incomplete request at the writer.
     heard: u64,
-    /// Requests that the writer has read.
+    /// Number of requests that the writer has read.
     numbered: u64,
-    /// What the writer has yet to write, by urgency and number.
+    /// Answers that the writer has yet to write, by urgency and number.
     answers: BTreeMap<(u8, u64), Answer>,
-    /// Bytes that it has written, and where in them answers end that are not there yet.
+    /// Bytes that it has written, and the ends of the answers that have not completely arrived.
     written: u64,
     ends: VecDeque<(u64, Answer)>,
-    /// Answers that are there and were not taken.
+    /// Answers that have arrived and were not removed.
     arrived: VecDeque<Arrived>,
     measured: Measured,
 }
 
-/// What a reader wants.
+/// A request of a reader.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Ask {
-    /// What the reader calls it.
+    /// The reader's identifier of it.
     tag: u32,
-    /// Bytes of the answer.
+    /// Size of the answer, in bytes.
     size: u64,
     /// From 0, the most urgent, to 7 (RFC 9218, 4.1).
     urgency: u8,
-    /// How long after the request has reached the writer the answer is late, if it can be.
+    /// Deadline of the answer, as a time after the request arrives at the writer, if it has one.
     span: Option<Time>,
 }
 
@@ -78,33 +79,33 @@ struct Request {
 #[derive(Clone, Copy, Debug)]
 struct Answer {
     request: Request,
-    /// When the request had reached the writer.
+    /// When the request arrived at the writer.
     begun: Time,
     due: Option<Deadline>,
     left: u64,
 }
 
-/// An answer that is there whole.
+/// An answer that has arrived completely.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrived {
     /// Bytes.
     pub size: u64,
-    /// When the writer had the request.
+    /// When the writer received the request.
     pub written: Time,
 }
 
-/// From the end of the warm-up on.
+/// Measurements, from the end of the warm-up on.
 #[derive(Debug)]
 struct Measured {
     from: Time,
-    /// Whether anybody takes what has arrived.
+    /// Whether arrived answers are kept to be removed one by one.
     logged: bool,
-    /// From the request to the answer, by the reader's clock.
+    /// Times from request to complete answer, at the reader.
     responses: Histogram,
     late: Late,
 }
 
-/// All answers to what was asked for in the measured time.
+/// All answers to requests of the measured time.
 #[derive(Debug)]
 struct Answers {
     count: u64,
@@ -112,7 +113,7 @@ struct Answers {
     late: Late,
 }
 
-/// The end that reads, as far as it decides what comes.
+/// The reader's behaviour.
 #[derive(Debug)]
 enum Reader {
     Player(Box<Player>),
@@ -121,7 +122,7 @@ enum Reader {
 }
 
 impl Reader {
-    /// When it asks next by itself.
+    /// When it next makes a request by itself.
     fn next(&self) -> Option<Time> {
         match self {
             Reader::Player(player) => player.next(),
@@ -130,7 +131,7 @@ impl Reader {
         }
     }
 
-    /// What it asks for now, if there is anything; to be called until there is not.
+    /// Its next request, if there is one now; to be called until there is none.
     fn ask(&mut self, now: Time) -> Option<Ask> {
         match self {
             Reader::Player(player) => player.ask(now),
@@ -139,7 +140,7 @@ impl Reader {
         }
     }
 
-    /// What it asked for is there.
+    /// The answer to a request has arrived.
     fn answered(&mut self, now: Time, ask: &Ask) {
         match self {
             Reader::Player(player) => player.answered(now),
@@ -150,8 +151,8 @@ impl Reader {
 }
 
 impl Conversation {
-    /// Begins at `start`, ends at `end` at the latest, and is measured from `warmup` on; `logged` keeps what has
-    /// arrived until it is taken.
+    /// Begins at `start`, ends at `end` at the latest, and is measured from `warmup` on. `logged`: arrived
+    /// answers are kept until they are removed.
     pub fn new(
         asked: &Asked,
         [start, warmup, end]: [Time; 3],
@@ -191,12 +192,12 @@ impl Conversation {
         }
     }
 
-    /// When the reader asks next by itself.
+    /// When the reader next makes a request by itself.
     pub fn next(&self) -> Option<Time> {
         self.reader.next()
     }
 
-    /// The reader asks for what it wants now.
+    /// Makes the requests that are due.
     pub fn ask(&mut self, now: Time) {
         while let Some(ask) = self.reader.ask(now) {
             self.requests.push_back(Request { ask, at: now });
@@ -209,12 +210,12 @@ impl Conversation {
         self.unsent
     }
 
-    /// So many of them were taken by the reader's end of the connection.
+    /// The reader's endpoint has taken this many bytes of requests.
     pub fn sent(&mut self, bytes: u64) {
         self.unsent -= bytes;
     }
 
-    /// Bytes of requests have reached the writer.
+    /// Bytes of requests have arrived at the writer.
     pub fn heard(&mut self, now: Time, bytes: u64) {
         self.heard += bytes;
         while self.heard >= REQUEST
@@ -237,7 +238,7 @@ impl Conversation {
         }
     }
 
-    /// The writer writes what its end of the connection has room for.
+    /// Writes answers, as far as the writer's endpoint has room.
     pub fn answer(&mut self, sink: &mut impl Sink) {
         while let Some(mut first) = self.answers.first_entry() {
             let answer = first.get_mut();
@@ -254,12 +255,12 @@ impl Conversation {
         }
     }
 
-    /// Whether the writer has something to write.
+    /// Whether the writer has anything to write.
     pub fn has_answers(&self) -> bool {
         !self.answers.is_empty()
     }
 
-    /// All bytes before `end` have reached the reader, which may ask for more.
+    /// All bytes before `end` have been delivered to the reader, which may make further requests.
     pub fn delivered(&mut self, now: Time, end: u64) {
         while let Some(&(_, answer)) = self.ends.front().filter(|(at, _)| *at <= end) {
             self.ends.pop_front();
@@ -287,12 +288,12 @@ impl Conversation {
         self.ask(now);
     }
 
-    /// The oldest answer that is there and was not taken.
+    /// The oldest answer that has arrived, which is removed.
     pub fn take_arrived(&mut self) -> Option<Arrived> {
         self.arrived.pop_front()
     }
 
-    /// Seconds that the reader's player can go on with what it holds, if there is one.
+    /// Playing time in the buffer of the reader's player, if it has one.
     pub fn held(&mut self, now: Time) -> Option<Time> {
         match &mut self.reader {
             Reader::Player(player) => Some(player.held(now)),
@@ -300,7 +301,7 @@ impl Conversation {
         }
     }
 
-    /// What readers of traffic that is alike make of it, at the end of the run.
+    /// Summary of readers with the same traffic, at the end of the run.
     pub fn summary(alike: &[&Conversation], end: Time) -> ApplicationSummary {
         let (mut responses, mut late) = (Histogram::new(), Late::default());
         for conversation in alike {
@@ -336,7 +337,7 @@ impl Conversation {
         summary
     }
 
-    /// Answers that can be late and whose time is over, those that did not come included.
+    /// Answers with a deadline that has passed, including those that did not arrive.
     fn late(&self, end: Time) -> Late {
         let measured = &self.measured;
         let waiting = self.answers.values();
@@ -355,7 +356,7 @@ impl Conversation {
     }
 }
 
-/// How long somebody thinks now.
+/// The next think time.
 fn thought(think: Think, random: &mut Pcg64Mcg) -> Time {
     match think.thinking {
         Thinking::Fixed => think.time,

@@ -1,4 +1,4 @@
-//! Pages: one from a file, or drawn like those of the web.
+//! Web pages: one from a file, or drawn from distributions of the web's.
 
 use std::sync::Arc;
 
@@ -7,21 +7,22 @@ use ropewalk_scenario::{ObjectKind, Page, PageObject};
 
 use crate::draws::{log_normal, normal, uniform};
 
-/// Deviation of the logarithm of a page's objects and of its bytes: 90 % of the HTTP Archive's pages have at most 179
-/// and 6 MB, in the median 74 and 1.9 MB (Web Almanac 2019, page weight).
+/// Standard deviations of the logarithms of a page's number of objects and of its bytes: 90 % of the HTTP
+/// Archive's pages have at most 179 objects and 6 MB, with medians of 74 and 1.9 MB (Web Almanac 2019, page
+/// weight).
 const OBJECTS_SIGMA: f64 = 0.69;
 const BYTES_SIGMA: f64 = 0.9;
-/// How much pages of many objects are also those of many bytes; chosen.
+/// Correlation between number of objects and bytes; chosen.
 const CORRELATION: f64 = 0.7;
-/// Deviation of the logarithm of the size of objects of a kind; chosen.
+/// Standard deviation of the logarithm of an object's size, by kind; chosen.
 const SIZE_SIGMA: f64 = 1.0;
-/// Most objects of a page that is drawn.
+/// Most objects of a drawn page.
 const MOST_OBJECTS: f64 = 10_000.0;
 
-/// What a page has beside its document: of how many objects out of 70, and of how many kB each in the mean. Scripts
-/// and images are those of the median page for desktops (Web Almanac 2024, page weight: 24 scripts of 613 KB together,
-/// 18 images of 1054 KB, 78 KB of style sheets, 131 KB of fonts, 18 KB of the document); how many style sheets, fonts
-/// and others there are is chosen.
+/// Objects of a page besides its document: their number out of 70, and their mean size in kB. Scripts and
+/// images are those of the median desktop page (Web Almanac 2024, page weight: 24 scripts of 613 KB together,
+/// 18 images of 1054 KB, 78 KB of style sheets, 131 KB of fonts, 18 KB of the document); the numbers of style
+/// sheets, fonts and others are chosen.
 const KINDS: [(ObjectKind, f64, f64); 5] = [
     (ObjectKind::Css, 8.0, 10.0),
     (ObjectKind::Script, 24.0, 26.0),
@@ -33,7 +34,7 @@ const DOCUMENT_KB: f64 = 18.0;
 
 #[derive(Debug)]
 pub(super) enum Pages {
-    /// Always this one.
+    /// Always the same page.
     Same(Arc<[PageObject]>),
     Drawn {
         objects: f64,
@@ -52,7 +53,7 @@ impl Pages {
         }
     }
 
-    /// The objects of the next page: its document, and then each after the one that names it.
+    /// The objects of the next page: its document first, and every object after the one that references it.
     pub(super) fn next(&self, random: &mut Pcg64Mcg) -> Vec<PageObject> {
         match self {
             Pages::Same(objects) => objects.to_vec(),
@@ -61,7 +62,7 @@ impl Pages {
     }
 }
 
-/// A page of so many objects and bytes in the median.
+/// A page with these medians of objects and bytes.
 fn draw(objects: f64, bytes: f64, random: &mut Pcg64Mcg) -> Vec<PageObject> {
     let (many, own) = (normal(random), normal(random));
     let heavy = CORRELATION * many + (1.0 - CORRELATION * CORRELATION).sqrt() * own;
@@ -96,8 +97,8 @@ fn draw(objects: f64, bytes: f64, random: &mut Pcg64Mcg) -> Vec<PageObject> {
     page
 }
 
-/// Who names an object of this kind, among those that there are: the document, as a rule; style sheets name fonts, and
-/// programs name what the document does not. The shares are chosen.
+/// The object that references an object of this kind: usually the document; style sheets reference fonts, and
+/// scripts reference what the document does not. The shares are chosen.
 fn parent(page: &[PageObject], kind: ObjectKind, random: &mut Pcg64Mcg) -> u32 {
     let by = match (kind, uniform(random)) {
         (ObjectKind::Font, _) => ObjectKind::Css,
@@ -108,7 +109,7 @@ fn parent(page: &[PageObject], kind: ObjectKind, random: &mut Pcg64Mcg) -> u32 {
         (ObjectKind::Other, draw) if draw < 0.7 => ObjectKind::Script,
         _ => return 0,
     };
-    // Kinds stand together, each after those that name it.
+    // Objects of a kind are consecutive, after those that reference them.
     let first = page.iter().position(|object| object.kind == by);
     let Some(first) = first else {
         return 0;

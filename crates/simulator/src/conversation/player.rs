@@ -1,4 +1,4 @@
-//! A player of adaptive streaming: it asks for the next chunk of a video when it has room for it.
+//! A player of adaptive streaming: it requests the next chunk of a video when its buffer has room for it.
 
 use rand_pcg::Pcg64Mcg;
 use ropewalk_quantities::Time;
@@ -9,15 +9,16 @@ use super::{Answers, Ask};
 use crate::outcome::{ChunksSummary, Stall};
 use crate::playout::Playout;
 
-/// One chunk is on its way at a time.
+/// Only one chunk is requested at a time.
 const URGENCY: u8 = 3;
 
-/// What a chunk in any quality is worth beside its utility, in BOLA: the value of its authors' evaluation.
+/// BOLA's gamma p: the value of playing a chunk of any quality, besides its utility; as in its authors'
+/// evaluation.
 const PLAYS: f64 = 5.0;
 
-/// Parts of what the player may hold at most: below the first, a chunk has half the time that it plays, so that the
-/// player comes to hold more; above the second, it has more time than it plays, as MP-DASH extends deadlines (Han et
-/// al., CoNEXT 2016, 5).
+/// Fractions of the player's buffer. Below the first, a chunk's deadline is half its playing time, so that
+/// the buffer grows; above the second, it is longer than its playing time, as MP-DASH extends deadlines (Han
+/// et al., CoNEXT 2016, 5).
 const LOW: f64 = 0.5;
 const HIGH: f64 = 0.8;
 
@@ -30,13 +31,14 @@ pub(super) struct Player {
     chunk: Time,
     most: Time,
     playout: Playout,
-    /// The number of the chunk that is asked for next.
+    /// Number of the chunk to request next.
     number: u64,
-    /// When; `None` while one is on its way.
+    /// When to request it; `None` while one is being loaded.
     next: Option<Time>,
-    /// The quality of the last.
+    /// Quality of the last chunk.
     last: Option<usize>,
-    /// Measured from then on: chunks that have come, the sum of their rates, and how often the quality changed.
+    /// Start of the measurements, which are: chunks that arrived, the sum of their rates, and changes of
+    /// quality.
     from: Time,
     count: u64,
     rate_sum: f64,
@@ -44,7 +46,7 @@ pub(super) struct Player {
 }
 
 impl Player {
-    /// Plays from `start` on, for so long at most.
+    /// Plays from `start` on, for at most this long.
     pub(super) fn new(
         chunks: &Chunks,
         [start, from]: [Time; 2],
@@ -101,7 +103,7 @@ impl Player {
         })
     }
 
-    /// The chunk that was asked for is there.
+    /// The requested chunk has arrived.
     pub(super) fn answered(&mut self, now: Time) {
         self.playout.frame(now);
         if now >= self.from {
@@ -109,7 +111,7 @@ impl Player {
             self.rate_sum += self.last.map_or(0.0, |quality| self.rates[quality]);
         }
         let over = (self.playout.held(now) + self.chunk).saturating_sub(self.most);
-        // What waits for more than it may hold would wait for ever.
+        // If playing waits for more than fits the buffer, the next chunk must be requested at once.
         self.next = Some(match self.playout.is_playing() {
             true => now + over,
             false => now,
@@ -120,7 +122,7 @@ impl Player {
         self.playout.held(now)
     }
 
-    /// How long the next chunk may take where the player holds so much.
+    /// Deadline of the next chunk, with this much in the buffer.
     fn time_for_chunk(&self, held: Time) -> Time {
         let (held, most) = (held.as_secs_f64(), self.most.as_secs_f64());
         let chunk = self.chunk.as_secs_f64();
@@ -130,9 +132,10 @@ impl Player {
         })
     }
 
-    /// The quality that is worth most for its bytes where the player holds so much: BOLA-BASIC of Spiteri, Urgaonkar
-    /// and Sitaraman (INFOCOM 2016; IEEE/ACM Trans. Networking 28(4), 2020), (V (v + p) - Q) / S greatest, with a
-    /// utility v of the logarithm of the rate, and V such that the highest is asked for by who holds all but a chunk.
+    /// The best quality with this much in the buffer: BOLA-BASIC of Spiteri, Urgaonkar and Sitaraman (INFOCOM
+    /// 2016; IEEE/ACM Trans. Networking 28(4), 2020). It maximises (V (v + p) - Q) / S, where the utility v
+    /// is the logarithm of the rate, and V is such that the highest quality is chosen when the buffer lacks
+    /// one chunk.
     fn bola(&self, held: Time) -> usize {
         let utility = |rate: f64| (rate / self.rates[0]).ln();
         let room = (self.most.saturating_sub(self.chunk)).as_secs_f64();
@@ -148,7 +151,7 @@ impl Player {
         (0..self.rates.len()).fold(0, best)
     }
 
-    /// Of players of the same video.
+    /// Summary of players of the same video.
     pub(super) fn summary<'a>(
         players: impl Iterator<Item = &'a Player>,
         end: Time,

@@ -1,4 +1,4 @@
-//! A program that asks, waits for the answer, thinks, and asks again; or several of them.
+//! Request-response programs: each sends a request, waits for the answer, thinks, and sends the next.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,17 +15,17 @@ use crate::outcome::RequestsSummary;
 /// The default of an HTTP priority (RFC 9218, 4.1).
 const URGENCY: u8 = 3;
 
-/// They are told apart by their numbers.
+/// Several programs, identified by number.
 #[derive(Debug)]
 pub(super) struct Requester {
     requests: Requests,
-    /// Those that think, and until when.
+    /// Programs that think, and until when.
     thinking: BinaryHeap<Reverse<(Time, u32)>>,
     random: Pcg64Mcg,
 }
 
 impl Requester {
-    /// All ask for the first time at `start`.
+    /// All send their first request at `start`.
     pub(super) fn new(requests: &Requests, start: Time, random: Pcg64Mcg) -> Requester {
         Requester {
             thinking: (0..requests.parallel)
@@ -60,7 +60,7 @@ impl Requester {
         self.thinking.push(Reverse((until, tag)));
     }
 
-    /// Of all answers to programs like it.
+    /// Summary of the answers to all programs alike.
     pub(super) fn summary(&self, answers: &Answers) -> RequestsSummary {
         let late = self.requests.deadline.map(|_| answers.late);
         RequestsSummary {

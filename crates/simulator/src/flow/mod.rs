@@ -1,4 +1,4 @@
-//! A flow of the scenario: an application, the host that carries what it writes, and what is recorded.
+//! A flow of the scenario: an application, the host that carries its data, and measurements.
 
 mod recorder;
 mod timeliness;
@@ -16,20 +16,20 @@ use crate::{Options, Unsupported};
 pub(crate) use recorder::{FlowRecorder, may_undo};
 pub use timeliness::{Late, Timeliness};
 
-/// The client sends, the server receives.
+/// A flow from client to server.
 #[derive(Debug)]
 pub(crate) struct Flow {
-    /// In random streams.
+    /// Its name in random streams.
     pub(crate) name: String,
-    /// Its number in the scenario, where one entry may stand for several alike.
+    /// Number of its entry in the scenario; one entry may stand for several equal flows.
     pub(crate) entry: usize,
     pub(crate) host: Host,
     pub(crate) application: Application,
-    /// What is recorded of it; of a competitor nothing but what its host counts.
+    /// Its measurements; competitors have only their hosts' counters.
     pub(crate) recorder: Option<Box<FlowRecorder>>,
-    /// Paths of its subflows (of its virtual device, of its connections), by their numbers.
+    /// Path of each subflow (of a virtual device, of connections), by the scenario's number.
     pub(crate) paths: Vec<usize>,
-    /// The ways there and back of each.
+    /// Forward and reverse route of each.
     pub(crate) routes: Vec<[RouteId; 2]>,
     pub(crate) start: Time,
     /// Data packets sent.
@@ -37,7 +37,7 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// How long the player of what is recorded can go on with what it holds, if there is one.
+    /// Playing time in the buffer of its player, if it is recorded and has one.
     pub(crate) fn player_buffer(&mut self, now: Time) -> Option<Time> {
         if let Some(conversation) = self.application.conversation() {
             return conversation.held(now);
@@ -46,7 +46,7 @@ impl Flow {
         recorder.timeliness.as_mut()?.held(now)
     }
 
-    /// Something was delivered in order: says whether that completes what is recorded of the flow.
+    /// Data were delivered in order; returns whether that completes the recorded transfer.
     #[inline]
     pub(crate) fn note_delivery(&mut self, now: Time) -> bool {
         if self.host.datagrams().is_some() {
@@ -60,7 +60,7 @@ impl Flow {
         recorder.is_some_and(|recorder| recorder.delivered(now, end, &mut self.application))
     }
 
-    /// Answers up to there were delivered in order to whoever asked.
+    /// Answers up to `end` were delivered in order to the reader.
     #[inline(never)]
     fn note_answers(&mut self, now: Time, end: u64) {
         if let Some(conversation) = self.application.conversation() {
@@ -76,7 +76,7 @@ impl Flow {
         }
     }
 
-    /// A datagram arrived: says whether that is the end of what is recorded of the flow.
+    /// A datagram arrived; returns whether that completes the recorded transfer.
     #[cold]
     fn note_datagram(&mut self, now: Time) -> bool {
         if let (Some(recorder), Some(datagrams)) = (&mut self.recorder, self.host.datagrams()) {
@@ -85,7 +85,7 @@ impl Flow {
         self.note_end()
     }
 
-    /// Says whether a finite transfer of datagrams has just come to its end, however many were lost.
+    /// Returns whether a finite transfer of datagrams has just ended, with or without losses.
     #[inline]
     pub(crate) fn note_end(&mut self) -> bool {
         let over = self.host.datagrams().is_some_and(Datagrams::is_over);
@@ -95,15 +95,15 @@ impl Flow {
         })
     }
 
-    /// What the endpoints are set to of all that an entry of the scenario stands for.
+    /// Configuration of the endpoints of an entry's flows.
     pub(crate) fn config(flow: &ropewalk_scenario::Flow) -> Arc<Config> {
         let mut config = flow.transport.clone();
-        // Who sends messages wants them sent (TCP_NODELAY).
+        // Messages are to be sent at once (TCP_NODELAY).
         config.nagle &= matches!(flow.traffic, Traffic::Bulk { .. });
         Arc::new(config)
     }
 
-    /// One of those that an entry of the scenario stands for, over the routes of the scenario's paths.
+    /// One of the flows of an entry, over the routes of the scenario's paths.
     ///
     /// # Errors
     /// The scenario asks for what the simulator does not have.
@@ -132,12 +132,12 @@ impl Flow {
             config,
             stream(seed, &format!("{name}/keys")),
         )?;
-        // A subflow on each path, and round again; a device uses all paths for its only one.
+        // Subflows use the paths in turn; a virtual device uses all paths for its only subflow.
         let ways = flow.paths.len().max(flow.subflows());
         let paths: Vec<usize> = flow.paths.iter().copied().cycle().take(ways).collect();
         let recorded = flow.origin != Origin::Competitor;
         let random = stream(seed, &format!("{name}/traffic"));
-        // Datagrams say themselves when they were written.
+        // Datagrams carry the time of their write themselves.
         let logged = recorded && flow.protocol != Protocol::Udp;
         let times = [flow.start, scenario.warmup, scenario.duration];
         let application = Application::new(&flow.traffic, times, random, logged);

@@ -1,4 +1,4 @@
-//! What is recorded of one flow while it runs.
+//! Measurements of one flow during a run.
 
 use std::collections::BTreeSet;
 
@@ -16,36 +16,36 @@ use crate::timeline::{ConnectionTimeline, SubflowTimeline, Timeline};
 /// Displacements beyond this count as loss in RFC 5236's densities.
 const REORDER_THRESHOLD: u32 = 64;
 
-/// Delays, order of arrival, and a timeline.
+/// Delays, order of arrival, and a timeline of a flow.
 #[derive(Debug)]
 pub(crate) struct FlowRecorder {
-    /// Its finite transfer has arrived whole.
+    /// Its finite transfer has been delivered completely.
     pub(crate) complete: bool,
-    /// Nothing more will come of its finite transfer of datagrams, of which some may be lost.
+    /// Its finite transfer of datagrams has ended, possibly with losses.
     ended: bool,
     pub(crate) delays: Histogram,
     pub(crate) reorder: Option<Reorder>,
     pub(crate) timeline: Option<Timeline>,
-    /// Zero before the first.
+    /// Zero before the first delivery.
     pub(crate) last_delivery: Time,
     longest_gap: Time,
     warmup: Time,
-    /// An answer to reordering may undo losses.
+    /// Its answer to reordering may undo losses.
     may_undo: bool,
-    /// If its messages can be late.
+    /// Where its messages have deadlines.
     pub(crate) timeliness: Option<Timeliness>,
-    /// Of a bulk transfer, the size of what a delay is measured of, and the end of the next such piece.
+    /// Of a bulk transfer: the size of a unit whose delay is measured, and the end of the next one.
     unit: u64,
     next_mark: u64,
     previous: Previous,
 }
 
-/// The timeline's last row.
+/// State at the timeline's last row.
 #[derive(Clone, Debug, Default)]
 struct Previous {
     time: Time,
     delivered: u64,
-    /// Of each subflow: bytes delivered, and times that losses were undone.
+    /// For each subflow: bytes delivered, and number of undone losses.
     by_subflow: Vec<(u64, u64)>,
 }
 
@@ -69,7 +69,7 @@ impl FlowRecorder {
         }
     }
 
-    /// The warm-up is over: what is in flight is joined in its order.
+    /// The warm-up is over: measurements of the order of arrival begin with what is in flight.
     pub(crate) fn end_warmup(&mut self) {
         if let Some(reorder) = &mut self.reorder {
             *reorder = Reorder::joining(REORDER_THRESHOLD);
@@ -84,7 +84,7 @@ impl FlowRecorder {
         }
     }
 
-    /// Apart from the rest, so that whoever did not ask for it pays nothing.
+    /// Not inlined, so that runs without this measurement pay nothing.
     #[inline(never)]
     fn note_order(&mut self, number: u32) {
         if let Some(reorder) = &mut self.reorder {
@@ -92,7 +92,7 @@ impl FlowRecorder {
         }
     }
 
-    /// Data up to `end` are delivered in order; says whether that completes the transfer.
+    /// Data up to `end` were delivered in order; returns whether that completes the transfer.
     #[inline]
     pub(crate) fn delivered(&mut self, now: Time, end: u64, application: &mut Application) -> bool {
         self.longest_gap = self.longest_gap(now).unwrap_or(Time::ZERO);
@@ -118,7 +118,7 @@ impl FlowRecorder {
         completes
     }
 
-    /// Messages that are delivered whole.
+    /// Records the messages that were delivered completely.
     #[inline(never)]
     fn take_messages(&mut self, now: Time, end: u64, application: &mut Application) {
         while let Some((size, written)) = application.take_message(end) {
@@ -140,7 +140,7 @@ impl FlowRecorder {
         }
     }
 
-    /// All datagrams of a finite transfer have arrived or are lost: says whether that is news.
+    /// The transfer of datagrams has ended, `whole` or with losses; returns whether that is new.
     pub(crate) fn end_datagrams(&mut self, whole: bool) -> bool {
         let news = !self.ended;
         self.ended = true;
@@ -148,8 +148,8 @@ impl FlowRecorder {
         news
     }
 
-    /// The longest time without a delivery, after the warm-up and the first one, if the last such
-    /// time ends then; `None` if nothing was delivered.
+    /// The longest time without a delivery, after the warm-up and the first delivery, up to `end`; `None` if
+    /// nothing was delivered.
     #[inline]
     pub(crate) fn longest_gap(&self, end: Time) -> Option<Time> {
         let last = self.last_delivery;
@@ -157,8 +157,8 @@ impl FlowRecorder {
         (last > Time::ZERO).then(|| self.longest_gap.max(gap))
     }
 
-    /// One more row of the timeline, and one for each subflow, up to now, where a player, if there is one, holds so
-    /// much.
+    /// Adds a row to the timeline, and one per subflow. `held`: playing time in the player's buffer, if there
+    /// is a player.
     pub(crate) fn add_rows<P: Copy, M: Medium<P>>(
         &mut self,
         now: Time,
@@ -233,8 +233,8 @@ pub(crate) fn may_undo(flow: &Flow) -> bool {
     flow.transport.reordering.name() != "none" && !matches!(flow.protocol, Protocol::Udp)
 }
 
-/// What these routes could carry in this time, each as much as its narrowest link; `None` if one is
-/// unlimited, shares the air with others, or is on two of the routes.
+/// What these routes could carry in this time, by the narrowest link of each; `None` if one is unlimited, is
+/// wireless, or is on two of the routes.
 fn capacity_between<P: Copy, M: Medium<P>>(
     network: &Network<P, M>,
     routes: &[[RouteId; 2]],

@@ -1,4 +1,4 @@
-//! Which messages of a flow came in time.
+//! Which messages of a flow met their deadlines.
 
 use std::ops::AddAssign;
 
@@ -9,7 +9,7 @@ use crate::metrics::Histogram;
 use crate::outcome::{ApplicationSummary, MessagesSummary, Stall, VideoSummary};
 use crate::playout::Playout;
 
-/// Held against the deadline of a flow's messages, from the end of the warm-up on.
+/// Counts deadlines met and missed, from the end of the warm-up on.
 #[derive(Debug)]
 pub struct Timeliness {
     deadline: Time,
@@ -20,24 +20,24 @@ pub struct Timeliness {
     player: Option<Playout>,
 }
 
-/// How many messages came in time.
+/// Counts of messages and late messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Late {
-    /// All whose time is over.
+    /// Messages whose deadline has passed or that arrived.
     pub messages: u64,
-    /// Of them those that came later or never.
+    /// Those of them that arrived late or never.
     pub late: u64,
     /// Their bytes.
     pub late_bytes: u64,
 }
 
 impl Late {
-    /// Of all, in percent; 0 where there is none.
+    /// Late messages in percent; 0 if there are no messages.
     pub(crate) fn percent(self) -> f64 {
         100.0 * self.late as f64 / self.messages.max(1) as f64
     }
 
-    /// What results say of traffic: of its messages or of its video.
+    /// Summary for the results: of messages or of a video.
     #[must_use]
     pub fn summary(
         self,
@@ -80,7 +80,7 @@ impl AddAssign for Late {
 }
 
 impl Timeliness {
-    /// Of traffic whose messages have a deadline, from `start` on.
+    /// For traffic whose messages have a deadline, from `start` on.
     pub fn of(traffic: &Traffic, start: Time, warmup: Time) -> Option<Timeliness> {
         let player = match traffic {
             Traffic::Video(video) => video.buffer.map(|buffer| {
@@ -88,7 +88,7 @@ impl Timeliness {
                 Playout::new(buffer, interval, start)
             }),
             Traffic::Bulk { .. } | Traffic::Messages { .. } => None,
-            // Its reader says what is late.
+            // Here the reader counts late answers.
             Traffic::Asked(_) => return None,
         };
         Some(Timeliness {
@@ -101,7 +101,7 @@ impl Timeliness {
         })
     }
 
-    /// A message of so many bytes, which was written then, has arrived.
+    /// A message of this size, written at this time, has arrived.
     pub fn arrived(&mut self, now: Time, size: u64, written: Time) {
         if let Some(player) = &mut self.player {
             player.frame(now);
@@ -116,8 +116,8 @@ impl Timeliness {
         }
     }
 
-    /// At the end of the run: with those that should have come and did not, of which the sizes are given and when
-    /// they were written.
+    /// The counts at the end of the run, including undelivered messages, which are given by size and time of
+    /// their write.
     pub fn late(&self, end: Time, undelivered: impl Iterator<Item = (u64, Time)>) -> Late {
         let mut late = Late {
             messages: self.messages,
@@ -135,12 +135,12 @@ impl Timeliness {
         late
     }
 
-    /// How long its player can go on with what it holds, if there is one.
+    /// Playing time in the buffer of its player, if it has one.
     pub(crate) fn held(&mut self, now: Time) -> Option<Time> {
         Some(self.player.as_mut()?.held(now))
     }
 
-    /// How it played until then, if it did.
+    /// Stalls of its player until `end`, if it has one.
     pub fn stall(&self, end: Time) -> Option<Stall> {
         Some(self.player.as_ref()?.end(end))
     }

@@ -17,12 +17,12 @@ use crate::hearing::{Hears, Speaker};
 #[derive(Debug)]
 pub(crate) struct Connection {
     ends: [Endpoint; 2],
-    /// What stands before each segment, in bytes.
+    /// Bytes of headers before each segment.
     headers: u32,
 }
 
 impl Connection {
-    /// With so many subflows; a segment has so many bytes of headers before it.
+    /// With this many subflows, and this many bytes of headers before a segment.
     pub(crate) fn new(
         config: &Arc<Config>,
         subflows: usize,
@@ -37,7 +37,7 @@ impl Connection {
         }
     }
 
-    /// What each path costs; subflows go over the paths in turn.
+    /// Sets the cost of each path; subflows use the paths in turn.
     pub(crate) fn set_costs(&mut self, costs: &[f64]) {
         let client = &mut self.ends[CLIENT];
         for subflow in 0..client.subflow_states().len() {
@@ -45,7 +45,7 @@ impl Connection {
         }
     }
 
-    /// The same of terms: a path whose quota is gone is a backup.
+    /// Sets the terms of each path; one whose quota is used up becomes a backup.
     pub(crate) fn set_terms(&mut self, terms: &[Terms]) {
         let client = &mut self.ends[CLIENT];
         for subflow in 0..client.subflow_states().len() {
@@ -99,8 +99,8 @@ impl Connection {
         while endpoint.poll_event().is_some() {}
     }
 
-    /// Whether the server has nothing to send now: usual where an acknowledgement may wait for the
-    /// next segment. When its timer runs out.
+    /// Whether the server has nothing to send, which is usual where an acknowledgement is delayed; then when
+    /// its timer expires.
     #[inline]
     pub(crate) fn poll_quiet_server(&self) -> Option<Option<Time>> {
         let server = &self.ends[SERVER];
@@ -160,7 +160,7 @@ impl Connection {
     }
 }
 
-/// The only connection's end.
+/// An end of the only connection.
 #[inline]
 pub(super) fn speaker(end: usize) -> Speaker {
     Speaker {

@@ -1,8 +1,8 @@
-//! Datagrams (RFC 768): nothing controls them, nobody acknowledges them, what is lost stays lost.
+//! Datagrams (RFC 768), without congestion control, acknowledgements or retransmissions.
 //!
-//! Messages leave as they are written, a datagram each. A bulk sender keeps its first hop busy and
-//! no more: over a wire, the next datagram leaves when the link has sent the one before; to a
-//! medium, two are on their way at a time, so that one waits while the other is sent.
+//! Each message is sent as a datagram when it is written. A bulk sender keeps its first hop busy without
+//! filling its queue: over a wired link, the next datagram leaves when the one before has been transmitted;
+//! in a medium, two are in progress, so that one waits while the other is transmitted.
 
 use ropewalk_network::Offer;
 use ropewalk_quantities::Time;
@@ -15,44 +15,44 @@ use crate::application::Application;
 use crate::hearing::Hears;
 use crate::sink::Sink;
 
-/// Datagrams that a bulk sender has in a medium at a time.
+/// Datagrams that a bulk sender has in a medium at once.
 const IN_MEDIUM: u32 = 2;
-/// A bulk sender whose medium is filled by others asks again after this.
+/// A bulk sender whose medium's queue is full retries after this time.
 const ASK_AGAIN: Time = Time::from_millis(1);
 
 /// A sender and a receiver.
 #[derive(Debug)]
 pub(crate) struct Datagrams {
-    /// What stands before each payload, in bytes.
+    /// Bytes of headers before each payload.
     headers: u32,
-    /// Payload of a full datagram; with messages, of one.
+    /// Payload of a full datagram; with messages, of one message.
     payload: u64,
     pace: Pace,
-    /// Bytes that are written and have not left.
+    /// Bytes written and not sent.
     unsent: u64,
-    /// There will be no more.
+    /// Nothing more will be written.
     closed: bool,
     sent: u64,
-    /// Bytes that have left.
+    /// Bytes sent.
     offset: u64,
-    /// Datagrams that links or media took and that have neither arrived nor been dropped.
+    /// Datagrams that a link or medium accepted and that have neither arrived nor been dropped.
     in_network: u64,
     received: u64,
     delivered: u64,
-    /// Datagrams that one which was sent later overtook.
+    /// Datagrams that were overtaken by a later one.
     overtaken: u64,
-    /// End of the furthest that arrived.
+    /// Highest end of a datagram that arrived.
     furthest: u64,
-    /// When the last that arrived was written.
+    /// When the last datagram that arrived was written.
     written: Time,
-    /// What a sender without windows knows: nothing.
+    /// A constant state, since the sender has no window.
     state: SubflowState,
 }
 
 /// When a bulk sender may send next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pace {
-    /// Messages need not ask.
+    /// Messages may be sent at any time.
     Messages,
     /// At this time.
     At(Time),
@@ -63,7 +63,7 @@ enum Pace {
 impl Datagrams {
     pub(crate) fn new(flow: &Flow) -> Datagrams {
         let (payload, pace) = match flow.traffic {
-            // A frame is longer than a datagram: scenarios have no such flow.
+            // Scenarios have no such flows, since a frame is longer than a datagram.
             Traffic::Video(_) | Traffic::Asked(_) => (flow.payload(), Pace::Messages),
             Traffic::Bulk { .. } => (flow.payload(), Pace::At(Time::ZERO)),
             Traffic::Messages { message, .. } => (message, Pace::Messages),
@@ -105,12 +105,12 @@ impl Datagrams {
         Taken { delivered }
     }
 
-    /// One that had left was dropped on its way.
+    /// A datagram was dropped on its way.
     pub(crate) fn drop_packet(&mut self) {
         self.in_network -= 1;
     }
 
-    /// One of them is no longer in the medium that it entered first.
+    /// A datagram has left the medium that it first entered.
     pub(crate) fn left_medium(&mut self) {
         if let Pace::InMedium { count, full } = &mut self.pace {
             *count -= 1;
@@ -118,17 +118,17 @@ impl Datagrams {
         }
     }
 
-    /// A finite transfer is over: all has left, and has arrived or was dropped.
+    /// Whether a finite transfer is over: everything was sent, and has arrived or was dropped.
     pub(crate) fn is_over(&self) -> bool {
         self.closed && self.unsent == 0 && self.in_network == 0
     }
 
-    /// When the last that arrived was written.
+    /// When the last datagram that arrived was written.
     pub(crate) fn written(&self) -> Time {
         self.written
     }
 
-    /// Datagrams that have left.
+    /// Datagrams sent.
     pub(crate) fn sent(&self) -> u64 {
         self.sent
     }

@@ -1,9 +1,8 @@
 //! Both ends of a flow, by the protocol that carries it.
 //!
-//! The run loop drives a host as a driver drives an endpoint, and knows no protocol: a packet
-//! arrives, a timer runs out, packets are sent until there are none, the next timers are read. How
-//! many connections there are, what lays packets on paths, and what the ends tell each other is
-//! the host's affair.
+//! The run loop drives a host as a driver drives an endpoint, and is independent of protocols: a packet
+//! arrives, a timer expires, packets are sent until there are none, the next timers are read. The number of
+//! connections, the distribution of packets over paths, and messages between the ends are the host's concern.
 
 mod aggregation;
 mod connection;
@@ -38,7 +37,7 @@ pub(crate) const CLIENT: usize = 0;
 /// The end that receives them.
 pub(crate) const SERVER: usize = 1;
 
-/// Client and server of a flow, whatever carries it.
+/// Client and server of a flow, with any protocol.
 #[derive(Debug)]
 pub(crate) enum Host {
     /// `tcp`, `mptcp`
@@ -55,43 +54,43 @@ pub(crate) enum Host {
     Aggregation(Box<Aggregation>),
 }
 
-/// A packet that came out of its last hop, as its end takes it.
+/// A packet that left its last hop, as passed to its end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming<'a> {
     /// The end that it is for.
     pub(crate) end: usize,
     pub(crate) subflow: usize,
-    /// Which of the connections that its path has had.
+    /// Number of the connection among those that its path has had.
     pub(crate) dial: u16,
-    /// As it left.
+    /// As in the [`Outgoing`] packet.
     pub(crate) slot: u32,
     pub(crate) segment: &'a Segment,
 }
 
-/// What a packet brought, or a timer.
+/// Result of a packet or a timer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
-    /// Bytes that were delivered in order to the application of the end where it happened.
+    /// Bytes delivered in order to the application of the end concerned.
     pub(crate) delivered: u64,
 }
 
-/// A packet that leaves; its segment stands where [`Sends::poll_transmit`] was told to write it.
+/// A packet to send; its segment was written to the argument of [`Sends::poll_transmit`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outgoing {
     /// The end that sends it.
     pub(crate) end: usize,
-    /// Which of the flow's routes it takes.
+    /// Index of its route among the flow's.
     pub(crate) route: usize,
     pub(crate) subflow: usize,
     pub(crate) dial: u16,
-    /// Where the host keeps what the packet carries beside its segment, until it arrives or is
-    /// dropped; of no meaning where there is nothing.
+    /// Where the host keeps what the packet carries besides its segment, until it arrives or is dropped;
+    /// unused where there is nothing.
     pub(crate) slot: u32,
-    /// Bytes of the IP packet.
+    /// Length of the IP packet.
     pub(crate) size: u32,
 }
 
-/// Calls the same method of whichever host it is; of a striped one, its connection's.
+/// Calls the same method of any host; of a striped one, its connection's.
 macro_rules! each {
     ($host:expr, $inner:ident => $call:expr) => {
         match $host {
@@ -107,7 +106,7 @@ macro_rules! each {
     };
 }
 
-/// Does the same with whichever host it is, as one that [`Sends`].
+/// Does the same with any host, as one that [`Sends`].
 macro_rules! send_by {
     ($host:expr, $sender:ident => $call:expr) => {
         match $host {
@@ -135,10 +134,10 @@ macro_rules! send_by {
 pub(crate) use send_by;
 
 impl Host {
-    /// The host of a flow over its paths; `keys` draws what its endpoints need at random.
+    /// The host of a flow over its paths; `keys` gives the random numbers of its endpoints.
     ///
     /// # Errors
-    /// The scenario asks for what the simulator does not have.
+    /// The scenario requires something that the simulator does not support.
     pub(crate) fn build(
         scenario: &Scenario,
         flow: &Flow,
@@ -201,7 +200,7 @@ impl Host {
         })
     }
 
-    /// The only connection, where that is all there is.
+    /// The single TCP or MPTCP connection, if the host is one.
     #[inline]
     pub(crate) fn connection(&mut self) -> Option<&mut Connection> {
         match self {
@@ -214,7 +213,7 @@ impl Host {
         }
     }
 
-    /// What the ns-3 module's MPTCP measures beside the rest, where that is what it is.
+    /// The ns-3 module's MPTCP, for its additional measurements, if the host is one.
     pub(crate) fn mptcp_ns3(&self) -> Option<&MptcpNs3> {
         match self {
             Host::MptcpNs3(host) => Some(host),
@@ -226,7 +225,7 @@ impl Host {
         }
     }
 
-    /// Datagrams, where that is what it sends.
+    /// The datagrams, if the host sends them.
     #[inline]
     pub(crate) fn datagrams(&self) -> Option<&Datagrams> {
         match self {
@@ -245,8 +244,8 @@ impl Host {
         segments.sum::<u64>() + self.datagrams().map_or(0, Datagrams::sent)
     }
 
-    /// Its paths are used on these terms from now on. Where a host has no choice of paths, or none that goes
-    /// by terms, they change nothing.
+    /// Applies new terms to the paths. They have no effect on a host that does not choose paths, or not by
+    /// terms.
     pub(crate) fn set_terms(&mut self, now: Time, terms: &[Terms]) {
         match self {
             Host::Connection(connection) => connection.set_terms(terms),
@@ -257,7 +256,7 @@ impl Host {
         }
     }
 
-    /// The application begins: connections are opened.
+    /// The application begins: opens connections.
     pub(crate) fn start(&mut self, now: Time) {
         each!(self, host => host.start(now));
     }
@@ -276,7 +275,7 @@ impl Host {
         }
     }
 
-    /// The same, compiled apart, so that the hosts of many parts cost the usual one nothing.
+    /// Not inlined, so that large hosts do not slow down the usual one.
     #[inline(never)]
     fn handle_packet_apart<H: Hears>(
         &mut self,
@@ -287,7 +286,7 @@ impl Host {
         each!(self, host => host.handle_packet(now, &packet, heard_by))
     }
 
-    /// A packet was dropped on its way, or lost: nothing will come of its slot.
+    /// A packet was dropped or lost: its slot is freed.
     #[inline]
     pub(crate) fn drop_packet(&mut self, slot: u32) {
         match self {
@@ -297,7 +296,7 @@ impl Host {
         }
     }
 
-    /// A packet is no longer in the medium that it entered first: whether that lets another go.
+    /// A packet has left the medium that it first entered; returns whether another may be sent.
     pub(crate) fn left_medium(&mut self) -> bool {
         match self {
             Host::Datagrams(datagrams) => {
@@ -312,7 +311,7 @@ impl Host {
         }
     }
 
-    /// A timer of an end may have run out: what was delivered by that.
+    /// A timer of an end may have expired; returns what was delivered as a result.
     #[inline]
     pub(crate) fn handle_timeout<H: Hears>(
         &mut self,
@@ -333,7 +332,7 @@ impl Host {
         Taken { delivered: 0 }
     }
 
-    /// MPTCP's key of an end, of the first connection where there are several.
+    /// MPTCP's key of an end, of the first connection if there are several.
     pub(crate) fn key(&self, end: usize) -> u64 {
         each!(self, host => host.key(end))
     }
@@ -348,22 +347,22 @@ impl Host {
         each!(self, host => host.state(subflow))
     }
 
-    /// What a subflow's sender counted.
+    /// Counters of a subflow's sender.
     pub(crate) fn counters(&self, subflow: usize) -> Counters {
         each!(self, host => host.counters(subflow))
     }
 
-    /// Data segments that arrived by this subflow and brought nothing new to it.
+    /// Data segments that arrived on this subflow without new data.
     pub(crate) fn duplicates(&self, subflow: usize) -> u64 {
         each!(self, host => host.duplicates(subflow))
     }
 
-    /// The application's bytes that this subflow brought.
+    /// Bytes of the application that this subflow delivered.
     pub(crate) fn delivered_by(&self, subflow: usize) -> u64 {
         each!(self, host => host.delivered_by(subflow))
     }
 
-    /// Bytes that this subflow held and others were given, too; only where that can be.
+    /// Bytes in flight on this subflow that were also sent on others; `None` where that is impossible.
     pub(crate) fn resent_by(&self, subflow: usize) -> Option<u64> {
         match self {
             Host::Connection(_)
@@ -375,7 +374,7 @@ impl Host {
         }
     }
 
-    /// Bytes that arrived in order.
+    /// Bytes delivered in order.
     #[inline]
     pub(crate) fn delivered(&self) -> u64 {
         match self {
@@ -389,33 +388,33 @@ impl Host {
         each!(self, host => host.delivered())
     }
 
-    /// Bytes that wait for a gap before them to close.
+    /// Bytes behind a gap.
     pub(crate) fn reorder_buffer(&self) -> u64 {
         each!(self, host => host.reorder_buffer())
     }
 
-    /// Most bytes that ever waited.
+    /// Most bytes that were ever behind a gap.
     pub(crate) fn reorder_buffer_max(&self) -> u64 {
         each!(self, host => host.reorder_buffer_max())
     }
 
-    /// From now on, the most bytes that waited tell of what is to come.
+    /// Restarts that maximum.
     pub(crate) fn restart_reorder_buffer_max(&mut self) {
         each!(self, host => host.restart_reorder_buffer_max());
     }
 
-    /// Data packets that brought something new, and those of them that had to wait for another.
+    /// Data packets with new data, and those of them that arrived behind a gap.
     pub(crate) fn packets(&self) -> (u64, u64) {
         each!(self, host => host.packets())
     }
 
-    /// All is over, on both sides.
+    /// Whether both sides have closed.
     pub(crate) fn is_closed(&self) -> bool {
         each!(self, host => host.is_closed())
     }
 }
 
-/// What a byte costs on each of a flow's paths: the sum over its links.
+/// Cost of a byte on each of a flow's paths: the sum over its links.
 fn costs(scenario: &Scenario, flow: &Flow) -> Vec<f64> {
     let cost = |path: usize| {
         let hops = scenario.paths[path].hops.iter();

@@ -1,11 +1,10 @@
-//! The MPTCP of an ns-3 module, profile `mptcp-ns3`: its sender and its receiver, and what opens its
+//! The MPTCP of an ns-3 module (profile `mptcp-ns3`): its sender and receiver, and the opening of its
 //! subflows.
 //!
-//! Each subflow is opened by SYN and SYN-ACK of its own, all at once; a SYN that is not answered is
-//! sent again. In the module the others follow the first, after addresses were exchanged over that; but
-//! its example program writes nothing for a second, so that all are open before there is data. The
-//! module's headers are not told by the papers: packets are as
-//! long as those of RFC 8684 that carry as much.
+//! All subflows are opened at once, each with its own SYN and SYN-ACK; an unanswered SYN is retransmitted. In
+//! the module the other subflows follow the first, after an exchange of addresses over it; but its example
+//! program writes nothing for a second, so that all are open before there are data. The papers do not
+//! describe the module's headers: packets have the lengths of RFC 8684 for the same content.
 
 use std::collections::VecDeque;
 
@@ -22,7 +21,7 @@ use crate::application::Application;
 use crate::hearing::Hears;
 use crate::sink::Sink;
 
-/// How long the first SYN waits for its answer (RFC 6298, 2.1); each later one twice as long.
+/// Timeout of the first SYN (RFC 6298, 2.1); it doubles with each retransmission.
 const SYN_TIMEOUT: Time = Time::from_secs(1);
 const DATA: Flags = Flags::TIMESTAMPS
     .with(Flags::DATA_ACK)
@@ -32,22 +31,22 @@ const ACK: Flags = Flags::ACK
     .with(Flags::DATA_ACK)
     .with(Flags::DATA_ACK_64);
 
-/// Both ends.
+/// Both ends of the connection.
 #[derive(Debug)]
 pub(crate) struct MptcpNs3 {
     sender: Sender,
     receiver: Receiver,
-    /// Of each subflow, until it is open.
+    /// Handshake of each subflow.
     dials: Vec<Dial>,
     /// Subflows whose SYN has arrived.
     answers: VecDeque<usize>,
-    /// What stands before each segment, in bytes.
+    /// Bytes of headers before each segment.
     headers: u32,
-    /// For F-RTO's losses of acknowledgements.
+    /// Random losses of acknowledgements, for F-RTO.
     random: Pcg64Mcg,
 }
 
-/// How far a subflow's handshake is.
+/// State of a subflow's handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dial {
     /// The application has not begun.
@@ -56,7 +55,7 @@ enum Dial {
     Due {
         attempt: u32,
     },
-    /// It was sent so many times, and is sent again at `again`.
+    /// It was sent this many times, and is retransmitted at `again`.
     Sent {
         attempt: u32,
         again: Time,
@@ -65,7 +64,7 @@ enum Dial {
 }
 
 impl MptcpNs3 {
-    /// With subflows whose paths cost so much; a segment has so many bytes of headers before it.
+    /// With subflows of these costs, and this many bytes of headers before a segment.
     pub(crate) fn new(
         settings: Settings,
         costs: &[f64],
@@ -87,7 +86,7 @@ impl MptcpNs3 {
         }
     }
 
-    /// What the module goes by of terms: prices.
+    /// Applies new terms, of which the module uses only costs.
     pub(crate) fn set_terms(&mut self, terms: &[Terms]) {
         for subflow in 0..self.dials.len() {
             self.sender
@@ -165,7 +164,7 @@ impl MptcpNs3 {
         Some(subflow)
     }
 
-    /// It has no keys: nothing of it is shown in captures.
+    /// There are no keys: its packets are not shown in captures.
     pub(crate) fn key(&self, _end: usize) -> u64 {
         0
     }
@@ -206,7 +205,7 @@ impl MptcpNs3 {
         self.receiver.stored_bytes_max()
     }
 
-    /// Most segments that waited at once.
+    /// Most segments that were ever behind a gap.
     pub(crate) fn reorder_segments_max(&self) -> usize {
         self.receiver.stored_segments_max()
     }
@@ -216,7 +215,7 @@ impl MptcpNs3 {
         self.sender.throughput()
     }
 
-    /// From now on, the most that waited and the throughput tell of what is to come.
+    /// Restarts the maxima, and the mean throughput.
     pub(crate) fn restart_reorder_buffer_max(&mut self) {
         self.receiver.restart_maxima();
         self.sender.restart_throughput();
@@ -313,7 +312,7 @@ impl Sends for MptcpNs3 {
     }
 }
 
-/// A data segment, its numbers in the place of sequence numbers.
+/// A data segment, with its data numbers in place of sequence numbers.
 fn data(subflow: usize, segment: &Segment) -> Data {
     Data {
         subflow,
@@ -324,7 +323,7 @@ fn data(subflow: usize, segment: &Segment) -> Data {
     }
 }
 
-/// An acknowledgement, its report in the place of SACK blocks.
+/// An acknowledgement, with its report in place of SACK blocks.
 fn ack(subflow: usize, segment: &Segment) -> Ack {
     let mut blocks = match &segment.options {
         Options::Sack(list) => Some(list.iter(segment.ack)).into_iter().flatten(),

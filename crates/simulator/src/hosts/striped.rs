@@ -1,4 +1,4 @@
-//! song-2018: one TCP connection whose packets a virtual device lays on paths one by one.
+//! song-2018: a single TCP connection whose packets a virtual device distributes over paths.
 
 use ropewalk_network::Capacity;
 use ropewalk_quantities::Time;
@@ -14,7 +14,7 @@ use crate::Unsupported;
 use crate::application::Application;
 use crate::hearing::Hears;
 
-/// The connection, and a device at each end. All but the choice of paths is the connection's.
+/// The connection, and a device at each end that chooses paths.
 #[derive(Debug)]
 pub(crate) struct Striped {
     pub(super) connection: Connection,

@@ -1,4 +1,4 @@
-//! What every host does when something has happened at one of its ends.
+//! The methods of a host that send, called after something has happened at one of its ends.
 
 use ropewalk_network::Offer;
 use ropewalk_quantities::Time;
@@ -8,22 +8,22 @@ use super::Outgoing;
 use crate::application::Application;
 use crate::hearing::Hears;
 
-/// What became of a packet at the first hop of its route.
+/// The fate of a packet at the first hop of its route.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstHop {
     pub(crate) offer: Offer,
-    /// When one more like it should come so that the hop is never idle; `None` of a medium.
+    /// When another one like it should be offered so that the hop is never idle; `None` for a medium.
     pub(crate) wants: Option<Time>,
 }
 
-/// The verbs that send: the run loop looks once which host it has, and then calls these directly.
+/// Sending. The run loop determines the kind of host once, and then calls these directly.
 pub(crate) trait Sends {
-    /// Something happened at this end: the application writes what there is room for, and what is
-    /// to be sent is dealt out.
+    /// Something happened at this end: the application writes as much as there is room for, and the data are
+    /// distributed.
     fn turn(&mut self, now: Time, end: usize, application: &mut Application);
 
-    /// The next packet that leaves, by what happened at this end. Its segment is written to
-    /// `segment`. Changes after every other call.
+    /// The next packet to send, of what changed at this end. Its segment is written to `segment`. It may
+    /// change after any other call.
     #[must_use]
     fn poll_transmit<H: Hears>(
         &mut self,
@@ -36,21 +36,21 @@ pub(crate) trait Sends {
     /// Whether [`entered`](Sends::entered) is to be called.
     const ASKS_FIRST_HOP: bool = false;
 
-    /// A packet that left was offered to the first hop of its route.
+    /// A packet was offered to the first hop of its route.
     fn entered(&mut self, _now: Time, _first_hop: FirstHop) {}
 
-    /// A packet that left was dropped on its way: what the host kept of it is of no use.
+    /// A packet was dropped on its way: what the host stored for it is removed.
     fn drop_packet(&mut self, _slot: u32) {}
 
-    /// Once [`poll_transmit`](Sends::poll_transmit) has given nothing: whether sockets were drained
-    /// that may take more, or the first hop wants more, so that another [`turn`](Sends::turn) is due.
+    /// After [`poll_transmit`](Sends::poll_transmit) returned nothing: whether another [`turn`](Sends::turn)
+    /// is due, since sockets were drained or the first hop wants more.
     #[must_use]
     fn wants_turn(&self, _now: Time) -> bool {
         false
     }
 
-    /// When timers of the ends run out, by what happened at this one; `None` where none is set or
-    /// none has moved. Changes after each of the calls above.
+    /// New expiry times of the ends' timers, after what happened at this end; `None` for a timer that is not
+    /// set or has not changed. It may change after any of the calls above.
     #[must_use]
     fn poll_timeouts(&mut self, end: usize) -> [Option<Time>; 2];
 }

@@ -1,14 +1,14 @@
-//! song-2018's virtual network device: it lays the packets of one TCP connection on several paths.
+//! song-2018's virtual network device, which distributes the packets of a TCP connection over paths.
 
 use ropewalk_transport::scheduling::round_robin::Turns;
 use ropewalk_transport::scheduling::weighted::Shares;
 
-/// Picks the path of each packet, one direction.
+/// Chooses the path of each packet, in one direction.
 #[derive(Clone, Debug)]
 pub(crate) enum VirtualDevice {
-    /// One after the other, as the paper.
+    /// Round robin, as in the paper.
     RoundRobin { paths: usize, turns: Turns },
-    /// Each in proportion to its rate (smooth weighted round robin).
+    /// In proportion to the rates (smooth weighted round robin).
     Weighted { rates: Vec<f64>, shares: Shares },
 }
 
@@ -18,10 +18,10 @@ impl VirtualDevice {
         VirtualDevice::RoundRobin { paths, turns }
     }
 
-    /// `rates` in any unit, each above zero.
+    /// `rates` may have any unit, and are positive.
     pub(crate) fn weighted(rates: Vec<i64>) -> VirtualDevice {
         VirtualDevice::Weighted {
-            // Whole numbers stay what they are.
+            // Integers below 2^53 are exact.
             rates: rates.into_iter().map(|rate| rate as f64).collect(),
             shares: Shares::default(),
         }

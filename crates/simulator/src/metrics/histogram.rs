@@ -1,35 +1,34 @@
-//! A histogram of delays in constant memory.
+//! A histogram of delays with bounded memory.
 
 use ropewalk_quantities::Time;
 
 use crate::outcome::{DelayBin, DelaySummary};
 
-/// Counts delays in buckets of nanoseconds: exact below 2048 ns, and 1024
-/// buckets an octave above, each no wider than 0.1 % of what it holds. The
-/// count, the mean and the greatest are exact.
+/// Counts delays in buckets of nanoseconds: exact below 2048 ns, and above with 1024 buckets per octave, none
+/// wider than 0.1 % of its values. Count, mean and maximum are exact.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
-    /// In pages, of which there are those that hold something: delays of one flow lie close
-    /// together, and flows may be many. At most 880.
+    /// Pages of buckets, allocated when used: the delays of a flow are close together, and there may be many
+    /// flows. At most 880.
     pages: Vec<Option<Box<Page>>>,
     count: u64,
     sum_nanos: u128,
     max: Time,
 }
 
-/// Buckets an octave, as a power of two.
+/// Buckets per octave, as a power of two.
 const PRECISION: u32 = 10;
 const PER_OCTAVE: usize = 1 << PRECISION;
 
-/// Buckets of a page.
+/// Buckets per page.
 const PAGE: usize = 64;
 type Page = [u64; PAGE];
 
-/// At most this many bins are given to plot.
+/// Most bins that are returned for plots.
 const MOST_BINS: usize = 200;
 
 impl Histogram {
-    /// Without a delay yet.
+    /// Without any delay.
     pub fn new() -> Histogram {
         Histogram::default()
     }
@@ -43,7 +42,7 @@ impl Histogram {
         self.max = self.max.max(delay);
     }
 
-    /// Counts what another has counted, too.
+    /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
         for (bucket, count) in other.counts() {
             self.add(bucket, count);
@@ -53,13 +52,13 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// Whether nothing was counted.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The least delay that at least this share of all delays (0 to 1) does
-    /// not exceed, to within 0.05 %; zero if nothing was counted.
+    /// The smallest delay that at least this fraction of all delays (0 to 1) does not exceed, within 0.05 %;
+    /// zero if it is empty.
     pub fn percentile(&self, share: f64) -> Time {
         let rank = ((share * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
         let mut below = 0;
@@ -73,12 +72,12 @@ impl Histogram {
         Time::ZERO
     }
 
-    /// How many delays were counted.
+    /// Number of delays.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Mean, percentiles and greatest in milliseconds; `None` if nothing was counted.
+    /// Mean, percentiles and maximum in milliseconds; `None` if it is empty.
     pub fn summary(&self) -> Option<DelaySummary> {
         self.summary_in(1e6)
     }
@@ -99,8 +98,8 @@ impl Histogram {
         })
     }
 
-    /// All bins that are not empty, from the least delay on, at the finest
-    /// power-of-two number of bins an octave that gives at most 200 of them.
+    /// The non-empty bins in ascending order, with the finest power-of-two number of bins per octave that
+    /// gives at most 200.
     pub fn bins(&self) -> Vec<DelayBin> {
         let mut merged = 0;
         let mut found: Vec<(usize, u64)> = self.counts().collect();
@@ -122,7 +121,7 @@ impl Histogram {
         found.into_iter().map(bin).collect()
     }
 
-    /// The buckets that hold something, from the least delay on, and how much.
+    /// The non-empty buckets in ascending order, with their counts.
     fn counts(&self) -> impl Iterator<Item = (usize, u64)> {
         let pages = self.pages.iter().enumerate();
         let counts = pages.flat_map(|(number, page)| {
@@ -132,7 +131,7 @@ impl Histogram {
         counts.filter(|(_, count)| *count > 0)
     }
 
-    /// So many more in a bucket.
+    /// Adds to the count of a bucket.
     #[inline]
     fn add(&mut self, bucket: usize, more: u64) {
         match self.pages.get_mut(bucket / PAGE) {
@@ -141,7 +140,7 @@ impl Histogram {
         }
     }
 
-    /// The same of one that is the first of its page.
+    /// The same for the first delay of a page.
     #[cold]
     #[inline(never)]
     fn add_page(&mut self, bucket: usize, more: u64) {
@@ -155,15 +154,15 @@ impl Histogram {
     }
 }
 
-/// Values below 2048 have their own; above, the bucket is made of the octave
-/// and the ten bits after the first.
+/// Values below 2048 have buckets of their own; above, a bucket is given by the octave and the ten bits after
+/// the leading one.
 #[inline]
 fn bucket_of(nanos: u64) -> usize {
     let octave = (nanos | 1).ilog2().saturating_sub(PRECISION);
     octave as usize * PER_OCTAVE + (nanos >> octave) as usize
 }
 
-/// The least value of a bucket, in nanoseconds.
+/// Lowest value of a bucket, in nanoseconds.
 fn lower_edge(bucket: usize) -> f64 {
     let octave = (bucket / PER_OCTAVE).saturating_sub(1);
     (bucket - octave * PER_OCTAVE) as f64 * (octave as f64).exp2()

@@ -1,4 +1,4 @@
-//! What is measured of packets one by one, in bounded memory.
+//! Per-packet metrics in bounded memory.
 
 mod histogram;
 mod reorder;

@@ -17,8 +17,7 @@ use extents::Extents;
 /// Memory is bounded, whatever the number of packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Reorder {
-    /// Packets with a smaller number are none of this sample; `None` until
-    /// the first arrival says which.
+    /// Packets with a smaller number do not belong to the sample; `None` until the first arrival.
     first: Option<u64>,
     density: Density,
     buffer_density: BufferDensity,
@@ -28,8 +27,8 @@ pub(crate) struct Reorder {
 impl Reorder {
     /// Watches a stream from its first packet, which has number 0.
     ///
-    /// Beyond the threshold, RFC 5236's densities take a packet for lost: it
-    /// is both the greatest displacement and the greatest buffer occupancy.
+    /// Beyond the threshold, RFC 5236's densities take a packet for lost: it is both the greatest
+    /// displacement and the greatest buffer occupancy.
     pub(crate) fn new(threshold: u32) -> Reorder {
         Reorder {
             first: Some(0),
@@ -39,8 +38,8 @@ impl Reorder {
         }
     }
 
-    /// Watches a stream that is under way. The next arrival is the first of
-    /// the sample, and packets that were sent before it are left out.
+    /// Watches a stream from now on. The next arrival is the first of the sample, and packets that were sent
+    /// before it are ignored.
     pub(crate) fn joining(threshold: u32) -> Reorder {
         Reorder {
             first: None,
@@ -59,7 +58,7 @@ impl Reorder {
         }
     }
 
-    /// The metrics of all that has arrived so far.
+    /// The metrics of all arrivals so far.
     pub(crate) fn metrics(&self) -> ReorderingMetrics {
         ReorderingMetrics {
             reordered_ratio: self.extents.reordered_ratio(),

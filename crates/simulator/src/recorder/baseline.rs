@@ -1,4 +1,4 @@
-//! Counters as they stand at one time; two of them tell what happened between.
+//! Snapshots of all counters, whose differences are the results.
 
 use ropewalk_network::{Counters as LinkCounters, Direction};
 use ropewalk_quantities::Time;
@@ -9,22 +9,22 @@ use crate::hosts::Host;
 use crate::shares::Shares;
 use crate::world::World;
 
-/// All that is counted of a run.
+/// A snapshot of all counters.
 #[derive(Clone, Debug)]
 pub(crate) struct Baseline {
-    /// Of each link, forward.
+    /// Of each link, forward direction.
     pub(crate) links: Vec<LinkCounters>,
     pub(crate) transmitted: Vec<u64>,
     pub(crate) in_air: AirCounts,
     pub(crate) shares: Shares,
     /// Of each flow.
     pub(crate) delivered: Vec<u64>,
-    /// Of each recorded flow; the others have none.
+    /// Of each recorded flow; `None` for others.
     pub(crate) flows: Vec<Option<FlowBaseline>>,
     pub(crate) data_packets: u64,
 }
 
-/// What is counted of a recorded flow.
+/// Counters of a recorded flow.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowBaseline {
     pub(crate) subflows: Vec<SubflowBaseline>,
@@ -40,7 +40,7 @@ pub(crate) struct SubflowBaseline {
 }
 
 impl Baseline {
-    /// All counters as they stand now.
+    /// A snapshot of the present values.
     pub(crate) fn take<T: Copy, M: Air<T>>(now: Time, world: &mut World<T, M>) -> Baseline {
         let in_air = AirCounts::take(now, &world.network);
         let links = world.links().map(|link| {

@@ -1,4 +1,4 @@
-//! What competitors get over time.
+//! Goodput of competitors over time.
 
 use ropewalk_quantities::Time;
 use ropewalk_scenario::{Origin, Scenario};
@@ -6,21 +6,21 @@ use ropewalk_scenario::{Origin, Scenario};
 use crate::timeline::CompetitorTimeline;
 use crate::world::World;
 
-/// Writes the rows.
+/// Records the rows.
 #[derive(Debug)]
 pub(super) struct Competitors {
     timeline: CompetitorTimeline,
-    /// The first competitor's entry of the scenario: they are the last ones.
+    /// Entry number of the first competitor; competitors are the last entries.
     first: usize,
-    /// How many flows each stands for.
+    /// Number of flows of each entry.
     counts: Vec<u32>,
-    /// The last row's time, and what each had delivered by then.
+    /// Time of the last row, and bytes that each entry had delivered by then.
     time: Time,
     delivered: Vec<u64>,
 }
 
 impl Competitors {
-    /// Nothing where there are none.
+    /// `None` without competitors.
     pub(super) fn new(scenario: &Scenario) -> Option<Competitors> {
         let is_one = |flow: &ropewalk_scenario::Flow| flow.origin == Origin::Competitor;
         let first = scenario.flows.iter().position(is_one)?;
@@ -37,7 +37,7 @@ impl Competitors {
         })
     }
 
-    /// One more row for each, up to now.
+    /// Adds a row for each competitor.
     pub(super) fn add_rows<T: Copy, M>(&mut self, now: Time, world: &World<T, M>) {
         if now == self.time {
             return;

@@ -1,4 +1,4 @@
-//! When a run is looked at: at the end of the warm-up, and at regular steps.
+//! When measurements are taken: at the end of the warm-up, and at regular steps.
 
 mod baseline;
 mod competitors;
@@ -13,15 +13,15 @@ use crate::world::World;
 pub(crate) use baseline::Baseline;
 use competitors::Competitors;
 
-/// Looks at the world when the warm-up is over, and at regular steps.
+/// Takes measurements at the end of the warm-up, and at regular steps.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    /// Everything as it stood at the end of the warm-up, once that is over.
+    /// Snapshot at the end of the warm-up, once that is over.
     pub(crate) baseline: Option<Baseline>,
     pub(crate) warmup: Time,
     step: Option<Time>,
     next_step: Time,
-    /// Where there are any, and a timeline is asked for.
+    /// If there are competitors, and a timeline is requested.
     competitors: Option<Competitors>,
 }
 
@@ -74,7 +74,7 @@ impl Recorder {
         }
     }
 
-    /// What competitors got over time, where that was asked for and there are any.
+    /// Goodput of competitors over time, if requested and there are any.
     pub(crate) fn take_competitors(&mut self) -> Option<CompetitorTimeline> {
         self.competitors.take().map(Competitors::take)
     }

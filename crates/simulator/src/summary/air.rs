@@ -1,4 +1,4 @@
-//! What channels, radios and links through the air did.
+//! Results of channels, radios and wireless links.
 
 use ropewalk_network::radio::{Airtime, HopStats, RadioStats};
 use ropewalk_quantities::Time;
@@ -10,8 +10,8 @@ use crate::outcome::{
 };
 
 impl<T: Copy, M: Air<T>> Span<'_, T, M> {
-    /// Each channel that carries links: its number in the scenario, and what was counted at the start
-    /// and at the end.
+    /// Each channel that carries links: its number in the scenario, and its counters at the start and at the
+    /// end.
     fn counted(&self) -> impl Iterator<Item = (usize, &ChannelCounts, &ChannelCounts)> {
         let counts = self.start.in_air.0.iter().zip(&self.end.in_air.0);
         let used = air::used(self.scenario).into_iter();
@@ -95,7 +95,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
             .collect()
     }
 
-    /// A link through the air, forward direction.
+    /// A wireless link, forward direction.
     pub(super) fn radio_link(&self, link: usize, flows: Vec<LinkShare>) -> LinkSummary {
         let radio = self.scenario.wireless.link(link);
         let channel = radio.map_or(0, |radio| radio.channel);
@@ -127,7 +127,7 @@ fn ratio(part: Time, whole: Time) -> f64 {
     part.as_nanos() as f64 / whole.as_nanos().max(1) as f64
 }
 
-/// Of the sum of a radio's times, or of several; idle where there was no time at all.
+/// Fractions of the sum of times of one or several radios; idle if there was no time at all.
 fn shares(of: Airtime) -> AirtimeShares {
     let total = of.total();
     if total == Time::ZERO {

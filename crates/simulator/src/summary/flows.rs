@@ -1,4 +1,4 @@
-//! What flows delivered, one by one and beside each other.
+//! Results of flows.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::flow::{Late, may_undo};
 use crate::metrics::Histogram;
 use crate::outcome::{ApplicationSummary, FlowSummary, Nstat, SubflowSummary, UndoneSummary};
 
-/// What one flow delivered in the measured time.
+/// Results of one flow in the measured time.
 pub(super) struct Measured {
     pub(super) goodput_mbps: f64,
     pub(super) delivered_bytes: u64,
@@ -34,8 +34,8 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
         }
     }
 
-    /// How long a flow was measured: from its first write or the end of the warm-up to its last
-    /// delivery; of a competitor, from its start and to the end of the run.
+    /// Duration of a flow's measurement: from its first write or the end of the warm-up to its last delivery;
+    /// for a competitor, from its start to the end of the run.
     fn seconds(&self, number: usize) -> f64 {
         let flow = &self.world.flows[number];
         let (from, to) = match flow.recorder.as_deref() {
@@ -57,15 +57,15 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
         mbps(bytes, seconds.as_secs_f64()) / f64::from(flow.count.max(1))
     }
 
-    /// Numbers of the flows that an entry of the scenario stands for.
+    /// The flows of an entry of the scenario.
     fn of_entry(&self, entry: usize) -> Range<usize> {
         let flows = &self.world.flows;
-        // They stand in the order of the entries.
+        // Flows are in the order of their entries.
         let first = flows.partition_point(|flow| flow.entry < entry);
         first..flows.partition_point(|flow| flow.entry <= entry)
     }
 
-    /// What an entry's applications make of it.
+    /// Application-level results of an entry.
     pub(super) fn application(&self, entry: usize) -> ApplicationSummary {
         let traffic = &self.scenario.flows[entry].traffic;
         if let Traffic::Asked(_) = traffic {
@@ -86,13 +86,13 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
             };
             late += timeliness.late(self.end_at, flow.application.undelivered());
             delays.merge(&recorder.delays);
-            // Of several alike, that of the first.
+            // Of several equal flows, that of the first.
             stall = stall.or_else(|| timeliness.stall(self.end_at));
         }
         late.summary(traffic, &delays, stall)
     }
 
-    /// The scenario's flows beside each other.
+    /// Summaries of the scenario's flow entries.
     pub(super) fn flows(&self, all: &[Measured]) -> Vec<FlowSummary> {
         let total: u64 = all.iter().map(|flow| flow.delivered_bytes).sum();
         let entries = self.scenario.flows.iter().enumerate();
@@ -170,7 +170,7 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
     }
 }
 
-/// What the flow's answer to reordering found between two times; nothing where there is none.
+/// Counters of the flow's answer to reordering between two snapshots; `None` without one.
 fn undone(flow: &Flow, from: &Counters, to: &Counters) -> Option<UndoneSummary> {
     if !may_undo(flow) {
         return None;

@@ -1,4 +1,4 @@
-//! What links did, and for whom.
+//! Results of links.
 
 use ropewalk_network::{Direction, LinkId};
 
@@ -52,13 +52,13 @@ impl<T: Copy, M: Air<T>> Span<'_, T, M> {
         costs.reduce(|sum, cost| sum + cost)
     }
 
-    /// Who got how much of each link, where there are several flows.
+    /// Each flow's share of each link, if there are several flows.
     fn link_shares(&self) -> Vec<Vec<LinkShare>> {
         let mut shares = vec![Vec::new(); self.scenario.links.len()];
         if self.world.flows.len() == 1 {
             return shares;
         }
-        // The flow and the path by which each link was met last.
+        // The last flow and path for which each link was counted.
         let mut met = vec![None; shares.len()];
         for (entry, flow) in self.scenario.flows.iter().enumerate() {
             let mut paths = flow.paths.clone();

@@ -5,7 +5,7 @@ use ropewalk_scenario::Mesh;
 use crate::outcome::{DisjointRoutes, MeshSummary};
 
 impl MeshSummary {
-    /// What results say of it.
+    /// Its summary.
     pub(super) fn of(mesh: &Mesh) -> MeshSummary {
         let [link, node, zone] = mesh.disjoint;
         MeshSummary {

@@ -1,4 +1,4 @@
-//! A TCP connection whose bytes are frames: what an association calls a carrier.
+//! A TCP connection that carries frames: a carrier of an association.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,47 +14,48 @@ use crate::hosts::{CLIENT, SERVER};
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) path: usize,
-    /// Counts the connections of its path, from 0.
+    /// Number of the connection on its path, from 0.
     pub(crate) dial: u16,
-    /// The client gives it up then if it is still being opened.
+    /// When the client abandons it, if it is still being opened.
     pub(crate) dialled_until: Time,
     pub(crate) ends: [Endpoint; 2],
-    /// What it is to the association of each end, while it is anything.
+    /// Its carrier in the association of each end, while it is one.
     pub(crate) carriers: [Option<CarrierId>; 2],
-    /// Per end: the socket takes no more, and the association knows.
+    /// Per end: the socket is full, and the association knows it.
     pub(crate) blocked: [bool; 2],
-    /// Per end: it is to be asked what it has to send.
+    /// Per end: it is to be polled for segments.
     pub(crate) changed: [bool; 2],
-    /// Per end: when a segment came last.
+    /// Per end: when a segment last arrived.
     pub(crate) heard_at: [Option<Time>; 2],
-    /// By the end that sends.
+    /// Frames of each direction, by the sending end.
     lanes: [Lane; 2],
 }
 
-/// The byte stream of one direction, as places in it.
+/// The byte stream of one direction, as offsets.
 #[derive(Debug, Default)]
 struct Lane {
-    /// Frames that the other end has not read whole, with their ends.
+    /// Frames that the other end has not read completely, with their ends.
     frames: VecDeque<(u64, Frame<Length>)>,
     /// End of the last frame.
     end: u64,
-    /// So far the socket has taken them.
+    /// Offset up to which the socket has taken them.
     written: u64,
-    /// So far the other end has read them.
+    /// Offset up to which the other end has read them.
     read: u64,
 }
 
-/// What a socket takes at a time.
+/// When a socket takes more.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Appetite {
-    /// Bytes of a frame: none is begun that does not fit into the send buffer.
+    /// Room that a frame needs: frames that do not fit the send buffer are not begun.
     pub(crate) frame: u64,
-    /// It is writable while less than this was never sent (Linux: TCP_NOTSENT_LOWAT).
+    /// The socket is writable while less than this is unsent (Linux: TCP_NOTSENT_LOWAT).
     pub(crate) low_water: u64,
 }
 
 impl Connection {
-    /// A connection that the client opens now, and gives up then if it is not open. Each `key` is random.
+    /// A connection that the client opens now, and abandons at `until` if it is not open by then. The keys
+    /// are random.
     pub(crate) fn dial(
         dialled_until: Time,
         path: usize,
@@ -106,7 +107,7 @@ impl Connection {
         endpoint.poll_transmit(now, segment)
     }
 
-    /// An end as whoever hears it knows it.
+    /// An end, as the observer identifies it.
     fn speaker(&self, end: usize) -> Speaker {
         Speaker {
             end,
@@ -115,7 +116,7 @@ impl Connection {
         }
     }
 
-    /// What the association should know of an end.
+    /// The next event of an end for the association.
     pub(crate) fn poll_event(&mut self, end: usize) -> Option<Event> {
         self.ends[end].poll_event()
     }
@@ -142,8 +143,8 @@ impl Connection {
         }
     }
 
-    /// Whether an end's socket would take another frame: it has room for all of it, and less was
-    /// never sent than leaves it writable.
+    /// Whether an end's socket takes another frame: the frame fits the send buffer, and the socket is
+    /// writable.
     pub(crate) fn takes_more(&mut self, end: usize, appetite: Appetite) -> bool {
         self.write(end);
         let (lane, socket) = (&self.lanes[end], &self.ends[end]);
@@ -152,21 +153,21 @@ impl Connection {
             && socket.writable() >= appetite.frame
     }
 
-    /// An end reads what has come.
+    /// An end reads what has arrived.
     pub(crate) fn read(&mut self, end: usize) {
         let taken = self.ends[end].read(u64::MAX);
         self.lanes[1 - end].read += taken;
         self.changed[end] |= taken > 0;
     }
 
-    /// The next frame that an end has read whole.
+    /// The next frame that an end has read completely.
     pub(crate) fn next_frame(&mut self, end: usize) -> Option<Frame<Length>> {
         let lane = &mut self.lanes[1 - end];
         lane.frames.front().filter(|(end, _)| *end <= lane.read)?;
         lane.frames.pop_front().map(|(_, frame)| frame)
     }
 
-    /// An end gives it up, as a socket that is closed with data in it.
+    /// An end aborts it, as when a socket with unread data is closed.
     pub(crate) fn abort(&mut self, end: usize) {
         if !self.ends[end].is_closed() {
             self.ends[end].abort();
@@ -174,19 +175,19 @@ impl Connection {
         }
     }
 
-    /// It will never do anything again.
+    /// Whether it is closed at both ends.
     pub(crate) fn is_over(&self) -> bool {
         let [client, server] = &self.ends;
         let never_heard = self.heard_at[SERVER].is_none();
         client.is_closed() && (server.is_closed() || never_heard) && self.changed == [false; 2]
     }
 
-    /// The client is still opening it.
+    /// Whether the client is still opening it.
     pub(crate) fn is_dialled(&self) -> bool {
         self.carriers[CLIENT].is_none() && !self.ends[CLIENT].is_closed()
     }
 
-    /// When an end's timer runs out, or the client's patience with a dial.
+    /// When a timer of an end expires, or the client abandons the dial.
     pub(crate) fn poll_timeout(&self, end: usize) -> Option<Time> {
         let timer = self.ends[end].poll_timeout();
         if end == CLIENT && self.is_dialled() {
@@ -195,7 +196,7 @@ impl Connection {
         timer
     }
 
-    /// What was due at an end by now.
+    /// Handles what is due at an end.
     pub(crate) fn handle_timeout<H: Hears>(&mut self, now: Time, end: usize, heard_by: &mut H) {
         if end == CLIENT && now >= self.dialled_until && self.is_dialled() {
             self.abort(CLIENT);

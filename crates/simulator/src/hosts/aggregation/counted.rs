@@ -1,4 +1,4 @@
-//! What is counted of an aggregation: each path is a subflow, whichever connections it has had.
+//! Counters of an aggregation: each path is a subflow, whatever connections it has had.
 
 use ropewalk_transport::{Counters, Endpoint, SubflowState};
 
@@ -60,7 +60,7 @@ impl Aggregation {
         self.received.held_max = self.received.held;
     }
 
-    /// Of frames.
+    /// Counts of frames.
     pub(crate) fn packets(&self) -> (u64, u64) {
         (self.received.frames, self.received.out_of_order)
     }

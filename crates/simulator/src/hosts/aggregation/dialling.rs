@@ -1,8 +1,8 @@
-//! An association's paths are dialled, and what becomes of the connections.
+//! Dialling of an association's paths, and replacement of their connections.
 //!
-//! When, and how long a dial may take, says [`Dialling`], as it does for the gateway's proxy: a path
-//! without a carrier, or with a suspected one, is dialled until a connection comes through, which
-//! replaces what was there.
+//! As in the gateway's proxy, [`Dialling`] decides when to dial and how long a dial may take: a path without
+//! a carrier, or with a suspected one, is dialled until a connection is established, which replaces the
+//! previous one.
 
 use rand_core::Rng;
 use ropewalk_quantities::Time;
@@ -15,16 +15,16 @@ use super::{Aggregation, CLIENT, SERVER};
 /// A path of an association.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Path {
-    /// `None` while it has a carrier that is trusted.
+    /// `None` while it has a carrier that is not suspected.
     pub(crate) dialling: Option<Dialling>,
-    /// Dials so far.
+    /// Number of dials so far.
     dials: u16,
-    /// The application's bytes that it brought.
+    /// Bytes of the application that it delivered.
     pub(crate) delivered: u64,
     pub(crate) past: Past,
 }
 
-/// What was counted of connections that are forgotten.
+/// Counters of connections that were removed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Past {
     pub(crate) counters: Counters,
@@ -33,7 +33,7 @@ pub(crate) struct Past {
 }
 
 impl Aggregation {
-    /// One more connection on a path, given up then if it is not open.
+    /// Adds a connection to a path, which is abandoned at `until` if it is not open by then.
     pub(crate) fn dial(&mut self, path: usize, until: Time) {
         let random = &mut self.random;
         let state = &mut self.paths[path];
@@ -44,7 +44,7 @@ impl Aggregation {
         self.stirred.look_anew(&self.connections);
     }
 
-    /// The first connection of each path, which is there already, is dialled now.
+    /// Dials the first connection of each path, which exists already.
     pub(crate) fn begin_dialling(&mut self, now: Time) {
         for connection in &mut self.connections {
             let mut dialling = Dialling::begin(now, self.config.initial_rto);
@@ -57,7 +57,7 @@ impl Aggregation {
         self.stirred.look_anew(&self.connections);
     }
 
-    /// Dials the paths whose time has come.
+    /// Dials the paths that are due.
     pub(crate) fn dial_what_is_due(&mut self, now: Time) {
         for path in 0..self.paths.len() {
             let Some(dialling) = &mut self.paths[path].dialling else {
@@ -108,7 +108,7 @@ impl Aggregation {
         }
     }
 
-    /// A dial came through at the client: the connection replaces what the path had.
+    /// A dial succeeded at the client: the connection replaces the path's previous one.
     pub(crate) fn on_dialled(&mut self, now: Time, at: usize) {
         let path = self.connections[at].path;
         self.replace(now, at, CLIENT);
@@ -116,7 +116,7 @@ impl Aggregation {
         self.stop_dialling(path);
     }
 
-    /// The first frame came to the server: the same there.
+    /// The first frame arrived at the server: the same there.
     pub(crate) fn on_joined(&mut self, now: Time, at: usize) {
         self.replace(now, at, SERVER);
         self.carry(now, at, SERVER);
@@ -134,7 +134,7 @@ impl Aggregation {
         }
     }
 
-    /// An end's TCP gave up, or the other end did.
+    /// One end's TCP has aborted.
     pub(crate) fn on_aborted(&mut self, now: Time, at: usize, end: usize) {
         let connection = &self.connections[at];
         let (path, was_carrier) = (connection.path, connection.carriers[end].is_some());
@@ -144,7 +144,7 @@ impl Aggregation {
         }
     }
 
-    /// Puts the client's carriers in their paths' places, and forgets what is over.
+    /// Moves the carriers of the client to their paths' indices, and removes connections that are over.
     pub(crate) fn tidy(&mut self) {
         let paths = self.paths.len();
         if self.connections.len() == paths {

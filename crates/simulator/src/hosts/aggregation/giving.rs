@@ -1,4 +1,4 @@
-//! What the association has for its carriers goes into their sockets.
+//! Moves frames from the association to the sockets of its carriers.
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::{Association, CarrierId, Length};
@@ -7,7 +7,7 @@ use super::Aggregation;
 use super::connection::Appetite;
 
 impl Aggregation {
-    /// Carriers of an end are given what the association has for them, until none takes more.
+    /// Gives frames to the carriers of an end, until no socket takes more.
     #[inline(always)]
     pub(super) fn give_all(&mut self, now: Time, end: usize) {
         self.take_events(now, end);
@@ -17,12 +17,12 @@ impl Aggregation {
         }
     }
 
-    /// Gives a carrier frames until its socket is full or there are none for it.
+    /// Gives frames to a carrier until its socket is full or there are none for it.
     #[inline(never)]
     fn give(&mut self, now: Time, at: usize, end: usize) {
         self.give_frames(now, at, end);
         let connection = &self.connections[at];
-        // One that was asked in vain has nothing to send, and its timers stand.
+        // A connection that had nothing to send keeps its state and its timers.
         if connection.changed[end] {
             self.stirred.touch(at);
         }
@@ -50,7 +50,7 @@ impl Aggregation {
         }
     }
 
-    /// A connection has sent what it could: its socket may take more.
+    /// A connection has sent segments: its socket may take more.
     pub(super) fn after_flush(&mut self, at: usize, end: usize) {
         let connection = &mut self.connections[at];
         if connection.blocked[end] {
@@ -74,8 +74,8 @@ impl Aggregation {
     }
 }
 
-/// What a carrier's socket takes: whole frames, as far as the send buffer can hold one, while less
-/// than two were never sent, unless the scenario says.
+/// When a carrier's socket takes more: whole frames that fit the send buffer, while fewer than two frames are
+/// unsent, unless the scenario sets another limit.
 fn appetite(
     send_buffer: Bytes,
     low_water: Option<Bytes>,

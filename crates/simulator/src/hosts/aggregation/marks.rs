@@ -1,6 +1,6 @@
-//! A set of places, few of which are in it at a time.
+//! A sparse set of indices.
 
-/// Which places are marked: a bit for each, and one word for all where they are few.
+/// A bit for each index, and a single word if there are few.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marks {
     words: Vec<u64>,
@@ -9,14 +9,14 @@ pub(super) struct Marks {
 const BITS: usize = u64::BITS as usize;
 
 impl Marks {
-    /// None of so many places.
+    /// An empty set for indices below `places`.
     pub(super) fn none_of(places: usize) -> Marks {
         Marks {
             words: vec![0; places.div_ceil(BITS)],
         }
     }
 
-    /// All of them.
+    /// The full set.
     pub(super) fn all_of(places: usize) -> Marks {
         let mut all = Marks::none_of(places);
         (0..places).for_each(|place| all.insert(place));
@@ -33,7 +33,7 @@ impl Marks {
         self.words[place / BITS] >> (place % BITS) & 1 == 1
     }
 
-    /// Takes a mark away; says whether it was there.
+    /// Removes an index; returns whether it was in the set.
     #[inline]
     pub(super) fn remove(&mut self, place: usize) -> bool {
         let was_marked = self.contains(place);
@@ -41,7 +41,7 @@ impl Marks {
         was_marked
     }
 
-    /// Takes the first mark away, and says where it was.
+    /// Removes the first index, and returns it.
     #[inline]
     pub(super) fn take_first(&mut self) -> Option<usize> {
         let mut words = self.words.iter_mut().enumerate();
@@ -51,7 +51,7 @@ impl Marks {
         Some(number * BITS + place)
     }
 
-    /// Takes all marks of another set over.
+    /// Moves all indices of another set to this one.
     #[inline]
     pub(super) fn take_all(&mut self, of: &mut Marks) {
         for (own, other) in self.words.iter_mut().zip(&mut of.words) {

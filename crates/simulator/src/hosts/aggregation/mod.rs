@@ -1,8 +1,8 @@
-//! Bandwidth aggregation above TCP: one application stream over an association, whose carriers are
-//! TCP connections, one on each path.
+//! Bandwidth aggregation above TCP: one application stream over an association, whose carriers are TCP
+//! connections, one on each path.
 //!
-//! The gateway's handshake is left out: a carrier is one when TCP's is through for the client, and
-//! with the first frame for the server.
+//! The gateway's handshake is omitted: a connection becomes a carrier at the client when TCP's handshake is
+//! complete, and at the server with the first frame.
 
 mod connection;
 mod counted;
@@ -33,71 +33,71 @@ use dialling::Path;
 use stirred::Stirred;
 use writer::Writer;
 
-/// Before the application begins no dial is given up.
+/// Dials before the application begins are never abandoned.
 const NEVER: Time = Time::from_nanos(u64::MAX);
 
-/// An association's end at client and at server, and the connections between them.
+/// Both ends of an association, and the connections between them.
 #[derive(Debug)]
 pub(crate) struct Aggregation {
     /// Client and server.
     ends: [Association<Length>; 2],
-    /// The one in use of each path, by the path's number; then those that are dialled, or given up.
+    /// The connection in use on each path, by the path's number; then others, being dialled or abandoned.
     connections: Vec<Connection>,
     paths: Vec<Path>,
-    /// At least one path is dialled.
+    /// At least one path is being dialled.
     is_dialling: bool,
-    /// Which of `connections` something happened to.
+    /// The connections that may have changed.
     stirred: Stirred,
-    /// On what terms each path is used, as both ends were told last.
+    /// The terms of each path, as both ends were last told.
     terms: Vec<Terms>,
-    /// Of the connections.
+    /// Configuration of the connections.
     config: Arc<Config>,
     main_buffer: Bytes,
     notsent_lowat: Option<Bytes>,
-    /// For the connections' keys.
+    /// Random numbers for the connections' keys.
     random: Pcg64Mcg,
-    /// The end that speaks first, and opens the stream.
+    /// The end that writes first, and opens the stream.
     first: usize,
     begun: bool,
-    /// The only stream, once its first end has written.
+    /// The stream, once its first end has written.
     stream: Option<StreamId>,
-    /// All is said: nothing is dialled any more.
+    /// Everything is sent: nothing is dialled any more.
     closing: bool,
     received: Received,
     /// Bytes that the client's application has read.
     heard: u64,
-    /// What stands before each segment, in bytes.
+    /// Bytes of headers before each segment.
     headers: u32,
     pass: Pass,
 }
 
-/// A pass over all ends of all connections, in which those that have changed send.
+/// A pass over both ends of all connections, in which those that may have changed send.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pass {
-    /// Whose turn it is: a connection's place, and its end.
+    /// Current connection and end.
     at: Option<(usize, usize)>,
-    /// The one there is being asked.
+    /// It is being polled.
     sends: bool,
-    /// Some had changed.
+    /// Some may have changed.
     any: bool,
 }
 
-/// What the server has of the stream.
+/// State of the stream at the server.
 #[derive(Clone, Copy, Debug, Default)]
 struct Received {
     /// In order, and read.
     delivered: u64,
-    /// Waits for bytes before it, now and at most.
+    /// Bytes behind a gap, now and at most.
     held: u64,
     held_max: u64,
-    /// Frames that brought something new, and those of them that had to wait.
+    /// Frames with new data, and those of them that arrived behind a gap.
     frames: u64,
     out_of_order: u64,
 }
 
 impl Aggregation {
-    /// Over so many paths, for an application of which this end speaks first; `random` draws the keys of its
-    /// connections.
+    /// Over this many paths, for an application whose end `first` writes first; `random` gives the
+    /// connections' keys.
     pub(crate) fn new(
         aggregation: &AggregationConfig,
         config: &Config,
@@ -107,7 +107,7 @@ impl Aggregation {
         random: Pcg64Mcg,
     ) -> Aggregation {
         let both = ropewalk_striping::Config {
-            // What waits is bounded where it is written, and what was sent by the window.
+            // The application's backlog is bounded before, and data in flight by the window.
             send_buffer: Bytes::new(u64::MAX / 2),
             ..aggregation.association(config)
         };
@@ -126,9 +126,9 @@ impl Aggregation {
                 })
                 .collect(),
             config: Arc::new(Config {
-                // Frames go when they are written (TCP_NODELAY).
+                // Frames are sent at once (TCP_NODELAY).
                 nagle: false,
-                // What a connection holds is counted on to be of a size.
+                // The association relies on a fixed size of the send buffer.
                 send_buffer_autotuning: false,
                 ..config.clone()
             }),
@@ -150,7 +150,7 @@ impl Aggregation {
         host
     }
 
-    /// The application begins: all paths are dialled.
+    /// The application begins: dials all paths.
     pub(crate) fn start(&mut self, now: Time) {
         if !self.begun {
             self.begun = true;
@@ -159,7 +159,7 @@ impl Aggregation {
         }
     }
 
-    /// A connection that is forgotten takes nothing.
+    /// Segments of a connection that was removed are dropped.
     #[inline(never)]
     pub(crate) fn handle_packet<H: Hears>(
         &mut self,
@@ -173,7 +173,7 @@ impl Aggregation {
         };
         let before = delivered(self);
         let known = |of: &Connection| (of.path, of.dial) == (packet.subflow, packet.dial);
-        // The one in use of a path has the path's place.
+        // The connection in use on a path has the path's index.
         let at = match self.connections.get(packet.subflow).is_some_and(known) {
             true => Some(packet.subflow),
             false => self.connections.iter().position(known),
@@ -198,7 +198,7 @@ impl Aggregation {
         while let Some(event) = self.connections[at].poll_event(end) {
             match event {
                 SocketEvent::Connected if end == CLIENT => self.on_dialled(now, at),
-                // In the gateway, the relay's word ends the handshake.
+                // In the gateway, the relay's answer completes the handshake.
                 SocketEvent::Connected if self.first == SERVER => self.on_joined(now, at),
                 SocketEvent::Eof => {
                     self.stirred.touch(at);
@@ -211,7 +211,7 @@ impl Aggregation {
         }
     }
 
-    /// Hands on what a connection has brought.
+    /// Passes the frames that a connection has delivered to the association.
     fn take_frames(&mut self, now: Time, at: usize, end: usize) {
         self.connections[at].read(end);
         while let Some(frame) = self.connections[at].next_frame(end) {
@@ -247,7 +247,7 @@ impl Aggregation {
         }
     }
 
-    /// The server's application reads; `path` brought what is new.
+    /// The server's application reads; `path` delivered the new data.
     fn deliver(&mut self, now: Time, path: usize) {
         let Some(stream) = self.stream else {
             return;
@@ -277,7 +277,7 @@ impl Aggregation {
         }
     }
 
-    /// Apart from the asking, as mostly there is none.
+    /// Not inlined, since there is rarely an event.
     #[inline(never)]
     fn take_event(&mut self, now: Time, end: usize, event: &Event) {
         match *event {
@@ -291,13 +291,13 @@ impl Aggregation {
         }
     }
 
-    /// Where the connection stands that is this carrier of an end.
+    /// Index of the connection that is this carrier of an end.
     pub(crate) fn of_carrier(&self, end: usize, id: CarrierId) -> Option<usize> {
         let carries = |of: &Connection| of.carriers[end] == Some(id);
         self.connections.iter().position(carries)
     }
 
-    /// All has arrived and is acknowledged, both ways.
+    /// Closes the connections once everything has arrived and is acknowledged, in both directions.
     fn close_connections(&mut self) {
         self.closing = true;
         for path in &mut self.paths {
@@ -315,7 +315,7 @@ impl Aggregation {
         }
     }
 
-    /// Paths are used on these terms from now on: carriers of which both ends should know are told.
+    /// Applies new terms to the paths: carriers for which they matter to both ends are told.
     pub(crate) fn set_terms(&mut self, terms: &[Terms]) {
         for (path, terms) in terms.iter().enumerate() {
             let of_path = |connection: &&Connection| connection.path == path;
@@ -337,7 +337,7 @@ impl Aggregation {
         }
     }
 
-    /// A connection is a carrier of an end from now on.
+    /// A connection becomes a carrier of an end.
     pub(crate) fn carry(&mut self, now: Time, at: usize, end: usize) {
         let connection = &mut self.connections[at];
         let rtt = connection.ends[end].subflow_states()[0].srtt;
@@ -356,7 +356,7 @@ impl Aggregation {
         self.stirred.list_carriers(&self.connections, end);
     }
 
-    /// A connection is no carrier of an end any more: what it held goes elsewhere.
+    /// A connection is no longer a carrier of an end: what was in flight on it is sent again on others.
     pub(crate) fn let_go(&mut self, now: Time, at: usize, end: usize) {
         let connection = &mut self.connections[at];
         let Some(id) = connection.carriers[end].take() else {
@@ -376,7 +376,7 @@ impl Aggregation {
         }
     }
 
-    /// When the first dial is to be looked at; never, where none is under way.
+    /// When the first dial is due; `Time::MAX` if none is.
     fn dial_due(&self) -> Time {
         if !self.is_dialling {
             return Time::MAX;
@@ -386,7 +386,7 @@ impl Aggregation {
         dials.min().unwrap_or(Time::MAX)
     }
 
-    /// One or more timers of an end may have run out.
+    /// One or more timers of an end may have expired.
     #[inline(never)]
     pub(crate) fn handle_timeout<H: Hears>(&mut self, now: Time, end: usize, heard_by: &mut H) {
         for at in 0..self.connections.len() {
@@ -400,7 +400,7 @@ impl Aggregation {
             self.take_socket_events(now, at, end);
         }
         if self.ends[end].poll_timeout().is_some_and(|at| at <= now) {
-            // What the association has been told of others is all there is.
+            // The association knows everything else already.
             while let Some(at) = self.stirred.next_heard(end) {
                 let connection = &self.connections[at];
                 if let (Some(id), Some(at)) = (connection.carriers[end], connection.heard_at[end]) {
@@ -416,8 +416,7 @@ impl Aggregation {
 }
 
 impl Sends for Aggregation {
-    /// The application writes, and carriers are given what the association has for them, until none
-    /// takes more.
+    /// The application writes, and the carriers are given frames, until no socket takes more.
     #[inline(never)]
     fn turn(&mut self, now: Time, _: usize, application: &mut Application) {
         application.fill(

@@ -1,9 +1,9 @@
-//! Which connections something happened to, so that nobody looks at all of them.
+//! Tracks which connections may have changed, so that the others need not be examined.
 //!
-//! Whoever does anything to a connection [touches](Stirred::touch) it. Then it is asked in the next pass
-//! what it sends ([`next_to_send`](Stirred::next_to_send) takes that mark away), its timers are read again
-//! ([`read_timers`](Stirred::read_timers)), and so are its events ([`heed`](Stirred::heed)). To be marked
-//! means that it may have changed: who is asked in vain says so.
+//! Any action on a connection [touches](Stirred::touch) it. In the next pass it is then polled for segments
+//! ([`next_to_send`](Stirred::next_to_send) removes that mark), its timers are read again
+//! ([`read_timers`](Stirred::read_timers)), and its events are taken ([`heed`](Stirred::heed)). A mark means
+//! that the connection may have changed; polling shows whether it has.
 
 use ropewalk_quantities::Time;
 use ropewalk_striping::CarrierId;
@@ -13,25 +13,25 @@ use super::marks::Marks;
 use super::timers::Timers;
 use crate::hosts::{CLIENT, SERVER};
 
-/// Marks and timers of connections, by their places; what is there twice is of client and server.
+/// Marks and timers of connections, by index; pairs are of client and server.
 #[derive(Debug, Default)]
 pub(crate) struct Stirred {
-    /// To be asked in the next pass, and in this one.
+    /// To be polled in the next pass, and in the present one.
     touched: Marks,
     is_any_touched: bool,
     passing: Marks,
-    /// May have events.
+    /// Those that may have events.
     eventful: [Marks; 2],
-    /// Have had a segment of which the association was not told.
+    /// Those that received a segment which the association was not told of.
     heard: [Marks; 2],
     /// Those that are carriers.
     carriers: [Carriers; 2],
-    /// When a timer runs out, but for those that were touched since they were read.
+    /// When timers expire, except for connections touched since their timers were read.
     timers: [Timers; 2],
     untimed: Marks,
 }
 
-/// An end's carriers, with the places of their connections.
+/// The carriers of an end, with the indices of their connections.
 #[derive(Debug, Default)]
 struct Carriers {
     ids: Vec<CarrierId>,
@@ -39,7 +39,7 @@ struct Carriers {
 }
 
 impl Stirred {
-    /// There are others, or they stand elsewhere: all are marked.
+    /// Connections were added, removed or moved: marks all.
     pub(crate) fn look_anew(&mut self, connections: &[Connection]) {
         let len = connections.len();
         self.touched = Marks::all_of(len);
@@ -54,7 +54,7 @@ impl Stirred {
         }
     }
 
-    /// Others of them are carriers than were before.
+    /// Updates which connections are carriers.
     pub(crate) fn list_carriers(&mut self, connections: &[Connection], end: usize) {
         let Carriers { ids, places } = &mut self.carriers[end];
         ids.clear();
@@ -72,12 +72,12 @@ impl Stirred {
         &self.carriers[end].ids
     }
 
-    /// Where the connection stands that is one of them.
+    /// Index of the connection of a carrier.
     pub(crate) fn place(&self, end: usize, of: usize) -> usize {
         self.carriers[end].places[of]
     }
 
-    /// Something is done to a connection.
+    /// A connection may have changed.
     pub(crate) fn touch(&mut self, at: usize) {
         self.touched.insert(at);
         self.is_any_touched = true;
@@ -87,14 +87,14 @@ impl Stirred {
         }
     }
 
-    /// All that were touched are to be asked what they send.
+    /// Begins a pass: all that were touched are to be polled.
     pub(crate) fn begin_pass(&mut self) {
         if std::mem::take(&mut self.is_any_touched) {
             self.passing.take_all(&mut self.touched);
         }
     }
 
-    /// The next one of the pass, in their order. What it sends may make events.
+    /// The next connection of the pass, in order of index. Its sending may cause events.
     pub(crate) fn next_to_send(&mut self) -> Option<usize> {
         let at = self.passing.take_first()?;
         self.untimed.insert(at);
@@ -104,22 +104,23 @@ impl Stirred {
         Some(at)
     }
 
-    /// A segment came to an end.
+    /// A segment arrived at an end.
     pub(crate) fn hear(&mut self, at: usize, end: usize) {
         self.heard[end].insert(at);
     }
 
-    /// The next one that has had one of which the association was not told, and is told now.
+    /// The next connection that received a segment which the association was not told of; its mark is
+    /// removed.
     pub(crate) fn next_heard(&mut self, end: usize) -> Option<usize> {
         self.heard[end].take_first()
     }
 
-    /// Whether it may have events, which are then taken.
+    /// Whether it may have events; its mark is removed.
     pub(crate) fn heed(&mut self, at: usize, end: usize) -> bool {
         self.eventful[end].remove(at)
     }
 
-    /// When the first timer of client and server run out, or [`Time::MAX`].
+    /// When the first timers of client and server expire, or [`Time::MAX`].
     pub(crate) fn read_timers(&mut self, connections: &[Connection]) -> [Time; 2] {
         let [client, server] = &mut self.timers;
         while let Some(at) = self.untimed.take_first() {
@@ -130,12 +131,12 @@ impl Stirred {
         [client.earliest(), server.earliest()]
     }
 
-    /// Whether a timer of it may have run out, or it may have events.
+    /// Whether a timer of it may have expired, or it may have events.
     pub(crate) fn is_concerned(&self, now: Time, at: usize, end: usize) -> bool {
         self.eventful[end].contains(at) || self.may_be_due(now, at, end)
     }
 
-    /// Whether a timer of it may have run out.
+    /// Whether a timer of it may have expired.
     pub(crate) fn may_be_due(&self, now: Time, at: usize, end: usize) -> bool {
         self.untimed.contains(at) || self.timers[end].at(at) <= now
     }

@@ -1,17 +1,17 @@
-//! When a timer of each connection runs out, and the earliest of them.
+//! Expiry times of the connections' timers, and the earliest of them.
 
 use ropewalk_quantities::Time;
 
-/// One end's, by the connections' places; [`Time::MAX`] where none runs.
+/// Those of one end, by index of the connection; [`Time::MAX`] for a timer that is not set.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     of_each: Vec<Time>,
-    /// Where the earliest stands, unless that is to be found.
+    /// Index of the earliest; `None` if it has to be searched.
     first: Option<usize>,
 }
 
 impl Timers {
-    /// Of so many connections, none of which runs.
+    /// For this many connections, without a timer set.
     pub(super) fn of(connections: usize) -> Timers {
         Timers {
             of_each: vec![Time::MAX; connections],
@@ -24,7 +24,7 @@ impl Timers {
         self.of_each[place]
     }
 
-    /// Only if the earliest is put off, another may be it.
+    /// Only if the earliest timer is put off, the earliest has to be searched again.
     #[inline]
     pub(super) fn set(&mut self, place: usize, time: Time) {
         let before = std::mem::replace(&mut self.of_each[place], time);
@@ -35,7 +35,7 @@ impl Timers {
         }
     }
 
-    /// When the first of them runs out, or [`Time::MAX`].
+    /// The earliest expiry, or [`Time::MAX`].
     #[inline]
     pub(super) fn earliest(&mut self) -> Time {
         if self.first.is_none() {

@@ -1,4 +1,4 @@
-//! What the application of an end writes into.
+//! The sink of an end's application.
 
 use ropewalk_quantities::Bytes;
 use ropewalk_striping::{Length, Payload};
@@ -14,7 +14,7 @@ pub(super) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// As many bytes are taken as may wait for a carrier.
+    /// Takes as many bytes as the stream's send buffer has room for.
     fn write_piece(&mut self, most: u64, deadline: Option<Deadline>) -> u64 {
         let Some(stream) = self.host.stream else {
             return 0;

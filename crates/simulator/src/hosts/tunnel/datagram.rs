@@ -1,4 +1,4 @@
-//! Datagrams between the ends of a tunnel, as far as their packets in the network do not say it.
+//! Content of a tunnel's datagrams, as far as the simulated packets do not carry it.
 
 use ropewalk_striping::tunnel::{
     DatagramLengths, Feedback, LinkTerms, Place, Sender, Shared, Transmit,
@@ -7,32 +7,32 @@ use ropewalk_transport::Segment;
 
 use super::slab::Slab;
 
-/// What a datagram has beside the first segment in it, which its packet in the network carries.
+/// Content of a datagram besides its first segment, which the simulated packet carries.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Datagram {
     pub(super) link: u8,
-    /// Counts the datagrams of its way on its link.
+    /// Number of the datagram in its direction on its link.
     pub(super) sequence: u64,
-    /// The sender's, in microseconds modulo 2^32.
+    /// The sender's clock, in microseconds modulo 2^32.
     pub(super) clock: u32,
-    /// Of the IP packet.
+    /// Length of the IP packet.
     pub(super) bytes: u32,
     pub(super) content: Content,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Content {
-    /// Packets of the device: the first's place and length, and where the others are.
+    /// Packets of the device: sequencing and length of the first, and the slot of the next.
     Packets(Place, u32, Option<u32>),
     Feedback(Feedback),
     Ping(u32),
     Pong(u32),
-    /// Of a link, with their version.
+    /// The terms of a link, with their version.
     Terms(u8, u32, LinkTerms),
     TermsSeen(u8, u32),
 }
 
-/// A packet that shares its datagram with one before it.
+/// A packet that follows another in its datagram.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Further {
     pub(super) segment: Segment,
@@ -41,7 +41,7 @@ pub(super) struct Further {
     pub(super) next: Option<u32>,
 }
 
-/// All datagrams that are on their way.
+/// All datagrams in flight.
 #[derive(Debug)]
 pub(super) struct Datagrams {
     lengths: DatagramLengths,
@@ -58,8 +58,8 @@ impl Datagrams {
         }
     }
 
-    /// Fills a datagram with a packet, and others if they are short, as the gateway does: the
-    /// content, and the length.
+    /// Fills a datagram with a packet, and more if they are short, as the gateway does: returns content and
+    /// length.
     pub(super) fn fill(
         &mut self,
         sender: &mut Sender<Segment>,
@@ -93,7 +93,7 @@ impl Datagrams {
         (content, self.lengths.packets(count, bytes))
     }
 
-    /// How long one is that carries no packet and is not padded.
+    /// Length of a datagram that carries no packet and is not padded.
     pub(super) fn length(&self, content: &Content) -> u32 {
         match content {
             Content::Packets(_, bytes, _) => self.lengths.packet(*bytes),
@@ -104,22 +104,22 @@ impl Datagrams {
         }
     }
 
-    /// It leaves: the number that its packet in the network has.
+    /// Stores a datagram that is sent; returns its number for the simulated packet.
     pub(super) fn put(&mut self, datagram: Datagram) -> u32 {
         self.on_their_way.put(datagram)
     }
 
-    /// It has arrived.
+    /// Removes a datagram that has arrived.
     pub(super) fn take(&mut self, number: u32) -> Option<Datagram> {
         self.on_their_way.take(number)
     }
 
-    /// A further packet of one that has arrived.
+    /// Removes a further packet of a datagram that has arrived.
     pub(super) fn take_further(&mut self, number: u32) -> Option<Further> {
         self.further.take(number)
     }
 
-    /// It was lost, with all that is in it.
+    /// Removes a datagram that was lost, with all its packets.
     pub(super) fn lose(&mut self, number: u32) {
         let Some(datagram) = self.take(number) else {
             return;
@@ -130,7 +130,7 @@ impl Datagrams {
             }
         }
     }
-    /// How many datagrams there are, and packets that share one.
+    /// Numbers of stored datagrams, and of further packets.
     #[cfg(test)]
     pub(super) fn under_way(&self) -> [usize; 2] {
         [self.on_their_way.len(), self.further.len()]

@@ -1,4 +1,4 @@
-//! One end of a tunnel: TCP behind its device, and the way out over the links.
+//! One end of a tunnel: the TCP endpoint behind its device, and the tunnel's sender and receiver.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use ropewalk_striping::tunnel::{
 use ropewalk_transport::event::Recorder;
 use ropewalk_transport::{Endpoint, Event, Flags, Segment};
 
-/// The only flow of the device.
+/// The lane of the device's only flow.
 const LANE: u8 = 1;
 
 /// The endpoint behind the device, and the tunnel's sender and receiver.
@@ -19,21 +19,21 @@ pub(super) struct End {
     pub(super) endpoint: Endpoint,
     pub(super) sender: Sender<Segment>,
     pub(super) receiver: Receiver<Segment>,
-    /// Its clock says so much more than the simulation's.
+    /// Offset of its clock from the simulation's.
     ahead: Time,
-    /// What the device's packets have before TCP's header, in bytes.
+    /// Length of the headers before TCP's in the device's packets.
     ip_header: u32,
-    /// What goes before all packets.
+    /// What is sent before any packet.
     pub(super) due: VecDeque<Due>,
 }
 
-/// What the tunnel itself has to say by a link.
+/// A message of the tunnel itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Due {
     Feedback(usize, Feedback),
     Ping(Ping),
     Pong(usize, u32),
-    /// By a link, those of another or its own.
+    /// On a link, the terms of a link.
     Terms(usize, u8, u32, LinkTerms),
     TermsSeen(usize, u8, u32),
 }
@@ -58,12 +58,12 @@ impl End {
         }
     }
 
-    /// What its clock says.
+    /// Time of its clock.
     pub(super) fn clock(&self, now: Time) -> Time {
         now + self.ahead
     }
 
-    /// So many links that lead nowhere yet.
+    /// Adds links that are not connected yet.
     pub(super) fn add_links(&mut self, now: Time, count: usize) {
         for _ in 0..count {
             let link = self.sender.add_link(self.clock(now));
@@ -71,13 +71,13 @@ impl End {
         }
     }
 
-    /// A link leads to the other end: it is asked for a sign of life.
+    /// Connects a link to the other end, and pings it.
     pub(super) fn dial(&mut self, link: usize) {
         self.sender.set_up(link, true);
         self.due.push_back(Due::Ping(Ping::sign_of_life(link)));
     }
 
-    /// A link is used on these terms from now on; one that comes back is asked whether it lives.
+    /// Changes the terms of a link; one that comes back is pinged.
     pub(super) fn use_on(&mut self, now: Time, link: usize, terms: LinkTerms) {
         let comes_back = self.sender.terms(link).standby && !terms.standby;
         self.sender.set_terms(self.clock(now), link, terms);
@@ -86,12 +86,12 @@ impl End {
         }
     }
 
-    /// What each link carries is known, as far as it can be beforehand.
+    /// Whether the rate of every link has been measured, as far as that is possible beforehand.
     pub(super) fn knows_all_links(&self) -> bool {
         (0..self.sender.links()).all(|link| self.sender.is_measured(link))
     }
 
-    /// A datagram has come by a link: if none had before, it leads back.
+    /// A datagram has arrived on a link: if it is the first, the link is connected.
     pub(super) fn hear(&mut self, clock: Time, link: u8) {
         let link = usize::from(link);
         self.sender.on_heard(clock, link);
@@ -100,7 +100,7 @@ impl End {
         }
     }
 
-    /// A packet of the datagram that was just taken: it goes to the endpoint, or waits. Bytes in order
+    /// A packet of the datagram just taken: it is passed to the endpoint, or held. Returns the bytes in order
     /// that the application has read.
     pub(super) fn take_packet(
         &mut self,
@@ -115,13 +115,14 @@ impl End {
         if self.receiver.passes(self.clock(now), place) {
             delivered += self.hand_over(now, segment, ear);
         } else {
-            // One that came before, since it was taken for lost and went again, is dropped.
+            // A duplicate, which was sent again since it was taken for lost, is dropped.
             let _ = self.receiver.hold(place, *segment, bytes);
         }
         delivered + self.deliver(now, ear)
     }
 
-    /// What has waited and is due goes to the endpoint; bytes in order that its application has read.
+    /// Passes held packets that are due to the endpoint; returns the bytes in order that its application has
+    /// read.
     pub(super) fn deliver(&mut self, now: Time, ear: &mut impl Recorder) -> u64 {
         let mut delivered = 0;
         while let Some(segment) = self.receiver.poll_deliver(self.clock(now)) {
@@ -136,7 +137,7 @@ impl End {
         self.endpoint.read(u64::MAX)
     }
 
-    /// What the endpoint tells of; who hears that the other has closed closes, too.
+    /// Handles the endpoint's events; it closes when the other end has.
     pub(super) fn take_events(&mut self) {
         while let Some(event) = self.endpoint.poll_event() {
             if event == Event::Eof {
@@ -145,8 +146,7 @@ impl End {
         }
     }
 
-    /// What the endpoint sends goes into the device, which may have no room for it, by way of
-    /// `segment`.
+    /// Passes the endpoint's segments to the device, which may have no room for them, by way of `segment`.
     pub(super) fn fill_device(
         &mut self,
         now: Time,
@@ -166,7 +166,7 @@ impl End {
         }
     }
 
-    /// What the tunnel itself has to say next: pongs, pings, then feedback.
+    /// The tunnel's next message: pongs, pings, then feedback.
     pub(super) fn poll_due(&mut self, now: Time) -> Option<Due> {
         if let Some(due) = self.due.pop_front() {
             return Some(due);
@@ -184,7 +184,7 @@ impl End {
         self.due.pop_front()
     }
 
-    /// The device's next packet that a link has room for.
+    /// The device's next packet for which a link has room.
     pub(super) fn poll_packet(&mut self, now: Time) -> Option<Transmit<Segment>> {
         let clock = self.clock(now);
         self.sender.poll_transmit(clock)
@@ -198,7 +198,7 @@ impl End {
         tunnel.chain(self.endpoint.poll_timeout()).min()
     }
 
-    /// Whatever is due at this end by now.
+    /// Handles what is due at this end.
     pub(super) fn handle_timeout(&mut self, now: Time, ear: &mut impl Recorder) -> u64 {
         let is_due = |at: Option<Time>, now| at.is_some_and(|at| at <= now);
         if is_due(self.endpoint.poll_timeout(), now) {
@@ -212,7 +212,7 @@ impl End {
         self.deliver(now, ear)
     }
 
-    /// Bytes that wait here to be put in order, in the tunnel and behind it.
+    /// Bytes behind a gap, in the tunnel and in the endpoint.
     pub(super) fn held(&self) -> u64 {
         self.receiver.held() + self.endpoint.reorder_buffer()
     }

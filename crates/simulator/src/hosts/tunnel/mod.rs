@@ -1,9 +1,8 @@
 //! The gateway's tunnel between both ends of one TCP connection.
 //!
-//! Senders and receivers are those of [`ropewalk_striping::tunnel`], as the gateway runs them, and
-//! so are the datagrams' lengths and what shares one. The handshake is left out: the client's links
-//! lead to the server when the flow begins, the server's to the client when the first datagram has
-//! come by them. Segments keep their length, whatever the tunnel finds of a link's path MTU.
+//! Senders, receivers and lengths of datagrams are those of [`ropewalk_striping::tunnel`], as in the gateway.
+//! The handshake is omitted: the client's links are connected when the flow begins, the server's when the
+//! first datagram has arrived on them. Segments keep their length, whatever path MTU the tunnel discovers.
 
 mod datagram;
 mod end;
@@ -33,14 +32,14 @@ use datagram::{Content, Datagram, Datagrams};
 use end::{Due, End};
 use terms::LinksTerms;
 
-/// The ends' clocks began at different times, the server's longer ago than the 2^32 microseconds
-/// after which what datagrams say of it begins anew.
+/// Offsets of the ends' clocks. The server's exceeds the 2^32 microseconds after which the clock in datagrams
+/// wraps.
 const CLOCKS_AHEAD: [Time; 2] = [Time::from_secs(7), Time::from_secs(5000)];
 
-/// A link that has not answered after this is not waited for.
+/// A link that has not answered after this time is not waited for.
 const PATIENCE: Time = Time::from_secs(1);
 
-/// Both ends of a tunnel, and what is on its way between them.
+/// Both ends of a tunnel, and the datagrams in flight.
 #[derive(Debug)]
 pub(crate) struct Tunnel {
     ends: [End; 2],
@@ -51,18 +50,18 @@ pub(crate) struct Tunnel {
     held_max: u64,
 }
 
-/// How far the client is.
+/// State of the client.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     Idle,
-    /// The links are dialled, and waited for until then.
+    /// The links are being connected, until this time at the latest.
     Dialling(Time),
-    /// The connection goes through the tunnel.
+    /// The connection uses the tunnel.
     Up,
 }
 
 impl Tunnel {
-    /// Of a flow over as many links as it has paths; `keys` draws what its endpoints need at random.
+    /// For a flow over as many links as it has paths; `keys` gives the random numbers of its endpoints.
     pub(crate) fn new(
         flow: &Flow,
         device: VirtualDevice,
@@ -97,7 +96,7 @@ impl Tunnel {
         }
     }
 
-    /// The flow begins: the client dials all links.
+    /// The flow begins: the client connects all links.
     pub(crate) fn start(&mut self, now: Time) {
         let Stage::Idle = self.stage else {
             return;
@@ -111,7 +110,7 @@ impl Tunnel {
         }
     }
 
-    /// What meters say of the links' quotas.
+    /// Applies new terms from the quotas' meters.
     pub(crate) fn set_terms(&mut self, now: Time, terms: &[Terms]) {
         self.terms.set(terms);
         self.follow_terms(now);
@@ -123,7 +122,7 @@ impl Tunnel {
         }
     }
 
-    /// Opens the connection once all links have answered, or have had their time.
+    /// Opens the connection once all links have answered, or their time is over.
     fn connect(&mut self, now: Time) {
         if let Stage::Dialling(until) = self.stage
             && (now >= until || self.ends.iter().all(End::knows_all_links))
@@ -153,8 +152,8 @@ impl Tunnel {
                 content,
             } = datagram;
             end.hear(clock, link);
-            // Each comes once, since the network doubles nothing, and is new enough but for what a
-            // link holds up for thousands of others.
+            // The network duplicates nothing, so a datagram is new, unless its link delayed it beyond the
+            // replay window.
             let is_new = end.receiver.take(clock, link, sequence, bytes, sent);
             let is_news = matches!(content, Content::Packets(..) | Content::Ping(_));
             if is_new && (is_news || end.sender.is_busy(clock)) {
@@ -182,7 +181,7 @@ impl Tunnel {
                     end.receiver.leave_out(feedback.left_out);
                     end.receiver.expect_repairs(end.sender.repair_time());
                 }
-                // Feedback is what answers a mere sign of life.
+                // A ping without a token is answered by feedback alone.
                 Content::Ping(0) => {}
                 Content::Ping(token) => end.due.push_back(Due::Pong(usize::from(link), token)),
                 Content::Pong(token) => end.sender.on_pong(clock, usize::from(link), token),
@@ -198,7 +197,7 @@ impl Tunnel {
         Taken { delivered }
     }
 
-    /// Timers of an end may have run out.
+    /// Timers of an end may have expired.
     pub(crate) fn handle_timeout<H: Hears>(
         &mut self,
         now: Time,
@@ -242,7 +241,7 @@ impl Tunnel {
         self.ends[SERVER].endpoint.delivered()
     }
 
-    /// What waits to be put in order, in the tunnel and behind it.
+    /// Bytes behind a gap, in the tunnel and in the endpoint.
     pub(crate) fn reorder_buffer(&self) -> u64 {
         self.ends[SERVER].held()
     }
@@ -261,7 +260,7 @@ impl Tunnel {
         }
     }
 
-    /// As the tunnel has put them in order.
+    /// In the order that the tunnel has restored.
     pub(crate) fn packets(&self) -> (u64, u64) {
         self.ends[SERVER].endpoint.packets()
     }
@@ -339,7 +338,7 @@ impl Sends for Tunnel {
         })
     }
 
-    /// A link dropped a datagram, or lost it.
+    /// A datagram was dropped or lost.
     fn drop_packet(&mut self, slot: u32) {
         self.datagrams.lose(slot);
     }

@@ -1,6 +1,6 @@
-//! Values with numbers that are used again.
+//! Values stored under numbers that are reused.
 
-/// Holds values under numbers, each until it is taken out; memory is that of the most at a time.
+/// Stores values under numbers, until they are removed; uses memory for the most that were stored at once.
 #[derive(Debug)]
 pub(super) struct Slab<T> {
     places: Vec<Option<T>>,
@@ -15,7 +15,7 @@ impl<T> Slab<T> {
         }
     }
 
-    /// Its number, until it is taken out.
+    /// Stores a value; returns its number.
     pub(super) fn put(&mut self, value: T) -> u32 {
         if let Some(number) = self.free.pop() {
             self.places[number as usize] = Some(value);
@@ -25,19 +25,19 @@ impl<T> Slab<T> {
         (self.places.len() - 1) as u32
     }
 
-    /// A value that is there.
+    /// A stored value.
     pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut T> {
         self.places.get_mut(number as usize)?.as_mut()
     }
 
-    /// Takes it out, if it is there.
+    /// Removes a value, if it is stored.
     pub(super) fn take(&mut self, number: u32) -> Option<T> {
         let value = self.places.get_mut(number as usize)?.take()?;
         self.free.push(number);
         Some(value)
     }
 
-    /// How many there are.
+    /// Number of stored values.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.places.len() - self.free.len()

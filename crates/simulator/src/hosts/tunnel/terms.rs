@@ -1,4 +1,4 @@
-//! Links with quotas: the client counts, and tells the server on what terms each is used.
+//! Links with quotas: the client measures their use, and tells the server the resulting terms.
 
 use ropewalk_quantities::{Bytes, Time};
 use ropewalk_striping::Terms;
@@ -6,25 +6,25 @@ use ropewalk_striping::tunnel::{Candidate, LinkTerms, SaidTerms, Standby, Tellin
 
 use super::end::{Due, End};
 
-/// What both ends know of the terms of links.
+/// State of both ends for the terms of links.
 #[derive(Debug, Default)]
 pub(super) struct LinksTerms {
-    /// What meters say of each link; none before they were read.
+    /// Terms from the meters of each link; none before the meters were read.
     uses: Vec<Terms>,
     standby: Standby,
     telling: Telling,
-    /// At the server.
+    /// At the server: the terms received.
     said: SaidTerms,
 }
 
 impl LinksTerms {
-    /// What meters say now.
+    /// New terms from the meters.
     pub(super) fn set(&mut self, uses: &[Terms]) {
         self.uses.clear();
         self.uses.extend_from_slice(uses);
     }
 
-    /// The client uses each link on the terms of now, and has them told.
+    /// Applies the present terms at the client, and announces them.
     pub(super) fn follow(&mut self, now: Time, client: &mut End) {
         if self.uses.is_empty() {
             return;
@@ -60,7 +60,7 @@ impl LinksTerms {
         }
     }
 
-    /// The client has said on what terms a link is used, by another maybe.
+    /// The client's announcement of terms has arrived, possibly on another link.
     pub(super) fn hear(
         &mut self,
         now: Time,
@@ -77,12 +77,12 @@ impl LinksTerms {
         }
     }
 
-    /// The server has seen terms.
+    /// The server has acknowledged terms.
     pub(super) fn on_seen(&mut self, link: u8, version: u32) {
         self.telling.on_seen(usize::from(link), version);
     }
 
-    /// When terms may change, or are to be told.
+    /// When terms may change, or are to be announced.
     pub(super) fn poll_timeout(&self) -> Option<Time> {
         let due = self.standby.due().into_iter().chain(self.telling.due());
         due.min().filter(|_| !self.uses.is_empty())
